@@ -1,0 +1,55 @@
+import type { Pod } from './api-types.ts';
+import type { EffectCatalog, EffectType } from './effects.ts';
+import type { PodMemory } from './memory.ts';
+import type { ObservedPod } from './observed.ts';
+
+/** Name of a source of pods, as in annotation `kubernetes.io/config.source`. */
+export type PodSource = 'file' | 'http' | 'api';
+
+/** Why a pod is told to terminate. */
+export interface TerminationOrder {
+  /** `Deleted`, `Removed` (from its static source), `Orphaned`, `Evicted`, `DeadlineExceeded` ... */
+  reason: string;
+  message: string;
+  /** Overrides `terminationGracePeriodSeconds`; may only shorten what is already running. */
+  gracePeriodSeconds?: number;
+}
+
+/** What the supervisor and the shard tell a pod machine. `at`: ms since the epoch, the machine's only clock. */
+export type PodMessage =
+  | {
+      type: 'pod.start';
+      at: number;
+      pod: Pod;
+      source: PodSource | 'orphan';
+      /** Null when the runtime holds nothing of it (or could not yet be asked). */
+      observed: ObservedPod | null;
+      memory: PodMemory | null;
+      runtimeReady: boolean;
+      networkReady: boolean;
+    }
+  | { type: 'pod.update'; at: number; pod: Pod }
+  | { type: 'pod.terminate'; at: number; order: TerminationOrder }
+  /** From PLEG: the runtime's view changed, or was asked for. */
+  | { type: 'pod.observed'; at: number; observed: ObservedPod }
+  /** Resync: look again at what is wanted and what is seen. */
+  | { type: 'pod.sync'; at: number }
+  | { type: 'runtime.state'; at: number; runtimeReady: boolean; networkReady: boolean }
+  /** A deadline of `context.timers` has come. */
+  | { type: 'timer'; at: number }
+  | EffectDone
+  | EffectFailed;
+
+/** A finished effect. */
+export type EffectDone = {
+  [T in EffectType]: { type: 'effect.done'; at: number; effect: T; key: string; result: EffectCatalog[T]['result'] };
+}[EffectType];
+
+/** A failed effect. `code` is a gRPC status name (`Unavailable`, `NotFound`, `DeadlineExceeded` ...) or an errno name. */
+export interface EffectFailed {
+  type: 'effect.failed';
+  at: number;
+  effect: EffectType;
+  key: string;
+  error: { code: string; message: string };
+}

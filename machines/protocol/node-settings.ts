@@ -1,0 +1,43 @@
+/**
+ * What a pod machine must know of its node. It is journaled once for each segment and never changes
+ * while an agent runs, so replay needs nothing else. Every value is plain JSON.
+ */
+export interface NodeSettings {
+  nodeName: string;
+  hostname: string;
+  /** Node addresses, primary family first; the first becomes `status.hostIP`. */
+  nodeIPs: string[];
+  /** `--root-dir`, `/var/lib/kubelet` by default. Pod folders are `<rootDir>/pods/<uid>`. */
+  rootDir: string;
+  /** `podLogsDir`, `/var/log/pods` by default. */
+  podLogsDir: string;
+  cgroupDriver: 'cgroupfs' | 'systemd';
+  /** Parent of `kubepods` as a cgroup path, `/` by default. */
+  cgroupRoot: string;
+  cgroupsPerQOS: boolean;
+  cgroupVersion: 1 | 2;
+  clusterDNS: string[];
+  clusterDomain: string;
+  /** The node's own resolver file (`resolvConf`), parsed. */
+  hostResolver: { nameservers: string[]; searches: string[]; options: string[] };
+  capacity: { cpuMilli: number; memoryBytes: number; ephemeralStorageBytes: number };
+  allocatable: { cpuMilli: number; memoryBytes: number; ephemeralStorageBytes: number };
+  /** `crashLoopBackOff.maxContainerRestartPeriod` in ms, 300000 by default. */
+  maxContainerRestartPeriodMs: number;
+  cpuCFSQuota: boolean;
+  /** `cpuCFSQuotaPeriod` in microseconds. */
+  cpuCFSQuotaPeriodUs: number;
+  /** `podPidsLimit`; -1 = no limit. */
+  podPidsLimit: number;
+  seccompDefault: boolean;
+  /** `setNodeFQDN`-less host domain for pods with setHostnameAsFQDN. */
+  syncFrequencyMs: number;
+  /** Longest time for one CRI call, `runtimeRequestTimeout` in ms (120000). */
+  runtimeRequestTimeoutMs: number;
+  /** `containerLogMaxSize` and the like live in `actors/`; only what decides stands here. */
+  imagePullProgressDeadlineMs: number;
+  /** Handlers that the runtime reports, for user namespaces and recursive read-only mounts. */
+  runtimeFeatures: { recursiveReadOnlyMounts: boolean; userNamespaces: boolean; supplementalGroupsPolicy: boolean };
+  /** Numbered behaviour changes that are switched on; an old log replays with the set it was written with. */
+  behaviour: number[];
+}
