@@ -1,3 +1,5 @@
+import type { CriSignal } from './cri-signal.ts';
+
 /**
  * The shapes of CRI v1 that the machines produce, as plain JSON. They are a subset of the generated
  * messages in `cri/`; the shard's executor passes them on, and the compiler proves that they fit.
@@ -133,7 +135,7 @@ export interface ContainerConfig {
   stdin: boolean;
   stdinOnce: boolean;
   tty: boolean;
-  /** CRI `Signal` number of KEP-4960, when the pod asks for one. */
-  stopSignal?: number;
+  /** When the pod asks for one. */
+  stopSignal?: CriSignal;
   linux: { resources: LinuxContainerResources; securityContext: LinuxContainerSecurityContext };
 }

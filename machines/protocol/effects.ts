@@ -38,7 +38,7 @@ export interface EffectCatalog {
   'image.Status': { params: { image: string; runtimeHandler: string }; result: { present: ImagePresent | null } };
   /** Pulls through the node's pull queue (serial or bounded, QPS). `ms` counts the pull, `waitedMs` with the queue. */
   'image.Pull': {
-    params: { image: string; runtimeHandler: string; pullSecrets: string[]; sandboxConfig: SandboxConfig };
+    params: { image: string; runtimeHandler: string; pullSecrets: string[]; sandboxConfig: SandboxConfig | null };
     result: ImagePresent & { ms: number; waitedMs: number; sizeBytes: number };
   };
 
@@ -53,6 +53,8 @@ export interface EffectCatalog {
   'host.PrepareContainer': { params: ContainerPreparation; result: { subPaths: Record<string, string> } };
   /** `/var/log/containers/<pod>_<ns>_<container>-<id>.log` -> the container's log file. */
   'host.LinkLog': { params: { logPath: string; linkName: string }; result: Empty };
+  /** Removes one dead container's log with its rotated parts, and its link. */
+  'host.RemoveContainerLog': { params: { logPath: string; linkName: string }; result: Empty };
   /** Removes the pod's log folder and its links. */
   'host.RemovePodLogs': { params: { logDirectory: string; linkPrefix: string }; result: Empty };
   /** Termination message: the file, or the log's tail when the file is empty and `fallbackLogPath` is given. */

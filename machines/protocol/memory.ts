@@ -6,25 +6,30 @@ export interface PodMemory {
   /** `status.startTime`. */
   startedAt?: number;
   /** Why the pod is going: absent while it is syncing. */
-  termination?: { reason: string; message: string; since: number; graceSeconds: number; deletedFromSource: boolean };
+  termination?: {
+    reason: string;
+    message: string;
+    since: number;
+    graceSeconds: number;
+    deletedFromSource: boolean;
+    phase: 'Failed' | null;
+  };
   /** By container name. */
   containers: Record<string, ContainerMemory>;
   /** By `<container>/<probe kind>`. */
   probes: Record<string, ProbeMemory>;
+  /** Termination messages that were read, by container id. */
+  messages: Record<string, string>;
 }
 
 /** One container's share of {@link PodMemory}. */
 export interface ContainerMemory {
-  /** Crash-loop back-off: current delay, and when it was last applied. */
-  backOff?: { delayMs: number; since: number };
-  /** Image pull back-off. */
-  imageBackOff?: { delayMs: number; since: number; reason: string; message: string };
-  /** Set when a postStart hook of this container id has succeeded or when there is none. */
-  postStartDone?: string;
+  /** Crash-loop back-off: current delay, when it was last applied, and the definition that it belongs to. */
+  backOff?: { delayMs: number; since: number; hash: string };
+  /** Image pull back-off with the last error. */
+  imageBackOff?: { delayMs: number; since: number; error: string };
   /** Container id whose preStop hook has ended, so that a restart does not run it twice. */
   preStopDone?: string;
-  /** Termination messages that were read, by container id (newest two). */
-  terminationMessages?: Record<string, string>;
 }
 
 /** One probe's share of {@link PodMemory}. */

@@ -38,6 +38,16 @@ export interface NodeSettings {
   imagePullProgressDeadlineMs: number;
   /** Handlers that the runtime reports, for user namespaces and recursive read-only mounts. */
   runtimeFeatures: { recursiveReadOnlyMounts: boolean; userNamespaces: boolean; supplementalGroupsPolicy: boolean };
+  /** `memory.memsw.*` (cgroup v1) or `memory.swap.max` (v2) exists: containers get their swap limit (none above memory). */
+  swapController?: boolean;
+  /** `singleProcessOOMKill` on cgroup v2; unless true, all of a container's processes are killed together. */
+  singleProcessOOMKill?: boolean;
+  /** Huge page sizes of the node as the kernel names them (`2MB`, `1GB`); containers get limit 0 for what they do not ask. */
+  hugePageSizes?: string[];
+  /** Paths to mask besides the fixed ones: the CPUs' `thermal_throttle` folders that exist. */
+  extraMaskedPaths?: string[];
+  /** The node's own `/etc/hosts`, for pods on the host network. */
+  nodeHosts?: string;
   /** Numbered behaviour changes that are switched on; an old log replays with the set it was written with. */
   behaviour: number[];
 }

@@ -22,6 +22,8 @@ export interface ObservedContainer {
   hash: string;
   /** `io.kubernetes.container.restartCount` annotation. */
   restartCount: number;
+  /** Host side of the termination log's mount, where the runtime tells it. */
+  terminationLogHostPath?: string;
   /** All annotations that the agent (or a kubelet before it) wrote on the container. */
   annotations: Record<string, string>;
   labels: Record<string, string>;

@@ -1,0 +1,44 @@
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  'µs': 1e-3,
+  'μs': 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
+const WHOLE = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+const PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
+
+/** A duration as Go writes it (`1m0s`, `300ms`, `-1.5h`, `0`) in milliseconds; undefined when it is none. */
+export function parseDuration(text: string): number | undefined {
+  if (/^[+-]?0$/.test(text)) return 0;
+  const match = WHOLE.exec(text);
+  if (!match) return undefined;
+  let nanoseconds = 0;
+  for (const [, number = '0', unit = 's'] of (match[2] ?? '').matchAll(PART)) {
+    nanoseconds += Number(number) * Math.round((UNIT_MS[unit] ?? 0) * 1e6);
+  }
+  const ms = Math.round(nanoseconds) / 1e6;
+  return match[1] === '-' && ms !== 0 ? -ms : ms;
+}
+
+/** Writes milliseconds as Go's `Duration.String` does: `1m0s`, `100ms`, `1.5s`, `0s`. */
+export function formatDuration(ms: number): string {
+  if (ms === 0) return '0s';
+  const sign = ms < 0 ? '-' : '';
+  const size = Math.abs(ms);
+  if (size < 1e-3) return `${sign}${round(size * 1e6)}ns`;
+  if (size < 1) return `${sign}${round(size * 1e3)}µs`;
+  if (size < 1000) return `${sign}${round(size)}ms`;
+  const hours = Math.floor(size / 3_600_000);
+  const minutes = Math.floor((size % 3_600_000) / 60_000);
+  const seconds = `${round((size % 60_000) / 1000)}s`;
+  if (hours > 0) return `${sign}${hours}h${minutes}m${seconds}`;
+  return minutes > 0 ? `${sign}${minutes}m${seconds}` : `${sign}${seconds}`;
+}
+
+function round(value: number): string {
+  return String(Number(value.toFixed(9)));
+}

@@ -1,0 +1,80 @@
+import { chmod, lstat, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { release } from 'node:os';
+import { join } from 'node:path';
+import { ActorletError } from '../../machines/errors/define.ts';
+import { hostErrors } from '../../machines/errors/host-errors.ts';
+import type { VolumeSetup } from '../../machines/protocol/effects.ts';
+import { ignoring } from './host-failure.ts';
+import type { HostSettings } from './host-settings.ts';
+import { mount, mountOn } from './mounts.ts';
+import { emptyDirMetaDir, podVolumeDir } from './pod-paths.ts';
+import { setVolumeOwnership } from './volume-ownership.ts';
+
+/** Mode of the folder: any user of the pod may write. */
+const EMPTY_DIR_MODE = 0o777;
+
+/** What a scratch folder needs; also the base of downwardAPI, configMap and secret volumes. */
+export interface ScratchFolder {
+  podUid: string;
+  /** Folder to make. */
+  dir: string;
+  /** Folder for the `ready` marker. */
+  metaDir: string;
+  volume: string;
+  /** `''` or `Memory`. */
+  medium: string;
+  sizeLimitBytes?: number;
+  fsGroup?: number;
+}
+
+/** Sets up an `emptyDir` volume and returns its path; one that is ready is left as it is. */
+export async function setUpEmptyDir(
+  podUid: string,
+  volume: Extract<VolumeSetup, { kind: 'emptyDir' }>,
+  fsGroup: number | undefined,
+  settings: HostSettings,
+): Promise<string> {
+  const { name, medium, sizeLimitBytes } = volume;
+  if (/^HugePages(-|$)/.test(medium)) throw new ActorletError(hostErrors.hugePagesMedium, { volume: name, medium });
+  if (medium !== '' && medium !== 'Memory')
+    throw new ActorletError(hostErrors.unknownMedium, { volume: name, medium: JSON.stringify(medium) });
+  const dir = podVolumeDir(settings.rootDir, podUid, 'kubernetes.io~empty-dir', name);
+  const metaDir = emptyDirMetaDir(settings.rootDir, podUid, name);
+  await setUpScratchFolder({ podUid, dir, metaDir, volume: name, medium, sizeLimitBytes, fsGroup }, settings);
+  return dir;
+}
+
+/** Makes the folder (a tmpfs for medium Memory) unless it is marked ready and really there. */
+export async function setUpScratchFolder(folder: ScratchFolder, settings: HostSettings): Promise<void> {
+  const { dir, metaDir, medium } = folder;
+  const ready = await isReady(metaDir);
+  const mounted = medium === 'Memory' ? await mountOn(dir) : undefined;
+  if (ready && medium === 'Memory' && mounted !== undefined) return;
+  if (ready && medium === '') {
+    if ((await ignoring(stat(dir), 'ENOENT')) !== undefined) return;
+    settings.log.warn({ dir, metaDir }, 'Volume is marked ready but its folder is gone; setting it up again');
+    await rm(metaDir, { recursive: true, force: true });
+  }
+  await mkdir(dir, { recursive: true, mode: EMPTY_DIR_MODE });
+  // mkdir's mode goes through the umask.
+  if (((await lstat(dir)).mode & 0o777) !== EMPTY_DIR_MODE) await chmod(dir, EMPTY_DIR_MODE);
+  if (medium === 'Memory' && mounted?.fsType !== 'tmpfs') {
+    await mount('tmpfs', dir, 'tmpfs', tmpfsOptions(folder.sizeLimitBytes, release()));
+  }
+  if (folder.fsGroup !== undefined) await setVolumeOwnership(dir, folder.fsGroup, false, settings.log);
+  await mkdir(metaDir, { recursive: true, mode: 0o750 });
+  await writeFile(join(metaDir, 'ready'), '');
+}
+
+/** Options of the tmpfs: its size in bytes (kernel default without limit) and, since Linux 6.4, never to swap. */
+export function tmpfsOptions(sizeLimitBytes: number | undefined, kernelRelease: string): string[] {
+  const options: string[] = [];
+  if (sizeLimitBytes !== undefined && sizeLimitBytes > 0) options.push(`size=${sizeLimitBytes}`);
+  const [major = 0, minor = 0] = kernelRelease.split('.').map((part) => parseInt(part, 10));
+  if (major > 6 || (major === 6 && minor >= 4)) options.push('noswap');
+  return options;
+}
+
+async function isReady(metaDir: string): Promise<boolean> {
+  return (await ignoring(stat(join(metaDir, 'ready')), 'ENOENT', 'ENOTDIR'))?.isFile() ?? false;
+}

@@ -1,0 +1,20 @@
+import type { Logger } from 'pino';
+import type { CgroupHost } from './cgroup-detect.ts';
+
+/** What the executors of `host.*` and `net.*` effects must know of the node. Made once in each worker. */
+export interface HostSettings {
+  /** `--root-dir`; pods live in `<rootDir>/pods/<uid>`. */
+  rootDir: string;
+  /** `podLogsDir`, `/var/log/pods` by default. */
+  podLogsDir: string;
+  /** Folder of the links to container logs, `/var/log/containers` with kubelet. */
+  containerLogsDir: string;
+  cgroupVersion: 1 | 2;
+  cgroupDriver: 'cgroupfs';
+  /** Where the cgroup file systems are; found by `detectCgroups` when absent. */
+  cgroups?: CgroupHost;
+  log: Logger;
+}
+
+/** Default of {@link HostSettings.containerLogsDir}. */
+export const DEFAULT_CONTAINER_LOGS_DIR = '/var/log/containers';

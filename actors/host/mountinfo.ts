@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+
+/** One line of `/proc/self/mountinfo` (proc_pid_mountinfo(5)). */
+export interface MountEntry {
+  id: number;
+  parentId: number;
+  /** The part of the file system that is mounted, e.g. `/` or a bind mount's folder. */
+  root: string;
+  mountPoint: string;
+  options: string[];
+  fsType: string;
+  source: string;
+  superOptions: string[];
+}
+
+/** Parses the text of `/proc/<pid>/mountinfo`; lines it does not understand are skipped. */
+export function parseMountinfo(text: string): MountEntry[] {
+  const out: MountEntry[] = [];
+  for (const line of text.split('\n')) {
+    const fields = line.split(' ');
+    const dash = fields.indexOf('-', 6);
+    const [id, parentId, , root, mountPoint, options] = fields;
+    const [fsType, source, superOptions] = fields.slice(dash + 1);
+    if (dash < 0 || mountPoint === undefined || root === undefined || fsType === undefined) continue;
+    out.push({
+      id: Number(id),
+      parentId: Number(parentId),
+      root: unescapeOctal(root),
+      mountPoint: unescapeOctal(mountPoint),
+      options: (options ?? '').split(','),
+      fsType,
+      source: unescapeOctal(source ?? ''),
+      superOptions: (superOptions ?? '').split(','),
+    });
+  }
+  return out;
+}
+
+/** This process's mounts, oldest first. */
+export async function readMounts(): Promise<MountEntry[]> {
+  return parseMountinfo(await readFile('/proc/self/mountinfo', 'utf8'));
+}
+
+/** The mounts at or below `dir`, in the order in which they must be unmounted: newest of the deepest first. */
+export function mountsBelow(mounts: MountEntry[], dir: string): MountEntry[] {
+  const depth = (entry: MountEntry) => entry.mountPoint.split('/').length;
+  return mounts
+    .map((entry, index) => ({ entry, index }))
+    .filter(({ entry }) => entry.mountPoint === dir || entry.mountPoint.startsWith(`${dir}/`))
+    .sort((a, b) => depth(b.entry) - depth(a.entry) || b.index - a.index)
+    .map(({ entry }) => entry);
+}
+
+/** The mount that is on top at exactly `path`. */
+export function mountAt(mounts: MountEntry[], path: string): MountEntry | undefined {
+  return mounts.findLast((entry) => entry.mountPoint === path);
+}
+
+/** The kernel writes space, tab, newline and backslash as `\ooo` of the raw byte. */
+function unescapeOctal(field: string): string {
+  return field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8)));
+}

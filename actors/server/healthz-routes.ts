@@ -1,0 +1,26 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Logger } from 'pino';
+import { ping, rootHealth, singleHealth } from './health-checks.ts';
+import type { HealthCheck, HealthReport } from './health-checks.ts';
+
+/** Adds `/healthz` (`?verbose`, `?exclude=NAME`) and `/healthz/<name>` for each check; `ping` is always there. */
+export function addHealthzRoutes(app: FastifyInstance, checks: readonly HealthCheck[], log: Logger): void {
+  const all = checks.some(({ name }) => name === ping.name) ? checks : [ping, ...checks];
+  app.get('/healthz', (request, reply) => {
+    const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
+    const report = rootHealth(all, { verbose: query.has('verbose'), exclude: query.getAll('exclude') });
+    return answer(reply, report, log);
+  });
+  for (const check of all) {
+    app.get(`/healthz/${check.name}`, (_request, reply) => answer(reply, singleHealth(check), log));
+  }
+}
+
+function answer(reply: FastifyReply, report: HealthReport, log: Logger): FastifyReply {
+  if (report.failures.length > 0) log.warn({ failures: report.failures }, 'healthz check failed');
+  return reply
+    .code(report.status)
+    .header('x-content-type-options', 'nosniff')
+    .type('text/plain; charset=utf-8')
+    .send(report.body);
+}

@@ -1,0 +1,19 @@
+import { addHealthzRoutes } from './healthz-routes.ts';
+import type { HealthCheck } from './health-checks.ts';
+import { createHttpApp, listen } from './http-listener.ts';
+import type { ListenOptions, RunningServer } from './http-listener.ts';
+
+/** Options of {@link startHealthzServer}. */
+export interface HealthzServerOptions extends ListenOptions {
+  checks: readonly HealthCheck[];
+}
+
+/**
+ * The server of `healthzBindAddress` and `healthzPort` (127.0.0.1:10248): what systemd units and load balancers ask.
+ * @throws ActorletError SRV001 when the port cannot be had
+ */
+export async function startHealthzServer(options: HealthzServerOptions): Promise<RunningServer> {
+  const app = createHttpApp(options.log);
+  addHealthzRoutes(app, options.checks, options.log);
+  return listen(app, options, 'healthz', 'healthzPort');
+}

@@ -1,0 +1,150 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Metadata } from '@grpc/grpc-js';
+import type { Client, CallOptions as GrpcCallOptions } from '@grpc/grpc-js';
+import type { DeepPartial, MessageFns } from '../generated/runtime/v1/api.ts';
+import { CriError, fromServiceError } from './cri-error.ts';
+import type { GrpcCode } from './cri-error.ts';
+import { deadlineMs } from './deadlines.ts';
+import { isRepeatable } from './methods.ts';
+import type { ImageMethod, RuntimeMethod } from './methods.ts';
+
+/** What one finished call reports to metrics; `ms` spans all its attempts. */
+export interface CallReport {
+  service: 'RuntimeService' | 'ImageService';
+  /** As in the contract, e.g. `RunPodSandbox`. */
+  method: string;
+  ms: number;
+  code: GrpcCode;
+}
+
+/** An open tracing span of one call; `headers` (e.g. `traceparent`) are sent along. */
+export interface CallSpan {
+  headers?: Record<string, string>;
+  end(code: GrpcCode, message?: string): void;
+}
+
+/** Where metrics and tracing attach. Neither may throw. */
+export interface CriHooks {
+  onCall?(report: CallReport): void;
+  startSpan?(call: { service: CallReport['service']; method: string }): CallSpan | undefined;
+}
+
+/** Options of one call. */
+export interface CallOptions {
+  /** Deadline in ms instead of the method's own; `Infinity` = none. */
+  timeoutMs?: number;
+  /** How long to repeat after Unavailable, in ms, instead of the client's `retryMs`; 0 = fail at once. */
+  retryMs?: number;
+  /** Cancels the call (code `Canceled`). */
+  signal?: AbortSignal;
+}
+
+/** What all calls of a client share. */
+export interface CallSettings {
+  timeoutMs: number;
+  retryMs: number;
+  hooks: CriHooks;
+}
+
+/** One method on one connection. */
+export interface CallTarget<Req, Res> {
+  client: Client;
+  service: CallReport['service'];
+  method: RuntimeMethod | ImageMethod;
+  path: string;
+  request: MessageFns<Req>;
+  decode: (bytes: Buffer) => Res;
+}
+
+const firstPauseMs = 25;
+const longestPauseMs = 200;
+
+/**
+ * Makes the function for one method. A call that fails with Unavailable is repeated, with growing pauses, as
+ * long as `retryMs` and the deadline allow, if it surely was not sent or a repetition does no harm.
+ */
+export function unaryCall<Req, Res>(
+  target: CallTarget<Req, Res>,
+  settings: CallSettings,
+): (request: DeepPartial<Req>, options?: CallOptions) => Promise<Res> {
+  const { request: codec, service, method } = target;
+  const rpc = target.path.slice(target.path.lastIndexOf('/') + 1);
+  const repeatable = isRepeatable(method);
+  const encode = (message: Req): Buffer => {
+    const bytes = codec.encode(message).finish();
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  };
+
+  return async (partial, options = {}) => {
+    const message = codec.fromPartial(partial);
+    const began = performance.now();
+    const limit = options.timeoutMs ?? deadlineMs(method, message as object, settings.timeoutMs);
+    const grpcOptions: GrpcCallOptions = { deadline: Date.now() + limit };
+    const retryUntil = began + Math.min(limit, options.retryMs ?? settings.retryMs);
+    const span = settings.hooks.startSpan?.({ service, method: rpc });
+    const metadata = headersOf(span);
+    let code: GrpcCode = 'Unknown';
+    let failure: string | undefined;
+    try {
+      for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
+        try {
+          const answer = await attempt(target, rpc, encode, message, metadata, grpcOptions, options.signal);
+          code = 'OK';
+          return answer;
+        } catch (error) {
+          if (!(error instanceof CriError)) throw error;
+          code = error.code;
+          failure = error.details;
+          const again = code === 'Unavailable' && (repeatable || error.notSent);
+          if (!again || performance.now() + pause > retryUntil || options.signal?.aborted) throw error;
+        }
+        // An abort during the pause shows up in the next attempt, as `Canceled`.
+        await sleep(pause, undefined, { signal: options.signal }).catch(() => undefined);
+      }
+    } finally {
+      span?.end(code, code === 'OK' ? undefined : failure);
+      settings.hooks.onCall?.({ service, method: rpc, ms: performance.now() - began, code });
+    }
+  };
+}
+
+function attempt<Req, Res>(
+  target: CallTarget<Req, Res>,
+  rpc: string,
+  encode: (message: Req) => Buffer,
+  message: Req,
+  metadata: Metadata,
+  options: GrpcCallOptions,
+  signal: AbortSignal | undefined,
+): Promise<Res> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(new CriError(rpc, 'Canceled', 'context canceled', { notSent: true }));
+      return;
+    }
+    const call = target.client.makeUnaryRequest(
+      target.path,
+      encode,
+      target.decode,
+      message,
+      metadata,
+      options,
+      (error, answer) => {
+        signal?.removeEventListener('abort', cancel);
+        if (error) reject(fromServiceError(rpc, error));
+        else if (answer === undefined) reject(new CriError(rpc, 'Internal', 'the answer is empty'));
+        else resolve(answer);
+      },
+    );
+    const cancel = () => {
+      call.cancel();
+    };
+    signal?.addEventListener('abort', cancel, { once: true });
+  });
+}
+
+function headersOf(span: CallSpan | undefined): Metadata {
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(span?.headers ?? {})) metadata.set(name, value);
+  return metadata;
+}

@@ -1,0 +1,49 @@
+import { AddressPool } from './address-pool.ts';
+import { CallJournal } from './call-journal.ts';
+import { EventHub } from './event-hub.ts';
+import { ExecAnswers } from './exec-answers.ts';
+import { FaultRules } from './fault-rules.ts';
+import { Hangs } from './hangs.ts';
+import { ImageStore } from './image-store.ts';
+import { LogWriter } from './log-writer.ts';
+import { NameReservations } from './name-reservations.ts';
+import { NanoClock } from './nano-clock.ts';
+import { Processes } from './processes.ts';
+import { Readiness } from './readiness.ts';
+import { RecordIndex } from './record-index.ts';
+import type { ContainerRecord, SandboxRecord } from './records.ts';
+import type { SimPlan } from './script.ts';
+import type { SimCore } from './sim-core.ts';
+import { Timers } from './timers.ts';
+
+/** An empty runtime that will behave as the plan says. */
+export function buildCore(plan: SimPlan, seed: number): SimCore {
+  const startedAt = Date.now();
+  const clock = new NanoClock();
+  const timers = new Timers();
+  const logs = new LogWriter();
+  const events = new EventHub(clock, true);
+  const containers = new RecordIndex<ContainerRecord>();
+  return {
+    plan,
+    seed,
+    startedAt,
+    clock,
+    timers,
+    logs,
+    events,
+    containers,
+    sandboxes: new RecordIndex<SandboxRecord>(),
+    sandboxNames: new NameReservations('sandbox'),
+    containerNames: new NameReservations('container'),
+    addresses: plan.runtime.podCIDRs.map((cidr) => new AddressPool(cidr)),
+    images: new ImageStore(plan.images),
+    processes: new Processes({ seed, clock, timers, logs, events, containers }),
+    faults: new FaultRules(plan, seed, startedAt),
+    hangs: new Hangs(),
+    exec: new ExecAnswers(),
+    readiness: new Readiness(plan.runtime.notReady, startedAt),
+    calls: new CallJournal(),
+    idsGiven: 0,
+  };
+}

@@ -1,0 +1,89 @@
+import { writeFileSync } from 'node:fs';
+import { status } from '@grpc/grpc-js';
+import { ContainerState } from '../generated/runtime/v1/api.ts';
+import type { ExecSyncRequest, ExecSyncResponse } from '../generated/runtime/v1/api.ts';
+import type { CallContext } from './call-context.ts';
+import { findContainer, findRunning } from './find-container.ts';
+import type { RuntimeHandlers } from './handlers.ts';
+import { drawBetween, hexId } from './prng.ts';
+import { findSandbox } from './sandbox-service.ts';
+import { refused, RpcError, scripted } from './rpc-error.ts';
+import type { SimCore } from './sim-core.ts';
+
+/** Where the streaming URLs point. Nothing listens there: the simulated runtime has no processes to stream from. */
+const STREAMING_HOST = 'http://127.0.0.1:10010';
+const KILLED = 137;
+
+/** RuntimeService's part about commands, streams and checkpoints. */
+export function execHandlers(
+  core: SimCore,
+): Pick<RuntimeHandlers, 'execSync' | 'exec' | 'attach' | 'portForward' | 'checkpointContainer'> {
+  const url = (kind: string, id: string): string =>
+    `${STREAMING_HOST}/${kind}/${hexId(core.seed, kind, id, core.idsGiven++).slice(0, 8)}`;
+  return {
+    execSync: (request, call) => execSync(core, request, call),
+    exec: ({ containerId }) => ({ url: url('exec', findRunning(core, containerId).id) }),
+    attach: ({ containerId }) => ({ url: url('attach', findRunning(core, containerId).id) }),
+    portForward: ({ podSandboxId }) => ({ url: url('portforward', findSandbox(core, podSandboxId).id) }),
+    checkpointContainer: ({ containerId, location }) => {
+      if (!core.plan.runtime.supportsCheckpoint) {
+        throw new RpcError(status.UNIMPLEMENTED, 'method CheckpointContainer not implemented');
+      }
+      const record = findRunning(core, containerId);
+      try {
+        writeFileSync(location, `${JSON.stringify({ simulated: true, id: record.id, config: record.config })}\n`, {
+          mode: 0o600,
+        });
+      } catch (cause) {
+        throw refused(`failed to write checkpoint: ${cause instanceof Error ? cause.message : String(cause)}`);
+      }
+      return {};
+    },
+  };
+}
+
+/** Answers as scripted; the request's timeout (seconds, 0 = none) gives DeadlineExceeded, the container's end 137. */
+async function execSync(core: SimCore, request: ExecSyncRequest, call: CallContext): Promise<ExecSyncResponse> {
+  const record = findRunning(core, request.containerId);
+  const answer = core.exec.next(record, request.cmd);
+  if (answer === undefined) return output(0, '', '');
+  if (answer.fail !== undefined) throw scripted(answer.fail);
+  const { namespace, name } = record.sandbox.metadata;
+  const runs = [...(record.execCounts?.values() ?? [])].reduce((sum, count) => sum + count, 0);
+  const takes = answer.hang
+    ? Infinity
+    : drawBetween(
+        answer.takes,
+        core.seed,
+        'exec',
+        namespace,
+        name,
+        record.metadata.name,
+        record.metadata.attempt,
+        runs,
+      );
+  const seconds = Number(request.timeout);
+  const limit = seconds > 0 ? seconds * 1000 : Infinity;
+  const wait = Math.min(takes, limit);
+  if (wait > 0) {
+    const died = await call.until(
+      (done) => {
+        record.exitWaiters.add(done);
+        return () => record.exitWaiters.delete(done);
+      },
+      wait === Infinity ? undefined : wait,
+    );
+    if (died) return output(KILLED, '', '');
+  }
+  if (takes > limit) {
+    const problem = `timeout ${seconds}s exceeded: context deadline exceeded`;
+    throw new RpcError(status.DEADLINE_EXCEEDED, `failed to exec in container: ${problem}`);
+  }
+  const present = findContainer(core, request.containerId);
+  if (present.state !== ContainerState.CONTAINER_RUNNING) return output(KILLED, '', '');
+  return output(answer.code, answer.stdout, answer.stderr);
+}
+
+function output(exitCode: number, stdout: string, stderr: string): ExecSyncResponse {
+  return { exitCode, stdout: Buffer.from(stdout), stderr: Buffer.from(stderr) };
+}

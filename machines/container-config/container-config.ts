@@ -1,0 +1,70 @@
+import type { Container, EphemeralContainer, Pod } from '../protocol/api-types.ts';
+import type { ContainerConfig } from '../protocol/cri-shapes.ts';
+import type { ImagePresent } from '../protocol/effects.ts';
+import type { NodeSettings } from '../protocol/node-settings.ts';
+import { podHostname } from '../sandbox-config/pod-hostname.ts';
+import { expandCommand } from './command.ts';
+import { configError } from './config-error.ts';
+import type { ConfigError } from './config-error.ts';
+import { containerResources } from './container-resources.ts';
+import { containerEnv } from './env.ts';
+import { containerAnnotations, containerLabels } from './labels.ts';
+import { containerSecurity, runAsNonRootFault } from './security-context.ts';
+import { stopSignalNumber } from './stop-signal.ts';
+import { containerMounts } from './volume-mounts.ts';
+import type { MountPaths } from './volume-mounts.ts';
+
+/** All that a container's config is made of. */
+export interface ContainerConfigInput extends MountPaths {
+  pod: Pod;
+  container: Container | EphemeralContainer;
+  /** Part the container plays. An ephemeral container has no resources; the others are made alike. */
+  kind: 'init' | 'sidecar' | 'regular' | 'ephemeral';
+  /** Restart count: 0 for the first run. Names the log file `<container>/<attempt>.log`. */
+  attempt: number;
+  image: ImagePresent;
+  /** Pod addresses, primary first; the node's on the host network. */
+  podIPs: readonly string[];
+  settings: NodeSettings;
+  /** Id of the container that an ephemeral container targets. */
+  targetId?: string;
+}
+
+/** A config, or the waiting reason `CreateContainerConfigError` with the kubelet's message. */
+export type ContainerConfigResult = { config: ContainerConfig } | { error: ConfigError };
+
+/** The CRI config of one container, as the kubelet makes it. */
+export function containerConfig(input: ContainerConfigInput): ContainerConfigResult {
+  const { pod, attempt, image, podIPs, settings } = input;
+  const container: Container = input.container;
+  // The kubelet needs the name for /etc/hosts and gives up here when it is invalid.
+  const hostname = podHostname(pod, settings.clusterDomain);
+  if ('error' in hostname) return configError(hostname.error);
+  const env = containerEnv(pod, container, podIPs, settings);
+  if ('error' in env) return env;
+  const mounts = containerMounts(pod, container, env.envs, podIPs, input, settings);
+  if ('error' in mounts) return mounts;
+  const rootFault = runAsNonRootFault(pod, container, image);
+  if (rootFault !== null) return configError(rootFault);
+  const security = containerSecurity(pod, container, image, settings, input.targetId);
+  if ('error' in security) return security;
+
+  const config: ContainerConfig = {
+    metadata: { name: container.name, attempt },
+    image: { image: image.imageRef, userSpecifiedImage: container.image ?? '' },
+    ...expandCommand(container, env.envs),
+    workingDir: container.workingDir ?? '',
+    envs: env.envs,
+    mounts: mounts.mounts,
+    devices: [],
+    labels: containerLabels(pod, container),
+    annotations: containerAnnotations(pod, container, attempt),
+    logPath: `${container.name}/${attempt}.log`,
+    stdin: container.stdin === true,
+    stdinOnce: container.stdinOnce === true,
+    tty: container.tty === true,
+    linux: { resources: containerResources(pod, container, settings), securityContext: security.security },
+  };
+  if (container.lifecycle?.stopSignal) config.stopSignal = stopSignalNumber(container.lifecycle.stopSignal);
+  return { config };
+}

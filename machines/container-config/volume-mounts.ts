@@ -1,0 +1,176 @@
+import type { Container, Pod, Volume } from '../protocol/api-types.ts';
+import type { CriMount } from '../protocol/cri-shapes.ts';
+import type { ContainerPreparation } from '../protocol/effects.ts';
+import type { NodeSettings } from '../protocol/node-settings.ts';
+import { configError } from './config-error.ts';
+import type { Failed } from './config-error.ts';
+import type { EnvEntry } from './env.ts';
+import { expand } from './expansion.ts';
+
+const HOSTS = '/etc/hosts';
+const PROPAGATION: Record<string, 0 | 1 | 2> = { None: 0, HostToContainer: 1, Bidirectional: 2 };
+type VolumeMount = NonNullable<Container['volumeMounts']>[number];
+
+/** Key of a subPath mount in `host.PrepareContainer`: its path below the pod's `volume-subpaths` folder. */
+export function subPathKey(container: Container, mountIndex: number, volume: string): string {
+  return `${volume}/${container.name}/${mountIndex}`;
+}
+
+/** Is `/etc/hosts` written and mounted by the agent? Not where the container mounts its own, nor before the pod has an address. */
+export function mountsHostsFile(pod: Pod, container: Container, podIPs: readonly string[]): boolean {
+  if (podIPs.length === 0 && !pod.spec?.hostNetwork) return false;
+  return !(container.volumeMounts ?? []).some((mount) => mount.mountPath === HOSTS);
+}
+
+/** The subPath mounts of a container, expanded from its environment and checked, for `host.PrepareContainer`. */
+export function subPathMounts(
+  pod: Pod,
+  container: Container,
+  envs: readonly EnvEntry[],
+  volumePaths: Record<string, string>,
+): { subPaths: ContainerPreparation['subPaths'] } | Failed {
+  const subPaths: ContainerPreparation['subPaths'] = [];
+  for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
+    const found = subPathOf(mount, envs);
+    if ('error' in found) return found;
+    const volumePath = pathOf(volumePaths, mount.name);
+    if (volumePath === undefined) return noVolume(mount.name, 'mount', container);
+    if (found.subPath === '') continue;
+    subPaths.push({
+      key: subPathKey(container, index, mount.name),
+      volumePath,
+      subPath: found.subPath,
+      readOnly: isReadOnly(pod, mount),
+    });
+  }
+  return { subPaths };
+}
+
+/** Where things are on the host, as the effects before CreateContainer reported them. */
+export interface MountPaths {
+  /** By volume name. */
+  volumePaths: Record<string, string>;
+  /** By {@link subPathKey}. */
+  subPaths: Record<string, string>;
+  /** Host side of `/etc/hosts`, where {@link mountsHostsFile}. */
+  hostsPath?: string | null;
+  /** Host side of the termination message file. */
+  terminationLogPath: string;
+}
+
+/** All mounts of a container: its volumes, `/etc/hosts`, the termination message file. */
+export function containerMounts(
+  pod: Pod,
+  container: Container,
+  envs: readonly EnvEntry[],
+  podIPs: readonly string[],
+  paths: MountPaths,
+  settings: Pick<NodeSettings, 'runtimeFeatures'>,
+): { mounts: CriMount[] } | Failed {
+  for (const device of container.volumeDevices ?? []) return noVolume(device.name, 'pass', container);
+  const mounts: CriMount[] = [];
+  for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
+    const made = volumeMount(pod, container, mount, index, envs, paths, settings);
+    if ('error' in made) return made;
+    mounts.push(made);
+  }
+  if (paths.hostsPath && mountsHostsFile(pod, container, podIPs)) mounts.push(plainMount(paths.hostsPath, HOSTS));
+  mounts.push(plainMount(paths.terminationLogPath, absolute(terminationMessagePath(container))));
+  return { mounts };
+}
+
+/** Where the container writes its termination message: `/dev/termination-log` by default. */
+export function terminationMessagePath(container: Container): string {
+  return container.terminationMessagePath || '/dev/termination-log';
+}
+
+/** Is the mount read-only, and all below it? Fails for what the runtime or the mount cannot do (KEP-3857). */
+export function recursiveReadOnly(mount: VolumeMount, supported: boolean): { recursive: boolean } | { fault: string } {
+  const mode = mount.recursiveReadOnly ?? 'Disabled';
+  if (mode === 'Disabled') return { recursive: false };
+  const asked = `volume "${mount.name}" requested recursive read-only mode, but it is`;
+  if (!mount.readOnly) return { fault: `${asked} not read-only` };
+  if (mount.mountPropagation !== undefined && mount.mountPropagation !== 'None') {
+    return { fault: `${asked} not compatible with propagation "${mount.mountPropagation}"` };
+  }
+  if (mode === 'IfPossible') return { recursive: supported };
+  if (mode !== 'Enabled') return { fault: `unknown recursive read-only mode "${mode}"` };
+  return supported ? { recursive: true } : { fault: `${asked} not supported by the runtime` };
+}
+
+function volumeMount(
+  pod: Pod,
+  container: Container,
+  mount: VolumeMount,
+  index: number,
+  envs: readonly EnvEntry[],
+  paths: MountPaths,
+  settings: Pick<NodeSettings, 'runtimeFeatures'>,
+): CriMount | Failed {
+  const volumePath = pathOf(paths.volumePaths, mount.name);
+  if (volumePath === undefined) return noVolume(mount.name, 'mount', container);
+  const sub = subPathOf(mount, envs);
+  if ('error' in sub) return sub;
+  const hostPath = sub.subPath === '' ? volumePath : paths.subPaths[subPathKey(container, index, mount.name)];
+  if (hostPath === undefined) {
+    return configError(`failed to prepare subPath for volumeMount "${mount.name}" of container "${container.name}"`);
+  }
+  const propagation = PROPAGATION[mount.mountPropagation ?? 'None'];
+  if (propagation === undefined) return configError(`invalid MountPropagation mode: "${mount.mountPropagation}"`);
+  const rro = recursiveReadOnly(mount, settings.runtimeFeatures.recursiveReadOnlyMounts);
+  if ('fault' in rro) return configError(`failed to resolve recursive read-only mode: ${rro.fault}`);
+  const made: CriMount = {
+    ...plainMount(hostPath, absolute(mount.mountPath)),
+    readonly: isReadOnly(pod, mount),
+    propagation,
+  };
+  if (rro.recursive) made.recursiveReadOnly = true;
+  return made;
+}
+
+/** SELinux relabelling stays off: no setting says yet that the node runs SELinux. */
+function plainMount(hostPath: string, containerPath: string): CriMount {
+  return { containerPath, hostPath, readonly: false, selinuxRelabel: false, propagation: 0 };
+}
+
+function subPathOf(mount: VolumeMount, envs: readonly EnvEntry[]): { subPath: string } | Failed {
+  let subPath = mount.subPath ?? '';
+  if (mount.subPathExpr) {
+    const values = new Map(envs.map(({ key, value }) => [key, value]));
+    const missing = new Set<string>();
+    subPath = expand(mount.subPathExpr, (name) => {
+      const value = values.get(name) ?? '';
+      if (value === '') missing.add(name);
+      return value;
+    });
+    if (missing.size > 0) return configError(`missing value for ${[...missing].sort().join(', ')}`);
+  }
+  if (subPath.startsWith('/')) return configError(`error SubPath \`${subPath}\` must not be an absolute path`);
+  if (subPath.split('/').includes('..')) {
+    return configError(`unable to provision SubPath \`${subPath}\`: must not contain '..'`);
+  }
+  return { subPath };
+}
+
+function isReadOnly(pod: Pod, mount: VolumeMount): boolean {
+  const volume = pod.spec?.volumes?.find((v) => v.name === mount.name);
+  return mount.readOnly === true || (volume !== undefined && isReadOnlyKind(volume));
+}
+
+/** Volumes that the agent fills: a container may never write to them. */
+function isReadOnlyKind(volume: Volume): boolean {
+  return Boolean(volume.downwardAPI ?? volume.configMap ?? volume.secret ?? volume.projected);
+}
+
+/** A volume may be called `constructor`: only own keys count. */
+function pathOf(paths: Record<string, string>, volume: string): string | undefined {
+  return Object.hasOwn(paths, volume) ? paths[volume] : undefined;
+}
+
+function noVolume(volume: string, what: 'mount' | 'pass', container: Container): Failed {
+  return configError(`cannot find volume "${volume}" to ${what} into container "${container.name}"`);
+}
+
+function absolute(path: string): string {
+  return path.startsWith('/') ? path : `/${path}`;
+}

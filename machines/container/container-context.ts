@@ -1,0 +1,114 @@
+import type { Container, Pod } from '../protocol/api-types.ts';
+import type { SandboxConfig } from '../protocol/cri-shapes.ts';
+import type { ImagePresent } from '../protocol/effects.ts';
+import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
+import type { NodeSettings } from '../protocol/node-settings.ts';
+import type { ObservedContainer } from '../protocol/observed.ts';
+import type { BackOff } from './back-off.ts';
+
+/** Which list of the pod's spec a container comes from; a sidecar is an init container with restartPolicy Always. */
+export type ContainerKind = 'init' | 'sidecar' | 'regular' | 'ephemeral';
+
+/** Why a running container is to be stopped (kubelet's containerKillReason, in words). */
+export type KillReason = 'podTermination' | 'definitionChanged' | 'liveness' | 'startup' | 'postStartHook' | 'unknownState' | 'sandboxChanged';
+
+/** An order to stop a container. */
+export interface KillOrder {
+  reason: KillReason;
+  /** Text of the Killing event. */
+  message: string;
+  /** Whole grace period in seconds, preStop hook included. */
+  graceSeconds: number;
+  /** When the order was given, ms since the epoch. */
+  since: number;
+  /** True while containers that must stop earlier still run (sidecars, KEP-753). */
+  waitTurn: boolean;
+}
+
+/** A container machine's own memory; plain JSON. */
+export interface ContainerContext {
+  name: string;
+  kind: ContainerKind;
+  /** Newest container id known under this name, '' before the first. */
+  id: string;
+  /** Restart count of that container (or of the one being made). */
+  attempt: number;
+  /** Key of the effect whose outcome the machine waits for, '' when none. */
+  op: string;
+  /** Number of effects asked for so far: makes keys unique. */
+  seq: number;
+  image: ImagePresent | null;
+  subPaths: Record<string, string>;
+  /** Why it does not run, as `state.waiting` says it. */
+  waiting: { reason: string; message: string } | null;
+  /** Crash-loop back-off; `hash` ties it to the container's definition. */
+  backOff: (BackOff & { hash: string }) | null;
+  imageBackOff: (BackOff & { error: string }) | null;
+  kill: KillOrder | null;
+  /** When the machine wants a `timer` event, ms since the epoch. */
+  deadline: number | null;
+  /** Id of the container whose postStart hook has ended well (or that has none). */
+  postStartDone: string;
+  /** Id of the container whose preStop hook has ended. */
+  preStopDone: string;
+}
+
+/** What of the pod a container machine may look at while it handles an event. */
+export interface ContainerWorld {
+  at: number;
+  pod: Pod;
+  container: Container;
+  settings: NodeSettings;
+  hash: string;
+  /** '' until the sandbox is ready. */
+  sandboxId: string;
+  sandboxConfig: SandboxConfig | null;
+  podIPs: string[];
+  /** Null until the volumes are set up. */
+  volumePaths: Record<string, string> | null;
+  /** Newest container under this name as observed. */
+  observed: ObservedContainer | null;
+  /** Restart count for a container made now. */
+  nextAttempt: number;
+  runtimeHandler: string;
+  /** Container id of `targetContainerName` of an ephemeral container, if any. */
+  targetId: string;
+}
+
+/** Events of a container machine; all come from the pod machine that hosts it. */
+export type ContainerEvent = { world: ContainerWorld } & (
+  | { type: 'start' }
+  /** Sandbox and volumes are ready, or have become so. */
+  | { type: 'proceed' }
+  | { type: 'kill'; order: KillOrder }
+  /** All containers that had to stop earlier have stopped. */
+  | { type: 'turn' }
+  /** `world.observed` is news. */
+  | { type: 'observed' }
+  | { type: 'timer' }
+  /** The pod's periodic resync. */
+  | { type: 'sync' }
+  | { type: 'done'; outcome: EffectDone }
+  | { type: 'failed'; outcome: EffectFailed }
+);
+
+/** A container machine's context before anything is known. */
+export function initialContainer(name: string, kind: ContainerKind): ContainerContext {
+  return {
+    name,
+    kind,
+    id: '',
+    attempt: 0,
+    op: '',
+    seq: 0,
+    image: null,
+    subPaths: {},
+    waiting: null,
+    backOff: null,
+    imageBackOff: null,
+    kill: null,
+    deadline: null,
+    postStartDone: '',
+    preStopDone: '',
+  };
+}

@@ -1,0 +1,89 @@
+import type { ContainerContext, ContainerEvent } from './container-context.ts';
+import { waitsUntil } from './back-off.ts';
+import { withDefaultTag } from './image-name.ts';
+
+/** Crash-loop back-off holds the container back. Its last end counts, and only for the same definition. */
+export function backOffUntil(context: ContainerContext, { world }: ContainerEvent): number | null {
+  if (context.backOff === null || context.backOff.hash !== world.hash) return null;
+  const last = world.observed;
+  if (last === null || last.state !== 'exited') return null;
+  return waitsUntil(context.backOff, last.finishedAt, world.at, world.settings.maxContainerRestartPeriodMs);
+}
+
+export function inBackOff(context: ContainerContext, event: ContainerEvent): boolean {
+  return backOffUntil(context, event) !== null;
+}
+
+export function imageNameBad({ world }: ContainerEvent): boolean {
+  return 'error' in withDefaultTag(world.container.image ?? '');
+}
+
+export function pullAlways({ world }: ContainerEvent): boolean {
+  return world.container.imagePullPolicy === 'Always';
+}
+
+/** The outcome answers the effect that the machine waits for. */
+export function ownOutcome(context: ContainerContext, event: ContainerEvent): boolean {
+  return (event.type === 'done' || event.type === 'failed') && event.outcome.key === context.op;
+}
+
+/** `image.Status` answered, and the image is there. */
+export function imagePresent(context: ContainerContext, event: ContainerEvent): boolean {
+  if (!ownOutcome(context, event) || event.type !== 'done') return false;
+  return event.outcome.effect === 'image.Status' && event.outcome.result.present !== null;
+}
+
+/** The image is not there, and may not be pulled. */
+export function pullNever(context: ContainerContext, event: ContainerEvent): boolean {
+  return ownOutcome(context, event) && event.world.container.imagePullPolicy === 'Never';
+}
+
+/** Sandbox, its configuration and the volumes are there. */
+export function podReady({ world }: ContainerEvent): boolean {
+  return world.sandboxId !== '' && world.sandboxConfig !== null && world.volumePaths !== null;
+}
+
+export function hasPostStart(context: ContainerContext, event: ContainerEvent): boolean {
+  return ownOutcome(context, event) && event.world.container.lifecycle?.postStart !== undefined;
+}
+
+/** The newest container of this name runs, and it is one the machine does not hold as ended. */
+export function seenRunning(_context: ContainerContext, { world }: ContainerEvent): boolean {
+  return world.observed?.state === 'running';
+}
+
+/** The container has ended, or the runtime holds it no longer. */
+export function seenEnded(context: ContainerContext, { world }: ContainerEvent): boolean {
+  if (world.observed === null) return context.id !== '';
+  return world.observed.state === 'exited' || world.observed.state === 'unknown';
+}
+
+/** A preStop hook is to be run: there is one, it has not run for this container, and there is time for it. */
+export function runsPreStop(context: ContainerContext, event: ContainerEvent): boolean {
+  if (event.type !== 'kill') return false;
+  return (
+    event.world.container.lifecycle?.preStop !== undefined && event.order.graceSeconds > 0 && context.preStopDone !== context.id
+  );
+}
+
+/** The order says that others stop first. */
+export function mustWaitTurn(context: ContainerContext, event: ContainerEvent): boolean {
+  if (event.type === 'kill') return event.order.waitTurn;
+  return ownOutcome(context, event) && (context.kill?.waitTurn ?? false);
+}
+
+/** The preStop pause ended before the grace period did, and others stop first. */
+export function sleepEndsEarly(context: ContainerContext, { world }: ContainerEvent): boolean {
+  const kill = context.kill;
+  return kill !== null && kill.waitTurn && world.at < kill.since + kill.graceSeconds * 1000;
+}
+
+/** StopContainer failed in a way that may pass; a container that is gone counts as stopped. */
+export function stopFailed(context: ContainerContext, event: ContainerEvent): boolean {
+  return event.type === 'failed' && ownOutcome(context, event) && event.outcome.error.code !== 'NotFound';
+}
+
+/** The image delay is over: pull again. */
+export function imageDelayOver(context: ContainerContext, { world }: ContainerEvent): boolean {
+  return context.imageBackOff === null || world.at >= context.imageBackOff.since + context.imageBackOff.delayMs;
+}

@@ -1,0 +1,223 @@
+import { setup } from 'xstate';
+import { act } from '../machine-step/act.ts';
+import type { ContainerContext, ContainerEvent } from './container-context.ts';
+import { initialContainer } from './container-context.ts';
+import * as guards from './container-guards.ts';
+import * as starting from './start-actions.ts';
+import * as stopping from './stop-actions.ts';
+
+const machine = setup({
+  types: { context: {} as ContainerContext, events: {} as ContainerEvent, input: {} as Pick<ContainerContext, 'name' | 'kind'> },
+  actions: { effect: () => undefined },
+  guards: {
+    inBackOff: ({ context, event }) => guards.inBackOff(context, event),
+    imageNameBad: ({ event }) => guards.imageNameBad(event),
+    pullAlways: ({ event }) => guards.pullAlways(event),
+    imagePresent: ({ context, event }) => guards.imagePresent(context, event),
+    pullNever: ({ context, event }) => guards.pullNever(context, event),
+    own: ({ context, event }) => guards.ownOutcome(context, event),
+    podReady: ({ event }) => guards.podReady(event),
+    hasPostStart: ({ context, event }) => guards.hasPostStart(context, event),
+    nothingAsked: ({ context }) => context.op === '' && context.deadline === null,
+    seenRunning: ({ context, event }) => guards.seenRunning(context, event),
+    seenEnded: ({ context, event }) => guards.seenEnded(context, event),
+    runsPreStop: ({ context, event }) => guards.runsPreStop(context, event),
+    mustWaitTurn: ({ context, event }) => guards.mustWaitTurn(context, event),
+    stopFailed: ({ context, event }) => guards.stopFailed(context, event),
+  },
+});
+
+/** Outcomes of effects that are not the awaited one are dropped: they belong to a step that was overtaken. */
+const adopt = [
+  { guard: 'seenRunning', target: '#container.running', actions: act(starting.adopted) },
+  { guard: 'seenEnded', target: '#container.exited', actions: act(stopping.ended) },
+] as const;
+
+const kill = [
+  { guard: 'runsPreStop', target: '#container.stopping.preStop', actions: act(stopping.killOrdered) },
+  { guard: 'mustWaitTurn', target: '#container.stopping.waitingTurn', actions: act(stopping.killOrdered) },
+  { target: '#container.stopping.killing', actions: act(stopping.killOrdered) },
+] as const;
+
+const failToStart = (reason: string) => [
+  { guard: 'own' as const, target: '#container.retrying', actions: act(starting.failed(reason)) },
+];
+
+/**
+ * One container of a pod: from "not asked for" through image, creation, start and hooks to running, and from
+ * there to its end. It decides nothing about restart policies: the pod machine says `start` and `kill`.
+ */
+export const containerMachine = machine.createMachine({
+  id: 'container',
+  context: ({ input }) => initialContainer(input.name, input.kind),
+  initial: 'waiting',
+  states: {
+    /** Not asked to run. */
+    waiting: {
+      on: {
+        start: [
+          { guard: 'inBackOff', target: 'backingOff', actions: act(starting.backedOff) },
+          { guard: 'imageNameBad', target: 'retrying', actions: act(starting.badImageName) },
+          { guard: 'pullAlways', target: 'starting.pullingImage', actions: act(starting.begun) },
+          { target: 'starting.checkingImage', actions: act(starting.begun) },
+        ],
+        observed: [...adopt],
+      },
+    },
+    /** CrashLoopBackOff: waits until the delay after its last end is over. */
+    backingOff: {
+      on: {
+        timer: { target: 'waiting', actions: act(starting.waitOver) },
+        observed: { guard: 'seenRunning', target: 'running', actions: act(starting.adopted) },
+        sync: { actions: act(starting.backOffReminder) },
+      },
+    },
+    /** A start failed; the pod tries again after a pause. */
+    retrying: {
+      on: {
+        timer: { target: 'waiting', actions: act(starting.waitOver) },
+        observed: { guard: 'seenRunning', target: 'running', actions: act(starting.adopted) },
+      },
+    },
+    starting: {
+      initial: 'checkingImage',
+      on: { kill: { target: 'exited', actions: act(stopping.startGivenUp) } },
+      states: {
+        checkingImage: {
+          entry: act(starting.askImageStatus),
+          on: {
+            done: [
+              { guard: 'imagePresent', target: 'awaitingPod', actions: act(starting.imageFound) },
+              { guard: 'pullNever', target: '#container.retrying', actions: act(starting.neverPull) },
+              { guard: 'own', target: 'pullingImage' },
+            ],
+            failed: failToStart('ImageInspectError'),
+          },
+        },
+        pullingImage: {
+          entry: act(starting.askImagePull),
+          on: {
+            done: { guard: 'own', target: 'awaitingPod', actions: act(starting.imagePulled) },
+            failed: { guard: 'own', target: 'imageBackOff', actions: act(starting.pullFailed) },
+          },
+        },
+        imageBackOff: {
+          on: {
+            timer: [
+              { guard: ({ context, event }) => guards.imageDelayOver(context, event), target: 'pullingImage' },
+              { actions: act(starting.imageBackedOff) },
+            ],
+          },
+        },
+        /** The image is there; the sandbox or the volumes are not yet. */
+        awaitingPod: {
+          on: {
+            proceed: { guard: 'podReady', target: 'preparing' },
+          },
+        },
+        preparing: {
+          entry: act(starting.askPrepare),
+          always: { guard: 'nothingAsked', target: '#container.retrying', actions: act(starting.pauseBeforeRetry) },
+          on: {
+            done: { guard: 'own', target: 'creating', actions: act(starting.prepared) },
+            failed: failToStart('CreateContainerConfigError'),
+          },
+        },
+        creating: {
+          entry: act(starting.askCreate),
+          always: { guard: 'nothingAsked', target: '#container.retrying', actions: act(starting.pauseBeforeRetry) },
+          on: {
+            done: { guard: 'own', target: 'started', actions: act(starting.created) },
+            failed: failToStart('CreateContainerError'),
+          },
+        },
+        /** StartContainer is under way. */
+        started: {
+          entry: act(starting.askStart),
+          on: {
+            done: [
+              { guard: 'hasPostStart', target: 'postStart', actions: act(starting.startDone) },
+              { guard: 'own', target: '#container.running', actions: act(starting.startDoneNoHook) },
+            ],
+            failed: { guard: 'own', target: '#container.retrying', actions: act(starting.startFailed) },
+            kill: [...kill],
+          },
+        },
+        postStart: {
+          entry: act(starting.askPostStart),
+          on: {
+            done: { guard: 'own', target: '#container.running', actions: act(starting.postStartDone) },
+            timer: { target: '#container.running', actions: act(starting.postStartDone) },
+            failed: { guard: 'own', target: '#container.stopping.killing', actions: act(starting.postStartFailed) },
+            observed: { guard: 'seenEnded', target: '#container.exited', actions: act(stopping.ended) },
+            kill: [...kill],
+          },
+        },
+      },
+    },
+    running: {
+      on: {
+        observed: { guard: 'seenEnded', target: 'exited', actions: act(stopping.ended) },
+        kill: [...kill],
+      },
+    },
+    stopping: {
+      on: {
+        observed: { guard: 'seenEnded', target: '#container.exited', actions: act(stopping.ended) },
+      },
+      states: {
+        preStop: {
+          entry: act(stopping.askPreStop),
+          on: {
+            done: [
+              { guard: 'mustWaitTurn', target: 'waitingTurn', actions: act(stopping.preStopDone) },
+              { guard: 'own', target: 'killing', actions: act(stopping.preStopDone) },
+            ],
+            failed: [
+              { guard: 'mustWaitTurn', target: 'waitingTurn', actions: act(stopping.preStopFailed) },
+              { guard: 'own', target: 'killing', actions: act(stopping.preStopFailed) },
+            ],
+            timer: [
+              { guard: ({ context, event }) => guards.sleepEndsEarly(context, event), target: 'waitingTurn', actions: act(stopping.preStopDone) },
+              { target: 'killing', actions: act(stopping.preStopDone) },
+            ],
+            kill: { actions: act(stopping.graceShortened) },
+          },
+        },
+        /** A sidecar waits until the containers that need it have stopped, or the grace period is over. */
+        waitingTurn: {
+          entry: act(stopping.awaitTurn),
+          on: {
+            turn: 'killing',
+            timer: 'killing',
+            kill: { actions: act(stopping.graceShortened) },
+          },
+        },
+        /** StopContainer is under way: SIGTERM, and SIGKILL after the rest of the grace period. */
+        killing: {
+          entry: act(stopping.askStop),
+          on: {
+            done: { guard: 'own', actions: act(stopping.stopped) },
+            failed: [
+              { guard: 'stopFailed', actions: act(stopping.stopWillBeRetried) },
+              { guard: 'own', actions: act(stopping.stopped) },
+            ],
+            timer: { target: 'killing', reenter: true },
+            kill: { target: 'killing', reenter: true, actions: act(stopping.graceShortened) },
+          },
+        },
+      },
+    },
+    exited: {
+      on: {
+        start: [
+          { guard: 'inBackOff', target: 'backingOff', actions: act(starting.backedOff) },
+          { guard: 'imageNameBad', target: 'retrying', actions: act(starting.badImageName) },
+          { guard: 'pullAlways', target: 'starting.pullingImage', actions: act(starting.begun) },
+          { target: 'starting.checkingImage', actions: act(starting.begun) },
+        ],
+        observed: { guard: 'seenRunning', target: 'running', actions: act(starting.adopted) },
+      },
+    },
+  },
+});

@@ -1,0 +1,109 @@
+import { containerConfig } from '../container-config/container-config.ts';
+import type { ContainerConfig } from '../protocol/cri-shapes.ts';
+import type { Effect } from '../protocol/effects.ts';
+import { hostsFile } from '../container-config/hosts-file.ts';
+import { subPathsNeeded } from '../container-config/mounts-needed.ts';
+import type { ContainerContext, ContainerWorld } from './container-context.ts';
+import { withDefaultTag } from './image-name.ts';
+
+/** Key of the next effect of this container. */
+export function nextKey(context: ContainerContext): string {
+  return `container/${context.name}/${context.seq + 1}`;
+}
+
+/** Image reference as the runtime is asked for it; the name was checked before. */
+export function imageOf(world: ContainerWorld): string {
+  const named = withDefaultTag(world.container.image ?? '');
+  return 'image' in named ? named.image : (world.container.image ?? '');
+}
+
+/** `image.Status` for the container's image. */
+export function imageStatusEffect(context: ContainerContext, world: ContainerWorld): Effect {
+  return { type: 'image.Status', key: nextKey(context), params: { image: imageOf(world), runtimeHandler: world.runtimeHandler } };
+}
+
+/** `image.Pull` for the container's image, with the names of the pod's pull secrets, never their values. */
+export function imagePullEffect(context: ContainerContext, world: ContainerWorld): Effect {
+  return {
+    type: 'image.Pull',
+    key: nextKey(context),
+    params: {
+      image: imageOf(world),
+      runtimeHandler: world.runtimeHandler,
+      pullSecrets: (world.pod.spec?.imagePullSecrets ?? []).map((s) => s.name ?? ''),
+      sandboxConfig: world.sandboxConfig,
+    },
+  };
+}
+
+/** `/etc/hosts` of the pod, as the agent manages it; undefined when the container brings its own or uses the node's. */
+function hostsFileFor(world: ContainerWorld): { path: string; content: string } | undefined {
+  const mountsOwn = world.container.volumeMounts?.some((m) => m.mountPath === '/etc/hosts') ?? false;
+  if (mountsOwn) return undefined;
+  return { path: hostsPath(world), content: hostsFile(world.pod, world.podIPs, world.settings) };
+}
+
+/** Path of the pod's hosts file on the node. */
+export function hostsPath(world: ContainerWorld): string {
+  return `${world.settings.rootDir}/pods/${world.pod.metadata?.uid ?? ''}/etc-hosts`;
+}
+
+/** Path of the termination log on the node: one file for each attempt, so that an old message is never read again. */
+export function terminationLogPath(context: ContainerContext, world: ContainerWorld): string {
+  return `${world.settings.rootDir}/pods/${world.pod.metadata?.uid ?? ''}/containers/${context.name}/${context.attempt.toString(16).padStart(8, '0')}`;
+}
+
+/** `host.PrepareContainer`: log folder, termination log, hosts file, sub paths. */
+export function prepareEffect(context: ContainerContext, world: ContainerWorld): { effect: Effect } | { error: string } {
+  const logDirectory = world.sandboxConfig?.logDirectory ?? '';
+  const subPaths = subPathsNeeded(world.pod, world.container, world.podIPs, world.settings, world.volumePaths ?? {});
+  if ('error' in subPaths) return { error: subPaths.error };
+  return {
+    effect: {
+      type: 'host.PrepareContainer',
+      key: nextKey(context),
+      params: {
+        podUid: world.pod.metadata?.uid ?? '',
+        containerName: context.name,
+        logDirectory,
+        containerLogDirectory: `${logDirectory}/${context.name}`,
+        terminationLogPath: terminationLogPath(context, world),
+        hostsFile: hostsFileFor(world),
+        subPaths: subPaths.subPaths,
+      },
+    },
+  };
+}
+
+/** `cri.CreateContainer`, or why the configuration cannot be made (reason and message of `state.waiting`). */
+export function createEffect(
+  context: ContainerContext,
+  world: ContainerWorld,
+): { effect: Effect; config: ContainerConfig } | { error: { reason: string; message: string } } {
+  if (context.image === null || world.sandboxConfig === null) {
+    return { error: { reason: 'CreateContainerError', message: 'the image or the sandbox is not ready' } };
+  }
+  const made = containerConfig({
+    pod: world.pod,
+    container: world.container,
+    kind: context.kind,
+    attempt: context.attempt,
+    image: context.image,
+    podIPs: world.podIPs,
+    volumePaths: world.volumePaths ?? {},
+    subPaths: context.subPaths,
+    terminationLogPath: terminationLogPath(context, world),
+    hostsPath: hostsPath(world),
+    settings: world.settings,
+    targetId: world.targetId,
+  });
+  if ('error' in made) return made;
+  return {
+    config: made.config,
+    effect: {
+      type: 'cri.CreateContainer',
+      key: nextKey(context),
+      params: { podSandboxId: world.sandboxId, config: made.config, sandboxConfig: world.sandboxConfig },
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import type { Decision } from '../machine-step/act.ts';
+import type { ContainerContext, ContainerEvent } from './container-context.ts';
+import { containerEvent } from './container-events.ts';
+import { hookAction } from './hook-effect.ts';
+import { ask } from './start-actions.ts';
+import { nextKey } from './start-effects.ts';
+
+type Out = Decision<ContainerContext>;
+
+/** The least time a container gets to stop, seconds (kubelet minimumGracePeriodInSeconds). */
+const MINIMUM_GRACE_SECONDS = 2;
+/** Pause before StopContainer is tried again, ms. */
+const STOP_RETRY_MS = 1_000;
+/** A stopped container that is not seen as ended is looked at again after so long, ms. */
+const CONFIRM_MS = 5_000;
+
+/** Takes the order and tells it (event Killing). */
+export function killOrdered(context: ContainerContext, event: ContainerEvent): Out {
+  if (event.type !== 'kill') return {};
+  return {
+    patch: { kill: event.order, op: '', deadline: null },
+    effects: [containerEvent(context, 'Normal', 'Killing', event.order.message || `Stopping container ${context.name}`)],
+  };
+}
+
+/** A start that had not made a container yet is given up; its late outcome is dropped. */
+export function startGivenUp(): Out {
+  return { patch: { op: '', deadline: null } };
+}
+
+/** A later order may shorten the grace period, never lengthen it. */
+export function graceShortened(context: ContainerContext, event: ContainerEvent): Out {
+  if (event.type !== 'kill' || context.kill === null) return {};
+  const ends = Math.min(endOfGrace(context), event.order.since + event.order.graceSeconds * 1000);
+  const graceSeconds = Math.max(0, (ends - context.kill.since) / 1000);
+  const deadline = context.deadline === null ? null : Math.min(context.deadline, ends);
+  return { patch: { kill: { ...context.kill, graceSeconds }, deadline } };
+}
+
+function endOfGrace(context: ContainerContext): number {
+  return context.kill === null ? 0 : context.kill.since + context.kill.graceSeconds * 1000;
+}
+
+/** Runs the preStop hook within the grace period. */
+export function askPreStop(context: ContainerContext, { world }: ContainerEvent): Out {
+  const handler = world.container.lifecycle?.preStop;
+  const grace = context.kill?.graceSeconds ?? 0;
+  if (handler === undefined) return { patch: { op: '', deadline: world.at } };
+  const hook = hookAction(handler, world.container, context.id, world.podIPs[0] ?? '', nextKey(context), grace);
+  const ends = endOfGrace(context);
+  if ('effect' in hook) {
+    const asked = ask(context, hook.effect);
+    return { ...asked, patch: { ...asked.patch, deadline: ends } };
+  }
+  return { patch: { op: '', deadline: 'sleepMs' in hook ? Math.min(world.at + hook.sleepMs, ends) : world.at } };
+}
+
+export function preStopDone(context: ContainerContext, event: ContainerEvent): Out {
+  if (event.type === 'done' && event.outcome.effect === 'cri.ExecSync' && event.outcome.result.exitCode !== 0) {
+    return preStopFailed(context);
+  }
+  return { patch: { op: '', deadline: null, preStopDone: context.id } };
+}
+
+export function preStopFailed(context: ContainerContext): Out {
+  return {
+    patch: { op: '', deadline: null, preStopDone: context.id },
+    effects: [containerEvent(context, 'Warning', 'FailedPreStopHook', 'PreStopHook failed')],
+  };
+}
+
+export function awaitTurn(context: ContainerContext): Out {
+  return { patch: { op: '', deadline: endOfGrace(context) } };
+}
+
+/** StopContainer with what is left of the grace period, at least two seconds. */
+export function askStop(context: ContainerContext, { world }: ContainerEvent): Out {
+  const kill = context.kill;
+  const used = kill === null ? 0 : Math.floor((world.at - kill.since) / 1000);
+  const timeoutSeconds = Math.max(MINIMUM_GRACE_SECONDS, Math.ceil((kill?.graceSeconds ?? 0) - used));
+  return ask(context, { type: 'cri.StopContainer', key: nextKey(context), params: { containerId: context.id, timeoutSeconds } });
+}
+
+/** The runtime says that it is stopped; a fresh look tells how it ended. */
+export function stopped(context: ContainerContext, { world }: ContainerEvent): Out {
+  return {
+    patch: { op: '', deadline: world.at + CONFIRM_MS },
+    effects: [{ type: 'cri.ContainerStatus', key: `inspect/${context.id}`, params: { containerId: context.id } }],
+  };
+}
+
+export function stopWillBeRetried(_context: ContainerContext, { world }: ContainerEvent): Out {
+  return { patch: { op: '', deadline: world.at + STOP_RETRY_MS } };
+}
+
+/** The container has ended (or is gone); what ended is remembered until the next start. */
+export function ended(context: ContainerContext, { world }: ContainerEvent): Out {
+  const seen = world.observed;
+  return {
+    patch: {
+      op: '',
+      deadline: null,
+      kill: null,
+      id: seen?.id ?? context.id,
+      attempt: seen?.restartCount ?? context.attempt,
+    },
+  };
+}

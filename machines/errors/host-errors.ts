@@ -1,0 +1,56 @@
+import { defineErrors } from './define.ts';
+
+/** Errors of the node's own files, mounts and cgroups (`actors/host`). */
+export const hostErrors = defineErrors('HOST', {
+  noCgroupMounts: [
+    1,
+    'No cgroup file system is mounted under {root}.',
+    'Mount cgroup v2 at /sys/fs/cgroup, or the v1 controllers cpu, cpuacct, cpuset, memory and pids below it.',
+  ],
+  missingCgroupControllers: [
+    2,
+    'The cgroup controllers {missing} are missing under {root}.',
+    'Enable them in the kernel (for memory: boot parameter cgroup_enable=memory) and mount them.',
+  ],
+  notPodCgroup: [
+    3,
+    'Refused to remove cgroup {path}: its last part is not of the form pod<uid>.',
+    'Only cgroups of pods are removed; report this as a bug.',
+  ],
+  cgroupBusy: [
+    4,
+    'Cannot remove cgroup {path}: {reason}.',
+    'See which processes are in it (cgroup.procs) and why they do not end; the removal is tried again.',
+  ],
+  cgroupWrite: [
+    5,
+    'Cannot write {value} to {file}: {reason}.',
+    'Check that the controller is enabled for the parent cgroup and that the value is within the limits of the parent.',
+  ],
+  cgroupInvalid: [
+    6,
+    'Cgroup {path} is in state {type}, so memory and cpu limits cannot be set below it.',
+    'Move the processes that sit in its parent cgroup into a leaf cgroup, or choose another cgroupRoot.',
+  ],
+  stillMounted: [
+    7,
+    'Refused to delete {path}: {mounts} is still mounted.',
+    'Find the process that uses the mount (fuser -vm) and end it; the removal is tried again.',
+  ],
+  hugePagesMedium: [8, 'Volume {volume}: emptyDir.medium {medium} is not supported yet.', 'Use "" (disk) or Memory.'],
+  unknownMedium: [
+    9,
+    'Volume {volume}: emptyDir.medium has unknown value {medium}.',
+    'Use "" (disk), Memory, HugePages or HugePages-<size>.',
+  ],
+  notPodPath: [
+    10,
+    'Refused {path}: {what} must be a plain file name without slashes.',
+    'Check the UID, the container names and the volume names of the pod.',
+  ],
+  crossesDevice: [
+    11,
+    'Refused to delete {path}: it is on another file system than {root}.',
+    'Unmount it; the removal is tried again.',
+  ],
+});

@@ -1,0 +1,29 @@
+import type { ErrorSpec } from './define.ts';
+import { configErrors } from './config-errors.ts';
+import { criErrors } from './cri-errors.ts';
+import { hostErrors } from './host-errors.ts';
+import { runtimeErrors } from './runtime-errors.ts';
+import { serverErrors } from './server-errors.ts';
+import { simErrors } from './sim-errors.ts';
+import { sourceErrors } from './source-errors.ts';
+
+/** The errors of one part of actorlet, by their names in the code. */
+export interface ErrorArea {
+  /** Heading in docs/errors.md. */
+  readonly title: string;
+  readonly errors: Readonly<Record<string, ErrorSpec>>;
+}
+
+/** Every table of machines/errors/, in the order of docs/errors.md. A test finds a table that is missing here. */
+export const errorAreas: readonly ErrorArea[] = [
+  { title: 'Configuration and flags', errors: configErrors },
+  { title: 'Container runtime (CRI)', errors: criErrors },
+  { title: 'The node: files, cgroups, mounts', errors: hostErrors },
+  { title: 'The private containerd', errors: runtimeErrors },
+  { title: 'HTTP servers and commands', errors: serverErrors },
+  { title: 'The simulated runtime', errors: simErrors },
+  { title: 'Sources of pods', errors: sourceErrors },
+];
+
+/** Every error that actorlet can show. */
+export const allErrors: readonly ErrorSpec[] = errorAreas.flatMap(({ errors }) => Object.values(errors));

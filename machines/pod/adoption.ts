@@ -1,0 +1,61 @@
+import type { PodMessage } from '../protocol/messages.ts';
+import { bornContainer, bornProbe, probesOf, tellContainer, tellProbe } from './children.ts';
+import type { Draft } from './draft.ts';
+import { mergeObserved, newestOf } from './observation.ts';
+import { specContainers } from './spec.ts';
+import { beginTermination } from './termination.ts';
+
+/**
+ * A pod begins, or is taken over from an agent (or worker) that ended: what the runtime holds is adopted as it
+ * is, never restarted; the memory gives back what the runtime does not know.
+ */
+export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.start' }>): void {
+  const { context } = draft;
+  const { memory, observed } = message;
+  context.runtimeReady = message.runtimeReady;
+  context.networkReady = message.networkReady;
+  context.startedAt = memory?.startedAt ?? draft.at;
+  if (observed !== null) mergeObserved(draft, observed);
+  context.adopted = (observed?.containers ?? []).filter((c) => c.state === 'running').map((c) => c.id);
+  for (const owner of specContainers(context.pod)) {
+    const { name } = owner.container;
+    const kept = memory?.containers[name];
+    const born = bornContainer(name, owner.kind);
+    context.containers[name] = {
+      value: born.value,
+      context: {
+        ...born.context,
+        backOff: kept?.backOff ?? null,
+        imageBackOff: kept?.imageBackOff ?? null,
+        preStopDone: kept?.preStopDone ?? '',
+      },
+    };
+    const seen = newestOf(context.observed, name);
+    if (seen !== null) tellContainer(draft, name, { type: 'observed' });
+    for (const { key, kind, probe } of probesOf(owner)) {
+      const known = memory?.probes[key];
+      context.probes[key] = bornProbe(name, kind);
+      if (seen?.state !== 'running') continue;
+      tellProbe(draft, owner, kind, probe, { type: 'look' });
+      const place = context.probes[key];
+      if (known !== undefined && known.containerId === seen.id && place !== undefined) {
+        const { result, outcome, run, nextAt } = known;
+        const onHold = kind === 'startup' && result === 'success';
+        context.probes[key] = {
+          value: onHold ? 'onHold' : place.value,
+          context: { ...place.context, result, outcome, run, deadline: onHold ? null : Math.max(draft.at, nextAt) },
+        };
+      } else if (kind === 'startup' && place !== undefined) {
+        // Without memory, a container that has run for long has started (kubelet seeds sidecars the same way).
+        const age = draft.at - seen.startedAt;
+        const worst = ((probe.initialDelaySeconds ?? 0) + (probe.failureThreshold ?? 3) * (probe.periodSeconds ?? 10)) * 1000;
+        if (age > worst) context.probes[key] = { value: 'onHold', context: { ...place.context, result: 'success', deadline: null } };
+      }
+    }
+  }
+  for (const [id, text] of Object.entries(memory?.messages ?? {})) context.messages[id] = text;
+  if (memory?.termination !== undefined) context.termination = { ...memory.termination };
+  if (message.source === 'orphan') {
+    beginTermination(draft, { reason: 'Orphaned', message: 'no source names this pod', gracePeriodSeconds: context.pod.spec?.terminationGracePeriodSeconds }, null);
+  }
+}

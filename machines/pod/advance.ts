@@ -1,0 +1,133 @@
+import type { Decision } from '../machine-step/act.ts';
+import { statePath } from '../machine-step/step.ts';
+import type { PodMessage } from '../protocol/messages.ts';
+import { bornContainer, probesOf, tellContainer, tellProbe } from './children.ts';
+import { collectGarbage, planTerminated, readMessages } from './clean-up.ts';
+import type { Draft } from './draft.ts';
+import { forgetTasks, openDraft } from './draft.ts';
+import { adopt } from './adoption.ts';
+import { mergeObserved, newestOf } from './observation.ts';
+import { takeOutcome } from './outcomes.ts';
+import type { PodContext } from './pod-context.ts';
+import { report } from './report.ts';
+import { specContainers } from './spec.ts';
+import type { Focused } from './sync-plan.ts';
+import { planSyncing } from './sync-plan.ts';
+import { beginTermination, planTerminating } from './termination.ts';
+
+/**
+ * One step of a pod: take the message in, let the child machines see what changed, plan from what is now
+ * known, and report. The chart then moves to `context.focus`.
+ */
+export function advance(context: PodContext, message: PodMessage): Decision<PodContext> {
+  const draft = openDraft(context, message.at);
+  fireTimers(draft);
+  take(draft, message);
+  if (!draft.context.finished) {
+    lookAround(draft);
+    readMessages(draft);
+    const { focus, why } = plan(draft);
+    lookAtProbes(draft);
+    draft.context.focus = focus;
+    draft.context.why = why;
+    settleDeadlines(draft);
+    report(draft);
+  }
+  return { patch: draft.context, effects: draft.effects };
+}
+
+function take(draft: Draft, message: PodMessage): void {
+  switch (message.type) {
+    case 'pod.start':
+      adopt(draft, message);
+      break;
+    case 'pod.update':
+      // Volumes and limits may have changed; setting them up again is harmless.
+      draft.context.pod = message.pod;
+      if (draft.context.termination === null) forgetTasks(draft, ...['volumes', 'cgroup'].filter((n) => draft.context.tasks[n]?.state !== 'running'));
+      if (message.pod.metadata?.deletionTimestamp !== undefined) {
+        beginTermination(draft, { reason: 'Deleted', message: '', gracePeriodSeconds: message.pod.metadata.deletionGracePeriodSeconds }, null);
+      }
+      break;
+    case 'pod.terminate':
+      beginTermination(draft, message.order, message.order.reason === 'Evicted' ? 'Failed' : null);
+      break;
+    case 'pod.observed':
+      mergeObserved(draft, message.observed);
+      break;
+    case 'runtime.state':
+      draft.context.runtimeReady = message.runtimeReady;
+      draft.context.networkReady = message.networkReady;
+      break;
+    case 'pod.sync':
+      for (const name of Object.keys(draft.context.containers)) tellContainer(draft, name, { type: 'sync' });
+      break;
+    case 'timer':
+      break;
+    default:
+      takeOutcome(draft, message);
+  }
+}
+
+/** Deadlines that have come are served first, whatever woke the pod; so none is ever passed over. */
+function fireTimers(draft: Draft): void {
+  for (const [name, place] of Object.entries(draft.context.containers)) {
+    if (place.context.deadline !== null && place.context.deadline <= draft.at) tellContainer(draft, name, { type: 'timer' });
+  }
+  for (const owner of specContainers(draft.context.pod)) {
+    for (const { key, kind, probe } of probesOf(owner)) {
+      const deadline = draft.context.probes[key]?.context.deadline;
+      if (deadline !== undefined && deadline !== null && deadline <= draft.at) tellProbe(draft, owner, kind, probe, { type: 'timer' });
+    }
+  }
+}
+
+/** A deadline that has passed and moved nobody is dropped: the host would otherwise be woken by it for ever. */
+function settleDeadlines(draft: Draft): void {
+  const { context, at } = draft;
+  const passed = (deadline: number | null) => deadline !== null && deadline <= at;
+  for (const [name, task] of Object.entries(context.tasks)) if (task.state === 'failed' && task.retryAt <= at) delete context.tasks[name];
+  for (const [name, place] of Object.entries(context.containers)) {
+    if (passed(place.context.deadline)) context.containers[name] = { ...place, context: { ...place.context, deadline: null } };
+  }
+  for (const [key, place] of Object.entries(context.probes)) {
+    if (passed(place.context.deadline) && place.value !== 'waiting') context.probes[key] = { ...place, context: { ...place.context, deadline: null } };
+  }
+}
+
+/** Container machines see what the runtime says, whenever it differs from what they hold. */
+function lookAround(draft: Draft): void {
+  const { context } = draft;
+  for (const { container, kind } of specContainers(context.pod)) {
+    const seen = newestOf(context.observed, container.name);
+    const place = (context.containers[container.name] ??= bornContainer(container.name, kind));
+    const value = statePath(place.value);
+    const holdsRunning = value === 'running' || value === 'starting.postStart' || value.startsWith('stopping');
+    const runs = seen?.state === 'running';
+    const settled = value === 'waiting' || value === 'backingOff' || value === 'retrying' || value === 'exited';
+    if ((holdsRunning && !runs) || (settled && runs) || (value === 'waiting' && seen !== null && seen.id !== place.context.id)) {
+      tellContainer(draft, container.name, { type: 'observed' });
+    }
+  }
+}
+
+function lookAtProbes(draft: Draft): void {
+  for (const owner of specContainers(draft.context.pod)) {
+    for (const { kind, probe } of probesOf(owner)) tellProbe(draft, owner, kind, probe, { type: 'look' });
+  }
+}
+
+function plan(draft: Draft): Focused {
+  if (draft.context.termination === null) {
+    const focused = planSyncing(draft);
+    if (draft.context.termination === null) {
+      if (draft.context.runtimeReady) collectGarbage(draft);
+      return focused;
+    }
+  }
+  const terminating = planTerminating(draft);
+  if (terminating !== null) return terminating;
+  const reading = Object.entries(draft.context.tasks).some(([name, task]) => name.startsWith('message/') && task.state === 'running');
+  if (reading) return { focus: 'terminating.stoppingSandbox', why: 'termination messages are read' };
+  return planTerminated(draft);
+}

@@ -1,0 +1,103 @@
+import { podCgroup } from '../qos/pod-cgroup.ts';
+import type { ObservedContainer } from '../protocol/observed.ts';
+import type { Draft } from './draft.ts';
+import { want } from './draft.ts';
+import type { Focused } from './sync-plan.ts';
+
+/** Dead containers kept for each name (kubelet MaxPerPodContainerCount, D7). */
+const KEPT_DEAD = 1;
+
+/** `<pod>_<ns>_<container>-<id>.log`, the link in /var/log/containers. */
+export function logLinkName(draft: Draft, container: ObservedContainer): string {
+  const pod = draft.context.pod.metadata;
+  return `${pod?.name ?? ''}_${pod?.namespace ?? ''}_${container.name}-${container.id}.log`;
+}
+
+/** Reads the termination message of each ended container once. */
+export function readMessages(draft: Draft): void {
+  const { context } = draft;
+  for (const c of context.observed?.containers ?? []) {
+    if (c.state !== 'exited' || context.messages[c.id] !== undefined) continue;
+    const path = c.terminationLogHostPath ?? '';
+    const fallback = c.annotations['io.kubernetes.container.terminationMessagePolicy'] === 'FallbackToLogsOnError' && c.exitCode !== 0;
+    if (path === '' && !fallback) continue;
+    want(draft, `message/${c.id}`, (key) => ({
+      type: 'host.ReadTerminationMessage',
+      key,
+      params: { path, fallbackLogPath: fallback ? c.logPath : undefined, maxBytes: 4096, maxLines: 80 },
+    }));
+  }
+}
+
+/** Removes old dead containers and old sandboxes while the pod lives; the newest dead one of each name stays for its log. */
+export function collectGarbage(draft: Draft): void {
+  const { context } = draft;
+  const observed = context.observed;
+  if (observed === null) return;
+  const dead = new Map<string, ObservedContainer[]>();
+  for (const c of observed.containers) {
+    if (c.state === 'running') continue;
+    // A container that was made but not started counts as dead once its machine has gone on without it.
+    if (c.state === 'created' && context.containers[c.name]?.context.id === c.id) continue;
+    dead.set(c.name, [...(dead.get(c.name) ?? []), c]);
+  }
+  for (const list of dead.values()) {
+    const ended = list.filter((c) => c.state !== 'created');
+    for (const c of [...ended.slice(KEPT_DEAD), ...list.filter((x) => x.state === 'created')]) removeContainer(draft, c);
+  }
+  for (const sandbox of observed.sandboxes.slice(1)) {
+    if (sandbox.state === 'ready' || observed.containers.some((c) => c.sandboxId === sandbox.id && c.state === 'running')) continue;
+    if (observed.containers.some((c) => c.sandboxId === sandbox.id)) continue;
+    want(draft, `sandbox.remove/${sandbox.id}`, (key) => ({ type: 'cri.RemovePodSandbox', key, params: { podSandboxId: sandbox.id } }));
+  }
+}
+
+function removeContainer(draft: Draft, c: ObservedContainer): void {
+  const removed = want(draft, `container.remove/${c.id}`, (key) => ({ type: 'cri.RemoveContainer', key, params: { containerId: c.id } }));
+  if (removed || c.logPath === '') return;
+  want(draft, `container.log/${c.id}`, (key) => ({ type: 'host.RemoveContainerLog', key, params: { logPath: c.logPath, linkName: logLinkName(draft, c) } }));
+}
+
+/**
+ * One look at a pod that has ended (kubelet SyncTerminatedPod and the garbage collectors): volumes and cgroup go at
+ * once; containers, sandboxes and logs stay while its source still names it, and go when it does not.
+ */
+export function planTerminated(draft: Draft): Focused {
+  const { context } = draft;
+  const tornDown = want(draft, 'teardown', (key) => ({ type: 'host.TearDownPod', key, params: { podUid: context.uid } }));
+  if (!tornDown) return { focus: 'terminated.cleaningUp', why: context.tasks['teardown']?.error?.message ?? '' };
+  if (context.settings.cgroupsPerQOS) {
+    const { path } = podCgroup(context.pod, context.settings);
+    const gone = want(draft, 'cgroup.remove', (key) => ({ type: 'host.RemovePodCgroup', key, params: { path } }));
+    if (!gone) return { focus: 'terminated.cleaningUp', why: context.tasks['cgroup.remove']?.error?.message ?? '' };
+  }
+  if (!(context.termination?.deletedFromSource ?? false)) {
+    return { focus: 'terminated.kept', why: 'its source still names it: containers and logs stay for a look' };
+  }
+  if (!removeAll(draft)) return { focus: 'terminated.removing', why: '' };
+  if (!context.finished) {
+    context.finished = true;
+    draft.effects.push({ type: 'pod.Finished', key: '', params: {} });
+  }
+  return { focus: 'terminated.finished', why: '' };
+}
+
+function removeAll(draft: Draft): boolean {
+  const { context } = draft;
+  let all = true;
+  for (const c of context.observed?.containers ?? []) {
+    all = false;
+    want(draft, `container.remove/${c.id}`, (key) => ({ type: 'cri.RemoveContainer', key, params: { containerId: c.id } }));
+  }
+  if (!all) return false;
+  for (const s of context.observed?.sandboxes ?? []) {
+    all = false;
+    want(draft, `sandbox.remove/${s.id}`, (key) => ({ type: 'cri.RemovePodSandbox', key, params: { podSandboxId: s.id } }));
+  }
+  if (!all) return false;
+  const pod = context.pod.metadata;
+  const logDirectory = `${context.settings.podLogsDir}/${pod?.namespace ?? ''}_${pod?.name ?? ''}_${context.uid}`;
+  const linkPrefix = `${pod?.name ?? ''}_${pod?.namespace ?? ''}_`;
+  return want(draft, 'logs.remove', (key) => ({ type: 'host.RemovePodLogs', key, params: { logDirectory, linkPrefix } }));
+}
+

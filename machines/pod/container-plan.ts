@@ -1,0 +1,192 @@
+import { containerHash } from '../container-config/container-hash.ts';
+import type { KillReason } from '../container/container-context.ts';
+import type { ObservedContainer } from '../protocol/observed.ts';
+import { newestOf } from './observation.ts';
+import type { PodContext } from './pod-context.ts';
+import { startedOf } from './readiness.ts';
+import { restartsOnFailure, shouldRestart } from './spec.ts';
+import type { SpecContainer } from './spec.ts';
+import { specContainers } from './spec.ts';
+
+/** What a pod's containers need now (kubelet's podActions, without the sandbox). */
+export interface ContainerPlan {
+  start: string[];
+  kill: { name: string; message: string; reason: KillReason }[];
+  /** Nothing is left to run: the pod is at its end. */
+  killPod: boolean;
+  /** All init containers have done their part. */
+  initialized: boolean;
+}
+
+/** A container machine is on its way (up or down): leave it alone. */
+function busy(context: PodContext, name: string): boolean {
+  const value = context.containers[name]?.value;
+  return typeof value === 'object' && value !== null;
+}
+
+function probeFailed(context: PodContext, name: string, kind: 'liveness' | 'startup', id: string): boolean {
+  const probe = context.probes[`${name}/${kind}`]?.context;
+  return probe !== undefined && probe.containerId === id && probe.result === 'failure';
+}
+
+/** Made by an agent that died before it could start it: it is removed first (see clean-up.ts), so that no restart is counted. */
+function leftOver(context: PodContext, seen: ObservedContainer | null): boolean {
+  return seen?.state === 'created' && context.containers[seen.name]?.context.id !== seen.id;
+}
+
+/** Init containers count only in the newest sandbox: a new sandbox starts them from the first. */
+function seenOf(context: PodContext, owner: SpecContainer): ObservedContainer | null {
+  const seen = newestOf(context.observed, owner.container.name);
+  if (seen === null || owner.kind === 'regular' || owner.kind === 'ephemeral') return seen;
+  return seen.sandboxId === context.observed?.sandboxes[0]?.id ? seen : null;
+}
+
+/** A running container that must be stopped, and why; null when it may go on. */
+function reasonToKill(context: PodContext, owner: SpecContainer, seen: ObservedContainer): { message: string; reason: KillReason; restart: boolean } | null {
+  const { container, kind } = owner;
+  const word = kind === 'regular' ? 'Container' : 'Init container';
+  const policy = container.restartPolicy ?? context.pod.spec?.restartPolicy ?? 'Always';
+  const restart = policy !== 'Never';
+  if (seen.hash !== '' && seen.hash !== containerHash(container)) {
+    return { message: `${word} ${container.name} definition changed`, reason: 'definitionChanged', restart: true };
+  }
+  if (probeFailed(context, container.name, 'liveness', seen.id)) {
+    return { message: `${word} ${container.name} failed liveness probe`, reason: 'liveness', restart };
+  }
+  if (probeFailed(context, container.name, 'startup', seen.id)) {
+    return { message: `${word} ${container.name} failed startup probe`, reason: 'startup', restart };
+  }
+  return null;
+}
+
+/** Decides what to start and stop in a ready (or coming) sandbox. */
+export function planContainers(context: PodContext): ContainerPlan {
+  const plan: ContainerPlan = { start: [], kill: [], killPod: false, initialized: false };
+  const all = specContainers(context.pod);
+  for (const { container } of all.filter((c) => c.kind === 'ephemeral')) {
+    if (newestOf(context.observed, container.name) === null && !busy(context, container.name)) plan.start.push(container.name);
+  }
+  plan.initialized = planInit(context, all.filter((c) => c.kind === 'init' || c.kind === 'sidecar'), plan);
+  if (plan.killPod || !plan.initialized) return plan;
+  planRegular(context, all.filter((c) => c.kind === 'regular'), plan);
+  return plan;
+}
+
+/** The init sequence: looked at from the last to the first, since finished ones may have been removed meanwhile. */
+function planInit(context: PodContext, inits: SpecContainer[], plan: ContainerPlan): boolean {
+  if (inits.length === 0) return true;
+  const regular = specContainers(context.pod).filter((c) => c.kind === 'regular');
+  const sandboxId = context.observed?.sandboxes[0]?.id;
+  const alive = (seen: ObservedContainer | null) => seen !== null && seen.sandboxId === sandboxId && (seen.state === 'running' || seen.state === 'created');
+  let initialized = regular.some((c) => alive(newestOf(context.observed, c.container.name)) || busyStarting(context, c.container.name));
+  let later = initialized;
+  for (let i = inits.length - 1; i >= 0; i--) {
+    const owner = inits[i];
+    if (owner === undefined) continue;
+    const { container, kind } = owner;
+    const { name } = container;
+    const seen = seenOf(context, owner);
+    if (busy(context, name)) {
+      if (!later) {
+        // A sidecar counts as started once it runs and its startup probe is through; until then it is waited for.
+        later = true;
+        if (kind === 'sidecar' && startedOf(context, owner)) initialized = next(context, inits, i, plan);
+      }
+      continue;
+    }
+    if (leftOver(context, seen)) {
+      later = true;
+      continue;
+    }
+    if (seen === null) {
+      if (later && kind === 'sidecar') plan.start.push(name);
+      continue;
+    }
+    if (later && kind !== 'sidecar') continue;
+    const first = !later;
+    later = true;
+    if (seen.state === 'running') {
+      if (kind !== 'sidecar') continue;
+      const kill = reasonToKill(context, owner, seen);
+      if (kill !== null) plan.kill.push({ name, message: kill.message, reason: kill.reason });
+      else if (first && startedOf(context, owner)) initialized = next(context, inits, i, plan);
+      continue;
+    }
+    if (seen.state === 'exited' && kind === 'init' && seen.exitCode === 0) {
+      initialized = next(context, inits, i, plan);
+      continue;
+    }
+    if (kind === 'sidecar' || seen.state !== 'exited' || shouldRestart(context.pod, container, seen.exitCode)) {
+      plan.start.push(name);
+      continue;
+    }
+    plan.killPod = true;
+    plan.start = [];
+    return false;
+  }
+  const head = inits[0]?.container.name;
+  if (!later && head !== undefined) plan.start.push(head);
+  plan.start.reverse();
+  return initialized;
+}
+
+/** A machine on its way up counts as "a regular container was started": the init sequence is over. */
+function busyStarting(context: PodContext, name: string): boolean {
+  const place = context.containers[name];
+  return busy(context, name) && place !== undefined && place.context.op !== '';
+}
+
+/** The init container at `i` has done its part: true when it was the last, else the next one is to start. */
+function next(context: PodContext, inits: SpecContainer[], i: number, plan: ContainerPlan): boolean {
+  const following = inits[i + 1]?.container.name;
+  if (following === undefined) return true;
+  if (!busy(context, following)) plan.start.push(following);
+  return false;
+}
+
+function planRegular(context: PodContext, regular: SpecContainer[], plan: ContainerPlan): void {
+  let kept = 0;
+  for (const owner of regular) {
+    const { container } = owner;
+    const { name } = container;
+    if (busy(context, name)) {
+      kept++;
+      continue;
+    }
+    const seen = newestOf(context.observed, name);
+    if (leftOver(context, seen)) {
+      kept++;
+      continue;
+    }
+    if (seen?.state === 'running') {
+      const kill = reasonToKill(context, owner, seen);
+      if (kill === null) kept++;
+      else {
+        plan.kill.push({ name, message: kill.restart ? `${kill.message}, will be restarted` : kill.message, reason: kill.reason });
+        kept++;
+      }
+      continue;
+    }
+    if (seen === null || seen.state === 'created' || seen.state === 'unknown' || shouldRestart(context.pod, container, seen.exitCode)) {
+      plan.start.push(name);
+    }
+  }
+  if (kept === 0 && plan.start.length === 0) plan.killPod = true;
+}
+
+/**
+ * The sandbox is gone: whether a new one is worth making (kubelet computePodActions, createPodSandbox branch).
+ * Not when the policy is Never and containers ran, nor when all that would run has ended well.
+ */
+export function worthNewSandbox(context: PodContext, attempt: number): boolean {
+  const ran = context.observed?.containers ?? [];
+  if (!restartsOnFailure(context.pod) && attempt !== 0 && ran.length !== 0) return false;
+  const regular = specContainers(context.pod).filter((c) => c.kind === 'regular');
+  const left = regular.filter(({ container }) => {
+    const policy = container.restartPolicy ?? context.pod.spec?.restartPolicy ?? 'Always';
+    const seen = newestOf(context.observed, container.name);
+    return !(policy === 'OnFailure' && seen?.state === 'exited' && seen.exitCode === 0);
+  });
+  if (left.length > 0) return true;
+  return !regular.some(({ container }) => newestOf(context.observed, container.name) !== null);
+}

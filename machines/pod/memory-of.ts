@@ -1,0 +1,22 @@
+import type { PodMemory } from '../protocol/memory.ts';
+import type { PodContext } from './pod-context.ts';
+
+/** Extracts what must survive a restart of the agent or of a worker. */
+export function memoryOf(context: PodContext): PodMemory {
+  const memory: PodMemory = { containers: {}, probes: {}, messages: context.messages };
+  if (context.startedAt !== 0) memory.startedAt = context.startedAt;
+  if (context.termination !== null) memory.termination = context.termination;
+  for (const [name, { context: c }] of Object.entries(context.containers)) {
+    if (c.backOff === null && c.imageBackOff === null && c.preStopDone === '') continue;
+    memory.containers[name] = {
+      ...(c.backOff !== null && { backOff: c.backOff }),
+      ...(c.imageBackOff !== null && { imageBackOff: c.imageBackOff }),
+      ...(c.preStopDone !== '' && { preStopDone: c.preStopDone }),
+    };
+  }
+  for (const [key, { context: p }] of Object.entries(context.probes)) {
+    if (p.containerId === '') continue;
+    memory.probes[key] = { containerId: p.containerId, result: p.result, run: p.run, outcome: p.outcome, nextAt: p.deadline ?? 0 };
+  }
+  return memory;
+}

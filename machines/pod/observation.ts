@@ -1,0 +1,86 @@
+import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../protocol/observed.ts';
+import type { Draft } from './draft.ts';
+
+/**
+ * Merges what PLEG saw. What an own call told after the observation began stays: a container that was
+ * created meanwhile is not "gone" because an older list lacks it (kubelet's cache "newer than", C7).
+ */
+export function mergeObserved(draft: Draft, seen: ObservedPod): void {
+  const { context } = draft;
+  const before = context.observed;
+  if (before !== null && seen.at < before.at) return;
+  const newer = (id: string) => (context.fresh[id] ?? 0) > seen.at;
+  const sandboxes = seen.sandboxes.filter((s) => !newer(s.id));
+  const containers = seen.containers.filter((c) => !newer(c.id));
+  for (const s of before?.sandboxes ?? []) if (newer(s.id)) sandboxes.push(s);
+  for (const c of before?.containers ?? []) if (newer(c.id)) containers.push(c);
+  context.observed = {
+    ...seen,
+    sandboxes: sandboxes.sort(newestFirst),
+    containers: containers.sort(newestFirst),
+  };
+  for (const [id, at] of Object.entries(context.fresh)) if (at <= seen.at) delete context.fresh[id];
+}
+
+interface Aged {
+  createdAt: number;
+  restartCount?: number;
+  attempt?: number;
+}
+
+function newestFirst(a: Aged, b: Aged): number {
+  return b.createdAt - a.createdAt || (b.restartCount ?? b.attempt ?? 0) - (a.restartCount ?? a.attempt ?? 0);
+}
+
+function current(draft: Draft): ObservedPod {
+  const { uid, pod } = draft.context;
+  return (
+    draft.context.observed ?? { uid, name: pod.metadata?.name ?? '', namespace: pod.metadata?.namespace ?? '', at: 0, sandboxes: [], containers: [] }
+  );
+}
+
+/** Puts in what an own call told about a container. */
+export function putContainer(draft: Draft, container: ObservedContainer): void {
+  const observed = current(draft);
+  const others = observed.containers.filter((c) => c.id !== container.id);
+  draft.context.observed = { ...observed, containers: [container, ...others].sort(newestFirst) };
+  draft.context.fresh[container.id] = draft.at;
+}
+
+/** Changes some fields of a container, when it is known. */
+export function patchContainer(draft: Draft, id: string, patch: Partial<ObservedContainer>): void {
+  const known = draft.context.observed?.containers.find((c) => c.id === id);
+  if (known !== undefined) putContainer(draft, { ...known, ...patch });
+}
+
+/** A container is gone for certain (it was removed). */
+export function dropContainer(draft: Draft, id: string): void {
+  const observed = current(draft);
+  draft.context.observed = { ...observed, containers: observed.containers.filter((c) => c.id !== id) };
+  draft.context.fresh[id] = draft.at;
+}
+
+/** Puts in what an own call told about a sandbox. */
+export function putSandbox(draft: Draft, sandbox: ObservedSandbox): void {
+  const observed = current(draft);
+  const others = observed.sandboxes.filter((s) => s.id !== sandbox.id);
+  draft.context.observed = { ...observed, sandboxes: [sandbox, ...others].sort(newestFirst) };
+  draft.context.fresh[sandbox.id] = draft.at;
+}
+
+/** A sandbox is gone for certain. */
+export function dropSandbox(draft: Draft, id: string): void {
+  const observed = current(draft);
+  draft.context.observed = { ...observed, sandboxes: observed.sandboxes.filter((s) => s.id !== id) };
+  draft.context.fresh[id] = draft.at;
+}
+
+/** Newest container under a name, whatever its sandbox. */
+export function newestOf(observed: ObservedPod | null, name: string): ObservedContainer | null {
+  return observed?.containers.find((c) => c.name === name) ?? null;
+}
+
+/** Newest sandbox. */
+export function newestSandbox(observed: ObservedPod | null): ObservedSandbox | null {
+  return observed?.sandboxes[0] ?? null;
+}

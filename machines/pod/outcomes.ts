@@ -1,0 +1,160 @@
+import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
+import type { ObservedContainer } from '../protocol/observed.ts';
+import { probesOf, tellContainer, tellProbe } from './children.ts';
+import type { Draft } from './draft.ts';
+import { forgetTasks, podEvent, taskDone, taskFailed, taskNameOf } from './draft.ts';
+import { dropContainer, dropSandbox, newestSandbox, patchContainer, putContainer, putSandbox } from './observation.ts';
+import { specContainer, usesHostNetwork } from './spec.ts';
+import { runtimeError } from '../container/container-events.ts';
+import { containerHash } from '../container-config/container-hash.ts';
+
+/** The outcome of an effect reaches the one that asked for it: a task, a container machine, a probe machine, or the view itself. */
+export function takeOutcome(draft: Draft, outcome: EffectDone | EffectFailed): void {
+  const [owner, name, kind] = outcome.key.split('/');
+  if (owner === 'task') takeTask(draft, outcome);
+  else if (owner === 'container' && name !== undefined) takeContainer(draft, name, outcome);
+  else if (owner === 'probe' && name !== undefined) takeProbe(draft, name, kind ?? '', outcome);
+  else if (owner === 'inspect' && name !== undefined) takeInspection(draft, name, outcome);
+}
+
+function takeContainer(draft: Draft, name: string, outcome: EffectDone | EffectFailed): void {
+  noteFact(draft, name, outcome);
+  if (outcome.type === 'effect.done') tellContainer(draft, name, { type: 'done', outcome });
+  else tellContainer(draft, name, { type: 'failed', outcome });
+}
+
+/** What CreateContainer and StartContainer prove is put into the view before anybody looks. */
+function noteFact(draft: Draft, name: string, outcome: EffectDone | EffectFailed): void {
+  if (outcome.type !== 'effect.done') return;
+  const context = draft.context.containers[name]?.context;
+  if (context === undefined || context.op !== outcome.key) {
+    if (outcome.effect === 'cri.CreateContainer') draft.effects.push({ type: 'pleg.Observe', key: '', params: {} });
+    return;
+  }
+  if (outcome.effect === 'cri.CreateContainer') putContainer(draft, newContainer(draft, name, outcome.result.containerId, context.attempt));
+  if (outcome.effect === 'cri.StartContainer') patchContainer(draft, context.id, { state: 'running', startedAt: draft.at });
+}
+
+function newContainer(draft: Draft, name: string, id: string, attempt: number): ObservedContainer {
+  const { context } = draft;
+  const spec = specContainer(context.pod, name);
+  return {
+    id,
+    name,
+    sandboxId: newestSandbox(context.observed)?.id ?? '',
+    state: 'created',
+    createdAt: draft.at,
+    startedAt: 0,
+    finishedAt: 0,
+    exitCode: 0,
+    reason: '',
+    message: '',
+    image: spec?.container.image ?? '',
+    imageRef: context.containers[name]?.context.image?.imageRef ?? '',
+    imageId: '',
+    logPath: `${context.sandboxConfig?.logDirectory ?? ''}/${name}/${attempt}.log`,
+    hash: spec === null ? '' : containerHash(spec.container),
+    restartCount: attempt,
+    annotations: {},
+    labels: {},
+  };
+}
+
+function takeProbe(draft: Draft, name: string, kind: string, outcome: EffectDone | EffectFailed): void {
+  const owner = specContainer(draft.context.pod, name);
+  const found = owner === null ? undefined : probesOf(owner).find((p) => p.kind === kind);
+  if (owner === null || found === undefined) return;
+  if (outcome.type === 'effect.done') tellProbe(draft, owner, found.kind, found.probe, { type: 'done', outcome });
+  else tellProbe(draft, owner, found.kind, found.probe, { type: 'failed', outcome });
+}
+
+function takeInspection(draft: Draft, id: string, outcome: EffectDone | EffectFailed): void {
+  if (outcome.type === 'effect.done' && outcome.effect === 'cri.ContainerStatus') putContainer(draft, outcome.result);
+  else if (outcome.type === 'effect.failed' && outcome.error.code === 'NotFound') dropContainer(draft, id);
+  else draft.effects.push({ type: 'pleg.Observe', key: '', params: {} });
+}
+
+function takeTask(draft: Draft, outcome: EffectDone | EffectFailed): void {
+  const name = taskNameOf(outcome.key);
+  if (name === null || draft.context.tasks[name]?.key !== outcome.key) return;
+  if (outcome.type === 'effect.failed') {
+    if (outcome.error.code === 'NotFound' && goneIsGood(name)) taskSucceeded(draft, name, null);
+    else taskWentWrong(draft, name, outcome);
+    return;
+  }
+  taskSucceeded(draft, name, outcome);
+}
+
+/** Stopping or removing what is not there has been achieved. */
+function goneIsGood(name: string): boolean {
+  return /^(container|sandbox)\.(stop|remove)\//.test(name);
+}
+
+function taskSucceeded(draft: Draft, name: string, outcome: EffectDone | null): void {
+  taskDone(draft, name);
+  const { context } = draft;
+  const [what, id = ''] = name.split('/');
+  if (outcome?.effect === 'host.SetUpVolumes') context.volumePaths = outcome.result.paths;
+  if (outcome?.effect === 'host.ReadTerminationMessage') {
+    context.messages[id] = outcome.result.message;
+    forgetTasks(draft, name);
+  }
+  if (outcome?.effect === 'cri.RunPodSandbox') newSandbox(draft, outcome.result.podSandboxId);
+  if (outcome?.effect === 'cri.PodSandboxStatus') refineSandbox(draft, id, outcome.result);
+  if (what === 'sandbox.stop') {
+    const known = context.observed?.sandboxes.find((s) => s.id === id);
+    if (known !== undefined) putSandbox(draft, { ...known, state: 'notReady' });
+  }
+  if (what === 'container.stop') draft.effects.push({ type: 'cri.ContainerStatus', key: `inspect/${id}`, params: { containerId: id } });
+  if (what === 'container.remove') {
+    dropContainer(draft, id);
+    delete context.messages[id];
+    forgetTasks(draft, name, `container.log/${id}`, `container.stop/${id}`);
+  }
+  if (what === 'sandbox.remove') {
+    dropSandbox(draft, id);
+    forgetTasks(draft, name, `sandbox.stop/${id}`, `sandbox.status/${id}`);
+  }
+}
+
+function newSandbox(draft: Draft, id: string): void {
+  const { context } = draft;
+  putSandbox(draft, {
+    id,
+    attempt: context.sandboxConfig?.metadata.attempt ?? 0,
+    state: 'ready',
+    createdAt: draft.at,
+    ips: [],
+    hostNetwork: usesHostNetwork(context.pod),
+    runtimeHandler: context.pod.spec?.runtimeClassName ?? '',
+    labels: context.sandboxConfig?.labels ?? {},
+    annotations: context.sandboxConfig?.annotations ?? {},
+  });
+}
+
+function refineSandbox(draft: Draft, id: string, result: { ips: string[]; ready: boolean }): void {
+  const known = draft.context.observed?.sandboxes.find((s) => s.id === id);
+  if (known === undefined) return;
+  putSandbox(draft, { ...known, ips: result.ips, state: result.ready ? 'ready' : 'notReady' });
+  if (result.ips.length === 0) taskFailed(draft, `sandbox.status/${id}`, { code: 'Unknown', message: 'the sandbox has no address yet' });
+}
+
+/** Tells what a failed task means to an operator; the task itself is tried again after its pause. */
+function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void {
+  const { context } = draft;
+  const text = runtimeError(outcome.error);
+  taskFailed(draft, name, { code: outcome.error.code, message: text }, name === 'sandbox.run' ? { firstMs: 1_000, longestMs: 60_000 } : undefined);
+  if (name === 'sandbox.run') {
+    podEvent(draft, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${text}`);
+    // A sandbox may have been made all the same (an answer lost with the runtime): look before the next try.
+    draft.effects.push({ type: 'pleg.Observe', key: '', params: {} });
+  }
+  if (name.startsWith('sandbox.status/')) podEvent(draft, 'Warning', 'FailedPodSandBoxStatus', `Unable to get pod sandbox status: ${text}`);
+  if (name === 'volumes') podEvent(draft, 'Warning', 'FailedMount', text);
+  if (name === 'cgroup') podEvent(draft, 'Warning', 'FailedCreatePodContainer', `unable to ensure pod container exists: ${text}`);
+  if (name.startsWith('sandbox.stop/') && context.termination !== null) podEvent(draft, 'Warning', 'FailedKillPod', `error killing pod: ${text}`);
+  if (name.startsWith('message/')) {
+    context.messages[name.slice('message/'.length)] = '';
+    forgetTasks(draft, name);
+  }
+}

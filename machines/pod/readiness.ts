@@ -1,0 +1,27 @@
+import type { PodContext } from './pod-context.ts';
+import { newestOf } from './observation.ts';
+import type { SpecContainer } from './spec.ts';
+
+/** The container runs, its postStart hook has ended, and its startup probe (if any) has succeeded: `containerStatuses[].started`. */
+export function startedOf(context: PodContext, { container }: SpecContainer): boolean {
+  const seen = newestOf(context.observed, container.name);
+  if (seen?.state !== 'running') return false;
+  const value = context.containers[container.name]?.value;
+  if (typeof value === 'object') {
+    if (value !== null && 'starting' in value) return false;
+  } else if (value !== 'running') return false;
+  if (container.startupProbe === undefined) return true;
+  const probe = context.probes[`${container.name}/startup`]?.context;
+  return probe !== undefined && probe.containerId === seen.id && probe.result === 'success';
+}
+
+/** `containerStatuses[].ready`: started, and the readiness probe (if any) says so. A finished init container is ready when it succeeded. */
+export function readyOf(context: PodContext, owner: SpecContainer): boolean {
+  const { container, kind } = owner;
+  const seen = newestOf(context.observed, container.name);
+  if (kind === 'init') return seen?.state === 'exited' && seen.exitCode === 0;
+  if (kind === 'ephemeral' || !startedOf(context, owner)) return false;
+  if (container.readinessProbe === undefined) return true;
+  const probe = context.probes[`${container.name}/readiness`]?.context;
+  return probe !== undefined && probe.containerId === seen?.id && probe.result === 'success';
+}

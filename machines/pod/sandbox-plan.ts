@@ -1,0 +1,89 @@
+import { sandboxConfig } from '../sandbox-config/sandbox-config.ts';
+import type { ObservedSandbox } from '../protocol/observed.ts';
+import { podIPs, tellContainer } from './children.ts';
+import { worthNewSandbox } from './container-plan.ts';
+import type { Draft } from './draft.ts';
+import { forgetTasks, podEvent, taskOf, want } from './draft.ts';
+import { newestSandbox } from './observation.ts';
+import type { PodContext } from './pod-context.ts';
+import { graceSecondsOf } from './grace.ts';
+import { usesHostNetwork } from './spec.ts';
+
+/** What the sandbox needs (kubelet's PodSandboxChanged). */
+export interface SandboxNeed {
+  /** The sandbox that serves, null when a new one is needed. */
+  ready: ObservedSandbox | null;
+  /** Attempt number of a new sandbox. */
+  attempt: number;
+}
+
+/** Judges the sandboxes: one ready sandbox with an address (or host network) serves; anything else calls for a new one. */
+export function sandboxNeed(context: PodContext): SandboxNeed {
+  const sandboxes = context.observed?.sandboxes ?? [];
+  const latest = sandboxes[0];
+  if (latest === undefined) return { ready: null, attempt: 0 };
+  const next = { ready: null, attempt: latest.attempt + 1 };
+  if (sandboxes.filter((s) => s.state === 'ready').length > 1) return next;
+  if (latest.state !== 'ready') return next;
+  if (latest.hostNetwork !== usesHostNetwork(context.pod)) return next;
+  return { ready: latest, attempt: latest.attempt };
+}
+
+/** How a sandbox stands after a step of {@link planSandbox}. */
+export type SandboxStep = 'ready' | 'creating' | 'stoppingOld' | 'notWorth';
+
+/**
+ * Moves towards one ready sandbox: stops what belongs to an old one, then runs a new one. A sandbox that was
+ * there before is only looked at for its addresses.
+ */
+export function planSandbox(draft: Draft): SandboxStep {
+  const { context } = draft;
+  const { ready, attempt } = sandboxNeed(context);
+  if (ready !== null) {
+    if (context.sandboxConfig === null) context.sandboxConfig = sandboxConfig(context.pod, ready.attempt, context.settings);
+    if (context.tasks['sandbox.run']?.state !== 'done') {
+      context.tasks['sandbox.run'] = { state: 'done', key: '', failures: 0, retryAt: 0, error: null };
+    }
+    if (ready.ips.length === 0 && !usesHostNetwork(context.pod)) {
+      want(draft, `sandbox.status/${ready.id}`, (key) => ({ type: 'cri.PodSandboxStatus', key, params: { podSandboxId: ready.id } }));
+      return podIPs(draft).length === 0 ? 'creating' : 'ready';
+    }
+    return 'ready';
+  }
+  if (taskOf(draft, 'sandbox.run')?.state === 'done') forgetTasks(draft, 'sandbox.run');
+  if (attempt > 0 && !worthNewSandbox(context, attempt)) return 'notWorth';
+  if (attempt > 0 && !oldOnesStopped(draft)) return 'stoppingOld';
+  const config = sandboxConfig(context.pod, attempt, context.settings);
+  context.sandboxConfig = config;
+  want(draft, 'sandbox.run', (key) => ({
+    type: 'cri.RunPodSandbox',
+    key,
+    params: { config, runtimeHandler: context.pod.spec?.runtimeClassName ?? '' },
+  }));
+  return 'creating';
+}
+
+/** Stops the containers of the old sandbox and then the sandbox itself. */
+function oldOnesStopped(draft: Draft): boolean {
+  const { context } = draft;
+  const latest = newestSandbox(context.observed);
+  if (latest === null) return true;
+  let stopped = true;
+  for (const container of context.observed?.containers ?? []) {
+    if (container.state !== 'running') continue;
+    stopped = false;
+    if (context.containers[container.name]?.value === 'running') {
+      const order = { reason: 'sandboxChanged' as const, message: `Stopping container ${container.name}`, graceSeconds: graceSecondsOf(context), since: draft.at, waitTurn: false };
+      tellContainer(draft, container.name, { type: 'kill', order });
+    }
+  }
+  if (!stopped) return false;
+  for (const sandbox of context.observed?.sandboxes ?? []) {
+    const name = `sandbox.stop/${sandbox.id}`;
+    if (taskOf(draft, name) === undefined && sandbox.id === latest.id) {
+      podEvent(draft, 'Normal', 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.');
+    }
+    if (!want(draft, name, (key) => ({ type: 'cri.StopPodSandbox', key, params: { podSandboxId: sandbox.id } }))) stopped = false;
+  }
+  return stopped;
+}

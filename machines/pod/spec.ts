@@ -1,0 +1,51 @@
+import type { ContainerKind } from '../container/container-context.ts';
+import type { Container, Pod } from '../protocol/api-types.ts';
+
+/** A container of the spec with the list it comes from. */
+export interface SpecContainer {
+  kind: ContainerKind;
+  container: Container;
+}
+
+/** True for an init container that keeps running (restartPolicy Always, KEP-753). */
+export function isSidecar(container: Container): boolean {
+  return container.restartPolicy === 'Always';
+}
+
+/** All containers of a pod: init containers and sidecars in order, then regular, then ephemeral ones. */
+export function specContainers(pod: Pod): SpecContainer[] {
+  const spec = pod.spec;
+  return [
+    ...(spec?.initContainers ?? []).map((container) => ({ kind: isSidecar(container) ? ('sidecar' as const) : ('init' as const), container })),
+    ...(spec?.containers ?? []).map((container) => ({ kind: 'regular' as const, container })),
+    ...(spec?.ephemeralContainers ?? []).map((container) => ({ kind: 'ephemeral' as const, container: container as Container })),
+  ];
+}
+
+/** One container of the spec by name. */
+export function specContainer(pod: Pod, name: string): SpecContainer | null {
+  return specContainers(pod).find((c) => c.container.name === name) ?? null;
+}
+
+/** Whether a container that ended with `exitCode` is to run again: its own policy and rules first (KEP-5307), then the pod's. */
+export function shouldRestart(pod: Pod, container: Container, exitCode: number): boolean {
+  if (isSidecar(container)) return true;
+  for (const rule of container.restartPolicyRules ?? []) {
+    const codes = rule.exitCodes;
+    if (rule.action !== 'Restart' || codes === undefined) continue;
+    const listed = codes.values?.includes(exitCode) ?? false;
+    if (codes.operator === 'In' ? listed : !listed) return true;
+  }
+  const policy = container.restartPolicy ?? pod.spec?.restartPolicy ?? 'Always';
+  return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
+}
+
+/** The policy says that something of this pod may run again after a failure. */
+export function restartsOnFailure(pod: Pod): boolean {
+  return (pod.spec?.restartPolicy ?? 'Always') !== 'Never';
+}
+
+/** The pod shares the node's network. */
+export function usesHostNetwork(pod: Pod): boolean {
+  return pod.spec?.hostNetwork === true;
+}

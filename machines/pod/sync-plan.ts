@@ -1,0 +1,108 @@
+import { volumeSetups } from '../container-config/mounts-needed.ts';
+import { podCgroup } from '../qos/pod-cgroup.ts';
+import { tellContainer } from './children.ts';
+import { planContainers } from './container-plan.ts';
+import type { ContainerPlan } from './container-plan.ts';
+import type { Draft } from './draft.ts';
+import { podEvent, taskOf, want } from './draft.ts';
+import { graceSecondsOf, probeGraceSeconds } from './grace.ts';
+import { planSandbox, sandboxNeed } from './sandbox-plan.ts';
+import { usesHostNetwork } from './spec.ts';
+import { beginTermination } from './termination.ts';
+import type { PodFocus } from './pod-context.ts';
+import { syncingFocus } from './focus.ts';
+
+/** A state of the chart and the reason in words. */
+export interface Focused {
+  focus: PodFocus;
+  why: string;
+}
+
+/**
+ * One level-triggered look at a pod that should run (kubelet SyncPod): from what is wanted and what is seen
+ * follows what to ask for now. Nothing here waits: what is under way is found in tasks and child machines.
+ */
+export function planSyncing(draft: Draft): Focused {
+  const { context } = draft;
+  if (deadlineExceeded(draft)) {
+    beginTermination(draft, { reason: 'DeadlineExceeded', message: 'Pod was active on the node longer than the specified deadline' }, 'Failed');
+    return { focus: 'terminating.stoppingContainers', why: 'activeDeadlineSeconds is over' };
+  }
+  if (!context.runtimeReady) return { focus: 'syncing.waitingForRuntime', why: 'the container runtime does not answer or is not ready' };
+  const hasSandbox = sandboxNeed(context).ready !== null;
+  if (!context.networkReady && !usesHostNetwork(context.pod) && !hasSandbox) {
+    if (context.focus !== 'syncing.waitingForNetwork') {
+      podEvent(draft, 'Warning', 'NetworkNotReady', 'network is not ready: container runtime network not ready: NetworkReady=false');
+    }
+    return { focus: 'syncing.waitingForNetwork', why: "the runtime's network is not ready (CNI)" };
+  }
+  const volumes = wantVolumes(draft);
+  if (context.settings.cgroupsPerQOS) {
+    const cgroup = podCgroup(context.pod, context.settings);
+    if (!want(draft, 'cgroup', (key) => ({ type: 'host.EnsurePodCgroup', key, params: { cgroup } }))) {
+      return { focus: 'syncing.creatingCgroup', why: taskOf(draft, 'cgroup')?.error?.message ?? '' };
+    }
+  }
+  const sandbox = planSandbox(draft);
+  if (sandbox === 'notWorth') {
+    endOfWork(draft);
+    return { focus: 'terminating.stoppingContainers', why: 'nothing is left to run' };
+  }
+  if (sandbox === 'stoppingOld') return { focus: 'syncing.stoppingOldSandbox', why: 'the pod sandbox changed; what ran in the old one is stopped first' };
+  const plan = planContainers(context);
+  if (plan.killPod && sandbox === 'ready') {
+    endOfWork(draft);
+    return { focus: 'terminating.stoppingContainers', why: 'nothing is left to run' };
+  }
+  carryOut(draft, plan);
+  if (sandbox === 'creating') {
+    return { focus: 'syncing.creatingSandbox', why: taskOf(draft, 'sandbox.run')?.error?.message ?? '' };
+  }
+  if (!volumes) return { focus: 'syncing.mountingVolumes', why: taskOf(draft, 'volumes')?.error?.message ?? '' };
+  for (const name of Object.keys(context.containers)) tellContainer(draft, name, { type: 'proceed' });
+  return syncingFocus(context, plan.initialized);
+}
+
+function wantVolumes(draft: Draft): boolean {
+  const { context } = draft;
+  const setups = volumeSetups(context.pod, null, context.settings);
+  if ('error' in setups) {
+    if (taskOf(draft, 'volumes')?.error?.message !== setups.error) {
+      podEvent(draft, 'Warning', 'FailedMount', setups.error);
+      context.tasks['volumes'] = { state: 'failed', key: '', failures: 1, retryAt: Number.MAX_SAFE_INTEGER, error: { code: 'EINVAL', message: setups.error } };
+    }
+    return false;
+  }
+  return want(draft, 'volumes', (key) => ({
+    type: 'host.SetUpVolumes',
+    key,
+    params: { podUid: context.uid, fsGroup: context.pod.spec?.securityContext?.fsGroup, volumes: setups.volumes },
+  }));
+}
+
+/** `activeDeadlineSeconds` counts from `status.startTime`. */
+export function deadlineOf(draft: Draft): number | null {
+  const seconds = draft.context.pod.spec?.activeDeadlineSeconds;
+  return seconds === undefined || draft.context.startedAt === 0 ? null : draft.context.startedAt + seconds * 1000;
+}
+
+function deadlineExceeded(draft: Draft): boolean {
+  const deadline = deadlineOf(draft);
+  if (deadline === null || draft.at < deadline) return false;
+  podEvent(draft, 'Normal', 'DeadlineExceeded', 'Pod was active on the node longer than the specified deadline');
+  return true;
+}
+
+/** All containers have done their part: the pod stops what still runs (sidecars) and ends. */
+function endOfWork(draft: Draft): void {
+  beginTermination(draft, { reason: 'Completed', message: '' }, null);
+}
+
+function carryOut(draft: Draft, plan: ContainerPlan): void {
+  const { context } = draft;
+  for (const kill of plan.kill) {
+    const graceSeconds = kill.reason === 'liveness' || kill.reason === 'startup' ? probeGraceSeconds(context, kill.name, kill.reason) : graceSecondsOf(context);
+    tellContainer(draft, kill.name, { type: 'kill', order: { reason: kill.reason, message: kill.message, graceSeconds, since: draft.at, waitTurn: false } });
+  }
+  for (const name of plan.start) tellContainer(draft, name, { type: 'start' });
+}

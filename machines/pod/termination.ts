@@ -1,0 +1,114 @@
+import type { TerminationOrder } from '../protocol/messages.ts';
+import { tellContainer } from './children.ts';
+import type { Draft } from './draft.ts';
+import { want } from './draft.ts';
+import type { Focused } from './sync-plan.ts';
+import { newestOf } from './observation.ts';
+import { specContainers } from './spec.ts';
+
+/** Reasons by which a source, not the pod itself, ends it: afterwards nothing of it is kept. */
+const GIVEN_UP = new Set(['Deleted', 'Removed', 'Orphaned']);
+
+/**
+ * Begins to terminate the pod, or shortens the grace period of a termination under way. It is never taken
+ * back and never lengthened (C2).
+ */
+export function beginTermination(draft: Draft, order: TerminationOrder, phase: 'Failed' | null): void {
+  const { context } = draft;
+  const own = context.pod.metadata?.deletionGracePeriodSeconds ?? context.pod.spec?.terminationGracePeriodSeconds ?? 30;
+  const wanted = Math.max(0, order.gracePeriodSeconds ?? own);
+  const before = context.termination;
+  if (before === null) {
+    context.termination = {
+      reason: order.reason,
+      message: order.message,
+      since: draft.at,
+      graceSeconds: wanted,
+      deletedFromSource: GIVEN_UP.has(order.reason),
+      phase,
+    };
+    return;
+  }
+  const left = Math.max(0, before.since + before.graceSeconds * 1000 - draft.at) / 1000;
+  const asked = order.gracePeriodSeconds ?? left;
+  const shorter = asked < left;
+  context.termination = {
+    ...before,
+    deletedFromSource: before.deletedFromSource || GIVEN_UP.has(order.reason),
+    graceSeconds: shorter ? (draft.at - before.since) / 1000 + asked : before.graceSeconds,
+  };
+  if (shorter) orderKills(draft, asked, true);
+}
+
+/** Tells every living container to stop; sidecars hear it too, but wait for their turn (KEP-753). */
+function orderKills(draft: Draft, graceSeconds: number, again: boolean): void {
+  const { context } = draft;
+  for (const { container, kind } of specContainers(context.pod)) {
+    const value = context.containers[container.name]?.value;
+    if (value === undefined) continue;
+    const stopping = typeof value === 'object' && value !== null && 'stopping' in value;
+    const starting = typeof value === 'object' && value !== null && 'starting' in value;
+    if (!(value === 'running' || starting || (again && stopping))) continue;
+    tellContainer(draft, container.name, {
+      type: 'kill',
+      order: { reason: 'podTermination', message: `Stopping container ${container.name}`, graceSeconds, since: draft.at, waitTurn: kind === 'sidecar' },
+    });
+  }
+}
+
+/** One look at a pod that must end (kubelet SyncTerminatingPod): containers, then sandboxes. Null when both are done. */
+export function planTerminating(draft: Draft): Focused | null {
+  const { context } = draft;
+  const termination = context.termination;
+  if (termination === null) return null;
+  const left = Math.max(0, termination.since + termination.graceSeconds * 1000 - draft.at) / 1000;
+  orderKills(draft, left, false);
+  giveTurns(draft);
+  const names = specContainers(context.pod).map((c) => c.container.name);
+  stopStrangers(draft, names);
+  const running = (context.observed?.containers ?? []).filter((c) => c.state === 'running');
+  const stopping = names.filter((name) => {
+    const value = context.containers[name]?.value;
+    return typeof value === 'object' && value !== null && 'stopping' in value;
+  });
+  if (running.length > 0 || stopping.length > 0) {
+    const hooks = names.filter((name) => JSON.stringify(context.containers[name]?.value) === '{"stopping":"preStop"}');
+    if (hooks.length > 0) return { focus: 'terminating.runningPreStop', why: `preStop hook of ${hooks.join(', ')}` };
+    return { focus: 'terminating.stoppingContainers', why: `grace period of ${termination.graceSeconds} s for ${[...new Set(running.map((c) => c.name))].join(', ')}` };
+  }
+  let stopped = context.tasks['sandbox.run']?.state !== 'running';
+  for (const sandbox of context.observed?.sandboxes ?? []) {
+    if (sandbox.state === 'notReady') continue;
+    if (!want(draft, `sandbox.stop/${sandbox.id}`, (key) => ({ type: 'cri.StopPodSandbox', key, params: { podSandboxId: sandbox.id } }))) stopped = false;
+  }
+  return stopped ? null : { focus: 'terminating.stoppingSandbox', why: 'the runtime takes down network and sandbox' };
+}
+
+/** Running containers that the spec does not name (an older spec's) are stopped as well. */
+function stopStrangers(draft: Draft, names: string[]): void {
+  for (const c of draft.context.observed?.containers ?? []) {
+    const value = draft.context.containers[c.name]?.value;
+    const hosted = names.includes(c.name) && newestOf(draft.context.observed, c.name)?.id === c.id && value !== undefined && value !== 'exited';
+    if (c.state !== 'running' || hosted) continue;
+    const timeoutSeconds = Math.max(2, Math.ceil(draft.context.termination?.graceSeconds ?? 30));
+    want(draft, `container.stop/${c.id}`, (key) => ({ type: 'cri.StopContainer', key, params: { containerId: c.id, timeoutSeconds } }));
+  }
+}
+
+/** A sidecar's turn comes when all regular containers and all later sidecars have ended. */
+function giveTurns(draft: Draft): void {
+  const { context } = draft;
+  const specs = specContainers(context.pod);
+  const over = (name: string) => {
+    const value = context.containers[name]?.value;
+    return newestOf(context.observed, name)?.state !== 'running' && (typeof value !== 'object' || value === null);
+  };
+  const regularOver = specs.filter((c) => c.kind !== 'sidecar').every((c) => over(c.container.name));
+  if (!regularOver) return;
+  const sidecars = specs.filter((c) => c.kind === 'sidecar').reverse();
+  for (const { container } of sidecars) {
+    if (over(container.name)) continue;
+    tellContainer(draft, container.name, { type: 'turn' });
+    return;
+  }
+}

@@ -1,0 +1,117 @@
+import type { Decision } from '../machine-step/act.ts';
+import type { ProbeContext, ProbeEvent, ProbeResult } from './probe-context.ts';
+import { initialResult } from './probe-context.ts';
+import { probeEffect } from './probe-effect.ts';
+import { verdictOf } from './probe-verdict.ts';
+import type { Verdict } from './probe-verdict.ts';
+
+type Out = Decision<ProbeContext>;
+
+/** Errors of the prober itself are tried so often (kubelet maxProbeRetries). */
+const MAX_TRIES = 3;
+
+/** A container runs that the counts do not belong to. */
+export function newContainer(context: ProbeContext, { world }: ProbeEvent): boolean {
+  return world.runningId !== '' && world.runningId !== context.containerId;
+}
+
+/** A terminating pod has no use for liveness and startup probes; readiness goes on. */
+export function mustEnd(context: ProbeContext, { world }: ProbeEvent): boolean {
+  return world.terminating && context.kind !== 'readiness';
+}
+
+/** Starts anew for a container; one that was taken over keeps the result it was known with (ready stays ready). */
+export function begin(context: ProbeContext, event: ProbeEvent): Out {
+  const { world } = event;
+  const result: ProbeResult = world.adopted && context.kind !== 'startup' ? 'success' : initialResult(context.kind);
+  const fresh: ProbeContext = { ...context, containerId: world.runningId, result, outcome: 'unknown', run: 0, op: '', tries: 0 };
+  return { patch: { ...fresh, deadline: firstRunAt(fresh, event) } };
+}
+
+function firstRunAt(context: ProbeContext, { world }: ProbeEvent): number | null {
+  if (context.kind === 'startup' ? false : !world.started) return null;
+  return Math.max(world.at, world.startedAt + (world.probe.initialDelaySeconds ?? 0) * 1000);
+}
+
+/** The container started meanwhile: liveness and readiness become due. */
+export function arm(context: ProbeContext, event: ProbeEvent): Out {
+  return context.deadline === null ? { patch: { deadline: firstRunAt(context, event) } } : {};
+}
+
+/** No container: readiness and liveness count as failed until the next one (kubelet sets Failure). */
+export function stopped(context: ProbeContext): Out {
+  if (context.containerId === '') return {};
+  return { patch: { op: '', deadline: null, result: context.kind === 'readiness' ? 'failure' : context.result } };
+}
+
+/** The last word of a probe that ends with its pod is success, so that nothing is restarted any more. */
+export function quietEnd(): Out {
+  return { patch: { op: '', deadline: null, result: 'success' } };
+}
+
+export function mayProbe(context: ProbeContext, { world }: ProbeEvent): boolean {
+  if (world.runningId !== context.containerId) return false;
+  return context.kind === 'startup' ? !world.started : world.started;
+}
+
+/** Not due after all: `look` arms it again. */
+export function notYet(): Out {
+  return { patch: { deadline: null } };
+}
+
+export function askProbe(context: ProbeContext, { world }: ProbeEvent): Out {
+  const key = `probe/${context.container}/${context.kind}/${context.seq + 1}`;
+  const made = probeEffect(world, context.containerId, key);
+  if ('error' in made) return { patch: { op: '', deadline: world.at + (world.probe.periodSeconds ?? 10) * 1000 } };
+  return { patch: { op: key, seq: context.seq + 1, deadline: null }, effects: [made.effect] };
+}
+
+function verdict(event: ProbeEvent): Verdict {
+  if (event.type !== 'done' && event.type !== 'failed') return { outcome: 'unknown', text: '' };
+  return verdictOf(event.outcome, event.world);
+}
+
+/** The prober itself erred (not: the container failed), and may try again at once. */
+export function tryAgain(context: ProbeContext, event: ProbeEvent): boolean {
+  return event.type === 'failed' && event.outcome.key === context.op && verdict(event).outcome === 'unknown' && context.tries + 1 < MAX_TRIES;
+}
+
+export function nextTry(context: ProbeContext): Out {
+  return { patch: { tries: context.tries + 1 } };
+}
+
+function count(context: ProbeContext, event: ProbeEvent): { result: ProbeResult; outcome: ProbeResult; run: number; reached: boolean } {
+  const { outcome } = verdict(event);
+  if (outcome === 'unknown') return { result: context.result, outcome: context.outcome, run: context.run, reached: false };
+  const run = context.outcome === outcome ? context.run + 1 : 1;
+  const { probe } = event.world;
+  const threshold = outcome === 'failure' ? (probe.failureThreshold ?? 3) : (probe.successThreshold ?? 1);
+  const reached = run >= threshold;
+  return { result: reached ? outcome : context.result, outcome, run, reached };
+}
+
+/** After this outcome nothing more is to be asked of this container (liveness failed, startup decided). */
+export function holdNow(context: ProbeContext, event: ProbeEvent): boolean {
+  if ((event.type !== 'done' && event.type !== 'failed') || event.outcome.key !== context.op) return false;
+  const counted = count(context, event);
+  return counted.reached && (context.kind === 'startup' || (context.kind === 'liveness' && counted.outcome === 'failure'));
+}
+
+/** Counts one run; failures are told as kubelet's events Unhealthy. */
+export function counted(context: ProbeContext, event: ProbeEvent): Out {
+  const { world } = event;
+  const { outcome, text } = verdict(event);
+  const { result, run, outcome: last } = count(context, event);
+  const word = context.kind.charAt(0).toUpperCase() + context.kind.slice(1);
+  const message =
+    outcome === 'failure' ? `${word} probe failed: ${text}` : outcome === 'unknown' ? `${word} probe errored and resulted in unknown state: ${text}` : '';
+  const list = world.pod.spec?.containers.some((c) => c.name === context.container) ? 'containers' : 'initContainers';
+  const onHold = holdNow(context, event);
+  return {
+    patch: { result, outcome: last, run: onHold ? 0 : run, op: '', tries: 0, deadline: onHold ? null : world.at + (world.probe.periodSeconds ?? 10) * 1000 },
+    effects:
+      message === ''
+        ? []
+        : [{ type: 'event.Record', key: '', params: { type: 'Warning', reason: 'Unhealthy', message, fieldPath: `spec.${list}{${context.container}}` } }],
+  };
+}

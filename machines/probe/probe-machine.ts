@@ -1,0 +1,72 @@
+import { setup } from 'xstate';
+import { act } from '../machine-step/act.ts';
+import * as actions from './probe-actions.ts';
+import type { ProbeContext, ProbeEvent } from './probe-context.ts';
+import { initialProbe } from './probe-context.ts';
+
+const machine = setup({
+  types: { context: {} as ProbeContext, events: {} as ProbeEvent, input: {} as Pick<ProbeContext, 'container' | 'kind'> },
+  actions: { effect: () => undefined },
+  guards: {
+    newContainer: ({ context, event }) => actions.newContainer(context, event),
+    notRunning: ({ event }) => event.world.runningId === '',
+    mayProbe: ({ context, event }) => actions.mayProbe(context, event),
+    mustEnd: ({ context, event }) => actions.mustEnd(context, event),
+    own: ({ context, event }) => (event.type === 'done' || event.type === 'failed') && event.outcome.key === context.op,
+    tryAgain: ({ context, event }) => actions.tryAgain(context, event),
+    holdNow: ({ context, event }) => actions.holdNow(context, event),
+  },
+});
+
+/**
+ * One probe of one container: waits for its turn, runs, counts, and tells a result when a threshold is
+ * reached. A failed liveness or an ended startup probe is on hold until there is a new container.
+ */
+export const probeMachine = machine.createMachine({
+  id: 'probe',
+  context: ({ input }) => initialProbe(input.container, input.kind),
+  initial: 'idle',
+  on: {
+    look: [
+      { guard: 'mustEnd', target: '.ended', actions: act(actions.quietEnd) },
+      { guard: 'newContainer', target: '.waiting', actions: act(actions.begin) },
+      { guard: 'notRunning', target: '.idle', actions: act(actions.stopped) },
+    ],
+  },
+  states: {
+    /** No container runs. */
+    idle: {},
+    /** Waits for the initial delay, the period, or for the startup probe to succeed. */
+    waiting: {
+      on: {
+        look: [
+          { guard: 'mustEnd', target: 'ended', actions: act(actions.quietEnd) },
+          { guard: 'newContainer', target: 'waiting', actions: act(actions.begin) },
+          { guard: 'notRunning', target: 'idle', actions: act(actions.stopped) },
+          { actions: act(actions.arm) },
+        ],
+        timer: [{ guard: 'mayProbe', target: 'probing' }, { actions: act(actions.notYet) }],
+      },
+    },
+    probing: {
+      entry: act(actions.askProbe),
+      /** The probe cannot be asked (no such port): nothing is counted, the next period tries again. */
+      always: { guard: ({ context }) => context.op === '', target: 'waiting' },
+      on: {
+        done: [
+          { guard: 'holdNow', target: 'onHold', actions: act(actions.counted) },
+          { guard: 'own', target: 'waiting', actions: act(actions.counted) },
+        ],
+        failed: [
+          { guard: 'tryAgain', target: 'probing', reenter: true, actions: act(actions.nextTry) },
+          { guard: 'holdNow', target: 'onHold', actions: act(actions.counted) },
+          { guard: 'own', target: 'waiting', actions: act(actions.counted) },
+        ],
+      },
+    },
+    /** Rests until there is a new container. */
+    onHold: {},
+    /** The pod terminates; the probe is quiet. */
+    ended: {},
+  },
+});

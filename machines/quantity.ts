@@ -1,0 +1,120 @@
+/**
+ * Kubernetes quantities (`resource.Quantity` of k8s.io/apimachinery): a signed decimal number and a suffix.
+ * Suffixes: `n u m` (10^-9, 10^-6, 10^-3), none, `k M G T P E` (10^3 ... 10^18), `Ki Mi Gi Ti Pi Ei` (2^10 ... 2^60),
+ * or an exponent (`e3`, `E-2`).
+ */
+
+/** How a quantity was written; decides its canonical form. */
+export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
+
+const SHAPE = /^([+-]?)(\d+\.?\d*|\.\d+)([eE][+-]?\d+|[numkMGTPE]|[KMGTPE]i|)$/;
+const DECIMAL: Record<string, number> = { n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
+const BINARY: Record<string, bigint> = { Ki: 10n, Mi: 20n, Gi: 30n, Ti: 40n, Pi: 50n, Ei: 60n };
+const NANO = 1_000_000_000n;
+/** 2^63 - 1 units: what the Go type holds; greater values are cut to it. */
+const MAX_NANO = (2n ** 63n - 1n) * NANO;
+
+function ceilDiv(a: bigint, b: bigint): bigint {
+  const q = a / b;
+  return a % b > 0n ? q + 1n : q;
+}
+
+/** Rounds away from zero, as the Go type does for anything finer than a nano. */
+function awayFromZero(a: bigint, b: bigint): bigint {
+  return a < 0n ? -ceilDiv(-a, b) : ceilDiv(a, b);
+}
+
+function scale(number: string, suffix: string): bigint {
+  const [whole = '', fraction = ''] = number.split('.');
+  const digits = BigInt(whole + fraction || '0');
+  const shift = BINARY[suffix];
+  if (shift !== undefined) return awayFromZero((digits << shift) * NANO, 10n ** BigInt(fraction.length));
+  const power = DECIMAL[suffix] ?? Number(suffix.slice(1));
+  const exponent = power - fraction.length + 9;
+  if (digits === 0n) return 0n;
+  // Beyond these bounds the value is the greatest or the smallest there is, and 10n ** huge would take all memory.
+  if (exponent > 60) return MAX_NANO;
+  if (exponent < -100 - number.length) return 1n;
+  return exponent >= 0 ? digits * 10n ** BigInt(exponent) : awayFromZero(digits, 10n ** BigInt(-exponent));
+}
+
+/** Value of a quantity in nano units (10^-9), rounded away from zero and cut at +-(2^63-1); undefined when it is none. */
+export function parseQuantity(q: string): bigint | undefined {
+  const match = SHAPE.exec(q);
+  if (!match) return undefined;
+  const nano = scale(match[2] ?? '0', match[3] ?? '');
+  const cut = nano > MAX_NANO ? MAX_NANO : nano;
+  return match[1] === '-' ? -cut : cut;
+}
+
+/** Is it a quantity at all? */
+export function isQuantity(q: string): boolean {
+  return SHAPE.test(q);
+}
+
+function need(q: string): bigint {
+  const nano = parseQuantity(q);
+  if (nano === undefined) throw new RangeError(`not a quantity: ${JSON.stringify(q)}`);
+  return nano;
+}
+
+/** CPU in thousandths of a core, rounded up (`Quantity.MilliValue`). Throws RangeError when `q` is no quantity. */
+export function parseCpuMilli(q: string): number {
+  return Number(ceilDiv(need(q), 1_000_000n));
+}
+
+/** Whole units - bytes of memory and storage, counts - rounded up (`Quantity.Value`). Throws RangeError when `q` is no quantity. */
+export function parseBytes(q: string): number {
+  return Number(ceilDiv(need(q), NANO));
+}
+
+/** Compares two quantities: negative, zero or positive. Throws RangeError when one is no quantity. */
+export function compareQuantities(a: string, b: string): number {
+  const difference = need(a) - need(b);
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}
+
+/** Format a quantity is written in. */
+export function quantityFormat(q: string): QuantityFormat {
+  if (/[KMGTPE]i$/.test(q)) return 'BinarySI';
+  return /[eE][+-]?\d+$/.test(q) ? 'DecimalExponent' : 'DecimalSI';
+}
+
+/** Sum of quantities in the format of the first, canonical; '0' for none. Throws RangeError when one is no quantity. */
+export function addQuantities(quantities: readonly string[]): string {
+  const sum = quantities.reduce((total, q) => total + need(q), 0n);
+  return formatQuantity(sum, quantityFormat(quantities[0] ?? '0'));
+}
+
+/** Canonical form (`Quantity.String`): no fraction, greatest suffix that keeps it whole. `1000m` -> `1`, `0.5Gi` -> `512Mi`. */
+export function canonicalQuantity(q: string): string {
+  return formatQuantity(need(q), quantityFormat(q));
+}
+
+/** Writes nano units canonically in a format. */
+export function formatQuantity(nano: bigint, format: QuantityFormat): string {
+  if (nano === 0n) return '0';
+  const sign = nano < 0n ? '-' : '';
+  const size = nano < 0n ? -nano : nano;
+  if (format === 'BinarySI' && size >= 1024n * NANO && size % NANO === 0n) {
+    let mantissa = size / NANO;
+    let step = 0;
+    while (step < 6 && mantissa % 1024n === 0n) {
+      mantissa /= 1024n;
+      step++;
+    }
+    return `${sign}${mantissa}${['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'][step]}`;
+  }
+  let mantissa = size;
+  let exponent = -9;
+  while (exponent < 18 && mantissa % 1000n === 0n) {
+    mantissa /= 1000n;
+    exponent += 3;
+  }
+  const suffix = format === 'DecimalExponent' ? (exponent === 0 ? '' : `e${exponent}`) : decimalSuffix(exponent);
+  return `${sign}${mantissa}${suffix}`;
+}
+
+function decimalSuffix(exponent: number): string {
+  return Object.keys(DECIMAL).find((key) => DECIMAL[key] === exponent) ?? '';
+}

@@ -1,0 +1,13 @@
+import type { Pod } from '../protocol/api-types.ts';
+import { NamespaceMode } from '../protocol/cri-shapes.ts';
+import type { NamespaceOption } from '../protocol/cri-shapes.ts';
+
+/** Which namespaces the pod shares: with the node, within the pod, or (PID only) none between its containers. */
+export function podNamespaces(pod: Pod): NamespaceOption {
+  const { hostNetwork, hostPID, hostIPC, shareProcessNamespace } = pod.spec ?? {};
+  return {
+    network: hostNetwork ? NamespaceMode.NODE : NamespaceMode.POD,
+    pid: hostPID ? NamespaceMode.NODE : shareProcessNamespace ? NamespaceMode.POD : NamespaceMode.CONTAINER,
+    ipc: hostIPC ? NamespaceMode.NODE : NamespaceMode.POD,
+  };
+}

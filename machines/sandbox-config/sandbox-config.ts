@@ -1,0 +1,98 @@
+import type { Pod } from '../protocol/api-types.ts';
+import type { LinuxSandboxSecurityContext, SandboxConfig } from '../protocol/cri-shapes.ts';
+import type { NodeSettings } from '../protocol/node-settings.ts';
+import { cgroupParent } from '../qos/pod-cgroup.ts';
+import { podLimits, podRequests } from '../qos/pod-resources.ts';
+import { amountsOf } from '../qos/resource-amounts.ts';
+import { podDns } from './dns.ts';
+import type { PodWarning } from './dns.ts';
+import { linuxResources } from './linux-resources.ts';
+import { kernelHostname } from './pod-hostname.ts';
+import { formatPod, podIdentity, podLogDirectory } from './pod-identity.ts';
+import { podNamespaces } from './pod-namespaces.ts';
+import { portMappings } from './port-mappings.ts';
+
+/** Labels by which the runtime's objects are found again. */
+export const POD_NAME_LABEL = 'io.kubernetes.pod.name';
+/** See {@link POD_NAME_LABEL}. */
+export const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
+/** See {@link POD_NAME_LABEL}. */
+export const POD_UID_LABEL = 'io.kubernetes.pod.uid';
+
+/**
+ * The CRI config of a pod's sandbox, as the kubelet makes it. Ask {@link sandboxConfigError} first: with an
+ * invalid host name this one has none. `attempt`: 0 for the first sandbox, one more for each later one.
+ */
+export function sandboxConfig(pod: Pod, attempt: number, settings: NodeSettings): SandboxConfig {
+  const { name, namespace, uid } = podIdentity(pod);
+  const hostname = pod.spec?.hostNetwork ? { hostname: '' } : kernelHostname(pod, settings.clusterDomain);
+  return {
+    metadata: { name, uid, namespace, attempt },
+    hostname: 'error' in hostname ? '' : hostname.hostname,
+    logDirectory: podLogDirectory(pod, settings.podLogsDir),
+    dnsConfig: podDns(pod, settings).dns,
+    portMappings: portMappings(pod),
+    labels: {
+      ...pod.metadata?.labels,
+      [POD_NAME_LABEL]: name,
+      [POD_NAMESPACE_LABEL]: namespace,
+      [POD_UID_LABEL]: uid,
+    },
+    annotations: { ...pod.metadata?.annotations },
+    linux: sandboxLinux(pod, settings),
+  };
+}
+
+/** Why no sandbox can be made of this pod, in the words of event `FailedCreatePodSandBox`; null when it can. */
+export function sandboxConfigError(pod: Pod, settings: Pick<NodeSettings, 'clusterDomain'>): string | null {
+  if (pod.spec?.hostNetwork) return null;
+  const hostname = kernelHostname(pod, settings.clusterDomain);
+  if (!('error' in hostname)) return null;
+  return `Failed to generate sandbox config for pod "${formatPod(pod)}": ${hostname.error}`;
+}
+
+/** Warning events that go with the sandbox's config: `MissingClusterDNS`, `DNSConfigForming`. */
+export function sandboxWarnings(pod: Pod, settings: NodeSettings): PodWarning[] {
+  return podDns(pod, settings).warnings;
+}
+
+function sandboxLinux(pod: Pod, settings: NodeSettings): SandboxConfig['linux'] {
+  const requests = podRequests(pod, { excludeOverhead: true });
+  const limits = podLimits(pod, { excludeOverhead: true });
+  const linux: SandboxConfig['linux'] = {
+    cgroupParent: cgroupParent(pod, settings),
+    securityContext: sandboxSecurity(pod),
+    sysctls: Object.fromEntries((pod.spec?.securityContext?.sysctls ?? []).map(({ name, value }) => [name, value])),
+    resources: linuxResources(
+      { cpuRequest: requests['cpu'], cpuLimit: limits['cpu'], memoryLimit: limits['memory'] },
+      settings,
+    ),
+  };
+  if (pod.spec?.overhead) {
+    const { cpu = 0n, memory = 0n } = amountsOf(pod.spec.overhead);
+    linux.overhead = linuxResources({ cpuRequest: cpu, cpuLimit: cpu, memoryLimit: memory }, settings);
+  }
+  return linux;
+}
+
+function sandboxSecurity(pod: Pod): LinuxSandboxSecurityContext {
+  const spec = pod.spec;
+  const sc = spec?.securityContext ?? {};
+  const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? []), ...(spec?.ephemeralContainers ?? [])];
+  const groups = [...(sc.fsGroup === undefined ? [] : [sc.fsGroup]), ...(sc.supplementalGroups ?? [])];
+  const security: LinuxSandboxSecurityContext = {
+    namespaceOptions: podNamespaces(pod),
+    privileged: containers.some((c) => c.securityContext?.privileged === true),
+    // Always the runtime's default: a pod-level profile is for its containers, the pause process needs nothing.
+    seccomp: { profileType: 0 },
+    supplementalGroups: groups.map(String),
+  };
+  if (sc.runAsUser !== undefined) security.runAsUser = { value: String(sc.runAsUser) };
+  if (sc.runAsGroup !== undefined) security.runAsGroup = { value: String(sc.runAsGroup) };
+  if (sc.supplementalGroupsPolicy) security.supplementalGroupsPolicy = sc.supplementalGroupsPolicy === 'Strict' ? 1 : 0;
+  if (sc.seLinuxOptions) {
+    const { user = '', role = '', type = '', level = '' } = sc.seLinuxOptions;
+    security.selinuxOptions = { user, role, type, level };
+  }
+  return security;
+}

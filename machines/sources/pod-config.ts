@@ -1,0 +1,138 @@
+import type { Pod } from '../protocol/api-types.ts';
+import type { PodSource } from '../protocol/messages.ts';
+import { CONFIG_FIRST_SEEN, CONFIG_SOURCE, LOCAL_ANNOTATIONS } from './annotations.ts';
+import { equalJson } from './canonical-json.ts';
+
+/** What happened to pods of one source. An ADD without pods says that the source has spoken for the first time. */
+export type PodConfigUpdate = {
+  op: 'ADD' | 'UPDATE' | 'DELETE' | 'REMOVE' | 'RECONCILE';
+  source: PodSource;
+  pods: Pod[];
+};
+
+/** A pod that was left out because another of the same source has its name or its uid. */
+export interface DuplicatePod {
+  source: PodSource;
+  namespace: string;
+  name: string;
+  uid: string;
+  /** What they share. */
+  shared: 'name' | 'uid';
+}
+
+/** One pod as it was handed on, and the object it was made from (to see at once that nothing changed). */
+interface Kept {
+  given: Pod;
+  pod: Pod;
+}
+
+/** Pods of all sources, by source and uid, in the order of the source's last list (kubelet: podStorage). */
+export interface PodConfigState {
+  sources: Partial<Record<PodSource, Record<string, Kept>>>;
+}
+
+/** Nothing has been heard from any source. */
+export const NO_PODS: PodConfigState = { sources: {} };
+
+/** Have all configured sources spoken? Before that nothing may be removed from the node (SeenAllSources). */
+export function sourcesReady(state: PodConfigState, configured: readonly PodSource[]): boolean {
+  return configured.every((source) => state.sources[source] !== undefined);
+}
+
+/** All pods of all sources. */
+export function allPods(state: PodConfigState): Pod[] {
+  return Object.values(state.sources).flatMap((kept) => Object.values(kept ?? {}).map(({ pod }) => pod));
+}
+
+/**
+ * Takes the full list of one source and says what changed since its last one, in the order in which it must be
+ * handled: REMOVE, ADD, UPDATE, DELETE, RECONCILE; at most one update each. `at`: ms since the epoch.
+ */
+export function mergeSource(
+  state: PodConfigState,
+  source: PodSource,
+  pods: readonly Pod[],
+  at: number,
+): { state: PodConfigState; updates: PodConfigUpdate[]; duplicates: DuplicatePod[] } {
+  const before = state.sources[source];
+  const after: Record<string, Kept> = {};
+  const changes: Record<PodConfigUpdate['op'], Pod[]> = { REMOVE: [], ADD: [], UPDATE: [], DELETE: [], RECONCILE: [] };
+  const { unique, duplicates } = withoutDuplicates(source, pods);
+  for (const given of unique) {
+    const uid = given.metadata?.uid ?? '';
+    const existing = before?.[uid];
+    if (existing?.given === given) {
+      after[uid] = existing;
+    } else if (existing) {
+      const { pod, op } = compare(existing.pod, given, source);
+      after[uid] = { given, pod };
+      if (op) changes[op].push(pod);
+    } else {
+      const pod = annotate(given, { [CONFIG_SOURCE]: source, [CONFIG_FIRST_SEEN]: rfc3339Nano(at) });
+      after[uid] = { given, pod };
+      changes.ADD.push(pod);
+    }
+  }
+  for (const [uid, { pod }] of Object.entries(before ?? {})) if (!after[uid]) changes.REMOVE.push(pod);
+  const heardNothing = changes.ADD.length + changes.UPDATE.length + changes.DELETE.length === 0;
+  const updates = (Object.keys(changes) as PodConfigUpdate['op'][])
+    .filter((op) => changes[op].length > 0 || (op === 'ADD' && before === undefined && heardNothing))
+    .map((op) => ({ op, source, pods: changes[op] }));
+  return { state: { sources: { ...state.sources, [source]: after } }, updates, duplicates };
+}
+
+function withoutDuplicates(source: PodSource, pods: readonly Pod[]): { unique: Pod[]; duplicates: DuplicatePod[] } {
+  const names = new Set<string>();
+  const uids = new Set<string>();
+  const unique: Pod[] = [];
+  const duplicates: DuplicatePod[] = [];
+  for (const pod of pods) {
+    const { name = '', namespace = '', uid = '' } = pod.metadata ?? {};
+    const shared = names.has(`${name}_${namespace}`) ? 'name' : uids.has(uid) ? 'uid' : undefined;
+    if (shared) duplicates.push({ source, namespace, name, uid, shared });
+    else unique.push(pod);
+    names.add(`${name}_${namespace}`);
+    uids.add(uid);
+  }
+  return { unique, duplicates };
+}
+
+function annotate(pod: Pod, annotations: Record<string, string>): Pod {
+  return { ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata?.annotations, ...annotations } } };
+}
+
+/** What a newer version of a known pod means. A change of the status alone is a RECONCILE: the agent owns the status. */
+function compare(existing: Pod, given: Pod, source: PodSource): { pod: Pod; op?: 'UPDATE' | 'DELETE' | 'RECONCILE' } {
+  if (!differ(existing, given)) {
+    if (equalJson(existing.status, given.status)) return { pod: existing };
+    return { pod: { ...existing, status: given.status }, op: 'RECONCILE' };
+  }
+  const local: Record<string, string> = { [CONFIG_SOURCE]: source };
+  for (const key of LOCAL_ANNOTATIONS) {
+    const value = existing.metadata?.annotations?.[key];
+    if (value !== undefined) local[key] = value;
+  }
+  const pod = annotate(given, local);
+  return { pod, op: given.metadata?.deletionTimestamp === undefined ? 'UPDATE' : 'DELETE' };
+}
+
+/** Do two versions differ in what the node must act on? */
+export function differ(existing: Pod, given: Pod): boolean {
+  const [a, b] = [existing.metadata, given.metadata];
+  return !(
+    equalJson(existing.spec, given.spec) &&
+    equalJson(a?.labels ?? {}, b?.labels ?? {}) &&
+    a?.deletionTimestamp === b?.deletionTimestamp &&
+    a?.deletionGracePeriodSeconds === b?.deletionGracePeriodSeconds &&
+    equalJson(withoutLocal(a?.annotations), withoutLocal(b?.annotations))
+  );
+}
+
+function withoutLocal(annotations: Record<string, string> | undefined): Record<string, string> {
+  return Object.fromEntries(Object.entries(annotations ?? {}).filter(([key]) => !LOCAL_ANNOTATIONS.includes(key)));
+}
+
+/** A time as Go's RFC3339Nano writes it: UTC, no trailing zeros in the fraction. */
+export function rfc3339Nano(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.?0+Z$/, 'Z');
+}

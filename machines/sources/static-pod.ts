@@ -1,0 +1,53 @@
+import type { Pod } from '../protocol/api-types.ts';
+import { CONFIG_HASH } from './annotations.ts';
+
+/** Where a static pod was read from. */
+export interface StaticOrigin {
+  kind: 'file' | 'http';
+  /** Path of the file, or the URL. */
+  location: string;
+  nodeName: string;
+}
+
+/**
+ * What is hashed for the uid of a static pod whose manifest sets none, besides the (defaulted) pod itself: the same
+ * manifest in another file, or on another node, is another pod.
+ */
+export function originText(origin: StaticOrigin): string {
+  return origin.kind === 'file' ? `host:${origin.nodeName}file:${origin.location}` : `url:${origin.location}`;
+}
+
+/**
+ * Turns a defaulted manifest into a static pod of this node (kubelet: applyDefaults of the config sources): name with
+ * the node's name, namespace, node, hash annotation, toleration of NoExecute taints for files, phase Pending.
+ * `hash` is the uid when the manifest sets none: 32 hex digits.
+ */
+export function staticPod(pod: Pod, origin: StaticOrigin, hash: string): Pod {
+  const meta = pod.metadata ?? {};
+  const uid = meta.uid || hash;
+  const tolerations = pod.spec?.tolerations ?? [];
+  const tolerated = tolerations.some(
+    (toleration) =>
+      toleration.operator === 'Exists' && toleration.effect === 'NoExecute' && !toleration.key && !toleration.value,
+  );
+  const spec = pod.spec && {
+    ...pod.spec,
+    nodeName: origin.nodeName,
+    ...(origin.kind === 'file' && !tolerated
+      ? { tolerations: [...tolerations, { operator: 'Exists', effect: 'NoExecute' }] }
+      : {}),
+  };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      ...meta,
+      name: `${meta.name ?? ''}-${origin.nodeName.toLowerCase()}`,
+      namespace: meta.namespace || 'default',
+      uid,
+      annotations: { ...meta.annotations, [CONFIG_HASH]: uid },
+    },
+    ...(spec ? { spec } : {}),
+    status: { ...pod.status, phase: 'Pending' },
+  };
+}

@@ -1,0 +1,112 @@
+import type { Container, ContainerStatus } from '../protocol/api-types.ts';
+import type { ObservedContainer } from '../protocol/observed.ts';
+import { defaultStatus, messageLimit, observedStatus, STATUS_UNKNOWN, UNKNOWN_EXIT_CODE } from './container-state.ts';
+import { isToBeStarted } from './restart-rule.ts';
+import type { ContainerDecision, StatusInput } from './status-input.ts';
+
+/** Which list of the status the containers stand in. */
+export type StatusList = 'init' | 'regular' | 'ephemeral';
+
+/**
+ * The status of each container of one list (the kubelet's convertToAPIContainerStatuses): what the runtime has of
+ * it, newest first, else what the last status said. Init containers come in the order of the spec, others by name.
+ */
+export function containerStatuses(
+  input: StatusInput,
+  containers: readonly Container[],
+  previous: readonly ContainerStatus[],
+  list: StatusList,
+): ContainerStatus[] {
+  const seen = newestByName(input.observed?.containers ?? []);
+  const out = containers.map((spec) => {
+    const old = previous.find((status) => status.name === spec.name);
+    const instances = seen.get(spec.name) ?? [];
+    const status = showWaiting(input, spec, instances[0], statusOf(input, spec, old, instances), list);
+    return withProbes(status, spec, decisionOf(input, spec), list);
+  });
+  return list === 'init' ? out : out.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+function newestByName(containers: readonly ObservedContainer[]): Map<string, ObservedContainer[]> {
+  const byName = new Map<string, ObservedContainer[]>();
+  for (const container of [...containers].sort((a, b) => b.createdAt - a.createdAt)) {
+    const instances = byName.get(container.name);
+    if (instances) instances.push(container);
+    else byName.set(container.name, [container]);
+  }
+  return byName;
+}
+
+function statusOf(
+  input: StatusInput,
+  spec: Container,
+  old: ContainerStatus | undefined,
+  [newest, before]: ObservedContainer[],
+): ContainerStatus {
+  if (newest === undefined) return unseenStatus(input, spec, old);
+  const { spec: podSpec } = input.pod;
+  const count =
+    (podSpec?.containers.length ?? 0) + (podSpec?.initContainers?.length ?? 0) + (podSpec?.ephemeralContainers?.length ?? 0);
+  const context = { runtimeName: input.runtimeName, messageBytes: messageLimit(count), settings: input.settings };
+  const status = observedStatus(newest, spec, old, context);
+  if (before !== undefined) status.lastState = observedStatus(before, spec, old, context).state;
+  return status;
+}
+
+/** The runtime has no such container: not started yet, or removed after it ran. */
+function unseenStatus(input: StatusInput, spec: Container, old: ContainerStatus | undefined): ContainerStatus {
+  const hasInit = (input.pod.spec?.initContainers?.length ?? 0) > 0;
+  const status = defaultStatus(spec, hasInit ? 'PodInitializing' : 'ContainerCreating', input.settings);
+  if (old === undefined) return status;
+  if (old.state?.terminated) return { ...old, lastState: old.lastState ?? {} };
+  status.restartCount = old.restartCount;
+  if (old.lastState) status.lastState = old.lastState;
+  if (!old.state?.running || status.lastState?.terminated) return status;
+  // It ran and is gone, nobody saw how it ended: with a last state it does not pull the pod back to Pending.
+  status.lastState = {
+    terminated: {
+      exitCode: UNKNOWN_EXIT_CODE,
+      reason: STATUS_UNKNOWN,
+      message: 'The container could not be located when the pod was deleted.  The container used to be Running',
+    },
+  };
+  if (input.pod.metadata?.deletionTimestamp === undefined) status.restartCount++;
+  return status;
+}
+
+/** A container to be started shows the reason why it does not run yet; its end moves to `lastState`. */
+function showWaiting(
+  input: StatusInput,
+  spec: Container,
+  newest: ObservedContainer | undefined,
+  status: ContainerStatus,
+  list: StatusList,
+): ContainerStatus {
+  const waiting = decisionOf(input, spec)?.waiting;
+  if (waiting === undefined) return status;
+  if (list === 'init' && newest?.state === 'exited' && newest.exitCode === 0) return status;
+  if (!isToBeStarted(spec, input.pod, newest)) return status;
+  const lastState = status.state?.terminated ? status.state : status.lastState;
+  const { reason, message } = waiting;
+  return { ...status, lastState, state: { waiting: message === '' ? { reason } : { reason, message } } };
+}
+
+/** `started` and `ready` (the kubelet's prober UpdatePodStatus). Ephemeral containers have neither. */
+function withProbes(
+  status: ContainerStatus,
+  spec: Container,
+  decision: ContainerDecision | undefined,
+  list: StatusList,
+): ContainerStatus {
+  if (list === 'ephemeral') return { ...status, ready: false };
+  const running = status.state?.running !== undefined;
+  const started = running && (decision?.started ?? true);
+  if (list === 'init' && spec.restartPolicy !== 'Always') {
+    return { ...status, started, ready: status.state?.terminated?.exitCode === 0 };
+  }
+  return { ...status, started, ready: started && (decision?.ready ?? true) };
+}
+
+function decisionOf(input: StatusInput, spec: Container): ContainerDecision | undefined {
+  return Object.hasOwn(input.containers, spec.name) ? input.containers[spec.name] : undefined;
+}

@@ -1,0 +1,93 @@
+import type { ContainerStatus, Pod, PodStatus } from '../protocol/api-types.ts';
+import type { ObservedPod } from '../protocol/observed.ts';
+import { podQosClass } from '../qos/qos-class.ts';
+import { isIPv6, sortPodIPs } from '../sandbox-config/pod-ips.ts';
+import { podConditions } from './conditions.ts';
+import { containerStatuses } from './container-statuses.ts';
+import { isTerminalPhase, podPhase } from './phase.ts';
+import type { Phase } from './phase.ts';
+import { rfc3339 } from './rfc3339.ts';
+import type { StatusInput } from './status-input.ts';
+
+/**
+ * The pod's status as the API shows it: the kubelet's generateAPIPodStatus, with start and transition times as its
+ * status manager keeps them. A function of the input alone; a terminal phase is never left.
+ */
+export function podStatus(input: StatusInput): PodStatus {
+  const { pod, observed } = input;
+  const old: PodStatus = input.previous ?? pod.status ?? {};
+  const regular = containerStatuses(input, pod.spec?.containers ?? [], old.containerStatuses ?? [], 'regular');
+  const init = containerStatuses(input, pod.spec?.initContainers ?? [], old.initContainerStatuses ?? [], 'init');
+  const ephemeral = containerStatuses(
+    input,
+    pod.spec?.ephemeralContainers ?? [],
+    old.ephemeralContainerStatuses ?? [],
+    'ephemeral',
+  );
+  const { phase, reason, message } = phaseOf(input, old, [...regular, ...init]);
+
+  const status: PodStatus = {};
+  const generation = Math.max(pod.metadata?.generation ?? 0, old.observedGeneration ?? 0);
+  if (generation > 0) status.observedGeneration = generation;
+  status.phase = phase;
+  status.conditions = podConditions({ pod, old, observed, statuses: [...init, ...regular], phase, at: input.at });
+  if (message) status.message = message;
+  if (reason) status.reason = reason;
+  setAddresses(status, input);
+  status.startTime = old.startTime ?? pod.status?.startTime ?? rfc3339(input.startedAt);
+  if (init.length > 0) status.initContainerStatuses = init;
+  if (regular.length > 0) status.containerStatuses = regular;
+  status.qosClass = podQosClass(pod);
+  if (ephemeral.length > 0) status.ephemeralContainerStatuses = ephemeral;
+  return status;
+}
+
+interface PhaseVerdict {
+  phase: Phase;
+  reason?: string;
+  message?: string;
+}
+
+function phaseOf(input: StatusInput, old: PodStatus, statuses: ContainerStatus[]): PhaseVerdict {
+  const { pod, termination } = input;
+  const kept = [pod.status?.phase, old.phase].find(isTerminalPhase);
+  const computed = podPhase(pod, statuses, {
+    podIsTerminal: input.podIsTerminal === true,
+    initialized: hasActiveRegular(pod, input.observed),
+  });
+  const phase = kept ?? termination?.phase ?? computed;
+  // The reason belongs to the phase it was set with, also across a restart of the agent.
+  if (phase === old.phase && (old.reason || old.message)) return { phase, reason: old.reason, message: old.message };
+  if (termination?.phase && phase === termination.phase) {
+    return { phase, reason: termination.reason, message: termination.message };
+  }
+  if (phase === old.phase) return { phase, reason: pod.status?.reason, message: pod.status?.message };
+  return { phase };
+}
+
+/** Has a regular container of the newest sandbox been made, while that sandbox is ready? */
+function hasActiveRegular(pod: Pod, observed: ObservedPod | null): boolean {
+  const sandbox = observed?.sandboxes[0];
+  if (sandbox?.state !== 'ready') return false;
+  const names = new Set((pod.spec?.containers ?? []).map(({ name }) => name));
+  return observed?.containers.some((c) => c.sandboxId === sandbox.id && names.has(c.name)) ?? false;
+}
+
+/** Host addresses, and the pod's: on the host network they are the node's and stay once set. */
+function setAddresses(status: PodStatus, { pod, podIPs, settings }: StatusInput): void {
+  const hostIPs = settings.nodeIPs.slice(0, 2);
+  if (hostIPs.length > 0) {
+    status.hostIP = hostIPs[0];
+    status.hostIPs = hostIPs.map((ip) => ({ ip }));
+  }
+  let ips = sortPodIPs(podIPs, settings.nodeIPs);
+  if (pod.spec?.hostNetwork) {
+    const [first, second] = hostIPs;
+    if (ips.length === 0 && first !== undefined) ips = [first];
+    if (ips.length === 1 && second !== undefined && isIPv6(ips[0] ?? '') !== isIPv6(second)) ips = [...ips, second];
+  }
+  if (ips.length > 0) {
+    status.podIP = ips[0];
+    status.podIPs = ips.map((ip) => ({ ip }));
+  }
+}

@@ -1,0 +1,32 @@
+import type { Container, Pod } from '../protocol/api-types.ts';
+import type { ObservedContainer } from '../protocol/observed.ts';
+
+/** Would a container that ended with this code be started again? Its rules (KEP-5307), its policy, the pod's policy. */
+export function restartsAfterExit(container: Container, pod: Pod, exitCode: number): boolean {
+  if (container.restartPolicy !== undefined) {
+    const rule = container.restartPolicyRules?.find(({ exitCodes }) => {
+      if (!exitCodes) return false;
+      const named = (exitCodes.values ?? []).includes(exitCode);
+      return exitCodes.operator === 'In' ? named : exitCodes.operator === 'NotIn' && !named;
+    });
+    // Action RestartAllContainers needs its own feature; without it the policies decide.
+    if (rule?.action === 'Restart') return true;
+    const own = byPolicy(container.restartPolicy, exitCode);
+    if (own !== undefined) return own;
+  }
+  return byPolicy(pod.spec?.restartPolicy ?? 'Always', exitCode) ?? true;
+}
+
+/** Is the container to be started, first or again? `newest`: its newest instance in the runtime. */
+export function isToBeStarted(container: Container, pod: Pod, newest: ObservedContainer | undefined): boolean {
+  if (pod.metadata?.deletionTimestamp !== undefined) return false;
+  if (newest === undefined) return true;
+  if (newest.state === 'running') return false;
+  return newest.state !== 'exited' || restartsAfterExit(container, pod, newest.exitCode);
+}
+
+function byPolicy(policy: string, exitCode: number): boolean | undefined {
+  if (policy === 'Always') return true;
+  if (policy === 'OnFailure') return exitCode !== 0;
+  return policy === 'Never' ? false : undefined;
+}

@@ -1,0 +1,39 @@
+import type { Pod, PodStatus } from '../protocol/api-types.ts';
+import type { NodeSettings } from '../protocol/node-settings.ts';
+import type { ObservedPod } from '../protocol/observed.ts';
+
+/** What the pod machine decided about one container. */
+export interface ContainerDecision {
+  /**
+   * Why it does not run, as `state.waiting`: `CrashLoopBackOff`, `ImagePullBackOff`, `CreateContainerConfigError` ...
+   * Shown only while the container is to be started (again); a running or finally ended one keeps its own state.
+   */
+  waiting?: { reason: string; message: string };
+  /** Outcome of the readiness probe, true without one. Counts only while the container runs and has started. */
+  ready: boolean;
+  /** Outcome of the startup probe, true without one. Counts only while the container runs. */
+  started: boolean;
+}
+
+/** All that a pod's status is made of. Times are ms since the epoch. */
+export interface StatusInput {
+  pod: Pod;
+  /** The status made before this one, null for the first: then `pod.status` is looked at. */
+  previous: PodStatus | null;
+  /** What the runtime holds; null when it was not seen yet, which is as good as nothing. */
+  observed: ObservedPod | null;
+  /** Prefix of container ids, e.g. `containerd`. */
+  runtimeName: string;
+  /** Addresses of the sandbox, kept by the machine after the sandbox is gone. */
+  podIPs: readonly string[];
+  /** By container name; a name that is missing has no probes and no waiting reason. */
+  containers: Record<string, ContainerDecision>;
+  /** Sets phase, reason and message: the pod was evicted, exceeded its deadline, was rejected. */
+  termination?: { reason: string; message: string; phase?: 'Failed' | 'Succeeded' | null };
+  /** All containers are stopped for good: an API pod's phase becomes terminal (never a static pod's, kubernetes#116484). */
+  podIsTerminal?: boolean;
+  at: number;
+  /** When the agent took the pod up; `status.startTime` unless an earlier status says. */
+  startedAt: number;
+  settings: Pick<NodeSettings, 'nodeIPs' | 'runtimeFeatures'>;
+}

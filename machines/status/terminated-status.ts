@@ -1,0 +1,43 @@
+import type { ContainerStatus, Pod, PodStatus } from '../protocol/api-types.ts';
+import { isStaticPod } from '../qos/critical-pod.ts';
+import { isSidecar } from '../qos/pod-resources.ts';
+import { unknownEnd } from './container-state.ts';
+import { isTerminalPhase } from './phase.ts';
+
+const NOT_LOCATED = 'The container could not be located when the pod was terminated';
+
+/**
+ * The last status of a pod whose containers and sandbox are gone (the kubelet's TerminatePod): what never reported
+ * its end is taken for failed, and the phase of an API pod becomes terminal. A static pod keeps its phase.
+ */
+export function terminatedStatus(pod: Pod, status: PodStatus): PodStatus {
+  const out: PodStatus = { ...status };
+  if (hasInitialized(pod, status)) out.containerStatuses = status.containerStatuses?.map(ended);
+  const init = status.initContainerStatuses;
+  if (init) {
+    const tried = Math.max(1, init.findLastIndex(wasTried) + 1);
+    out.initContainerStatuses = init.map((s, i) => (i < tried ? ended(s) : s));
+  }
+  if (!isStaticPod(pod) && !isTerminalPhase(status.phase)) out.phase = 'Failed';
+  return out;
+}
+
+function ended(status: ContainerStatus): ContainerStatus {
+  return status.state?.terminated ? status : { ...status, state: unknownEnd(NOT_LOCATED) };
+}
+
+function wasTried({ state, lastState }: ContainerStatus): boolean {
+  return state?.waiting === undefined || lastState?.terminated !== undefined;
+}
+
+/** Has the pod come as far as its regular containers? */
+function hasInitialized(pod: Pod, status: PodStatus): boolean {
+  const specs = pod.spec?.initContainers ?? [];
+  if (specs.length === 0 || status.containerStatuses?.some(wasTried)) return true;
+  const statuses = status.initContainerStatuses ?? [];
+  const last = statuses.at(-1);
+  const spec = specs[statuses.length - 1];
+  if (last === undefined || spec?.name !== last.name) return false;
+  if (isSidecar(spec)) return last.state?.running !== undefined && last.started === true;
+  return last.state?.terminated?.exitCode === 0 || last.lastState?.terminated?.exitCode === 0;
+}

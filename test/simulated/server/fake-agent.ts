@@ -1,0 +1,56 @@
+import { pino } from 'pino';
+import { createMetrics } from '../../../actors/metrics/metrics-registry.ts';
+import type { Metrics } from '../../../actors/metrics/metrics-registry.ts';
+import type { HealthCheck } from '../../../actors/server/health-checks.ts';
+import type { RunningServer } from '../../../actors/server/http-listener.ts';
+import type { PodRow } from '../../../actors/server/pod-row.ts';
+import { startReadOnlyServer } from '../../../actors/server/read-only-server.ts';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+
+/** A logger that says nothing. */
+export const silent = pino({ level: 'silent' });
+
+/** An agent that is only its read-only server; tests change its fields. */
+export interface FakeAgent {
+  server: RunningServer;
+  metrics: Metrics;
+  pods: Pod[];
+  rows: PodRow[];
+  checks: HealthCheck[];
+  beforeScrape: () => void;
+}
+
+/** Starts a {@link FakeAgent} on a free port of the loopback. */
+export async function startFakeAgent(checks: HealthCheck[] = []): Promise<FakeAgent> {
+  const metrics = createMetrics({ processMetrics: false });
+  const agent: Omit<FakeAgent, 'server'> = { metrics, pods: [], rows: [], checks, beforeScrape: () => {} };
+  const server = await startReadOnlyServer({
+    address: '127.0.0.1',
+    port: 0,
+    log: silent,
+    checks,
+    metrics,
+    pods: () => agent.pods,
+    rows: () => agent.rows,
+    beforeScrape: () => {
+      agent.beforeScrape();
+    },
+  });
+  return Object.assign(agent, { server });
+}
+
+/** A row with everything filled in; `over` replaces fields. */
+export function row(over: Partial<PodRow> = {}): PodRow {
+  return {
+    namespace: 'default',
+    name: 'web-node1',
+    uid: '0123',
+    phase: 'Running',
+    state: 'syncing.running',
+    restarts: 0,
+    ip: '10.88.0.2',
+    startedAt: '2026-01-02T03:04:05Z',
+    why: '',
+    ...over,
+  };
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { row, startFakeAgent } from './fake-agent.ts';
+import type { FakeAgent } from './fake-agent.ts';
+
+const pod: Pod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web-node1', namespace: 'default', uid: '0123' },
+  spec: { containers: [{ name: 'web', image: 'busybox' }] },
+  status: { phase: 'Running', podIP: '10.88.0.2' },
+};
+
+describe('the read-only server', () => {
+  let agent: FakeAgent;
+  before(async () => {
+    agent = await startFakeAgent([{ name: 'syncloop', check: () => null }]);
+  });
+  after(() => agent.server.close());
+
+  it('serves /pods as a v1.PodList with status', async () => {
+    agent.pods = [pod];
+    const response = await fetch(`${agent.server.url}/pods`);
+    assert.equal(response.headers.get('content-type'), 'application/json');
+    const { apiVersion: _apiVersion, kind: _kind, ...item } = pod;
+    assert.deepEqual(await response.json(), { kind: 'PodList', apiVersion: 'v1', metadata: {}, items: [item] });
+    assert.equal(pod.kind, 'Pod', 'the pod itself is left alone');
+    assert.equal((await fetch(`${agent.server.url}/pods/`)).status, 200);
+  });
+
+  it('serves /pods without pods as an empty list', async () => {
+    agent.pods = [];
+    const list = await (await fetch(`${agent.server.url}/pods`)).json();
+    assert.deepEqual(list, { kind: 'PodList', apiVersion: 'v1', metadata: {}, items: [] });
+  });
+
+  it('serves /actorlet/pods', async () => {
+    agent.rows = [row({ why: 'image busybox is being pulled' })];
+    const body = await (await fetch(`${agent.server.url}/actorlet/pods`)).json();
+    assert.deepEqual(body, { kind: 'ActorletPods', pods: agent.rows });
+  });
+
+  it('serves /metrics, up to date', async () => {
+    agent.beforeScrape = () => {
+      agent.metrics.runningPods.set(3);
+    };
+    const response = await fetch(`${agent.server.url}/metrics`);
+    assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+    assert.match(await response.text(), /^kubelet_running_pods 3$/m);
+  });
+
+  it('serves /healthz with its checks', async () => {
+    const body = await (await fetch(`${agent.server.url}/healthz?verbose`)).text();
+    assert.equal(body, '[+]ping ok\n[+]syncloop ok\nhealthz check passed\n');
+  });
+
+  it('serves nothing that changes anything: other paths 404, other methods 405', async () => {
+    for (const path of ['/', '/run/default/web/web', '/exec/default/web/web', '/configz']) {
+      assert.equal((await fetch(agent.server.url + path)).status, 404, path);
+    }
+    assert.equal((await fetch(`${agent.server.url}/pods`, { method: 'DELETE' })).status, 405);
+  });
+
+  it('answers 500 when a provider throws, and lives on', async () => {
+    agent.beforeScrape = () => {
+      throw new Error('no figures');
+    };
+    const response = await fetch(`${agent.server.url}/metrics`);
+    assert.deepEqual([response.status, await response.text()], [500, 'internal server error: no figures\n']);
+    agent.beforeScrape = () => {};
+    assert.equal((await fetch(`${agent.server.url}/metrics`)).status, 200);
+  });
+});

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Builds a reference tool from its Go module, once, and prints the binary's path:
+#   build.sh kubelet|cri-client|cri-contract
+# Binaries live outside the checkout, by version, in ${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools.
+# The first kubelet takes minutes (and the module proxy); a cached tool takes milliseconds.
+set -euo pipefail
+cd "$(dirname "$0")"
+kubernetes=1.35.4
+tool=${1:-}
+case $tool in
+  kubelet) version=$kubernetes ;;
+  # Our own programs: the version is what they are made of.
+  cri-client | cri-contract) version=$(cat go.mod go.sum "$tool"/*.go | sha256sum | cut -c1-16) ;;
+  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, cri-client, cri-contract" >&2; exit 2 ;;
+esac
+folder=${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools/$tool-$version
+binary=$folder/$tool
+if [ ! -x "$binary" ]; then
+  command -v go >/dev/null || { echo "build.sh: go is not in PATH; install Go 1.25 or newer to build $tool" >&2; exit 1; }
+  mkdir -p "$folder"
+  # One build at a time, whoever asks: the others find the finished binary when the lock is free.
+  exec 9> "$folder/lock"
+  flock 9
+  if [ ! -x "$binary" ]; then
+    case $tool in
+      kubelet)
+        package=k8s.io/kubernetes/cmd/kubelet
+        minor=${kubernetes#*.}
+        flags="-s -w"
+        for setting in "gitVersion=v$kubernetes" gitMajor=1 "gitMinor=${minor%%.*}"; do
+          flags+=" -X k8s.io/component-base/version.$setting"
+        done
+        ;;
+      *) package=./$tool flags="-s -w" ;;
+    esac
+    go build -mod=readonly -buildvcs=false -ldflags "$flags" -o "$binary.new" "$package" >&2
+    mv "$binary.new" "$binary"
+  fi
+fi
+echo "$binary"
