@@ -102,6 +102,9 @@ export default defineConfig(
       '@typescript-eslint/consistent-type-definitions': 'off',
       '@typescript-eslint/class-literal-property-style': 'off',
       '@typescript-eslint/unified-signatures': 'off',
+      // Plain JSON records are the maps of machine contexts.
+      '@typescript-eslint/no-dynamic-delete': 'off',
+      '@typescript-eslint/consistent-indexed-object-style': 'off',
     },
   },
   {

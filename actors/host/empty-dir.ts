@@ -1,4 +1,4 @@
-import { chmod, lstat, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { ActorletError } from '../../machines/errors/define.ts';
@@ -59,20 +59,29 @@ export async function setUpScratchFolder(folder: ScratchFolder, settings: HostSe
   // mkdir's mode goes through the umask.
   if (((await lstat(dir)).mode & 0o777) !== EMPTY_DIR_MODE) await chmod(dir, EMPTY_DIR_MODE);
   if (medium === 'Memory' && mounted?.fsType !== 'tmpfs') {
-    await mount('tmpfs', dir, 'tmpfs', tmpfsOptions(folder.sizeLimitBytes, release()));
+    await mount('tmpfs', dir, 'tmpfs', tmpfsOptions(folder.sizeLimitBytes, release(), await inUserNamespace()));
   }
   if (folder.fsGroup !== undefined) await setVolumeOwnership(dir, folder.fsGroup, false, settings.log);
   await mkdir(metaDir, { recursive: true, mode: 0o750 });
   await writeFile(join(metaDir, 'ready'), '');
 }
 
-/** Options of the tmpfs: its size in bytes (kernel default without limit) and, since Linux 6.4, never to swap. */
-export function tmpfsOptions(sizeLimitBytes: number | undefined, kernelRelease: string): string[] {
+/**
+ * Options of the tmpfs: its size in bytes (kernel default without limit) and never to swap, which Linux has since
+ * 6.4 and grants outside of user namespaces only.
+ */
+export function tmpfsOptions(sizeLimitBytes: number | undefined, kernelRelease: string, userNamespace: boolean) {
   const options: string[] = [];
   if (sizeLimitBytes !== undefined && sizeLimitBytes > 0) options.push(`size=${sizeLimitBytes}`);
   const [major = 0, minor = 0] = kernelRelease.split('.').map((part) => parseInt(part, 10));
-  if (major > 6 || (major === 6 && minor >= 4)) options.push('noswap');
+  if (!userNamespace && (major > 6 || (major === 6 && minor >= 4))) options.push('noswap');
   return options;
+}
+
+/** The first user namespace maps every id to itself. */
+async function inUserNamespace(): Promise<boolean> {
+  const map = await ignoring(readFile('/proc/self/uid_map', 'utf8'), 'ENOENT');
+  return map !== undefined && map.trim().split(/\s+/).join(' ') !== '0 0 4294967295';
 }
 
 async function isReady(metaDir: string): Promise<boolean> {

@@ -13,10 +13,11 @@ const O_PATH = 0o10000000;
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 
 /**
- * Makes a `subPath` safe to hand to the runtime, as KEP-less CVE-2017-1002101's cure does: the path is walked one
- * component at a time from the volume's root without following links, and what was reached is bind mounted at
- * `<pod>/volume-subpaths/<key>/<container>/0`. A container that later swaps a folder for a link changes nothing.
- * Missing folders are made with the volume's own mode. Returns the bind mount's path.
+ * Makes a `subPath` safe to hand to the runtime, against CVE-2017-1002101: the path is walked one component at a time
+ * from the volume's root without following links, and what was reached is bind mounted at
+ * `<pod>/volume-subpaths/<key>`, where the key is `<volume>/<container>/<index of the mount>`. A container that later
+ * swaps a folder for a link changes nothing. Missing folders are made with the volume's own mode. Returns the bind
+ * mount's path.
  *
  * @throws HostFailure `SubPath` in the kubelet's words, which keep what lies on the host to themselves (it is logged)
  */
@@ -30,15 +31,11 @@ export async function prepareSubPath(
     throw new HostFailure('SubPath', `error SubPath \`${sub.subPath}\` must not be an absolute path`);
   if (sub.subPath.split('/').includes('..'))
     throw new HostFailure('SubPath', `unable to provision SubPath \`${sub.subPath}\`: must not contain '..'`);
+  const parts = sub.key.split('/').map((part) => plainName(part, 'each part of the mount key'));
   const fail = (what: string, error: unknown) => {
-    settings.log.error({ podUid, containerName, volumeMount: sub.key, err: textOf(error) }, `Failed to ${what}`);
-    return new HostFailure(
-      'SubPath',
-      `failed to ${what} for volumeMount "${sub.key}" of container "${containerName}"`,
-      {
-        cause: error,
-      },
-    );
+    settings.log.error({ podUid, containerName, volumeMount: parts[0], err: textOf(error) }, `Failed to ${what}`);
+    const text = `failed to ${what} for volumeMount "${parts[0]}" of container "${containerName}"`;
+    return new HostFailure('SubPath', text, { cause: error });
   };
   let handle: FileHandle;
   try {
@@ -47,13 +44,7 @@ export async function prepareSubPath(
     throw fail(codeOf(error) === 'Escape' ? 'prepare subPath' : 'create subPath directory', error);
   }
   try {
-    const target = join(
-      podDir(settings.rootDir, podUid),
-      'volume-subpaths',
-      folderOf(sub.key),
-      plainName(containerName, 'the container name'),
-      '0',
-    );
+    const target = join(podDir(settings.rootDir, podUid), 'volume-subpaths', ...parts);
     return await bind(handle, target);
   } catch (error) {
     throw fail('prepare subPath', error);
@@ -120,8 +111,4 @@ async function bind(handle: FileHandle, target: string): Promise<string> {
   else await (await open(target, 'a', 0o640)).close();
   await mount(`/proc/${process.pid}/fd/${handle.fd}`, target, '', ['bind'], ['--no-canonicalize']);
   return target;
-}
-
-function folderOf(key: string): string {
-  return plainName(encodeURIComponent(key), 'the mount key');
 }

@@ -82,9 +82,12 @@ function get(
   return new Promise((resolve, reject) => {
     const address = hostPort(host, port);
     let from: string | undefined;
-    const fail = (error: unknown) => reject(explain(error, url, address, from, signal.aborted));
+    let answered = false;
+    const fail = (error: unknown) =>
+      reject(answered ? bodyFailure(error, signal.aborted) : explain(error, url, address, from, signal.aborted));
     const request = (secure ? httpsRequest : httpRequest)(options, (response) => {
-      readBody(response, signal).then((body) => resolve({ response, body }), reject);
+      answered = true;
+      readBody(response).then((body) => resolve({ response, body }), fail);
     });
     request.once('socket', (socket) =>
       socket.once('connect', () => (from = hostPort(socket.localAddress ?? '', socket.localPort ?? 0))),
@@ -94,7 +97,7 @@ function get(
   });
 }
 
-function readBody(response: IncomingMessage, signal: AbortSignal): Promise<string> {
+function readBody(response: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -108,17 +111,14 @@ function readBody(response: IncomingMessage, signal: AbortSignal): Promise<strin
       if (size >= MAX_BODY) finish();
     });
     response.once('end', finish);
-    response.on('error', (error) => {
-      reject(
-        signal.aborted
-          ? new HostFailure(
-              'DeadlineExceeded',
-              'context deadline exceeded (Client.Timeout or context cancellation while reading body)',
-            )
-          : new HostFailure('Http', 'unexpected EOF', { cause: error }),
-      );
-    });
+    response.on('error', reject);
   });
+}
+
+function bodyFailure(error: unknown, timedOut: boolean): HostFailure {
+  if (!timedOut) return new HostFailure('Http', 'unexpected EOF', { cause: error });
+  const text = 'context deadline exceeded (Client.Timeout or context cancellation while reading body)';
+  return new HostFailure('DeadlineExceeded', text, { cause: error });
 }
 
 function explain(

@@ -167,7 +167,8 @@ export class FileSource {
     try {
       return this.#watch.align(folderId);
     } catch (error) {
-      if (!this.#unwatchable) this.#options.log.warn({ path: this.#path, err: error }, 'Unable to watch path; it is polled');
+      if (!this.#unwatchable)
+        this.#options.log.warn({ path: this.#path, err: error }, 'Unable to watch path; it is polled');
       this.#unwatchable = true;
       return false;
     }

@@ -41,7 +41,10 @@ export function parseDocuments(text: string): ParsedDocument[] {
       const number = parsed.length + 1;
       const problem = document.errors[0];
       if (problem) parsed.push({ number, problem: place(problem.message, problem.pos[0], chunk) });
-      else if (document.contents !== null) parsed.push(toValue(document, number));
+      else {
+        const read = toValue(document, number);
+        if (read.value !== null) parsed.push(read);
+      }
     }
   }
   return parsed;

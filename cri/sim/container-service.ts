@@ -4,13 +4,13 @@ import { findContainer } from './find-container.ts';
 import type { RuntimeHandlers } from './handlers.ts';
 import { containerLister } from './list-encoding.ts';
 import { createContainer } from './create-container.ts';
-import { attemptOf } from './processes.ts';
+import { attemptOf, isRunning } from './processes.ts';
 import type { CallContext } from './call-context.ts';
 import type { ContainerRecord } from './records.ts';
 import { refused } from './rpc-error.ts';
 import { removeContainer } from './sandbox-life.ts';
 import type { SimCore } from './sim-core.ts';
-import { containerStateName, toContainerStatus } from './status-shapes.ts';
+import { containerStateName, toContainerStatus, verboseOnly } from './status-shapes.ts';
 
 /** RPCs about containers, commands in them apart. */
 type ContainerRpcs =
@@ -54,7 +54,7 @@ export function containerHandlers(core: SimCore): Pick<RuntimeHandlers, Containe
       const record = findContainer(core, containerId);
       return {
         status: toContainerStatus(record),
-        info: verbose ? { info: JSON.stringify(verboseInfo(record)) } : {},
+        info: verboseOnly(verbose, 'info', () => verboseInfo(record)),
       };
     },
     updateContainerResources: ({ containerId, linux }) => {
@@ -109,12 +109,10 @@ async function stopContainer(
   graceSeconds: number,
   call: CallContext,
 ): Promise<void> {
-  if (record.state !== ContainerState.CONTAINER_RUNNING) return;
+  if (!isRunning(record)) return;
   if (graceSeconds > 0) {
     core.processes.signal(record);
-    // The signal may have ended it already.
-    const state: ContainerState = core.containers.byId.get(record.id)?.state ?? ContainerState.CONTAINER_EXITED;
-    if (state !== ContainerState.CONTAINER_RUNNING) return;
+    if (!isRunning(record)) return;
     const ended = await call.until((done) => {
       record.exitWaiters.add(done);
       return () => record.exitWaiters.delete(done);

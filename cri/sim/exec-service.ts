@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { status } from '@grpc/grpc-js';
-import { ContainerState } from '../generated/runtime/v1/api.ts';
 import type { ExecSyncRequest, ExecSyncResponse } from '../generated/runtime/v1/api.ts';
 import type { CallContext } from './call-context.ts';
-import { findContainer, findRunning } from './find-container.ts';
+import { findRunning } from './find-container.ts';
 import type { RuntimeHandlers } from './handlers.ts';
 import { drawBetween, hexId } from './prng.ts';
 import { findSandbox } from './sandbox-service.ts';
@@ -79,8 +78,6 @@ async function execSync(core: SimCore, request: ExecSyncRequest, call: CallConte
     const problem = `timeout ${seconds}s exceeded: context deadline exceeded`;
     throw new RpcError(status.DEADLINE_EXCEEDED, `failed to exec in container: ${problem}`);
   }
-  const present = findContainer(core, request.containerId);
-  if (present.state !== ContainerState.CONTAINER_RUNNING) return output(KILLED, '', '');
   return output(answer.code, answer.stdout, answer.stderr);
 }
 

@@ -7,7 +7,7 @@ import { drawBetween } from './prng.ts';
 import type { ImageRecord } from './records.ts';
 import { invalid, scripted } from './rpc-error.ts';
 import type { SimCore } from './sim-core.ts';
-import { imageUid } from './status-shapes.ts';
+import { imageUid, verboseOnly } from './status-shapes.ts';
 
 /** Bytes of a container's writable layer. */
 const LAYER_BYTES = 4096;
@@ -27,7 +27,7 @@ export function imageHandlers(core: SimCore): ImageHandlers {
       if (found === undefined) return { image: undefined, info: {} };
       return {
         image: toImage(found),
-        info: verbose ? { info: JSON.stringify({ imageSpec: { config: { User: found.user } } }) } : {},
+        info: verboseOnly(verbose, 'info', () => ({ imageSpec: { config: { User: found.user } } })),
       };
     },
     pullImage: async ({ image }, call) => ({ imageRef: await pull(core, pulls, named(image), call) }),

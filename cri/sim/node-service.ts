@@ -5,6 +5,7 @@ import type { RuntimeHandlers } from './handlers.ts';
 import type { ConditionName } from './readiness.ts';
 import { RpcError } from './rpc-error.ts';
 import type { SimCore } from './sim-core.ts';
+import { verboseOnly } from './status-shapes.ts';
 
 /** RuntimeService's part about the runtime itself. */
 export function nodeHandlers(
@@ -21,7 +22,7 @@ export function nodeHandlers(
     }),
     status: ({ verbose }) => ({
       status: { conditions: [condition(core, 'RuntimeReady'), condition(core, 'NetworkReady')] },
-      info: verbose ? { config: JSON.stringify({ simulated: true, seed: core.seed, podCidr, ...runtime }) } : {},
+      info: verboseOnly(verbose, 'config', () => ({ simulated: true, seed: core.seed, podCidr, ...runtime })),
       runtimeHandlers: runtime.handlers.map(({ name, ...features }) => ({ name, features })),
       features: { supplementalGroupsPolicy: runtime.supplementalGroupsPolicy },
     }),

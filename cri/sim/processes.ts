@@ -44,7 +44,7 @@ export class Processes {
 
   /** The stop signal: the container ends as its `onStop` says, or not at all. Sent once. */
   signal(record: ContainerRecord): void {
-    if (record.stopSignalled || record.state !== ContainerState.CONTAINER_RUNNING) return;
+    if (record.stopSignalled || !isRunning(record)) return;
     record.stopSignalled = true;
     const signal = signalNumber(record.config.stopSignal);
     if (signal === constants.signals.SIGKILL) {
@@ -64,7 +64,7 @@ export class Processes {
 
   /** RUNNING -> EXITED; nothing when it does not run. */
   exit(record: ContainerRecord, code: number, reason = '', message = ''): void {
-    if (record.state !== ContainerState.CONTAINER_RUNNING) return;
+    if (!isRunning(record)) return;
     const { clock, containers, events } = this.#parts;
     this.#quieten(record);
     record.finishedAt = clock.now();
@@ -123,6 +123,11 @@ export class Processes {
     const { name: container, attempt } = record.metadata;
     return drawBetween(range, this.#parts.seed, what, namespace, name, container, attempt);
   }
+}
+
+/** True from start to exit. */
+export function isRunning(record: ContainerRecord): boolean {
+  return record.state === ContainerState.CONTAINER_RUNNING;
 }
 
 /** What the script gives this attempt; the last one goes on. */

@@ -10,7 +10,7 @@ import { invalid, notFound, refused } from './rpc-error.ts';
 import { freeAddresses, removeSandbox, sandboxDies, stopSandbox } from './sandbox-life.ts';
 import type { SandboxBehaviour } from './script.ts';
 import type { SimCore } from './sim-core.ts';
-import { sandboxStateName, statusesOf, toSandboxStatus } from './status-shapes.ts';
+import { sandboxStateName, statusesOf, toSandboxStatus, verboseOnly } from './status-shapes.ts';
 
 /** RPCs about sandboxes. */
 type SandboxRpcs =
@@ -44,7 +44,7 @@ export function sandboxHandlers(core: SimCore): Pick<RuntimeHandlers, SandboxRpc
       const withEvents = core.plan.runtime.supportsEvents;
       return {
         status: toSandboxStatus(record),
-        info: verbose ? { info: JSON.stringify(verboseInfo(record)) } : {},
+        info: verboseOnly(verbose, 'info', () => verboseInfo(record)),
         containersStatuses: withEvents ? statusesOf(record) : [],
         timestamp: withEvents ? core.clock.now() : '0',
       };

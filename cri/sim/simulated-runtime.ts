@@ -18,7 +18,7 @@ import type { ContainerRecord, ImageRecord, SandboxRecord } from './records.ts';
 import { loseAllProcesses, sandboxDies } from './sandbox-life.ts';
 import { sandboxHandlers } from './sandbox-service.ts';
 import { execSchema, faultSchema } from './script.ts';
-import type { ExecRuleInput, FaultRuleInput, SimScript } from './script.ts';
+import type { ExecRuleInput, FaultRuleInput, SimPlan, SimScript } from './script.ts';
 import type { SimCore } from './sim-core.ts';
 import { SimServer } from './sim-server.ts';
 import { statsHandlers } from './stats-service.ts';
@@ -61,6 +61,8 @@ export class SimulatedRuntime {
   readonly #inProgress: CallsInProgress = new Set();
   #stopped = false;
   #down = false;
+  /** Ends the wait of a restart, when the runtime is stopped meanwhile. */
+  #wake: () => void = () => {};
 
   constructor(socket: string, core: SimCore) {
     this.socket = socket;
@@ -107,6 +109,7 @@ export class SimulatedRuntime {
     this.#stopped = true;
     this.#endCalls();
     this.#core.timers.stop();
+    this.#wake();
     this.#core.logs.closeAll();
     // A turn of the loop lets the sockets close before whoever waits removes their folder.
     await new Promise((resolve) => setImmediate(resolve));
@@ -124,7 +127,10 @@ export class SimulatedRuntime {
     this.#down = true;
     this.#endCalls();
     if (!keepContainers) loseAllProcesses(this.#core);
-    await new Promise<void>((resolve) => this.#core.timers.after(downMs, resolve));
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      this.#core.timers.after(downMs, resolve);
+    });
     this.#down = false;
     if (!this.#stopped) await this.#server.open();
   }
@@ -212,8 +218,17 @@ export async function startSimulatedRuntime({
   script,
   seed,
 }: SimulatedRuntimeOptions): Promise<SimulatedRuntime> {
-  const plan = checkScript(script ?? {});
-  const runtime = new SimulatedRuntime(socket, buildCore(plan, seed ?? plan.seed ?? randomInt(0x1_0000_0000)));
+  return startPlannedRuntime({ socket, plan: checkScript(script ?? {}), seed });
+}
+
+/** As {@link startSimulatedRuntime}, with a script that was checked already. */
+export async function startPlannedRuntime(options: {
+  socket: string;
+  plan: SimPlan;
+  seed?: number;
+}): Promise<SimulatedRuntime> {
+  const { socket, plan, seed = plan.seed ?? randomInt(0x1_0000_0000) } = options;
+  const runtime = new SimulatedRuntime(socket, buildCore(plan, seed));
   await runtime.open();
   return runtime;
 }

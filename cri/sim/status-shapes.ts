@@ -87,6 +87,11 @@ export function statusesOf(sandbox: SandboxRecord): ContainerStatus[] {
   return Array.from(sandbox.containers, toContainerStatus);
 }
 
+/** CRI's free-form `info`: given only when it was asked for. */
+export function verboseOnly(verbose: boolean, key: string, value: () => object): Record<string, string> {
+  return verbose ? { [key]: JSON.stringify(value()) } : {};
+}
+
 /** `SANDBOX_READY` as the verbose info and error texts name it. */
 export function sandboxStateName(state: PodSandboxState): string {
   return state === PodSandboxState.SANDBOX_READY ? 'SANDBOX_READY' : 'SANDBOX_NOTREADY';

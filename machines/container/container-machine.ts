@@ -162,6 +162,7 @@ export const containerMachine = machine.createMachine({
       },
     },
     stopping: {
+      initial: 'killing',
       on: {
         observed: { guard: 'seenEnded', target: '#container.exited', actions: act(stopping.ended) },
       },

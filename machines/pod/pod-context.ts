@@ -67,7 +67,7 @@ export interface PodContext {
   focus: PodFocus;
   why: string;
   status: PodStatus | null;
-  /** Last published report, as text, so that only changes are told. */
+  /** Fingerprint of the last published report, so that only changes are told. */
   reported: string;
 }
 

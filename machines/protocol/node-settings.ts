@@ -4,6 +4,8 @@
  */
 export interface NodeSettings {
   nodeName: string;
+  /** `Version.runtimeName` of the runtime, e.g. `containerd`: prefix of container ids in statuses. */
+  runtimeName: string;
   hostname: string;
   /** Node addresses, primary family first; the first becomes `status.hostIP`. */
   nodeIPs: string[];

@@ -100,6 +100,19 @@ test('v1: what still runs in a pod is killed and its nested cgroups go', { skip:
   });
 });
 
+test('v1: many pods at once, made twice at a time', { skip: !v1 }, async () => {
+  await withKubepods(async (kubepods, host, settings) => {
+    const paths = Array.from({ length: 10 }, (_, i) => `${kubepods}/burstable/podmany-${i}`);
+    const make = (path: string) => hostEffects['host.EnsurePodCgroup']({ cgroup: { path, cpuShares: 2 } }, settings);
+    await Promise.all([...paths, ...paths].map(make));
+    assert.equal((await ownedCgroups(host, kubepods)).size, paths.length);
+    for (const path of paths)
+      assert.notEqual(readFileSync(join(host.mounts['cpuset'] ?? '', path, 'cpuset.cpus'), 'utf8').trim(), '');
+    await Promise.all(paths.map((path) => hostEffects['host.RemovePodCgroup']({ path }, settings)));
+    assert.equal((await ownedCgroups(host, kubepods)).size, 0);
+  });
+});
+
 test('v1: a value the kernel refuses names the file', { skip: !v1 }, async () => {
   await withKubepods(async (kubepods, _host, settings) => {
     await assert.rejects(

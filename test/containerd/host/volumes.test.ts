@@ -78,9 +78,9 @@ test('emptyDir in memory: one tmpfs with its size, also after a second set-up', 
     // A fresh tmpfs is 01777; the fsGroup adds setgid.
     assert.equal(await mode(dir), 0o3777);
   });
-  assert.deepEqual(tmpfsOptions(5, '6.3.9'), ['size=5']);
-  assert.deepEqual(tmpfsOptions(undefined, '6.4.0-rc1'), ['noswap']);
-  assert.deepEqual(tmpfsOptions(0, '5.10.0'), []);
+  assert.deepEqual(tmpfsOptions(5, '6.3.9', false), ['size=5']);
+  assert.deepEqual(tmpfsOptions(undefined, '6.4.0-rc1', false), ['noswap']);
+  assert.deepEqual(tmpfsOptions(0, '6.18.1', true), []);
 });
 
 test('unsupported media and bad names are refused, by volume', { skip }, async () => {
@@ -242,7 +242,7 @@ test('subPath: made with the mode of the volume, bound once, safe from links', {
   await withRoot(async ({ settings, pod, root }) => {
     const { paths } = await setUp(settings, [{ name: 'data', kind: 'emptyDir', medium: '' }]);
     const volumePath = paths['data'] ?? '';
-    const prepare = async (subPath: string, key = 'data') =>
+    const prepare = async (subPath: string, key = 'data/app/0') =>
       (
         await hostEffects['host.PrepareContainer'](
           {
@@ -256,33 +256,35 @@ test('subPath: made with the mode of the volume, bound once, safe from links', {
           settings,
         )
       ).subPaths[key] ?? '';
-    const target = await prepare('a/b', 'data/0');
-    assert.equal(target, join(pod, 'volume-subpaths/data%2F0/app/0'));
+    const target = await prepare('a/b', 'data/app/0');
+    assert.equal(target, join(pod, 'volume-subpaths/data/app/0'));
     assert.equal(await mode(join(volumePath, 'a/b')), 0o777);
     await writeFile(join(volumePath, 'a/b/file'), 'x');
     assert.equal(await readFile(join(target, 'file'), 'utf8'), 'x');
-    assert.equal(await prepare('a/b', 'data/0'), target);
+    assert.equal(await prepare('a/b', 'data/app/0'), target);
     assert.equal(mountsBelow(await readMounts(), pod).length, 1);
     // Another folder behind the same key, a single file, a link that stays inside.
-    await prepare('c', 'data/0');
+    await prepare('c', 'data/app/0');
     assert.deepEqual(await readdir(target), []);
-    assert.equal(await readFile(await prepare('a/b/file', 'file'), 'utf8'), 'x');
+    assert.equal(await readFile(await prepare('a/b/file', 'data/app/1'), 'utf8'), 'x');
     await symlink('a/b', join(volumePath, 'inside'));
-    assert.deepEqual(await readdir(await prepare('inside', 'link')), ['file']);
+    assert.deepEqual(await readdir(await prepare('inside', 'data/app/2')), ['file']);
     // Links that lead out, before and in the middle, dangling ones.
     await symlink('/etc', join(volumePath, 'out'));
     await symlink('../../../..', join(volumePath, 'up'));
     await symlink('/no/such', join(volumePath, 'dangling'));
     for (const subPath of ['out', 'out/ssl', 'up', 'up/x'])
-      await assert.rejects(prepare(subPath, 'bad'), {
+      await assert.rejects(prepare(subPath, 'bad/app/3'), {
         code: 'SubPath',
         message: 'failed to prepare subPath for volumeMount "bad" of container "app"',
       });
-    await assert.rejects(prepare('dangling', 'bad'), {
+    await assert.rejects(prepare('dangling', 'bad/app/3'), {
       message: 'failed to create subPath directory for volumeMount "bad" of container "app"',
     });
-    await assert.rejects(prepare('/abs', 'bad'), { message: 'error SubPath `/abs` must not be an absolute path' });
-    await assert.rejects(prepare('a/../..', 'bad'), { code: 'SubPath', message: /must not contain '\.\.'/ });
+    await assert.rejects(prepare('/abs', 'bad/app/3'), {
+      message: 'error SubPath `/abs` must not be an absolute path',
+    });
+    await assert.rejects(prepare('a/../..', 'bad/app/3'), { code: 'SubPath', message: /must not contain '\.\.'/ });
     assert.ok(!existsSync('/no/such'));
     await hostEffects['host.TearDownPod']({ podUid: POD }, settings);
     assert.ok(!existsSync(pod));

@@ -92,9 +92,15 @@ test('probes, hooks, ports, env, resources and volumes', () => {
     { name: 'c', configMap: { name: 'c', defaultMode: 420 } },
     {
       name: 'd',
-      downwardAPI: { items: [{ path: 'p', fieldRef: { fieldPath: 'metadata.name', apiVersion: 'v1' } }], defaultMode: 420 },
+      downwardAPI: {
+        items: [{ path: 'p', fieldRef: { fieldPath: 'metadata.name', apiVersion: 'v1' } }],
+        defaultMode: 420,
+      },
     },
-    { name: 'p', projected: { sources: [{ serviceAccountToken: { path: 't', expirationSeconds: 3600 } }], defaultMode: 420 } },
+    {
+      name: 'p',
+      projected: { sources: [{ serviceAccountToken: { path: 't', expirationSeconds: 3600 } }], defaultMode: 420 },
+    },
     { name: 'i', image: { reference: 'r', pullPolicy: 'Always' } },
   ]);
   assert.equal(pod.spec?.serviceAccountName, 'old');
@@ -112,5 +118,8 @@ test('pod-level resources take what the containers need', () => {
       ],
     },
   });
-  assert.deepEqual(pod.spec?.resources, { limits: { cpu: '2', memory: '1Gi' }, requests: { cpu: '400m', memory: '1Gi' } });
+  assert.deepEqual(pod.spec?.resources, {
+    limits: { cpu: '2', memory: '1Gi' },
+    requests: { cpu: '400m', memory: '1Gi' },
+  });
 });

@@ -1,0 +1,39 @@
+/** kubelet's flags that are no fields of the configuration file. Paths are absolute; '' is "not given". */
+export interface KubeletFlags {
+  /** `--config`. */
+  configFile: string;
+  /** `--config-dir`. */
+  configDir: string;
+  /** `--root-dir`. */
+  rootDir: string;
+  /** `--cert-dir`. */
+  certDir: string;
+  /** `--kubeconfig`; '' means standalone. */
+  kubeconfig: string;
+  /** `--bootstrap-kubeconfig`. */
+  bootstrapKubeconfig: string;
+  /** `--hostname-override`. */
+  hostnameOverride: string;
+  /** `--node-ip`: one address, or one of each family. */
+  nodeIPs: string[];
+  /** `--node-labels`. */
+  nodeLabels: Record<string, string>;
+  /** `--cloud-provider`: '' or `external`. */
+  cloudProvider: string;
+  /** `--runtime-cgroups`. */
+  runtimeCgroups: string;
+  /** `--image-credential-provider-config`. */
+  imageCredentialProviderConfig: string;
+  /** `--image-credential-provider-bin-dir`. */
+  imageCredentialProviderBinDir: string;
+  /** `--lock-file`. */
+  lockFile: string;
+  /** `--exit-on-lock-contention`. */
+  exitOnLockContention: boolean;
+  /** `--minimum-container-ttl-duration` in ms. */
+  minimumContainerTtlMs: number;
+  /** `--maximum-dead-containers-per-container`. */
+  maximumDeadContainersPerContainer: number;
+  /** `--maximum-dead-containers`; negative for no limit. */
+  maximumDeadContainers: number;
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import type { Effect } from '../../machines/protocol/effects.ts';
+import type { PodMessage } from '../../machines/protocol/messages.ts';
+
+/** Version of the journal format; see docs/journal.md. */
+export const JOURNAL_VERSION = 1;
+
+const uid = z.string();
+
+/** First record of each segment: who wrote it, and all that the machines know of their node. */
+const segment = z.looseObject({ r: z.literal('segment'), v: z.number(), at: z.number(), shard: z.number(), seq: z.number(), agent: z.string(), settings: z.looseObject({}) });
+/** A pod's spec, once for each content; messages refer to it by `id`. */
+const spec = z.looseObject({ r: z.literal('spec'), id: z.string(), pod: z.looseObject({}) });
+/** A pod's place at the start of a segment, so that each segment can be read alone. */
+const snap = z.looseObject({ r: z.literal('snap'), uid, spec: z.string(), source: z.string(), value: z.unknown(), context: z.looseObject({}) });
+/** A message, written before it is handled. */
+const msg = z.looseObject({ r: z.literal('msg'), n: z.number(), uid, m: z.looseObject({ type: z.string(), at: z.number() }) });
+/** What handling it came to: state path and effects. */
+const step = z.looseObject({ r: z.literal('step'), n: z.number(), uid, s: z.string(), e: z.array(z.unknown()) });
+/** The machine threw: the message changed nothing. */
+const fault = z.looseObject({ r: z.literal('fault'), n: z.number(), uid, error: z.string() });
+
+/** Any journal record, as validated when it is read. */
+export const journalRecord = z.discriminatedUnion('r', [segment, spec, snap, msg, step, fault]);
+/** A validated record. */
+export type JournalRecord = z.infer<typeof journalRecord>;
+
+/** A message as journaled: `pod` of pod.start and pod.update is replaced by `{ $spec: id }`. */
+export function messageText(n: number, uid: string, message: PodMessage, specId: string | null): string {
+  const m = specId === null ? message : { ...message, pod: { $spec: specId } };
+  return `${JSON.stringify({ r: 'msg', n, uid, m })}\n`;
+}
+
+/** The outcome of a step as a journal line. */
+export function stepText(n: number, uid: string, state: string, effects: Effect[]): string {
+  return `${JSON.stringify({ r: 'step', n, uid, s: state, e: effects })}\n`;
+}

@@ -1,0 +1,63 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { memoryOf } from '../../machines/pod/memory-of.ts';
+import type { PodContext } from '../../machines/pod/pod-context.ts';
+import { emptyMemory } from '../../machines/pod/pod-context.ts';
+import type { PodMemory } from '../../machines/protocol/memory.ts';
+import type { PodStatus } from '../../machines/protocol/api-types.ts';
+
+/** What the journal gives back of a pod after the agent was restarted. */
+export interface Remembered {
+  memory: PodMemory;
+  status: PodStatus | null;
+}
+
+/**
+ * Reads back, for each pod, the memory that its last report carried: back-off, deadlines, probe counts. Only
+ * the last two segments of each shard are looked at (each begins with all living pods). A damaged line ends
+ * the reading of its file; what is missing is rebuilt from the runtime, as kubelet does.
+ */
+export function restoreMemory(dir: string): Map<string, Remembered> {
+  const out = new Map<string, Remembered>();
+  if (!existsSync(dir)) return out;
+  const byShard = new Map<string, string[]>();
+  for (const name of readdirSync(dir).sort()) {
+    const match = /^(shard-\d+)-\d+\.jsonl(\.gz)?$/.exec(name);
+    if (match?.[1] === undefined) continue;
+    byShard.set(match[1], [...(byShard.get(match[1]) ?? []), name]);
+  }
+  for (const names of byShard.values()) for (const name of names.slice(-2)) readSegment(join(dir, name), out);
+  return out;
+}
+
+function readSegment(path: string, out: Map<string, Remembered>): void {
+  let text: string;
+  try {
+    const raw = readFileSync(path);
+    text = (path.endsWith('.gz') ? gunzipSync(raw) : raw).toString('utf8');
+  } catch {
+    return;
+  }
+  for (const line of text.split('\n')) {
+    // Only these records can carry a memory; the others are not worth parsing.
+    if (!line.includes('"status.Publish"') && !line.startsWith('{"r":"snap"')) continue;
+    try {
+      takeRecord(JSON.parse(line) as Record<string, unknown>, out);
+    } catch {
+      return;
+    }
+  }
+}
+
+function takeRecord(record: Record<string, unknown>, out: Map<string, Remembered>): void {
+  const uid = record['uid'] as string;
+  if (record['r'] === 'snap') {
+    const context = record['context'] as PodContext;
+    out.set(uid, { memory: { ...emptyMemory, ...memoryOf(context) }, status: context.status });
+  }
+  if (record['r'] !== 'step') return;
+  for (const effect of record['e'] as { type: string; params: { memory: PodMemory; status: PodStatus } }[]) {
+    if (effect.type === 'status.Publish') out.set(uid, { memory: effect.params.memory, status: effect.params.status });
+  }
+}

@@ -1,0 +1,56 @@
+import { podStatus } from '../status/pod-status.ts';
+import type { ContainerDecision } from '../status/status-input.ts';
+import { podIPs } from './children.ts';
+import type { Draft } from './draft.ts';
+import { fingerprint } from './fingerprint.ts';
+import { memoryOf } from './memory-of.ts';
+import { readyOf, startedOf } from './readiness.ts';
+import { specContainers } from './spec.ts';
+
+/** Tells the pod's status, state and memory, when any of them has changed. */
+export function report(draft: Draft): void {
+  const { context } = draft;
+  const status = statusOf(draft);
+  const memory = memoryOf(context);
+  const reported = fingerprint(JSON.stringify([status, context.focus, context.why, memory]));
+  context.status = status;
+  if (reported === context.reported) return;
+  context.reported = reported;
+  draft.effects.push({ type: 'status.Publish', key: '', params: { status, state: context.focus, why: context.why, memory } });
+}
+
+function statusOf(draft: Draft) {
+  const { context } = draft;
+  const containers: Record<string, ContainerDecision> = {};
+  for (const owner of specContainers(context.pod)) {
+    const { name } = owner.container;
+    const waiting = context.containers[name]?.context.waiting;
+    containers[name] = { ready: readyOf(context, owner), started: startedOf(context, owner), ...(waiting && { waiting }) };
+  }
+  const known = podIPs(draft);
+  const { termination } = context;
+  const told = termination !== null && (termination.phase !== null || termination.reason === 'Evicted');
+  return podStatus({
+    pod: context.pod,
+    previous: context.status,
+    observed: withMessages(draft),
+    runtimeName: context.settings.runtimeName,
+    podIPs: known.length > 0 ? known : (context.status?.podIPs ?? []).map((p) => p.ip ?? ''),
+    containers,
+    ...(told && { termination: { reason: termination.reason, message: termination.message, phase: termination.phase } }),
+    podIsTerminal: context.focus.startsWith('terminated.'),
+    at: draft.at,
+    startedAt: context.startedAt,
+    settings: context.settings,
+  });
+}
+
+/** The runtime's view with the termination messages that were read put in. */
+function withMessages(draft: Draft) {
+  const { observed, messages } = draft.context;
+  if (observed === null) return null;
+  return {
+    ...observed,
+    containers: observed.containers.map((c) => (messages[c.id] ? { ...c, message: messages[c.id] ?? c.message } : c)),
+  };
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const checkout = join(import.meta.dirname, '..', '..', '..');
+
+/** bin/test in a tree of its own, with layers that this file makes up. */
+describe('bin/test', () => {
+  let root: string;
+  let env: NodeJS.ProcessEnv;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'actorlet-bin-test-'));
+    for (const name of ['bin/test', '.ci/run', 'package.json', 'package-lock.json'])
+      cpSync(join(checkout, name), join(root, name));
+    symlinkSync(join(checkout, 'node_modules'), join(root, 'node_modules'));
+    mkdirSync(join(root, 'tmp'));
+    // A runner inside a runner: without its parent's context it would report to that instead of running.
+    const { NODE_TEST_CONTEXT: _context, CI: _ci, ...rest } = process.env;
+    env = {
+      ...rest,
+      ACTORLET_TEST_NO_INSTALL: '1',
+      TMPDIR: join(root, 'tmp'),
+      PATH: `${join(root, 'fake')}:${rest['PATH'] ?? ''}`,
+    };
+  });
+  afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+  function plant(path: string, source: string): void {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), source);
+  }
+  /** A command of that name in front of the path. */
+  function fake(name: string, script: string): void {
+    plant(`fake/${name}`, `#!/bin/sh\n${script}\n`);
+    chmodSync(join(root, 'fake', name), 0o755);
+  }
+  function run(
+    args: string[],
+    more: NodeJS.ProcessEnv = {},
+  ): { code: number | null; out: string; last: string | undefined } {
+    const done = spawnSync('bash', args, { cwd: tmpdir(), env: { ...env, ...more }, encoding: 'utf8', input: '' });
+    const out = done.stdout + done.stderr;
+    return { code: done.status, out, last: done.stdout.trimEnd().split('\n').at(-1) };
+  }
+  const binTest = (...args: string[]): string[] => [join(root, 'bin/test'), ...args];
+
+  const head = `import { test } from 'node:test';\n`;
+  const two = `${head}test('a', () => {}); test('b', async (t) => { await t.test('c', () => {}); });\n`;
+
+  it('sums up the layers, ends with the one line, and leaves nothing behind', () => {
+    plant('test/pure/deep/two.test.ts', two);
+    plant(
+      'test/simulated/skips.test.ts',
+      `${head}test('d', { skip: 'only on Mars' }, () => {}); test('e', () => {});\n`,
+    );
+    const { code, out, last } = run(binTest('pure', 'simulated'));
+    assert.equal(last, '4 passed, 0 failed, 1 skipped', out);
+    assert.equal(code, 0);
+    assert.match(out, /^SKIP {2}simulated: d: only on Mars$/m);
+    assert.deepEqual(
+      readdirSync(join(root, 'tmp')).filter((name) => name.startsWith('actorlet-test')),
+      [],
+    );
+  });
+
+  it('shows the log of a layer that fails', () => {
+    plant('test/pure/two.test.ts', two);
+    plant('test/pure/bad.test.ts', `${head}test('bad one', () => { throw new Error('what went wrong'); });\n`);
+    const { code, out, last } = run(binTest('pure'));
+    assert.equal(last, '3 passed, 1 failed, 0 skipped', out);
+    assert.notEqual(code, 0);
+    assert.match(out, /bad one[^]*what went wrong/);
+  });
+
+  it('takes a file that cannot be loaded, and a layer without tests, as failed', () => {
+    plant('test/pure/broken.test.ts', `import './not-there.ts';\n`);
+    const { code, last, out } = run(binTest('pure'));
+    assert.equal(last, '0 passed, 1 failed, 0 skipped', out);
+    assert.notEqual(code, 0);
+    assert.match(run(binTest('tooling')).out, /FAIL {2}tooling: no test\/tooling/);
+  });
+
+  it('fails in CI when a test skips for want of something', () => {
+    plant('test/pure/two.test.ts', two);
+    plant('test/pure/needs.test.ts', `${head}test('d', { skip: 'needs Go' }, () => {});\n`);
+    assert.equal(run(binTest('pure')).last, '3 passed, 0 failed, 1 skipped');
+    const ci = run([join(root, '.ci/run'), 'pure'], { CI: 'true' });
+    assert.equal(ci.last, '3 passed, 1 failed, 0 skipped');
+    assert.notEqual(ci.code, 0);
+  });
+
+  it('skips a layer that this machine cannot run, with the cure; in CI that is a failure', () => {
+    plant('test/pure/two.test.ts', two);
+    plant('test/containerd/two.test.ts', two);
+    fake('id', 'echo 1000');
+    const here = run(binTest('pure', 'containerd'));
+    assert.equal(here.last, '3 passed, 0 failed, 1 skipped', here.out);
+    assert.equal(here.code, 0);
+    assert.match(here.out, /^SKIP {2}containerd: not root; run as root \(sudo bin\/test containerd\)$/m);
+    const ci = run(binTest('pure', 'containerd'), { CI: 'true' });
+    assert.equal(ci.last, '3 passed, 1 failed, 0 skipped');
+    assert.notEqual(ci.code, 0);
+  });
+
+  it('names the layers when asked for one that there is not', () => {
+    const { code, out } = run(binTest('pur'));
+    assert.equal(code, 2);
+    assert.match(out, /no layer "pur"; there are: static pure /);
+  });
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    it(`${signal} ends all that it started`, async () => {
+      const pidFile = join(root, 'pid');
+      plant(
+        'test/pure/hangs.test.ts',
+        `${head}import { spawn } from 'node:child_process'; import { writeFileSync } from 'node:fs';
+test('hangs', () => new Promise(() => {
+  const child = spawn('sleep', ['1000'], { stdio: 'ignore' });
+  writeFileSync(${JSON.stringify(pidFile)}, child.pid + ' ' + process.pid);
+}));\n`,
+      );
+      // A group of its own, as a terminal gives it, so that the signal reaches bash and nobody else.
+      const runner = spawn('bash', binTest('pure'), { env, stdio: 'ignore', detached: true });
+      const ended = new Promise<number | null>((resolve) => runner.once('exit', resolve));
+      while (!existsSync(pidFile) || readFileSync(pidFile, 'utf8') === '') await sleep(50);
+      const pids = readFileSync(pidFile, 'utf8').split(' ').map(Number);
+      runner.kill(signal);
+      assert.equal(await ended, 130);
+      const alive = pids.filter((pid) => isAlive(pid));
+      for (const pid of alive) process.kill(pid, 'SIGKILL');
+      assert.deepEqual(alive, []);
+      assert.deepEqual(
+        readdirSync(join(root, 'tmp')).filter((name) => name.startsWith('actorlet-test')),
+        [],
+      );
+    });
+  }
+});
+
+/** True for a running process; a zombie that nobody has reaped yet is not. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,153 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { referenceTool } from './reference-tool.ts';
+
+/** What the kubelet's read-only `/pods` says of one pod, as far as tests look. */
+export interface ReportedPod {
+  metadata: { name: string; namespace: string; uid: string };
+  status: {
+    phase?: string;
+    podIP?: string;
+    conditions?: { type: string; status: string }[];
+    initContainerStatuses?: ReportedContainer[];
+    containerStatuses?: ReportedContainer[];
+  };
+}
+
+/** One entry of a pod's container statuses. */
+export interface ReportedContainer {
+  name: string;
+  ready: boolean;
+  restartCount: number;
+  containerID?: string;
+  state: Record<string, { reason?: string; exitCode?: number } | undefined>;
+}
+
+/** A running reference kubelet. */
+export interface ReferenceKubelet {
+  /** Folder of the static pods' manifests. */
+  manifests: string;
+  pods(): Promise<ReportedPod[]>;
+  /** Its log so far. */
+  log(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts kubelet v1.35.4 without a cluster on a runtime's socket, so that it leaves nothing behind: everything
+ * under `folder`, own mounts (what it puts in /var/log and /var/lib goes with it, /proc/sys is read-only), no
+ * cgroups, no iptables chains, free ports, and it dies with the test.
+ */
+export async function startReferenceKubelet(options: {
+  folder: string;
+  socket: string;
+  featureGates?: Record<string, boolean>;
+}): Promise<ReferenceKubelet> {
+  const { folder, socket } = options;
+  const binary = await referenceTool('kubelet');
+  const manifests = join(folder, 'manifests');
+  const logFile = join(folder, 'kubelet.log');
+  await mkdir(manifests, { recursive: true });
+  const [port, readOnlyPort] = await freePorts(2);
+  const config = {
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    kind: 'KubeletConfiguration',
+    containerRuntimeEndpoint: `unix://${socket}`,
+    staticPodPath: manifests,
+    podLogsDir: join(folder, 'pods-logs'),
+    volumePluginDir: join(folder, 'plugins'),
+    port,
+    readOnlyPort,
+    healthzPort: 0,
+    address: '127.0.0.1',
+    authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
+    authorization: { mode: 'AlwaysAllow' },
+    cgroupDriver: 'cgroupfs',
+    cgroupsPerQOS: false,
+    enforceNodeAllocatable: [],
+    failCgroupV1: false,
+    failSwapOn: false,
+    makeIPTablesUtilChains: false,
+    evictionHard: { 'memory.available': '1Mi' },
+    imageGCHighThresholdPercent: 100,
+    fileCheckFrequency: '1s',
+    // No privilege is asked for that a container of a build machine lacks.
+    featureGates: { KubeletInUserNamespace: true, ...options.featureGates },
+  };
+  const configFile = join(folder, 'kubelet.json');
+  await writeFile(configFile, JSON.stringify(config));
+  const prepare =
+    'mount -t tmpfs none /var/log && mount -t tmpfs none /var/lib && mount --bind /proc/sys /proc/sys && ' +
+    'mount -o remount,bind,ro /proc/sys && exec "$@" > "$LOG" 2>&1';
+  const kubelet = [
+    binary,
+    '--config',
+    configFile,
+    '--root-dir',
+    join(folder, 'root'),
+    '--cert-dir',
+    join(folder, 'pki'),
+  ];
+  const child = spawn(
+    'unshare',
+    [
+      '--mount',
+      'setpriv',
+      '--pdeathsig',
+      'KILL',
+      'sh',
+      '-c',
+      prepare,
+      'kubelet',
+      ...kubelet,
+      '--hostname-override=ref',
+    ],
+    { stdio: ['ignore', 'ignore', 'inherit'], env: { PATH: process.env.PATH, HOME: folder, LOG: logFile } },
+  );
+  const log = () => readFile(logFile, 'utf8').catch(() => '');
+  return {
+    manifests,
+    log,
+    pods: async () => {
+      if (child.exitCode !== null) throw new Error(`kubelet exited with ${String(child.exitCode)}:\n${await log()}`);
+      const response = await fetch(`http://127.0.0.1:${String(readOnlyPort)}/pods`);
+      return ((await response.json()) as { items: ReportedPod[] | null }).items ?? [];
+    },
+    stop: () => stop(child),
+  };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const closed = once(child, 'close');
+  child.kill('SIGTERM');
+  const patience = new AbortController();
+  const kill = sleep(10_000, undefined, { signal: patience.signal }).then(
+    () => child.kill('SIGKILL'),
+    () => false,
+  );
+  await closed;
+  patience.abort();
+  await kill;
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => (server.listening ? undefined : once(server, 'listening'))));
+  const ports = servers.map((server) => {
+    const address = server.address();
+    return typeof address === 'object' && address ? address.port : 0;
+  });
+  await Promise.all(
+    servers.map((server) => {
+      server.close();
+      return once(server, 'close');
+    }),
+  );
+  return ports;
+}
