@@ -42,11 +42,14 @@ export const textMap = () =>
   z.record(z.string(), z.string({ error: 'a string' }), { error: 'a map of strings' }).default({});
 /** One of the given words. */
 export function oneOf<const W extends readonly [string, ...string[]]>(words: W, preset: W[number]) {
-  return z.enum(words, { error: `one of ${words.map((word) => JSON.stringify(word)).join(', ')}` }).default(() => preset);
+  return z
+    .enum(words, { error: `one of ${words.map((word) => JSON.stringify(word)).join(', ')}` })
+    .default(() => preset);
 }
 
 /** A Kubernetes quantity, kept as it is written. */
-export const quantity = (preset: string) => z.string({ error: QUANTITY }).refine(isQuantity, { error: QUANTITY }).default(preset);
+export const quantity = (preset: string) =>
+  z.string({ error: QUANTITY }).refine(isQuantity, { error: QUANTITY }).default(preset);
 const looseQuantity = z.codec(
   z.union([z.string(), z.number()], { error: QUANTITY }).refine((q) => isQuantity(String(q)), { error: QUANTITY }),
   z.string(),
@@ -55,7 +58,8 @@ const looseQuantity = z.codec(
 /** A quantity of a field with the Go type `resource.Quantity`: a bare number is accepted too. */
 export const quantityOrNumber = (preset: string) => looseQuantity.default(preset);
 /** A map of names to quantities, Go type `v1.ResourceList`. */
-export const resourceList = () => z.record(z.string(), looseQuantity, { error: 'a map of resource names to quantities' });
+export const resourceList = () =>
+  z.record(z.string(), looseQuantity, { error: 'a map of resource names to quantities' });
 /** A duration that is also accepted as nanoseconds (`logging.flushFrequency`), decoded to milliseconds. */
 export const durationOrNanoseconds = (presetMs: number) =>
   z
@@ -64,6 +68,9 @@ export const durationOrNanoseconds = (presetMs: number) =>
         .union([z.string(), z.int()], { error: DURATION })
         .refine((value) => typeof value === 'number' || parseDuration(value) !== undefined, { error: DURATION }),
       z.number(),
-      { decode: (value) => (typeof value === 'number' ? value / 1e6 : (parseDuration(value) ?? 0)), encode: formatDuration },
+      {
+        decode: (value) => (typeof value === 'number' ? value / 1e6 : (parseDuration(value) ?? 0)),
+        encode: formatDuration,
+      },
     )
     .default(presetMs);

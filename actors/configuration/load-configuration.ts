@@ -109,7 +109,12 @@ export function loadConfiguration(sources: ConfigurationSources): LoadedConfigur
     errors.push(new ActorletError(configErrors.cgroupV1, { where: origins.of('failCgroupV1') }));
   }
   if (errors.length > 0) throw new ConfigurationInvalid(errors);
-  return { config, warnings: [...resolved.warnings, ...adviceOn(config, cgroupVersion)], gates: resolved.gates, origins };
+  return {
+    config,
+    warnings: [...resolved.warnings, ...adviceOn(config, cgroupVersion)],
+    gates: resolved.gates,
+    origins,
+  };
 }
 
 /** Decodes a layer that {@link checkLayer} has found clean. */

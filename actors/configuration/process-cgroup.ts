@@ -30,7 +30,9 @@ export function moveToCgroup(pid: number, path: string, version: 1 | 2, files: K
 
 /** Mount folders of the v1 hierarchies, from lines such as `4:cpu,cpuacct:/` and `1:name=systemd:/`. */
 function hierarchies(pid: number, files: KernelFiles): string[] {
-  const lines = readFileSync(join(files.proc, String(pid), 'cgroup'), 'utf8').trim().split('\n');
+  const lines = readFileSync(join(files.proc, String(pid), 'cgroup'), 'utf8')
+    .trim()
+    .split('\n');
   return lines.flatMap((line) => {
     const controllers = line.split(':')[1]?.replace(/^name=/, '') ?? '';
     if (controllers === '') return [];

@@ -68,7 +68,8 @@ function knownKeys(path: readonly PropertyKey[]): string[] {
   for (const step of path) {
     schema = unwrap(schema);
     const shape = member(schema, 'shape');
-    schema = isObject(shape) && typeof step === 'string' ? shape[step] : (member(member(schema, 'def'), 'element') ?? schema);
+    schema =
+      isObject(shape) && typeof step === 'string' ? shape[step] : (member(member(schema, 'def'), 'element') ?? schema);
   }
   const shape = member(unwrap(schema), 'shape');
   return isObject(shape) ? Object.keys(shape) : [];
@@ -82,4 +83,3 @@ function unwrap(schema: unknown): unknown {
 function member(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (Reflect.get(value, name) as unknown) : undefined;
 }
-

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, readlink } from 'node:fs/promises';
 import { hasSysResource } from '../../cri/private-containerd/host-facts.ts';
 import { listProcesses } from '../../cri/private-containerd/processes.ts';
 import { fail, ok, warn } from './check.ts';
@@ -33,7 +33,14 @@ export function checkNode(version: string = process.versions.node): CheckResult 
 
 /** Two agents on one node take each other's pods for orphans. */
 export async function checkKubelet(): Promise<CheckResult> {
-  const kubelet = (await listProcesses()).find(({ argv }) => /(^|\/)kubelet$/.test(argv[0] ?? ''));
+  const mine = await mountNamespace('self');
+  let kubelet: { pid: number } | undefined;
+  for (const candidate of await listProcesses()) {
+    // one in a container (kind, minikube) has a machine of its own
+    if (/(^|\/)kubelet$/.test(candidate.argv[0] ?? '') && (await mountNamespace(candidate.pid)) === mine) {
+      kubelet = candidate;
+    }
+  }
   if (kubelet === undefined) return ok('kubelet', 'no kubelet is running');
   return fail(
     'kubelet',
@@ -53,4 +60,8 @@ export async function checkSwap(file = '/proc/swaps'): Promise<CheckResult> {
     .filter((device) => device !== '' && !/zram/.test(device));
   if (devices.length === 0) return ok('swap', 'no swap is on');
   return warn('swap', `swap is on: ${devices.join(', ')}`, 'Switch it off (swapoff -a), or set failSwapOn: false.');
+}
+
+async function mountNamespace(pid: number | 'self'): Promise<string> {
+  return readlink(`/proc/${pid}/ns/mnt`).catch(() => '');
 }

@@ -47,7 +47,13 @@ export function createLogger(options: LoggerOptions, sink: LogSink = pino.destin
       hooks: {
         logMethod(args, method, level) {
           const [first] = args as unknown[];
-          if (level < 40 && typeof first === 'object' && first !== null && 'v' in first && Number(first.v) > verbosity) {
+          if (
+            level < 40 &&
+            typeof first === 'object' &&
+            first !== null &&
+            'v' in first &&
+            Number(first.v) > verbosity
+          ) {
             return;
           }
           method.apply(this, args);

@@ -8,7 +8,10 @@ const IN_HEADER = new Set(['level', 'ts', 'caller', 'msg', 'v']);
 export function formatKlogLine(json: string, pid: number): string {
   const line = JSON.parse(json) as Record<string, unknown>;
   const level = Number(line.level ?? 30);
-  const caller = String(line.caller ?? '???:1').split('/').pop() ?? '???:1';
+  const caller =
+    String(line.caller ?? '???:1')
+      .split('/')
+      .pop() ?? '???:1';
   let text = `${severity(level)}${stamp(Number(line.ts))} ${String(pid).padStart(7)} ${caller}] ${quote(String(line.msg ?? ''))}`;
   // klog writes the error first.
   if ('err' in line) text += pair('err', line.err);
@@ -44,9 +47,11 @@ function pair(key: string, value: unknown): string {
 
 /** klog prints a reference to an object as `namespace/name`. */
 function objectReference(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || !('name' in value) || typeof value.name !== 'string') return undefined;
+  if (typeof value !== 'object' || value === null || !('name' in value) || typeof value.name !== 'string')
+    return undefined;
   const keys = Object.keys(value).length;
-  if ('namespace' in value && typeof value.namespace === 'string' && keys === 2) return `${value.namespace}/${value.name}`;
+  if ('namespace' in value && typeof value.namespace === 'string' && keys === 2)
+    return `${value.namespace}/${value.name}`;
   return keys === 1 ? value.name : undefined;
 }
 

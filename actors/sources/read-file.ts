@@ -38,7 +38,7 @@ export async function lookAtFile(path: string, known: string | undefined): Promi
     }
   } catch (error) {
     const code = errnoOf(error);
-    // A link that leads nowhere is there, but not readable; it is looked at again each time.
+    // A link that leads nowhere counts as gone too: there is nothing to read.
     if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'gone' };
     const problem = code || (error instanceof Error ? error.message : String(error));
     return {

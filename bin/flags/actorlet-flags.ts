@@ -5,9 +5,31 @@ const group = 'actorlet';
 /** actorlet's own flags; kubelet knows none of them. */
 export const actorletFlags: readonly FlagSpec[] = [
   { name: 'shards', kind: 'int', group, preset: '2', acts: true, usage: 'worker threads that hold pods' },
-  { name: 'journal-dir', kind: 'string', group, preset: '<root-dir>/journal', acts: true, usage: 'folder of the message log' },
-  { name: 'journal-max-bytes', kind: 'int', group, preset: '268435456', acts: true, usage: 'disk that the message log may use' },
-  { name: 'journal', kind: 'bool', group, preset: 'true', acts: true, shownAs: '--no-journal', usage: 'write no message log' },
+  {
+    name: 'journal-dir',
+    kind: 'string',
+    group,
+    preset: '<root-dir>/journal',
+    acts: true,
+    usage: 'folder of the message log',
+  },
+  {
+    name: 'journal-max-bytes',
+    kind: 'int',
+    group,
+    preset: '268435456',
+    acts: true,
+    usage: 'disk that the message log may use',
+  },
+  {
+    name: 'journal',
+    kind: 'bool',
+    group,
+    preset: 'true',
+    acts: true,
+    shownAs: '--no-journal',
+    usage: 'write no message log',
+  },
   {
     name: 'private-containerd',
     kind: 'string',
@@ -17,5 +39,12 @@ export const actorletFlags: readonly FlagSpec[] = [
     acts: true,
     usage: 'start an own containerd: when no endpoint is given and no runtime is found, always, or never',
   },
-  { name: 'stop-private-containerd', kind: 'bool', group, preset: 'false', acts: true, usage: 'stop it when the agent ends' },
+  {
+    name: 'stop-private-containerd',
+    kind: 'bool',
+    group,
+    preset: 'false',
+    acts: true,
+    usage: 'stop it when the agent ends',
+  },
 ];

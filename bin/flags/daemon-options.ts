@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type ActorletSettings, defaultSettings } from '../../actors/configuration/actorlet-settings.ts';
+import { suggestion } from '../../actors/configuration/closest-name.ts';
 import { parseDuration } from '../../actors/configuration/duration.ts';
 import type { KubeletFlags } from '../../actors/configuration/kubelet-flags.ts';
 import type { ConfigurationFlag } from '../../actors/configuration/load-configuration.ts';
@@ -48,9 +49,9 @@ export function daemonFlags(command: Command): void {
       command.addOption(option.default(undefined));
     }
   }
-  command.addOption(
-    new Option('--version [how]', 'print the version and end').helpGroup('Options:').argParser(String),
-  );
+  command.addOption(new Option('--version [how]', 'print the version and end').helpGroup('Options:').argParser(String));
+  // A stray argument gets an error of our own in readDaemonOptions.
+  command.allowExcessArguments(true);
   command.helpOption('-h, --help', 'print this help');
   const parse = command.parseOptions.bind(command);
   command.parseOptions = (argv) => {
@@ -69,7 +70,9 @@ function optionOf(spec: FlagSpec): Option {
   const option = new Option(`${short}--${spec.name} ${spec.kind === 'bool' ? '[bool]' : `<${placeholder(spec)}>`}`);
   const notes = [
     spec.preset === undefined ? '' : `default ${spec.preset}`,
-    spec.deprecated === undefined || spec.group === 'Deprecated' ? '' : `deprecated: ${spec.field ?? 'no field'} in the file`,
+    spec.deprecated === undefined || spec.group === 'Deprecated'
+      ? ''
+      : `deprecated: ${spec.field ?? 'no field'} in the file`,
     spec.acts || spec.group === 'Cluster' || spec.group === 'Deprecated' ? '' : 'accepted; not built yet',
   ].filter((note) => note !== '');
   option.description = spec.usage + (notes.length > 0 ? ` (${notes.join('; ')})` : '');
@@ -102,7 +105,13 @@ export function readDaemonOptions(command: Command): DaemonOptions {
   const given = new Map<string, unknown>();
   const errors: ActorletError[] = [];
   const [extra] = command.args;
-  if (extra !== undefined) errors.push(new ActorletError(configErrors.unexpectedArgument, { argument: extra }));
+  if (extra !== undefined) {
+    const near = suggestion(
+      extra,
+      command.commands.map((sub) => sub.name()),
+    );
+    errors.push(new ActorletError(configErrors.unexpectedArgument, { argument: extra, suggestion: near }));
+  }
   for (const option of command.options) {
     const spec = FLAGS_BY_NAME.get(option.name());
     const raw: unknown = spec === undefined ? undefined : command.getOptionValue(option.attributeName());
@@ -143,7 +152,11 @@ function checkOwn(given: ReadonlyMap<string, unknown>): ActorletError[] {
   check('shards', (value: number) => value < 1 || value > 64, '1 to 64');
   check('journal-max-bytes', (value: number) => value < 1_048_576, '1048576 (1 MiB) or more');
   check('cloud-provider', (value: string) => value !== '' && value !== 'external', '"" or "external"');
-  check('node-ip', (value: string) => !isNodeIPs(value), 'an IP address, or an IPv4 and an IPv6 address with a comma between');
+  check(
+    'node-ip',
+    (value: string) => !isNodeIPs(value),
+    'an IP address, or an IPv4 and an IPv6 address with a comma between',
+  );
   return errors;
 }
 
@@ -185,7 +198,12 @@ function kubeletFlags(given: ReadonlyMap<string, unknown>): KubeletFlags {
     kubeconfig: path('kubeconfig'),
     bootstrapKubeconfig: path('bootstrap-kubeconfig'),
     hostnameOverride: textOf(given, 'hostname-override'),
-    nodeIPs: textOf(given, 'node-ip') === '' ? [] : textOf(given, 'node-ip').split(',').map((address) => address.trim()),
+    nodeIPs:
+      textOf(given, 'node-ip') === ''
+        ? []
+        : textOf(given, 'node-ip')
+            .split(',')
+            .map((address) => address.trim()),
     nodeLabels: mapOf(given, 'node-labels'),
     cloudProvider: textOf(given, 'cloud-provider'),
     runtimeCgroups: textOf(given, 'runtime-cgroups'),
@@ -206,10 +224,10 @@ function ownSettings(given: ReadonlyMap<string, unknown>): ActorletSettings {
   const mode = textOf(given, 'private-containerd');
   return {
     shards: numberOf(given, 'shards', preset.shards),
-    journalDir: given.get('journal') === false ? null : journalDir === '' ? join(rootDir, 'journal') : resolve(journalDir),
+    journalDir:
+      given.get('journal') === false ? null : journalDir === '' ? join(rootDir, 'journal') : resolve(journalDir),
     journalMaxBytes: numberOf(given, 'journal-max-bytes', preset.journalMaxBytes),
     privateContainerd: mode === 'always' || mode === 'never' ? mode : 'auto',
     stopPrivateContainerd: given.get('stop-private-containerd') === true,
   };
 }
-

@@ -52,6 +52,8 @@ export function goArguments(argv: readonly string[]): { args: string[]; errors: 
     if (spec === undefined) {
       const near = suggestion(name, knownNames(), '--');
       errors.push(new ActorletError(configErrors.unknownFlag, { flag: `--${name}`, suggestion: near }));
+      // What follows is most likely its value; the flags after that are still to be looked at.
+      if (value === undefined && argv[i + 1]?.startsWith('-') === false) i++;
     } else if (value !== undefined) {
       args.push(`--${name}=${value}`);
     } else if (spec.kind === 'bool') {
@@ -59,9 +61,7 @@ export function goArguments(argv: readonly string[]): { args: string[]; errors: 
     } else if (i + 1 < argv.length) {
       args.push(`--${name}=${argv[++i] ?? ''}`);
     } else {
-      errors.push(
-        new ActorletError(configErrors.flagNeedsValue, { flag: `--${name}`, accepted: acceptedForm(spec) }),
-      );
+      errors.push(new ActorletError(configErrors.flagNeedsValue, { flag: `--${name}`, accepted: acceptedForm(spec) }));
     }
   }
   return { args, errors };

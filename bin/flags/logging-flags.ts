@@ -2,8 +2,40 @@ import type { FlagSpec } from './flag-spec.ts';
 
 /** Logs. */
 export const loggingFlags: readonly FlagSpec[] = [
-  { name: 'v', kind: 'int', group: 'Logging', field: 'logging.verbosity', preset: '0', acts: true, usage: 'verbosity: 0 and 1 info, 2 to 4 debug, 5 and more trace' },
-  { name: 'logging-format', kind: 'string', group: 'Logging', field: 'logging.format', preset: 'text', deprecated: 'file', acts: true, usage: 'text (as klog writes it) or json' },
-  { name: 'vmodule', kind: 'vmodule', group: 'Logging', field: 'logging.vmodule', acts: false, usage: 'verbosity of single source files, as pattern=N (text only)' },
-  { name: 'log-flush-frequency', kind: 'duration', group: 'Logging', field: 'logging.flushFrequency', preset: '5s', acts: false, usage: 'longest time until lines are written; ours are written at once' },
+  {
+    name: 'v',
+    kind: 'int',
+    group: 'Logging',
+    field: 'logging.verbosity',
+    preset: '0',
+    acts: true,
+    usage: 'verbosity: 0 and 1 info, 2 to 4 debug, 5 and more trace',
+  },
+  {
+    name: 'logging-format',
+    kind: 'string',
+    group: 'Logging',
+    field: 'logging.format',
+    preset: 'text',
+    deprecated: 'file',
+    acts: true,
+    usage: 'text (as klog writes it) or json',
+  },
+  {
+    name: 'vmodule',
+    kind: 'vmodule',
+    group: 'Logging',
+    field: 'logging.vmodule',
+    acts: false,
+    usage: 'verbosity of single source files, as pattern=N (text only)',
+  },
+  {
+    name: 'log-flush-frequency',
+    kind: 'duration',
+    group: 'Logging',
+    field: 'logging.flushFrequency',
+    preset: '5s',
+    acts: true,
+    usage: 'longest time until lines are written; ours are written at once',
+  },
 ];

@@ -88,7 +88,8 @@ export async function startPrivateContainerd(options: PrivateContainerdOptions):
   }
   const target = { ctr: binaries.ctr, socket: layout.socket, snapshotter: facts.snapshotter };
   try {
-    await ensureImages(target, layout, images);
+    const outcome = await ensureImages(target, layout, images);
+    if (outcome === 'imported') log.info({ images: images.refs }, 'Imported the images made from this machine');
   } catch (error) {
     if (!daemon.adopted) await stopPrivateContainerd(layout).catch(() => {});
     throw error;

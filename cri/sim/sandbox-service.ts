@@ -1,3 +1,4 @@
+import { status } from '@grpc/grpc-js';
 import { ContainerEventType, NamespaceMode, PodSandboxState } from '../generated/runtime/v1/api.ts';
 import type { PodSandboxConfig, PodSandboxMetadata } from '../generated/runtime/v1/api.ts';
 import type { CallContext } from './call-context.ts';
@@ -6,7 +7,7 @@ import type { RuntimeHandlers } from './handlers.ts';
 import { sandboxLister } from './list-encoding.ts';
 import { drawBetween, hexId } from './prng.ts';
 import type { SandboxRecord } from './records.ts';
-import { invalid, notFound, refused } from './rpc-error.ts';
+import { invalid, notFound, refused, RpcError } from './rpc-error.ts';
 import { freeAddresses, removeSandbox, sandboxDies, stopSandbox } from './sandbox-life.ts';
 import type { SandboxBehaviour } from './script.ts';
 import type { SimCore } from './sim-core.ts';
@@ -51,6 +52,9 @@ export function sandboxHandlers(core: SimCore): Pick<RuntimeHandlers, SandboxRpc
     },
     listPodSandbox: ({ filter }) => list(filter),
     updatePodSandboxResources: ({ podSandboxId, overhead, resources }) => {
+      if (!core.plan.runtime.supportsPodResources) {
+        throw new RpcError(status.UNIMPLEMENTED, 'method UpdatePodSandboxResources not implemented');
+      }
       const record = findSandbox(core, podSandboxId);
       const { linux } = record.config;
       if (linux !== undefined) {

@@ -36,7 +36,10 @@ function forbidSwap(resources: LinuxContainerResources, cgroupVersion: 1 | 2): v
 }
 
 /** Each page size of the node: what is asked of it, otherwise 0. Sizes the node does not have are left out. */
-function hugepageLimits(sizes: readonly string[], limits: Record<string, bigint>): { pageSize: string; limit: string }[] {
+function hugepageLimits(
+  sizes: readonly string[],
+  limits: Record<string, bigint>,
+): { pageSize: string; limit: string }[] {
   const asked = new Map<string, number>();
   for (const [name, amount] of Object.entries(limits)) {
     if (!name.startsWith('hugepages-')) continue;

@@ -108,10 +108,13 @@ function formatMap(map: Record<string, string>): string {
 function qualifiedNameFault(key: string): string {
   const parts = key.split('/');
   const name = parts.at(-1) ?? '';
-  if (parts.length > 2) return `a valid label must be an an empty string or consist of alphanumeric characters, '-', '_' or '.'`;
+  if (parts.length > 2)
+    return `a valid label must be an an empty string or consist of alphanumeric characters, '-', '_' or '.'`;
   const faults: string[] = [];
   if (parts.length === 2 && !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(parts[0] ?? '')) {
-    faults.push('prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \'-\' or \'.\'');
+    faults.push(
+      "prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.'",
+    );
   }
   if (name === '') faults.push('name part must be non-empty');
   if (name.length > 63) faults.push('name part must be no more than 63 bytes');

@@ -120,7 +120,12 @@ function downwardSetup(
     if (fieldRef) found = metadataFieldValue(fieldRef.fieldPath, pod);
     else if (resourceFieldRef) found = volumeResourceValue(resourceFieldRef, pod, settings);
     if ('fault' in found) faults.push(found.fault);
-    else files.set(cleanPath(path), { path: cleanPath(path), content: found.value, mode: mode ?? source.defaultMode ?? 0o644 });
+    else
+      files.set(cleanPath(path), {
+        path: cleanPath(path),
+        content: found.value,
+        mode: mode ?? source.defaultMode ?? 0o644,
+      });
   }
   if (faults.length > 0) return faults.length === 1 ? (faults[0] ?? '') : `[${faults.join(', ')}]`;
   return { name, kind: 'downwardAPI', files: [...files.values()] };

@@ -47,11 +47,17 @@ export function envResourceValue(
 }
 
 /** `resourceFieldRef` of a downward API volume: any container of the pod, the node's allocatable as its limit. */
-export function volumeResourceValue(ref: ResourceFieldRef, pod: Pod, settings: Pick<NodeSettings, 'allocatable'>): FieldValue {
+export function volumeResourceValue(
+  ref: ResourceFieldRef,
+  pod: Pod,
+  settings: Pick<NodeSettings, 'allocatable'>,
+): FieldValue {
   const name = ref.containerName ?? '';
   const all = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])];
   const container = all.find((c) => c.name === name);
-  return container ? resourceValue(ref, container, nodeAllocatable(settings)) : { fault: `container ${name} not found` };
+  return container
+    ? resourceValue(ref, container, nodeAllocatable(settings))
+    : { fault: `container ${name} not found` };
 }
 
 function resourceValue(ref: ResourceFieldRef, container: Container, defaultLimits: Amounts): FieldValue {

@@ -46,7 +46,7 @@ export const configErrors = defineErrors('CFG', {
   flagNeedsValue: [22, 'flag {flag} needs a value: {accepted}.', 'Write {flag}=VALUE.'],
   unexpectedArgument: [
     23,
-    'unexpected argument {argument}: the daemon takes flags only.',
+    'unexpected argument {argument}: the daemon takes flags only.{suggestion}',
     'Write a boolean as --flag=false, not --flag false; see --help for the subcommands.',
   ],
   badNodeLabel: [24, "flag --node-labels: label '{label}': {reason}.", 'Correct or remove the label.'],

@@ -2,6 +2,8 @@ import type { ErrorSpec } from './define.ts';
 import { configErrors } from './config-errors.ts';
 import { criErrors } from './cri-errors.ts';
 import { hostErrors } from './host-errors.ts';
+import { journalErrors } from './journal-errors.ts';
+import { nodeErrors } from './node-errors.ts';
 import { runtimeErrors } from './runtime-errors.ts';
 import { serverErrors } from './server-errors.ts';
 import { simErrors } from './sim-errors.ts';
@@ -19,6 +21,8 @@ export const errorAreas: readonly ErrorArea[] = [
   { title: 'Configuration and flags', errors: configErrors },
   { title: 'Container runtime (CRI)', errors: criErrors },
   { title: 'The node: files, cgroups, mounts', errors: hostErrors },
+  { title: 'Journal and replay', errors: journalErrors },
+  { title: 'Node', errors: nodeErrors },
   { title: 'The private containerd', errors: runtimeErrors },
   { title: 'HTTP servers and commands', errors: serverErrors },
   { title: 'The simulated runtime', errors: simErrors },

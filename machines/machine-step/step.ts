@@ -18,7 +18,7 @@ export interface EffectAction {
  * costs more than the step itself. Nothing may be spawned, sent or scheduled through it: the machines are
  * invoke-free, and their only action is `effect`.
  */
-const collected: Effect[] = [];
+const collected: unknown[] = [];
 const scope = {
   id: 'actorlet',
   sessionId: 'actorlet',
@@ -45,15 +45,15 @@ export function resolve(machine: AnyStateMachine, place: Place<unknown>): AnyMac
  * One pure step: snapshot + event -> next snapshot + effects, in the order in which they were decided.
  * `resolveState` is not needed between steps: hand the returned snapshot in again.
  */
-export function step<S extends AnyMachineSnapshot>(
+export function step<S extends AnyMachineSnapshot, F = Effect>(
   machine: AnyStateMachine,
   snapshot: S,
   event: { type: string },
-): { snapshot: S; effects: Effect[] } {
+): { snapshot: S; effects: F[] } {
   const from = collected.length;
   try {
     const next = machine.transition(snapshot, event, scope as unknown as Scope) as S;
-    return { snapshot: next, effects: collected.splice(from) };
+    return { snapshot: next, effects: collected.splice(from) as F[] };
   } catch (error) {
     collected.length = from;
     throw error;

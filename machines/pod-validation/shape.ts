@@ -108,7 +108,9 @@ function isWhole(input: unknown, shape: 'int32' | 'int64'): boolean {
 }
 
 function mismatch(input: unknown, wanted: string, path: string, into: ShapeReading): undefined {
-  const text = typeof input === 'object' && input !== null ? (Array.isArray(input) ? 'a list' : 'an object') : input;
+  // The value of a variable may be a secret: only its type is shown.
+  const shown = /\.env\[\d+\]\.value$/.test(path) ? `a ${typeof input}` : input;
+  const text = typeof input === 'object' && input !== null ? (Array.isArray(input) ? 'a list' : 'an object') : shown;
   into.problems.push(invalid(path === '' ? '(document)' : path, text, `must be ${wanted}`));
   return undefined;
 }

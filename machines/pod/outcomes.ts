@@ -69,7 +69,11 @@ function takeProbe(draft: Draft, name: string, kind: string, outcome: EffectDone
 }
 
 function takeInspection(draft: Draft, id: string, outcome: EffectDone | EffectFailed): void {
-  if (outcome.type === 'effect.done' && outcome.effect === 'cri.ContainerStatus') putContainer(draft, outcome.result);
+  if (outcome.type === 'effect.done' && outcome.effect === 'cri.ContainerStatus') {
+    // ContainerStatus does not name the sandbox: what was known of it stays.
+    const known = draft.context.observed?.containers.find((c) => c.id === id);
+    putContainer(draft, { ...outcome.result, sandboxId: outcome.result.sandboxId || (known?.sandboxId ?? '') });
+  }
   else if (outcome.type === 'effect.failed' && outcome.error.code === 'NotFound') dropContainer(draft, id);
   else draft.effects.push({ type: 'pleg.Observe', key: '', params: {} });
 }

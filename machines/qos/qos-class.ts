@@ -9,7 +9,8 @@ const COMPUTE = ['cpu', 'memory'];
 
 function computeAmounts(list: ResourceList | undefined): Amounts {
   const out: Amounts = {};
-  for (const [name, value] of Object.entries(amountsOf(list))) if (COMPUTE.includes(name) && value > 0n) out[name] = value;
+  for (const [name, value] of Object.entries(amountsOf(list)))
+    if (COMPUTE.includes(name) && value > 0n) out[name] = value;
   return out;
 }
 
@@ -39,7 +40,8 @@ export function computeQosClass(pod: Pod): QosClass {
     if (Object.keys(podLevel.limits ?? {}).length > 0) take(podLevel);
     else addAmounts(requests, computeAmounts(podLevel.requests));
   } else {
-    for (const container of [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])]) take(container.resources);
+    for (const container of [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])])
+      take(container.resources);
   }
   const asked = Object.keys(requests);
   if (asked.length === 0 && Object.keys(limits).length === 0) return 'BestEffort';

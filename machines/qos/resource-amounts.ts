@@ -25,7 +25,8 @@ export function units(nano: bigint | undefined): number {
 
 /** Adds `more` to `sum` in place. */
 export function addAmounts(sum: Amounts, more: Amounts): void {
-  for (const [name, value] of Object.entries(more)) sum[name] = (Object.hasOwn(sum, name) ? (sum[name] ?? 0n) : 0n) + value;
+  for (const [name, value] of Object.entries(more))
+    sum[name] = (Object.hasOwn(sum, name) ? (sum[name] ?? 0n) : 0n) + value;
 }
 
 /** Raises `most` in place to the greater of both, name by name. */

@@ -78,7 +78,11 @@ function sandboxLinux(pod: Pod, settings: NodeSettings): SandboxConfig['linux'] 
 function sandboxSecurity(pod: Pod): LinuxSandboxSecurityContext {
   const spec = pod.spec;
   const sc = spec?.securityContext ?? {};
-  const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? []), ...(spec?.ephemeralContainers ?? [])];
+  const containers = [
+    ...(spec?.initContainers ?? []),
+    ...(spec?.containers ?? []),
+    ...(spec?.ephemeralContainers ?? []),
+  ];
   const groups = [...(sc.fsGroup === undefined ? [] : [sc.fsGroup]), ...(sc.supplementalGroups ?? [])];
   const security: LinuxSandboxSecurityContext = {
     namespaceOptions: podNamespaces(pod),

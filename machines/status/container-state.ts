@@ -41,7 +41,9 @@ export function observedStatus(
   const vanished = seen.state === 'unknown' && old?.state?.running !== undefined;
   const status: ContainerStatus = {
     name: seen.name,
-    state: vanished ? unknownEnd('The container could not be located when the pod was terminated') : stateOf(seen, containerID, context.messageBytes),
+    state: vanished
+      ? unknownEnd('The container could not be located when the pod was terminated')
+      : stateOf(seen, containerID, context.messageBytes),
     lastState: {},
     ready: false,
     restartCount: vanished ? old.restartCount + 1 : seen.restartCount,

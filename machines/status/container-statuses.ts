@@ -46,7 +46,9 @@ function statusOf(
   if (newest === undefined) return unseenStatus(input, spec, old);
   const { spec: podSpec } = input.pod;
   const count =
-    (podSpec?.containers.length ?? 0) + (podSpec?.initContainers?.length ?? 0) + (podSpec?.ephemeralContainers?.length ?? 0);
+    (podSpec?.containers.length ?? 0) +
+    (podSpec?.initContainers?.length ?? 0) +
+    (podSpec?.ephemeralContainers?.length ?? 0);
   const context = { runtimeName: input.runtimeName, messageBytes: messageLimit(count), settings: input.settings };
   const status = observedStatus(newest, spec, old, context);
   if (before !== undefined) status.lastState = observedStatus(before, spec, old, context).state;

@@ -63,7 +63,12 @@ function count(pod: Pod, statuses: readonly ContainerStatus[]): Counts {
     else countInit(counts, pod, container, status);
   }
   for (const container of pod.spec?.containers ?? []) {
-    countRegular(counts, pod, container, statuses.find((s) => s.name === container.name));
+    countRegular(
+      counts,
+      pod,
+      container,
+      statuses.find((s) => s.name === container.name),
+    );
   }
   return counts;
 }

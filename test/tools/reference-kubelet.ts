@@ -40,7 +40,7 @@ export interface ReferenceKubelet {
 
 /**
  * Starts kubelet v1.35.4 without a cluster on a runtime's socket, so that it leaves nothing behind: everything
- * under `folder`, own mounts (what it puts in /var/log and /var/lib goes with it, /proc/sys is read-only), no
+ * under `folder`, own mounts (what it puts in /var/log and /var/lib goes with it, kernel settings stay), no
  * cgroups, no iptables chains, free ports, and it dies with the test.
  */
 export async function startReferenceKubelet(options: {
@@ -81,9 +81,16 @@ export async function startReferenceKubelet(options: {
   };
   const configFile = join(folder, 'kubelet.json');
   await writeFile(configFile, JSON.stringify(config));
-  const prepare =
-    'mount -t tmpfs none /var/log && mount -t tmpfs none /var/lib && mount --bind /proc/sys /proc/sys && ' +
-    'mount -o remount,bind,ro /proc/sys && exec "$@" > "$LOG" 2>&1';
+  // It wants these kernel settings and would set them for the whole machine; here it finds them set.
+  const sysctls = { 'vm/overcommit_memory': 1, 'vm/panic_on_oom': 0, 'kernel/panic': 10, 'kernel/panic_on_oops': 1 };
+  const keys = { 'kernel/keys/root_maxkeys': 1_000_000, 'kernel/keys/root_maxbytes': 25_000_000 };
+  const mounts = ['mount -t tmpfs none /var/log', 'mount -t tmpfs none /var/lib'];
+  for (const [name, value] of Object.entries({ ...sysctls, ...keys })) {
+    const file = join(folder, `sysctl-${name.replaceAll('/', '-')}`);
+    await writeFile(file, `${String(value)}\n`);
+    mounts.push(`mount --bind ${file} /proc/sys/${name}`);
+  }
+  const prepare = `${mounts.join(' && ')} && exec "$@" > "$LOG" 2>&1`;
   const kubelet = [
     binary,
     '--config',
@@ -114,7 +121,8 @@ export async function startReferenceKubelet(options: {
     manifests,
     log,
     pods: async () => {
-      if (child.exitCode !== null) throw new Error(`kubelet exited with ${String(child.exitCode)}:\n${await log()}`);
+      if (child.exitCode !== null)
+        throw new Error(`kubelet exited with ${String(child.exitCode)}:\n${(await log()).slice(-4000)}`);
       const response = await fetch(`http://127.0.0.1:${String(readOnlyPort)}/pods`);
       return ((await response.json()) as { items: ReportedPod[] | null }).items ?? [];
     },

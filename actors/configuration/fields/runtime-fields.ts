@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { duration, int32, oneOf, optionalDuration, optionalInt32, quantity, text, textList, truth } from '../field-kinds.ts';
+import {
+  duration,
+  int32,
+  oneOf,
+  optionalDuration,
+  optionalInt32,
+  quantity,
+  text,
+  textList,
+  truth,
+} from '../field-kinds.ts';
 
 /** The words of `imagePullCredentialsVerificationPolicy`. */
 export const PULL_VERIFICATION_POLICIES = [

@@ -56,4 +56,3 @@ export const serverFields = {
   showHiddenMetricsForVersion: text(),
   allowedUnsafeSysctls: textList(),
 };
-

@@ -25,7 +25,9 @@ export const allocatableRules: Rule = (config) => {
       const item = `${path}[${i}]`;
       if (levels.indexOf(level) !== i) return [{ path: item, got: level, accepted: 'each level once' }];
       if (!LEVELS.some((known) => known === level)) {
-        return [{ path: item, got: level, accepted: `one of ${LEVELS.map((name) => JSON.stringify(name)).join(', ')}` }];
+        return [
+          { path: item, got: level, accepted: `one of ${LEVELS.map((name) => JSON.stringify(name)).join(', ')}` },
+        ];
       }
       if (level === 'none') return when(levels.length > 1, item, level, '"none" alone');
       return [

@@ -63,7 +63,12 @@ function reservedMemory(config: Parameters<Rule>[0]): Problem[] {
       const twice = seen.has(`${numaNode}/${name}`);
       seen.add(`${numaNode}/${name}`);
       return [
-        ...when(name !== 'memory' && !name.startsWith('hugepages-'), path, amount, 'memory or hugepages-<size> as the name'),
+        ...when(
+          name !== 'memory' && !name.startsWith('hugepages-'),
+          path,
+          amount,
+          'memory or hugepages-<size> as the name',
+        ),
         ...when(parseQuantity(amount) === 0n, path, amount, 'a quantity other than 0'),
         ...when(twice, path, amount, `one reservation of ${name} for NUMA node ${numaNode}`),
       ];

@@ -23,8 +23,11 @@ export const evictionRules: Rule = (config) => [
     const ms = parseDuration(value);
     return ms !== undefined && ms >= 0;
   }),
-  ...each('evictionMinimumReclaim', config.evictionMinimumReclaim, 'a quantity of 0 or more, or a percentage above 0%', (value) =>
-    value.endsWith('%') ? percentage(value) > 0 : (parseQuantity(value) ?? -1n) >= 0n,
+  ...each(
+    'evictionMinimumReclaim',
+    config.evictionMinimumReclaim,
+    'a quantity of 0 or more, or a percentage above 0%',
+    (value) => (value.endsWith('%') ? percentage(value) > 0 : (parseQuantity(value) ?? -1n) >= 0n),
   ),
   ...Object.keys(config.evictionSoft).flatMap((signal) =>
     when(

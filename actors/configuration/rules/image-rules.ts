@@ -9,9 +9,19 @@ export const imageRules: Rule = (config, { gates }) => {
   const age = formatDuration(oldest);
   return [
     ...when(low >= high, 'imageGCLowThresholdPercent', low, `less than imageGCHighThresholdPercent (${high})`),
-    ...when(oldest !== 0 && !gates.enabled('ImageMaximumGCAge'), 'imageMaximumGCAge', age, 'nothing, while the feature gate ImageMaximumGCAge is off'),
+    ...when(
+      oldest !== 0 && !gates.enabled('ImageMaximumGCAge'),
+      'imageMaximumGCAge',
+      age,
+      'nothing, while the feature gate ImageMaximumGCAge is off',
+    ),
     ...when(oldest < 0, 'imageMaximumGCAge', age, '0s or more'),
-    ...when(oldest > 0 && oldest <= youngest, 'imageMaximumGCAge', age, `0s, or more than imageMinimumGCAge (${formatDuration(youngest)})`),
+    ...when(
+      oldest > 0 && oldest <= youngest,
+      'imageMaximumGCAge',
+      age,
+      `0s, or more than imageMinimumGCAge (${formatDuration(youngest)})`,
+    ),
     ...when(
       config.serializeImagePulls && (config.maxParallelImagePulls ?? 1) > 1,
       'maxParallelImagePulls',

@@ -18,7 +18,12 @@ export const nodeRules: Rule = (config, { gates }) => [
     return [
       ...when(!isQualifiedName(taint.key), `${path}.key`, taint.key, 'a label name, such as "example.com/dedicated"'),
       ...when(!isLabelValue(taint.value), `${path}.value`, taint.value, 'a label value'),
-      ...when(!EFFECTS.includes(taint.effect), `${path}.effect`, taint.effect, 'NoSchedule, PreferNoSchedule or NoExecute'),
+      ...when(
+        !EFFECTS.includes(taint.effect),
+        `${path}.effect`,
+        taint.effect,
+        'NoSchedule, PreferNoSchedule or NoExecute',
+      ),
       ...when(taint.timeAdded !== undefined, `${path}.timeAdded`, taint.timeAdded, 'nothing'),
     ];
   }),

@@ -12,12 +12,27 @@ export const observabilityRules: Rule = (config, { gates }) => {
   const { logging, tracing, podLogsDir } = config;
   const rate = tracing?.samplingRatePerMillion;
   return [
-    ...when(logging.flushFrequency <= 0, 'logging.flushFrequency', formatDuration(logging.flushFrequency), 'more than 0s'),
+    ...when(
+      logging.flushFrequency <= 0,
+      'logging.flushFrequency',
+      formatDuration(logging.flushFrequency),
+      'more than 0s',
+    ),
     ...when(logging.verbosity > INT32_MAX, 'logging.verbosity', logging.verbosity, '0 to 2147483647'),
-    ...when(logging.vmodule.length > 0 && logging.format !== 'text', 'logging.vmodule', logging.vmodule, 'nothing, unless logging.format is "text"'),
+    ...when(
+      logging.vmodule.length > 0 && logging.format !== 'text',
+      'logging.vmodule',
+      logging.vmodule,
+      'nothing, unless logging.format is "text"',
+    ),
     ...logging.vmodule.flatMap(({ filePattern, verbosity }, i): Problem[] => [
       ...when(filePattern === '', `logging.vmodule[${i}].filePattern`, filePattern, 'a file pattern'),
-      ...when(/[=,]/.test(filePattern), `logging.vmodule[${i}].filePattern`, filePattern, 'a pattern without "=" and ","'),
+      ...when(
+        /[=,]/.test(filePattern),
+        `logging.vmodule[${i}].filePattern`,
+        filePattern,
+        'a pattern without "=" and ","',
+      ),
       ...when(verbosity > INT32_MAX, `logging.vmodule[${i}].verbosity`, verbosity, '0 to 2147483647'),
     ]),
     ...(['text', 'json'] as const).flatMap((format): Problem[] => {
@@ -29,7 +44,12 @@ export const observabilityRules: Rule = (config, { gates }) => {
         ...when(parseQuantity(infoBufferSize) !== 0n, `${path}.infoBufferSize`, infoBufferSize, NO_ALPHA),
       ];
     }),
-    ...when(rate !== undefined && (rate < 0 || rate > 1_000_000), 'tracing.samplingRatePerMillion', rate, '0 to 1000000'),
+    ...when(
+      rate !== undefined && (rate < 0 || rate > 1_000_000),
+      'tracing.samplingRatePerMillion',
+      rate,
+      '0 to 1000000',
+    ),
     ...when(
       !isTracingEndpoint(tracing?.endpoint ?? ''),
       'tracing.endpoint',
@@ -55,15 +75,21 @@ export const observabilityRules: Rule = (config, { gates }) => {
       'false, while enableSystemLogHandler is false',
     ),
     ...when(
-      !podLogsDir.startsWith('/') || normalize(podLogsDir) !== podLogsDir || (podLogsDir.length > 1 && podLogsDir.endsWith('/')),
+      !podLogsDir.startsWith('/') ||
+        normalize(podLogsDir) !== podLogsDir ||
+        (podLogsDir.length > 1 && podLogsDir.endsWith('/')),
       'podLogsDir',
       podLogsDir,
       'an absolute path without ".", ".." and needless slashes',
     ),
     // The path ends up in metrics.
-    // eslint-disable-next-line no-control-regex
     ...when(!/^[\x00-\x7f]*$/.test(podLogsDir), 'podLogsDir', podLogsDir, 'ASCII characters only'),
-    ...when(config.containerRuntimeEndpoint === '', 'containerRuntimeEndpoint', '', 'an endpoint such as "unix:///run/containerd/containerd.sock"'),
+    ...when(
+      config.containerRuntimeEndpoint === '',
+      'containerRuntimeEndpoint',
+      '',
+      'an endpoint such as "unix:///run/containerd/containerd.sock"',
+    ),
   ];
 };
 

@@ -103,8 +103,11 @@ describe('a private containerd', { concurrency: false }, () => {
   it('keeps its images over a stop without purge, and does not import them again', async () => {
     await withContainerd(async ({ rootDir, containerd }) => {
       await containerd.stop();
-      const again = await startPrivateContainerd({ rootDir, log: silentLog });
+      const said: string[] = [];
+      const log = { ...silentLog, info: (_: object, message: string) => void said.push(message) };
+      const again = await startPrivateContainerd({ rootDir, log });
       assert.equal(again.adopted, false);
+      assert.deepEqual(said, ['Started a private containerd']);
       await again.stop();
     });
   });

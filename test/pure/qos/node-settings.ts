@@ -5,6 +5,7 @@ export function nodeSettings(changes: Partial<NodeSettings> = {}): NodeSettings 
   const resources = { cpuMilli: 4000, memoryBytes: 8 * 2 ** 30, ephemeralStorageBytes: 100 * 2 ** 30 };
   return {
     nodeName: 'node-1',
+    runtimeName: 'containerd',
     hostname: 'node-1',
     nodeIPs: ['192.168.0.2'],
     rootDir: '/var/lib/kubelet',

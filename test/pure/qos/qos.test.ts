@@ -43,7 +43,8 @@ test('QoS class, cgroup limits and OOM scores are the kubelet’s', () => {
     );
     assert.equal(podCgroup(pod, nodeSettings({ cpuCFSQuota: false })).cpuQuotaUs ?? null, quotaOff, what);
     const containers: Container[] = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])];
-    for (const c of containers) assert.equal(oomScoreAdj(pod, c, vectors.capacity), oom[c.name], `${c.name} of ${what}`);
+    for (const c of containers)
+      assert.equal(oomScoreAdj(pod, c, vectors.capacity), oom[c.name], `${c.name} of ${what}`);
   }
 });
 

@@ -77,12 +77,17 @@ test('host names: own, overridden, cut, FQDN', () => {
   assert.deepEqual(kernelHostname(fqdn, 'cluster.local'), { hostname: 'h.s.shop.svc.cluster.local' });
   const tooLong = pod({ hostname: 'h'.repeat(60), subdomain: 's', setHostnameAsFQDN: true });
   const failed = kernelHostname(tooLong, 'cluster.local');
-  assert.ok('error' in failed && /is too long \(64 characters is the max, 84 characters requested\)$/.test(failed.error));
+  assert.ok(
+    'error' in failed && /is too long \(64 characters is the max, 85 characters requested\)$/.test(failed.error),
+  );
   assert.match(
     sandboxConfigError(tooLong, nodeSettings()) ?? '',
     /^Failed to generate sandbox config for pod "web_shop\(u-1\)": failed to construct FQDN/,
   );
-  assert.equal(sandboxConfigError({ ...tooLong, spec: { ...tooLong.spec, containers: [], hostNetwork: true } }, nodeSettings()), null);
+  assert.equal(
+    sandboxConfigError({ ...tooLong, spec: { ...tooLong.spec, containers: [], hostNetwork: true } }, nodeSettings()),
+    null,
+  );
 });
 
 test('addresses are sorted by the node’s primary family, one each', () => {
@@ -105,7 +110,9 @@ test('a whole sandbox config', () => {
         sysctls: [{ name: 'net.ipv4.tcp_syncookies', value: '1' }],
         seLinuxOptions: { level: 's0' },
       },
-      initContainers: [{ name: 'i', ports: [{ containerPort: 1, hostPort: 1 }], securityContext: { privileged: true } }],
+      initContainers: [
+        { name: 'i', ports: [{ containerPort: 1, hostPort: 1 }], securityContext: { privileged: true } },
+      ],
       containers: [
         {
           name: 'a',

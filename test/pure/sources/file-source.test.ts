@@ -245,3 +245,16 @@ test('the same pod in two files: the first file wins, one clear error', LIMIT, a
   await unlink(join(folder, 'a.yaml'));
   await expect('REMOVE web-n', 'ADD web-n');
 });
+
+test('an unreadable file does not touch the pods of others', LIMIT, async (t) => {
+  const { folder, write, expect, errors, until, told } = await rig(t);
+  await expect('ADD nothing');
+  await write('web.yaml', doc('web'));
+  await expect('ADD web-n');
+  await symlink('loop.yaml', join(folder, 'loop.yaml'));
+  await until(() => errors.length === 1);
+  assert.match(errors[0] ?? '', /^SRC005: Cannot read .*loop\.yaml: ELOOP\./);
+  await write('more.yaml', doc('more'));
+  await expect('ADD more-n');
+  assert.deepEqual(told, []);
+});

@@ -151,3 +151,9 @@ test('an alias bomb is an error, not a hang', () => {
   const [parsed] = parseDocuments(['l0: &l0 [x]', ...levels].join('\n'));
   assert.match(parsed?.problem ?? '', /alias/i);
 });
+
+test('the value of a variable never stands in an error', () => {
+  const [error] = errors(doc('web', '    env: [{name: PIN, value: 4711}]\n'));
+  assert.match(error ?? '', /env\[0\]\.value: Invalid value: "a number": must be a string \(put it in quotes\)/);
+  assert.doesNotMatch(error ?? '', /4711/);
+});

@@ -18,10 +18,12 @@ const script: SimulatedRuntimeOptions['script'] = {
 async function run(t: TestContext, options: Omit<SimulatedRuntimeOptions, 'socket'>, ...args: string[]) {
   const program = await referenceTool('cri-client');
   const folder = await mkdtemp(join(tmpdir(), 'cri-client-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
   const socket = join(folder, 'sim.sock');
   const runtime = await startSimulatedRuntime({ socket, ...options });
-  t.after(() => runtime.stop());
+  t.after(async () => {
+    await runtime.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
   const child = spawn(program, ['-endpoint', `unix://${socket}`, '-image', image, '-dir', folder, ...args]);
   t.after(() => child.kill('SIGKILL'));
   let output = '';

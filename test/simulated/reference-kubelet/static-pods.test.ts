@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PodSandboxState } from '../../../cri/generated/runtime/v1/api.ts';
 import { startSimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';
 import { startReferenceKubelet } from '../../tools/reference-kubelet.ts';
 import type { ReportedPod } from '../../tools/reference-kubelet.ts';
@@ -58,7 +59,7 @@ async function eventually(
     }
     await sleep(200);
   }
-  assert.fail(`never: ${what}; last seen ${JSON.stringify(last, null, 1)}\n${(await kubelet.log()).slice(-8000)}`);
+  assert.fail(`never: ${what}; last seen ${JSON.stringify(last, null, 1)}\n${(await kubelet.log()).slice(-4000)}`);
 }
 
 const runs = (pod: ReportedPod | undefined) =>
@@ -66,7 +67,11 @@ const runs = (pod: ReportedPod | undefined) =>
 
 async function start(t: TestContext, featureGates: Record<string, boolean>) {
   const folder = await mkdtemp(join(tmpdir(), 'ref-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const ends = [() => rm(folder, { recursive: true, force: true })];
+  // The last started ends first.
+  t.after(async () => {
+    for (const end of ends.reverse()) await end();
+  });
   const socket = join(folder, 'sim.sock');
   const runtime = await startSimulatedRuntime({
     socket,
@@ -76,16 +81,16 @@ async function start(t: TestContext, featureGates: Record<string, boolean>) {
       runtime: { imageFilesystem: { mountpoint: folder } },
     },
   });
-  t.after(() => runtime.stop());
+  ends.push(() => runtime.stop());
   const kubelet = await startReferenceKubelet({ folder, socket, featureGates });
-  t.after(() => kubelet.stop());
+  ends.push(() => kubelet.stop());
   return { runtime, kubelet };
 }
 
-for (const featureGates of [{}, { EventedPLEG: true }]) {
-  const with_ = 'EventedPLEG' in featureGates ? ' by events' : '';
-  test(`the reference kubelet runs, restarts and ends static pods on the simulated runtime${with_}`, async (t) => {
-    const { runtime, kubelet } = await start(t, featureGates);
+for (const evented of [false, true]) {
+  const how = evented ? ', told by events' : '';
+  test(`the reference kubelet runs, restarts and ends static pods on the simulated runtime${how}`, async (t) => {
+    const { runtime, kubelet } = await start(t, { EventedPLEG: evented });
     await writeFile(join(kubelet.manifests, 'web.json'), JSON.stringify(web));
     await writeFile(join(kubelet.manifests, 'prepared.json'), JSON.stringify(prepared));
 
@@ -111,11 +116,11 @@ for (const featureGates of [{}, { EventedPLEG: true }]) {
     assert.equal(main?.restartCount, 0);
 
     await unlink(join(kubelet.manifests, 'web.json'));
-    await eventually(kubelet, 'the pod without manifest is gone', (all) => {
+    await eventually(kubelet, 'the pod without manifest is gone and its sandbox stopped', (all) => {
       const sandboxes = [...runtime.state.sandboxes.values()].filter(({ metadata }) => metadata.name === 'web-ref');
-      return !all.has('web-ref') && sandboxes.length === 0;
+      return !all.has('web-ref') && sandboxes.every(({ state }) => state === PodSandboxState.SANDBOX_NOTREADY);
     });
     assert.ok(runs((await eventually(kubelet, 'the other runs', (all) => all.size === 1)).get('prepared-ref')));
-    if (with_ !== '') assert.equal(runtime.state.eventStreams, 1);
+    if (evented) assert.equal(runtime.state.eventStreams, 1);
   });
 }

@@ -34,7 +34,7 @@ test('each attempt ends as the script says, the last entry goes on', async (t) =
   const attempts = [{ exit: { code: 1 } }, { exit: { after: 20, code: 0, message: 'bye' } }, { runs: true as const }];
   const b = await bench(t, { containers: [{ match: { container: 'c' }, attempts }] });
   const sandbox = await b.sandbox('web');
-  const ids = [];
+  const ids: string[] = [];
   for (const attempt of [0, 1, 2, 7]) ids.push(await b.run(sandbox, 'c', { metadata: { name: 'c', attempt } }));
   const state = (i: number) => b.sim.state.containers.get(ids[i] ?? '')?.state;
   await eventually(() => state(0) === ContainerState.CONTAINER_EXITED && state(1) === ContainerState.CONTAINER_EXITED);

@@ -1,0 +1,67 @@
+import type { CriClient } from '../../cri/client/cri-client.ts';
+import type { EffectCatalog, EffectType } from '../../machines/protocol/effects.ts';
+import { observedContainer } from '../pleg/observed-from-cri.ts';
+
+/** Effects that the runtime carries out. */
+export type CriEffectType = Extract<EffectType, `cri.${string}`> | 'image.Status';
+
+/** kubelet cuts the output of probes and hooks here, characters. */
+const MAX_OUTPUT = 10 * 1024;
+
+/** Who carries out each `cri.*` effect. Failures are CriErrors with the gRPC status name as code. */
+export const criEffects: {
+  readonly [T in CriEffectType]: (params: EffectCatalog[T]['params'], cri: CriClient) => Promise<EffectCatalog[T]['result']>;
+} = {
+  'cri.RunPodSandbox': async (params, { runtime }) => {
+    const { podSandboxId } = await runtime.runPodSandbox(params);
+    return { podSandboxId };
+  },
+  'cri.PodSandboxStatus': async (params, { runtime }) => {
+    const { status } = await runtime.podSandboxStatus(params);
+    const ips = [status?.network?.ip ?? '', ...(status?.network?.additionalIps ?? []).map((a) => a.ip)];
+    return { ips: ips.filter((ip) => ip !== ''), ready: status?.state === 0 };
+  },
+  'cri.StopPodSandbox': async (params, { runtime }) => {
+    await runtime.stopPodSandbox(params);
+    return {};
+  },
+  'cri.RemovePodSandbox': async (params, { runtime }) => {
+    await runtime.removePodSandbox(params);
+    return {};
+  },
+  'cri.CreateContainer': async (params, { runtime }) => {
+    const { containerId } = await runtime.createContainer(params as Parameters<typeof runtime.createContainer>[0]);
+    return { containerId };
+  },
+  'cri.StartContainer': async (params, { runtime }) => {
+    await runtime.startContainer(params);
+    return {};
+  },
+  'cri.ContainerStatus': async (params, { runtime }) => {
+    const { status } = await runtime.containerStatus(params);
+    if (status === undefined) throw Object.assign(new Error('the runtime answered without a status'), { code: 'Internal' });
+    // CRI does not tell the sandbox here; the machine knows it.
+    return observedContainer(status, '');
+  },
+  'cri.StopContainer': async ({ containerId, timeoutSeconds }, { runtime }) => {
+    await runtime.stopContainer({ containerId, timeout: String(timeoutSeconds) });
+    return {};
+  },
+  'cri.RemoveContainer': async (params, { runtime }) => {
+    await runtime.removeContainer(params);
+    return {};
+  },
+  'cri.UpdateContainerResources': async ({ containerId, linux }, { runtime }) => {
+    await runtime.updateContainerResources({ containerId, linux });
+    return {};
+  },
+  'cri.ExecSync': async ({ containerId, cmd, timeoutSeconds }, { runtime }) => {
+    const { stdout, stderr, exitCode } = await runtime.execSync({ containerId, cmd, timeout: String(timeoutSeconds) });
+    return { exitCode, output: (Buffer.from(stdout).toString() + Buffer.from(stderr).toString()).slice(0, MAX_OUTPUT) };
+  },
+  'image.Status': async ({ image, runtimeHandler }, cri) => {
+    const { image: found } = await cri.image.imageStatus({ image: { image, runtimeHandler } });
+    if (found === undefined || found.id === '') return { present: null };
+    return { present: { imageRef: found.id, uid: found.uid === undefined ? null : Number(found.uid.value), username: found.username } };
+  },
+};

@@ -1,0 +1,64 @@
+import type { CallReport } from '../../cri/client/call.ts';
+import type { Effect } from '../../machines/protocol/effects.ts';
+import type { Observation } from '../metrics/observation.ts';
+
+/** `RunPodSandbox` -> `run_podsandbox`: kubelet's names of runtime operations. */
+const OPERATIONS: Readonly<Record<string, string>> = {
+  Version: 'version',
+  RunPodSandbox: 'run_podsandbox',
+  StopPodSandbox: 'stop_podsandbox',
+  RemovePodSandbox: 'remove_podsandbox',
+  PodSandboxStatus: 'podsandbox_status',
+  ListPodSandbox: 'list_podsandbox',
+  CreateContainer: 'create_container',
+  StartContainer: 'start_container',
+  StopContainer: 'stop_container',
+  RemoveContainer: 'remove_container',
+  ListContainers: 'list_containers',
+  ContainerStatus: 'container_status',
+  UpdateContainerResources: 'update_container',
+  ReopenContainerLog: 'reopen_container_log',
+  ExecSync: 'exec_sync',
+  Status: 'status',
+  ListImages: 'list_images',
+  ImageStatus: 'image_status',
+  PullImage: 'pull_image',
+  RemoveImage: 'remove_image',
+  ImageFsInfo: 'image_fs_info',
+  RuntimeConfig: 'runtime_config',
+};
+
+/** Readings of calls and effects, under kubelet's metric names. */
+export const effectObservations = {
+  /** One call to the runtime. */
+  call(report: CallReport): Observation[] {
+    const operation_type = OPERATIONS[report.method] ?? report.method.toLowerCase();
+    const labels = { operation_type };
+    const out: Observation[] = [
+      { name: 'kubelet_runtime_operations_total', labels, value: 1, op: 'inc' },
+      { name: 'kubelet_runtime_operations_duration_seconds', labels, value: report.ms / 1000, op: 'observe' },
+    ];
+    if (report.code !== 'OK') out.push({ name: 'kubelet_runtime_operations_errors_total', labels, value: 1, op: 'inc' });
+    return out;
+  },
+  /** One effect of a pod. */
+  effect(effect: Effect, seconds: number, error: { code: string } | null): Observation[] {
+    const out: Observation[] = [{ name: 'actorlet_effect_duration_seconds', labels: { effect: effect.type }, value: seconds, op: 'observe' }];
+    if (effect.type === 'cri.RunPodSandbox') {
+      const labels = { runtime_handler: effect.params.runtimeHandler };
+      out.push({ name: 'kubelet_run_podsandbox_duration_seconds', labels, value: seconds, op: 'observe' });
+      out.push({ name: 'kubelet_started_pods_total', labels: {}, value: 1, op: 'inc' });
+      if (error !== null) {
+        out.push({ name: 'kubelet_run_podsandbox_errors_total', labels, value: 1, op: 'inc' });
+        out.push({ name: 'kubelet_started_pods_errors_total', labels: {}, value: 1, op: 'inc' });
+      }
+    }
+    if (effect.type === 'cri.StartContainer') {
+      out.push({ name: 'kubelet_started_containers_total', labels: { container_type: 'container' }, value: 1, op: 'inc' });
+      if (error !== null) {
+        out.push({ name: 'kubelet_started_containers_errors_total', labels: { container_type: 'container', code: error.code }, value: 1, op: 'inc' });
+      }
+    }
+    return out;
+  },
+};

@@ -1,0 +1,56 @@
+import type { CriClient } from '../../cri/client/cri-client.ts';
+import { CriError } from '../../cri/client/cri-error.ts';
+import type { Effect, EffectType } from '../../machines/protocol/effects.ts';
+import type { EffectDone, EffectFailed } from '../../machines/protocol/messages.ts';
+import { hostEffects } from '../host/host-effects.ts';
+import type { HostSettings } from '../host/host-settings.ts';
+import { netEffects } from '../prober/net-effects.ts';
+import { criEffects } from './cri-effects.ts';
+
+/** What the runner needs to act. */
+export interface RunnerSettings {
+  cri: CriClient;
+  host: HostSettings;
+  now: () => number;
+  /** Seconds that each effect took, with its outcome. */
+  onDone: (effect: Effect, seconds: number, error: { code: string; message: string } | null) => void;
+}
+
+/** Outcome of an effect as a message. */
+export type Outcome = EffectDone | EffectFailed;
+
+type Executor = (params: never) => Promise<unknown>;
+
+/** Makes the function that carries out an effect of this shard and reports its outcome; it never rejects. */
+export function effectRunner({ cri, host, now, onDone }: RunnerSettings): (effect: Effect) => Promise<Outcome> {
+  const executors = new Map<EffectType, Executor>();
+  for (const [type, run] of Object.entries(criEffects)) executors.set(type as EffectType, (params) => (run as (p: unknown, c: CriClient) => Promise<unknown>)(params, cri));
+  for (const [type, run] of [...Object.entries(hostEffects), ...Object.entries(netEffects)]) {
+    executors.set(type as EffectType, (params) => (run as (p: unknown, h: HostSettings) => Promise<unknown>)(params, host));
+  }
+  return async (effect) => {
+    const began = performance.now();
+    let error: { code: string; message: string } | null = null;
+    let result: unknown;
+    try {
+      const run = executors.get(effect.type);
+      if (run === undefined) throw Object.assign(new Error(`no executor for ${effect.type}`), { code: 'Unimplemented' });
+      result = await run(effect.params as never);
+    } catch (thrown) {
+      error = errorOf(thrown);
+    }
+    onDone(effect, (performance.now() - began) / 1000, error);
+    const base = { at: now(), effect: effect.type, key: effect.key };
+    return error === null ? ({ type: 'effect.done', ...base, result } as EffectDone) : { type: 'effect.failed', ...base, error };
+  };
+}
+
+/** Code and text of a failure: the runtime's own words for CRI errors, else the error's. */
+export function errorOf(thrown: unknown): { code: string; message: string } {
+  if (thrown instanceof CriError) return { code: thrown.code, message: thrown.details };
+  if (thrown instanceof Error) {
+    const { code } = thrown as Error & { code?: unknown };
+    return { code: typeof code === 'string' ? code : 'EUNKNOWN', message: thrown.message };
+  }
+  return { code: 'EUNKNOWN', message: String(thrown) };
+}

@@ -1,0 +1,66 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { EffectCatalog } from '../../machines/protocol/effects.ts';
+import type { Pod, PodStatus } from '../../machines/protocol/api-types.ts';
+import type { PodMemory } from '../../machines/protocol/memory.ts';
+import type { PodMessage } from '../../machines/protocol/messages.ts';
+import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
+import type { LoggerOptions } from '../logging/create-logger.ts';
+import type { Observation } from '../metrics/observation.ts';
+
+/** What a worker is started with; plain data and a port. */
+export interface ShardTask {
+  shard: number;
+  port: MessagePort;
+  /** One counter; the worker raises it while its event loop turns. */
+  heartbeat: SharedArrayBuffer;
+  settings: NodeSettings;
+  endpoint: string;
+  imageEndpoint: string;
+  containerLogsDir: string;
+  journal: { dir: string; maxBytes: number; agent: string } | null;
+  log: LoggerOptions;
+}
+
+/** Effects that the main thread carries out for a shard: they need one queue for the whole node. */
+export type CentralEffect = 'image.Pull';
+
+/** Main -> shard. */
+export type ToShard =
+  | { t: 'pod'; uid: string; message: PodMessage }
+  | { t: 'result'; uid: string; key: string; effect: CentralEffect; result?: EffectCatalog[CentralEffect]['result']; error?: { code: string; message: string } }
+  | { t: 'stop' }
+  /** For tests of the supervisor only: an endless loop, or the end of the thread. */
+  | { t: 'fault'; kind: 'loop' | 'exit' };
+
+/** A pod's report as it leaves the shard. */
+export interface PodReport {
+  uid: string;
+  status: PodStatus;
+  state: string;
+  why: string;
+  memory: PodMemory;
+}
+
+/** A Kubernetes event about a pod. */
+export interface PodEventReport {
+  uid: string;
+  namespace: string;
+  name: string;
+  at: number;
+  type: 'Normal' | 'Warning';
+  reason: string;
+  message: string;
+  fieldPath?: string;
+}
+
+/** Shard -> main. */
+export type FromShard =
+  | { t: 'ready' }
+  | { t: 'report'; report: PodReport }
+  | { t: 'event'; event: PodEventReport }
+  | { t: 'observe'; uid: string }
+  | { t: 'finished'; uid: string; pod: Pod }
+  | { t: 'effect'; uid: string; key: string; effect: CentralEffect; params: EffectCatalog[CentralEffect]['params'] }
+  | { t: 'metrics'; batch: Observation[] }
+  /** The machine threw on a message; the pod keeps its state. */
+  | { t: 'fault'; uid: string; message: string };

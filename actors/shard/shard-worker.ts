@@ -1,0 +1,94 @@
+import { createCriClient } from '../../cri/client/cri-client.ts';
+import { detectCgroups } from '../host/cgroup-detect.ts';
+import { createLogger } from '../logging/create-logger.ts';
+import type { Observation } from '../metrics/observation.ts';
+import { effectRunner } from './effect-runner.ts';
+import { effectObservations } from './effect-observations.ts';
+import { Shard } from './shard.ts';
+import type { FromShard, ShardTask, ToShard } from './shard-protocol.ts';
+
+/** How often the heartbeat is raised and readings are sent, ms. */
+const BEAT_MS = 250;
+const METRICS_MS = 1_000;
+
+/**
+ * One long-running piscina task: a shard with its own CRI channel. It ends when main says `stop`; main ends the
+ * whole worker when the heartbeat stands still.
+ */
+export default function runShard(task: ShardTask): Promise<void> {
+  const { port } = task;
+  const log = createLogger({ ...task.log, name: `shard-${task.shard}` });
+  const send = (message: FromShard): void => port.postMessage(message);
+  let batch: Observation[] = [];
+  const cri = createCriClient({
+    endpoint: task.endpoint,
+    imageEndpoint: task.imageEndpoint,
+    timeoutMs: task.settings.runtimeRequestTimeoutMs,
+    hooks: { onCall: (report) => batch.push(...effectObservations.call(report)) },
+  });
+  const run = effectRunner({
+    cri,
+    host: {
+      rootDir: task.settings.rootDir,
+      podLogsDir: task.settings.podLogsDir,
+      containerLogsDir: task.containerLogsDir,
+      cgroupVersion: task.settings.cgroupVersion,
+      cgroupDriver: 'cgroupfs',
+      cgroups: detectCgroups(),
+      log,
+    },
+    now: Date.now,
+    onDone: (effect, seconds, error) => batch.push(...effectObservations.effect(effect, seconds, error)),
+  });
+  const shard = new Shard({
+    settings: task.settings,
+    journal: task.journal === null ? null : { ...task.journal, shard: task.shard, settings: task.settings, log },
+    log,
+    now: Date.now,
+    send,
+    run,
+  });
+  const beat = new Int32Array(task.heartbeat);
+  const beating = setInterval(() => Atomics.add(beat, 0, 1), BEAT_MS);
+  let handled = 0;
+  let journaled = 0;
+  const reporting = setInterval(() => {
+    const label = { shard: String(task.shard) };
+    if (shard.handled > handled) batch.push({ name: 'actorlet_shard_messages_total', labels: label, value: shard.handled - handled, op: 'inc' });
+    if (shard.journalBytes > journaled) batch.push({ name: 'actorlet_journal_bytes_total', labels: {}, value: shard.journalBytes - journaled, op: 'inc' });
+    handled = shard.handled;
+    journaled = shard.journalBytes;
+    if (batch.length === 0) return;
+    send({ t: 'metrics', batch });
+    batch = [];
+  }, METRICS_MS);
+
+  return new Promise((resolve) => {
+    port.on('message', (message: ToShard) => {
+      switch (message.t) {
+        case 'pod':
+          shard.post(message.uid, message.message);
+          break;
+        case 'result': {
+          const { uid, key, effect, result, error } = message;
+          const base = { at: Date.now(), effect, key };
+          if (error !== undefined) shard.post(uid, { type: 'effect.failed', ...base, error });
+          else if (result !== undefined) shard.post(uid, { type: 'effect.done', ...base, result });
+          break;
+        }
+        case 'stop':
+          clearInterval(beating);
+          clearInterval(reporting);
+          shard.close();
+          cri.close();
+          port.close();
+          resolve();
+          break;
+        case 'fault':
+          if (message.kind === 'loop') for (;;);
+          process.exit(1);
+      }
+    });
+    send({ t: 'ready' });
+  });
+}

@@ -1,0 +1,49 @@
+import { rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { readDemoOptions } from './demo-options.ts';
+import type { DemoOptions } from './demo-options.ts';
+import { makeRootDir, missingForDemo } from './preflight.ts';
+import { runDemo } from './run-demo.ts';
+import { Interrupted } from './wait-until.ts';
+
+const say = (line: string) => console.log(`demo: ${line}`);
+const complain = (line: string) => console.error(`demo: ${line}`);
+
+/** Exit codes: 0 all well, 1 something failed or is missing, 2 wrong use, 130 ended by Ctrl-C before the pod ran. */
+async function main(argv: readonly string[]): Promise<number> {
+  let options: DemoOptions;
+  let rootDir: string;
+  try {
+    options = readDemoOptions(argv);
+    rootDir = await makeRootDir(options.rootDir);
+  } catch (error) {
+    complain(error instanceof Error ? error.message : String(error));
+    return 2;
+  }
+  const missing = await missingForDemo(rootDir);
+  if (missing.length > 0) {
+    for (const { name, detail, cure } of missing) complain(`${name}: ${detail}${cure === '' ? '' : ` ${cure}`}`);
+    complain('this machine cannot run the demo; "bin/actorlet doctor" checks it in full');
+    if (options.rootDir === undefined) await rm(rootDir, { recursive: true, force: true });
+    return 1;
+  }
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (!interrupted.signal.aborted) say('ending, please wait');
+      interrupted.abort();
+    });
+  }
+  const launcher = process.env['ACTORLET_DEMO_AGENT'] ?? fileURLToPath(new URL('../actorlet', import.meta.url));
+  try {
+    await runDemo({ options, rootDir, launcher, say, signal: interrupted.signal });
+  } catch (error) {
+    if (error instanceof Interrupted) return 130;
+    complain(error instanceof Error ? error.message : String(error));
+    return 1;
+  }
+  if (options.check) say('check passed');
+  return 0;
+}
+
+process.exitCode = await main(process.argv.slice(2));

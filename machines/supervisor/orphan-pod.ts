@@ -1,0 +1,26 @@
+import type { Container, Pod } from '../protocol/api-types.ts';
+import type { ObservedPod } from '../protocol/observed.ts';
+
+/** Annotation in which kubelet keeps the pod's grace period for containers whose spec is lost. */
+const GRACE = 'io.kubernetes.pod.terminationGracePeriod';
+
+/**
+ * The pod as far as the runtime's labels and annotations tell it (kubelet's restoreSpecsFromContainerLabels):
+ * enough to stop its containers with their own grace period and to find its cgroup and folders.
+ */
+export function orphanPod(observed: ObservedPod): Pod {
+  const names = [...new Set(observed.containers.map((c) => c.name))];
+  const graces = observed.containers.map((c) => Number(c.annotations[GRACE])).filter((n) => Number.isFinite(n) && n >= 0);
+  const containers: Container[] = names.map((name) => ({ name, image: observed.containers.find((c) => c.name === name)?.image ?? '' }));
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: observed.name, namespace: observed.namespace, uid: observed.uid, annotations: {}, labels: {} },
+    spec: {
+      containers,
+      restartPolicy: 'Never',
+      terminationGracePeriodSeconds: graces.length > 0 ? Math.max(...graces) : 30,
+      ...(observed.sandboxes[0]?.hostNetwork === true && { hostNetwork: true }),
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import type { Pod } from '../protocol/api-types.ts';
+import type { PodMessage, PodSource, TerminationOrder } from '../protocol/messages.ts';
+import type { PodConfigUpdate } from '../sources/pod-config.ts';
+import type { ObservedPod } from '../protocol/observed.ts';
+
+/** One pod as the supervisor tracks it (kubelet's pod worker, without its work). */
+export interface TrackedPod {
+  uid: string;
+  /** `namespace/name`: two pods of one full name never run at once. */
+  fullName: string;
+  pod: Pod;
+  source: PodSource | 'orphan';
+  shard: number;
+  /** `waiting`: for its predecessor of the same name; `started`: its actor lives. */
+  phase: 'waiting' | 'started';
+  /** Its source gave it up. */
+  terminating: boolean;
+  /** It came back under the same UID while it was still terminating: start it anew afterwards. */
+  comeback: Pod | null;
+}
+
+/** The supervisor's memory; plain JSON. */
+export interface SupervisorContext {
+  shards: number;
+  sourcesReady: boolean;
+  pods: Readonly<Record<string, TrackedPod>>;
+}
+
+/** What reaches the supervisor. */
+export type SupervisorMessage =
+  | { type: 'config'; at: number; update: PodConfigUpdate }
+  | { type: 'sourcesReady'; at: number }
+  /** PLEG looked at a pod. */
+  | { type: 'seen'; at: number; observed: ObservedPod }
+  | { type: 'finished'; at: number; uid: string }
+  /** A worker died; a new one stands in its place. */
+  | { type: 'shardReplaced'; at: number; shard: number };
+
+/** What the supervisor has its host do. */
+export type SupervisorOrder =
+  /** Start (or take over) the pod's actor; the host adds what the cache and the memory hold. */
+  | { type: 'start'; uid: string; shard: number; pod: Pod; source: PodSource | 'orphan' }
+  | { type: 'tell'; uid: string; shard: number; message: Unstamped<PodMessage> }
+  /** The pod is no longer tracked: its caches can go. */
+  | { type: 'forget'; uid: string };
+
+/** A message before the host stamps it with the time. */
+export type Unstamped<M> = M extends unknown ? Omit<M, 'at'> : never;
+
+/** An order to terminate, as a message. */
+export function terminate(order: TerminationOrder): Unstamped<PodMessage> {
+  return { type: 'pod.terminate', order };
+}

@@ -1,0 +1,34 @@
+import { setup } from 'xstate';
+import { act } from '../machine-step/act.ts';
+import type { SupervisorContext, SupervisorMessage, SupervisorOrder } from './supervisor-context.ts';
+import { decideSupervision } from './supervisor-step.ts';
+
+const machine = setup({
+  types: { context: {} as SupervisorContext, events: {} as SupervisorMessage, input: {} as { shards: number } },
+  actions: { effect: () => undefined },
+});
+
+const supervise = act((context: SupervisorContext, message: SupervisorMessage) => {
+  const { context: patch, orders } = decideSupervision(context, message);
+  return { patch, effects: orders as SupervisorOrder[] };
+});
+
+/**
+ * The supervisor (C1): tracks one actor for each pod UID and routes what sources, PLEG and workers say. Until every
+ * source has spoken nothing is removed from the node (B5).
+ */
+export const supervisorMachine = machine.createMachine({
+  id: 'supervisor',
+  context: ({ input }) => ({ shards: input.shards, sourcesReady: false, pods: {} }),
+  initial: 'waitingForSources',
+  on: {
+    config: { actions: supervise },
+    seen: { actions: supervise },
+    finished: { actions: supervise },
+    shardReplaced: { actions: supervise },
+  },
+  states: {
+    waitingForSources: { on: { sourcesReady: { target: 'supervising', actions: supervise } } },
+    supervising: {},
+  },
+});

@@ -1,0 +1,143 @@
+import type { Pod } from '../protocol/api-types.ts';
+import type { ObservedPod } from '../protocol/observed.ts';
+import { orphanPod } from './orphan-pod.ts';
+import type { SupervisorContext, SupervisorMessage, SupervisorOrder, TrackedPod } from './supervisor-context.ts';
+import { terminate } from './supervisor-context.ts';
+
+interface Turn {
+  pods: Record<string, TrackedPod>;
+  orders: SupervisorOrder[];
+  shards: number;
+}
+
+/** Takes one message in: which actors to start, tell or forget. Pure; order of orders is the order of carrying out. */
+export function decideSupervision(context: SupervisorContext, message: SupervisorMessage): { context: SupervisorContext; orders: SupervisorOrder[] } {
+  // A look at a tracked pod changes nothing here: the common case costs no copy.
+  if (message.type === 'seen') {
+    const tracked = context.pods[message.observed.uid];
+    if (tracked !== undefined) {
+      const told = tracked.phase === 'started' ? [tell(tracked, { type: 'pod.observed', observed: message.observed })] : [];
+      return { context, orders: told };
+    }
+  }
+  const turn: Turn = { pods: { ...context.pods }, orders: [], shards: context.shards };
+  let { sourcesReady } = context;
+  switch (message.type) {
+    case 'config':
+      for (const pod of message.update.pods) takeConfig(turn, message, pod);
+      break;
+    case 'sourcesReady':
+      sourcesReady = true;
+      break;
+    case 'seen':
+      if (sourcesReady) killOrphan(turn, message.observed);
+      break;
+    case 'finished':
+      finish(turn, message.uid);
+      break;
+    case 'shardReplaced':
+      for (const tracked of Object.values(turn.pods)) {
+        if (tracked.shard !== message.shard || tracked.phase !== 'started') continue;
+        start(turn, tracked);
+        if (tracked.terminating) turn.orders.push(tell(tracked, terminate({ reason: 'Removed', message: '' })));
+      }
+      break;
+  }
+  return { context: { ...context, sourcesReady, pods: turn.pods }, orders: turn.orders };
+}
+
+function tell(tracked: TrackedPod, message: Extract<SupervisorOrder, { type: 'tell' }>['message']): SupervisorOrder {
+  return { type: 'tell', uid: tracked.uid, shard: tracked.shard, message };
+}
+
+function takeConfig(turn: Turn, { update }: Extract<SupervisorMessage, { type: 'config' }>, pod: Pod): void {
+  const uid = pod.metadata?.uid ?? '';
+  const tracked = turn.pods[uid];
+  switch (update.op) {
+    case 'ADD':
+      if (tracked === undefined) add(turn, pod, update.source);
+      else if (tracked.terminating || tracked.source === 'orphan') turn.pods[uid] = { ...tracked, comeback: pod, source: update.source };
+      else change(turn, tracked, pod);
+      break;
+    case 'UPDATE':
+    case 'DELETE':
+      if (tracked !== undefined) change(turn, tracked, pod);
+      break;
+    case 'REMOVE':
+      if (tracked !== undefined) remove(turn, tracked);
+      break;
+    case 'RECONCILE':
+      if (tracked?.phase === 'started') turn.orders.push(tell(tracked, { type: 'pod.sync' }));
+      break;
+  }
+}
+
+function add(turn: Turn, pod: Pod, source: TrackedPod['source']): void {
+  const uid = pod.metadata?.uid ?? '';
+  const fullName = `${pod.metadata?.namespace ?? ''}/${pod.metadata?.name ?? ''}`;
+  const tracked: TrackedPod = { uid, fullName, pod, source, shard: shardOf(uid, turn.shards), phase: 'waiting', terminating: false, comeback: null };
+  turn.pods[uid] = tracked;
+  if (!predecessorOf(turn, tracked)) start(turn, tracked);
+}
+
+/** Another pod of the same full name still has an actor: it must end first (C1). */
+function predecessorOf(turn: Turn, tracked: TrackedPod): boolean {
+  return Object.values(turn.pods).some((other) => other.uid !== tracked.uid && other.fullName === tracked.fullName && other.phase === 'started');
+}
+
+function start(turn: Turn, tracked: TrackedPod): void {
+  const { uid, shard, pod, source } = tracked;
+  turn.pods[uid] = { ...tracked, phase: 'started' };
+  turn.orders.push({ type: 'start', uid, shard, pod, source });
+}
+
+function change(turn: Turn, tracked: TrackedPod, pod: Pod): void {
+  const terminating = tracked.terminating || pod.metadata?.deletionTimestamp !== undefined;
+  turn.pods[tracked.uid] = tracked.comeback === null ? { ...tracked, pod, terminating } : { ...tracked, comeback: pod };
+  if (tracked.phase === 'started' && tracked.comeback === null) turn.orders.push(tell(tracked, { type: 'pod.update', pod }));
+}
+
+function remove(turn: Turn, tracked: TrackedPod): void {
+  if (tracked.phase === 'waiting') {
+    delete turn.pods[tracked.uid];
+    turn.orders.push({ type: 'forget', uid: tracked.uid });
+    return;
+  }
+  turn.pods[tracked.uid] = { ...tracked, terminating: true, comeback: null };
+  turn.orders.push(tell(tracked, terminate({ reason: 'Removed', message: 'the pod was removed from its source' })));
+}
+
+function finish(turn: Turn, uid: string): void {
+  const tracked = turn.pods[uid];
+  if (tracked === undefined) return;
+  delete turn.pods[uid];
+  turn.orders.push({ type: 'forget', uid });
+  if (tracked.comeback !== null) add(turn, tracked.comeback, tracked.source);
+  const next = Object.values(turn.pods).find((other) => other.fullName === tracked.fullName && other.phase === 'waiting');
+  if (next !== undefined && !predecessorOf(turn, next)) start(turn, next);
+}
+
+/** A pod that the runtime holds and no source names is taken up only to be stopped and removed (C2). */
+function killOrphan(turn: Turn, observed: ObservedPod): void {
+  if (observed.sandboxes.length === 0 && observed.containers.length === 0) return;
+  const pod = orphanPod(observed);
+  const { uid } = observed;
+  const tracked: TrackedPod = {
+    uid,
+    fullName: `${observed.namespace}/${observed.name}`,
+    pod,
+    source: 'orphan',
+    shard: shardOf(uid, turn.shards),
+    phase: 'waiting',
+    terminating: true,
+    comeback: null,
+  };
+  start(turn, tracked);
+}
+
+/** Sticky place of a pod: a hash of its UID. */
+export function shardOf(uid: string, shards: number): number {
+  let h = 0x811c9dc5;
+  for (let i = 0; i < uid.length; i++) h = Math.imul(h ^ uid.charCodeAt(i), 0x01000193);
+  return (h >>> 0) % shards;
+}

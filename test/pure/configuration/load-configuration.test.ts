@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { loadConfiguration } from '../../../actors/configuration/load-configuration.ts';
+import { ConfigurationInvalid } from '../../../actors/configuration/problems.ts';
+import { HEAD, withFolder, writeConfig } from './reference-data.ts';
+
+const cgroupVersion = 2 as const;
+
+function errorsOf(load: () => unknown): string[] {
+  try {
+    load();
+  } catch (error) {
+    assert.ok(error instanceof ConfigurationInvalid, String(error));
+    return error.errors.map((one) => one.message);
+  }
+  return [];
+}
+
+test('all errors come at once, each with file, path, what was found and what is accepted', () => {
+  withFolder((folder) => {
+    const configFile = writeConfig(
+      folder,
+      'config.yaml',
+      'staticPodPth: /x\nsyncFrequency: soon\nmaxPods: -1\nauthentication: {webhook: {cacheTLL: 1s}}\nhairpinMode: x\n',
+    );
+    const errors = errorsOf(() => loadConfiguration({ configFile, cgroupVersion }));
+    assert.equal(errors.length, 5, errors.join('\n'));
+    assert.ok(errors.every((error) => error.includes(configFile)));
+    const all = errors.join('\n');
+    assert.match(all, /unknown field staticPodPth\. Did you mean staticPodPath\?/);
+    assert.match(all, /unknown field authentication\.webhook\.cacheTLL\. Did you mean cacheTTL\?/);
+    assert.match(all, /syncFrequency: got "soon"; accepted: a duration/);
+    assert.match(all, /maxPods: got -1; accepted: 0 or more/);
+    assert.match(all, /hairpinMode: got "x"; accepted: one of "promiscuous-bridge"/);
+  });
+});
+
+test('JSON is read like YAML', () => {
+  withFolder((folder) => {
+    const configFile = join(folder, 'config.json');
+    writeFileSync(
+      configFile,
+      JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', maxPods: 7 }),
+    );
+    assert.equal(loadConfiguration({ configFile, cgroupVersion }).config.maxPods, 7);
+  });
+});
+
+test('with a file the read-only port is closed, without one it is open', () => {
+  withFolder((folder) => {
+    const configFile = writeConfig(folder, 'config.yaml', '');
+    assert.equal(loadConfiguration({ configFile, cgroupVersion }).config.readOnlyPort, 0);
+    mkdirSync(join(folder, 'd'));
+    assert.equal(loadConfiguration({ configDir: join(folder, 'd'), cgroupVersion }).config.readOnlyPort, 10255);
+  });
+});
+
+test('drop-ins are merged in lexical order, through folders, only *.conf', () => {
+  withFolder((folder) => {
+    const configFile = writeConfig(
+      folder,
+      'config.yaml',
+      'maxPods: 1\nevictionHard: {memory.available: 1Gi}\nclusterDNS: [10.0.0.1, 10.0.0.2]\nport: 1111\n',
+    );
+    const dir = join(folder, 'conf.d');
+    mkdirSync(join(dir, '15-more'), { recursive: true });
+    writeConfig(dir, '20.conf', 'maxPods: 20\nevictionHard: {nodefs.available: 5%}\n');
+    writeConfig(dir, '10.conf', 'maxPods: 10\nclusterDNS: [10.0.0.3]\nport: null\n');
+    writeConfig(join(dir, '15-more'), 'a.conf', 'podsPerCore: 15\nmaxPods: 15\n');
+    writeConfig(dir, '30.yaml', 'maxPods: 30\n');
+    const { config, origins } = loadConfiguration({ configFile, configDir: dir, cgroupVersion });
+    assert.equal(config.maxPods, 20);
+    assert.equal(config.podsPerCore, 15);
+    assert.deepEqual(config.clusterDNS, ['10.0.0.3']);
+    assert.deepEqual(config.evictionHard, { 'memory.available': '1Gi', 'nodefs.available': '5%' });
+    assert.equal(config.port, 10250, 'null in a drop-in brings the default back');
+    assert.equal(origins.of('maxPods'), join(dir, '20.conf'));
+  });
+});
+
+test('a bad drop-in is named', () => {
+  withFolder((folder) => {
+    writeFileSync(join(folder, 'a.conf'), 'maxPods: 3\n');
+    writeConfig(folder, 'b.conf', 'maxPodz: 3\n');
+    const errors = errorsOf(() => loadConfiguration({ configDir: folder, cgroupVersion }));
+    assert.equal(errors.length, 2, errors.join('\n'));
+    assert.match(errors[0] ?? '', /^CFG004: .*a\.conf: got apiVersion nothing/);
+    assert.match(errors[1] ?? '', /^CFG005: .*b\.conf: unknown field maxPodz/);
+  });
+});
+
+test('flags beat the file, keep zero values, and are named in errors', () => {
+  withFolder((folder) => {
+    const configFile = writeConfig(
+      folder,
+      'config.yaml',
+      'maxPods: 5\nreadOnlyPort: 10255\nsystemReserved: {cpu: 1, memory: 1Gi}\n'.replace('cpu: 1', 'cpu: "1"'),
+    );
+    const flags = [
+      { flag: '--max-pods', path: 'maxPods', value: 0 },
+      { flag: '--sync-frequency', path: 'syncFrequency', value: '2m' },
+      { flag: '--anonymous-auth', path: 'authentication.anonymous.enabled', value: true },
+      { flag: '--system-reserved', path: 'systemReserved', value: { cpu: '2' } },
+    ];
+    const { config } = loadConfiguration({ configFile, flags, cgroupVersion });
+    assert.equal(config.maxPods, 0);
+    assert.equal(config.syncFrequency, 120_000);
+    assert.equal(config.readOnlyPort, 10255);
+    assert.equal(config.authentication.anonymous.enabled, true);
+    assert.equal(config.authentication.webhook.enabled, true);
+    assert.deepEqual(config.systemReserved, { cpu: '2' }, 'a map of a flag replaces that of the file');
+
+    const bad = [{ flag: '--port', path: 'port', value: 0 }];
+    assert.deepEqual(
+      errorsOf(() => loadConfiguration({ configFile, flags: bad, cgroupVersion })),
+      ['CFG006: flag --port: port: got 0; accepted: 1 to 65535. Correct the value.'],
+    );
+  });
+});
+
+test('feature gates of the flag are added to those of the file', () => {
+  withFolder((folder) => {
+    const configFile = writeConfig(folder, 'config.yaml', 'featureGates: {NodeLogQuery: false, QOSReserved: true}\n');
+    const flags = [{ flag: '--feature-gates', path: 'featureGates', value: { NodeLogQuery: true } }];
+    const { gates } = loadConfiguration({ configFile, flags, cgroupVersion });
+    assert.equal(gates.enabled('NodeLogQuery'), true);
+    assert.equal(gates.enabled('QOSReserved'), true);
+  });
+});
+
+test('relative paths: of the file below its folder, of flags below the working folder', () => {
+  withFolder((folder) => {
+    const configFile = writeConfig(folder, 'config.yaml', 'staticPodPath: pods\npodLogsDir: logs\nresolvConf: ""\n');
+    const { config } = loadConfiguration({ configFile, cgroupVersion });
+    assert.equal(config.staticPodPath, join(folder, 'pods'));
+    assert.equal(config.podLogsDir, join(folder, 'logs'));
+    assert.equal(config.resolvConf, '');
+    const flags = [{ flag: '--pod-manifest-path', path: 'staticPodPath', value: 'pods' }];
+    assert.equal(
+      loadConfiguration({ configFile, flags, cgroupVersion }).config.staticPodPath,
+      join(process.cwd(), 'pods'),
+    );
+  });
+});
+
+test('a machine with cgroup v1 is refused in kubelet’s words unless failCgroupV1 is false', () => {
+  const errors = errorsOf(() => loadConfiguration({ cgroupVersion: 1 }));
+  assert.equal(errors.length, 1);
+  assert.match(errors[0] ?? '', /kubelet is configured to not run on a host using cgroup v1\./);
+  const flags = [{ flag: '--fail-cgroupv1', path: 'failCgroupV1', value: false }];
+  assert.match(loadConfiguration({ flags, cgroupVersion: 1 }).warnings.join(), /cgroup v1 detected/);
+  assert.deepEqual(loadConfiguration({ cgroupVersion: 2 }).warnings, []);
+});
+
+test('a file that is missing, empty or no YAML gives one error and nothing that misleads', () => {
+  withFolder((folder) => {
+    const path = join(folder, 'config.yaml');
+    const load = () => loadConfiguration({ configFile: path, cgroupVersion: 1 });
+    assert.match(errorsOf(load).join('\n'), /^CFG001: cannot read .*ENOENT[^\n]*$/);
+    writeFileSync(path, '\n');
+    assert.match(errorsOf(load).join('\n'), /^CFG003: [^\n]*is empty[^\n]*$/);
+    writeFileSync(path, `${HEAD}maxPods: [1\n`);
+    assert.match(errorsOf(load).join('\n'), /^CFG002: [^\n]*line 4[^\n]*$/);
+    writeFileSync(path, `${HEAD}--- \na: 1\n`);
+    assert.equal(errorsOf(load).length, 1);
+    assert.match(
+      errorsOf(() => loadConfiguration({ configDir: join(folder, 'none'), cgroupVersion })).join('\n'),
+      /^CFG011: /,
+    );
+  });
+});
+
+test('values of HTTP headers are never shown', () => {
+  withFolder((folder) => {
+    const configFile = writeConfig(folder, 'config.yaml', 'staticPodURLHeader: {Authorization: "Bearer s3cret"}\n');
+    const [error = ''] = errorsOf(() => loadConfiguration({ configFile, cgroupVersion }));
+    assert.match(error, /staticPodURLHeader\.Authorization: got <masked>/);
+    assert.doesNotMatch(error, /s3cret/);
+  });
+});
+
+test('what kubelet refuses only while it starts is refused here too', () => {
+  withFolder((folder) => {
+    const configFile = writeConfig(
+      folder,
+      'config.yaml',
+      'cpuManagerPolicy: dynamic\ntlsMinVersion: TLS9\nkubeReserved: {gpu: "1"}\nevictionHard: {disk: 1Gi}\nevictionSoft: {pid.available: 5%}\nsystemReserved: {cpu: "-1"}\n',
+    );
+    const errors = errorsOf(() => loadConfiguration({ configFile, cgroupVersion }));
+    for (const path of [
+      'cpuManagerPolicy',
+      'tlsMinVersion',
+      'kubeReserved.gpu',
+      'evictionHard.disk',
+      'systemReserved.cpu',
+    ]) {
+      assert.ok(
+        errors.some((error) => error.includes(` ${path}: got`)),
+        path,
+      );
+    }
+    assert.ok(errors.some((error) => error.includes('evictionSoftGracePeriod.pid.available: got nothing')));
+  });
+});
+
+test('logging.flushFrequency may be nanoseconds', () => {
+  withFolder((folder) => {
+    const configFile = writeConfig(folder, 'config.yaml', 'logging: {flushFrequency: 2000000000}\n');
+    assert.equal(loadConfiguration({ configFile, cgroupVersion }).config.logging.flushFrequency, 2000);
+  });
+});

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseContainerdVersion } from '../../../cri/private-containerd/binaries.ts';
+import { containerdConfig } from '../../../cri/private-containerd/containerd-config.ts';
+import { containerdLayout } from '../../../cri/private-containerd/layout.ts';
+import { RESTART_BACK_OFF, nextRestartDelay } from '../../../cri/private-containerd/restart-delay.ts';
+
+const base = {
+  layout: containerdLayout('/srv/agent'),
+  facts: { canLowerOomScore: false, appArmor: false, snapshotter: 'native' as const },
+  cniBinDir: '/usr/lib/cni',
+  sandboxImage: 'localhost/actorlet/pause:1',
+  cgroupDriver: 'cgroupfs' as const,
+  runtimeHandlers: ['test-handler'],
+};
+
+describe('parseContainerdVersion', () => {
+  it("reads Debian's and upstream's words", () => {
+    const debian = 'containerd github.com/containerd/containerd 1.6.20~ds1 1.6.20~ds1-1+deb12u3';
+    assert.deepEqual(parseContainerdVersion(debian), { major: 1, minor: 6, patch: 20 });
+    const upstream = 'containerd github.com/containerd/containerd/v2 v2.1.4 75cb2b7193e4';
+    assert.deepEqual(parseContainerdVersion(upstream), { major: 2, minor: 1, patch: 4 });
+    assert.throws(() => parseContainerdVersion('nonsense'), /RTM004.*nonsense/);
+  });
+});
+
+describe('containerdConfig', () => {
+  it('is version 2 for containerd 1.x, with what this machine lacks switched off', () => {
+    const text = containerdConfig({ ...base, version: { major: 1, minor: 6, patch: 20 } });
+    assert.match(text, /^version = 2$/m);
+    assert.match(text, /sandbox_image = "localhost\/actorlet\/pause:1"/);
+    assert.match(text, /restrict_oom_score_adj = true/);
+    assert.match(text, /disable_apparmor = true/);
+    assert.match(text, /snapshotter = "native"/);
+    assert.match(text, /runtimes\."test-handler"\]/);
+    assert.match(text, /SystemdCgroup = false/);
+  });
+
+  it('is version 3 for containerd 2, with the spelling of its minor version', () => {
+    const facts = { canLowerOomScore: true, appArmor: true, snapshotter: 'overlayfs' as const };
+    const newer = containerdConfig({ ...base, facts, version: { major: 2, minor: 1, patch: 0 } });
+    assert.match(newer, /^version = 3$/m);
+    assert.match(newer, /bin_dirs = \["\/usr\/lib\/cni"\]/);
+    assert.match(newer, /sandbox = "localhost\/actorlet\/pause:1"/);
+    assert.match(newer, /disable_apparmor = false/);
+    assert.match(
+      containerdConfig({ ...base, version: { major: 2, minor: 0, patch: 0 } }),
+      /bin_dir = "\/usr\/lib\/cni"/,
+    );
+  });
+});
+
+describe('nextRestartDelay', () => {
+  it('doubles up to its limit and starts over after a long run', () => {
+    const delays: number[] = [];
+    for (let delay = 0, i = 0; i < 12; i++) delays.push((delay = nextRestartDelay(delay, 1_000)));
+    assert.deepEqual(delays.slice(0, 4), [100, 200, 400, 800]);
+    assert.equal(delays.at(-1), RESTART_BACK_OFF.longestMs);
+    assert.equal(nextRestartDelay(30_000, RESTART_BACK_OFF.resetAfterMs), 100);
+  });
+});

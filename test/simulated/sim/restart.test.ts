@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import { status } from '@grpc/grpc-js';
+import { ContainerState, PodSandboxState } from '../../../cri/generated/runtime/v1/api.ts';
+import { bench, call, eventually, listen, sandboxConfig } from './sim-client.ts';
+
+test('a restart drops connections and calls, takes the socket away, and the containers live on', async (t) => {
+  const b = await bench(t, {
+    containers: [{ match: { container: 'brief' }, attempts: [{ exit: { after: 40, code: 5 } }] }],
+  });
+  const sandbox = await b.sandbox('web');
+  const id = await b.run(sandbox, 'c');
+  const events = listen(b.runtime);
+  await events.opened;
+  b.sim.hang({ match: { rpc: 'Version' } });
+  const lost = call(b.runtime, b.runtime.version, { version: '' });
+  await eventually(() => b.sim.state.hanging === 1);
+  const brief = await b.run(sandbox, 'brief');
+  const back = b.sim.restart({ downMs: 100 });
+  await assert.rejects(lost, (error: { code: number }) => [status.UNAVAILABLE, status.CANCELLED].includes(error.code));
+  assert.ok([status.UNAVAILABLE, status.CANCELLED].includes((await events.error).code));
+  assert.equal(existsSync(b.sim.socket), false);
+  await assert.rejects(b.status(id), { code: status.UNAVAILABLE });
+  await back;
+  assert.equal(existsSync(b.sim.socket), true);
+  b.runtime.getChannel().getConnectivityState(true);
+  await eventually(() =>
+    b.status(id).then(
+      () => true,
+      () => false,
+    ),
+  );
+  assert.equal((await b.status(id)).state, ContainerState.CONTAINER_RUNNING);
+  assert.deepEqual([(await b.status(brief)).exitCode, b.sim.state.hanging], [5, 0]);
+  assert.equal(b.sim.state.calls.inFlight, 0);
+});
+
+test('a restart that loses the containers: sandboxes not ready, what ran exited with 255, Unknown', async (t) => {
+  const b = await bench(t);
+  const podSandboxId = await b.sandbox('web');
+  const id = await b.run(podSandboxId, 'c');
+  const created = await b.create(podSandboxId, 'd');
+  await b.sim.restart({ keepContainers: false });
+  await eventually(() =>
+    b.status(id).then(
+      () => true,
+      () => false,
+    ),
+  );
+  const got = await b.status(id);
+  assert.deepEqual([got.state, got.exitCode, got.reason], [ContainerState.CONTAINER_EXITED, 255, 'Unknown']);
+  assert.equal((await b.status(created)).state, ContainerState.CONTAINER_CREATED);
+  assert.equal(b.sim.state.sandboxes.get(podSandboxId)?.state, PodSandboxState.SANDBOX_NOTREADY);
+});
+
+test('a sandbox in the making when the runtime goes leaves nothing taken', async (t) => {
+  const b = await bench(t, { delays: [{ match: { rpc: 'RunPodSandbox' }, takes: 200 }] });
+  const request = { config: sandboxConfig('web'), runtimeHandler: '' };
+  const lost = call(b.runtime, b.runtime.runPodSandbox, request);
+  await eventually(() => b.sim.state.calls.inFlight === 1);
+  await b.sim.restart();
+  await assert.rejects(lost);
+  assert.deepEqual([b.sim.state.sandboxes.size, b.sim.state.addressesInUse], [0, [0]]);
+  await eventually(() =>
+    call(b.runtime, b.runtime.runPodSandbox, request).then(
+      () => true,
+      () => false,
+    ),
+  );
+});
+
+test('restarts come by script; stopping while it is down ends it all', async (t) => {
+  const b = await bench(t, {
+    runtime: {
+      restarts: [
+        { at: 30, down: 40 },
+        { at: 150, down: '1h' },
+      ],
+    },
+  });
+  await eventually(() => !existsSync(b.sim.socket));
+  await eventually(() => existsSync(b.sim.socket));
+  await eventually(() => !existsSync(b.sim.socket));
+  await b.sim.stop();
+  assert.equal(b.sim.state.timers, 0);
+  assert.equal(existsSync(b.sim.socket), false);
+});

@@ -1,0 +1,92 @@
+/**
+ * Stands in for the agent in the tests of bin/demo: a private containerd, the two HTTP endpoints, and one "pod" that
+ * is up as soon as its manifest is there. `FAKE_AGENT` chooses what goes wrong: `exits`, `never-up`, `leaves-logs`.
+ */
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { silentLog } from '../../../cri/private-containerd/runtime-log.ts';
+import { startPrivateContainerd } from '../../../cri/private-containerd/start-private-containerd.ts';
+
+if (process.argv[2] === 'replay') {
+  const records = readFileSync(process.argv[3] ?? '', 'utf8')
+    .trim()
+    .split('\n');
+  console.log(records.every((line) => JSON.parse(line) !== null) ? 'identical' : 'different');
+  process.exit(0);
+}
+const { values } = parseArgs({
+  options: {
+    config: { type: 'string', default: '' },
+    'root-dir': { type: 'string', default: '' },
+    'pod-manifest-path': { type: 'string', default: '' },
+    'hostname-override': { type: 'string', default: '' },
+    'container-runtime-endpoint': { type: 'string', default: '' },
+  },
+});
+const fault = process.env['FAKE_AGENT'] ?? '';
+if (fault === 'exits') {
+  console.error('{"ts":1,"msg":"Nothing works today"}');
+  process.exit(3);
+}
+const rootDir = values['root-dir'];
+const config = JSON.parse(readFileSync(values.config, 'utf8')) as { healthzPort: number; readOnlyPort: number };
+const runtime = await startPrivateContainerd({ rootDir, log: silentLog });
+if (values['container-runtime-endpoint'] !== runtime.endpoint) process.exit(4);
+mkdirSync(join(rootDir, 'journal'));
+writeFileSync(join(rootDir, 'journal', 'shard-00-00000001.jsonl'), '{"n":1}\n{"n":2}\n');
+
+const uid = 'fake-uid';
+const logLines: Record<string, string> = {
+  prepare: 'prepare: wrote the greeting',
+  web: 'web: serving "hello from actorlet"',
+  clock: 'clock: tick 1',
+};
+let podName = '';
+function logDir(): string {
+  return `/var/log/pods/default_${podName}_${uid}`;
+}
+
+function look(): void {
+  const [manifest] = readdirSync(values['pod-manifest-path']).filter((name) => !name.startsWith('.'));
+  if (manifest !== undefined && podName === '') {
+    podName = `${manifest.replace('.json', '')}-${values['hostname-override']}`;
+    for (const state of ['syncing.creatingSandbox', 'syncing.running']) {
+      console.error(JSON.stringify({ ts: 1, msg: 'Pod state changed', pod: `default/${podName}`, state, v: 0 }));
+    }
+    for (const [container, line] of Object.entries(logLines)) {
+      mkdirSync(join(logDir(), container), { recursive: true });
+      writeFileSync(join(logDir(), container, '0.log'), `2026-01-01T00:00:00.000000000Z stdout F ${line}\n`);
+    }
+  }
+  if (manifest === undefined && podName !== '') {
+    if (fault !== 'leaves-logs') rmSync(logDir(), { recursive: true });
+    podName = '';
+  }
+}
+setInterval(look, 50);
+
+function pod(): object {
+  const container = (name: string) => ({ name, ready: true, restartCount: 0, state: { running: { startedAt: 'x' } } });
+  return {
+    metadata: { name: podName, namespace: 'default', uid },
+    status: {
+      phase: fault === 'never-up' ? 'Pending' : 'Running',
+      podIP: '10.0.0.9',
+      initContainerStatuses: [
+        { name: 'prepare', ready: true, restartCount: 0, state: { terminated: { exitCode: 0, reason: 'Completed' } } },
+      ],
+      containerStatuses: [container('web'), container('clock')],
+    },
+  };
+}
+createServer((_, reply) => reply.end('ok')).listen(config.healthzPort, '127.0.0.1');
+createServer((_, reply) => reply.end(JSON.stringify({ kind: 'PodList', items: podName === '' ? [] : [pod()] }))).listen(
+  config.readOnlyPort,
+  '127.0.0.1',
+);
+process.on('SIGTERM', () => {
+  runtime.detach();
+  process.exit(0);
+});
