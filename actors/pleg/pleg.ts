@@ -39,9 +39,11 @@ export class Pleg {
   private stopped = false;
   private lastRelist = 0;
   private lastStart = 0;
+  private periodMs: number;
 
   constructor(options: PlegOptions) {
     this.options = options;
+    this.periodMs = options.periodMs;
   }
 
   /** First relist now, then one each period. Resolves when the first has been tried. */
@@ -54,6 +56,14 @@ export class Pleg {
     this.stopped = true;
     clearTimeout(this.timer);
     await this.running;
+  }
+
+  /** Time between relists from now on, ms. */
+  setPeriod(ms: number): void {
+    if (ms === this.periodMs) return;
+    this.periodMs = ms;
+    clearTimeout(this.timer);
+    this.schedule();
   }
 
   /** Asks for a fresh look at one pod. Requests that come while one is under way share one further look. */
@@ -103,7 +113,7 @@ export class Pleg {
 
   private schedule(): void {
     if (this.stopped) return;
-    this.timer = setTimeout(() => void this.relist().then(() => this.schedule()), this.options.periodMs);
+    this.timer = setTimeout(() => void this.relist().then(() => this.schedule()), this.periodMs);
   }
 
   private async relistOnce(): Promise<void> {

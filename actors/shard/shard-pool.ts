@@ -127,7 +127,7 @@ export class ShardPool {
         worker.lastSeen = now;
         return;
       }
-      this.options.metrics.shardHeartbeat.set({ shard: String(shard) }, (now - worker.lastSeen) / 1000);
+      this.options.metrics.shardHeartbeat.set({ shard: String(shard) }, worker.lastSeen / 1000);
       if (now - worker.lastSeen < SILENT_MS) return;
       this.options.log.error({ err: new ActorletError(nodeErrors.shardSilent, { shard, ms: now - worker.lastSeen }) }, 'Shard is silent');
       // Taken off the list first, so that its end is not reported a second time.

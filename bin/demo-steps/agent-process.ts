@@ -4,7 +4,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { containerdLayout } from '../../cri/private-containerd/layout.ts';
 import { freePorts } from './free-ports.ts';
 
 /** The agent as the demo runs it. */
@@ -44,8 +43,8 @@ export async function startAgent(options: {
     ...['--root-dir', options.rootDir],
     ...['--pod-manifest-path', options.manifestDir],
     ...['--hostname-override', DEMO_NODE],
-    // its own socket asks for the private containerd, also where the machine runs another
-    ...['--container-runtime-endpoint', containerdLayout(options.rootDir).endpoint],
+    // also where the machine runs another: installing Debian's containerd starts it as a service
+    '--private-containerd=always',
   ];
   // in a session of its own: a Ctrl-C is for the demo, which ends the agent after its pod
   const child = spawn(options.command, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });

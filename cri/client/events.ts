@@ -1,6 +1,7 @@
 import { Metadata } from '@grpc/grpc-js';
 import type { Client, ServiceError } from '@grpc/grpc-js';
-import { ContainerEventResponse, GetEventsRequest, RuntimeServiceService } from '../generated/runtime/v1/api.ts';
+import { GetEventsRequest, RuntimeServiceService } from '../generated/runtime/v1/api.ts';
+import type { ContainerEventResponse } from '../generated/runtime/v1/api.ts';
 import { fromServiceError } from './cri-error.ts';
 
 /**

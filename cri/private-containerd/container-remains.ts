@@ -23,14 +23,18 @@ export async function readBundles(stateDir: string): Promise<Bundle[]> {
 
 async function readBundle(dir: string, id: string): Promise<Bundle> {
   const read = (name: string) => readFile(join(dir, name), 'utf8').catch(() => '');
-  const [pid, spec, address] = await Promise.all([read('init.pid'), read('config.json'), read('address')]);
-  const cgroupPath = /"cgroupsPath":\s*"([^"]+)"/.exec(spec)?.[1];
-  const initPid = Number(pid.trim());
+  const [pid, spec, address, bootstrap] = await Promise.all(
+    ['init.pid', 'config.json', 'address', 'bootstrap.json'].map(read),
+  );
+  const cgroupPath = /"cgroupsPath":\s*"([^"]+)"/.exec(spec ?? '')?.[1];
+  const initPid = Number(pid?.trim());
+  // containerd 1.x notes the socket in `address`, 2.x in `bootstrap.json`
+  const shim = /unix:\/\/([^"\s]+)/.exec(`${address} ${bootstrap}`)?.[1];
   return {
     id,
     initPid: Number.isInteger(initPid) && initPid > 1 ? initPid : null,
     cgroupPath: cgroupPath !== undefined && cgroupPath.startsWith('/') ? cgroupPath : null,
-    shimSocket: address.startsWith('unix://') ? address.trim().slice('unix://'.length) : null,
+    shimSocket: shim ?? null,
   };
 }
 

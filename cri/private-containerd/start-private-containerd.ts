@@ -119,6 +119,7 @@ function supervise(
   { log, onRestart }: PrivateContainerdOptions,
 ): PrivateContainerd {
   let daemon = first;
+  let inFlight: Promise<unknown> = Promise.resolve();
   const over = new AbortController();
   const logTimer = setInterval(() => void boundLog(layout.log).catch(() => {}), 60_000);
   logTimer.unref();
@@ -144,7 +145,9 @@ function supervise(
         await sleep(delayMs, undefined, { signal: over.signal }).catch(() => {});
         if (over.signal.aborted) return null;
         try {
-          return (await adoptDaemon(layout)) ?? (await spawnDaemon(layout, binaries));
+          const attempt = adoptDaemon(layout).then((adopted) => adopted ?? spawnDaemon(layout, binaries));
+          inFlight = attempt;
+          return await attempt;
         } catch (error) {
           delayMs = nextRestartDelay(delayMs, 0);
           log.error({ err: error, delayMs }, 'The private containerd cannot be started again yet');
@@ -152,7 +155,7 @@ function supervise(
       }
     }
   };
-  const watching = watch();
+  watch().catch((error: unknown) => log.error({ err: error }, 'The private containerd is no longer watched'));
 
   const detach = () => {
     over.abort();
@@ -168,16 +171,11 @@ function supervise(
     layout,
     detach,
     async stop(stopOptions) {
-      const restarting = over.signal.aborted ? Promise.resolve() : settleSoon(watching);
       detach();
-      await restarting;
+      // a start in flight must end first: the process it makes could come after our look
+      await inFlight.catch(() => {});
       await stopPrivateContainerd(layout, stopOptions);
       log.info({ endpoint: layout.endpoint }, 'Stopped the private containerd and all that it ran');
     },
   };
-}
-
-/** A restart in flight must end before the stop looks for the process; a watch on a living one never ends by itself. */
-async function settleSoon(watching: Promise<void>): Promise<void> {
-  await Promise.race([watching, sleep(50)]);
 }

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { runtimeErrors } from '../../machines/errors/runtime-errors.ts';
-import { readBundles, removeCgroups, removeShimSockets, runsIn } from './container-remains.ts';
+import { readBundles, removeCgroups, removeEmptyCgroups, removeShimSockets, runsIn } from './container-remains.ts';
 import type { ContainerdLayout } from './layout.ts';
 import { unmountBelow } from './mount-points.ts';
 import { removeNetwork } from './network-remains.ts';
@@ -31,6 +31,7 @@ export async function stopPrivateContainerd(
   const shims = await findShims(layout.socket);
   for (const pid of shims) sendSignal(pid, 'SIGKILL');
   left.push(...(await removeCgroups(bundles.flatMap(({ cgroupPath }) => cgroupPath ?? []))));
+  await removeEmptyCgroups(['/k8s.io']); // where containers of a sandbox without cgroup parent go
   for (const pid of shims) if ((await isAlive(pid)) && !(await endProcess(pid, 0))) left.push(`process ${pid} (shim)`);
   await removeShimSockets(bundles);
   left.push(...(await unmountBelow(layout.dir)));

@@ -145,17 +145,18 @@ async function stop(child: ChildProcess): Promise<void> {
 }
 
 async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => (server.listening ? undefined : once(server, 'listening'))));
-  const ports = servers.map((server) => {
+  const servers = Array.from({ length: count }, () => createServer());
+  const ports: number[] = [];
+  // All at once, or one port could be given twice.
+  for (const server of servers) {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
     const address = server.address();
-    return typeof address === 'object' && address ? address.port : 0;
-  });
-  await Promise.all(
-    servers.map((server) => {
-      server.close();
-      return once(server, 'close');
-    }),
-  );
+    if (typeof address === 'object' && address !== null) ports.push(address.port);
+  }
+  for (const server of servers) {
+    server.close();
+    await once(server, 'close');
+  }
   return ports;
 }

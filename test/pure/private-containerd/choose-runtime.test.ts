@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { chooseRuntime } from '../../../cri/private-containerd/choose-runtime.ts';
-import { containerdLayout } from '../../../cri/private-containerd/layout.ts';
 
 describe('chooseRuntime', () => {
   it('takes the endpoint given, then a usual socket, then the private containerd', async () => {
@@ -13,14 +12,16 @@ describe('chooseRuntime', () => {
     const socket = join(dir, 'usual.sock');
     const server = createServer();
     try {
-      assert.deepEqual(await chooseRuntime('/srv/a', undefined, [socket]), { kind: 'private' });
+      const usual = { kind: 'endpoint', endpoint: `unix://${socket}` };
+      const given = { kind: 'endpoint', endpoint: 'unix:///run/other.sock' };
+      const byDefault = { kind: 'endpoint', endpoint: 'unix:///run/containerd/containerd.sock' };
+      assert.deepEqual(await chooseRuntime('auto', undefined, [socket]), { kind: 'private' });
+      assert.deepEqual(await chooseRuntime('never', undefined, [socket]), byDefault);
       await new Promise<void>((resolve) => server.listen(socket, resolve));
-      assert.deepEqual(await chooseRuntime('/srv/a', '', [socket]), { kind: 'endpoint', endpoint: `unix://${socket}` });
-      const given = 'unix:///run/other.sock';
-      assert.deepEqual(await chooseRuntime('/srv/a', given, [socket]), { kind: 'endpoint', endpoint: given });
-      const own = containerdLayout('/srv/a').endpoint;
-      assert.deepEqual(await chooseRuntime('/srv/a', own, [socket]), { kind: 'private' });
-      assert.deepEqual(await chooseRuntime('/srv/b', own, [socket]), { kind: 'endpoint', endpoint: own });
+      assert.deepEqual(await chooseRuntime('auto', '', [socket]), usual);
+      assert.deepEqual(await chooseRuntime('never', '', [socket]), usual);
+      assert.deepEqual(await chooseRuntime('auto', given.endpoint, [socket]), given);
+      assert.deepEqual(await chooseRuntime('always', given.endpoint, [socket]), { kind: 'private' });
     } finally {
       server.close();
       await rm(dir, { recursive: true, force: true });

@@ -13,7 +13,7 @@ if (process.argv[2] === 'replay') {
   const records = readFileSync(process.argv[3] ?? '', 'utf8')
     .trim()
     .split('\n');
-  console.log(records.every((line) => JSON.parse(line) !== null) ? 'identical' : 'different');
+  process.stdout.write(`${records.every((line) => JSON.parse(line) !== null) ? 'identical' : 'different'}\n`);
   process.exit(0);
 }
 const { values } = parseArgs({
@@ -22,18 +22,18 @@ const { values } = parseArgs({
     'root-dir': { type: 'string', default: '' },
     'pod-manifest-path': { type: 'string', default: '' },
     'hostname-override': { type: 'string', default: '' },
-    'container-runtime-endpoint': { type: 'string', default: '' },
+    'private-containerd': { type: 'string', default: '' },
   },
 });
 const fault = process.env['FAKE_AGENT'] ?? '';
 if (fault === 'exits') {
-  console.error('{"ts":1,"msg":"Nothing works today"}');
+  process.stderr.write('{"ts":1,"msg":"Nothing works today"}\n');
   process.exit(3);
 }
 const rootDir = values['root-dir'];
 const config = JSON.parse(readFileSync(values.config, 'utf8')) as { healthzPort: number; readOnlyPort: number };
 const runtime = await startPrivateContainerd({ rootDir, log: silentLog });
-if (values['container-runtime-endpoint'] !== runtime.endpoint) process.exit(4);
+if (values['private-containerd'] !== 'always') process.exit(4);
 mkdirSync(join(rootDir, 'journal'));
 writeFileSync(join(rootDir, 'journal', 'shard-00-00000001.jsonl'), '{"n":1}\n{"n":2}\n');
 
@@ -53,7 +53,9 @@ function look(): void {
   if (manifest !== undefined && podName === '') {
     podName = `${manifest.replace('.json', '')}-${values['hostname-override']}`;
     for (const state of ['syncing.creatingSandbox', 'syncing.running']) {
-      console.error(JSON.stringify({ ts: 1, msg: 'Pod state changed', pod: `default/${podName}`, state, v: 0 }));
+      process.stderr.write(
+        `${JSON.stringify({ ts: 1, msg: 'Pod state changed', pod: `default/${podName}`, state, v: 0 })}\n`,
+      );
     }
     for (const [container, line] of Object.entries(logLines)) {
       mkdirSync(join(logDir(), container), { recursive: true });

@@ -1,0 +1,262 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { createCriClient } from '../../cri/client/cri-client.ts';
+import type { ObservedPod } from '../../machines/protocol/observed.ts';
+import type { ActorletSettings } from '../configuration/actorlet-settings.ts';
+import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
+import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
+import { agentVersion } from '../configuration/version.ts';
+import { EventRecorder } from '../events/event-recorder.ts';
+import { detectCgroups } from '../host/cgroup-detect.ts';
+import { cgroupHost, ensureQosCgroups } from '../host/cgroups.ts';
+import type { HostSettings } from '../host/host-settings.ts';
+import { DEFAULT_CONTAINER_LOGS_DIR } from '../host/host-settings.ts';
+import { Housekeeping } from '../housekeeping/housekeeping.ts';
+import { ImagePuller } from '../images/image-puller.ts';
+import { restoreMemory } from '../journal/restore-memory.ts';
+import type { LoggerOptions } from '../logging/create-logger.ts';
+import type { Metrics } from '../metrics/metrics-registry.ts';
+import { createMetrics } from '../metrics/metrics-registry.ts';
+import { listenToEvents } from '../pleg/evented-pleg.ts';
+import { Pleg } from '../pleg/pleg.ts';
+import type { ListedPod } from '../pleg/observe-pod.ts';
+import { RuntimeWatch } from '../runtime-state/runtime-watch.ts';
+import { effectObservations } from '../shard/effect-observations.ts';
+import { errorOf } from '../shard/effect-runner.ts';
+import { ShardPool } from '../shard/shard-pool.ts';
+import type { FromShard } from '../shard/shard-protocol.ts';
+import { PodStore } from '../status/pod-store.ts';
+import { startPodSources } from '../sources/pod-sources.ts';
+import type { PodSources } from '../sources/pod-sources.ts';
+import { Supervisor } from '../supervisor/supervisor.ts';
+import { burstableShares } from './burstable-shares.ts';
+import { nodeSettingsOf } from './node-settings-of.ts';
+import { startNodeServers } from './node-servers.ts';
+import type { NodeServers } from './node-servers.ts';
+import { startNodeLogRotation } from './node-log-rotation.ts';
+import { Resync } from './resync.ts';
+
+/** Relist periods of PLEG, ms: alone, and beside a stream of events (KEP-3386). */
+const GENERIC_PERIOD_MS = 1_000;
+const EVENTED_PERIOD_MS = 300_000;
+
+/** What a node is made from. */
+export interface NodeOptions {
+  config: KubeletConfiguration;
+  flags: KubeletFlags;
+  settings: ActorletSettings;
+  /** The runtime to work with, `unix://...`. */
+  endpoint: string;
+  log: Logger;
+  /** How worker threads log. */
+  workerLog: LoggerOptions;
+  containerLogsDir?: string;
+}
+
+/** A running node agent. */
+export interface RunningNode {
+  readonly store: PodStore;
+  readonly events: EventRecorder;
+  readonly metrics: Metrics;
+  readonly pool: ShardPool;
+  readonly supervisor: Supervisor;
+  readonly servers: NodeServers;
+  /** Ends the agent; containers go on (A5). */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the node: runtime connection, observer, worker shards, sources, servers. Wires parts only; what each does
+ * stands in its own folder. Rejects when the runtime does not answer or a port is taken.
+ */
+export async function startNode(options: NodeOptions): Promise<RunningNode> {
+  const { config, flags, settings: own, log, endpoint } = options;
+  const now = Date.now;
+  mkdirSync(join(flags.rootDir, 'pods'), { recursive: true, mode: 0o750 });
+  mkdirSync(config.podLogsDir, { recursive: true, mode: 0o755 });
+  const metrics = createMetrics();
+  const imageEndpoint = config.imageServiceEndpoint;
+  const cri = createCriClient({
+    endpoint,
+    imageEndpoint,
+    timeoutMs: config.runtimeRequestTimeout,
+    hooks: { onCall: (report) => metrics.applyObservations(effectObservations.call(report)) },
+  });
+  const version = await cri.waitReady(60_000);
+  log.info({ endpoint, runtime: version.runtimeName, version: version.runtimeVersion }, 'Container runtime initialized');
+  const cgroups = detectCgroups();
+  const node = await nodeSettingsOf(config, flags, cgroups, cri);
+  metrics.nodeName.set({ node: node.nodeName }, 1);
+  const containerLogsDir = options.containerLogsDir ?? DEFAULT_CONTAINER_LOGS_DIR;
+  mkdirSync(containerLogsDir, { recursive: true, mode: 0o755 });
+  const host: HostSettings = {
+    rootDir: flags.rootDir,
+    podLogsDir: config.podLogsDir,
+    containerLogsDir,
+    cgroupVersion: cgroups.version,
+    cgroupDriver: 'cgroupfs',
+    cgroups,
+    log,
+  };
+  const kubepods = config.cgroupsPerQOS ? join(node.cgroupRoot, 'kubepods') : null;
+  if (kubepods !== null) await ensureQosCgroups(cgroupHost(host), kubepods);
+
+  const store = new PodStore();
+  const events = new EventRecorder(log);
+  const remembered = own.journalDir === null ? new Map() : restoreMemory(own.journalDir);
+  const puller = new ImagePuller({
+    cri,
+    serialize: config.serializeImagePulls,
+    maxParallel: config.maxParallelImagePulls ?? null,
+    qps: config.registryPullQPS,
+    burst: config.registryBurst,
+    metrics,
+    log,
+  });
+  let listed: ReadonlyMap<string, ListedPod> = new Map();
+  const pleg = new Pleg({
+    cri,
+    periodMs: GENERIC_PERIOD_MS,
+    log,
+    metrics,
+    now,
+    onPod: (observed: ObservedPod) => supervisor.take({ type: 'seen', at: now(), observed }),
+    onRelist: (pods) => (listed = pods),
+  });
+  const runtime = new RuntimeWatch({
+    cri,
+    log,
+    onChange: ({ runtimeReady, networkReady }) => {
+      supervisor.broadcast({ type: 'runtime.state', at: now(), runtimeReady, networkReady });
+      if (runtimeReady) pleg.observeAll();
+    },
+  });
+  const pool = new ShardPool({
+    shards: own.shards,
+    task: {
+      settings: node,
+      endpoint,
+      imageEndpoint,
+      containerLogsDir,
+      journal: own.journalDir === null ? null : { dir: own.journalDir, maxBytes: Math.floor(own.journalMaxBytes / own.shards), agent: agentVersion() },
+      log: options.workerLog,
+    },
+    log,
+    metrics,
+    onMessage: (shard, message) => fromShard(shard, message),
+    onReplaced: (shard) => {
+      supervisor.take({ type: 'shardReplaced', at: now(), shard });
+      for (const pod of supervisor.started()) if (pod.shard === shard) pleg.observe(pod.uid);
+    },
+  });
+  const supervisor = new Supervisor({
+    shards: own.shards,
+    log,
+    now,
+    store,
+    runtimeState: () => runtime.state,
+    remembered: (uid) => remembered.get(uid)?.memory ?? null,
+    post: (shard, uid, message) => pool.post(shard, { t: 'pod', uid, message }),
+  });
+
+  function fromShard(shard: number, message: FromShard): void {
+    switch (message.t) {
+      case 'report':
+        store.report(message.report);
+        break;
+      case 'event':
+        events.record(message.event);
+        break;
+      case 'observe':
+        pleg.observe(message.uid);
+        break;
+      case 'finished':
+        supervisor.take({ type: 'finished', at: now(), uid: message.uid });
+        break;
+      case 'metrics':
+        metrics.applyObservations(message.batch);
+        break;
+      case 'fault':
+        log.error({ podUID: message.uid, problem: message.message }, 'A pod machine failed; the pod keeps its state');
+        break;
+      case 'effect':
+        void pull(shard, message);
+        break;
+      case 'ready':
+        break;
+    }
+  }
+
+  async function pull(shard: number, { uid, key, effect, params }: Extract<FromShard, { t: 'effect' }>): Promise<void> {
+    try {
+      pool.post(shard, { t: 'result', uid, key, effect, result: await puller.pull(params) });
+    } catch (error) {
+      pool.post(shard, { t: 'result', uid, key, effect, error: errorOf(error) });
+    }
+  }
+
+  await Promise.all([pool.start(), runtime.start()]);
+  await pleg.start();
+  const listening = new AbortController();
+  const eventStream = listenToEvents(
+    {
+      cri,
+      log,
+      metrics,
+      onEvent: (uid) => pleg.observe(uid),
+      onConnected: (connected) => pleg.setPeriod(connected ? EVENTED_PERIOD_MS : GENERIC_PERIOD_MS),
+    },
+    listening.signal,
+  );
+  const sources = sourcesOf(options, node.nodeName, supervisor, now);
+  const resync = new Resync({ supervisor, periodMs: config.syncFrequency, now });
+  resync.start();
+  const housekeeping = new Housekeeping({
+    host,
+    kubepods,
+    alive: (uid) => supervisor.tracks(uid) || listed.has(uid),
+    ready: () => sources.allSourcesReady() && pleg.unhealthy() === null,
+    burstableShares: () => burstableShares(store.list()),
+    log,
+  });
+  housekeeping.start();
+  const rotation = startNodeLogRotation(cri, config, containerLogsDir, log);
+  const servers = await startNodeServers({ config, log, store, metrics, pleg, runtime });
+
+  return {
+    store,
+    events,
+    metrics,
+    pool,
+    supervisor,
+    servers,
+    stop: async () => {
+      listening.abort();
+      resync.stop();
+      runtime.stop();
+      await Promise.all([sources.stop(), servers.close(), rotation.stop(), housekeeping.stop(), pleg.stop()]);
+      await pool.stop();
+      await eventStream;
+      cri.close();
+    },
+  };
+}
+
+function sourcesOf(options: NodeOptions, nodeName: string, supervisor: Supervisor, now: () => number): PodSources {
+  const { config, log } = options;
+  return startPodSources({
+    ...(config.staticPodPath !== '' && { staticPodPath: config.staticPodPath }),
+    ...(config.staticPodURL !== '' && { staticPodURL: config.staticPodURL }),
+    staticPodURLHeader: config.staticPodURLHeader,
+    fileCheckFrequencyMs: config.fileCheckFrequency,
+    httpCheckFrequencyMs: config.httpCheckFrequency,
+    nodeName,
+    log,
+    now,
+    onUpdate: (update) => supervisor.take({ type: 'config', at: now(), update }),
+    onReadyChange: () => supervisor.take({ type: 'sourcesReady', at: now() }),
+    onError: (error) => log.error({ err: error }, 'Pod source'),
+  });
+}
+

@@ -1,0 +1,43 @@
+import type { Supervisor } from '../supervisor/supervisor.ts';
+
+/** How often due pods are looked for, ms (kubelet syncLoop's sync ticker). */
+const TICK_MS = 1_000;
+
+/** Sends each pod a `pod.sync` once in a sync period, at a time of its own, so that they do not all come at once. */
+export class Resync {
+  private readonly supervisor: Supervisor;
+  private readonly periodMs: number;
+  private readonly now: () => number;
+  private readonly due = new Map<string, number>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(options: { supervisor: Supervisor; periodMs: number; now: () => number }) {
+    this.supervisor = options.supervisor;
+    this.periodMs = options.periodMs;
+    this.now = options.now;
+  }
+
+  start(): void {
+    this.timer = setInterval(() => this.tick(), TICK_MS);
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private tick(): void {
+    const at = this.now();
+    const living = this.supervisor.started();
+    const uids = new Set(living.map((p) => p.uid));
+    for (const uid of this.due.keys()) if (!uids.has(uid)) this.due.delete(uid);
+    for (const { uid } of living) {
+      const next = this.due.get(uid);
+      // The jitter (up to half a period, as kubelet's workerResyncIntervalJitterFactor) spreads the pods.
+      if (next === undefined) this.due.set(uid, at + this.periodMs * (1 + Math.random() / 2));
+      else if (at >= next) {
+        this.due.set(uid, at + this.periodMs * (1 + Math.random() / 2));
+        this.supervisor.tell(uid, { type: 'pod.sync', at });
+      }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import type { Logger } from 'pino';
+import type { CriClient } from '../../cri/client/cri-client.ts';
+
+/** Time between two looks, ms. A look is one small call; kubelet looks each 5 s, pods here wait less after an outage. */
+const PERIOD_MS = 1_000;
+/** A look that takes longer counts as "no answer", ms. */
+const TIMEOUT_MS = 5_000;
+
+/** What the runtime says of itself (C8). */
+export interface RuntimeState {
+  runtimeReady: boolean;
+  networkReady: boolean;
+  /** Why not, '' when all is well. */
+  problem: string;
+}
+
+/** What the watch is made from. */
+export interface RuntimeWatchOptions {
+  cri: CriClient;
+  log: Logger;
+  onChange: (state: RuntimeState) => void;
+}
+
+/** Asks the runtime's Status again and again, and tells changes. */
+export class RuntimeWatch {
+  private readonly options: RuntimeWatchOptions;
+  private timer: NodeJS.Timeout | undefined;
+  private stopped = false;
+  state: RuntimeState = { runtimeReady: false, networkReady: false, problem: 'container runtime status check may not have completed yet' };
+
+  constructor(options: RuntimeWatchOptions) {
+    this.options = options;
+  }
+
+  /** First look now; resolves when it is answered. */
+  async start(): Promise<void> {
+    await this.look();
+    this.schedule();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    clearTimeout(this.timer);
+  }
+
+  private schedule(): void {
+    if (!this.stopped) this.timer = setTimeout(() => void this.look().then(() => this.schedule()), PERIOD_MS);
+  }
+
+  private async look(): Promise<void> {
+    const before = this.state;
+    this.state = await this.ask();
+    if (this.stopped) return;
+    if (before.runtimeReady === this.state.runtimeReady && before.networkReady === this.state.networkReady) return;
+    this.options.log.info({ runtimeReady: this.state.runtimeReady, networkReady: this.state.networkReady, problem: this.state.problem }, 'Runtime state changed');
+    this.options.onChange(this.state);
+  }
+
+  private async ask(): Promise<RuntimeState> {
+    try {
+      const { status } = await this.options.cri.runtime.status({}, { timeoutMs: TIMEOUT_MS, retryMs: 0 });
+      const condition = (type: string) => status?.conditions.find((c) => c.type === type);
+      const runtime = condition('RuntimeReady');
+      const network = condition('NetworkReady');
+      const problems = [runtime, network].filter((c) => c !== undefined && !c.status).map((c) => `${c?.reason ?? ''}: ${c?.message ?? ''}`);
+      return { runtimeReady: runtime?.status ?? false, networkReady: network?.status ?? false, problem: problems.join('; ') };
+    } catch (error) {
+      return { runtimeReady: false, networkReady: false, problem: `container runtime is down: ${error instanceof Error ? error.message : String(error)}` };
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import { Command } from 'commander';
+import type { Logger } from 'pino';
+import type { ActorletSettings } from '../../actors/configuration/actorlet-settings.ts';
+import { cgroupVersionOf } from '../../actors/configuration/cgroup-version.ts';
+import { loadConfiguration } from '../../actors/configuration/load-configuration.ts';
+import { ConfigurationInvalid } from '../../actors/configuration/problems.ts';
+import { setUpProcess } from '../../actors/configuration/process-setup.ts';
+import { agentVersion } from '../../actors/configuration/version.ts';
+import { createLogger } from '../../actors/logging/create-logger.ts';
+import { startNode } from '../../actors/node/node.ts';
+import { startSdNotify } from '../../actors/node/sd-notify.ts';
+import { chooseRuntime } from '../../cri/private-containerd/choose-runtime.ts';
+import type { PrivateContainerd } from '../../cri/private-containerd/start-private-containerd.ts';
+import { ActorletError } from '../../machines/errors/define.ts';
+import { configErrors } from '../../machines/errors/config-errors.ts';
+import { daemonFlags, readDaemonOptions } from '../flags/daemon-options.ts';
+
+/** The daemon: `actorlet [flags]`, kubelet's own command line. */
+export function daemonCommand(): Command {
+  const command = new Command('actorlet').description('A Kubernetes node agent in which every pod is a state machine.');
+  daemonFlags(command);
+  return command.action(() => runDaemon(command));
+}
+
+async function runDaemon(command: Command): Promise<void> {
+  const options = readDaemonOptions(command);
+  for (const warning of options.warnings) process.stderr.write(`${warning}\n`);
+  const { kubelet, settings } = options;
+  const { config, warnings } = loadConfiguration({
+    configFile: kubelet.configFile,
+    configDir: kubelet.configDir,
+    flags: options.configuration,
+    cgroupVersion: cgroupVersionOf(),
+  });
+  if (kubelet.kubeconfig !== '') throw new ActorletError(configErrors.clusterNotBuilt, { flag: '--kubeconfig' });
+  const workerLog = { format: config.logging.format, verbosity: config.logging.verbosity };
+  const log = createLogger(workerLog);
+  log.info({ version: agentVersion(), pid: process.pid, node: process.version }, 'actorlet starts');
+  for (const warning of warnings) log.warn(warning);
+  for (const flag of options.withoutEffect) log.warn({ flag }, 'Flag is accepted; what it asks for is not built yet');
+  setUpProcess(config, log);
+
+  const { endpoint, containerd } = await runtimeFor(config.containerRuntimeEndpoint, kubelet.rootDir, config.cgroupDriver, settings, log);
+  const node = await startNode({ config, flags: kubelet, settings, endpoint, log, workerLog });
+  log.info('Started kubelet');
+  const systemd = await startSdNotify(() => true, log);
+
+  process.on('SIGHUP', () => log.info('SIGHUP is ignored, as kubelet does'));
+  const signal = await new Promise<string>((resolve) => {
+    process.once('SIGTERM', resolve);
+    process.once('SIGINT', resolve);
+  });
+  log.info({ signal }, 'actorlet ends; containers go on');
+  systemd.stop();
+  await node.stop();
+  if (settings.stopPrivateContainerd) await containerd?.stop();
+  else containerd?.detach();
+  process.exit(0);
+}
+
+/** The runtime to work with: the one that was named or found, else a private containerd. */
+async function runtimeFor(
+  named: string,
+  rootDir: string,
+  cgroupDriver: string,
+  settings: ActorletSettings,
+  log: Logger,
+): Promise<{ endpoint: string; containerd: PrivateContainerd | null }> {
+  const choice = settings.privateContainerd === 'always' ? { kind: 'private' as const } : await chooseRuntime(rootDir, named);
+  if (choice.kind === 'endpoint') return { endpoint: choice.endpoint, containerd: null };
+  if (settings.privateContainerd === 'never') throw new ActorletError(configErrors.noRuntimeNamed);
+  const { startPrivateContainerd } = await import('../../cri/private-containerd/start-private-containerd.ts');
+  const containerd = await startPrivateContainerd({ rootDir, log, cgroupDriver: cgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs' });
+  return { endpoint: containerd.endpoint, containerd };
+}
+
+/** Prints an error as people should read it, and gives the exit code. */
+export function explainError(error: unknown): number {
+  if (error instanceof ActorletError || error instanceof ConfigurationInvalid) process.stderr.write(`${error.message}\n`);
+  else process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  return 1;
+}
