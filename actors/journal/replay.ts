@@ -42,6 +42,7 @@ export class Replayer {
   private readonly specs = new Map<string, Pod>();
   private readonly pods = new Map<string, Replayed>();
   private readonly seen = new Set<string>();
+  /** Steps that wait for their recorded outcome: messages of one turn stand before all of their outcomes. */
   private readonly open = new Map<string, { message: unknown; state: string; effects: string[] }>();
   private messages = 0;
 
@@ -60,13 +61,13 @@ export class Replayer {
         this.restore(record.uid, record.value, record.context, record.spec);
         return null;
       case 'msg':
-        this.step(at, record.uid, record.m);
+        this.step(at, record.uid, record.n, record.m);
         return null;
       case 'fault':
-        this.open.delete(record.uid);
+        this.open.delete(`${record.uid}/${record.n}`);
         return null;
       case 'step':
-        return this.compare(at, record.uid, record.s, record.e);
+        return this.compare(at, record.uid, record.n, record.s, record.e);
     }
   }
 
@@ -82,7 +83,7 @@ export class Replayer {
     this.seen.add(uid);
   }
 
-  private step(at: JournalLine, uid: string, raw: Record<string, unknown>): void {
+  private step(at: JournalLine, uid: string, n: number, raw: Record<string, unknown>): void {
     const message = this.resolveSpec(at, raw);
     let replayed = this.pods.get(uid);
     if (message.type === 'pod.start' && this.settings !== null) {
@@ -95,7 +96,7 @@ export class Replayer {
     this.messages++;
     const { snapshot, effects } = stepPod(replayed.snapshot, message);
     replayed.snapshot = snapshot;
-    this.open.set(uid, { message: raw, state: podState(snapshot), effects: effects.map((e) => JSON.stringify(e)) });
+    this.open.set(`${uid}/${n}`, { message: raw, state: podState(snapshot), effects: effects.map((e) => JSON.stringify(e)) });
   }
 
   private resolveSpec(at: JournalLine, raw: Record<string, unknown>): PodMessage {
@@ -108,10 +109,11 @@ export class Replayer {
     return { ...raw, pod } as unknown as PodMessage;
   }
 
-  private compare(at: JournalLine, uid: string, state: string, effects: unknown[]): Difference | null {
-    const computed = this.open.get(uid);
+  private compare(at: JournalLine, uid: string, n: number, state: string, effects: unknown[]): Difference | null {
+    const key = `${uid}/${n}`;
+    const computed = this.open.get(key);
     if (computed === undefined) return null;
-    this.open.delete(uid);
+    this.open.delete(key);
     const base = { file: at.file, line: at.line, uid, pod: this.pods.get(uid)?.name ?? '', message: computed.message };
     if (computed.state !== state) return { ...base, what: 'state', recorded: state, computed: computed.state };
     const length = Math.max(effects.length, computed.effects.length);

@@ -26,7 +26,7 @@ async function runDaemon(command: Command): Promise<void> {
   const options = readDaemonOptions(command);
   for (const warning of options.warnings) process.stderr.write(`${warning}\n`);
   const { kubelet, settings } = options;
-  const { config, warnings } = loadConfiguration({
+  const { config, warnings, origins } = loadConfiguration({
     configFile: kubelet.configFile,
     configDir: kubelet.configDir,
     flags: options.configuration,
@@ -40,7 +40,7 @@ async function runDaemon(command: Command): Promise<void> {
   for (const flag of options.withoutEffect) log.warn({ flag }, 'Flag is accepted; what it asks for is not built yet');
   setUpProcess(config, log);
 
-  const { endpoint, containerd } = await runtimeFor(config.containerRuntimeEndpoint, kubelet.rootDir, config.cgroupDriver, settings, log);
+  const { endpoint, containerd } = await runtimeFor(origins.isSet('containerRuntimeEndpoint') ? config.containerRuntimeEndpoint : '', kubelet.rootDir, config.cgroupDriver, settings, log);
   const node = await startNode({ config, flags: kubelet, settings, endpoint, log, workerLog });
   log.info('Started kubelet');
   const systemd = await startSdNotify(() => true, log);
@@ -66,9 +66,8 @@ async function runtimeFor(
   settings: ActorletSettings,
   log: Logger,
 ): Promise<{ endpoint: string; containerd: PrivateContainerd | null }> {
-  const choice = settings.privateContainerd === 'always' ? { kind: 'private' as const } : await chooseRuntime(rootDir, named);
+  const choice = await chooseRuntime(settings.privateContainerd, named);
   if (choice.kind === 'endpoint') return { endpoint: choice.endpoint, containerd: null };
-  if (settings.privateContainerd === 'never') throw new ActorletError(configErrors.noRuntimeNamed);
   const { startPrivateContainerd } = await import('../../cri/private-containerd/start-private-containerd.ts');
   const containerd = await startPrivateContainerd({ rootDir, log, cgroupDriver: cgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs' });
   return { endpoint: containerd.endpoint, containerd };

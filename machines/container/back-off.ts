@@ -11,23 +11,25 @@ export interface BackOff {
   since: number;
 }
 
-/** True when the entry is so old that the next failure starts from the first delay again (twice the longest delay). */
-function expired(entry: BackOff, eventAt: number, maxMs: number): boolean {
-  return eventAt - entry.since > maxMs * 2;
+/** A container (or an image) that gave no trouble for so long starts from the first delay again, whatever the longest delay is (kubelet `HasExpiredFunc`), ms. */
+export const BACK_OFF_EXPIRES_MS = 600_000;
+
+function expired(entry: BackOff, eventAt: number): boolean {
+  return eventAt - entry.since > BACK_OFF_EXPIRES_MS;
 }
 
 /**
  * Until when a container that finished at `finishedAt` must wait; null when it may start now.
  * The rule is kubelet's `IsInBackOffSince`: the delay counts from the moment the container ended.
  */
-export function waitsUntil(entry: BackOff | null, finishedAt: number, at: number, maxMs: number): number | null {
-  if (entry === null || expired(entry, finishedAt, maxMs)) return null;
+export function waitsUntil(entry: BackOff | null, finishedAt: number, at: number): number | null {
+  if (entry === null || expired(entry, finishedAt)) return null;
   const until = finishedAt + entry.delayMs;
   return at < until ? until : null;
 }
 
 /** The entry after one more start: first 10 s (or the maximum, when that is less), then doubled up to `maxMs`. */
 export function nextBackOff(entry: BackOff | null, eventAt: number, at: number, maxMs: number): BackOff {
-  if (entry === null || expired(entry, eventAt, maxMs)) return { delayMs: Math.min(INITIAL_BACK_OFF_MS, maxMs), since: at };
+  if (entry === null || expired(entry, eventAt)) return { delayMs: Math.min(INITIAL_BACK_OFF_MS, maxMs), since: at };
   return { delayMs: Math.min(entry.delayMs * 2, maxMs), since: at };
 }

@@ -86,6 +86,8 @@ export type ContainerEvent = { world: ContainerWorld } & (
   /** `world.observed` is news. */
   | { type: 'observed' }
   | { type: 'timer' }
+  /** The container's definition changed (its hash did). */
+  | { type: 'changed' }
   /** The pod's periodic resync. */
   | { type: 'sync' }
   | { type: 'done'; outcome: EffectDone }

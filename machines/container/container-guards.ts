@@ -1,5 +1,6 @@
 import type { ContainerContext, ContainerEvent } from './container-context.ts';
 import { waitsUntil } from './back-off.ts';
+import { hookAction } from './hook-effect.ts';
 import { withDefaultTag } from './image-name.ts';
 
 /** Crash-loop back-off holds the container back. Its last end counts, and only for the same definition. */
@@ -7,7 +8,7 @@ export function backOffUntil(context: ContainerContext, { world }: ContainerEven
   if (context.backOff === null || context.backOff.hash !== world.hash) return null;
   const last = world.observed;
   if (last === null || last.state !== 'exited') return null;
-  return waitsUntil(context.backOff, last.finishedAt, world.at, world.settings.maxContainerRestartPeriodMs);
+  return waitsUntil(context.backOff, last.finishedAt, world.at);
 }
 
 export function inBackOff(context: ContainerContext, event: ContainerEvent): boolean {
@@ -47,6 +48,17 @@ export function hasPostStart(context: ContainerContext, event: ContainerEvent): 
   return ownOutcome(context, event) && event.world.container.lifecycle?.postStart !== undefined;
 }
 
+/** The postStart hook failed: its call failed, its command ended badly, or it cannot be carried out at all. */
+export function postStartFailed(context: ContainerContext, event: ContainerEvent): boolean {
+  if (event.type === 'failed') return ownOutcome(context, event);
+  if (event.type === 'done') {
+    return ownOutcome(context, event) && event.outcome.effect === 'cri.ExecSync' && event.outcome.result.exitCode !== 0;
+  }
+  const { container, podIPs } = event.world;
+  const handler = container.lifecycle?.postStart;
+  return handler !== undefined && context.op === '' && 'error' in hookAction(handler, container, context.id, podIPs[0] ?? '', '', 0);
+}
+
 /** The newest container of this name runs, and it is one the machine does not hold as ended. */
 export function seenRunning(_context: ContainerContext, { world }: ContainerEvent): boolean {
   return world.observed?.state === 'running';
@@ -56,6 +68,12 @@ export function seenRunning(_context: ContainerContext, { world }: ContainerEven
 export function seenEnded(context: ContainerContext, { world }: ContainerEvent): boolean {
   if (world.observed === null) return context.id !== '';
   return world.observed.state === 'exited' || world.observed.state === 'unknown';
+}
+
+/** A container that was stopped before it was ever started stays `created`: the runtime confirmed the stop, so it counts as ended. */
+export function seenStopped(context: ContainerContext, event: ContainerEvent): boolean {
+  if (seenEnded(context, event)) return true;
+  return event.world.observed?.state === 'created' && context.op === '' && context.deadline !== null;
 }
 
 /** A preStop hook is to be run: there is one, it has not run for this container, and there is time for it. */

@@ -21,6 +21,11 @@ const machine = setup({
     nothingAsked: ({ context }) => context.op === '' && context.deadline === null,
     seenRunning: ({ context, event }) => guards.seenRunning(context, event),
     seenEnded: ({ context, event }) => guards.seenEnded(context, event),
+    seenStopped: ({ context, event }) => guards.seenStopped(context, event),
+    hookFailed: ({ context, event }) => guards.postStartFailed(context, event),
+    hookFailedThenPreStop: ({ context, event }) => guards.postStartFailed(context, event) && event.world.container.lifecycle?.preStop !== undefined && starting.hookKillGrace(event.world) > 0,
+    imageHeldBack: ({ context, event }) => guards.ownOutcome(context, event) && !guards.imageDelayOver(context, event),
+    pullHeldBack: ({ context, event }) => guards.pullAlways(event) && !guards.imageDelayOver(context, event),
     runsPreStop: ({ context, event }) => guards.runsPreStop(context, event),
     mustWaitTurn: ({ context, event }) => guards.mustWaitTurn(context, event),
     stopFailed: ({ context, event }) => guards.stopFailed(context, event),
@@ -38,6 +43,9 @@ const kill = [
   { guard: 'mustWaitTurn', target: '#container.stopping.waitingTurn', actions: act(stopping.killOrdered) },
   { target: '#container.stopping.killing', actions: act(stopping.killOrdered) },
 ] as const;
+
+/** The definition changed before a container was made of it: what held the old one back (a bad image, a delay) no longer counts. */
+const anew = { changed: { target: '#container.waiting', actions: act(starting.startAnew) } } as const;
 
 const failToStart = (reason: string) => [
   { guard: 'own' as const, target: '#container.retrying', actions: act(starting.failed(reason)) },
@@ -58,6 +66,7 @@ export const containerMachine = machine.createMachine({
         start: [
           { guard: 'inBackOff', target: 'backingOff', actions: act(starting.backedOff) },
           { guard: 'imageNameBad', target: 'retrying', actions: act(starting.badImageName) },
+          { guard: 'pullHeldBack', target: 'starting.imageBackOff', actions: [act(starting.begun), act(starting.imageBackedOff)] },
           { guard: 'pullAlways', target: 'starting.pullingImage', actions: act(starting.begun) },
           { target: 'starting.checkingImage', actions: act(starting.begun) },
         ],
@@ -70,6 +79,7 @@ export const containerMachine = machine.createMachine({
         timer: { target: 'waiting', actions: act(starting.waitOver) },
         observed: { guard: 'seenRunning', target: 'running', actions: act(starting.adopted) },
         sync: { actions: act(starting.backOffReminder) },
+        changed: { target: 'waiting', actions: act(starting.startAnew) },
       },
     },
     /** A start failed; the pod tries again after a pause. */
@@ -77,6 +87,7 @@ export const containerMachine = machine.createMachine({
       on: {
         timer: { target: 'waiting', actions: act(starting.waitOver) },
         observed: { guard: 'seenRunning', target: 'running', actions: act(starting.adopted) },
+        changed: { target: 'waiting', actions: act(starting.startAnew) },
       },
     },
     starting: {
@@ -86,9 +97,11 @@ export const containerMachine = machine.createMachine({
         checkingImage: {
           entry: act(starting.askImageStatus),
           on: {
+            ...anew,
             done: [
               { guard: 'imagePresent', target: 'awaitingPod', actions: act(starting.imageFound) },
               { guard: 'pullNever', target: '#container.retrying', actions: act(starting.neverPull) },
+              { guard: 'imageHeldBack', target: 'imageBackOff', actions: act(starting.imageBackedOff) },
               { guard: 'own', target: 'pullingImage' },
             ],
             failed: failToStart('ImageInspectError'),
@@ -97,12 +110,14 @@ export const containerMachine = machine.createMachine({
         pullingImage: {
           entry: act(starting.askImagePull),
           on: {
+            ...anew,
             done: { guard: 'own', target: 'awaitingPod', actions: act(starting.imagePulled) },
             failed: { guard: 'own', target: 'imageBackOff', actions: act(starting.pullFailed) },
           },
         },
         imageBackOff: {
           on: {
+            ...anew,
             timer: [
               { guard: ({ context, event }) => guards.imageDelayOver(context, event), target: 'pullingImage' },
               { actions: act(starting.imageBackedOff) },
@@ -112,6 +127,7 @@ export const containerMachine = machine.createMachine({
         /** The image is there; the sandbox or the volumes are not yet. */
         awaitingPod: {
           on: {
+            ...anew,
             proceed: { guard: 'podReady', target: 'preparing' },
           },
         },
@@ -119,7 +135,12 @@ export const containerMachine = machine.createMachine({
           entry: act(starting.askPrepare),
           always: { guard: 'nothingAsked', target: '#container.retrying', actions: act(starting.pauseBeforeRetry) },
           on: {
-            done: { guard: 'own', target: 'creating', actions: act(starting.prepared) },
+            ...anew,
+            done: [
+              { guard: ({ context, event }) => guards.ownOutcome(context, event) && guards.podReady(event), target: 'creating', actions: act(starting.prepared) },
+              // The sandbox went away meanwhile: wait for the next one.
+              { guard: 'own', target: 'awaitingPod', actions: act(starting.prepared) },
+            ],
             failed: failToStart('CreateContainerConfigError'),
           },
         },
@@ -146,9 +167,20 @@ export const containerMachine = machine.createMachine({
         postStart: {
           entry: act(starting.askPostStart),
           on: {
-            done: { guard: 'own', target: '#container.running', actions: act(starting.postStartDone) },
-            timer: { target: '#container.running', actions: act(starting.postStartDone) },
-            failed: { guard: 'own', target: '#container.stopping.killing', actions: act(starting.postStartFailed) },
+            done: [
+              { guard: 'hookFailedThenPreStop', target: '#container.stopping.preStop', actions: act(starting.postStartFailed) },
+              { guard: 'hookFailed', target: '#container.stopping.killing', actions: act(starting.postStartFailed) },
+              { guard: 'own', target: '#container.running', actions: act(starting.postStartDone) },
+            ],
+            timer: [
+              { guard: 'hookFailedThenPreStop', target: '#container.stopping.preStop', actions: act(starting.postStartFailed) },
+              { guard: 'hookFailed', target: '#container.stopping.killing', actions: act(starting.postStartFailed) },
+              { target: '#container.running', actions: act(starting.postStartDone) },
+            ],
+            failed: [
+              { guard: 'hookFailedThenPreStop', target: '#container.stopping.preStop', actions: act(starting.postStartFailed) },
+              { guard: 'hookFailed', target: '#container.stopping.killing', actions: act(starting.postStartFailed) },
+            ],
             observed: { guard: 'seenEnded', target: '#container.exited', actions: act(stopping.ended) },
             kill: [...kill],
           },
@@ -205,6 +237,7 @@ export const containerMachine = machine.createMachine({
             ],
             timer: { target: 'killing', reenter: true },
             kill: { target: 'killing', reenter: true, actions: act(stopping.graceShortened) },
+            observed: { guard: 'seenStopped', target: '#container.exited', actions: act(stopping.ended) },
           },
         },
       },
@@ -214,6 +247,7 @@ export const containerMachine = machine.createMachine({
         start: [
           { guard: 'inBackOff', target: 'backingOff', actions: act(starting.backedOff) },
           { guard: 'imageNameBad', target: 'retrying', actions: act(starting.badImageName) },
+          { guard: 'pullHeldBack', target: 'starting.imageBackOff', actions: [act(starting.begun), act(starting.imageBackedOff)] },
           { guard: 'pullAlways', target: 'starting.pullingImage', actions: act(starting.begun) },
           { target: 'starting.checkingImage', actions: act(starting.begun) },
         ],

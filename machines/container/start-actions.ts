@@ -63,6 +63,11 @@ export function waitOver(): Out {
   return { patch: { deadline: null } };
 }
 
+/** The definition changed: nothing that belonged to the old one holds the container back. */
+export function startAnew(): Out {
+  return { patch: { op: '', deadline: null, imageBackOff: null, waiting: null } };
+}
+
 export function badImageName(context: ContainerContext, { world }: ContainerEvent): Out {
   const image = world.container.image ?? '';
   const named = withDefaultTag(image);
@@ -144,7 +149,7 @@ export function imageBackedOff(context: ContainerContext, { world }: ContainerEv
   if (entry === null) return { patch: { deadline: world.at } };
   const text = `Back-off pulling image "${world.container.image ?? ''}"`;
   return {
-    patch: { deadline: entry.since + entry.delayMs, waiting: { reason: 'ImagePullBackOff', message: `${text}: ${entry.error}` } },
+    patch: { op: '', deadline: entry.since + entry.delayMs, waiting: { reason: 'ImagePullBackOff', message: `${text}: ${entry.error}` } },
     effects: [containerEvent(context, 'Normal', 'BackOff', text), containerEvent(context, 'Warning', 'Failed', 'Error: ImagePullBackOff')],
   };
 }
@@ -247,15 +252,18 @@ export function askPostStart(context: ContainerContext, { world }: ContainerEven
   return { patch: { op: '', deadline: world.at + ('sleepMs' in hook ? hook.sleepMs : 0) } };
 }
 
-export function postStartDone(context: ContainerContext, event: ContainerEvent): Out {
-  const outcome = outcomeOf(event);
-  if (outcome?.effect === 'cri.ExecSync' && outcome.result.exitCode !== 0) return postStartFailed(context, event);
+export function postStartDone(context: ContainerContext): Out {
   return { patch: { op: '', deadline: null, waiting: null, postStartDone: context.id } };
+}
+
+/** Grace of a container whose postStart hook failed, seconds. */
+export function hookKillGrace(world: ContainerWorld): number {
+  return world.pod.metadata?.deletionGracePeriodSeconds ?? world.pod.spec?.terminationGracePeriodSeconds ?? 2;
 }
 
 /** A failed postStart hook kills its container (kubelet reason PostStartHookError, event FailedPostStartHook). */
 export function postStartFailed(context: ContainerContext, { world }: ContainerEvent): Out {
-  const graceSeconds = world.pod.metadata?.deletionGracePeriodSeconds ?? world.pod.spec?.terminationGracePeriodSeconds ?? 2;
+  const graceSeconds = hookKillGrace(world);
   return {
     patch: {
       op: '',
@@ -274,8 +282,9 @@ export function postStartFailed(context: ContainerContext, { world }: ContainerE
 export function adopted(context: ContainerContext, { world }: ContainerEvent): Out {
   const seen = world.observed;
   if (seen === null) return {};
-  const same = seen.id === context.id;
+  // After a restart of the agent the id is not known yet, but the memory tells for which container the hook has ended.
+  const preStopDone = context.preStopDone === seen.id ? context.preStopDone : '';
   return {
-    patch: { id: seen.id, attempt: seen.restartCount, op: '', deadline: null, waiting: null, kill: null, postStartDone: seen.id, preStopDone: same ? context.preStopDone : '' },
+    patch: { id: seen.id, attempt: seen.restartCount, op: '', deadline: null, waiting: null, kill: null, postStartDone: seen.id, preStopDone },
   };
 }

@@ -95,7 +95,7 @@ export function createEffect(
     terminationLogPath: terminationLogPath(context, world),
     hostsPath: hostsPath(world),
     settings: world.settings,
-    targetId: world.targetId,
+    ...(world.targetId !== '' && { targetId: world.targetId }),
   });
   if ('error' in made) return made;
   return {

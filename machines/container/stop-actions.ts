@@ -52,7 +52,8 @@ export function askPreStop(context: ContainerContext, { world }: ContainerEvent)
     const asked = ask(context, hook.effect);
     return { ...asked, patch: { ...asked.patch, deadline: ends } };
   }
-  return { patch: { op: '', deadline: 'sleepMs' in hook ? Math.min(world.at + hook.sleepMs, ends) : world.at } };
+  if ('sleepMs' in hook) return { patch: { op: '', deadline: Math.min(world.at + hook.sleepMs, ends) } };
+  return { patch: { op: '', deadline: world.at }, effects: [containerEvent(context, 'Warning', 'FailedPreStopHook', 'PreStopHook failed')] };
 }
 
 export function preStopDone(context: ContainerContext, event: ContainerEvent): Out {

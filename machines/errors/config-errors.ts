@@ -61,9 +61,4 @@ export const configErrors = defineErrors('CFG', {
     'Run swapoff -a, or set failSwapOn: false.',
   ],
   clusterNotBuilt: [32, '{flag} asks for cluster mode, which is not built yet.', 'Leave it out to run as a standalone node with --pod-manifest-path.'],
-  noRuntimeNamed: [
-    33,
-    'no container runtime: none was named, none listens on a usual socket, and --private-containerd=never.',
-    'Name one with --container-runtime-endpoint, or allow the private containerd.',
-  ],
 });

@@ -55,6 +55,10 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
   }
   for (const [id, text] of Object.entries(memory?.messages ?? {})) context.messages[id] = text;
   if (memory?.termination !== undefined) context.termination = { ...memory.termination };
+  const { deletionTimestamp, deletionGracePeriodSeconds } = context.pod.metadata ?? {};
+  if (deletionTimestamp !== undefined && context.termination === null) {
+    beginTermination(draft, { reason: 'Deleted', message: '', gracePeriodSeconds: deletionGracePeriodSeconds }, null);
+  }
   if (message.source === 'orphan') {
     beginTermination(draft, { reason: 'Orphaned', message: 'no source names this pod', gracePeriodSeconds: context.pod.spec?.terminationGracePeriodSeconds }, null);
   }

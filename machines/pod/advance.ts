@@ -1,5 +1,7 @@
 import type { Decision } from '../machine-step/act.ts';
 import { statePath } from '../machine-step/step.ts';
+import { containerHash } from '../container-config/container-hash.ts';
+import type { Pod } from '../protocol/api-types.ts';
 import type { PodMessage } from '../protocol/messages.ts';
 import { bornContainer, probesOf, tellContainer, tellProbe } from './children.ts';
 import { collectGarbage, planTerminated, readMessages } from './clean-up.ts';
@@ -43,7 +45,7 @@ function take(draft: Draft, message: PodMessage): void {
       break;
     case 'pod.update':
       // Volumes and limits may have changed; setting them up again is harmless.
-      draft.context.pod = message.pod;
+      takeDefinition(draft, message.pod);
       if (draft.context.termination === null) forgetTasks(draft, ...['volumes', 'cgroup'].filter((n) => draft.context.tasks[n]?.state !== 'running'));
       if (message.pod.metadata?.deletionTimestamp !== undefined) {
         beginTermination(draft, { reason: 'Deleted', message: '', gracePeriodSeconds: message.pod.metadata.deletionGracePeriodSeconds }, null);
@@ -66,6 +68,15 @@ function take(draft: Draft, message: PodMessage): void {
       break;
     default:
       takeOutcome(draft, message);
+  }
+}
+
+/** The pod's definition changed: containers whose hash changed are told, so that a repaired one need not wait out a delay. */
+function takeDefinition(draft: Draft, pod: Pod): void {
+  const hashes = new Map(specContainers(draft.context.pod).map(({ container }) => [container.name, containerHash(container)]));
+  draft.context.pod = pod;
+  for (const { container } of specContainers(pod)) {
+    if (hashes.get(container.name) !== containerHash(container)) tellContainer(draft, container.name, { type: 'changed' });
   }
 }
 
@@ -126,8 +137,10 @@ function plan(draft: Draft): Focused {
     }
   }
   const terminating = planTerminating(draft);
+  // What turns up late in a terminated pod is stopped and removed, but the phase does not go back.
+  if (terminating !== null && draft.context.focus.startsWith('terminated.')) return { focus: draft.context.focus, why: terminating.why };
   if (terminating !== null) return terminating;
   const reading = Object.entries(draft.context.tasks).some(([name, task]) => name.startsWith('message/') && task.state === 'running');
-  if (reading) return { focus: 'terminating.stoppingSandbox', why: 'termination messages are read' };
+  if (reading && !draft.context.focus.startsWith('terminated.')) return { focus: 'terminating.stoppingSandbox', why: 'termination messages are read' };
   return planTerminated(draft);
 }

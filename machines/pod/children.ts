@@ -4,7 +4,7 @@ import { containerHash } from '../container-config/container-hash.ts';
 import type { ContainerContext, ContainerEvent, ContainerWorld } from '../container/container-context.ts';
 import { containerMachine } from '../container/container-machine.ts';
 import type { Place } from '../machine-step/step.ts';
-import { resolve, step } from '../machine-step/step.ts';
+import { resolve, statePath, step } from '../machine-step/step.ts';
 import type { ProbeContext, ProbeEvent, ProbeKind, ProbeWorld } from '../probe/probe-context.ts';
 import { probeMachine } from '../probe/probe-machine.ts';
 import type { Probe } from '../protocol/api-types.ts';
@@ -105,7 +105,9 @@ export function bornProbe(container: string, kind: ProbeKind): Place<ProbeContex
 function probeWorld(draft: Draft, owner: SpecContainer, probe: Probe): ProbeWorld {
   const { context } = draft;
   const seen = newestOf(context.observed, owner.container.name);
-  const running = seen?.state === 'running' && context.containers[owner.container.name]?.value === 'running';
+  // A container that is being stopped is probed on: it is ready until it says otherwise (kubelet's worker asks whether it runs, no more).
+  const state = statePath(context.containers[owner.container.name]?.value);
+  const running = seen?.state === 'running' && (state === 'running' || state.startsWith('stopping'));
   return {
     at: draft.at,
     pod: context.pod,

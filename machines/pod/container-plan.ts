@@ -116,7 +116,8 @@ function planInit(context: PodContext, inits: SpecContainer[], plan: ContainerPl
       initialized = next(context, inits, i, plan);
       continue;
     }
-    if (kind === 'sidecar' || seen.state !== 'exited' || shouldRestart(context.pod, container, seen.exitCode)) {
+    const lost = seen.state === 'unknown' && kind === 'init' && (container.restartPolicy ?? context.pod.spec?.restartPolicy) === 'Never';
+    if (!lost && (kind === 'sidecar' || seen.state !== 'exited' || shouldRestart(context.pod, container, seen.exitCode))) {
       plan.start.push(name);
       continue;
     }
@@ -146,6 +147,7 @@ function next(context: PodContext, inits: SpecContainer[], i: number, plan: Cont
 
 function planRegular(context: PodContext, regular: SpecContainer[], plan: ContainerPlan): void {
   let kept = 0;
+  const before = plan.start.length;
   for (const owner of regular) {
     const { container } = owner;
     const { name } = container;
@@ -171,7 +173,10 @@ function planRegular(context: PodContext, regular: SpecContainer[], plan: Contai
       plan.start.push(name);
     }
   }
-  if (kept === 0 && plan.start.length === 0) plan.killPod = true;
+  // Sidecars that could be restarted do not keep a pod alive whose regular containers are done.
+  if (kept > 0 || plan.start.length > before) return;
+  plan.killPod = true;
+  plan.start = [];
 }
 
 /**

@@ -9,7 +9,9 @@ export function mergeObserved(draft: Draft, seen: ObservedPod): void {
   const { context } = draft;
   const before = context.observed;
   if (before !== null && seen.at < before.at) return;
-  const newer = (id: string) => (context.fresh[id] ?? 0) > seen.at;
+  // Within one millisecond nobody knows which is newer: the own call counts, and another look is asked for.
+  const newer = (id: string) => (context.fresh[id] ?? 0) >= seen.at;
+  if (Object.values(context.fresh).includes(seen.at)) draft.effects.push({ type: 'pleg.Observe', key: '', params: {} });
   const sandboxes = seen.sandboxes.filter((s) => !newer(s.id));
   const containers = seen.containers.filter((c) => !newer(c.id));
   for (const s of before?.sandboxes ?? []) if (newer(s.id)) sandboxes.push(s);
@@ -19,7 +21,7 @@ export function mergeObserved(draft: Draft, seen: ObservedPod): void {
     sandboxes: sandboxes.sort(newestFirst),
     containers: containers.sort(newestFirst),
   };
-  for (const [id, at] of Object.entries(context.fresh)) if (at <= seen.at) delete context.fresh[id];
+  for (const [id, at] of Object.entries(context.fresh)) if (at < seen.at) delete context.fresh[id];
 }
 
 interface Aged {
@@ -39,9 +41,11 @@ function current(draft: Draft): ObservedPod {
   );
 }
 
-/** Puts in what an own call told about a container. */
+/** Puts in what an own call told about a container. An ended container never runs again: an answer that says so was given earlier. */
 export function putContainer(draft: Draft, container: ObservedContainer): void {
   const observed = current(draft);
+  const known = observed.containers.find((c) => c.id === container.id);
+  if (known?.state === 'exited' && container.state !== 'exited') return;
   const others = observed.containers.filter((c) => c.id !== container.id);
   draft.context.observed = { ...observed, containers: [container, ...others].sort(newestFirst) };
   draft.context.fresh[container.id] = draft.at;

@@ -2,7 +2,7 @@ import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
 import type { ObservedContainer } from '../protocol/observed.ts';
 import { probesOf, tellContainer, tellProbe } from './children.ts';
 import type { Draft } from './draft.ts';
-import { forgetTasks, podEvent, taskDone, taskFailed, taskNameOf } from './draft.ts';
+import { forgetTasks, podEvent, taskDone, taskFailed, taskNameOf, taskOf } from './draft.ts';
 import { dropContainer, dropSandbox, newestSandbox, patchContainer, putContainer, putSandbox } from './observation.ts';
 import { specContainer, usesHostNetwork } from './spec.ts';
 import { runtimeError } from '../container/container-events.ts';
@@ -72,6 +72,10 @@ function takeInspection(draft: Draft, id: string, outcome: EffectDone | EffectFa
   if (outcome.type === 'effect.done' && outcome.effect === 'cri.ContainerStatus') {
     // ContainerStatus does not name the sandbox: what was known of it stays.
     const known = draft.context.observed?.containers.find((c) => c.id === id);
+    // It was stopped, and runs nevertheless: the stop is not done.
+    if (outcome.result.state === 'running' && taskOf(draft, `container.stop/${id}`)?.state === 'done') {
+      taskFailed(draft, `container.stop/${id}`, { code: 'Unknown', message: 'the container still runs' });
+    }
     putContainer(draft, { ...outcome.result, sandboxId: outcome.result.sandboxId || (known?.sandboxId ?? '') });
   }
   else if (outcome.type === 'effect.failed' && outcome.error.code === 'NotFound') dropContainer(draft, id);
@@ -80,7 +84,9 @@ function takeInspection(draft: Draft, id: string, outcome: EffectDone | EffectFa
 
 function takeTask(draft: Draft, outcome: EffectDone | EffectFailed): void {
   const name = taskNameOf(outcome.key);
-  if (name === null || draft.context.tasks[name]?.key !== outcome.key) return;
+  const task = name === null ? undefined : draft.context.tasks[name];
+  // An outcome that comes a second time, or after the task was forgotten, says nothing new.
+  if (name === null || task?.key !== outcome.key || task.state !== 'running') return;
   if (outcome.type === 'effect.failed') {
     if (outcome.error.code === 'NotFound' && goneIsGood(name)) taskSucceeded(draft, name, null);
     else taskWentWrong(draft, name, outcome);

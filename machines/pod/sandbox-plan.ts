@@ -8,6 +8,8 @@ import { newestSandbox } from './observation.ts';
 import type { PodContext } from './pod-context.ts';
 import { graceSecondsOf } from './grace.ts';
 import { usesHostNetwork } from './spec.ts';
+import { stopStrangers } from './termination.ts';
+import { statePath } from '../machine-step/step.ts';
 
 /** What the sandbox needs (kubelet's PodSandboxChanged). */
 export interface SandboxNeed {
@@ -50,6 +52,8 @@ export function planSandbox(draft: Draft): SandboxStep {
     }
     return 'ready';
   }
+  // While one is being made the runtime may already list it as not ready: it is neither stopped nor made twice.
+  if (taskOf(draft, 'sandbox.run')?.state === 'running') return 'creating';
   if (taskOf(draft, 'sandbox.run')?.state === 'done') forgetTasks(draft, 'sandbox.run');
   if (attempt > 0 && !worthNewSandbox(context, attempt)) return 'notWorth';
   if (attempt > 0 && !oldOnesStopped(draft)) return 'stoppingOld';
@@ -63,21 +67,23 @@ export function planSandbox(draft: Draft): SandboxStep {
   return 'creating';
 }
 
+/** States of a container machine that belong to a certain sandbox. */
+const IN_SANDBOX = /^(running|starting\.(preparing|creating|started|postStart))$/;
+
 /** Stops the containers of the old sandbox and then the sandbox itself. */
 function oldOnesStopped(draft: Draft): boolean {
   const { context } = draft;
   const latest = newestSandbox(context.observed);
   if (latest === null) return true;
-  let stopped = true;
-  for (const container of context.observed?.containers ?? []) {
-    if (container.state !== 'running') continue;
-    stopped = false;
-    if (context.containers[container.name]?.value === 'running') {
-      const order = { reason: 'sandboxChanged' as const, message: `Stopping container ${container.name}`, graceSeconds: graceSecondsOf(context), since: draft.at, waitTurn: false };
-      tellContainer(draft, container.name, { type: 'kill', order });
-    }
+  for (const [name, place] of Object.entries(context.containers)) {
+    if (!IN_SANDBOX.test(statePath(place.value))) continue;
+    const order = { reason: 'sandboxChanged' as const, message: `Stopping container ${name}`, graceSeconds: graceSecondsOf(context), since: draft.at, waitTurn: false };
+    tellContainer(draft, name, { type: 'kill', order });
   }
-  if (!stopped) return false;
+  stopStrangers(draft);
+  if (Object.values(context.containers).some((place) => statePath(place.value).startsWith('stopping'))) return false;
+  if (context.observed?.containers.some((c) => c.state === 'running')) return false;
+  let stopped = true;
   for (const sandbox of context.observed?.sandboxes ?? []) {
     const name = `sandbox.stop/${sandbox.id}`;
     if (taskOf(draft, name) === undefined && sandbox.id === latest.id) {

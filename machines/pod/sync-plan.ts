@@ -6,6 +6,8 @@ import type { ContainerPlan } from './container-plan.ts';
 import type { Draft } from './draft.ts';
 import { podEvent, taskOf, want } from './draft.ts';
 import { graceSecondsOf, probeGraceSeconds } from './grace.ts';
+import { containerEvent } from '../container/container-events.ts';
+import { newestOf } from './observation.ts';
 import { planSandbox, sandboxNeed } from './sandbox-plan.ts';
 import { usesHostNetwork } from './spec.ts';
 import { beginTermination } from './termination.ts';
@@ -98,11 +100,26 @@ function endOfWork(draft: Draft): void {
   beginTermination(draft, { reason: 'Completed', message: '' }, null);
 }
 
+/** A container in unknown state may run after all: it is killed before another of its name is started. */
+function surelyStopped(draft: Draft, name: string): boolean {
+  const { context } = draft;
+  const seen = newestOf(context.observed, name);
+  if (seen?.state !== 'unknown') return true;
+  const task = `container.stop/${seen.id}`;
+  const place = context.containers[name];
+  if (taskOf(draft, task) === undefined && place !== undefined) {
+    const word = place.context.kind === 'regular' ? 'Container' : 'Init container';
+    draft.effects.push(containerEvent(place.context, 'Normal', 'Killing', `${word} is in "unknown" state, try killing it before restart`));
+  }
+  const timeoutSeconds = Math.max(2, Math.ceil(graceSecondsOf(context)));
+  return want(draft, task, (key) => ({ type: 'cri.StopContainer', key, params: { containerId: seen.id, timeoutSeconds } }));
+}
+
 function carryOut(draft: Draft, plan: ContainerPlan): void {
   const { context } = draft;
   for (const kill of plan.kill) {
     const graceSeconds = kill.reason === 'liveness' || kill.reason === 'startup' ? probeGraceSeconds(context, kill.name, kill.reason) : graceSecondsOf(context);
     tellContainer(draft, kill.name, { type: 'kill', order: { reason: kill.reason, message: kill.message, graceSeconds, since: draft.at, waitTurn: false } });
   }
-  for (const name of plan.start) tellContainer(draft, name, { type: 'start' });
+  for (const name of plan.start) if (surelyStopped(draft, name)) tellContainer(draft, name, { type: 'start' });
 }

@@ -4,6 +4,7 @@ import type { Draft } from './draft.ts';
 import { want } from './draft.ts';
 import type { Focused } from './sync-plan.ts';
 import { newestOf } from './observation.ts';
+import { graceSecondsOf } from './grace.ts';
 import { specContainers } from './spec.ts';
 
 /** Reasons by which a source, not the pod itself, ends it: afterwards nothing of it is kept. */
@@ -65,7 +66,7 @@ export function planTerminating(draft: Draft): Focused | null {
   orderKills(draft, left, false);
   giveTurns(draft);
   const names = specContainers(context.pod).map((c) => c.container.name);
-  stopStrangers(draft, names);
+  stopStrangers(draft);
   const running = (context.observed?.containers ?? []).filter((c) => c.state === 'running');
   const stopping = names.filter((name) => {
     const value = context.containers[name]?.value;
@@ -85,12 +86,13 @@ export function planTerminating(draft: Draft): Focused | null {
 }
 
 /** Running containers that the spec does not name (an older spec's) are stopped as well. */
-function stopStrangers(draft: Draft, names: string[]): void {
+export function stopStrangers(draft: Draft): void {
+  const names = specContainers(draft.context.pod).map((c) => c.container.name);
   for (const c of draft.context.observed?.containers ?? []) {
     const value = draft.context.containers[c.name]?.value;
     const hosted = names.includes(c.name) && newestOf(draft.context.observed, c.name)?.id === c.id && value !== undefined && value !== 'exited';
     if (c.state !== 'running' || hosted) continue;
-    const timeoutSeconds = Math.max(2, Math.ceil(draft.context.termination?.graceSeconds ?? 30));
+    const timeoutSeconds = Math.max(2, Math.ceil(graceSecondsOf(draft.context)));
     want(draft, `container.stop/${c.id}`, (key) => ({ type: 'cri.StopContainer', key, params: { containerId: c.id, timeoutSeconds } }));
   }
 }

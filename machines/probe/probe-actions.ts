@@ -63,7 +63,8 @@ export function askProbe(context: ProbeContext, { world }: ProbeEvent): Out {
   const key = `probe/${context.container}/${context.kind}/${context.seq + 1}`;
   const made = probeEffect(world, context.containerId, key);
   if ('error' in made) return { patch: { op: '', deadline: world.at + (world.probe.periodSeconds ?? 10) * 1000 } };
-  return { patch: { op: key, seq: context.seq + 1, deadline: null }, effects: [made.effect] };
+  const askedAt = context.tries === 0 ? world.at : context.askedAt;
+  return { patch: { op: key, seq: context.seq + 1, deadline: null, askedAt }, effects: [made.effect] };
 }
 
 function verdict(event: ProbeEvent): Verdict {
@@ -108,7 +109,7 @@ export function counted(context: ProbeContext, event: ProbeEvent): Out {
   const list = world.pod.spec?.containers.some((c) => c.name === context.container) ? 'containers' : 'initContainers';
   const onHold = holdNow(context, event);
   return {
-    patch: { result, outcome: last, run: onHold ? 0 : run, op: '', tries: 0, deadline: onHold ? null : world.at + (world.probe.periodSeconds ?? 10) * 1000 },
+    patch: { result, outcome: last, run: onHold ? 0 : run, op: '', tries: 0, deadline: onHold ? null : Math.max(world.at, context.askedAt + (world.probe.periodSeconds ?? 10) * 1000) },
     effects:
       message === ''
         ? []

@@ -22,6 +22,8 @@ export interface ProbeContext {
   seq: number;
   /** Tries of the run under way: errors (not failures) are tried three times (maxProbeRetries). */
   tries: number;
+  /** When the run under way (or the last one) began; the period counts from here. */
+  askedAt: number;
   /** When the next run is due, ms since the epoch. */
   deadline: number | null;
 }
@@ -59,5 +61,5 @@ export function initialResult(kind: ProbeKind): ProbeResult {
 
 /** A probe machine's context before its container runs. */
 export function initialProbe(container: string, kind: ProbeKind): ProbeContext {
-  return { container, kind, containerId: '', result: initialResult(kind), outcome: 'unknown', run: 0, op: '', seq: 0, tries: 0, deadline: null };
+  return { container, kind, containerId: '', result: initialResult(kind), outcome: 'unknown', run: 0, op: '', seq: 0, tries: 0, askedAt: 0, deadline: null };
 }

@@ -10,6 +10,8 @@ const machine = setup({
   guards: {
     newContainer: ({ context, event }) => actions.newContainer(context, event),
     notRunning: ({ event }) => event.world.runningId === '',
+    sameAgain: ({ context, event }) => event.world.runningId !== '' && event.world.runningId === context.containerId,
+    decidedBefore: ({ context, event }) => context.kind === 'startup' && context.result === 'success' && event.world.runningId !== '',
     mayProbe: ({ context, event }) => actions.mayProbe(context, event),
     mustEnd: ({ context, event }) => actions.mustEnd(context, event),
     own: ({ context, event }) => (event.type === 'done' || event.type === 'failed') && event.outcome.key === context.op,
@@ -35,7 +37,17 @@ export const probeMachine = machine.createMachine({
   },
   states: {
     /** No container runs. */
-    idle: {},
+    idle: {
+      on: {
+        look: [
+          { guard: 'mustEnd', target: 'ended', actions: act(actions.quietEnd) },
+          { guard: 'newContainer', target: 'waiting', actions: act(actions.begin) },
+          // The runtime had lost sight of it for a moment.
+          { guard: 'decidedBefore', target: 'onHold' },
+          { guard: 'sameAgain', target: 'waiting', actions: act(actions.arm) },
+        ],
+      },
+    },
     /** Waits for the initial delay, the period, or for the startup probe to succeed. */
     waiting: {
       on: {

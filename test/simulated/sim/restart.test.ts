@@ -57,10 +57,10 @@ test('a restart that loses the containers: sandboxes not ready, what ran exited 
 test('a sandbox in the making when the runtime goes leaves nothing taken', async (t) => {
   const b = await bench(t, { delays: [{ match: { rpc: 'RunPodSandbox' }, takes: 200 }] });
   const request = { config: sandboxConfig('web'), runtimeHandler: '' };
-  const lost = call(b.runtime, b.runtime.runPodSandbox, request);
+  const lost = assert.rejects(call(b.runtime, b.runtime.runPodSandbox, request));
   await eventually(() => b.sim.state.calls.inFlight === 1);
   await b.sim.restart();
-  await assert.rejects(lost);
+  await lost;
   assert.deepEqual([b.sim.state.sandboxes.size, b.sim.state.addressesInUse], [0, [0]]);
   await eventually(() =>
     call(b.runtime, b.runtime.runPodSandbox, request).then(

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { parse } from 'yaml';
 import { globMatches } from '../../../cri/sim/glob.ts';
 import { parseImageName } from '../../../cri/sim/image-names.ts';
 import { draw, drawBetween, hexId } from '../../../cri/sim/prng.ts';
@@ -113,4 +114,12 @@ test('image names are filled up as containerd does', () => {
   assert.equal(full(`busybox:1.36@${digest}`), `docker.io/library/busybox@${digest}`);
   for (const bad of ['', 'Busybox', 'a b', 'a:', 'a@sha256:12'])
     assert.throws(() => parseImageName(bad), /invalid reference format/);
+});
+
+test('the example in the documentation is a valid script', () => {
+  const text = readFileSync(new URL('../../../docs/simulated-runtime.md', import.meta.url), 'utf8');
+  const yaml = /```yaml\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
+  const plan = checkScript(parse(yaml));
+  assert.equal(plan.containers.length, 4);
+  assert.equal(plan.faults.length, 2);
 });
