@@ -30,10 +30,12 @@ async function main(argv: readonly string[]): Promise<void> {
     return;
   }
   const daemon = daemonCommand();
-  for (const [subName, { summary }] of Object.entries(SUBCOMMANDS)) daemon.addCommand(new Command(subName).description(summary));
+  for (const [subName, { summary }] of Object.entries(SUBCOMMANDS))
+    daemon.addCommand(new Command(subName).description(summary));
   await daemon.parseAsync([...argv], { from: 'user' });
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {
-  process.exitCode = explainError(error);
+  // Worker threads may be up already: they must not keep a failed start alive.
+  process.exit(explainError(error));
 });

@@ -21,7 +21,14 @@ export class EventRecorder {
     this.kept.push(event);
     if (this.kept.length > KEPT) this.kept.shift();
     this.log.info(
-      { object: `${event.namespace}/${event.name}`, fieldPath: event.fieldPath ?? '', kind: 'Pod', type: event.type, reason: event.reason, message: event.message },
+      {
+        object: `${event.namespace}/${event.name}`,
+        fieldPath: event.fieldPath ?? '',
+        kind: 'Pod',
+        type: event.type,
+        reason: event.reason,
+        message: event.message,
+      },
       'Event occurred',
     );
     for (const listener of this.listeners) listener(event);

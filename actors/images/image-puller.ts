@@ -45,7 +45,8 @@ export class ImagePuller {
       const began = performance.now();
       await cri.image.pullImage({ image: { image, runtimeHandler }, ...(sandboxConfig !== null && { sandboxConfig }) });
       const { image: found } = await cri.image.imageStatus({ image: { image, runtimeHandler } });
-      if (found === undefined) throw Object.assign(new Error(`image "${image}" is not there after its pull`), { code: 'NotFound' });
+      if (found === undefined)
+        throw Object.assign(new Error(`image "${image}" is not there after its pull`), { code: 'NotFound' });
       const ended = performance.now();
       const sizeBytes = Number(found.size);
       metrics.imagePullDuration.observe({ image_size_in_bytes: imageSizeLabel(sizeBytes) }, (ended - asked) / 1000);

@@ -25,7 +25,10 @@ export async function journalFiles(paths: string[]): Promise<string[]> {
         files.push(...names.map((n) => join(path, n)));
       } else files.push(path);
     } catch (error) {
-      throw new ActorletError(journalErrors.unreadableFile, { file: path, problem: error instanceof Error ? error.message : String(error) });
+      throw new ActorletError(journalErrors.unreadableFile, {
+        file: path,
+        problem: error instanceof Error ? error.message : String(error),
+      });
     }
   }
   return files;
@@ -44,7 +47,10 @@ export async function* journalLines(files: string[]): AsyncGenerator<JournalLine
         if (text !== '') yield { file, line, text };
       }
     } catch (error) {
-      throw new ActorletError(journalErrors.unreadableFile, { file, problem: error instanceof Error ? error.message : String(error) });
+      throw new ActorletError(journalErrors.unreadableFile, {
+        file,
+        problem: error instanceof Error ? error.message : String(error),
+      });
     }
   }
 }
@@ -55,15 +61,28 @@ export function parseLine({ file, line, text }: JournalLine): JournalRecord {
   try {
     raw = JSON.parse(text);
   } catch (error) {
-    throw new ActorletError(journalErrors.badRecord, { file, line, problem: error instanceof Error ? error.message : String(error) });
+    throw new ActorletError(journalErrors.badRecord, {
+      file,
+      line,
+      problem: error instanceof Error ? error.message : String(error),
+    });
   }
   const parsed = journalRecord.safeParse(raw);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    throw new ActorletError(journalErrors.badRecord, { file, line, problem: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unknown shape'}` });
+    throw new ActorletError(journalErrors.badRecord, {
+      file,
+      line,
+      problem: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unknown shape'}`,
+    });
   }
   if (parsed.data.r === 'segment' && parsed.data.v !== JOURNAL_VERSION) {
-    throw new ActorletError(journalErrors.unknownVersion, { file, line, version: parsed.data.v, known: JOURNAL_VERSION });
+    throw new ActorletError(journalErrors.unknownVersion, {
+      file,
+      line,
+      version: parsed.data.v,
+      known: JOURNAL_VERSION,
+    });
   }
   return parsed.data;
 }

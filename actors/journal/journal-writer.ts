@@ -101,7 +101,9 @@ export class JournalWriter {
     this.openSegment();
     compressSegment(full)
       .then(() => this.dropOldest())
-      .catch((error: unknown) => this.config.log.warn({ err: error, file: full }, 'Journal segment was not compressed'));
+      .catch((error: unknown) =>
+        this.config.log.warn({ err: error, file: full }, 'Journal segment was not compressed'),
+      );
   }
 
   close(): void {
@@ -162,7 +164,10 @@ export class JournalWriter {
   private fail(error: unknown): void {
     if (!this.broken) {
       const problem = error instanceof Error ? error.message : String(error);
-      this.config.log.error({ err: new ActorletError(journalErrors.cannotWrite, { dir: this.config.dir, problem }) }, 'Journal stopped');
+      this.config.log.error(
+        { err: new ActorletError(journalErrors.cannotWrite, { dir: this.config.dir, problem }) },
+        'Journal stopped',
+      );
     }
     this.broken = true;
     this.lastTry = Date.now();
@@ -185,7 +190,11 @@ export function segmentsOf(dir: string, shard: number): { path: string; seq: num
   const prefix = `shard-${String(shard).padStart(2, '0')}-`;
   return readdirSync(dir)
     .filter((name) => name.startsWith(prefix) && /^\d+\.jsonl(\.gz)?$/.test(name.slice(prefix.length)))
-    .map((name) => ({ path: join(dir, name), seq: Number(name.slice(prefix.length, prefix.length + 8)), bytes: sizeOf(join(dir, name)) }))
+    .map((name) => ({
+      path: join(dir, name),
+      seq: Number(name.slice(prefix.length, prefix.length + 8)),
+      bytes: sizeOf(join(dir, name)),
+    }))
     .sort((a, b) => a.seq - b.seq);
 }
 

@@ -8,13 +8,33 @@ export const JOURNAL_VERSION = 1;
 const uid = z.string();
 
 /** First record of each segment: who wrote it, and all that the machines know of their node. */
-const segment = z.looseObject({ r: z.literal('segment'), v: z.number(), at: z.number(), shard: z.number(), seq: z.number(), agent: z.string(), settings: z.looseObject({}) });
+const segment = z.looseObject({
+  r: z.literal('segment'),
+  v: z.number(),
+  at: z.number(),
+  shard: z.number(),
+  seq: z.number(),
+  agent: z.string(),
+  settings: z.looseObject({}),
+});
 /** A pod's spec, once for each content; messages refer to it by `id`. */
 const spec = z.looseObject({ r: z.literal('spec'), id: z.string(), pod: z.looseObject({}) });
 /** A pod's place at the start of a segment, so that each segment can be read alone. */
-const snap = z.looseObject({ r: z.literal('snap'), uid, spec: z.string(), source: z.string(), value: z.unknown(), context: z.looseObject({}) });
+const snap = z.looseObject({
+  r: z.literal('snap'),
+  uid,
+  spec: z.string(),
+  source: z.string(),
+  value: z.unknown(),
+  context: z.looseObject({}),
+});
 /** A message, written before it is handled. */
-const msg = z.looseObject({ r: z.literal('msg'), n: z.number(), uid, m: z.looseObject({ type: z.string(), at: z.number() }) });
+const msg = z.looseObject({
+  r: z.literal('msg'),
+  n: z.number(),
+  uid,
+  m: z.looseObject({ type: z.string(), at: z.number() }),
+});
 /** What handling it came to: state path and effects. */
 const step = z.looseObject({ r: z.literal('step'), n: z.number(), uid, s: z.string(), e: z.array(z.unknown()) });
 /** The machine threw: the message changed nothing. */

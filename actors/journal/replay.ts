@@ -96,7 +96,11 @@ export class Replayer {
     this.messages++;
     const { snapshot, effects } = stepPod(replayed.snapshot, message);
     replayed.snapshot = snapshot;
-    this.open.set(`${uid}/${n}`, { message: raw, state: podState(snapshot), effects: effects.map((e) => JSON.stringify(e)) });
+    this.open.set(`${uid}/${n}`, {
+      message: raw,
+      state: podState(snapshot),
+      effects: effects.map((e) => JSON.stringify(e)),
+    });
   }
 
   private resolveSpec(at: JournalLine, raw: Record<string, unknown>): PodMessage {
@@ -104,7 +108,11 @@ export class Replayer {
     if (reference?.$spec === undefined) return raw as unknown as PodMessage;
     const pod = this.specs.get(reference.$spec);
     if (pod === undefined) {
-      throw new ActorletError(journalErrors.badRecord, { file: at.file, line: at.line, problem: `the spec ${reference.$spec} was not written before` });
+      throw new ActorletError(journalErrors.badRecord, {
+        file: at.file,
+        line: at.line,
+        problem: `the spec ${reference.$spec} was not written before`,
+      });
     }
     return { ...raw, pod } as unknown as PodMessage;
   }

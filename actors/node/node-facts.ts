@@ -28,7 +28,11 @@ export function capacityOf(rootDir: string): { cpuMilli: number; memoryBytes: nu
 
 /** A resolver file, parsed (`resolvConf`); an unreadable one gives nothing. */
 export function resolverOf(path: string): { nameservers: string[]; searches: string[]; options: string[] } {
-  const out: { nameservers: string[]; searches: string[]; options: string[] } = { nameservers: [], searches: [], options: [] };
+  const out: { nameservers: string[]; searches: string[]; options: string[] } = {
+    nameservers: [],
+    searches: [],
+    options: [],
+  };
   for (const line of readText(path).split('\n')) {
     const [word, ...rest] = line.trim().split(/\s+/);
     if (word === 'nameserver' && rest[0] !== undefined) out.nameservers.push(rest[0]);

@@ -30,7 +30,10 @@ export interface NodeServersOptions {
 export async function startNodeServers(options: NodeServersOptions): Promise<NodeServers> {
   const { config, log, store, metrics, pleg } = options;
   const checks: HealthCheck[] = [{ name: 'syncloop', check: () => pleg.unhealthy() }];
-  const healthz = config.healthzPort > 0 ? await startHealthzServer({ address: config.healthzBindAddress, port: config.healthzPort, log, checks }) : null;
+  const healthz =
+    config.healthzPort > 0
+      ? await startHealthzServer({ address: config.healthzBindAddress, port: config.healthzPort, log, checks })
+      : null;
   const readOnly =
     config.readOnlyPort > 0
       ? await startReadOnlyServer({

@@ -17,7 +17,9 @@ export async function nodeSettingsOf(
 ): Promise<NodeSettings> {
   const capacity = capacityOf(flags.rootDir);
   const version = await cri.runtime.version({ version: 'v1' });
-  const { runtimeHandlers, features } = await cri.runtime.status({}).catch(() => ({ runtimeHandlers: [], features: undefined }));
+  const { runtimeHandlers, features } = await cri.runtime
+    .status({})
+    .catch(() => ({ runtimeHandlers: [], features: undefined }));
   const handler = runtimeHandlers.find((h) => h.name === '')?.features;
   return {
     nodeName: nodeNameOf(flags.hostnameOverride),
@@ -60,7 +62,8 @@ export async function nodeSettingsOf(
 /** Allocatable = capacity less what is reserved for system and Kubernetes daemons. */
 function allocatableOf(capacity: NodeSettings['capacity'], config: KubeletConfiguration): NodeSettings['allocatable'] {
   const reserved = [config.kubeReserved, config.systemReserved];
-  const sum = (name: string, parse: (q: string) => number) => reserved.reduce((total, r) => total + (r[name] === undefined ? 0 : parse(r[name])), 0);
+  const sum = (name: string, parse: (q: string) => number) =>
+    reserved.reduce((total, r) => total + (r[name] === undefined ? 0 : parse(r[name])), 0);
   return {
     cpuMilli: Math.max(0, capacity.cpuMilli - sum('cpu', parseCpuMilli)),
     memoryBytes: Math.max(0, capacity.memoryBytes - sum('memory', parseBytes)),

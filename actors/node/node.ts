@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import type { Piscina } from 'piscina';
 import { createCriClient } from '../../cri/client/cri-client.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
 import type { ActorletSettings } from '../configuration/actorlet-settings.ts';
@@ -52,6 +53,8 @@ export interface NodeOptions {
   /** How worker threads log. */
   workerLog: LoggerOptions;
   containerLogsDir?: string;
+  /** Worker threads that were started ahead. */
+  threads?: Piscina;
 }
 
 /** A running node agent. */
@@ -84,7 +87,10 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     hooks: { onCall: (report) => metrics.applyObservations(effectObservations.call(report)) },
   });
   const version = await cri.waitReady(60_000);
-  log.info({ endpoint, runtime: version.runtimeName, version: version.runtimeVersion }, 'Container runtime initialized');
+  log.info(
+    { endpoint, runtime: version.runtimeName, version: version.runtimeVersion },
+    'Container runtime initialized',
+  );
   const cgroups = detectCgroups();
   const node = await nodeSettingsOf(config, flags, cgroups, cri);
   metrics.nodeName.set({ node: node.nodeName }, 1);
@@ -134,12 +140,16 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   });
   const pool = new ShardPool({
     shards: own.shards,
+    ...(options.threads !== undefined && { threads: options.threads }),
     task: {
       settings: node,
       endpoint,
       imageEndpoint,
       containerLogsDir,
-      journal: own.journalDir === null ? null : { dir: own.journalDir, maxBytes: Math.floor(own.journalMaxBytes / own.shards), agent: agentVersion() },
+      journal:
+        own.journalDir === null
+          ? null
+          : { dir: own.journalDir, maxBytes: Math.floor(own.journalMaxBytes / own.shards), agent: agentVersion() },
       log: options.workerLog,
     },
     log,
@@ -259,4 +269,3 @@ function sourcesOf(options: NodeOptions, nodeName: string, supervisor: Superviso
     onError: (error) => log.error({ err: error }, 'Pod source'),
   });
 }
-

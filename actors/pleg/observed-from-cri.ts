@@ -58,7 +58,9 @@ export function observedContainer(status: ContainerStatus, sandboxId: string): O
         memoryLimitInBytes: linux.memoryLimitInBytes,
       },
     }),
-    ...(user !== undefined && { user: { uid: Number(user.uid), gid: Number(user.gid), supplementalGroups: user.supplementalGroups.map(Number) } }),
+    ...(user !== undefined && {
+      user: { uid: Number(user.uid), gid: Number(user.gid), supplementalGroups: user.supplementalGroups.map(Number) },
+    }),
   };
 }
 

@@ -122,11 +122,15 @@ export class Pleg {
     if (this.lastStart !== 0) metrics.plegRelistInterval.observe((at - this.lastStart) / 1000);
     this.lastStart = at;
     try {
-      const [sandboxes, containers] = await Promise.all([cri.runtime.listPodSandbox({}), cri.runtime.listContainers({})]);
+      const [sandboxes, containers] = await Promise.all([
+        cri.runtime.listPodSandbox({}),
+        cri.runtime.listContainers({}),
+      ]);
       const { pods, lines } = group(sandboxes.items, containers.containers);
       const changed: ListedPod[] = [];
       for (const [uid, pod] of pods) if (lines.get(uid) !== this.lines.get(uid)) changed.push(pod);
-      for (const [uid, pod] of this.listed) if (!pods.has(uid)) changed.push({ ...pod, sandboxIds: [], containers: [] });
+      for (const [uid, pod] of this.listed)
+        if (!pods.has(uid)) changed.push({ ...pod, sandboxIds: [], containers: [] });
       this.listed = pods;
       this.lines = lines;
       this.options.onRelist(pods);
@@ -178,7 +182,13 @@ function group(sandboxes: readonly PodSandbox[], containers: readonly Container[
     if (uid === undefined) return null;
     let pod = pods.get(uid);
     if (pod === undefined) {
-      pod = { uid, name: labels[LABEL.podName] ?? '', namespace: labels[LABEL.podNamespace] ?? '', sandboxIds: [], containers: [] };
+      pod = {
+        uid,
+        name: labels[LABEL.podName] ?? '',
+        namespace: labels[LABEL.podNamespace] ?? '',
+        sandboxIds: [],
+        containers: [],
+      };
       pods.set(uid, pod);
       parts.set(uid, []);
     }

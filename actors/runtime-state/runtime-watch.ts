@@ -26,7 +26,11 @@ export class RuntimeWatch {
   private readonly options: RuntimeWatchOptions;
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
-  state: RuntimeState = { runtimeReady: false, networkReady: false, problem: 'container runtime status check may not have completed yet' };
+  state: RuntimeState = {
+    runtimeReady: false,
+    networkReady: false,
+    problem: 'container runtime status check may not have completed yet',
+  };
 
   constructor(options: RuntimeWatchOptions) {
     this.options = options;
@@ -52,7 +56,10 @@ export class RuntimeWatch {
     this.state = await this.ask();
     if (this.stopped) return;
     if (before.runtimeReady === this.state.runtimeReady && before.networkReady === this.state.networkReady) return;
-    this.options.log.info({ runtimeReady: this.state.runtimeReady, networkReady: this.state.networkReady, problem: this.state.problem }, 'Runtime state changed');
+    this.options.log.info(
+      { runtimeReady: this.state.runtimeReady, networkReady: this.state.networkReady, problem: this.state.problem },
+      'Runtime state changed',
+    );
     this.options.onChange(this.state);
   }
 
@@ -62,10 +69,20 @@ export class RuntimeWatch {
       const condition = (type: string) => status?.conditions.find((c) => c.type === type);
       const runtime = condition('RuntimeReady');
       const network = condition('NetworkReady');
-      const problems = [runtime, network].filter((c) => c !== undefined && !c.status).map((c) => `${c?.reason ?? ''}: ${c?.message ?? ''}`);
-      return { runtimeReady: runtime?.status ?? false, networkReady: network?.status ?? false, problem: problems.join('; ') };
+      const problems = [runtime, network]
+        .filter((c) => c !== undefined && !c.status)
+        .map((c) => `${c?.reason ?? ''}: ${c?.message ?? ''}`);
+      return {
+        runtimeReady: runtime?.status ?? false,
+        networkReady: network?.status ?? false,
+        problem: problems.join('; '),
+      };
     } catch (error) {
-      return { runtimeReady: false, networkReady: false, problem: `container runtime is down: ${error instanceof Error ? error.message : String(error)}` };
+      return {
+        runtimeReady: false,
+        networkReady: false,
+        problem: `container runtime is down: ${error instanceof Error ? error.message : String(error)}`,
+      };
     }
   }
 }

@@ -10,7 +10,10 @@ const MAX_OUTPUT = 10 * 1024;
 
 /** Who carries out each `cri.*` effect. Failures are CriErrors with the gRPC status name as code. */
 export const criEffects: {
-  readonly [T in CriEffectType]: (params: EffectCatalog[T]['params'], cri: CriClient) => Promise<EffectCatalog[T]['result']>;
+  readonly [T in CriEffectType]: (
+    params: EffectCatalog[T]['params'],
+    cri: CriClient,
+  ) => Promise<EffectCatalog[T]['result']>;
 } = {
   'cri.RunPodSandbox': async (params, { runtime }) => {
     const { podSandboxId } = await runtime.runPodSandbox(params);
@@ -39,7 +42,8 @@ export const criEffects: {
   },
   'cri.ContainerStatus': async (params, { runtime }) => {
     const { status } = await runtime.containerStatus(params);
-    if (status === undefined) throw Object.assign(new Error('the runtime answered without a status'), { code: 'Internal' });
+    if (status === undefined)
+      throw Object.assign(new Error('the runtime answered without a status'), { code: 'Internal' });
     // CRI does not tell the sandbox here; the machine knows it.
     return observedContainer(status, '');
   },
@@ -62,6 +66,12 @@ export const criEffects: {
   'image.Status': async ({ image, runtimeHandler }, cri) => {
     const { image: found } = await cri.image.imageStatus({ image: { image, runtimeHandler } });
     if (found === undefined || found.id === '') return { present: null };
-    return { present: { imageRef: found.id, uid: found.uid === undefined ? null : Number(found.uid.value), username: found.username } };
+    return {
+      present: {
+        imageRef: found.id,
+        uid: found.uid === undefined ? null : Number(found.uid.value),
+        username: found.username,
+      },
+    };
   },
 };

@@ -38,12 +38,15 @@ export const effectObservations = {
       { name: 'kubelet_runtime_operations_total', labels, value: 1, op: 'inc' },
       { name: 'kubelet_runtime_operations_duration_seconds', labels, value: report.ms / 1000, op: 'observe' },
     ];
-    if (report.code !== 'OK') out.push({ name: 'kubelet_runtime_operations_errors_total', labels, value: 1, op: 'inc' });
+    if (report.code !== 'OK')
+      out.push({ name: 'kubelet_runtime_operations_errors_total', labels, value: 1, op: 'inc' });
     return out;
   },
   /** One effect of a pod. */
   effect(effect: Effect, seconds: number, error: { code: string } | null): Observation[] {
-    const out: Observation[] = [{ name: 'actorlet_effect_duration_seconds', labels: { effect: effect.type }, value: seconds, op: 'observe' }];
+    const out: Observation[] = [
+      { name: 'actorlet_effect_duration_seconds', labels: { effect: effect.type }, value: seconds, op: 'observe' },
+    ];
     if (effect.type === 'cri.RunPodSandbox') {
       const labels = { runtime_handler: effect.params.runtimeHandler };
       out.push({ name: 'kubelet_run_podsandbox_duration_seconds', labels, value: seconds, op: 'observe' });
@@ -54,9 +57,19 @@ export const effectObservations = {
       }
     }
     if (effect.type === 'cri.StartContainer') {
-      out.push({ name: 'kubelet_started_containers_total', labels: { container_type: 'container' }, value: 1, op: 'inc' });
+      out.push({
+        name: 'kubelet_started_containers_total',
+        labels: { container_type: 'container' },
+        value: 1,
+        op: 'inc',
+      });
       if (error !== null) {
-        out.push({ name: 'kubelet_started_containers_errors_total', labels: { container_type: 'container', code: error.code }, value: 1, op: 'inc' });
+        out.push({
+          name: 'kubelet_started_containers_errors_total',
+          labels: { container_type: 'container', code: error.code },
+          value: 1,
+          op: 'inc',
+        });
       }
     }
     return out;

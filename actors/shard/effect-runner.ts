@@ -24,9 +24,12 @@ type Executor = (params: never) => Promise<unknown>;
 /** Makes the function that carries out an effect of this shard and reports its outcome; it never rejects. */
 export function effectRunner({ cri, host, now, onDone }: RunnerSettings): (effect: Effect) => Promise<Outcome> {
   const executors = new Map<EffectType, Executor>();
-  for (const [type, run] of Object.entries(criEffects)) executors.set(type as EffectType, (params) => (run as (p: unknown, c: CriClient) => Promise<unknown>)(params, cri));
+  for (const [type, run] of Object.entries(criEffects))
+    executors.set(type as EffectType, (params) => (run as (p: unknown, c: CriClient) => Promise<unknown>)(params, cri));
   for (const [type, run] of [...Object.entries(hostEffects), ...Object.entries(netEffects)]) {
-    executors.set(type as EffectType, (params) => (run as (p: unknown, h: HostSettings) => Promise<unknown>)(params, host));
+    executors.set(type as EffectType, (params) =>
+      (run as (p: unknown, h: HostSettings) => Promise<unknown>)(params, host),
+    );
   }
   return async (effect) => {
     const began = performance.now();
@@ -34,14 +37,17 @@ export function effectRunner({ cri, host, now, onDone }: RunnerSettings): (effec
     let result: unknown;
     try {
       const run = executors.get(effect.type);
-      if (run === undefined) throw Object.assign(new Error(`no executor for ${effect.type}`), { code: 'Unimplemented' });
+      if (run === undefined)
+        throw Object.assign(new Error(`no executor for ${effect.type}`), { code: 'Unimplemented' });
       result = await run(effect.params as never);
     } catch (thrown) {
       error = errorOf(thrown);
     }
     onDone(effect, (performance.now() - began) / 1000, error);
     const base = { at: now(), effect: effect.type, key: effect.key };
-    return error === null ? ({ type: 'effect.done', ...base, result } as EffectDone) : { type: 'effect.failed', ...base, error };
+    return error === null
+      ? ({ type: 'effect.done', ...base, result } as EffectDone)
+      : { type: 'effect.failed', ...base, error };
   };
 }
 

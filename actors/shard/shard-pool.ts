@@ -20,8 +20,30 @@ export interface ShardPoolOptions {
   log: Logger;
   metrics: Metrics;
   onMessage: (shard: number, message: FromShard) => void;
+  /** Threads that were started ahead, by {@link startThreads}. */
+  threads?: Piscina;
   /** A worker died or hung and a new one has taken its place, empty. */
   onReplaced: (shard: number) => void;
+}
+
+/**
+ * Starts the worker threads and has them load their code, so that this happens while the main thread still reads its
+ * configuration.
+ */
+export function startThreads(shards: number): Piscina {
+  // The entry has the ending of this file: .ts in a checkout, .js in a package.
+  const filename = fileURLToPath(new URL(`./shard-worker${extname(import.meta.url)}`, import.meta.url));
+  // atomics 'sync' would freeze an idle worker's event loop (design.md, measured).
+  const pool = new Piscina({
+    filename,
+    minThreads: shards,
+    maxThreads: shards,
+    atomics: 'disabled',
+    concurrentTasksPerWorker: 1,
+    idleTimeout: Infinity,
+  });
+  for (let i = 0; i < shards; i++) void pool.run(null, { name: 'warm' }).catch(() => undefined);
+  return pool;
 }
 
 interface Worker {
@@ -48,10 +70,7 @@ export class ShardPool {
 
   constructor(options: ShardPoolOptions) {
     this.options = options;
-    // The entry has the ending of this file: .ts in a checkout, .js in a package.
-    const filename = fileURLToPath(new URL(`./shard-worker${extname(import.meta.url)}`, import.meta.url));
-    // atomics 'sync' would freeze an idle worker's event loop (design.md, measured).
-    this.pool = new Piscina({ filename, minThreads: options.shards, maxThreads: options.shards, atomics: 'disabled', concurrentTasksPerWorker: 1, idleTimeout: Infinity });
+    this.pool = options.threads ?? startThreads(options.shards);
   }
 
   /** Starts all workers; resolves when each has answered. */
@@ -85,7 +104,15 @@ export class ShardPool {
     const run = this.pool.run(task, { transferList: [port2], signal: abort.signal });
     let answered: () => void = () => undefined;
     const ready = new Promise<void>((resolve) => (answered = resolve));
-    const worker: Worker = { port, beat: new Int32Array(heartbeat), lastBeat: 0, lastSeen: Date.now(), abort, ready, ended: Promise.resolve() };
+    const worker: Worker = {
+      port,
+      beat: new Int32Array(heartbeat),
+      lastBeat: 0,
+      lastSeen: Date.now(),
+      abort,
+      ready,
+      ended: Promise.resolve(),
+    };
     port.on('message', (message: FromShard) => {
       if (message.t === 'ready') answered();
       else this.options.onMessage(shard, message);
@@ -129,7 +156,10 @@ export class ShardPool {
       }
       this.options.metrics.shardHeartbeat.set({ shard: String(shard) }, worker.lastSeen / 1000);
       if (now - worker.lastSeen < SILENT_MS) return;
-      this.options.log.error({ err: new ActorletError(nodeErrors.shardSilent, { shard, ms: now - worker.lastSeen }) }, 'Shard is silent');
+      this.options.log.error(
+        { err: new ActorletError(nodeErrors.shardSilent, { shard, ms: now - worker.lastSeen }) },
+        'Shard is silent',
+      );
       // Taken off the list first, so that its end is not reported a second time.
       const old = worker;
       this.replace(shard, 'silent');

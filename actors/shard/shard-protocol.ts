@@ -27,7 +27,14 @@ export type CentralEffect = 'image.Pull';
 /** Main -> shard. */
 export type ToShard =
   | { t: 'pod'; uid: string; message: PodMessage }
-  | { t: 'result'; uid: string; key: string; effect: CentralEffect; result?: EffectCatalog[CentralEffect]['result']; error?: { code: string; message: string } }
+  | {
+      t: 'result';
+      uid: string;
+      key: string;
+      effect: CentralEffect;
+      result?: EffectCatalog[CentralEffect]['result'];
+      error?: { code: string; message: string };
+    }
   | { t: 'stop' }
   /** For tests of the supervisor only: an endless loop, or the end of the thread. */
   | { t: 'fault'; kind: 'loop' | 'exit' };

@@ -11,6 +11,11 @@ import type { FromShard, ShardTask, ToShard } from './shard-protocol.ts';
 const BEAT_MS = 250;
 const METRICS_MS = 1_000;
 
+/** Loads this module ahead of the first task. */
+export function warm(): void {
+  // Nothing to do: importing the module was the work.
+}
+
 /**
  * One long-running piscina task: a shard with its own CRI channel. It ends when main says `stop`; main ends the
  * whole worker when the heartbeat stands still.
@@ -54,8 +59,15 @@ export default function runShard(task: ShardTask): Promise<void> {
   let journaled = 0;
   const reporting = setInterval(() => {
     const label = { shard: String(task.shard) };
-    if (shard.handled > handled) batch.push({ name: 'actorlet_shard_messages_total', labels: label, value: shard.handled - handled, op: 'inc' });
-    if (shard.journalBytes > journaled) batch.push({ name: 'actorlet_journal_bytes_total', labels: {}, value: shard.journalBytes - journaled, op: 'inc' });
+    if (shard.handled > handled)
+      batch.push({ name: 'actorlet_shard_messages_total', labels: label, value: shard.handled - handled, op: 'inc' });
+    if (shard.journalBytes > journaled)
+      batch.push({
+        name: 'actorlet_journal_bytes_total',
+        labels: {},
+        value: shard.journalBytes - journaled,
+        op: 'inc',
+      });
     handled = shard.handled;
     journaled = shard.journalBytes;
     if (batch.length === 0) return;

@@ -111,7 +111,14 @@ export class Shard {
     if (message.type !== 'pod.start') return this.pods.get(uid);
     clearTimeout(this.pods.get(uid)?.timer);
     const { pod, source } = message;
-    const made = { uid, source, snapshot: bornPod({ pod, source, settings: this.config.settings }), state: '', timer: undefined, deadline: null };
+    const made = {
+      uid,
+      source,
+      snapshot: bornPod({ pod, source, settings: this.config.settings }),
+      state: '',
+      timer: undefined,
+      deadline: null,
+    };
     this.pods.set(uid, made);
     return made;
   }
@@ -119,7 +126,10 @@ export class Shard {
   private tellState(pod: Hosted, state: string): void {
     const { metadata } = pod.snapshot.context.pod;
     const name = `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`;
-    this.config.log.info({ pod: name, podUID: pod.uid, state, from: pod.state, why: pod.snapshot.context.why }, 'Pod state changed');
+    this.config.log.info(
+      { pod: name, podUID: pod.uid, state, from: pod.state, why: pod.snapshot.context.why },
+      'Pod state changed',
+    );
     pod.state = state;
   }
 
@@ -132,7 +142,10 @@ export class Shard {
         return;
       case 'event.Record': {
         const { metadata } = pod.snapshot.context.pod;
-        send({ t: 'event', event: { uid, namespace: metadata?.namespace ?? '', name: metadata?.name ?? '', at, ...effect.params } });
+        send({
+          t: 'event',
+          event: { uid, namespace: metadata?.namespace ?? '', name: metadata?.name ?? '', at, ...effect.params },
+        });
         return;
       }
       case 'pleg.Observe':

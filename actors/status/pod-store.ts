@@ -31,7 +31,9 @@ export class PodStore {
 
   /** All pods with their current status, as `v1.Pod`. */
   list(): Pod[] {
-    return [...this.pods.values()].map(({ pod, report }) => (report === null ? pod : { ...pod, status: report.status }));
+    return [...this.pods.values()].map(({ pod, report }) =>
+      report === null ? pod : { ...pod, status: report.status },
+    );
   }
 
   /** How many pods are in each machine state. */

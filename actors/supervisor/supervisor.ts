@@ -5,7 +5,11 @@ import { step } from '../../machines/machine-step/step.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
 import type { PodMemory } from '../../machines/protocol/memory.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
-import type { SupervisorContext, SupervisorMessage, SupervisorOrder } from '../../machines/supervisor/supervisor-context.ts';
+import type {
+  SupervisorContext,
+  SupervisorMessage,
+  SupervisorOrder,
+} from '../../machines/supervisor/supervisor-context.ts';
 import { supervisorMachine } from '../../machines/supervisor/supervisor-machine.ts';
 import type { RuntimeState } from '../runtime-state/runtime-watch.ts';
 import type { PodStore } from '../status/pod-store.ts';
@@ -57,7 +61,8 @@ export class Supervisor {
 
   /** Tells every living pod actor. */
   broadcast(message: PodMessage): void {
-    for (const { uid, shard, phase } of Object.values(this.context.pods)) if (phase === 'started') this.options.post(shard, uid, message);
+    for (const { uid, shard, phase } of Object.values(this.context.pods))
+      if (phase === 'started') this.options.post(shard, uid, message);
   }
 
   /** Tells one living pod actor. */
@@ -91,7 +96,16 @@ export class Supervisor {
         const { runtimeReady, networkReady } = this.options.runtimeState();
         const memory = store.reportOf(order.uid)?.memory ?? this.options.remembered(order.uid);
         const observed = this.cache.get(order.uid) ?? null;
-        post(order.shard, order.uid, { type: 'pod.start', at: now(), pod: order.pod, source: order.source, observed, memory, runtimeReady, networkReady });
+        post(order.shard, order.uid, {
+          type: 'pod.start',
+          at: now(),
+          pod: order.pod,
+          source: order.source,
+          observed,
+          memory,
+          runtimeReady,
+          networkReady,
+        });
         break;
       }
       case 'tell':

@@ -6,6 +6,7 @@ import { loadConfiguration } from '../../actors/configuration/load-configuration
 import { ConfigurationInvalid } from '../../actors/configuration/problems.ts';
 import { setUpProcess } from '../../actors/configuration/process-setup.ts';
 import { agentVersion } from '../../actors/configuration/version.ts';
+import { startThreads } from '../../actors/shard/shard-pool.ts';
 import { createLogger } from '../../actors/logging/create-logger.ts';
 import { startNode } from '../../actors/node/node.ts';
 import { startSdNotify } from '../../actors/node/sd-notify.ts';
@@ -26,6 +27,7 @@ async function runDaemon(command: Command): Promise<void> {
   const options = readDaemonOptions(command);
   for (const warning of options.warnings) process.stderr.write(`${warning}\n`);
   const { kubelet, settings } = options;
+  const threads = startThreads(settings.shards);
   const { config, warnings, origins } = loadConfiguration({
     configFile: kubelet.configFile,
     configDir: kubelet.configDir,
@@ -40,8 +42,14 @@ async function runDaemon(command: Command): Promise<void> {
   for (const flag of options.withoutEffect) log.warn({ flag }, 'Flag is accepted; what it asks for is not built yet');
   setUpProcess(config, log);
 
-  const { endpoint, containerd } = await runtimeFor(origins.isSet('containerRuntimeEndpoint') ? config.containerRuntimeEndpoint : '', kubelet.rootDir, config.cgroupDriver, settings, log);
-  const node = await startNode({ config, flags: kubelet, settings, endpoint, log, workerLog });
+  const { endpoint, containerd } = await runtimeFor(
+    origins.isSet('containerRuntimeEndpoint') ? config.containerRuntimeEndpoint : '',
+    kubelet.rootDir,
+    config.cgroupDriver,
+    settings,
+    log,
+  );
+  const node = await startNode({ config, flags: kubelet, settings, endpoint, log, workerLog, threads });
   log.info('Started kubelet');
   const systemd = await startSdNotify(() => true, log);
 
@@ -69,13 +77,18 @@ async function runtimeFor(
   const choice = await chooseRuntime(settings.privateContainerd, named);
   if (choice.kind === 'endpoint') return { endpoint: choice.endpoint, containerd: null };
   const { startPrivateContainerd } = await import('../../cri/private-containerd/start-private-containerd.ts');
-  const containerd = await startPrivateContainerd({ rootDir, log, cgroupDriver: cgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs' });
+  const containerd = await startPrivateContainerd({
+    rootDir,
+    log,
+    cgroupDriver: cgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs',
+  });
   return { endpoint: containerd.endpoint, containerd };
 }
 
 /** Prints an error as people should read it, and gives the exit code. */
 export function explainError(error: unknown): number {
-  if (error instanceof ActorletError || error instanceof ConfigurationInvalid) process.stderr.write(`${error.message}\n`);
+  if (error instanceof ActorletError || error instanceof ConfigurationInvalid)
+    process.stderr.write(`${error.message}\n`);
   else process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   return 1;
 }

@@ -13,8 +13,13 @@ export function replayCommand(): Command {
       const result = await replay(journalLines(await journalFiles(paths)));
       const seconds = (performance.now() - began) / 1000;
       const rate = Math.round(result.messages / Math.max(seconds, 1e-3));
-      process.stderr.write(`${result.messages} messages of ${result.pods} pods in ${seconds.toFixed(2)} s (${rate}/s)\n`);
-      if (result.unanswered > 0) process.stderr.write(`${result.unanswered} messages had no recorded outcome (the agent ended while it handled them)\n`);
+      process.stderr.write(
+        `${result.messages} messages of ${result.pods} pods in ${seconds.toFixed(2)} s (${rate}/s)\n`,
+      );
+      if (result.unanswered > 0)
+        process.stderr.write(
+          `${result.unanswered} messages had no recorded outcome (the agent ended while it handled them)\n`,
+        );
       if (result.difference === null) {
         process.stdout.write('identical\n');
         return;

@@ -1,5 +1,3 @@
-
-
 /** First crash-loop and image-pull delay, ms (kubelet `initialBackOff`, `imageBackOffPeriod`). */
 export const INITIAL_BACK_OFF_MS = 10_000;
 /** Longest image-pull delay, ms. */

@@ -10,7 +10,8 @@ import type { BackOff } from './back-off.ts';
 export type ContainerKind = 'init' | 'sidecar' | 'regular' | 'ephemeral';
 
 /** Why a running container is to be stopped (kubelet's containerKillReason, in words). */
-export type KillReason = 'podTermination' | 'definitionChanged' | 'liveness' | 'startup' | 'postStartHook' | 'unknownState' | 'sandboxChanged';
+export type KillReason =
+  'podTermination' | 'definitionChanged' | 'liveness' | 'startup' | 'postStartHook' | 'unknownState' | 'sandboxChanged';
 
 /** An order to stop a container. */
 export interface KillOrder {

@@ -8,9 +8,19 @@ export function podText(pod: Pod): string {
 }
 
 /** A Kubernetes event about a container, with its field path. */
-export function containerEvent(context: ContainerContext, type: 'Normal' | 'Warning', reason: string, message: string): Effect {
-  const list = context.kind === 'ephemeral' ? 'ephemeralContainers' : context.kind === 'regular' ? 'containers' : 'initContainers';
-  return { type: 'event.Record', key: '', params: { type, reason, message, fieldPath: `spec.${list}{${context.name}}` } };
+export function containerEvent(
+  context: ContainerContext,
+  type: 'Normal' | 'Warning',
+  reason: string,
+  message: string,
+): Effect {
+  const list =
+    context.kind === 'ephemeral' ? 'ephemeralContainers' : context.kind === 'regular' ? 'containers' : 'initContainers';
+  return {
+    type: 'event.Record',
+    key: '',
+    params: { type, reason, message, fieldPath: `spec.${list}{${context.name}}` },
+  };
 }
 
 /** An error of the runtime as gRPC clients print it; errors of the agent itself stand for themselves. */

@@ -1,6 +1,6 @@
 import type { ContainerContext, ContainerEvent } from './container-context.ts';
 import { waitsUntil } from './back-off.ts';
-import { hookAction } from './hook-effect.ts';
+import { hookAction, wantsHttp } from './hook-effect.ts';
 import { withDefaultTag } from './image-name.ts';
 
 /** Crash-loop back-off holds the container back. Its last end counts, and only for the same definition. */
@@ -56,7 +56,16 @@ export function postStartFailed(context: ContainerContext, event: ContainerEvent
   }
   const { container, podIPs } = event.world;
   const handler = container.lifecycle?.postStart;
-  return handler !== undefined && context.op === '' && 'error' in hookAction(handler, container, context.id, podIPs[0] ?? '', '', 0);
+  return (
+    handler !== undefined &&
+    context.op === '' &&
+    'error' in hookAction(handler, container, context.id, podIPs[0] ?? '', '', 0)
+  );
+}
+
+/** A hook's https request met a server that speaks http: it is sent again over http. */
+export function hookWantsHttp(context: ContainerContext, event: ContainerEvent): boolean {
+  return event.type === 'failed' && ownOutcome(context, event) && wantsHttp(event.outcome);
 }
 
 /** The newest container of this name runs, and it is one the machine does not hold as ended. */
@@ -80,7 +89,9 @@ export function seenStopped(context: ContainerContext, event: ContainerEvent): b
 export function runsPreStop(context: ContainerContext, event: ContainerEvent): boolean {
   if (event.type !== 'kill') return false;
   return (
-    event.world.container.lifecycle?.preStop !== undefined && event.order.graceSeconds > 0 && context.preStopDone !== context.id
+    event.world.container.lifecycle?.preStop !== undefined &&
+    event.order.graceSeconds > 0 &&
+    context.preStopDone !== context.id
   );
 }
 

@@ -7,7 +7,11 @@ import * as starting from './start-actions.ts';
 import * as stopping from './stop-actions.ts';
 
 const machine = setup({
-  types: { context: {} as ContainerContext, events: {} as ContainerEvent, input: {} as Pick<ContainerContext, 'name' | 'kind'> },
+  types: {
+    context: {} as ContainerContext,
+    events: {} as ContainerEvent,
+    input: {} as Pick<ContainerContext, 'name' | 'kind'>,
+  },
   actions: { effect: () => undefined },
   guards: {
     inBackOff: ({ context, event }) => guards.inBackOff(context, event),
@@ -23,7 +27,11 @@ const machine = setup({
     seenEnded: ({ context, event }) => guards.seenEnded(context, event),
     seenStopped: ({ context, event }) => guards.seenStopped(context, event),
     hookFailed: ({ context, event }) => guards.postStartFailed(context, event),
-    hookFailedThenPreStop: ({ context, event }) => guards.postStartFailed(context, event) && event.world.container.lifecycle?.preStop !== undefined && starting.hookKillGrace(event.world) > 0,
+    hookFailedThenPreStop: ({ context, event }) =>
+      guards.postStartFailed(context, event) &&
+      event.world.container.lifecycle?.preStop !== undefined &&
+      starting.hookKillGrace(event.world) > 0,
+    hookWantsHttp: ({ context, event }) => guards.hookWantsHttp(context, event),
     imageHeldBack: ({ context, event }) => guards.ownOutcome(context, event) && !guards.imageDelayOver(context, event),
     pullHeldBack: ({ context, event }) => guards.pullAlways(event) && !guards.imageDelayOver(context, event),
     runsPreStop: ({ context, event }) => guards.runsPreStop(context, event),
@@ -66,7 +74,11 @@ export const containerMachine = machine.createMachine({
         start: [
           { guard: 'inBackOff', target: 'backingOff', actions: act(starting.backedOff) },
           { guard: 'imageNameBad', target: 'retrying', actions: act(starting.badImageName) },
-          { guard: 'pullHeldBack', target: 'starting.imageBackOff', actions: [act(starting.begun), act(starting.imageBackedOff)] },
+          {
+            guard: 'pullHeldBack',
+            target: 'starting.imageBackOff',
+            actions: [act(starting.begun), act(starting.imageBackedOff)],
+          },
           { guard: 'pullAlways', target: 'starting.pullingImage', actions: act(starting.begun) },
           { target: 'starting.checkingImage', actions: act(starting.begun) },
         ],
@@ -137,7 +149,11 @@ export const containerMachine = machine.createMachine({
           on: {
             ...anew,
             done: [
-              { guard: ({ context, event }) => guards.ownOutcome(context, event) && guards.podReady(event), target: 'creating', actions: act(starting.prepared) },
+              {
+                guard: ({ context, event }) => guards.ownOutcome(context, event) && guards.podReady(event),
+                target: 'creating',
+                actions: act(starting.prepared),
+              },
               // The sandbox went away meanwhile: wait for the next one.
               { guard: 'own', target: 'awaitingPod', actions: act(starting.prepared) },
             ],
@@ -168,17 +184,30 @@ export const containerMachine = machine.createMachine({
           entry: act(starting.askPostStart),
           on: {
             done: [
-              { guard: 'hookFailedThenPreStop', target: '#container.stopping.preStop', actions: act(starting.postStartFailed) },
+              {
+                guard: 'hookFailedThenPreStop',
+                target: '#container.stopping.preStop',
+                actions: act(starting.postStartFailed),
+              },
               { guard: 'hookFailed', target: '#container.stopping.killing', actions: act(starting.postStartFailed) },
               { guard: 'own', target: '#container.running', actions: act(starting.postStartDone) },
             ],
             timer: [
-              { guard: 'hookFailedThenPreStop', target: '#container.stopping.preStop', actions: act(starting.postStartFailed) },
+              {
+                guard: 'hookFailedThenPreStop',
+                target: '#container.stopping.preStop',
+                actions: act(starting.postStartFailed),
+              },
               { guard: 'hookFailed', target: '#container.stopping.killing', actions: act(starting.postStartFailed) },
               { target: '#container.running', actions: act(starting.postStartDone) },
             ],
             failed: [
-              { guard: 'hookFailedThenPreStop', target: '#container.stopping.preStop', actions: act(starting.postStartFailed) },
+              { guard: 'hookWantsHttp', actions: act(starting.askPostStartOverHttp) },
+              {
+                guard: 'hookFailedThenPreStop',
+                target: '#container.stopping.preStop',
+                actions: act(starting.postStartFailed),
+              },
               { guard: 'hookFailed', target: '#container.stopping.killing', actions: act(starting.postStartFailed) },
             ],
             observed: { guard: 'seenEnded', target: '#container.exited', actions: act(stopping.ended) },
@@ -207,11 +236,16 @@ export const containerMachine = machine.createMachine({
               { guard: 'own', target: 'killing', actions: act(stopping.preStopDone) },
             ],
             failed: [
+              { guard: 'hookWantsHttp', actions: act(stopping.askPreStopOverHttp) },
               { guard: 'mustWaitTurn', target: 'waitingTurn', actions: act(stopping.preStopFailed) },
               { guard: 'own', target: 'killing', actions: act(stopping.preStopFailed) },
             ],
             timer: [
-              { guard: ({ context, event }) => guards.sleepEndsEarly(context, event), target: 'waitingTurn', actions: act(stopping.preStopDone) },
+              {
+                guard: ({ context, event }) => guards.sleepEndsEarly(context, event),
+                target: 'waitingTurn',
+                actions: act(stopping.preStopDone),
+              },
               { target: 'killing', actions: act(stopping.preStopDone) },
             ],
             kill: { actions: act(stopping.graceShortened) },
@@ -247,7 +281,11 @@ export const containerMachine = machine.createMachine({
         start: [
           { guard: 'inBackOff', target: 'backingOff', actions: act(starting.backedOff) },
           { guard: 'imageNameBad', target: 'retrying', actions: act(starting.badImageName) },
-          { guard: 'pullHeldBack', target: 'starting.imageBackOff', actions: [act(starting.begun), act(starting.imageBackedOff)] },
+          {
+            guard: 'pullHeldBack',
+            target: 'starting.imageBackOff',
+            actions: [act(starting.begun), act(starting.imageBackedOff)],
+          },
           { guard: 'pullAlways', target: 'starting.pullingImage', actions: act(starting.begun) },
           { target: 'starting.checkingImage', actions: act(starting.begun) },
         ],

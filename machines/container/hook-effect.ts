@@ -1,13 +1,20 @@
 import type { Container } from '../protocol/api-types.ts';
 import type { Effect } from '../protocol/effects.ts';
+import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
 
 type Handler = NonNullable<NonNullable<Container['lifecycle']>['postStart']>;
 
 /** What a lifecycle hook asks for: an effect, or a pause of so many ms (`sleep`, KEP-3960). */
 export type HookAction = { effect: Effect } | { sleepMs: number } | { error: string };
 
+/** How a hook's request names itself, unless the pod says otherwise (kubelet 1.35). */
+const USER_AGENT = 'kube-lifecycle/1.35';
+/** End of the key of a request that is sent again over http. */
+const OVER_HTTP = '/http';
+
 /**
  * Translates `lifecycle.postStart` or `.preStop`. `timeoutSeconds` 0 = none. A hook without a host asks the pod's own address.
+ * Any answer to a request counts as success, whatever its status.
  */
 export function hookAction(
   handler: Handler,
@@ -18,21 +25,26 @@ export function hookAction(
   timeoutSeconds: number,
 ): HookAction {
   if (handler.exec) {
-    return { effect: { type: 'cri.ExecSync', key, params: { containerId, cmd: handler.exec.command ?? [], timeoutSeconds } } };
+    return {
+      effect: { type: 'cri.ExecSync', key, params: { containerId, cmd: handler.exec.command ?? [], timeoutSeconds } },
+    };
   }
   if (handler.httpGet) {
     const port = resolvePort(handler.httpGet.port, container);
-    if (port === null) return { error: `couldn't find port: ${JSON.stringify(handler.httpGet.port)} in container ${container.name}` };
+    if (port === null)
+      return { error: `couldn't find port: ${JSON.stringify(handler.httpGet.port)} in container ${container.name}` };
+    const host = handler.httpGet.host || podIP;
+    if (host === '') return { error: 'failed to find networking container' };
     return {
       effect: {
         type: 'net.HttpGet',
         key,
         params: {
           scheme: handler.httpGet.scheme === 'HTTPS' ? 'https' : 'http',
-          host: handler.httpGet.host || podIP,
+          host,
           port,
           path: handler.httpGet.path ?? '/',
-          headers: (handler.httpGet.httpHeaders ?? []).map(({ name, value }) => ({ name, value })),
+          headers: hookHeaders(handler.httpGet.httpHeaders ?? []),
           timeoutMs: timeoutSeconds === 0 ? 60_000 : timeoutSeconds * 1000,
         },
       },
@@ -40,6 +52,48 @@ export function hookAction(
   }
   if (handler.sleep) return { sleepMs: handler.sleep.seconds * 1000 };
   return { error: 'invalid handler: no action is set' };
+}
+
+function hookHeaders(given: readonly { name: string; value: string }[]): { name: string; value: string }[] {
+  const headers = given.map(({ name, value }) => ({ name, value }));
+  if (!headers.some(({ name }) => name.toLowerCase() === 'user-agent'))
+    headers.push({ name: 'User-Agent', value: USER_AGENT });
+  return headers;
+}
+
+/**
+ * The same request over http, for a server that answered https with http (kubelet's runHTTPHandler): without the
+ * Authorization header, which must not go over the wire in clear. Null when the hook makes no https request.
+ */
+export function hookOverHttp(action: HookAction): Effect | null {
+  if (!('effect' in action) || action.effect.type !== 'net.HttpGet' || action.effect.params.scheme !== 'https')
+    return null;
+  const { key, params } = action.effect;
+  const headers = params.headers.filter(({ name }) => name.toLowerCase() !== 'authorization');
+  return { type: 'net.HttpGet', key: `${key}${OVER_HTTP}`, params: { ...params, scheme: 'http', headers } };
+}
+
+/** The outcome of a hook says that the server speaks http where https was asked for, and http has not been tried yet. */
+export function wantsHttp(outcome: EffectFailed): boolean {
+  return (
+    outcome.effect === 'net.HttpGet' &&
+    outcome.error.code === 'HTTPResponseToHTTPSClient' &&
+    !outcome.key.endsWith(OVER_HTTP)
+  );
+}
+
+/** Event LifecycleHTTPFallback, when the outcome is that of a request which succeeded over http; it is the pod's event. */
+export function fallbackEvents(
+  outcome: EffectDone,
+  handler: Handler | undefined,
+  container: Container,
+  podIP: string,
+): Effect[] {
+  if (outcome.effect !== 'net.HttpGet' || !outcome.key.endsWith(OVER_HTTP) || !handler?.httpGet) return [];
+  const host = handler.httpGet.host || podIP;
+  const address = `${host.includes(':') ? `[${host}]` : host}:${resolvePort(handler.httpGet.port, container) ?? ''}`;
+  const message = `request to HTTPS lifecycle hook ${address} got HTTP response, retry with HTTP succeeded`;
+  return [{ type: 'event.Record', key: '', params: { type: 'Warning', reason: 'LifecycleHTTPFallback', message } }];
 }
 
 /** A port given as number, numeral or the name of a container port; null when there is none. */

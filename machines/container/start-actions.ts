@@ -5,7 +5,7 @@ import { MAX_IMAGE_BACK_OFF_MS, nextBackOff } from './back-off.ts';
 import type { ContainerContext, ContainerEvent, ContainerWorld } from './container-context.ts';
 import { containerEvent, podText, runtimeError } from './container-events.ts';
 import { backOffUntil } from './container-guards.ts';
-import { hookAction } from './hook-effect.ts';
+import { fallbackEvents, hookAction, hookOverHttp } from './hook-effect.ts';
 import { withDefaultTag } from './image-name.ts';
 import { createEffect, imagePullEffect, imageStatusEffect, nextKey, prepareEffect } from './start-effects.ts';
 
@@ -32,7 +32,10 @@ export function begun(context: ContainerContext, { world }: ContainerEvent): Out
   const last = world.observed;
   const entry = context.backOff?.hash === world.hash ? context.backOff : null;
   const max = world.settings.maxContainerRestartPeriodMs;
-  const backOff = last?.state === 'exited' ? { ...nextBackOff(entry, last.finishedAt, world.at, max), hash: world.hash } : context.backOff;
+  const backOff =
+    last?.state === 'exited'
+      ? { ...nextBackOff(entry, last.finishedAt, world.at, max), hash: world.hash }
+      : context.backOff;
   const waiting = context.waiting?.reason === 'CrashLoopBackOff' ? null : context.waiting;
   return { patch: { attempt: world.nextAttempt, backOff, kill: null, image: null, waiting, op: '', deadline: null } };
 }
@@ -55,7 +58,12 @@ export function backOffReminder(context: ContainerContext, { world }: ContainerE
 }
 
 function backOffEvent(context: ContainerContext, world: ContainerWorld): Effect {
-  return containerEvent(context, 'Warning', 'BackOff', `Back-off restarting failed container ${context.name} in pod ${podText(world.pod)}`);
+  return containerEvent(
+    context,
+    'Warning',
+    'BackOff',
+    `Back-off restarting failed container ${context.name} in pod ${podText(world.pod)}`,
+  );
 }
 
 /** The delay or the pause is over; the pod decides anew whether to start. */
@@ -91,7 +99,14 @@ export function imageFound(context: ContainerContext, event: ContainerEvent): Ou
   const image = event.world.container.image ?? '';
   return {
     patch: { image: outcome.result.present, op: '', imageBackOff: null },
-    effects: [containerEvent(context, 'Normal', 'Pulled', `Container image "${image}" already present on machine and can be accessed by the pod`)],
+    effects: [
+      containerEvent(
+        context,
+        'Normal',
+        'Pulled',
+        `Container image "${image}" already present on machine and can be accessed by the pod`,
+      ),
+    ],
   };
 }
 
@@ -149,8 +164,15 @@ export function imageBackedOff(context: ContainerContext, { world }: ContainerEv
   if (entry === null) return { patch: { deadline: world.at } };
   const text = `Back-off pulling image "${world.container.image ?? ''}"`;
   return {
-    patch: { op: '', deadline: entry.since + entry.delayMs, waiting: { reason: 'ImagePullBackOff', message: `${text}: ${entry.error}` } },
-    effects: [containerEvent(context, 'Normal', 'BackOff', text), containerEvent(context, 'Warning', 'Failed', 'Error: ImagePullBackOff')],
+    patch: {
+      op: '',
+      deadline: entry.since + entry.delayMs,
+      waiting: { reason: 'ImagePullBackOff', message: `${text}: ${entry.error}` },
+    },
+    effects: [
+      containerEvent(context, 'Normal', 'BackOff', text),
+      containerEvent(context, 'Warning', 'Failed', 'Error: ImagePullBackOff'),
+    ],
   };
 }
 
@@ -236,7 +258,11 @@ export function startDoneNoHook(context: ContainerContext, { world }: ContainerE
 export function startFailed(context: ContainerContext, event: ContainerEvent): Out {
   const raw = errorOf(event);
   return {
-    patch: { op: '', deadline: event.world.at + RETRY_MS, waiting: { reason: 'RunContainerError', message: runtimeError(raw) } },
+    patch: {
+      op: '',
+      deadline: event.world.at + RETRY_MS,
+      waiting: { reason: 'RunContainerError', message: runtimeError(raw) },
+    },
     effects: [
       containerEvent(context, 'Warning', 'Failed', `Error: ${raw.message}`),
       { type: 'cri.ContainerStatus', key: `inspect/${context.id}`, params: { containerId: context.id } },
@@ -252,8 +278,25 @@ export function askPostStart(context: ContainerContext, { world }: ContainerEven
   return { patch: { op: '', deadline: world.at + ('sleepMs' in hook ? hook.sleepMs : 0) } };
 }
 
-export function postStartDone(context: ContainerContext): Out {
-  return { patch: { op: '', deadline: null, waiting: null, postStartDone: context.id } };
+/** The server speaks http: the hook is asked for again that way. */
+export function askPostStartOverHttp(context: ContainerContext, { world }: ContainerEvent): Out {
+  const handler = world.container.lifecycle?.postStart;
+  const effect =
+    handler === undefined
+      ? null
+      : hookOverHttp(hookAction(handler, world.container, context.id, world.podIPs[0] ?? '', nextKey(context), 0));
+  return effect === null ? { patch: { op: '', deadline: world.at } } : ask(context, effect);
+}
+
+export function postStartDone(context: ContainerContext, event: ContainerEvent): Out {
+  const { container, podIPs } = event.world;
+  return {
+    patch: { op: '', deadline: null, waiting: null, postStartDone: context.id },
+    effects:
+      event.type === 'done'
+        ? fallbackEvents(event.outcome, container.lifecycle?.postStart, container, podIPs[0] ?? '')
+        : [],
+  };
 }
 
 /** Grace of a container whose postStart hook failed, seconds. */
@@ -285,6 +328,15 @@ export function adopted(context: ContainerContext, { world }: ContainerEvent): O
   // After a restart of the agent the id is not known yet, but the memory tells for which container the hook has ended.
   const preStopDone = context.preStopDone === seen.id ? context.preStopDone : '';
   return {
-    patch: { id: seen.id, attempt: seen.restartCount, op: '', deadline: null, waiting: null, kill: null, postStartDone: seen.id, preStopDone },
+    patch: {
+      id: seen.id,
+      attempt: seen.restartCount,
+      op: '',
+      deadline: null,
+      waiting: null,
+      kill: null,
+      postStartDone: seen.id,
+      preStopDone,
+    },
   };
 }

@@ -19,7 +19,11 @@ export function imageOf(world: ContainerWorld): string {
 
 /** `image.Status` for the container's image. */
 export function imageStatusEffect(context: ContainerContext, world: ContainerWorld): Effect {
-  return { type: 'image.Status', key: nextKey(context), params: { image: imageOf(world), runtimeHandler: world.runtimeHandler } };
+  return {
+    type: 'image.Status',
+    key: nextKey(context),
+    params: { image: imageOf(world), runtimeHandler: world.runtimeHandler },
+  };
 }
 
 /** `image.Pull` for the container's image, with the names of the pod's pull secrets, never their values. */
@@ -54,7 +58,10 @@ export function terminationLogPath(context: ContainerContext, world: ContainerWo
 }
 
 /** `host.PrepareContainer`: log folder, termination log, hosts file, sub paths. */
-export function prepareEffect(context: ContainerContext, world: ContainerWorld): { effect: Effect } | { error: string } {
+export function prepareEffect(
+  context: ContainerContext,
+  world: ContainerWorld,
+): { effect: Effect } | { error: string } {
   const logDirectory = world.sandboxConfig?.logDirectory ?? '';
   const subPaths = subPathsNeeded(world.pod, world.container, world.podIPs, world.settings, world.volumePaths ?? {});
   if ('error' in subPaths) return { error: subPaths.error };

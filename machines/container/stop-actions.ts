@@ -1,7 +1,7 @@
 import type { Decision } from '../machine-step/act.ts';
 import type { ContainerContext, ContainerEvent } from './container-context.ts';
 import { containerEvent } from './container-events.ts';
-import { hookAction } from './hook-effect.ts';
+import { fallbackEvents, hookAction, hookOverHttp } from './hook-effect.ts';
 import { ask } from './start-actions.ts';
 import { nextKey } from './start-effects.ts';
 
@@ -19,7 +19,9 @@ export function killOrdered(context: ContainerContext, event: ContainerEvent): O
   if (event.type !== 'kill') return {};
   return {
     patch: { kill: event.order, op: '', deadline: null },
-    effects: [containerEvent(context, 'Normal', 'Killing', event.order.message || `Stopping container ${context.name}`)],
+    effects: [
+      containerEvent(context, 'Normal', 'Killing', event.order.message || `Stopping container ${context.name}`),
+    ],
   };
 }
 
@@ -53,14 +55,38 @@ export function askPreStop(context: ContainerContext, { world }: ContainerEvent)
     return { ...asked, patch: { ...asked.patch, deadline: ends } };
   }
   if ('sleepMs' in hook) return { patch: { op: '', deadline: Math.min(world.at + hook.sleepMs, ends) } };
-  return { patch: { op: '', deadline: world.at }, effects: [containerEvent(context, 'Warning', 'FailedPreStopHook', 'PreStopHook failed')] };
+  return {
+    patch: { op: '', deadline: world.at },
+    effects: [containerEvent(context, 'Warning', 'FailedPreStopHook', 'PreStopHook failed')],
+  };
+}
+
+/** The server speaks http: the hook is asked for again that way, within the same grace period. */
+export function askPreStopOverHttp(context: ContainerContext, { world }: ContainerEvent): Out {
+  const handler = world.container.lifecycle?.preStop;
+  const ends = endOfGrace(context);
+  const left = Math.max(1, Math.ceil((ends - world.at) / 1000));
+  const effect =
+    handler === undefined
+      ? null
+      : hookOverHttp(hookAction(handler, world.container, context.id, world.podIPs[0] ?? '', nextKey(context), left));
+  if (effect === null) return { patch: { op: '', deadline: world.at } };
+  const asked = ask(context, effect);
+  return { ...asked, patch: { ...asked.patch, deadline: ends } };
 }
 
 export function preStopDone(context: ContainerContext, event: ContainerEvent): Out {
   if (event.type === 'done' && event.outcome.effect === 'cri.ExecSync' && event.outcome.result.exitCode !== 0) {
     return preStopFailed(context);
   }
-  return { patch: { op: '', deadline: null, preStopDone: context.id } };
+  const { container, podIPs } = event.world;
+  return {
+    patch: { op: '', deadline: null, preStopDone: context.id },
+    effects:
+      event.type === 'done'
+        ? fallbackEvents(event.outcome, container.lifecycle?.preStop, container, podIPs[0] ?? '')
+        : [],
+  };
 }
 
 export function preStopFailed(context: ContainerContext): Out {
@@ -79,7 +105,11 @@ export function askStop(context: ContainerContext, { world }: ContainerEvent): O
   const kill = context.kill;
   const used = kill === null ? 0 : Math.floor((world.at - kill.since) / 1000);
   const timeoutSeconds = Math.max(MINIMUM_GRACE_SECONDS, Math.ceil((kill?.graceSeconds ?? 0) - used));
-  return ask(context, { type: 'cri.StopContainer', key: nextKey(context), params: { containerId: context.id, timeoutSeconds } });
+  return ask(context, {
+    type: 'cri.StopContainer',
+    key: nextKey(context),
+    params: { containerId: context.id, timeoutSeconds },
+  });
 }
 
 /** The runtime says that it is stopped; a fresh look tells how it ended. */

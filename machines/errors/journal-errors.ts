@@ -2,9 +2,29 @@ import { defineErrors } from './define.ts';
 
 /** Errors of the message journal and of replay. */
 export const journalErrors = defineErrors('JRN', {
-  unreadableFile: [1, 'The journal file {file} cannot be read: {problem}.', 'Name an existing .jsonl or .jsonl.gz file, or a folder of them.'],
-  badRecord: [2, '{file}, line {line}: not a journal record: {problem}.', 'The file is damaged from here on; replay what stands before it, or use another copy.'],
-  unknownVersion: [3, '{file}, line {line}: journal version {version} is not known here (known: {known}).', 'Replay it with the actorlet that wrote it, or a later one.'],
-  cannotWrite: [4, 'The journal in {dir} cannot be written: {problem}.', 'Free space there or set --journal-dir; the agent goes on without a journal meanwhile.'],
-  noStart: [5, '{file}, line {line}: a message for pod {uid}, whose beginning is not in the files given.', 'Give the earlier segments too, or start at a segment that has its snapshot.'],
+  unreadableFile: [
+    1,
+    'The journal file {file} cannot be read: {problem}.',
+    'Name an existing .jsonl or .jsonl.gz file, or a folder of them.',
+  ],
+  badRecord: [
+    2,
+    '{file}, line {line}: not a journal record: {problem}.',
+    'The file is damaged from here on; replay what stands before it, or use another copy.',
+  ],
+  unknownVersion: [
+    3,
+    '{file}, line {line}: journal version {version} is not known here (known: {known}).',
+    'Replay it with the actorlet that wrote it, or a later one.',
+  ],
+  cannotWrite: [
+    4,
+    'The journal in {dir} cannot be written: {problem}.',
+    'Free space there or set --journal-dir; the agent goes on without a journal meanwhile.',
+  ],
+  noStart: [
+    5,
+    '{file}, line {line}: a message for pod {uid}, whose beginning is not in the files given.',
+    'Give the earlier segments too, or start at a segment that has its snapshot.',
+  ],
 });

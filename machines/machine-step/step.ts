@@ -27,7 +27,8 @@ const scope = {
   stopChild: () => undefined,
   emit: () => undefined,
   actionExecutor: (action: { type: string; params?: unknown }) => {
-    if (action.type !== 'effect') throw new Error(`a machine asked for the action ${action.type}, which no host carries out`);
+    if (action.type !== 'effect')
+      throw new Error(`a machine asked for the action ${action.type}, which no host carries out`);
     collected.push((action.params as EffectAction['params']).effect);
   },
   system: { _sendInspectionEvent: () => undefined, get: () => undefined, _relay: () => undefined },

@@ -48,8 +48,10 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
       } else if (kind === 'startup' && place !== undefined) {
         // Without memory, a container that has run for long has started (kubelet seeds sidecars the same way).
         const age = draft.at - seen.startedAt;
-        const worst = ((probe.initialDelaySeconds ?? 0) + (probe.failureThreshold ?? 3) * (probe.periodSeconds ?? 10)) * 1000;
-        if (age > worst) context.probes[key] = { value: 'onHold', context: { ...place.context, result: 'success', deadline: null } };
+        const worst =
+          ((probe.initialDelaySeconds ?? 0) + (probe.failureThreshold ?? 3) * (probe.periodSeconds ?? 10)) * 1000;
+        if (age > worst)
+          context.probes[key] = { value: 'onHold', context: { ...place.context, result: 'success', deadline: null } };
       }
     }
   }
@@ -60,6 +62,14 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
     beginTermination(draft, { reason: 'Deleted', message: '', gracePeriodSeconds: deletionGracePeriodSeconds }, null);
   }
   if (message.source === 'orphan') {
-    beginTermination(draft, { reason: 'Orphaned', message: 'no source names this pod', gracePeriodSeconds: context.pod.spec?.terminationGracePeriodSeconds }, null);
+    beginTermination(
+      draft,
+      {
+        reason: 'Orphaned',
+        message: 'no source names this pod',
+        gracePeriodSeconds: context.pod.spec?.terminationGracePeriodSeconds,
+      },
+      null,
+    );
   }
 }

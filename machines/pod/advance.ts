@@ -32,7 +32,7 @@ export function advance(context: PodContext, message: PodMessage): Decision<PodC
     lookAtProbes(draft);
     draft.context.focus = focus;
     draft.context.why = why;
-    settleDeadlines(draft);
+    settleDeadlines(draft, context);
     report(draft);
   }
   return { patch: draft.context, effects: draft.effects };
@@ -46,9 +46,14 @@ function take(draft: Draft, message: PodMessage): void {
     case 'pod.update':
       // Volumes and limits may have changed; setting them up again is harmless.
       takeDefinition(draft, message.pod);
-      if (draft.context.termination === null) forgetTasks(draft, ...['volumes', 'cgroup'].filter((n) => draft.context.tasks[n]?.state !== 'running'));
+      if (draft.context.termination === null)
+        forgetTasks(draft, ...['volumes', 'cgroup'].filter((n) => draft.context.tasks[n]?.state !== 'running'));
       if (message.pod.metadata?.deletionTimestamp !== undefined) {
-        beginTermination(draft, { reason: 'Deleted', message: '', gracePeriodSeconds: message.pod.metadata.deletionGracePeriodSeconds }, null);
+        beginTermination(
+          draft,
+          { reason: 'Deleted', message: '', gracePeriodSeconds: message.pod.metadata.deletionGracePeriodSeconds },
+          null,
+        );
       }
       break;
     case 'pod.terminate':
@@ -73,36 +78,47 @@ function take(draft: Draft, message: PodMessage): void {
 
 /** The pod's definition changed: containers whose hash changed are told, so that a repaired one need not wait out a delay. */
 function takeDefinition(draft: Draft, pod: Pod): void {
-  const hashes = new Map(specContainers(draft.context.pod).map(({ container }) => [container.name, containerHash(container)]));
+  const hashes = new Map(
+    specContainers(draft.context.pod).map(({ container }) => [container.name, containerHash(container)]),
+  );
   draft.context.pod = pod;
   for (const { container } of specContainers(pod)) {
-    if (hashes.get(container.name) !== containerHash(container)) tellContainer(draft, container.name, { type: 'changed' });
+    if (hashes.get(container.name) !== containerHash(container))
+      tellContainer(draft, container.name, { type: 'changed' });
   }
 }
 
 /** Deadlines that have come are served first, whatever woke the pod; so none is ever passed over. */
 function fireTimers(draft: Draft): void {
   for (const [name, place] of Object.entries(draft.context.containers)) {
-    if (place.context.deadline !== null && place.context.deadline <= draft.at) tellContainer(draft, name, { type: 'timer' });
+    if (place.context.deadline !== null && place.context.deadline <= draft.at)
+      tellContainer(draft, name, { type: 'timer' });
   }
   for (const owner of specContainers(draft.context.pod)) {
     for (const { key, kind, probe } of probesOf(owner)) {
       const deadline = draft.context.probes[key]?.context.deadline;
-      if (deadline !== undefined && deadline !== null && deadline <= draft.at) tellProbe(draft, owner, kind, probe, { type: 'timer' });
+      if (deadline !== undefined && deadline !== null && deadline <= draft.at)
+        tellProbe(draft, owner, kind, probe, { type: 'timer' });
     }
   }
 }
 
-/** A deadline that has passed and moved nobody is dropped: the host would otherwise be woken by it for ever. */
-function settleDeadlines(draft: Draft): void {
+/**
+ * A deadline that has passed and moved nobody is dropped: the host would otherwise be woken by it for ever. One
+ * that this very step has set (a hook's pause of 0 s) still has to be served.
+ */
+function settleDeadlines(draft: Draft, before: PodContext): void {
   const { context, at } = draft;
   const passed = (deadline: number | null) => deadline !== null && deadline <= at;
-  for (const [name, task] of Object.entries(context.tasks)) if (task.state === 'failed' && task.retryAt <= at) delete context.tasks[name];
+  for (const [name, task] of Object.entries(context.tasks))
+    if (task.state === 'failed' && task.retryAt <= at) delete context.tasks[name];
   for (const [name, place] of Object.entries(context.containers)) {
-    if (passed(place.context.deadline)) context.containers[name] = { ...place, context: { ...place.context, deadline: null } };
+    if (passed(place.context.deadline) && before.containers[name]?.context.deadline === place.context.deadline)
+      context.containers[name] = { ...place, context: { ...place.context, deadline: null } };
   }
   for (const [key, place] of Object.entries(context.probes)) {
-    if (passed(place.context.deadline) && place.value !== 'waiting') context.probes[key] = { ...place, context: { ...place.context, deadline: null } };
+    if (passed(place.context.deadline) && place.value !== 'waiting')
+      context.probes[key] = { ...place, context: { ...place.context, deadline: null } };
   }
 }
 
@@ -116,7 +132,11 @@ function lookAround(draft: Draft): void {
     const holdsRunning = value === 'running' || value === 'starting.postStart' || value.startsWith('stopping');
     const runs = seen?.state === 'running';
     const settled = value === 'waiting' || value === 'backingOff' || value === 'retrying' || value === 'exited';
-    if ((holdsRunning && !runs) || (settled && runs) || (value === 'waiting' && seen !== null && seen.id !== place.context.id)) {
+    if (
+      (holdsRunning && !runs) ||
+      (settled && runs) ||
+      (value === 'waiting' && seen !== null && seen.id !== place.context.id)
+    ) {
       tellContainer(draft, container.name, { type: 'observed' });
     }
   }
@@ -138,9 +158,13 @@ function plan(draft: Draft): Focused {
   }
   const terminating = planTerminating(draft);
   // What turns up late in a terminated pod is stopped and removed, but the phase does not go back.
-  if (terminating !== null && draft.context.focus.startsWith('terminated.')) return { focus: draft.context.focus, why: terminating.why };
+  if (terminating !== null && draft.context.focus.startsWith('terminated.'))
+    return { focus: draft.context.focus, why: terminating.why };
   if (terminating !== null) return terminating;
-  const reading = Object.entries(draft.context.tasks).some(([name, task]) => name.startsWith('message/') && task.state === 'running');
-  if (reading && !draft.context.focus.startsWith('terminated.')) return { focus: 'terminating.stoppingSandbox', why: 'termination messages are read' };
+  const reading = Object.entries(draft.context.tasks).some(
+    ([name, task]) => name.startsWith('message/') && task.state === 'running',
+  );
+  if (reading && !draft.context.focus.startsWith('terminated.'))
+    return { focus: 'terminating.stoppingSandbox', why: 'termination messages are read' };
   return planTerminated(draft);
 }

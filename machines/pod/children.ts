@@ -35,7 +35,10 @@ export function tellContainer(draft: Draft, name: string, event: Bare<ContainerE
   if (found === null) return;
   const before = draft.context.containers[name] ?? bornContainer(name, found.kind);
   const world = containerWorld(draft, found, before.context);
-  const { snapshot, effects } = step(containerMachine, snapshotOf(containerMachine, before), { ...event, world } as ContainerEvent);
+  const { snapshot, effects } = step(containerMachine, snapshotOf(containerMachine, before), {
+    ...event,
+    world,
+  } as ContainerEvent);
   draft.context.containers[name] = placeOf<ContainerContext>(snapshot);
   draft.effects.push(...effects);
 }
@@ -50,7 +53,10 @@ function containerWorld(draft: Draft, { container, kind }: SpecContainer, own: C
   const observed = newestOf(context.observed, container.name);
   const sandbox = newestSandbox(context.observed);
   const ready = sandbox?.state === 'ready' && context.tasks['sandbox.run']?.state === 'done' ? sandbox : null;
-  const target = kind === 'ephemeral' ? context.pod.spec?.ephemeralContainers?.find((c) => c.name === container.name)?.targetContainerName : undefined;
+  const target =
+    kind === 'ephemeral'
+      ? context.pod.spec?.ephemeralContainers?.find((c) => c.name === container.name)?.targetContainerName
+      : undefined;
   return {
     at: draft.at,
     pod: context.pod,
@@ -88,7 +94,13 @@ export function probesOf({ container, kind }: SpecContainer): { key: string; kin
 }
 
 /** Hands an event to a probe machine (made when it is new) and takes over its effects. */
-export function tellProbe(draft: Draft, owner: SpecContainer, kind: ProbeKind, probe: Probe, event: Bare<ProbeEvent>): void {
+export function tellProbe(
+  draft: Draft,
+  owner: SpecContainer,
+  kind: ProbeKind,
+  probe: Probe,
+  event: Bare<ProbeEvent>,
+): void {
   const key = `${owner.container.name}/${kind}`;
   const before = draft.context.probes[key] ?? bornProbe(owner.container.name, kind);
   const world = probeWorld(draft, owner, probe);

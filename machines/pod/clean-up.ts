@@ -19,7 +19,8 @@ export function readMessages(draft: Draft): void {
   for (const c of context.observed?.containers ?? []) {
     if (c.state !== 'exited' || context.messages[c.id] !== undefined) continue;
     const path = c.terminationLogHostPath ?? '';
-    const fallback = c.annotations['io.kubernetes.container.terminationMessagePolicy'] === 'FallbackToLogsOnError' && c.exitCode !== 0;
+    const fallback =
+      c.annotations['io.kubernetes.container.terminationMessagePolicy'] === 'FallbackToLogsOnError' && c.exitCode !== 0;
     if (path === '' && !fallback) continue;
     want(draft, `message/${c.id}`, (key) => ({
       type: 'host.ReadTerminationMessage',
@@ -43,19 +44,36 @@ export function collectGarbage(draft: Draft): void {
   }
   for (const list of dead.values()) {
     const ended = list.filter((c) => c.state !== 'created');
-    for (const c of [...ended.slice(KEPT_DEAD), ...list.filter((x) => x.state === 'created')]) removeContainer(draft, c);
+    for (const c of [...ended.slice(KEPT_DEAD), ...list.filter((x) => x.state === 'created')])
+      removeContainer(draft, c);
   }
   for (const sandbox of observed.sandboxes.slice(1)) {
-    if (sandbox.state === 'ready' || observed.containers.some((c) => c.sandboxId === sandbox.id && c.state === 'running')) continue;
+    if (
+      sandbox.state === 'ready' ||
+      observed.containers.some((c) => c.sandboxId === sandbox.id && c.state === 'running')
+    )
+      continue;
     if (observed.containers.some((c) => c.sandboxId === sandbox.id)) continue;
-    want(draft, `sandbox.remove/${sandbox.id}`, (key) => ({ type: 'cri.RemovePodSandbox', key, params: { podSandboxId: sandbox.id } }));
+    want(draft, `sandbox.remove/${sandbox.id}`, (key) => ({
+      type: 'cri.RemovePodSandbox',
+      key,
+      params: { podSandboxId: sandbox.id },
+    }));
   }
 }
 
 function removeContainer(draft: Draft, c: ObservedContainer): void {
-  const removed = want(draft, `container.remove/${c.id}`, (key) => ({ type: 'cri.RemoveContainer', key, params: { containerId: c.id } }));
+  const removed = want(draft, `container.remove/${c.id}`, (key) => ({
+    type: 'cri.RemoveContainer',
+    key,
+    params: { containerId: c.id },
+  }));
   if (removed || c.logPath === '') return;
-  want(draft, `container.log/${c.id}`, (key) => ({ type: 'host.RemoveContainerLog', key, params: { logPath: c.logPath, linkName: logLinkName(draft, c) } }));
+  want(draft, `container.log/${c.id}`, (key) => ({
+    type: 'host.RemoveContainerLog',
+    key,
+    params: { logPath: c.logPath, linkName: logLinkName(draft, c) },
+  }));
 }
 
 /**
@@ -64,7 +82,11 @@ function removeContainer(draft: Draft, c: ObservedContainer): void {
  */
 export function planTerminated(draft: Draft): Focused {
   const { context } = draft;
-  const tornDown = want(draft, 'teardown', (key) => ({ type: 'host.TearDownPod', key, params: { podUid: context.uid } }));
+  const tornDown = want(draft, 'teardown', (key) => ({
+    type: 'host.TearDownPod',
+    key,
+    params: { podUid: context.uid },
+  }));
   if (!tornDown) return { focus: 'terminated.cleaningUp', why: context.tasks['teardown']?.error?.message ?? '' };
   if (context.settings.cgroupsPerQOS) {
     const { path } = podCgroup(context.pod, context.settings);
@@ -87,17 +109,28 @@ function removeAll(draft: Draft): boolean {
   let all = true;
   for (const c of context.observed?.containers ?? []) {
     all = false;
-    want(draft, `container.remove/${c.id}`, (key) => ({ type: 'cri.RemoveContainer', key, params: { containerId: c.id } }));
+    want(draft, `container.remove/${c.id}`, (key) => ({
+      type: 'cri.RemoveContainer',
+      key,
+      params: { containerId: c.id },
+    }));
   }
   if (!all) return false;
   for (const s of context.observed?.sandboxes ?? []) {
     all = false;
-    want(draft, `sandbox.remove/${s.id}`, (key) => ({ type: 'cri.RemovePodSandbox', key, params: { podSandboxId: s.id } }));
+    want(draft, `sandbox.remove/${s.id}`, (key) => ({
+      type: 'cri.RemovePodSandbox',
+      key,
+      params: { podSandboxId: s.id },
+    }));
   }
   if (!all) return false;
   const pod = context.pod.metadata;
   const logDirectory = `${context.settings.podLogsDir}/${pod?.namespace ?? ''}_${pod?.name ?? ''}_${context.uid}`;
   const linkPrefix = `${pod?.name ?? ''}_${pod?.namespace ?? ''}_`;
-  return want(draft, 'logs.remove', (key) => ({ type: 'host.RemovePodLogs', key, params: { logDirectory, linkPrefix } }));
+  return want(draft, 'logs.remove', (key) => ({
+    type: 'host.RemovePodLogs',
+    key,
+    params: { logDirectory, linkPrefix },
+  }));
 }
-

@@ -42,7 +42,11 @@ function seenOf(context: PodContext, owner: SpecContainer): ObservedContainer | 
 }
 
 /** A running container that must be stopped, and why; null when it may go on. */
-function reasonToKill(context: PodContext, owner: SpecContainer, seen: ObservedContainer): { message: string; reason: KillReason; restart: boolean } | null {
+function reasonToKill(
+  context: PodContext,
+  owner: SpecContainer,
+  seen: ObservedContainer,
+): { message: string; reason: KillReason; restart: boolean } | null {
   const { container, kind } = owner;
   const word = kind === 'regular' ? 'Container' : 'Init container';
   const policy = container.restartPolicy ?? context.pod.spec?.restartPolicy ?? 'Always';
@@ -64,11 +68,20 @@ export function planContainers(context: PodContext): ContainerPlan {
   const plan: ContainerPlan = { start: [], kill: [], killPod: false, initialized: false };
   const all = specContainers(context.pod);
   for (const { container } of all.filter((c) => c.kind === 'ephemeral')) {
-    if (newestOf(context.observed, container.name) === null && !busy(context, container.name)) plan.start.push(container.name);
+    if (newestOf(context.observed, container.name) === null && !busy(context, container.name))
+      plan.start.push(container.name);
   }
-  plan.initialized = planInit(context, all.filter((c) => c.kind === 'init' || c.kind === 'sidecar'), plan);
+  plan.initialized = planInit(
+    context,
+    all.filter((c) => c.kind === 'init' || c.kind === 'sidecar'),
+    plan,
+  );
   if (plan.killPod || !plan.initialized) return plan;
-  planRegular(context, all.filter((c) => c.kind === 'regular'), plan);
+  planRegular(
+    context,
+    all.filter((c) => c.kind === 'regular'),
+    plan,
+  );
   return plan;
 }
 
@@ -77,8 +90,11 @@ function planInit(context: PodContext, inits: SpecContainer[], plan: ContainerPl
   if (inits.length === 0) return true;
   const regular = specContainers(context.pod).filter((c) => c.kind === 'regular');
   const sandboxId = context.observed?.sandboxes[0]?.id;
-  const alive = (seen: ObservedContainer | null) => seen !== null && seen.sandboxId === sandboxId && (seen.state === 'running' || seen.state === 'created');
-  let initialized = regular.some((c) => alive(newestOf(context.observed, c.container.name)) || busyStarting(context, c.container.name));
+  const alive = (seen: ObservedContainer | null) =>
+    seen !== null && seen.sandboxId === sandboxId && (seen.state === 'running' || seen.state === 'created');
+  let initialized = regular.some(
+    (c) => alive(newestOf(context.observed, c.container.name)) || busyStarting(context, c.container.name),
+  );
   let later = initialized;
   for (let i = inits.length - 1; i >= 0; i--) {
     const owner = inits[i];
@@ -116,8 +132,14 @@ function planInit(context: PodContext, inits: SpecContainer[], plan: ContainerPl
       initialized = next(context, inits, i, plan);
       continue;
     }
-    const lost = seen.state === 'unknown' && kind === 'init' && (container.restartPolicy ?? context.pod.spec?.restartPolicy) === 'Never';
-    if (!lost && (kind === 'sidecar' || seen.state !== 'exited' || shouldRestart(context.pod, container, seen.exitCode))) {
+    const lost =
+      seen.state === 'unknown' &&
+      kind === 'init' &&
+      (container.restartPolicy ?? context.pod.spec?.restartPolicy) === 'Never';
+    if (
+      !lost &&
+      (kind === 'sidecar' || seen.state !== 'exited' || shouldRestart(context.pod, container, seen.exitCode))
+    ) {
       plan.start.push(name);
       continue;
     }
@@ -164,12 +186,21 @@ function planRegular(context: PodContext, regular: SpecContainer[], plan: Contai
       const kill = reasonToKill(context, owner, seen);
       if (kill === null) kept++;
       else {
-        plan.kill.push({ name, message: kill.restart ? `${kill.message}, will be restarted` : kill.message, reason: kill.reason });
+        plan.kill.push({
+          name,
+          message: kill.restart ? `${kill.message}, will be restarted` : kill.message,
+          reason: kill.reason,
+        });
         kept++;
       }
       continue;
     }
-    if (seen === null || seen.state === 'created' || seen.state === 'unknown' || shouldRestart(context.pod, container, seen.exitCode)) {
+    if (
+      seen === null ||
+      seen.state === 'created' ||
+      seen.state === 'unknown' ||
+      shouldRestart(context.pod, container, seen.exitCode)
+    ) {
       plan.start.push(name);
     }
   }

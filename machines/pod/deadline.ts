@@ -4,9 +4,11 @@ import type { PodContext } from './pod-context.ts';
 export function deadlineAt(context: PodContext): number | null {
   if (context.finished) return null;
   let earliest = Number.POSITIVE_INFINITY;
-  for (const place of Object.values(context.containers)) earliest = Math.min(earliest, place.context.deadline ?? Infinity);
+  for (const place of Object.values(context.containers))
+    earliest = Math.min(earliest, place.context.deadline ?? Infinity);
   for (const place of Object.values(context.probes)) earliest = Math.min(earliest, place.context.deadline ?? Infinity);
-  for (const task of Object.values(context.tasks)) if (task.state === 'failed') earliest = Math.min(earliest, task.retryAt);
+  for (const task of Object.values(context.tasks))
+    if (task.state === 'failed') earliest = Math.min(earliest, task.retryAt);
   const active = context.pod.spec?.activeDeadlineSeconds;
   if (active !== undefined && context.termination === null && context.startedAt !== 0) {
     earliest = Math.min(earliest, context.startedAt + active * 1000);

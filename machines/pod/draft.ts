@@ -65,11 +65,22 @@ export function taskDone(draft: Draft, name: string): void {
 }
 
 /** Notes a failure and when to try again (pause doubles). */
-export function taskFailed(draft: Draft, name: string, error: { code: string; message: string }, patience: Patience = PATIENCE): void {
+export function taskFailed(
+  draft: Draft,
+  name: string,
+  error: { code: string; message: string },
+  patience: Patience = PATIENCE,
+): void {
   const task = draft.context.tasks[name];
   if (task === undefined) return;
   const pause = Math.min(patience.firstMs * 2 ** task.failures, patience.longestMs);
-  draft.context.tasks[name] = { ...task, state: 'failed', failures: task.failures + 1, error, retryAt: draft.at + pause };
+  draft.context.tasks[name] = {
+    ...task,
+    state: 'failed',
+    failures: task.failures + 1,
+    error,
+    retryAt: draft.at + pause,
+  };
 }
 
 /** Forgets tasks, so that they can be wanted anew. */

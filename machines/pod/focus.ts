@@ -17,23 +17,38 @@ const BY_CONTAINER: readonly (readonly [state: string, focus: PodFocus])[] = [
 
 /** Names what a pod with a ready sandbox waits for. */
 export function syncingFocus(context: PodContext, initialized: boolean): Focused {
-  const specs = specContainers(context.pod).map((owner) => ({ owner, state: statePath(context.containers[owner.container.name]?.value ?? '') }));
+  const specs = specContainers(context.pod).map((owner) => ({
+    owner,
+    state: statePath(context.containers[owner.container.name]?.value ?? ''),
+  }));
   for (const [state, focus] of BY_CONTAINER) {
     const hit = specs.find((s) => s.state === state || s.state.startsWith(`${state}.`));
     if (hit === undefined) continue;
     const { name } = hit.owner.container;
     const waiting = context.containers[name]?.context.waiting;
     const initializing = focus === 'syncing.startingContainers' && (hit.owner.kind === 'init' || !initialized);
-    return { focus: initializing ? 'syncing.initializing' : focus, why: waiting ? `${name}: ${waiting.reason}: ${waiting.message}` : `${name}: ${hit.state}` };
+    return {
+      focus: initializing ? 'syncing.initializing' : focus,
+      why: waiting ? `${name}: ${waiting.reason}: ${waiting.message}` : `${name}: ${hit.state}`,
+    };
   }
   if (!initialized) {
-    const current = specs.find((s) => s.owner.kind === 'init' && newestOf(context.observed, s.owner.container.name)?.state === 'running');
-    return { focus: 'syncing.initializing', why: current === undefined ? '' : `init container ${current.owner.container.name} runs` };
+    const current = specs.find(
+      (s) => s.owner.kind === 'init' && newestOf(context.observed, s.owner.container.name)?.state === 'running',
+    );
+    return {
+      focus: 'syncing.initializing',
+      why: current === undefined ? '' : `init container ${current.owner.container.name} runs`,
+    };
   }
   const serving = specs.filter((s) => s.owner.kind === 'regular' || s.owner.kind === 'sidecar');
-  const unstarted = serving.filter((s) => s.state === 'running' && !startedOf(context, s.owner)).map((s) => s.owner.container.name);
+  const unstarted = serving
+    .filter((s) => s.state === 'running' && !startedOf(context, s.owner))
+    .map((s) => s.owner.container.name);
   if (unstarted.length > 0) return { focus: 'syncing.waitingForStartupProbe', why: unstarted.join(', ') };
-  const unready = serving.filter((s) => s.state === 'running' && !readyOf(context, s.owner)).map((s) => s.owner.container.name);
+  const unready = serving
+    .filter((s) => s.state === 'running' && !readyOf(context, s.owner))
+    .map((s) => s.owner.container.name);
   if (unready.length > 0) return { focus: 'syncing.waitingForReadiness', why: unready.join(', ') };
   return { focus: 'syncing.running', why: '' };
 }

@@ -8,7 +8,11 @@ export function graceSecondsOf(context: PodContext): number {
 
 /** Grace for a kill after a failed probe: the probe's own period wins (KEP-2238). */
 export function probeGraceSeconds(context: PodContext, container: string, kind: 'liveness' | 'startup'): number {
-  const spec = [...(context.pod.spec?.initContainers ?? []), ...(context.pod.spec?.containers ?? [])].find((c) => c.name === container);
+  const spec = [...(context.pod.spec?.initContainers ?? []), ...(context.pod.spec?.containers ?? [])].find(
+    (c) => c.name === container,
+  );
   const probe = kind === 'liveness' ? spec?.livenessProbe : spec?.startupProbe;
-  return context.pod.metadata?.deletionGracePeriodSeconds ?? probe?.terminationGracePeriodSeconds ?? graceSecondsOf(context);
+  return (
+    context.pod.metadata?.deletionGracePeriodSeconds ?? probe?.terminationGracePeriodSeconds ?? graceSecondsOf(context)
+  );
 }

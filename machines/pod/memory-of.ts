@@ -16,7 +16,13 @@ export function memoryOf(context: PodContext): PodMemory {
   }
   for (const [key, { context: p }] of Object.entries(context.probes)) {
     if (p.containerId === '') continue;
-    memory.probes[key] = { containerId: p.containerId, result: p.result, run: p.run, outcome: p.outcome, nextAt: p.deadline ?? 0 };
+    memory.probes[key] = {
+      containerId: p.containerId,
+      result: p.result,
+      run: p.run,
+      outcome: p.outcome,
+      nextAt: p.deadline ?? 0,
+    };
   }
   return memory;
 }

@@ -37,7 +37,14 @@ function newestFirst(a: Aged, b: Aged): number {
 function current(draft: Draft): ObservedPod {
   const { uid, pod } = draft.context;
   return (
-    draft.context.observed ?? { uid, name: pod.metadata?.name ?? '', namespace: pod.metadata?.namespace ?? '', at: 0, sandboxes: [], containers: [] }
+    draft.context.observed ?? {
+      uid,
+      name: pod.metadata?.name ?? '',
+      namespace: pod.metadata?.namespace ?? '',
+      at: 0,
+      sandboxes: [],
+      containers: [],
+    }
   );
 }
 

@@ -31,8 +31,10 @@ function noteFact(draft: Draft, name: string, outcome: EffectDone | EffectFailed
     if (outcome.effect === 'cri.CreateContainer') draft.effects.push({ type: 'pleg.Observe', key: '', params: {} });
     return;
   }
-  if (outcome.effect === 'cri.CreateContainer') putContainer(draft, newContainer(draft, name, outcome.result.containerId, context.attempt));
-  if (outcome.effect === 'cri.StartContainer') patchContainer(draft, context.id, { state: 'running', startedAt: draft.at });
+  if (outcome.effect === 'cri.CreateContainer')
+    putContainer(draft, newContainer(draft, name, outcome.result.containerId, context.attempt));
+  if (outcome.effect === 'cri.StartContainer')
+    patchContainer(draft, context.id, { state: 'running', startedAt: draft.at });
 }
 
 function newContainer(draft: Draft, name: string, id: string, attempt: number): ObservedContainer {
@@ -77,8 +79,7 @@ function takeInspection(draft: Draft, id: string, outcome: EffectDone | EffectFa
       taskFailed(draft, `container.stop/${id}`, { code: 'Unknown', message: 'the container still runs' });
     }
     putContainer(draft, { ...outcome.result, sandboxId: outcome.result.sandboxId || (known?.sandboxId ?? '') });
-  }
-  else if (outcome.type === 'effect.failed' && outcome.error.code === 'NotFound') dropContainer(draft, id);
+  } else if (outcome.type === 'effect.failed' && outcome.error.code === 'NotFound') dropContainer(draft, id);
   else draft.effects.push({ type: 'pleg.Observe', key: '', params: {} });
 }
 
@@ -115,7 +116,8 @@ function taskSucceeded(draft: Draft, name: string, outcome: EffectDone | null): 
     const known = context.observed?.sandboxes.find((s) => s.id === id);
     if (known !== undefined) putSandbox(draft, { ...known, state: 'notReady' });
   }
-  if (what === 'container.stop') draft.effects.push({ type: 'cri.ContainerStatus', key: `inspect/${id}`, params: { containerId: id } });
+  if (what === 'container.stop')
+    draft.effects.push({ type: 'cri.ContainerStatus', key: `inspect/${id}`, params: { containerId: id } });
   if (what === 'container.remove') {
     dropContainer(draft, id);
     delete context.messages[id];
@@ -146,23 +148,32 @@ function refineSandbox(draft: Draft, id: string, result: { ips: string[]; ready:
   const known = draft.context.observed?.sandboxes.find((s) => s.id === id);
   if (known === undefined) return;
   putSandbox(draft, { ...known, ips: result.ips, state: result.ready ? 'ready' : 'notReady' });
-  if (result.ips.length === 0) taskFailed(draft, `sandbox.status/${id}`, { code: 'Unknown', message: 'the sandbox has no address yet' });
+  if (result.ips.length === 0)
+    taskFailed(draft, `sandbox.status/${id}`, { code: 'Unknown', message: 'the sandbox has no address yet' });
 }
 
 /** Tells what a failed task means to an operator; the task itself is tried again after its pause. */
 function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void {
   const { context } = draft;
   const text = runtimeError(outcome.error);
-  taskFailed(draft, name, { code: outcome.error.code, message: text }, name === 'sandbox.run' ? { firstMs: 1_000, longestMs: 60_000 } : undefined);
+  taskFailed(
+    draft,
+    name,
+    { code: outcome.error.code, message: text },
+    name === 'sandbox.run' ? { firstMs: 1_000, longestMs: 60_000 } : undefined,
+  );
   if (name === 'sandbox.run') {
     podEvent(draft, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${text}`);
     // A sandbox may have been made all the same (an answer lost with the runtime): look before the next try.
     draft.effects.push({ type: 'pleg.Observe', key: '', params: {} });
   }
-  if (name.startsWith('sandbox.status/')) podEvent(draft, 'Warning', 'FailedPodSandBoxStatus', `Unable to get pod sandbox status: ${text}`);
+  if (name.startsWith('sandbox.status/'))
+    podEvent(draft, 'Warning', 'FailedPodSandBoxStatus', `Unable to get pod sandbox status: ${text}`);
   if (name === 'volumes') podEvent(draft, 'Warning', 'FailedMount', text);
-  if (name === 'cgroup') podEvent(draft, 'Warning', 'FailedCreatePodContainer', `unable to ensure pod container exists: ${text}`);
-  if (name.startsWith('sandbox.stop/') && context.termination !== null) podEvent(draft, 'Warning', 'FailedKillPod', `error killing pod: ${text}`);
+  if (name === 'cgroup')
+    podEvent(draft, 'Warning', 'FailedCreatePodContainer', `unable to ensure pod container exists: ${text}`);
+  if (name.startsWith('sandbox.stop/') && context.termination !== null)
+    podEvent(draft, 'Warning', 'FailedKillPod', `error killing pod: ${text}`);
   if (name.startsWith('message/')) {
     context.messages[name.slice('message/'.length)] = '';
     forgetTasks(draft, name);

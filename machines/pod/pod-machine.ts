@@ -67,7 +67,11 @@ const SYNCING = [
   'syncing.waitingForReadiness',
   'syncing.running',
 ] as const;
-const TERMINATING = ['terminating.runningPreStop', 'terminating.stoppingContainers', 'terminating.stoppingSandbox'] as const;
+const TERMINATING = [
+  'terminating.runningPreStop',
+  'terminating.stoppingContainers',
+  'terminating.stoppingSandbox',
+] as const;
 const TERMINATED = ['terminated.cleaningUp', 'terminated.kept', 'terminated.removing', 'terminated.finished'] as const;
 
 const machine = setup({

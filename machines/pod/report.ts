@@ -16,7 +16,11 @@ export function report(draft: Draft): void {
   context.status = status;
   if (reported === context.reported) return;
   context.reported = reported;
-  draft.effects.push({ type: 'status.Publish', key: '', params: { status, state: context.focus, why: context.why, memory } });
+  draft.effects.push({
+    type: 'status.Publish',
+    key: '',
+    params: { status, state: context.focus, why: context.why, memory },
+  });
 }
 
 function statusOf(draft: Draft) {
@@ -25,7 +29,11 @@ function statusOf(draft: Draft) {
   for (const owner of specContainers(context.pod)) {
     const { name } = owner.container;
     const waiting = context.containers[name]?.context.waiting;
-    containers[name] = { ready: readyOf(context, owner), started: startedOf(context, owner), ...(waiting && { waiting }) };
+    containers[name] = {
+      ready: readyOf(context, owner),
+      started: startedOf(context, owner),
+      ...(waiting && { waiting }),
+    };
   }
   const known = podIPs(draft);
   const { termination } = context;
@@ -37,7 +45,9 @@ function statusOf(draft: Draft) {
     runtimeName: context.settings.runtimeName,
     podIPs: known.length > 0 ? known : (context.status?.podIPs ?? []).map((p) => p.ip ?? ''),
     containers,
-    ...(told && { termination: { reason: termination.reason, message: termination.message, phase: termination.phase } }),
+    ...(told && {
+      termination: { reason: termination.reason, message: termination.message, phase: termination.phase },
+    }),
     podIsTerminal: context.focus.startsWith('terminated.'),
     at: draft.at,
     startedAt: context.startedAt,

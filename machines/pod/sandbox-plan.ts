@@ -1,9 +1,9 @@
-import { sandboxConfig } from '../sandbox-config/sandbox-config.ts';
+import { sandboxConfig, sandboxConfigError, sandboxWarnings } from '../sandbox-config/sandbox-config.ts';
 import type { ObservedSandbox } from '../protocol/observed.ts';
 import { podIPs, tellContainer } from './children.ts';
 import { worthNewSandbox } from './container-plan.ts';
 import type { Draft } from './draft.ts';
-import { forgetTasks, podEvent, taskOf, want } from './draft.ts';
+import { forgetTasks, podEvent, taskFailed, taskOf, want } from './draft.ts';
 import { newestSandbox } from './observation.ts';
 import type { PodContext } from './pod-context.ts';
 import { graceSecondsOf } from './grace.ts';
@@ -42,12 +42,17 @@ export function planSandbox(draft: Draft): SandboxStep {
   const { context } = draft;
   const { ready, attempt } = sandboxNeed(context);
   if (ready !== null) {
-    if (context.sandboxConfig === null) context.sandboxConfig = sandboxConfig(context.pod, ready.attempt, context.settings);
+    if (context.sandboxConfig === null)
+      context.sandboxConfig = sandboxConfig(context.pod, ready.attempt, context.settings);
     if (context.tasks['sandbox.run']?.state !== 'done') {
       context.tasks['sandbox.run'] = { state: 'done', key: '', failures: 0, retryAt: 0, error: null };
     }
     if (ready.ips.length === 0 && !usesHostNetwork(context.pod)) {
-      want(draft, `sandbox.status/${ready.id}`, (key) => ({ type: 'cri.PodSandboxStatus', key, params: { podSandboxId: ready.id } }));
+      want(draft, `sandbox.status/${ready.id}`, (key) => ({
+        type: 'cri.PodSandboxStatus',
+        key,
+        params: { podSandboxId: ready.id },
+      }));
       return podIPs(draft).length === 0 ? 'creating' : 'ready';
     }
     return 'ready';
@@ -57,14 +62,33 @@ export function planSandbox(draft: Draft): SandboxStep {
   if (taskOf(draft, 'sandbox.run')?.state === 'done') forgetTasks(draft, 'sandbox.run');
   if (attempt > 0 && !worthNewSandbox(context, attempt)) return 'notWorth';
   if (attempt > 0 && !oldOnesStopped(draft)) return 'stoppingOld';
+  if (refused(draft)) return 'creating';
   const config = sandboxConfig(context.pod, attempt, context.settings);
   context.sandboxConfig = config;
-  want(draft, 'sandbox.run', (key) => ({
-    type: 'cri.RunPodSandbox',
-    key,
-    params: { config, runtimeHandler: context.pod.spec?.runtimeClassName ?? '' },
-  }));
+  want(draft, 'sandbox.run', (key) => {
+    // Told with each attempt, before it is made, as kubelet does while it generates the config.
+    for (const { reason, message } of sandboxWarnings(context.pod, context.settings))
+      podEvent(draft, 'Warning', reason, message);
+    return {
+      type: 'cri.RunPodSandbox',
+      key,
+      params: { config, runtimeHandler: context.pod.spec?.runtimeClassName ?? '' },
+    };
+  });
   return 'creating';
+}
+
+/** No sandbox can be made of this pod (its host name): told, and looked at again after the pause of a failed attempt. */
+function refused(draft: Draft): boolean {
+  const { context } = draft;
+  const problem = sandboxConfigError(context.pod, context.settings);
+  if (problem === null) return false;
+  const task = taskOf(draft, 'sandbox.run');
+  if (task?.state === 'failed' && draft.at < task.retryAt) return true;
+  context.tasks['sandbox.run'] = task ?? { state: 'failed', key: '', failures: 0, retryAt: 0, error: null };
+  taskFailed(draft, 'sandbox.run', { code: 'EINVAL', message: problem });
+  podEvent(draft, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${problem}`);
+  return true;
 }
 
 /** States of a container machine that belong to a certain sandbox. */
@@ -77,7 +101,13 @@ function oldOnesStopped(draft: Draft): boolean {
   if (latest === null) return true;
   for (const [name, place] of Object.entries(context.containers)) {
     if (!IN_SANDBOX.test(statePath(place.value))) continue;
-    const order = { reason: 'sandboxChanged' as const, message: `Stopping container ${name}`, graceSeconds: graceSecondsOf(context), since: draft.at, waitTurn: false };
+    const order = {
+      reason: 'sandboxChanged' as const,
+      message: `Stopping container ${name}`,
+      graceSeconds: graceSecondsOf(context),
+      since: draft.at,
+      waitTurn: false,
+    };
     tellContainer(draft, name, { type: 'kill', order });
   }
   stopStrangers(draft);
@@ -89,7 +119,8 @@ function oldOnesStopped(draft: Draft): boolean {
     if (taskOf(draft, name) === undefined && sandbox.id === latest.id) {
       podEvent(draft, 'Normal', 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.');
     }
-    if (!want(draft, name, (key) => ({ type: 'cri.StopPodSandbox', key, params: { podSandboxId: sandbox.id } }))) stopped = false;
+    if (!want(draft, name, (key) => ({ type: 'cri.StopPodSandbox', key, params: { podSandboxId: sandbox.id } })))
+      stopped = false;
   }
   return stopped;
 }

@@ -16,9 +16,15 @@ export function isSidecar(container: Container): boolean {
 export function specContainers(pod: Pod): SpecContainer[] {
   const spec = pod.spec;
   return [
-    ...(spec?.initContainers ?? []).map((container) => ({ kind: isSidecar(container) ? ('sidecar' as const) : ('init' as const), container })),
+    ...(spec?.initContainers ?? []).map((container) => ({
+      kind: isSidecar(container) ? ('sidecar' as const) : ('init' as const),
+      container,
+    })),
     ...(spec?.containers ?? []).map((container) => ({ kind: 'regular' as const, container })),
-    ...(spec?.ephemeralContainers ?? []).map((container) => ({ kind: 'ephemeral' as const, container: container as Container })),
+    ...(spec?.ephemeralContainers ?? []).map((container) => ({
+      kind: 'ephemeral' as const,
+      container: container as Container,
+    })),
   ];
 }
 

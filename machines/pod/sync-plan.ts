@@ -27,14 +27,24 @@ export interface Focused {
 export function planSyncing(draft: Draft): Focused {
   const { context } = draft;
   if (deadlineExceeded(draft)) {
-    beginTermination(draft, { reason: 'DeadlineExceeded', message: 'Pod was active on the node longer than the specified deadline' }, 'Failed');
+    beginTermination(
+      draft,
+      { reason: 'DeadlineExceeded', message: 'Pod was active on the node longer than the specified deadline' },
+      'Failed',
+    );
     return { focus: 'terminating.stoppingContainers', why: 'activeDeadlineSeconds is over' };
   }
-  if (!context.runtimeReady) return { focus: 'syncing.waitingForRuntime', why: 'the container runtime does not answer or is not ready' };
+  if (!context.runtimeReady)
+    return { focus: 'syncing.waitingForRuntime', why: 'the container runtime does not answer or is not ready' };
   const hasSandbox = sandboxNeed(context).ready !== null;
   if (!context.networkReady && !usesHostNetwork(context.pod) && !hasSandbox) {
     if (context.focus !== 'syncing.waitingForNetwork') {
-      podEvent(draft, 'Warning', 'NetworkNotReady', 'network is not ready: container runtime network not ready: NetworkReady=false');
+      podEvent(
+        draft,
+        'Warning',
+        'NetworkNotReady',
+        'network is not ready: container runtime network not ready: NetworkReady=false',
+      );
     }
     return { focus: 'syncing.waitingForNetwork', why: "the runtime's network is not ready (CNI)" };
   }
@@ -50,7 +60,11 @@ export function planSyncing(draft: Draft): Focused {
     endOfWork(draft);
     return { focus: 'terminating.stoppingContainers', why: 'nothing is left to run' };
   }
-  if (sandbox === 'stoppingOld') return { focus: 'syncing.stoppingOldSandbox', why: 'the pod sandbox changed; what ran in the old one is stopped first' };
+  if (sandbox === 'stoppingOld')
+    return {
+      focus: 'syncing.stoppingOldSandbox',
+      why: 'the pod sandbox changed; what ran in the old one is stopped first',
+    };
   const plan = planContainers(context);
   if (plan.killPod && sandbox === 'ready') {
     endOfWork(draft);
@@ -71,7 +85,13 @@ function wantVolumes(draft: Draft): boolean {
   if ('error' in setups) {
     if (taskOf(draft, 'volumes')?.error?.message !== setups.error) {
       podEvent(draft, 'Warning', 'FailedMount', setups.error);
-      context.tasks['volumes'] = { state: 'failed', key: '', failures: 1, retryAt: Number.MAX_SAFE_INTEGER, error: { code: 'EINVAL', message: setups.error } };
+      context.tasks['volumes'] = {
+        state: 'failed',
+        key: '',
+        failures: 1,
+        retryAt: Number.MAX_SAFE_INTEGER,
+        error: { code: 'EINVAL', message: setups.error },
+      };
     }
     return false;
   }
@@ -109,17 +129,34 @@ function surelyStopped(draft: Draft, name: string): boolean {
   const place = context.containers[name];
   if (taskOf(draft, task) === undefined && place !== undefined) {
     const word = place.context.kind === 'regular' ? 'Container' : 'Init container';
-    draft.effects.push(containerEvent(place.context, 'Normal', 'Killing', `${word} is in "unknown" state, try killing it before restart`));
+    draft.effects.push(
+      containerEvent(
+        place.context,
+        'Normal',
+        'Killing',
+        `${word} is in "unknown" state, try killing it before restart`,
+      ),
+    );
   }
   const timeoutSeconds = Math.max(2, Math.ceil(graceSecondsOf(context)));
-  return want(draft, task, (key) => ({ type: 'cri.StopContainer', key, params: { containerId: seen.id, timeoutSeconds } }));
+  return want(draft, task, (key) => ({
+    type: 'cri.StopContainer',
+    key,
+    params: { containerId: seen.id, timeoutSeconds },
+  }));
 }
 
 function carryOut(draft: Draft, plan: ContainerPlan): void {
   const { context } = draft;
   for (const kill of plan.kill) {
-    const graceSeconds = kill.reason === 'liveness' || kill.reason === 'startup' ? probeGraceSeconds(context, kill.name, kill.reason) : graceSecondsOf(context);
-    tellContainer(draft, kill.name, { type: 'kill', order: { reason: kill.reason, message: kill.message, graceSeconds, since: draft.at, waitTurn: false } });
+    const graceSeconds =
+      kill.reason === 'liveness' || kill.reason === 'startup'
+        ? probeGraceSeconds(context, kill.name, kill.reason)
+        : graceSecondsOf(context);
+    tellContainer(draft, kill.name, {
+      type: 'kill',
+      order: { reason: kill.reason, message: kill.message, graceSeconds, since: draft.at, waitTurn: false },
+    });
   }
   for (const name of plan.start) if (surelyStopped(draft, name)) tellContainer(draft, name, { type: 'start' });
 }

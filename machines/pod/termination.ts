@@ -52,7 +52,13 @@ function orderKills(draft: Draft, graceSeconds: number, again: boolean): void {
     if (!(value === 'running' || starting || (again && stopping))) continue;
     tellContainer(draft, container.name, {
       type: 'kill',
-      order: { reason: 'podTermination', message: `Stopping container ${container.name}`, graceSeconds, since: draft.at, waitTurn: kind === 'sidecar' },
+      order: {
+        reason: 'podTermination',
+        message: `Stopping container ${container.name}`,
+        graceSeconds,
+        since: draft.at,
+        waitTurn: kind === 'sidecar',
+      },
     });
   }
 }
@@ -75,12 +81,22 @@ export function planTerminating(draft: Draft): Focused | null {
   if (running.length > 0 || stopping.length > 0) {
     const hooks = names.filter((name) => JSON.stringify(context.containers[name]?.value) === '{"stopping":"preStop"}');
     if (hooks.length > 0) return { focus: 'terminating.runningPreStop', why: `preStop hook of ${hooks.join(', ')}` };
-    return { focus: 'terminating.stoppingContainers', why: `grace period of ${termination.graceSeconds} s for ${[...new Set(running.map((c) => c.name))].join(', ')}` };
+    return {
+      focus: 'terminating.stoppingContainers',
+      why: `grace period of ${termination.graceSeconds} s for ${[...new Set(running.map((c) => c.name))].join(', ')}`,
+    };
   }
   let stopped = context.tasks['sandbox.run']?.state !== 'running';
   for (const sandbox of context.observed?.sandboxes ?? []) {
     if (sandbox.state === 'notReady') continue;
-    if (!want(draft, `sandbox.stop/${sandbox.id}`, (key) => ({ type: 'cri.StopPodSandbox', key, params: { podSandboxId: sandbox.id } }))) stopped = false;
+    if (
+      !want(draft, `sandbox.stop/${sandbox.id}`, (key) => ({
+        type: 'cri.StopPodSandbox',
+        key,
+        params: { podSandboxId: sandbox.id },
+      }))
+    )
+      stopped = false;
   }
   return stopped ? null : { focus: 'terminating.stoppingSandbox', why: 'the runtime takes down network and sandbox' };
 }
@@ -90,10 +106,18 @@ export function stopStrangers(draft: Draft): void {
   const names = specContainers(draft.context.pod).map((c) => c.container.name);
   for (const c of draft.context.observed?.containers ?? []) {
     const value = draft.context.containers[c.name]?.value;
-    const hosted = names.includes(c.name) && newestOf(draft.context.observed, c.name)?.id === c.id && value !== undefined && value !== 'exited';
+    const hosted =
+      names.includes(c.name) &&
+      newestOf(draft.context.observed, c.name)?.id === c.id &&
+      value !== undefined &&
+      value !== 'exited';
     if (c.state !== 'running' || hosted) continue;
     const timeoutSeconds = Math.max(2, Math.ceil(graceSecondsOf(draft.context)));
-    want(draft, `container.stop/${c.id}`, (key) => ({ type: 'cri.StopContainer', key, params: { containerId: c.id, timeoutSeconds } }));
+    want(draft, `container.stop/${c.id}`, (key) => ({
+      type: 'cri.StopContainer',
+      key,
+      params: { containerId: c.id, timeoutSeconds },
+    }));
   }
 }
 

@@ -24,7 +24,15 @@ export function mustEnd(context: ProbeContext, { world }: ProbeEvent): boolean {
 export function begin(context: ProbeContext, event: ProbeEvent): Out {
   const { world } = event;
   const result: ProbeResult = world.adopted && context.kind !== 'startup' ? 'success' : initialResult(context.kind);
-  const fresh: ProbeContext = { ...context, containerId: world.runningId, result, outcome: 'unknown', run: 0, op: '', tries: 0 };
+  const fresh: ProbeContext = {
+    ...context,
+    containerId: world.runningId,
+    result,
+    outcome: 'unknown',
+    run: 0,
+    op: '',
+    tries: 0,
+  };
   return { patch: { ...fresh, deadline: firstRunAt(fresh, event) } };
 }
 
@@ -74,16 +82,25 @@ function verdict(event: ProbeEvent): Verdict {
 
 /** The prober itself erred (not: the container failed), and may try again at once. */
 export function tryAgain(context: ProbeContext, event: ProbeEvent): boolean {
-  return event.type === 'failed' && event.outcome.key === context.op && verdict(event).outcome === 'unknown' && context.tries + 1 < MAX_TRIES;
+  return (
+    event.type === 'failed' &&
+    event.outcome.key === context.op &&
+    verdict(event).outcome === 'unknown' &&
+    context.tries + 1 < MAX_TRIES
+  );
 }
 
 export function nextTry(context: ProbeContext): Out {
   return { patch: { tries: context.tries + 1 } };
 }
 
-function count(context: ProbeContext, event: ProbeEvent): { result: ProbeResult; outcome: ProbeResult; run: number; reached: boolean } {
+function count(
+  context: ProbeContext,
+  event: ProbeEvent,
+): { result: ProbeResult; outcome: ProbeResult; run: number; reached: boolean } {
   const { outcome } = verdict(event);
-  if (outcome === 'unknown') return { result: context.result, outcome: context.outcome, run: context.run, reached: false };
+  if (outcome === 'unknown')
+    return { result: context.result, outcome: context.outcome, run: context.run, reached: false };
   const run = context.outcome === outcome ? context.run + 1 : 1;
   const { probe } = event.world;
   const threshold = outcome === 'failure' ? (probe.failureThreshold ?? 3) : (probe.successThreshold ?? 1);
@@ -95,7 +112,9 @@ function count(context: ProbeContext, event: ProbeEvent): { result: ProbeResult;
 export function holdNow(context: ProbeContext, event: ProbeEvent): boolean {
   if ((event.type !== 'done' && event.type !== 'failed') || event.outcome.key !== context.op) return false;
   const counted = count(context, event);
-  return counted.reached && (context.kind === 'startup' || (context.kind === 'liveness' && counted.outcome === 'failure'));
+  return (
+    counted.reached && (context.kind === 'startup' || (context.kind === 'liveness' && counted.outcome === 'failure'))
+  );
 }
 
 /** Counts one run; failures are told as kubelet's events Unhealthy. */
@@ -105,14 +124,36 @@ export function counted(context: ProbeContext, event: ProbeEvent): Out {
   const { result, run, outcome: last } = count(context, event);
   const word = context.kind.charAt(0).toUpperCase() + context.kind.slice(1);
   const message =
-    outcome === 'failure' ? `${word} probe failed: ${text}` : outcome === 'unknown' ? `${word} probe errored and resulted in unknown state: ${text}` : '';
+    outcome === 'failure'
+      ? `${word} probe failed: ${text}`
+      : outcome === 'unknown'
+        ? `${word} probe errored and resulted in unknown state: ${text}`
+        : '';
   const list = world.pod.spec?.containers.some((c) => c.name === context.container) ? 'containers' : 'initContainers';
   const onHold = holdNow(context, event);
   return {
-    patch: { result, outcome: last, run: onHold ? 0 : run, op: '', tries: 0, deadline: onHold ? null : Math.max(world.at, context.askedAt + (world.probe.periodSeconds ?? 10) * 1000) },
+    patch: {
+      result,
+      outcome: last,
+      run: onHold ? 0 : run,
+      op: '',
+      tries: 0,
+      deadline: onHold ? null : Math.max(world.at, context.askedAt + (world.probe.periodSeconds ?? 10) * 1000),
+    },
     effects:
       message === ''
         ? []
-        : [{ type: 'event.Record', key: '', params: { type: 'Warning', reason: 'Unhealthy', message, fieldPath: `spec.${list}{${context.container}}` } }],
+        : [
+            {
+              type: 'event.Record',
+              key: '',
+              params: {
+                type: 'Warning',
+                reason: 'Unhealthy',
+                message,
+                fieldPath: `spec.${list}{${context.container}}`,
+              },
+            },
+          ],
   };
 }

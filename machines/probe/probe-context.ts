@@ -61,5 +61,17 @@ export function initialResult(kind: ProbeKind): ProbeResult {
 
 /** A probe machine's context before its container runs. */
 export function initialProbe(container: string, kind: ProbeKind): ProbeContext {
-  return { container, kind, containerId: '', result: initialResult(kind), outcome: 'unknown', run: 0, op: '', seq: 0, tries: 0, askedAt: 0, deadline: null };
+  return {
+    container,
+    kind,
+    containerId: '',
+    result: initialResult(kind),
+    outcome: 'unknown',
+    run: 0,
+    op: '',
+    seq: 0,
+    tries: 0,
+    askedAt: 0,
+    deadline: null,
+  };
 }

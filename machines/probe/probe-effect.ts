@@ -3,12 +3,18 @@ import type { Effect } from '../protocol/effects.ts';
 import type { ProbeWorld } from './probe-context.ts';
 
 /** The effect that runs a probe once, or why it cannot be run. */
-export function probeEffect(world: ProbeWorld, containerId: string, key: string): { effect: Effect } | { error: string } {
+export function probeEffect(
+  world: ProbeWorld,
+  containerId: string,
+  key: string,
+): { effect: Effect } | { error: string } {
   const { probe, container } = world;
   const timeoutSeconds = probe.timeoutSeconds ?? 1;
   const timeoutMs = timeoutSeconds * 1000;
   if (probe.exec) {
-    return { effect: { type: 'cri.ExecSync', key, params: { containerId, cmd: probe.exec.command ?? [], timeoutSeconds } } };
+    return {
+      effect: { type: 'cri.ExecSync', key, params: { containerId, cmd: probe.exec.command ?? [], timeoutSeconds } },
+    };
   }
   if (probe.httpGet) {
     const port = resolvePort(probe.httpGet.port, container);
@@ -32,10 +38,18 @@ export function probeEffect(world: ProbeWorld, containerId: string, key: string)
   if (probe.tcpSocket) {
     const port = resolvePort(probe.tcpSocket.port, container);
     if (port === null) return { error: `couldn't find port: ${JSON.stringify(probe.tcpSocket.port)}` };
-    return { effect: { type: 'net.TcpConnect', key, params: { host: probe.tcpSocket.host || world.podIP, port, timeoutMs } } };
+    return {
+      effect: { type: 'net.TcpConnect', key, params: { host: probe.tcpSocket.host || world.podIP, port, timeoutMs } },
+    };
   }
   if (probe.grpc) {
-    return { effect: { type: 'net.GrpcHealth', key, params: { host: world.podIP, port: probe.grpc.port, service: probe.grpc.service ?? '', timeoutMs } } };
+    return {
+      effect: {
+        type: 'net.GrpcHealth',
+        key,
+        params: { host: world.podIP, port: probe.grpc.port, service: probe.grpc.service ?? '', timeoutMs },
+      },
+    };
   }
   return { error: 'missing probe handler' };
 }

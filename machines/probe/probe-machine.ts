@@ -5,13 +5,18 @@ import type { ProbeContext, ProbeEvent } from './probe-context.ts';
 import { initialProbe } from './probe-context.ts';
 
 const machine = setup({
-  types: { context: {} as ProbeContext, events: {} as ProbeEvent, input: {} as Pick<ProbeContext, 'container' | 'kind'> },
+  types: {
+    context: {} as ProbeContext,
+    events: {} as ProbeEvent,
+    input: {} as Pick<ProbeContext, 'container' | 'kind'>,
+  },
   actions: { effect: () => undefined },
   guards: {
     newContainer: ({ context, event }) => actions.newContainer(context, event),
     notRunning: ({ event }) => event.world.runningId === '',
     sameAgain: ({ context, event }) => event.world.runningId !== '' && event.world.runningId === context.containerId,
-    decidedBefore: ({ context, event }) => context.kind === 'startup' && context.result === 'success' && event.world.runningId !== '',
+    decidedBefore: ({ context, event }) =>
+      context.kind === 'startup' && context.result === 'success' && event.world.runningId !== '',
     mayProbe: ({ context, event }) => actions.mayProbe(context, event),
     mustEnd: ({ context, event }) => actions.mustEnd(context, event),
     own: ({ context, event }) => (event.type === 'done' || event.type === 'failed') && event.outcome.key === context.op,

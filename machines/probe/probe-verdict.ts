@@ -38,7 +38,10 @@ function failed(outcome: EffectFailed, world: ProbeWorld): Verdict {
   if (outcome.effect !== 'cri.ExecSync') return { outcome: 'failure', text: message };
   if (code === 'DeadlineExceeded') {
     const command = JSON.stringify((world.probe.exec?.command ?? []).join(' '));
-    return { outcome: 'failure', text: `command timed out: ${command} timed out after ${world.probe.timeoutSeconds ?? 1}s` };
+    return {
+      outcome: 'failure',
+      text: `command timed out: ${command} timed out after ${world.probe.timeoutSeconds ?? 1}s`,
+    };
   }
   return { outcome: 'unknown', text: `rpc error: code = ${code} desc = ${message}` };
 }

@@ -46,7 +46,10 @@ export interface EffectCatalog {
   'host.EnsurePodCgroup': { params: { cgroup: PodCgroup }; result: Empty };
   'host.RemovePodCgroup': { params: { path: string }; result: Empty };
   /** Makes pod folders and sets up all volumes; returns each volume's path on the host. */
-  'host.SetUpVolumes': { params: { podUid: string; fsGroup?: number; volumes: VolumeSetup[] }; result: { paths: Record<string, string> } };
+  'host.SetUpVolumes': {
+    params: { podUid: string; fsGroup?: number; volumes: VolumeSetup[] };
+    result: { paths: Record<string, string> };
+  };
   /** Unmounts and removes all volumes and the pod's folder. */
   'host.TearDownPod': { params: { podUid: string }; result: Empty };
   /** Everything that must exist before CreateContainer: log folder, termination log file, hosts file, subPath folders. */
@@ -64,12 +67,22 @@ export interface EffectCatalog {
   };
 
   'net.HttpGet': {
-    params: { scheme: 'http' | 'https'; host: string; port: number; path: string; headers: { name: string; value: string }[]; timeoutMs: number };
+    params: {
+      scheme: 'http' | 'https';
+      host: string;
+      port: number;
+      path: string;
+      headers: { name: string; value: string }[];
+      timeoutMs: number;
+    };
     result: { status: number; body: string };
   };
   'net.TcpConnect': { params: { host: string; port: number; timeoutMs: number }; result: Empty };
   /** gRPC health v1 Check; `status` is its ServingStatus name, e.g. `SERVING`. */
-  'net.GrpcHealth': { params: { host: string; port: number; service: string; timeoutMs: number }; result: { status: string } };
+  'net.GrpcHealth': {
+    params: { host: string; port: number; service: string; timeoutMs: number };
+    result: { status: string };
+  };
 
   /** One-way: a Kubernetes event about the pod. `fieldPath` e.g. `spec.containers{web}`. */
   'event.Record': {

@@ -8,7 +8,7 @@ import { podDns } from './dns.ts';
 import type { PodWarning } from './dns.ts';
 import { linuxResources } from './linux-resources.ts';
 import { kernelHostname } from './pod-hostname.ts';
-import { formatPod, podIdentity, podLogDirectory } from './pod-identity.ts';
+import { podIdentity, podLogDirectory } from './pod-identity.ts';
 import { podNamespaces } from './pod-namespaces.ts';
 import { portMappings } from './port-mappings.ts';
 
@@ -43,12 +43,11 @@ export function sandboxConfig(pod: Pod, attempt: number, settings: NodeSettings)
   };
 }
 
-/** Why no sandbox can be made of this pod, in the words of event `FailedCreatePodSandBox`; null when it can. */
+/** Why no sandbox can be made of this pod, as event `FailedCreatePodSandBox` ends; null when one can be made. */
 export function sandboxConfigError(pod: Pod, settings: Pick<NodeSettings, 'clusterDomain'>): string | null {
   if (pod.spec?.hostNetwork) return null;
   const hostname = kernelHostname(pod, settings.clusterDomain);
-  if (!('error' in hostname)) return null;
-  return `Failed to generate sandbox config for pod "${formatPod(pod)}": ${hostname.error}`;
+  return 'error' in hostname ? hostname.error : null;
 }
 
 /** Warning events that go with the sandbox's config: `MissingClusterDNS`, `DNSConfigForming`. */

@@ -10,8 +10,13 @@ const GRACE = 'io.kubernetes.pod.terminationGracePeriod';
  */
 export function orphanPod(observed: ObservedPod): Pod {
   const names = [...new Set(observed.containers.map((c) => c.name))];
-  const graces = observed.containers.map((c) => Number(c.annotations[GRACE])).filter((n) => Number.isFinite(n) && n >= 0);
-  const containers: Container[] = names.map((name) => ({ name, image: observed.containers.find((c) => c.name === name)?.image ?? '' }));
+  const graces = observed.containers
+    .map((c) => Number(c.annotations[GRACE]))
+    .filter((n) => Number.isFinite(n) && n >= 0);
+  const containers: Container[] = names.map((name) => ({
+    name,
+    image: observed.containers.find((c) => c.name === name)?.image ?? '',
+  }));
   return {
     apiVersion: 'v1',
     kind: 'Pod',

@@ -11,12 +11,16 @@ interface Turn {
 }
 
 /** Takes one message in: which actors to start, tell or forget. Pure; order of orders is the order of carrying out. */
-export function decideSupervision(context: SupervisorContext, message: SupervisorMessage): { context: SupervisorContext; orders: SupervisorOrder[] } {
+export function decideSupervision(
+  context: SupervisorContext,
+  message: SupervisorMessage,
+): { context: SupervisorContext; orders: SupervisorOrder[] } {
   // A look at a tracked pod changes nothing here: the common case costs no copy.
   if (message.type === 'seen') {
     const tracked = context.pods[message.observed.uid];
     if (tracked !== undefined) {
-      const told = tracked.phase === 'started' ? [tell(tracked, { type: 'pod.observed', observed: message.observed })] : [];
+      const told =
+        tracked.phase === 'started' ? [tell(tracked, { type: 'pod.observed', observed: message.observed })] : [];
       return { context, orders: told };
     }
   }
@@ -56,7 +60,8 @@ function takeConfig(turn: Turn, { update }: Extract<SupervisorMessage, { type: '
   switch (update.op) {
     case 'ADD':
       if (tracked === undefined) add(turn, pod, update.source);
-      else if (tracked.terminating || tracked.source === 'orphan') turn.pods[uid] = { ...tracked, comeback: pod, source: update.source };
+      else if (tracked.terminating || tracked.source === 'orphan')
+        turn.pods[uid] = { ...tracked, comeback: pod, source: update.source };
       else change(turn, tracked, pod);
       break;
     case 'UPDATE':
@@ -75,14 +80,25 @@ function takeConfig(turn: Turn, { update }: Extract<SupervisorMessage, { type: '
 function add(turn: Turn, pod: Pod, source: TrackedPod['source']): void {
   const uid = pod.metadata?.uid ?? '';
   const fullName = `${pod.metadata?.namespace ?? ''}/${pod.metadata?.name ?? ''}`;
-  const tracked: TrackedPod = { uid, fullName, pod, source, shard: shardOf(uid, turn.shards), phase: 'waiting', terminating: false, comeback: null };
+  const tracked: TrackedPod = {
+    uid,
+    fullName,
+    pod,
+    source,
+    shard: shardOf(uid, turn.shards),
+    phase: 'waiting',
+    terminating: false,
+    comeback: null,
+  };
   turn.pods[uid] = tracked;
   if (!predecessorOf(turn, tracked)) start(turn, tracked);
 }
 
 /** Another pod of the same full name still has an actor: it must end first (C1). */
 function predecessorOf(turn: Turn, tracked: TrackedPod): boolean {
-  return Object.values(turn.pods).some((other) => other.uid !== tracked.uid && other.fullName === tracked.fullName && other.phase === 'started');
+  return Object.values(turn.pods).some(
+    (other) => other.uid !== tracked.uid && other.fullName === tracked.fullName && other.phase === 'started',
+  );
 }
 
 function start(turn: Turn, tracked: TrackedPod): void {
@@ -94,7 +110,8 @@ function start(turn: Turn, tracked: TrackedPod): void {
 function change(turn: Turn, tracked: TrackedPod, pod: Pod): void {
   const terminating = tracked.terminating || pod.metadata?.deletionTimestamp !== undefined;
   turn.pods[tracked.uid] = tracked.comeback === null ? { ...tracked, pod, terminating } : { ...tracked, comeback: pod };
-  if (tracked.phase === 'started' && tracked.comeback === null) turn.orders.push(tell(tracked, { type: 'pod.update', pod }));
+  if (tracked.phase === 'started' && tracked.comeback === null)
+    turn.orders.push(tell(tracked, { type: 'pod.update', pod }));
 }
 
 function remove(turn: Turn, tracked: TrackedPod): void {
@@ -113,7 +130,9 @@ function finish(turn: Turn, uid: string): void {
   delete turn.pods[uid];
   turn.orders.push({ type: 'forget', uid });
   if (tracked.comeback !== null) add(turn, tracked.comeback, tracked.source);
-  const next = Object.values(turn.pods).find((other) => other.fullName === tracked.fullName && other.phase === 'waiting');
+  const next = Object.values(turn.pods).find(
+    (other) => other.fullName === tracked.fullName && other.phase === 'waiting',
+  );
   if (next !== undefined && !predecessorOf(turn, next)) start(turn, next);
 }
 

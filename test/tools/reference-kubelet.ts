@@ -33,6 +33,8 @@ export interface ReferenceKubelet {
   /** Folder of the static pods' manifests. */
   manifests: string;
   pods(): Promise<ReportedPod[]>;
+  /** Body of one path of its read-only server, e.g. `/metrics`. */
+  get(path: string): Promise<string>;
   /** Its log so far. */
   log(): Promise<string>;
   stop(): Promise<void>;
@@ -120,6 +122,7 @@ export async function startReferenceKubelet(options: {
   return {
     manifests,
     log,
+    get: async (path) => (await fetch(`http://127.0.0.1:${String(readOnlyPort)}${path}`)).text(),
     pods: async () => {
       if (child.exitCode !== null)
         throw new Error(`kubelet exited with ${String(child.exitCode)}:\n${(await log()).slice(-4000)}`);

@@ -45,7 +45,7 @@ export function pod(spec: Partial<NonNullable<Pod['spec']>>, uid = 'u1'): Pod {
   };
 }
 
-type Reply = { result: unknown } | { error: { code: string; message: string } } | 'hang';
+export type Reply = { result: unknown } | { error: { code: string; message: string } } | 'hang';
 
 /**
  * The world around one pod machine: an in-memory runtime whose answers come after a delay, on a clock of its own.
@@ -66,11 +66,11 @@ export class PodWorld {
   answers: Partial<Record<EffectType, (effect: Effect, world: PodWorld) => Reply | undefined>> = {};
   /** ms that each effect takes. */
   delayMs = 10;
-  private due: { at: number; message: PodMessage }[] = [];
-  private ids = 0;
-  readonly definition: Pod;
+  protected due: { at: number; message: PodMessage }[] = [];
+  protected ids = 0;
+  definition: Pod;
 
-  constructor(definition: Pod, memory: PodMemory | null = null, before?: PodWorld) {
+  constructor(definition: Pod, memory: PodMemory | null = null, before?: PodWorld, begin = true) {
     this.definition = definition;
     this.snapshot = bornPod({ pod: definition, source: 'file', settings });
     if (before !== undefined) {
@@ -79,7 +79,12 @@ export class PodWorld {
       this.at = before.at;
       this.ids = before.ids;
     }
-    this.send({ type: 'pod.start', at: this.at, pod: definition, source: 'file', observed: before ? this.observe() : null, memory, runtimeReady: true, networkReady: true });
+    if (begin) this.begin(memory, before !== undefined);
+  }
+
+  /** Starts the pod's actor; `known`: the runtime could be asked before. */
+  begin(memory: PodMemory | null, known: boolean): void {
+    this.send({ type: 'pod.start', at: this.at, pod: this.definition, source: 'file', observed: known ? this.observe() : null, memory, runtimeReady: true, networkReady: true });
   }
 
   get state(): string {
@@ -138,11 +143,11 @@ export class PodWorld {
     return this.effects.filter((e) => e.type === type).length;
   }
 
-  private replace(c: ObservedContainer): void {
+  protected replace(c: ObservedContainer): void {
     this.containers = this.containers.map((x) => (x.id === c.id ? c : x));
   }
 
-  private carryOut(effect: Effect): void {
+  protected carryOut(effect: Effect): void {
     this.effects.push(effect);
     if (effect.type === 'event.Record') this.events.push(`${effect.params.reason}: ${effect.params.message}`);
     if (effect.type === 'status.Publish') {
@@ -160,7 +165,7 @@ export class PodWorld {
     this.due.push({ at: this.at + delay, message });
   }
 
-  private answer(effect: Effect): Reply {
+  protected answer(effect: Effect): Reply {
     switch (effect.type) {
       case 'cri.RunPodSandbox': {
         const id = `s${++this.ids}`;

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { readFile, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { cgroupHierarchies } from '../../../cri/private-containerd/container-remains.ts';
+import { assertNothingLeft, machineState } from '../support/machine-state.ts';
+import type { MachineState } from '../support/machine-state.ts';
+import { isReady } from './support/seen.ts';
+import { podOf, runs, shell } from './support/test-pod.ts';
+import { TestNode } from './support/test-node.ts';
+import { waitFor } from './support/wait-for.ts';
+
+describe('a removed manifest on a real node', { concurrency: 4 }, () => {
+  let clean: MachineState;
+  let node: TestNode;
+  before(async () => {
+    clean = await machineState();
+    node = await TestNode.make();
+    await node.startAgent();
+  });
+  after(async () => {
+    await node.stop();
+    await assertNothingLeft(clean);
+  });
+
+  it('sends SIGTERM and lets the container take its time within the grace period', async () => {
+    const script = 'trap "echo got TERM; sleep 2; echo bye > /keep/out; date +%s >> /keep/out; exit 0" TERM; echo up; while :; do sleep 0.1; done';
+    const keep = join(node.rootDir, 'keep-graceful');
+    await node.write(
+      'graceful.json',
+      podOf('graceful', [shell('a', script, { volumeMounts: [{ name: 'keep', mountPath: '/keep' }] })], {
+        terminationGracePeriodSeconds: 30,
+        volumes: [{ name: 'keep', hostPath: { path: keep, type: 'DirectoryOrCreate' } }],
+      }),
+    );
+    await node.waitPod('graceful', 'ready', isReady);
+    await waitFor('its trap is set', async () => ((await node.log('graceful', 'a')).includes('up') ? true : undefined));
+    const removed = Date.now();
+    await node.remove('graceful.json');
+    await waitFor('SIGTERM in its log', async () => ((await node.log('graceful', 'a')).includes('got TERM') ? true : undefined));
+    await node.waitGone('graceful');
+    const [word, at] = (await readFile(join(keep, 'out'), 'utf8')).split('\n');
+    assert.equal(word, 'bye', 'it was not killed before it was done');
+    assert.ok(Date.now() - removed < 25_000, 'nobody waited out the whole grace period');
+    assert.ok(Number(at) * 1000 <= Date.now());
+  });
+
+  it('kills what ignores SIGTERM when the grace period is over, not before', async () => {
+    const keep = join(node.rootDir, 'keep-stubborn');
+    const script = 'trap "echo term >> /keep/out" TERM; echo up; while :; do date +%s > /keep/alive; sleep 0.2; done';
+    await node.write(
+      'stubborn.json',
+      podOf('stubborn', [shell('a', script, { volumeMounts: [{ name: 'keep', mountPath: '/keep' }] })], {
+        terminationGracePeriodSeconds: 4,
+        volumes: [{ name: 'keep', hostPath: { path: keep, type: 'DirectoryOrCreate' } }],
+      }),
+    );
+    await node.waitPod('stubborn', 'ready', isReady);
+    await waitFor('its trap is set', async () => ((await node.log('stubborn', 'a')).includes('up') ? true : undefined));
+    await node.remove('stubborn.json');
+    await waitFor('SIGTERM reached it', async () => ((await readFile(join(keep, 'out'), 'utf8')) === 'term\n' ? true : undefined));
+    const term = (await stat(join(keep, 'out'))).mtimeMs;
+    await node.waitGone('stubborn');
+    const died = (await stat(join(keep, 'alive'))).mtimeMs;
+    assert.ok(died - term >= 3_000, `it was killed ${died - term} ms after SIGTERM`);
+    assert.equal(await readFile(join(keep, 'out'), 'utf8'), 'term\n');
+  });
+
+  it('leaves no sandbox, volume, cgroup, log, link or folder', async () => {
+    await node.write(
+      'tidy.json',
+      podOf('tidy', [runs('a', { volumeMounts: [{ name: 'm', mountPath: '/m' }, { name: 'd', mountPath: '/d' }] }), runs('b')], {
+        initContainers: [shell('i', 'echo init')],
+        volumes: [{ name: 'm', emptyDir: { medium: 'Memory' } }, { name: 'd', emptyDir: {} }],
+      }),
+    );
+    const pod = await node.waitPod('tidy', 'ready', isReady);
+    const uid = pod.metadata?.uid ?? '';
+    const there = async () => ({
+      folder: (await readdir(join(node.rootDir, 'pods'))).includes(uid),
+      mounts: (await readFile('/proc/self/mountinfo', 'utf8')).split('\n').filter((l) => l.includes(uid)).length > 0,
+      logs: (await readdir(node.podLogs)).some((f) => f.endsWith(uid)),
+      links: (await node.logLinks()).filter((l) => l.startsWith('tidy-')).length,
+      cgroups: (await cgroupsOf(uid)).length > 0,
+      runtime: [...(await node.containers()), ...(await node.sandboxes())].some((x) => JSON.stringify(x).includes(uid)),
+    });
+    const links = await waitFor('a log link for each container', async () => {
+      const found = (await node.logLinks()).filter((l) => l.startsWith('tidy-'));
+      return found.length === 3 ? found : undefined;
+    });
+    for (const c of await node.containers('tidy')) {
+      assert.ok(links.includes(`tidy-realnode_default_${c.name}-${c.id}.log`), `${c.name} in ${links.join(', ')}`);
+    }
+    assert.deepEqual(await there(), { folder: true, mounts: true, logs: true, links: 3, cgroups: true, runtime: true });
+
+    await node.remove('tidy.json');
+    await node.waitGone('tidy');
+    const gone = { folder: false, mounts: false, logs: false, links: 0, cgroups: false, runtime: false };
+    await waitFor('all of it to be gone', async () => (JSON.stringify(await there()) === JSON.stringify(gone) ? true : undefined), async () =>
+      JSON.stringify(await there()),
+    );
+  });
+
+  it('removes a pod that is still starting', async () => {
+    await node.write('young.json', podOf('young', [runs('a')], { initContainers: [runs('never-ends')] }));
+    await node.waitPod('young', 'its init container runs', (p) => p.status?.initContainerStatuses?.[0]?.state?.running !== undefined);
+    await node.remove('young.json');
+    await node.waitGone('young');
+  });
+
+  it('starts a pod that comes back under its name and UID while it still terminates', async () => {
+    const manifest = podOf('back', [shell('a', 'trap "sleep 2; exit 0" TERM; echo up; while :; do sleep 0.1; done')], { terminationGracePeriodSeconds: 20 });
+    await node.write('back.json', manifest);
+    await node.waitPod('back', 'ready', isReady);
+    const before = (await node.running('back'))['a'];
+    await waitFor('its trap is set', async () => ((await node.log('back', 'a')).includes('up') ? true : undefined));
+    await node.remove('back.json');
+    await waitFor('it terminates', async () => ((await node.machineState('back')).startsWith('terminating.') ? true : undefined));
+    await node.write('back.json', manifest);
+    await waitFor('it runs again', async () => {
+      const now = (await node.running('back'))['a'];
+      return now !== undefined && now !== before ? true : undefined;
+    }, () => node.agent.tail());
+    const pod = await node.waitPod('back', 'ready again', isReady);
+    assert.equal(pod.status?.containerStatuses?.[0]?.restartCount, 0);
+  });
+
+  async function cgroupsOf(uid: string): Promise<string[]> {
+    const out: string[] = [];
+    for (const hierarchy of await cgroupHierarchies()) {
+      for (const qos of ['', 'burstable', 'besteffort']) {
+        const found = await readdir(join(hierarchy, node.cgroupRoot, 'kubepods', qos)).catch(() => []);
+        out.push(...found.filter((f) => f.includes(uid)).map((f) => join(hierarchy, f)));
+      }
+    }
+    return out;
+  }
+});

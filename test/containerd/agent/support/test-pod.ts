@@ -1,0 +1,32 @@
+import { BUSYBOX_IMAGE } from '../../../../cri/image-maker/own-images.ts';
+
+/** A container of a test's manifest; any field of `v1.Container`. */
+export type ContainerWish = Readonly<Record<string, unknown>> & { name: string };
+
+/** A busybox container that runs a shell script. */
+export function shell(name: string, script: string, more: Record<string, unknown> = {}): ContainerWish {
+  return { name, image: BUSYBOX_IMAGE, imagePullPolicy: 'IfNotPresent', command: ['sh', '-c', script], ...more };
+}
+
+/** Runs until it is told to end, then ends at once. */
+export const RUNS = 'trap "kill $!; exit 0" TERM; while :; do sleep 100000 & wait $!; done';
+
+/** A container that runs until it is told to end. */
+export function runs(name: string, more: Record<string, unknown> = {}): ContainerWish {
+  return shell(name, RUNS, more);
+}
+
+/** A pod's manifest; `more` are further fields of its spec. */
+export function podOf(
+  name: string,
+  containers: readonly ContainerWish[],
+  more: Record<string, unknown> = {},
+  metadata: Record<string, unknown> = {},
+): Record<string, unknown> {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default', ...metadata },
+    spec: { terminationGracePeriodSeconds: 5, containers, ...more },
+  };
+}

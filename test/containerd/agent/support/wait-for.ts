@@ -1,0 +1,29 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** How long a test waits for something that must come, ms: long for a busy machine, and no measure of speed. */
+export const PATIENCE_MS = 90_000;
+
+/**
+ * Looks each 100 ms until `look` gives something other than undefined, and returns that. What `look` throws counts as
+ * "not yet". Throws with `what` and the words of `explain` when nothing came for {@link PATIENCE_MS}.
+ */
+export async function waitFor<T>(
+  what: string,
+  look: () => Promise<T | undefined> | T | undefined,
+  explain: () => Promise<string> | string = () => '',
+  patienceMs = PATIENCE_MS,
+): Promise<T> {
+  const until = performance.now() + patienceMs;
+  let problem = '';
+  for (;;) {
+    try {
+      const found = await look();
+      if (found !== undefined) return found;
+      problem = '';
+    } catch (error) {
+      problem = `; last look: ${error instanceof Error ? error.message : String(error)}`;
+    }
+    if (performance.now() > until) throw new Error(`waited in vain for: ${what}${problem}\n${await explain()}`);
+    await sleep(100);
+  }
+}

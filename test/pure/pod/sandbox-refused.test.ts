@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodWorld, pod } from './pod-world.ts';
+
+test('a pod without a valid host name gets no sandbox: told, named as the reason, and tried again after a growing pause', () => {
+  const world = new PodWorld(pod({ hostname: 'h'.repeat(60), subdomain: 's', setHostnameAsFQDN: true }));
+  world.run(500);
+  const failures = () => world.events.filter((e) => e.startsWith('FailedCreatePodSandBox: Failed to create pod sandbox: failed to construct FQDN from pod hostname'));
+  assert.equal(world.state, 'syncing.creatingSandbox');
+  assert.match(world.snapshot.context.why, /^failed to construct FQDN .* is too long/);
+  assert.equal(failures().length, 1);
+  world.run(1_000);
+  assert.equal(failures().length, 2, 'after one second');
+  world.run(1_500);
+  assert.equal(failures().length, 2, 'the pause has doubled');
+  world.run(1_000);
+  assert.equal(failures().length, 3);
+  assert.equal(world.count('cri.RunPodSandbox'), 0);
+  // A message that comes during the pause does not make it try.
+  world.pleg();
+  assert.equal(failures().length, 3);
+  world.send({ type: 'pod.terminate', at: world.at, order: { reason: 'Removed', message: '' } });
+  world.run(60_000);
+  assert.ok(world.finished);
+});
+
+test('a pod whose host name is put right goes on by itself', () => {
+  const world = new PodWorld(pod({ hostname: 'Not_A_Label' }));
+  world.run(500);
+  assert.match(world.snapshot.context.why, /^pod Hostname "Not_A_Label" is not a valid DNS label/);
+  world.send({ type: 'pod.update', at: world.at, pod: pod({ hostname: 'fine' }) });
+  world.run(5_000);
+  assert.equal(world.state, 'syncing.running');
+});
+
+test('resolver warnings come once with each sandbox that is made, before the call', () => {
+  const world = new PodWorld(pod({ dnsConfig: { nameservers: ['10.0.0.1', '10.0.0.2', '10.0.0.3'] } }));
+  world.run(2_000);
+  const warnings = () => world.events.filter((e) => /^(MissingClusterDNS|DNSConfigForming): /.test(e));
+  assert.deepEqual(warnings(), [
+    'MissingClusterDNS: pod: "web-node1_default(u1)". kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.',
+    'DNSConfigForming: Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: 1.1.1.1 10.0.0.1 10.0.0.2',
+  ]);
+  world.pleg();
+  world.run(120_000);
+  assert.equal(warnings().length, 2);
+  world.sandboxes = world.sandboxes.map((s) => ({ ...s, state: 'notReady' as const, ips: [] }));
+  world.at += 1;
+  world.pleg();
+  world.run(60_000);
+  assert.equal(world.count('cri.RunPodSandbox'), 2);
+  assert.equal(warnings().length, 4);
+});
