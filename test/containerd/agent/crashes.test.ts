@@ -138,7 +138,8 @@ describe('containers that end, on a real node', { concurrency: 10 }, () => {
     await node.write('repair.json', podOf('repair', [shell('a', 'exit 1')], {}, { uid }));
     await node.waitPod('repair', 'the third delay', (p) => statusOf(p, 'a').state?.waiting?.message?.startsWith('back-off 20s') ?? false);
     const since = Date.now();
-    await node.write('repair.json', podOf('repair', [runs('a')], {}, { uid }));
+    // the delay belongs to name and image of a container, as its hash does
+    await node.write('repair.json', podOf('repair', [runs('a', { image: 'localhost/actorlet/pause:1' })], {}, { uid }));
     const pod = await node.waitPod('repair', 'ready', isReady);
     const started = Date.parse(String(statusOf(pod, 'a').state?.running?.startedAt));
     assert.ok(started - since < 9_000, `it waited ${started - since} ms`);
@@ -151,6 +152,8 @@ describe('containers that end, on a real node', { concurrency: 10 }, () => {
     const never = await node.waitPod('never', 'ErrImageNeverPull', (p) => statusOf(p, 'a').state?.waiting?.reason === 'ErrImageNeverPull' && statusOf(p, 'b').ready);
     assert.equal(statusOf(never, 'a').state?.waiting?.message, 'Container image "localhost/none:1" is not present with pull policy of Never');
     await node.waitPod('nopull', 'ErrImagePull', (p) => statusOf(p, 'a').state?.waiting?.reason === 'ErrImagePull');
+    const bad = await node.waitPod('badname', 'InvalidImageName', (p) => statusOf(p, 'a').state?.waiting?.reason === 'InvalidImageName');
+    assert.match(statusOf(bad, 'a').state?.waiting?.message ?? '', /^Failed to apply default image tag "NOT\/an image": /);
     const back = await node.waitPod('nopull', 'ImagePullBackOff', (p) => statusOf(p, 'a').state?.waiting?.reason === 'ImagePullBackOff');
     assert.match(statusOf(back, 'a').state?.waiting?.message ?? '', /^Back-off pulling image "127\.0\.0\.1:1\/none:1": ErrImagePull: /);
   });

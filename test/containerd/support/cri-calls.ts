@@ -122,6 +122,11 @@ export class CriCalls {
     return { code: reply.exitCode, out: Buffer.concat([reply.stdout, reply.stderr]).toString('utf8') };
   }
 
+  /** Kills a container without grace: what an operator's `crictl stop -t 0` does. */
+  async stopContainer(containerId: string): Promise<void> {
+    await this.call(RuntimeServiceService.stopContainer, { containerId, timeout: '0' });
+  }
+
   /** Stops and removes a sandbox with its containers. */
   async removeSandbox(podSandboxId: string): Promise<void> {
     await this.call(RuntimeServiceService.stopPodSandbox, { podSandboxId });

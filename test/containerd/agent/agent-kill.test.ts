@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { after, before, describe, it } from 'node:test';
+import { assertNothingLeft, machineState } from '../support/machine-state.ts';
+import type { MachineState } from '../support/machine-state.ts';
+import { isReady, restartsOf, statusOf } from './support/seen.ts';
+import { RUNS, podOf, runs, shell } from './support/test-pod.ts';
+import { TestNode } from './support/test-node.ts';
+import { waitFor } from './support/wait-for.ts';
+
+const MAIN = fileURLToPath(new URL('../../../bin/actorlet.ts', import.meta.url));
+const exec = promisify(execFile);
+
+describe('an agent that ends and comes back', { concurrency: false }, () => {
+  let clean: MachineState;
+  let node: TestNode;
+  before(async () => {
+    clean = await machineState();
+  });
+  after(async () => {
+    await assertNothingLeft(clean);
+  });
+
+  /** What the agents wrote about all their lives steps to the same states and effects. */
+  async function replaysIdentical(): Promise<void> {
+    const { stdout } = await exec(process.execPath, [MAIN, 'replay', node.journalDir]);
+    assert.equal(stdout, 'identical\n');
+  }
+
+  async function withNode(body: () => Promise<void>): Promise<void> {
+    node = await TestNode.make();
+    try {
+      await body();
+    } finally {
+      await node.stop();
+    }
+  }
+
+  /** Probes of all kinds, init containers, a sidecar, hooks: much to lose at any moment. */
+  function richPod(name: string) {
+    const probe = { exec: { command: ['true'] }, periodSeconds: 1 };
+    const init = (n: string) => shell(n, `echo ${n}; sleep 0.2`);
+    return podOf(
+      name,
+      [
+        runs('probed', { startupProbe: probe, livenessProbe: probe, readinessProbe: probe }),
+        runs('hooked', {
+          lifecycle: { postStart: { exec: { command: ['sh', '-c', 'sleep 0.2'] } }, preStop: { exec: { command: ['sh', '-c', 'sleep 0.3'] } } },
+          volumeMounts: [{ name: 'm', mountPath: '/m' }],
+        }),
+      ],
+      {
+        initContainers: [init('first'), shell('side', RUNS, { restartPolicy: 'Always', readinessProbe: probe }), init('second')],
+        volumes: [{ name: 'm', emptyDir: { medium: 'Memory' } }],
+      },
+    );
+  }
+
+  it('killed at any moment while pods start: no container is made twice, no restart is counted', async () => {
+    await withNode(async () => {
+      const rounds = 8;
+      await node.startAgent();
+      for (let round = 0; round < rounds; round++) {
+        const names = [`r${round}a`, `r${round}b`];
+        for (const name of names) await node.write(`${name}.json`, richPod(name));
+        // killed again and again, at moments that nobody chose, until the pods run
+        for (let kills = 0; kills < 3; kills++) {
+          await sleep(randomInt(20, 1_200));
+          await node.agent.kill();
+          await node.startAgent({ wait: kills === 2 });
+        }
+        for (const name of names) {
+          const pod = await node.waitPod(name, 'ready', isReady);
+          assert.deepEqual(restartsOf(pod), { first: 0, side: 0, second: 0, probed: 0, hooked: 0 }, await story(name));
+          const all = await node.containers(name);
+          assert.deepEqual(all.map((c) => c.name).sort(), ['first', 'hooked', 'probed', 'second', 'side'], await story(name));
+          assert.ok(all.every((c) => c.attempt === 0));
+        }
+        // and once more while they run and while they are taken away
+        const running = await Promise.all(names.map((n) => node.running(n)));
+        await node.agent.kill();
+        await node.startAgent();
+        for (const [i, name] of names.entries()) {
+          await node.waitPod(name, 'ready again', isReady);
+          assert.deepEqual(await node.running(name), running[i]);
+        }
+        for (const name of names) await node.remove(`${name}.json`);
+        await sleep(randomInt(0, 1_000));
+        await node.agent.kill();
+        await node.startAgent();
+        await node.waitGone(...names);
+      }
+      await node.agent.terminate();
+      await replaysIdentical();
+    });
+
+    async function story(name: string): Promise<string> {
+      return `${JSON.stringify(await node.containers(name), null, 1)}\n${(await node.events(name)).join('\n')}`;
+    }
+  });
+
+  it('away while a pod crashes and another is removed: the delay is kept, the pod is taken away', async () => {
+    await withNode(async () => {
+      await node.startAgent();
+      await node.write('crash.json', podOf('crash', [shell('a', 'exit 3'), runs('b')]));
+      await node.write('leaves.json', podOf('leaves', [runs('a')], { terminationGracePeriodSeconds: 2 }));
+      await node.write('dies.json', podOf('dies', [runs('a')]));
+      await node.waitPod('leaves', 'ready', isReady);
+      await node.waitPod('dies', 'ready', isReady);
+      const waiting = await node.waitPod('crash', 'the 20 s delay', (p) => statusOf(p, 'a').state?.waiting?.message?.startsWith('back-off 20s') ?? false);
+      const finished = Date.parse(String(statusOf(waiting, 'a').lastState?.terminated?.finishedAt));
+      const before = await node.running('crash');
+      const dead = (await node.containers('dies'))[0]?.id ?? '';
+
+      await node.agent.kill();
+      await node.remove('leaves.json');
+      await node.containerd.cri.stopContainer(dead);
+      await node.startAgent();
+      const back = await node.waitPod('crash', 'its delay again', (p) => statusOf(p, 'a').state?.waiting?.reason === 'CrashLoopBackOff');
+      assert.match(statusOf(back, 'a').state?.waiting?.message ?? '', /^back-off 20s /);
+      assert.equal(statusOf(back, 'a').restartCount, 2);
+      await node.waitGone('leaves');
+      const dies = await node.waitPod('dies', 'running again', (p) => isReady(p) && statusOf(p, 'a').restartCount === 1);
+      assert.notEqual((await node.running('dies'))['a'], dead);
+      assert.ok(dies);
+
+      // killed some more while it waits
+      for (let i = 0; i < 3; i++) {
+        await sleep(randomInt(100, 1_500));
+        await node.agent.kill();
+        await node.startAgent();
+      }
+      const third = await node.waitPod('crash', 'the third restart', (p) => statusOf(p, 'a').restartCount === 3 && statusOf(p, 'a').lastState?.terminated !== undefined);
+      const started = Date.parse(String((statusOf(third, 'a').state?.terminated ?? statusOf(third, 'a').lastState?.terminated)?.startedAt));
+      assert.ok(started - finished >= 19_000, `restarted ${started - finished} ms after its end`);
+      await node.waitPod('crash', 'the 40 s delay', (p) => statusOf(p, 'a').state?.waiting?.message?.startsWith('back-off 40s') ?? false);
+      assert.equal((await node.running('crash'))['b'], before['b']);
+      await node.agent.terminate();
+      await replaysIdentical();
+    });
+  });
+
+  it('keeps the containers at SIGTERM, ends with 0, and the next one takes them over', async () => {
+    await withNode(async () => {
+      await node.startAgent();
+      await node.write('stays.json', richPod('stays'));
+      await node.write('grace.json', podOf('grace', [shell('a', 'trap "sleep 4; exit 0" TERM; while :; do sleep 0.1; done')], { terminationGracePeriodSeconds: 20 }));
+      await node.waitPod('stays', 'ready', isReady);
+      await node.waitPod('grace', 'ready', isReady);
+      const before = await node.running('stays');
+      // one of the pods is being stopped meanwhile
+      await node.remove('grace.json');
+      await waitFor('grace terminates', async () => ((await node.machineState('grace')).startsWith('terminating') ? true : undefined));
+      assert.deepEqual(await node.agent.terminate(), { code: 0, signal: null });
+      assert.deepEqual(await node.running('stays'), before);
+      await sleep(500);
+      assert.deepEqual(await node.running('stays'), before);
+
+      await node.startAgent();
+      const pod = await node.waitPod('stays', 'ready', isReady);
+      assert.deepEqual(await node.running('stays'), before);
+      assert.deepEqual(restartsOf(pod), { first: 0, side: 0, second: 0, probed: 0, hooked: 0 });
+      await node.waitGone('grace');
+      assert.deepEqual(await node.agent.terminate(), { code: 0, signal: null });
+      await replaysIdentical();
+    });
+  });
+});
