@@ -25,6 +25,8 @@ export interface Metrics extends Instruments {
   readonly contentType: string;
   /** The text format that `/metrics` serves. */
   text(): Promise<string>;
+  /** What `/metrics/probes` serves: `prober_*`, which kubelet keeps apart since each container has its own series. */
+  probesText(): Promise<string>;
   /** Carries out what workers have sent. What fits no metric is counted and dropped: a worker must not bring down main. */
   applyObservations(batch: readonly Observation[]): void;
   /** Replaces all of `actorlet_pod_state`: states that are not named any more vanish. */
@@ -34,10 +36,11 @@ export interface Metrics extends Instruments {
 /** Registers everything. `processMetrics: false` leaves out `process_*` and `nodejs_*` (tests: they watch the event loop). */
 export function createMetrics(options: { processMetrics?: boolean } = {}): Metrics {
   const registry = new Registry();
+  const probes = new Registry();
   const byName = new Map<string, AnyInstrument>();
   const instruments: Record<string, AnyInstrument> = {};
   for (const [field, spec] of Object.entries(catalog)) {
-    const instrument = create(spec, registry);
+    const instrument = create(spec, spec.name.startsWith('prober_') ? probes : registry);
     instruments[field] = instrument;
     byName.set(spec.name, instrument);
   }
@@ -49,6 +52,7 @@ export function createMetrics(options: { processMetrics?: boolean } = {}): Metri
     registry,
     contentType: registry.contentType,
     text: () => registry.metrics(),
+    probesText: () => probes.metrics(),
     applyObservations(batch) {
       for (const observation of batch) {
         if (!applyOne(byName.get(observation.name), observation)) typed.observationsDropped.inc();

@@ -24,6 +24,8 @@ export interface NodeServersOptions {
   metrics: Metrics;
   pleg: Pleg;
   runtime: RuntimeWatch;
+  /** Called before each scrape. */
+  beforeScrape: () => void;
 }
 
 /** Starts healthz (:10248) and the read-only server (:10255), as configured. */
@@ -44,7 +46,10 @@ export async function startNodeServers(options: NodeServersOptions): Promise<Nod
           pods: () => store.list(),
           rows: () => store.rows(),
           metrics,
-          beforeScrape: () => metrics.setPodStates(store.states()),
+          beforeScrape: () => {
+            metrics.setPodStates(store.states());
+            options.beforeScrape();
+          },
         })
       : null;
   return {

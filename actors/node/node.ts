@@ -36,6 +36,7 @@ import { nodeSettingsOf } from './node-settings-of.ts';
 import { startNodeServers } from './node-servers.ts';
 import type { NodeServers } from './node-servers.ts';
 import { startNodeLogRotation } from './node-log-rotation.ts';
+import { PodMetrics, setNodeFacts } from './pod-metrics.ts';
 import { Resync } from './resync.ts';
 
 /** Relist periods of PLEG, ms: alone, and beside a stream of events (KEP-3386). */
@@ -93,7 +94,8 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   );
   const cgroups = detectCgroups();
   const node = await nodeSettingsOf(config, flags, cgroups, cri);
-  metrics.nodeName.set({ node: node.nodeName }, 1);
+  setNodeFacts(metrics, { nodeName: node.nodeName, cgroupVersion: node.cgroupVersion, featureGates: config.featureGates });
+  const podMetrics = new PodMetrics(metrics);
   const containerLogsDir = options.containerLogsDir ?? DEFAULT_CONTAINER_LOGS_DIR;
   mkdirSync(containerLogsDir, { recursive: true, mode: 0o755 });
   const host: HostSettings = {
@@ -167,7 +169,10 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     store,
     runtimeState: () => runtime.state,
     remembered: (uid) => remembered.get(uid)?.memory ?? null,
-    post: (shard, uid, message) => pool.post(shard, { t: 'pod', uid, message }),
+    post: (shard, uid, message) => {
+      podMetrics.posted(uid, message);
+      pool.post(shard, { t: 'pod', uid, message });
+    },
   });
 
   function fromShard(shard: number, message: FromShard): void {
@@ -182,6 +187,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
         pleg.observe(message.uid);
         break;
       case 'finished':
+        podMetrics.finished(supervisor.context.pods[message.uid]);
         supervisor.take({ type: 'finished', at: now(), uid: message.uid });
         break;
       case 'metrics':
@@ -232,7 +238,15 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   });
   housekeeping.start();
   const rotation = startNodeLogRotation(cri, config, containerLogsDir, log);
-  const servers = await startNodeServers({ config, log, store, metrics, pleg, runtime });
+  const servers = await startNodeServers({
+    config,
+    log,
+    store,
+    metrics,
+    pleg,
+    runtime,
+    beforeScrape: () => podMetrics.scrape(supervisor.context, store),
+  });
 
   return {
     store,

@@ -19,7 +19,7 @@ export interface ReadOnlyServerOptions extends ListenOptions {
 }
 
 /**
- * The server of `readOnlyPort` (10255; no authentication, so nothing here changes anything): `/pods`, `/metrics`,
+ * The server of `readOnlyPort` (10255; no authentication, so nothing here changes anything): `/pods`, `/metrics`, `/metrics/probes`,
  * `/healthz`, and our own `/actorlet/pods`, from which `actorlet pods` draws its table.
  * @throws ActorletError SRV001 when the port cannot be had
  */
@@ -42,6 +42,9 @@ export async function startReadOnlyServer(options: ReadOnlyServerOptions): Promi
     options.beforeScrape?.();
     const text = await options.metrics.text();
     return reply.type(options.metrics.contentType).send(text);
+  });
+  app.get('/metrics/probes', async (_request, reply) => {
+    return reply.type(options.metrics.contentType).send(await options.metrics.probesText());
   });
   return listen(app, options, 'read-only', 'readOnlyPort');
 }

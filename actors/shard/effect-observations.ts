@@ -56,22 +56,17 @@ export const effectObservations = {
         out.push({ name: 'kubelet_started_pods_errors_total', labels: {}, value: 1, op: 'inc' });
       }
     }
-    if (effect.type === 'cri.StartContainer') {
-      out.push({
-        name: 'kubelet_started_containers_total',
-        labels: { container_type: 'container' },
-        value: 1,
-        op: 'inc',
-      });
-      if (error !== null) {
-        out.push({
-          name: 'kubelet_started_containers_errors_total',
-          labels: { container_type: 'container', code: error.code },
-          value: 1,
-          op: 'inc',
-        });
-      }
+    if (effect.type === 'host.EnsurePodCgroup') out.push(cgroupWork('create', seconds));
+    if (effect.type === 'host.RemovePodCgroup') out.push(cgroupWork('destroy', seconds));
+    // The key's end marks a hook's request that is sent again over http (machines/container/hook-effect.ts).
+    if (effect.type === 'net.HttpGet' && effect.key.startsWith('container/') && effect.key.endsWith('/http') && error === null) {
+      out.push({ name: 'kubelet_lifecycle_handler_http_fallbacks_total', labels: {}, value: 1, op: 'inc' });
     }
     return out;
   },
 };
+
+/** A pod's cgroup is made and set in one go; what kubelet tells apart as `create` and `update` is one operation here. */
+function cgroupWork(operation_type: string, seconds: number): Observation {
+  return { name: 'kubelet_cgroup_manager_duration_seconds', labels: { operation_type }, value: seconds, op: 'observe' };
+}

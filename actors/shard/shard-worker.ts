@@ -52,6 +52,9 @@ export default function runShard(task: ShardTask): Promise<void> {
     now: Date.now,
     send,
     run,
+    observe: (readings) => {
+      if (readings.length > 0) batch.push(...readings);
+    },
   });
   const beat = new Int32Array(task.heartbeat);
   const beating = setInterval(() => Atomics.add(beat, 0, 1), BEAT_MS);

@@ -8,6 +8,8 @@ import { JournalWriter } from '../journal/journal-writer.ts';
 import type { JournalSettings } from '../journal/journal-writer.ts';
 import type { FromShard } from './shard-protocol.ts';
 import type { Outcome } from './effect-runner.ts';
+import type { Observation } from '../metrics/observation.ts';
+import { podObservations } from './pod-observations.ts';
 
 /** What a shard is made from. */
 export interface ShardSettings {
@@ -17,6 +19,8 @@ export interface ShardSettings {
   now: () => number;
   /** To the main thread. */
   send: (message: FromShard) => void;
+  /** Readings for the metrics. */
+  observe?: (batch: Observation[]) => void;
   /** Carries out an effect; never rejects. */
   run: (effect: Effect) => Promise<Outcome>;
 }
@@ -89,6 +93,7 @@ export class Shard {
     this.handled++;
     const pod = this.hosted(uid, message);
     if (pod === undefined) return;
+    const before = pod.snapshot.context;
     let effects: Effect[];
     try {
       const stepped = stepPod(pod.snapshot, message);
@@ -100,6 +105,7 @@ export class Shard {
       this.config.send({ t: 'fault', uid, message: `${message.type}: ${text}` });
       return;
     }
+    this.config.observe?.(podObservations(before, pod.snapshot.context, message));
     const state = podState(pod.snapshot);
     this.journal?.step(n, uid, state, effects);
     if (state !== pod.state) this.tellState(pod, state);

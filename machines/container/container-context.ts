@@ -48,6 +48,8 @@ export interface ContainerContext {
   kill: KillOrder | null;
   /** When the machine wants a `timer` event, ms since the epoch. */
   deadline: number | null;
+  /** Pause before the next own look at a running container that is expected to end, ms; 0 = the observer does it. */
+  lookMs: number;
   /** Id of the container whose postStart hook has ended well (or that has none). */
   postStartDone: string;
   /** Id of the container whose preStop hook has ended. */
@@ -111,6 +113,7 @@ export function initialContainer(name: string, kind: ContainerKind): ContainerCo
     imageBackOff: null,
     kill: null,
     deadline: null,
+    lookMs: 0,
     postStartDone: '',
     preStopDone: '',
   };

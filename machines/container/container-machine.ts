@@ -219,6 +219,7 @@ export const containerMachine = machine.createMachine({
     running: {
       on: {
         observed: { guard: 'seenEnded', target: 'exited', actions: act(stopping.ended) },
+        timer: { actions: act(starting.lookAgain) },
         kill: [...kill],
       },
     },

@@ -251,7 +251,33 @@ export function startDone(context: ContainerContext, { world }: ContainerEvent):
 }
 
 export function startDoneNoHook(context: ContainerContext, { world }: ContainerEvent): Out {
-  return { patch: { op: '', waiting: null, postStartDone: context.id }, effects: afterStart(context, world) };
+  return {
+    patch: { op: '', waiting: null, postStartDone: context.id, ...firstLook(context, world) },
+    effects: afterStart(context, world),
+  };
+}
+
+/** First pause before a container that is expected to end is looked at, and the longest one, ms. */
+const FIRST_LOOK_MS = 25;
+const LAST_LOOK_MS = 800;
+
+/**
+ * A container that is expected to end soon (an init container, or one that is not to be restarted) is looked at after
+ * 25, 50, 100 ... 800 ms, so that what waits for it need not wait for the observer's next round. After that the
+ * observer is soon enough.
+ */
+function firstLook(context: ContainerContext, { at, pod }: ContainerWorld): Partial<ContainerContext> {
+  const ends = context.kind === 'init' || (context.kind === 'regular' && pod.spec?.restartPolicy !== 'Always');
+  return ends ? { deadline: at + FIRST_LOOK_MS, lookMs: FIRST_LOOK_MS } : { lookMs: 0 };
+}
+
+export function lookAgain(context: ContainerContext, { world }: ContainerEvent): Out {
+  if (context.lookMs === 0) return { patch: { deadline: null } };
+  const lookMs = context.lookMs >= LAST_LOOK_MS ? 0 : context.lookMs * 2;
+  return {
+    patch: { lookMs, deadline: lookMs === 0 ? null : world.at + lookMs },
+    effects: [{ type: 'cri.ContainerStatus', key: `inspect/${context.id}`, params: { containerId: context.id } }],
+  };
 }
 
 /** RunContainerError; the runtime keeps the container as ended, so a fresh look follows. */

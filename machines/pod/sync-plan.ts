@@ -49,12 +49,9 @@ export function planSyncing(draft: Draft): Focused {
     return { focus: 'syncing.waitingForNetwork', why: "the runtime's network is not ready (CNI)" };
   }
   const volumes = wantVolumes(draft);
-  if (context.settings.cgroupsPerQOS) {
-    const cgroup = podCgroup(context.pod, context.settings);
-    if (!want(draft, 'cgroup', (key) => ({ type: 'host.EnsurePodCgroup', key, params: { cgroup } }))) {
-      return { focus: 'syncing.creatingCgroup', why: taskOf(draft, 'cgroup')?.error?.message ?? '' };
-    }
-  }
+  // The pod's cgroup is made beside the sandbox: the runtime makes missing parents itself, and no container of the pod
+  // starts before its limits are set.
+  const cgroup = wantCgroup(draft);
   const sandbox = planSandbox(draft);
   if (sandbox === 'notWorth') {
     endOfWork(draft);
@@ -74,9 +71,17 @@ export function planSyncing(draft: Draft): Focused {
   if (sandbox === 'creating') {
     return { focus: 'syncing.creatingSandbox', why: taskOf(draft, 'sandbox.run')?.error?.message ?? '' };
   }
+  if (!cgroup) return { focus: 'syncing.creatingCgroup', why: taskOf(draft, 'cgroup')?.error?.message ?? '' };
   if (!volumes) return { focus: 'syncing.mountingVolumes', why: taskOf(draft, 'volumes')?.error?.message ?? '' };
   for (const name of Object.keys(context.containers)) tellContainer(draft, name, { type: 'proceed' });
   return syncingFocus(context, plan.initialized);
+}
+
+function wantCgroup(draft: Draft): boolean {
+  const { context } = draft;
+  if (!context.settings.cgroupsPerQOS) return true;
+  const cgroup = podCgroup(context.pod, context.settings);
+  return want(draft, 'cgroup', (key) => ({ type: 'host.EnsurePodCgroup', key, params: { cgroup } }));
 }
 
 function wantVolumes(draft: Draft): boolean {

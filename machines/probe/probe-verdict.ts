@@ -11,7 +11,7 @@ export interface Verdict {
  * Judges one run. A command that ran too long, a connection that was refused, a status outside 200-399 are
  * failures; an error of the runtime itself is `unknown` and counts for nothing (kubelet prober.go).
  */
-export function verdictOf(outcome: EffectDone | EffectFailed, world: ProbeWorld): Verdict {
+export function verdictOf(outcome: EffectDone | EffectFailed, world: Pick<ProbeWorld, 'probe'>): Verdict {
   if (outcome.type === 'effect.failed') return failed(outcome, world);
   switch (outcome.effect) {
     case 'cri.ExecSync':
@@ -33,7 +33,7 @@ export function verdictOf(outcome: EffectDone | EffectFailed, world: ProbeWorld)
   }
 }
 
-function failed(outcome: EffectFailed, world: ProbeWorld): Verdict {
+function failed(outcome: EffectFailed, world: Pick<ProbeWorld, 'probe'>): Verdict {
   const { code, message } = outcome.error;
   if (outcome.effect !== 'cri.ExecSync') return { outcome: 'failure', text: message };
   if (code === 'DeadlineExceeded') {

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Probe } from '../../../machines/protocol/api-types.ts';
+import type { Effect } from '../../../machines/protocol/effects.ts';
+import { ProbeBench } from './probe-bench.ts';
+
+const messages = (effects: Effect[]) => effects.flatMap((e) => (e.type === 'event.Record' ? [`${e.params.reason}: ${e.params.message}`] : []));
+
+test('results before the first run: readiness fails, liveness holds, startup is open', () => {
+  for (const [kind, result] of [['readiness', 'failure'], ['liveness', 'success'], ['startup', 'unknown']] as const) {
+    const bench = new ProbeBench(kind);
+    bench.look();
+    assert.equal(bench.state, 'waiting');
+    assert.equal(bench.context.result, result);
+  }
+});
+
+test('initialDelaySeconds counts from the start of the container, periodSeconds from the start of a run', () => {
+  const bench = new ProbeBench('readiness', { initialDelaySeconds: 7, periodSeconds: 5 });
+  bench.at += 2_000;
+  bench.look();
+  assert.equal(bench.context.deadline, bench.at + 5_000);
+  bench.ring();
+  const asked = bench.at;
+  bench.at += 800;
+  bench.done('cri.ExecSync', { exitCode: 0, output: '' });
+  assert.equal(bench.context.deadline, asked + 5_000);
+  bench.ring();
+  bench.at += 9_000;
+  bench.done('cri.ExecSync', { exitCode: 0, output: '' });
+  assert.equal(bench.context.deadline, bench.at, 'a run that outlasted its period is followed by the next one');
+});
+
+test('failureThreshold and successThreshold count runs in a row', () => {
+  const bench = new ProbeBench('readiness', { failureThreshold: 3, successThreshold: 2 });
+  bench.look();
+  assert.deepEqual([0, 0, 1, 1, 0, 1, 1, 1, 0, 0].map((code) => bench.run(code)), [
+    'failure', 'success', 'success', 'success', 'success', 'success', 'success', 'failure', 'failure', 'success',
+  ]);
+});
+
+test('a liveness probe that failed is on hold until there is a new container', () => {
+  const bench = new ProbeBench('liveness', { failureThreshold: 2 });
+  bench.look();
+  assert.deepEqual([1, 1].map((code) => bench.run(code)), ['success', 'failure']);
+  assert.equal(bench.state, 'onHold');
+  assert.equal(bench.context.deadline, null);
+  assert.ok(messages(bench.effects).every((m) => m === 'Unhealthy: Liveness probe failed: out'));
+  bench.look();
+  assert.equal(bench.state, 'onHold');
+  bench.look({ runningId: 'c2', startedAt: bench.at });
+  assert.equal(bench.state, 'waiting');
+  assert.equal(bench.context.result, 'success');
+  assert.equal(bench.context.run, 0);
+});
+
+test('a startup probe ends with its first decision, either way, and holds the others back', () => {
+  for (const [code, result] of [[0, 'success'], [1, 'failure']] as const) {
+    const startup = new ProbeBench('startup', { failureThreshold: 1 });
+    startup.look();
+    assert.equal(startup.run(code), result);
+    assert.equal(startup.state, 'onHold');
+  }
+  const liveness = new ProbeBench('liveness');
+  liveness.look({ started: false });
+  assert.equal(liveness.context.deadline, null, 'not due before startup is over');
+  liveness.at += 5_000;
+  liveness.look({ started: true });
+  assert.equal(liveness.context.deadline, liveness.at);
+  liveness.look({ started: false });
+  assert.deepEqual(liveness.ring(), [], 'no longer started: no run');
+  assert.equal(liveness.context.deadline, null);
+});
+
+test('the container ends: readiness is lost at once; a new one starts from the initial result', () => {
+  const bench = new ProbeBench('readiness');
+  bench.look();
+  assert.equal(bench.run(0), 'success');
+  bench.look({ runningId: '' });
+  assert.equal(bench.state, 'idle');
+  assert.equal(bench.context.result, 'failure');
+  assert.equal(bench.context.deadline, null);
+  bench.look({ runningId: 'c2', startedAt: bench.at });
+  assert.equal(bench.context.containerId, 'c2');
+  assert.equal(bench.context.result, 'failure');
+});
+
+test('a container that was out of sight for a moment is probed again', () => {
+  const readiness = new ProbeBench('readiness');
+  readiness.look();
+  readiness.run(0);
+  readiness.look({ runningId: '' });
+  readiness.look({ runningId: 'c1' });
+  assert.equal(readiness.state, 'waiting');
+  assert.equal(readiness.run(0), 'success');
+  const startup = new ProbeBench('startup');
+  startup.look();
+  startup.run(0);
+  startup.look({ runningId: '' });
+  startup.look({ runningId: 'c1' });
+  assert.equal(startup.state, 'onHold');
+  assert.equal(startup.context.result, 'success');
+});
+
+test('an adopted container keeps ready and alive until a probe says otherwise', () => {
+  for (const kind of ['readiness', 'liveness'] as const) {
+    const bench = new ProbeBench(kind);
+    bench.look({ adopted: true });
+    assert.equal(bench.context.result, 'success');
+  }
+  const startup = new ProbeBench('startup');
+  startup.look({ adopted: true });
+  assert.equal(startup.context.result, 'unknown');
+});
+
+test('outcomes for an earlier container, late and double ones, count for nothing', () => {
+  const bench = new ProbeBench('readiness');
+  bench.look();
+  bench.ring();
+  const { op } = bench.context;
+  bench.look({ runningId: 'c2', startedAt: bench.at });
+  assert.deepEqual(bench.done('cri.ExecSync', { exitCode: 0, output: '' }, op), []);
+  assert.equal(bench.context.result, 'failure');
+  bench.ring();
+  const second = bench.context.op;
+  bench.done('cri.ExecSync', { exitCode: 0, output: '' });
+  const before = JSON.stringify(bench.context);
+  bench.done('cri.ExecSync', { exitCode: 1, output: '' }, second);
+  bench.failed('cri.ExecSync', 'Unknown', 'x', second);
+  assert.equal(JSON.stringify(bench.context), before);
+});
+
+const verdicts: [string, Partial<Probe>, (b: ProbeBench) => unknown, 'success' | 'failure', string][] = [
+  ['exec 0', {}, (b) => b.done('cri.ExecSync', { exitCode: 0, output: '' }), 'success', ''],
+  ['exec 1', {}, (b) => b.done('cri.ExecSync', { exitCode: 1, output: 'why' }), 'failure', 'why'],
+  ['exec too long', { timeoutSeconds: 3 }, (b) => b.failed('cri.ExecSync', 'DeadlineExceeded'), 'failure', 'command timed out: "check it" timed out after 3s'],
+  ['http 200', { exec: undefined, httpGet: { port: 'web' } }, (b) => b.done('net.HttpGet', { status: 200, body: '' }), 'success', ''],
+  ['http 399', { exec: undefined, httpGet: { port: 'web' } }, (b) => b.done('net.HttpGet', { status: 399, body: '' }), 'success', ''],
+  ['http 400', { exec: undefined, httpGet: { port: 'web' } }, (b) => b.done('net.HttpGet', { status: 400, body: '' }), 'failure', 'HTTP probe failed with statuscode: 400'],
+  ['http refused', { exec: undefined, httpGet: { port: 'web' } }, (b) => b.failed('net.HttpGet', 'ECONNREFUSED', 'refused'), 'failure', 'refused'],
+  ['tcp open', { exec: undefined, tcpSocket: { port: 'web' } }, (b) => b.done('net.TcpConnect', {}), 'success', ''],
+  ['tcp refused', { exec: undefined, tcpSocket: { port: 'web' } }, (b) => b.failed('net.TcpConnect', 'ECONNREFUSED', 'refused'), 'failure', 'refused'],
+  ['grpc serving', { exec: undefined, grpc: { port: 1 } }, (b) => b.done('net.GrpcHealth', { status: 'SERVING' }), 'success', ''],
+  ['grpc not serving', { exec: undefined, grpc: { port: 1 } }, (b) => b.done('net.GrpcHealth', { status: 'NOT_SERVING' }), 'failure', 'service unhealthy (responded with "NOT_SERVING")'],
+];
+for (const [name, probe, answer, result, text] of verdicts) {
+  test(`verdict: ${name} is ${result}`, () => {
+    const bench = new ProbeBench('readiness', { failureThreshold: 1, ...probe });
+    bench.look({ adopted: result === 'failure' });
+    bench.ring();
+    bench.effects = [];
+    answer(bench);
+    assert.equal(bench.context.result, result);
+    assert.deepEqual(messages(bench.effects), text === '' ? [] : [`Unhealthy: Readiness probe failed: ${text}`]);
+  });
+}
+
+test('an error of the prober is tried three times, then told, and never counted', () => {
+  const bench = new ProbeBench('liveness', { failureThreshold: 1 });
+  bench.look();
+  for (let round = 0; round < 3; round++) {
+    bench.ring();
+    assert.equal(bench.failed('cri.ExecSync', 'Unavailable').filter((e) => e.type === 'cri.ExecSync').length, 1);
+    assert.equal(bench.failed('cri.ExecSync', 'Unavailable').filter((e) => e.type === 'cri.ExecSync').length, 1);
+    assert.deepEqual(messages(bench.failed('cri.ExecSync', 'Unavailable')), [
+      'Unhealthy: Liveness probe errored and resulted in unknown state: rpc error: code = Unavailable desc = boom',
+    ]);
+    assert.equal(bench.state, 'waiting');
+    assert.equal(bench.context.result, 'success');
+    assert.equal(bench.context.run, 0);
+  }
+});
+
+test('errors between failures do not break the row', () => {
+  const bench = new ProbeBench('liveness', { failureThreshold: 2 });
+  bench.look();
+  bench.run(1);
+  bench.ring();
+  for (let i = 0; i < 3; i++) bench.failed('cri.ExecSync', 'Unknown');
+  assert.equal(bench.run(1), 'failure');
+});
+
+test('a port that does not exist asks nothing and is tried again each period', () => {
+  const bench = new ProbeBench('readiness', { exec: undefined, httpGet: { port: 'nowhere' } });
+  bench.look();
+  const from = bench.at;
+  assert.deepEqual(bench.ring(), []);
+  assert.equal(bench.state, 'waiting');
+  assert.equal(bench.context.deadline, from + 10_000);
+});
+
+test('in a terminating pod liveness and startup end with success, readiness goes on', () => {
+  for (const kind of ['liveness', 'startup'] as const) {
+    for (const busy of [false, true]) {
+      const bench = new ProbeBench(kind);
+      bench.look();
+      if (busy) bench.ring();
+      bench.look({ terminating: true });
+      assert.equal(bench.state, 'ended');
+      assert.equal(bench.context.result, 'success');
+      bench.look({ runningId: 'c2' });
+      assert.equal(bench.state, 'ended');
+      assert.equal(bench.context.deadline, null);
+    }
+  }
+  const readiness = new ProbeBench('readiness', { failureThreshold: 1 });
+  readiness.look();
+  readiness.run(0);
+  readiness.look({ terminating: true });
+  assert.equal(readiness.run(1), 'failure');
+});
