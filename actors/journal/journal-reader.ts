@@ -76,7 +76,7 @@ export function parseLine({ file, line, text }: JournalLine): JournalRecord {
       problem: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unknown shape'}`,
     });
   }
-  if (parsed.data.r === 'segment' && parsed.data.v !== JOURNAL_VERSION) {
+  if ((parsed.data.r === 'segment' || parsed.data.r === 'sup.segment') && parsed.data.v !== JOURNAL_VERSION) {
     throw new ActorletError(journalErrors.unknownVersion, {
       file,
       line,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Effect } from '../../machines/protocol/effects.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
+import type { SpecReference } from './spec-book.ts';
 
 /** Version of the journal format; see docs/journal.md. */
 export const JOURNAL_VERSION = 1;
@@ -40,16 +41,54 @@ const step = z.looseObject({ r: z.literal('step'), n: z.number(), uid, s: z.stri
 /** The machine threw: the message changed nothing. */
 const fault = z.looseObject({ r: z.literal('fault'), n: z.number(), uid, error: z.string() });
 
+const loose = z.looseObject({});
+/** First record of each segment of the supervisor: its place, without its pods. */
+const supSegment = z.looseObject({
+  r: z.literal('sup.segment'),
+  v: z.number(),
+  at: z.number(),
+  seq: z.number(),
+  agent: z.string(),
+  value: z.unknown(),
+  context: z.looseObject({ shards: z.number() }),
+});
+/** One pod that the supervisor tracks at the start of a segment. */
+const supSnap = z.looseObject({ r: z.literal('sup.snap'), t: loose });
+/** A message to the supervisor, written before it is handled. */
+const supMsg = z.looseObject({
+  r: z.literal('sup.msg'),
+  n: z.number(),
+  m: z.looseObject({ type: z.string(), at: z.number() }),
+});
+/** What handling it came to: state path and orders. */
+const supStep = z.looseObject({ r: z.literal('sup.step'), n: z.number(), s: z.string(), o: z.array(z.unknown()) });
+/** The supervisor machine threw: the message changed nothing. */
+const supFault = z.looseObject({ r: z.literal('sup.fault'), n: z.number(), error: z.string() });
+
 /** Any journal record, as validated when it is read. */
-export const journalRecord = z.discriminatedUnion('r', [segment, spec, snap, msg, step, fault]);
+export const journalRecord = z.discriminatedUnion('r', [
+  segment,
+  spec,
+  snap,
+  msg,
+  step,
+  fault,
+  supSegment,
+  supSnap,
+  supMsg,
+  supStep,
+  supFault,
+]);
 /** A validated record. */
 export type JournalRecord = z.infer<typeof journalRecord>;
 
 /** A message as journaled: `pod` of pod.start and pod.update is replaced by `{ $spec: id }`. */
-export function messageText(n: number, uid: string, message: PodMessage, specId: string | null): string {
-  const m = specId === null ? message : { ...message, pod: { $spec: specId } };
+export function messageText(n: number, uid: string, m: Journaled<PodMessage>): string {
   return `${JSON.stringify({ r: 'msg', n, uid, m })}\n`;
 }
+
+/** A message with its pod as a reference. */
+type Journaled<M> = M extends { pod: unknown } ? Omit<M, 'pod'> & { pod: SpecReference } : M;
 
 /** The outcome of a step as a journal line. */
 export function stepText(n: number, uid: string, state: string, effects: Effect[]): string {

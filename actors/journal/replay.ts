@@ -6,16 +6,20 @@ import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
 import type { JournalLine } from './journal-reader.ts';
+import type { SpecReference } from './spec-book.ts';
+import { THREW, judge, SupervisorReplay } from './supervisor-replay.ts';
+import type { Judged } from './supervisor-replay.ts';
 import { parseLine } from './journal-reader.ts';
 
 /** The first place where today's machines decide otherwise than the recorded ones. */
 export interface Difference {
   file: string;
   line: number;
+  /** '' when it is the supervisor's. */
   uid: string;
   pod: string;
   message: unknown;
-  /** `state`, or `effect` with its position. */
+  /** `state`, or `effect` (of the supervisor: `order`) with its position. */
   what: string;
   recorded: string;
   computed: string;
@@ -43,12 +47,15 @@ export class Replayer {
   private readonly pods = new Map<string, Replayed>();
   private readonly seen = new Set<string>();
   /** Steps that wait for their recorded outcome: messages of one turn stand before all of their outcomes. */
-  private readonly open = new Map<string, { message: unknown; state: string; effects: string[] }>();
+  private readonly open = new Map<string, Judged>();
   private messages = 0;
+  private here: JournalLine = { file: '', line: 0, text: '' };
+  private readonly supervisor = new SupervisorReplay((reference) => this.podOf(this.here, reference));
 
   /** Takes one line; returns the difference that it shows, if any. */
   take(at: JournalLine): Difference | null {
     const record = parseLine(at);
+    this.here = at;
     switch (record.r) {
       case 'segment':
         // Pods of the shard that the segment does not carry on have ended, or begin anew with pod.start.
@@ -64,15 +71,40 @@ export class Replayer {
         this.step(at, record.uid, record.n, record.m);
         return null;
       case 'fault':
-        this.open.delete(`${record.uid}/${record.n}`);
-        return null;
+        return this.compare(at, record.uid, record.n, THREW, []);
       case 'step':
         return this.compare(at, record.uid, record.n, record.s, record.e);
+      case 'sup.segment':
+        this.supervisor.begin(record.value, record.context);
+        return null;
+      case 'sup.snap':
+        this.supervisor.restore(record.t);
+        return null;
+      case 'sup.msg':
+        if (!this.supervisor.take(record.n, record.m)) {
+          throw new ActorletError(journalErrors.noStart, { file: at.file, line: at.line, uid: '(supervisor)' });
+        }
+        return null;
+      case 'sup.fault':
+        return this.compareOrders(at, record.n, THREW, []);
+      case 'sup.step':
+        return this.compareOrders(at, record.n, record.s, record.o);
     }
   }
 
+  private compareOrders(at: JournalLine, n: number, state: string, orders: unknown[]): Difference | null {
+    const computed = this.supervisor.open.get(n);
+    this.supervisor.open.delete(n);
+    return differenceOf(computed, state, orders, 'order', { ...at, uid: '', pod: 'supervisor' });
+  }
+
   result(difference: Difference | null): ReplayResult {
-    return { messages: this.messages, pods: this.seen.size, difference, unanswered: this.open.size };
+    return {
+      messages: this.messages + this.supervisor.messages,
+      pods: this.seen.size,
+      difference,
+      unanswered: this.open.size + this.supervisor.open.size,
+    };
   }
 
   private restore(uid: string, value: unknown, context: object, specId: string): void {
@@ -94,44 +126,59 @@ export class Replayer {
     }
     if (replayed === undefined) throw new ActorletError(journalErrors.noStart, { file: at.file, line: at.line, uid });
     this.messages++;
-    const { snapshot, effects } = stepPod(replayed.snapshot, message);
-    replayed.snapshot = snapshot;
-    this.open.set(`${uid}/${n}`, {
-      message: raw,
-      state: podState(snapshot),
-      effects: effects.map((e) => JSON.stringify(e)),
+    const of = replayed;
+    const judged = judge(raw, () => {
+      const { snapshot, effects } = stepPod(of.snapshot, message);
+      of.snapshot = snapshot;
+      return { state: podState(snapshot), outputs: effects.map((e) => JSON.stringify(e)) };
     });
+    this.open.set(`${uid}/${n}`, judged);
   }
 
   private resolveSpec(at: JournalLine, raw: Record<string, unknown>): PodMessage {
-    const reference = raw['pod'] as { $spec?: string } | undefined;
+    const reference = raw['pod'] as Partial<SpecReference> | undefined;
     if (reference?.$spec === undefined) return raw as unknown as PodMessage;
-    const pod = this.specs.get(reference.$spec);
-    if (pod === undefined) {
-      throw new ActorletError(journalErrors.badRecord, {
-        file: at.file,
-        line: at.line,
-        problem: `the spec ${reference.$spec} was not written before`,
-      });
-    }
-    return { ...raw, pod } as unknown as PodMessage;
+    return { ...raw, pod: this.podOf(at, { $spec: reference.$spec }) } as unknown as PodMessage;
+  }
+
+  private podOf({ file, line }: JournalLine, { $spec }: SpecReference): Pod {
+    const pod = this.specs.get($spec);
+    if (pod !== undefined) return pod;
+    throw new ActorletError(journalErrors.badRecord, {
+      file,
+      line,
+      problem: `the spec ${$spec} was not written before`,
+    });
   }
 
   private compare(at: JournalLine, uid: string, n: number, state: string, effects: unknown[]): Difference | null {
     const key = `${uid}/${n}`;
     const computed = this.open.get(key);
-    if (computed === undefined) return null;
     this.open.delete(key);
-    const base = { file: at.file, line: at.line, uid, pod: this.pods.get(uid)?.name ?? '', message: computed.message };
-    if (computed.state !== state) return { ...base, what: 'state', recorded: state, computed: computed.state };
-    const length = Math.max(effects.length, computed.effects.length);
-    for (let i = 0; i < length; i++) {
-      const recorded = i < effects.length ? JSON.stringify(effects[i]) : '(none)';
-      const own = computed.effects[i] ?? '(none)';
-      if (recorded !== own) return { ...base, what: `effect ${i + 1} of ${length}`, recorded, computed: own };
-    }
-    return null;
+    return differenceOf(computed, state, effects, 'effect', { ...at, uid, pod: this.pods.get(uid)?.name ?? '' });
   }
+}
+
+/** Compares a recorded outcome with the computed one; without a message before it there is nothing to compare. */
+function differenceOf(
+  computed: Judged | undefined,
+  state: string,
+  outputs: unknown[],
+  word: 'effect' | 'order',
+  { file, line, uid, pod }: JournalLine & { uid: string; pod: string },
+): Difference | null {
+  if (computed === undefined) return null;
+  const base = { file, line, uid, pod, message: computed.message };
+  // Of a fault only that it happened is compared: its text names lines of the program.
+  if (state === THREW && computed.state.startsWith(THREW)) return null;
+  if (computed.state !== state) return { ...base, what: 'state', recorded: state, computed: computed.state };
+  const length = Math.max(outputs.length, computed.outputs.length);
+  for (let i = 0; i < length; i++) {
+    const recorded = i < outputs.length ? JSON.stringify(outputs[i]) : '(none)';
+    const own = computed.outputs[i] ?? '(none)';
+    if (recorded !== own) return { ...base, what: `${word} ${i + 1} of ${length}`, recorded, computed: own };
+  }
+  return null;
 }
 
 function nameOf(pod: Pod): string {

@@ -12,19 +12,15 @@ export function startNodeLogRotation(
   containerLogsDir: string,
   log: Logger,
 ): LogRotation {
+  const paths = new LogPaths(cri);
   return startLogRotation({
     // CONTAINER_RUNNING is 1 in CRI.
     listContainers: async () => {
-      const { containers } = await cri.runtime.listContainers({ filter: { state: { state: 1 } } });
-      const statuses = await Promise.all(
-        containers.map((c) => cri.runtime.containerStatus({ containerId: c.id }).catch(() => null)),
-      );
-      return statuses.flatMap((s) =>
-        s?.status === undefined ? [] : [{ id: s.status.id, logPath: s.status.logPath, state: 'running' as const }],
-      );
+      const { containers } = await cri.runtime.listContainers({ filter: { state: { state: 1 } } }, CALL);
+      return (await paths.of(containers.map((c) => c.id))).map((c) => ({ ...c, state: 'running' as const }));
     },
     reopen: async (containerId) => {
-      await cri.runtime.reopenContainerLog({ containerId });
+      await cri.runtime.reopenContainerLog({ containerId }, CALL);
     },
     maxSizeBytes: parseBytes(config.containerLogMaxSize),
     maxFiles: config.containerLogMaxFiles,
@@ -33,4 +29,33 @@ export function startNodeLogRotation(
     containerLogsDir,
     log,
   });
+}
+
+/** One container that does not answer must not hold up the logs of the others for long. */
+const CALL = { timeoutMs: 10_000 };
+
+/** Log files by container id: asked for once in a container's life, for they never change. */
+class LogPaths {
+  private readonly cri: CriClient;
+  private known = new Map<string, string>();
+
+  constructor(cri: CriClient) {
+    this.cri = cri;
+  }
+
+  /** Paths of these containers, without those that the runtime does not tell; forgets all others. */
+  async of(ids: readonly string[]): Promise<{ id: string; logPath: string }[]> {
+    const found = await Promise.all(ids.map((id) => this.known.get(id) ?? this.ask(id)));
+    const all = ids.flatMap((id, i) => {
+      const logPath = found[i];
+      return logPath === undefined ? [] : [{ id, logPath }];
+    });
+    this.known = new Map(all.map(({ id, logPath }) => [id, logPath]));
+    return all;
+  }
+
+  private async ask(containerId: string): Promise<string | undefined> {
+    const answer = await this.cri.runtime.containerStatus({ containerId }, CALL).catch(() => null);
+    return answer?.status?.logPath;
+  }
 }

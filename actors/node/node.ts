@@ -94,7 +94,11 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   );
   const cgroups = detectCgroups();
   const node = await nodeSettingsOf(config, flags, cgroups, cri);
-  setNodeFacts(metrics, { nodeName: node.nodeName, cgroupVersion: node.cgroupVersion, featureGates: config.featureGates });
+  setNodeFacts(metrics, {
+    nodeName: node.nodeName,
+    cgroupVersion: node.cgroupVersion,
+    featureGates: config.featureGates,
+  });
   const podMetrics = new PodMetrics(metrics);
   const containerLogsDir = options.containerLogsDir ?? DEFAULT_CONTAINER_LOGS_DIR;
   mkdirSync(containerLogsDir, { recursive: true, mode: 0o755 });
@@ -130,6 +134,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     metrics,
     now,
     onPod: (observed: ObservedPod) => supervisor.take({ type: 'seen', at: now(), observed }),
+    onFailure: () => runtime.suspect(),
     onRelist: (pods) => (listed = pods),
   });
   const runtime = new RuntimeWatch({
@@ -140,6 +145,8 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       if (runtimeReady) pleg.observeAll();
     },
   });
+  // The supervisor's messages are few: one for each change of a source and each end of a pod.
+  const supervisorShare = Math.floor(own.journalMaxBytes / 16);
   const pool = new ShardPool({
     shards: own.shards,
     ...(options.threads !== undefined && { threads: options.threads }),
@@ -151,7 +158,11 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       journal:
         own.journalDir === null
           ? null
-          : { dir: own.journalDir, maxBytes: Math.floor(own.journalMaxBytes / own.shards), agent: agentVersion() },
+          : {
+              dir: own.journalDir,
+              maxBytes: Math.floor((own.journalMaxBytes - supervisorShare) / own.shards),
+              agent: agentVersion(),
+            },
       log: options.workerLog,
     },
     log,
@@ -168,7 +179,12 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     now,
     store,
     runtimeState: () => runtime.state,
+    held: (uid) => pleg.holds(uid),
+    observe: (uid) => pleg.observe(uid),
     remembered: (uid) => remembered.get(uid)?.memory ?? null,
+    ...(own.journalDir !== null && {
+      journal: { dir: own.journalDir, maxBytes: supervisorShare, agent: agentVersion(), log },
+    }),
     post: (shard, uid, message) => {
       podMetrics.posted(uid, message);
       pool.post(shard, { t: 'pod', uid, message });
@@ -245,7 +261,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     metrics,
     pleg,
     runtime,
-    beforeScrape: () => podMetrics.scrape(supervisor.context, store),
+    beforeScrape: () => podMetrics.scrape(supervisor, store),
   });
 
   return {
@@ -259,8 +275,10 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       listening.abort();
       resync.stop();
       runtime.stop();
-      await Promise.all([sources.stop(), servers.close(), rotation.stop(), housekeeping.stop(), pleg.stop()]);
+      pleg.stop();
+      await Promise.all([sources.stop(), servers.close(), rotation.stop(), housekeeping.stop()]);
       await pool.stop();
+      supervisor.close();
       await eventStream;
       cri.close();
     },

@@ -21,6 +21,8 @@ const WORKING = [
 export class PodMetrics {
   private readonly metrics: Metrics;
   private readonly orphans = new Set<string>();
+  /** Bytes of the supervisor's journal that are counted already. */
+  private journaled = 0;
 
   constructor(metrics: Metrics) {
     this.metrics = metrics;
@@ -43,8 +45,11 @@ export class PodMetrics {
   }
 
   /** Brings the gauges up to date, before a scrape. */
-  scrape({ pods }: SupervisorContext, store: PodStore): void {
+  scrape(supervisor: { context: SupervisorContext; journalBytes: number }, store: PodStore): void {
     const { metrics } = this;
+    const { pods } = supervisor.context;
+    metrics.journalBytes.inc(supervisor.journalBytes - this.journaled);
+    this.journaled = supervisor.journalBytes;
     const working = new Map<string, number>();
     const desired: Record<string, number> = { '': 0, true: 0 };
     const active: Record<string, number> = { '': 0, true: 0 };
@@ -62,7 +67,10 @@ export class PodMetrics {
     }
     for (const [config, value] of WORKING) {
       for (const lifecycle of LIFECYCLES) {
-        metrics.workingPods.set({ lifecycle, config, static: value }, working.get(`${lifecycle}/${config}/${value}`) ?? 0);
+        metrics.workingPods.set(
+          { lifecycle, config, static: value },
+          working.get(`${lifecycle}/${config}/${value}`) ?? 0,
+        );
       }
     }
     for (const value of ['', 'true']) {
@@ -83,7 +91,13 @@ export function setNodeFacts(
   const [major = '', minor = ''] = KUBERNETES_VERSION.slice(1).split('.');
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
   // Nothing was compiled by Go here; the labels are kept, so that queries which name them go on working.
-  const build = { git_commit: '', git_tree_state: '', build_date: '', go_version: '', compiler: `node ${process.version}` };
+  const build = {
+    git_commit: '',
+    git_tree_state: '',
+    build_date: '',
+    go_version: '',
+    compiler: `node ${process.version}`,
+  };
   metrics.buildInfo.set({ major, minor, git_version: agentVersion(), platform: `linux/${architecture}`, ...build }, 1);
   const { gates } = resolveFeatureGates(facts.featureGates);
   for (const [name, [stage]] of Object.entries(FEATURE_GATES)) {
@@ -103,5 +117,8 @@ function configOf(tracked: TrackedPod): 'desired' | 'orphan' | 'runtime_only' {
 }
 
 function staticLabel({ pod, source }: { pod: Pod; source: TrackedPod['source'] }): '' | 'true' {
-  return source === 'api' || (source === 'orphan' && pod.metadata?.annotations?.['kubernetes.io/config.source'] === undefined) ? '' : 'true';
+  return source === 'api' ||
+    (source === 'orphan' && pod.metadata?.annotations?.['kubernetes.io/config.source'] === undefined)
+    ? ''
+    : 'true';
 }

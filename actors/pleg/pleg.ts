@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import type { Container, PodSandbox } from '../../cri/generated/runtime/v1/api.ts';
@@ -9,6 +10,14 @@ import { LABEL } from './observed-from-cri.ts';
 
 /** Threshold after which a PLEG without a relist is unhealthy, ms (kubelet relistThreshold). */
 const RELIST_THRESHOLD_MS = 180_000;
+/** A list that takes longer is left to itself, and the next relist comes at its time all the same, ms. */
+const SLOW_LIST_MS = 10_000;
+/** Time until a relist or a look that failed is tried again, ms. */
+const RETRY_MS = 1_000;
+/** Looks at the same time: a runtime with thousands of changed pods is not asked about all of them at once. */
+const MAX_LOOKS = 64;
+/** A look that takes longer no longer counts against {@link MAX_LOOKS}: hung pods must not use up the places, ms. */
+const SLOW_LOOK_MS = 2_000;
 
 /** What PLEG is made from. */
 export interface PlegOptions {
@@ -26,36 +35,44 @@ export interface PlegOptions {
 
 /**
  * The one observer of the runtime (C6): lists sandboxes and containers, and looks closer only at pods whose
- * line in the list changed. Several requests for one pod are served by one look.
+ * line in the list changed. Several requests for one pod are served by one look. No look waits for another:
+ * a pod whose calls hang is seen late, and nobody else is.
  */
 export class Pleg {
   private readonly options: PlegOptions;
   private lines = new Map<string, string>();
-  private listed = new Map<string, ListedPod>();
+  private listed: ReadonlyMap<string, ListedPod> = new Map();
+  /** Looks that are under way or wait for a place. */
   private readonly looks = new Map<string, { again: boolean }>();
+  private readonly queue: (() => void)[] = [];
+  private places = MAX_LOOKS;
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | null = null;
   private again = false;
   private stopped = false;
   private lastRelist = 0;
   private lastStart = 0;
+  /** Start of the relist that was last taken in: an older one that comes late says nothing new. */
+  private newest = 0;
   private periodMs: number;
+  private failed = false;
 
   constructor(options: PlegOptions) {
     this.options = options;
     this.periodMs = options.periodMs;
   }
 
-  /** First relist now, then one each period. Resolves when the first has been tried. */
+  /** First relist now, then one each period. Resolves when the first has been tried; looks go on. */
   async start(): Promise<void> {
     await this.relist();
     this.schedule();
   }
 
-  async stop(): Promise<void> {
+  /** Ends relists; calls under way are left to themselves. */
+  stop(): void {
     this.stopped = true;
     clearTimeout(this.timer);
-    await this.running;
+    this.queue.length = 0;
   }
 
   /** Time between relists from now on, ms. */
@@ -68,23 +85,18 @@ export class Pleg {
 
   /** Asks for a fresh look at one pod. Requests that come while one is under way share one further look. */
   observe(uid: string): void {
-    const under = this.looks.get(uid);
-    if (under !== undefined) {
-      under.again = true;
-      return;
-    }
-    this.looks.set(uid, { again: false });
-    void this.lookFresh(uid).finally(() => {
-      const again = this.looks.get(uid)?.again ?? false;
-      this.looks.delete(uid);
-      if (again && !this.stopped) this.observe(uid);
-    });
+    this.lookOnce(uid, () => this.lookFresh(uid));
   }
 
   /** Asks for a fresh look at every pod, e.g. after the runtime came back. */
   observeAll(): void {
     this.lines.clear();
     void this.relist();
+  }
+
+  /** The last relist named this pod: the runtime holds something of it. */
+  holds(uid: string): boolean {
+    return this.listed.has(uid);
   }
 
   /** Error text when no relist has succeeded for three minutes, else null (healthz and node Ready). */
@@ -95,13 +107,17 @@ export class Pleg {
     return `pleg was last seen active ${Math.round(age / 1000)}s ago; threshold is 3m0s`;
   }
 
-  /** Runs one relist; calls made meanwhile share one further relist. */
+  /** Runs one relist; calls made meanwhile share one further relist. One that hangs is not waited for. */
   relist(): Promise<void> {
     if (this.running !== null) {
       this.again = true;
       return this.running;
     }
-    this.running = this.relistOnce().finally(() => {
+    const slow = new AbortController();
+    const listed = this.relistOnce();
+    const late = sleep(SLOW_LIST_MS, undefined, { signal: slow.signal, ref: false }).catch(() => undefined);
+    this.running = Promise.race([listed, late]).finally(() => {
+      slow.abort();
       this.running = null;
       if (this.again && !this.stopped) {
         this.again = false;
@@ -113,7 +129,9 @@ export class Pleg {
 
   private schedule(): void {
     if (this.stopped) return;
-    this.timer = setTimeout(() => void this.relist().then(() => this.schedule()), this.periodMs);
+    clearTimeout(this.timer);
+    const wait = this.failed ? Math.min(this.periodMs, RETRY_MS) : this.periodMs;
+    this.timer = setTimeout(() => void this.relist().then(() => this.schedule()), wait);
   }
 
   private async relistOnce(): Promise<void> {
@@ -122,26 +140,71 @@ export class Pleg {
     if (this.lastStart !== 0) metrics.plegRelistInterval.observe((at - this.lastStart) / 1000);
     this.lastStart = at;
     try {
-      const [sandboxes, containers] = await Promise.all([
-        cri.runtime.listPodSandbox({}),
-        cri.runtime.listContainers({}),
-      ]);
-      const { pods, lines } = group(sandboxes.items, containers.containers);
-      const changed: ListedPod[] = [];
-      for (const [uid, pod] of pods) if (lines.get(uid) !== this.lines.get(uid)) changed.push(pod);
-      for (const [uid, pod] of this.listed)
-        if (!pods.has(uid)) changed.push({ ...pod, sandboxIds: [], containers: [] });
-      this.listed = pods;
-      this.lines = lines;
-      this.options.onRelist(pods);
-      await Promise.all(changed.map((pod) => this.look(pod, at)));
+      const [sandboxes, containers] = await Promise.all([cri.runtime.listPodSandbox({}), cri.runtime.listContainers({})]);
+      if (this.stopped || at < this.newest) return;
+      this.newest = at;
+      this.takeList(sandboxes.items, containers.containers, at);
+      this.failed = false;
       this.lastRelist = now();
       metrics.plegLastSeen.set(this.lastRelist / 1000);
       countContainers(metrics, sandboxes.items, containers.containers);
     } catch (error) {
+      this.failed = true;
       log.debug({ err: error }, 'GenericPLEG: Unable to retrieve pods');
     }
     metrics.plegRelistDuration.observe((now() - at) / 1000);
+  }
+
+  private takeList(sandboxes: readonly PodSandbox[], containers: readonly Container[], at: number): void {
+    const { pods, lines } = group(sandboxes, containers);
+    const before = { listed: this.listed, lines: this.lines };
+    this.listed = pods;
+    this.lines = lines;
+    this.options.onRelist(pods);
+    for (const [uid, pod] of pods) {
+      if (lines.get(uid) !== before.lines.get(uid)) this.lookOnce(uid, () => this.look(pod, at));
+    }
+    for (const [uid, pod] of before.listed) {
+      if (!pods.has(uid)) this.lookOnce(uid, () => this.look({ ...pod, sandboxIds: [], containers: [] }, at));
+    }
+  }
+
+  /** One look at a pod at a time; what is asked for meanwhile is one further, fresh look. */
+  private lookOnce(uid: string, look: () => Promise<void>): void {
+    const under = this.looks.get(uid);
+    if (under !== undefined) {
+      under.again = true;
+      return;
+    }
+    this.looks.set(uid, { again: false });
+    const begin = (): void => {
+      void this.inPlace(look).finally(() => {
+        const again = this.looks.get(uid)?.again ?? false;
+        this.looks.delete(uid);
+        if (again && !this.stopped) this.observe(uid);
+      });
+    };
+    if (this.places > 0) begin();
+    else this.queue.push(begin);
+  }
+
+  /** Takes a place for the look, at most {@link SLOW_LOOK_MS} long. */
+  private async inPlace(look: () => Promise<void>): Promise<void> {
+    this.places--;
+    let held = true;
+    const giveUp = (): void => {
+      if (!held) return;
+      held = false;
+      this.places++;
+      this.queue.shift()?.();
+    };
+    const slow = setTimeout(giveUp, SLOW_LOOK_MS);
+    try {
+      await look();
+    } finally {
+      clearTimeout(slow);
+      giveUp();
+    }
   }
 
   /** Lists only this pod, by its label, and looks at it. */
@@ -157,19 +220,28 @@ export class Pleg {
       const { pods } = group(sandboxes.items, containers.containers);
       await this.look(pods.get(uid) ?? { uid, name: '', namespace: '', sandboxIds: [], containers: [] }, at);
     } catch (error) {
-      this.lines.delete(uid);
+      this.missed(uid);
       this.options.log.debug({ err: error, podUID: uid }, 'PLEG: could not list the pod');
     }
   }
 
   private async look(pod: ListedPod, at: number): Promise<void> {
     try {
-      this.options.onPod(await observePod(this.options.cri, pod, at));
+      const observed = await observePod(this.options.cri, pod, at);
+      if (!this.stopped) this.options.onPod(observed);
     } catch (error) {
-      // Its line is forgotten, so that the next relist looks again.
-      this.lines.delete(pod.uid);
+      this.missed(pod.uid);
       this.options.log.debug({ err: error, podUID: pod.uid }, 'PLEG: could not look at the pod');
     }
+  }
+
+  /** A look failed: the next relist looks again, and where relists are rare it is asked for now. */
+  private missed(uid: string): void {
+    this.lines.delete(uid);
+    if (this.periodMs <= RETRY_MS || this.stopped) return;
+    setTimeout(() => {
+      if (!this.stopped) this.observe(uid);
+    }, RETRY_MS).unref();
   }
 }
 

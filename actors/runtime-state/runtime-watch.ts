@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
 
-/** Time between two looks, ms. A look is one small call; kubelet looks each 5 s, pods here wait less after an outage. */
-const PERIOD_MS = 1_000;
+/** Time between two looks while all is well, ms (kubelet's); the observer tells at once when a call fails. */
+const PERIOD_MS = 5_000;
+/** Time between two looks while something is wrong, ms: pods wait for the end of it. */
+const ALARMED_PERIOD_MS = 500;
 /** A look that takes longer counts as "no answer", ms. */
 const TIMEOUT_MS = 5_000;
 
@@ -26,6 +28,7 @@ export class RuntimeWatch {
   private readonly options: RuntimeWatchOptions;
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
+  private looking = false;
   state: RuntimeState = {
     runtimeReady: false,
     networkReady: false,
@@ -47,13 +50,25 @@ export class RuntimeWatch {
     clearTimeout(this.timer);
   }
 
+  /** Somebody's call failed: look now rather than later. */
+  suspect(): void {
+    if (!this.state.runtimeReady || this.looking) return;
+    clearTimeout(this.timer);
+    void this.look().then(() => this.schedule());
+  }
+
   private schedule(): void {
-    if (!this.stopped) this.timer = setTimeout(() => void this.look().then(() => this.schedule()), PERIOD_MS);
+    if (this.stopped) return;
+    clearTimeout(this.timer);
+    const well = this.state.runtimeReady && this.state.networkReady;
+    this.timer = setTimeout(() => void this.look().then(() => this.schedule()), well ? PERIOD_MS : ALARMED_PERIOD_MS);
   }
 
   private async look(): Promise<void> {
     const before = this.state;
+    this.looking = true;
     this.state = await this.ask();
+    this.looking = false;
     if (this.stopped) return;
     if (before.runtimeReady === this.state.runtimeReady && before.networkReady === this.state.networkReady) return;
     this.options.log.info(

@@ -59,7 +59,12 @@ export const effectObservations = {
     if (effect.type === 'host.EnsurePodCgroup') out.push(cgroupWork('create', seconds));
     if (effect.type === 'host.RemovePodCgroup') out.push(cgroupWork('destroy', seconds));
     // The key's end marks a hook's request that is sent again over http (machines/container/hook-effect.ts).
-    if (effect.type === 'net.HttpGet' && effect.key.startsWith('container/') && effect.key.endsWith('/http') && error === null) {
+    if (
+      effect.type === 'net.HttpGet' &&
+      effect.key.startsWith('container/') &&
+      effect.key.endsWith('/http') &&
+      error === null
+    ) {
       out.push({ name: 'kubelet_lifecycle_handler_http_fallbacks_total', labels: {}, value: 1, op: 'inc' });
     }
     return out;

@@ -89,7 +89,8 @@ function probeRun(before: PodContext, after: PodContext, outcome: Outcome, out: 
   const labels = probeLabels(after, name, kind);
   const total = { ...labels, result: RESULT[result], pod_uid: after.uid };
   out.push({ name: 'prober_probe_total', labels: total, value: 1, op: 'inc' });
-  if (result !== 'failure') out.push(seconds('prober_probe_duration_seconds', labels, outcome.at - old.context.askedAt));
+  if (result !== 'failure')
+    out.push(seconds('prober_probe_duration_seconds', labels, outcome.at - old.context.askedAt));
 }
 
 /** The series of a pod that is gone would stay for ever. */

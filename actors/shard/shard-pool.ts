@@ -10,7 +10,7 @@ import type { Metrics } from '../metrics/metrics-registry.ts';
 import type { FromShard, ShardTask, ToShard } from './shard-protocol.ts';
 
 /** How often heartbeats are looked at, and how long a worker may be silent, ms. */
-const CHECK_MS = 250;
+const CHECK_MS = 500;
 const SILENT_MS = 3_000;
 
 /** What the pool is made from. */

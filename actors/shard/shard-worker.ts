@@ -8,7 +8,7 @@ import { Shard } from './shard.ts';
 import type { FromShard, ShardTask, ToShard } from './shard-protocol.ts';
 
 /** How often the heartbeat is raised and readings are sent, ms. */
-const BEAT_MS = 250;
+const BEAT_MS = 500;
 const METRICS_MS = 1_000;
 
 /** Loads this module ahead of the first task. */

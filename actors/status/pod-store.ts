@@ -56,7 +56,7 @@ export class PodStore {
       restarts: restartsOf(report),
       ip: report?.status.podIP ?? '',
       startedAt: String(report?.status.startTime ?? ''),
-      why: report === null ? 'waits for its predecessor of the same name' : report.why,
+      why: report === null ? 'waits for its predecessor of the same name, or to be seen by PLEG' : report.why,
     }));
   }
 }

@@ -1,7 +1,7 @@
 import { initialTransition } from 'xstate';
 import type { AnyMachineSnapshot } from 'xstate';
 import type { Logger } from 'pino';
-import { step } from '../../machines/machine-step/step.ts';
+import { statePath, step } from '../../machines/machine-step/step.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
 import type { PodMemory } from '../../machines/protocol/memory.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
@@ -11,6 +11,8 @@ import type {
   SupervisorOrder,
 } from '../../machines/supervisor/supervisor-context.ts';
 import { supervisorMachine } from '../../machines/supervisor/supervisor-machine.ts';
+import { SupervisorJournal } from '../journal/supervisor-journal.ts';
+import type { SupervisorJournalSettings } from '../journal/supervisor-journal.ts';
 import type { RuntimeState } from '../runtime-state/runtime-watch.ts';
 import type { PodStore } from '../status/pod-store.ts';
 
@@ -21,9 +23,15 @@ export interface SupervisorOptions {
   now: () => number;
   store: PodStore;
   runtimeState: () => RuntimeState;
+  /** The runtime holds something of this pod, as the last list says: it must be looked at before its actor starts. */
+  held?: (uid: string) => boolean;
+  /** Asks for a look at the pod. */
+  observe?: (uid: string) => void;
   /** What an earlier agent remembered of a pod. */
   remembered: (uid: string) => PodMemory | null;
   post: (shard: number, uid: string, message: PodMessage) => void;
+  /** Where messages are journaled; absent with `--no-journal`. */
+  journal?: SupervisorJournalSettings;
 }
 
 /**
@@ -32,17 +40,27 @@ export interface SupervisorOptions {
  */
 export class Supervisor {
   private readonly options: SupervisorOptions;
+  private readonly journal: SupervisorJournal | null;
   private snapshot: AnyMachineSnapshot;
   /** Last look at each pod of the runtime (pod cache, C7). */
   private readonly cache = new Map<string, ObservedPod>();
+  /** Pods that were not looked at yet, with what they are to be told once they are: start comes first. */
+  private readonly unseen = new Map<string, SupervisorOrder[]>();
 
   constructor(options: SupervisorOptions) {
     this.options = options;
     this.snapshot = initialTransition(supervisorMachine, { shards: options.shards })[0] as AnyMachineSnapshot;
+    const place = () => ({ value: this.snapshot.value as unknown, context: this.context });
+    this.journal = options.journal === undefined ? null : new SupervisorJournal(options.journal, place);
   }
 
   get context(): SupervisorContext {
     return this.snapshot.context as SupervisorContext;
+  }
+
+  /** Bytes written to the journal so far. */
+  get journalBytes(): number {
+    return this.journal?.totalBytes ?? 0;
   }
 
   /** Is there an actor (or a place in the queue) for this pod? */
@@ -52,23 +70,47 @@ export class Supervisor {
 
   /** Handles one message. */
   take(message: SupervisorMessage): void {
-    if (message.type === 'seen') this.remember(message.observed);
-    const { snapshot, effects } = step<AnyMachineSnapshot, SupervisorOrder>(supervisorMachine, this.snapshot, message);
-    this.snapshot = snapshot;
-    for (const order of effects) this.carryOut(order);
+    if (message.type === 'seen') {
+      this.remember(message.observed);
+      this.seenAtLast(message.observed.uid);
+    }
+    // A look at a pod that has an actor changes nothing here; the shard journals it.
+    const journal = message.type === 'seen' && this.tracks(message.observed.uid) ? null : this.journal;
+    const n = journal?.message(message) ?? 0;
+    for (const order of this.step(n, message, journal)) this.carryOut(order);
+    journal?.flush();
+    journal?.rotateIfFull();
     if (message.type === 'sourcesReady') this.judgeCached();
+  }
+
+  /** Closes the journal; nothing must be taken afterwards. */
+  close(): void {
+    this.journal?.close();
+  }
+
+  private step(n: number, message: SupervisorMessage, journal: SupervisorJournal | null): SupervisorOrder[] {
+    try {
+      const stepped = step<AnyMachineSnapshot, SupervisorOrder>(supervisorMachine, this.snapshot, message);
+      this.snapshot = stepped.snapshot;
+      journal?.step(n, statePath(stepped.snapshot.value), stepped.effects);
+      return stepped.effects;
+    } catch (error) {
+      journal?.fault(n, error instanceof Error ? (error.stack ?? error.message) : String(error));
+      journal?.flush();
+      throw error;
+    }
   }
 
   /** Tells every living pod actor. */
   broadcast(message: PodMessage): void {
-    for (const { uid, shard, phase } of Object.values(this.context.pods))
-      if (phase === 'started') this.options.post(shard, uid, message);
+    for (const { uid } of this.started()) this.tell(uid, message);
   }
 
   /** Tells one living pod actor. */
   tell(uid: string, message: PodMessage): void {
     const tracked = this.context.pods[uid];
-    if (tracked?.phase === 'started') this.options.post(tracked.shard, uid, message);
+    // A pod that waits to be seen is told the time's facts by its start; only orders are kept for it.
+    if (tracked?.phase === 'started' && !this.unseen.has(uid)) this.options.post(tracked.shard, uid, message);
   }
 
   /** UIDs of living pod actors with their shards. */
@@ -88,7 +130,36 @@ export class Supervisor {
     }
   }
 
+  /** An actor that started without what the runtime holds of its pod would make everything a second time. */
+  private waitsToBeSeen(order: SupervisorOrder): boolean {
+    const { uid } = order;
+    const kept = this.unseen.get(uid);
+    if (order.type === 'forget') {
+      this.unseen.delete(uid);
+      return false;
+    }
+    if (kept !== undefined) {
+      kept.push(order);
+      return true;
+    }
+    if (order.type !== 'start' || this.cache.has(uid) || this.options.held?.(uid) !== true) return false;
+    this.unseen.set(uid, [order]);
+    this.options.observe?.(uid);
+    return true;
+  }
+
+  private seenAtLast(uid: string): void {
+    const kept = this.unseen.get(uid);
+    if (kept === undefined) return;
+    this.unseen.delete(uid);
+    for (const order of kept) this.post(order);
+  }
+
   private carryOut(order: SupervisorOrder): void {
+    if (!this.waitsToBeSeen(order)) this.post(order);
+  }
+
+  private post(order: SupervisorOrder): void {
     const { store, post, now } = this.options;
     switch (order.type) {
       case 'start': {

@@ -1,6 +1,7 @@
 import type { PodMessage } from '../protocol/messages.ts';
 import { bornContainer, bornProbe, probesOf, tellContainer, tellProbe } from './children.ts';
 import type { Draft } from './draft.ts';
+import { leftOver } from './left-over.ts';
 import { mergeObserved, newestOf } from './observation.ts';
 import { specContainers } from './spec.ts';
 import { beginTermination } from './termination.ts';
@@ -31,7 +32,7 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
       },
     };
     const seen = newestOf(context.observed, name);
-    if (seen !== null) tellContainer(draft, name, { type: 'observed' });
+    if (seen !== null && !leftOver(seen, '')) tellContainer(draft, name, { type: 'observed' });
     for (const { key, kind, probe } of probesOf(owner)) {
       const known = memory?.probes[key];
       context.probes[key] = bornProbe(name, kind);

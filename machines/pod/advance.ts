@@ -8,6 +8,7 @@ import { collectGarbage, planTerminated, readMessages } from './clean-up.ts';
 import type { Draft } from './draft.ts';
 import { forgetTasks, openDraft } from './draft.ts';
 import { adopt } from './adoption.ts';
+import { leftOver } from './left-over.ts';
 import { mergeObserved, newestOf } from './observation.ts';
 import { takeOutcome } from './outcomes.ts';
 import type { PodContext } from './pod-context.ts';
@@ -128,6 +129,7 @@ function lookAround(draft: Draft): void {
   for (const { container, kind } of specContainers(context.pod)) {
     const seen = newestOf(context.observed, container.name);
     const place = (context.containers[container.name] ??= bornContainer(container.name, kind));
+    if (leftOver(seen, place.context.id)) continue;
     const value = statePath(place.value);
     const holdsRunning = value === 'running' || value === 'starting.postStart' || value.startsWith('stopping');
     const runs = seen?.state === 'running';

@@ -1,7 +1,9 @@
 import { podCgroup } from '../qos/pod-cgroup.ts';
 import type { ObservedContainer } from '../protocol/observed.ts';
+import { statePath } from '../machine-step/step.ts';
 import type { Draft } from './draft.ts';
 import { want } from './draft.ts';
+import { leftOver } from './left-over.ts';
 import type { Focused } from './sync-plan.ts';
 
 /** Dead containers kept for each name (kubelet MaxPerPodContainerCount, D7). */
@@ -35,17 +37,24 @@ export function collectGarbage(draft: Draft): void {
   const { context } = draft;
   const observed = context.observed;
   if (observed === null) return;
+  const ownId = (c: ObservedContainer) => context.containers[c.name]?.context.id ?? '';
+  const isOwn = (c: ObservedContainer) => ownId(c) === c.id;
   const dead = new Map<string, ObservedContainer[]>();
   for (const c of observed.containers) {
     if (c.state === 'running') continue;
-    // A container that was made but not started counts as dead once its machine has gone on without it.
-    if (c.state === 'created' && context.containers[c.name]?.context.id === c.id) continue;
+    // A container that was made but not started counts as dead once its machine has gone on without it, not while
+    // the answer of its own CreateContainer is under way.
+    if (
+      c.state === 'created' &&
+      (isOwn(c) || statePath(context.containers[c.name]?.value ?? '') === 'starting.creating')
+    )
+      continue;
     dead.set(c.name, [...(dead.get(c.name) ?? []), c]);
   }
   for (const list of dead.values()) {
-    const ended = list.filter((c) => c.state !== 'created');
-    for (const c of [...ended.slice(KEPT_DEAD), ...list.filter((x) => x.state === 'created')])
-      removeContainer(draft, c);
+    const left = list.filter((c) => leftOver(c, ownId(c)));
+    const ended = list.filter((c) => !left.includes(c));
+    for (const c of [...ended.slice(KEPT_DEAD), ...left]) removeContainer(draft, c);
   }
   for (const sandbox of observed.sandboxes.slice(1)) {
     if (

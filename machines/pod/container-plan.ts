@@ -1,6 +1,8 @@
 import { containerHash } from '../container-config/container-hash.ts';
 import type { KillReason } from '../container/container-context.ts';
 import type { ObservedContainer } from '../protocol/observed.ts';
+import { leftOver } from './left-over.ts';
+import { statePath } from '../machine-step/step.ts';
 import { newestOf } from './observation.ts';
 import type { PodContext } from './pod-context.ts';
 import { startedOf } from './readiness.ts';
@@ -29,16 +31,11 @@ function probeFailed(context: PodContext, name: string, kind: 'liveness' | 'star
   return probe !== undefined && probe.containerId === id && probe.result === 'failure';
 }
 
-/** Made by an agent that died before it could start it: it is removed first (see clean-up.ts), so that no restart is counted. */
-function leftOver(context: PodContext, seen: ObservedContainer | null): boolean {
-  return seen?.state === 'created' && context.containers[seen.name]?.context.id !== seen.id;
-}
-
-/** Init containers count only in the newest sandbox: a new sandbox starts them from the first. */
-function seenOf(context: PodContext, owner: SpecContainer): ObservedContainer | null {
+/** Init containers count only in the sandbox that serves: a new sandbox starts them from the first. */
+function seenOf(context: PodContext, owner: SpecContainer, sandboxId: string): ObservedContainer | null {
   const seen = newestOf(context.observed, owner.container.name);
   if (seen === null || owner.kind === 'regular' || owner.kind === 'ephemeral') return seen;
-  return seen.sandboxId === context.observed?.sandboxes[0]?.id ? seen : null;
+  return seen.sandboxId === sandboxId ? seen : null;
 }
 
 /** A running container that must be stopped, and why; null when it may go on. */
@@ -63,10 +60,11 @@ function reasonToKill(
   return null;
 }
 
-/** Decides what to start and stop in a ready (or coming) sandbox. */
-export function planContainers(context: PodContext): ContainerPlan {
+/** Decides what to start and stop in the sandbox that serves; `sandboxId` is '' while a new one is being made. */
+export function planContainers(context: PodContext, sandboxId: string): ContainerPlan {
   const plan: ContainerPlan = { start: [], kill: [], killPod: false, initialized: false };
   const all = specContainers(context.pod);
+  if (workDone(context, all.filter((c) => c.kind === 'regular'))) return { ...plan, killPod: true, initialized: true };
   for (const { container } of all.filter((c) => c.kind === 'ephemeral')) {
     if (newestOf(context.observed, container.name) === null && !busy(context, container.name))
       plan.start.push(container.name);
@@ -75,6 +73,7 @@ export function planContainers(context: PodContext): ContainerPlan {
     context,
     all.filter((c) => c.kind === 'init' || c.kind === 'sidecar'),
     plan,
+    sandboxId,
   );
   if (plan.killPod || !plan.initialized) return plan;
   planRegular(
@@ -86,10 +85,9 @@ export function planContainers(context: PodContext): ContainerPlan {
 }
 
 /** The init sequence: looked at from the last to the first, since finished ones may have been removed meanwhile. */
-function planInit(context: PodContext, inits: SpecContainer[], plan: ContainerPlan): boolean {
+function planInit(context: PodContext, inits: SpecContainer[], plan: ContainerPlan, sandboxId: string): boolean {
   if (inits.length === 0) return true;
   const regular = specContainers(context.pod).filter((c) => c.kind === 'regular');
-  const sandboxId = context.observed?.sandboxes[0]?.id;
   const alive = (seen: ObservedContainer | null) =>
     seen !== null && seen.sandboxId === sandboxId && (seen.state === 'running' || seen.state === 'created');
   let initialized = regular.some(
@@ -101,7 +99,7 @@ function planInit(context: PodContext, inits: SpecContainer[], plan: ContainerPl
     if (owner === undefined) continue;
     const { container, kind } = owner;
     const { name } = container;
-    const seen = seenOf(context, owner);
+    const seen = seenOf(context, owner, sandboxId);
     if (busy(context, name)) {
       if (!later) {
         // A sidecar counts as started once it runs and its startup probe is through; until then it is waited for.
@@ -110,7 +108,7 @@ function planInit(context: PodContext, inits: SpecContainer[], plan: ContainerPl
       }
       continue;
     }
-    if (leftOver(context, seen)) {
+    if (leftOver(seen, context.containers[name]?.context.id ?? '')) {
       later = true;
       continue;
     }
@@ -153,10 +151,17 @@ function planInit(context: PodContext, inits: SpecContainer[], plan: ContainerPl
   return initialized;
 }
 
-/** A machine on its way up counts as "a regular container was started": the init sequence is over. */
+/** A regular container is being made (or stopped): the init sequence is over. One that only waits for its image proves nothing. */
 function busyStarting(context: PodContext, name: string): boolean {
-  const place = context.containers[name];
-  return busy(context, name) && place !== undefined && place.context.op !== '';
+  return /^(starting\.(creating|started|postStart)|stopping)/.test(statePath(context.containers[name]?.value));
+}
+
+/** All regular containers have ended for good: whatever sidecars do, the pod is done (kubelet ends it by its phase before it looks at containers). */
+function workDone(context: PodContext, regular: SpecContainer[]): boolean {
+  return regular.every(({ container }) => {
+    const seen = newestOf(context.observed, container.name);
+    return seen?.state === 'exited' && !busy(context, container.name) && !shouldRestart(context.pod, container, seen.exitCode);
+  });
 }
 
 /** The init container at `i` has done its part: true when it was the last, else the next one is to start. */
@@ -178,7 +183,7 @@ function planRegular(context: PodContext, regular: SpecContainer[], plan: Contai
       continue;
     }
     const seen = newestOf(context.observed, name);
-    if (leftOver(context, seen)) {
+    if (leftOver(seen, context.containers[name]?.context.id ?? '')) {
       kept++;
       continue;
     }

@@ -91,16 +91,18 @@ function refused(draft: Draft): boolean {
   return true;
 }
 
-/** States of a container machine that belong to a certain sandbox. */
-const IN_SANDBOX = /^(running|starting\.(preparing|creating|started|postStart))$/;
+/** States of a container machine that end with its sandbox: in the new one the pod begins from its first init container. */
+const IN_SANDBOX = /^(running|starting\..*)$/;
 
 /** Stops the containers of the old sandbox and then the sandbox itself. */
 function oldOnesStopped(draft: Draft): boolean {
   const { context } = draft;
   const latest = newestSandbox(context.observed);
   if (latest === null) return true;
+  // Once it is stopped, what starts belongs to the new one.
+  const over = taskOf(draft, `sandbox.stop/${latest.id}`)?.state === 'done';
   for (const [name, place] of Object.entries(context.containers)) {
-    if (!IN_SANDBOX.test(statePath(place.value))) continue;
+    if (over || !IN_SANDBOX.test(statePath(place.value))) continue;
     const order = {
       reason: 'sandboxChanged' as const,
       message: `Stopping container ${name}`,

@@ -62,7 +62,7 @@ export function planSyncing(draft: Draft): Focused {
       focus: 'syncing.stoppingOldSandbox',
       why: 'the pod sandbox changed; what ran in the old one is stopped first',
     };
-  const plan = planContainers(context);
+  const plan = planContainers(context, sandboxNeed(context).ready?.id ?? '');
   if (plan.killPod && sandbox === 'ready') {
     endOfWork(draft);
     return { focus: 'terminating.stoppingContainers', why: 'nothing is left to run' };

@@ -8,6 +8,8 @@ interface Turn {
   pods: Record<string, TrackedPod>;
   orders: SupervisorOrder[];
   shards: number;
+  /** UIDs of pods whose actor lives by full name: made once in a turn, when it is asked for. */
+  started: Map<string, string[]> | null;
 }
 
 /** Takes one message in: which actors to start, tell or forget. Pure; order of orders is the order of carrying out. */
@@ -24,7 +26,7 @@ export function decideSupervision(
       return { context, orders: told };
     }
   }
-  const turn: Turn = { pods: { ...context.pods }, orders: [], shards: context.shards };
+  const turn: Turn = { pods: { ...context.pods }, orders: [], shards: context.shards, started: null };
   let { sourcesReady } = context;
   switch (message.type) {
     case 'config':
@@ -95,15 +97,27 @@ function add(turn: Turn, pod: Pod, source: TrackedPod['source']): void {
 }
 
 /** Another pod of the same full name still has an actor: it must end first (C1). */
-function predecessorOf(turn: Turn, tracked: TrackedPod): boolean {
-  return Object.values(turn.pods).some(
-    (other) => other.uid !== tracked.uid && other.fullName === tracked.fullName && other.phase === 'started',
-  );
+function predecessorOf(turn: Turn, { uid, fullName }: TrackedPod): boolean {
+  return (startedByName(turn).get(fullName) ?? []).some((other) => other !== uid && turn.pods[other] !== undefined);
+}
+
+function startedByName(turn: Turn): Map<string, string[]> {
+  if (turn.started !== null) return turn.started;
+  turn.started = new Map();
+  for (const tracked of Object.values(turn.pods)) if (tracked.phase === 'started') noteStarted(turn.started, tracked);
+  return turn.started;
+}
+
+function noteStarted(started: Map<string, string[]>, { fullName, uid }: TrackedPod): void {
+  const uids = started.get(fullName);
+  if (uids === undefined) started.set(fullName, [uid]);
+  else uids.push(uid);
 }
 
 function start(turn: Turn, tracked: TrackedPod): void {
   const { uid, shard, pod, source } = tracked;
   turn.pods[uid] = { ...tracked, phase: 'started' };
+  if (turn.started !== null) noteStarted(turn.started, tracked);
   turn.orders.push({ type: 'start', uid, shard, pod, source });
 }
 

@@ -11,7 +11,12 @@ function withHooks(lifecycle: Lifecycle): ReturnType<typeof pod> {
 }
 
 const gets = (world: PodWorld) => world.effects.filter((e): e is Get => e.type === 'net.HttpGet');
-const PLAIN = { error: { code: 'HTTPResponseToHTTPSClient', message: 'Get "https://10.88.0.2:8443/": http: server gave HTTP response to HTTPS client' } };
+const PLAIN = {
+  error: {
+    code: 'HTTPResponseToHTTPSClient',
+    message: 'Get "https://10.88.0.2:8443/": http: server gave HTTP response to HTTPS client',
+  },
+};
 
 test('a hook asks the pod as kube-lifecycle, and any answer is success', () => {
   const world = new PodWorld(withHooks({ postStart: { httpGet: { port: 80, path: 'ready?x=1' } } }));
@@ -33,7 +38,10 @@ test('the pod may name its own User-Agent and host', () => {
 });
 
 test('https that meets http is asked again over http, without the Authorization header, and told', () => {
-  const httpHeaders = [{ name: 'Authorization', value: 'Bearer x' }, { name: 'A', value: 'b' }];
+  const httpHeaders = [
+    { name: 'Authorization', value: 'Bearer x' },
+    { name: 'A', value: 'b' },
+  ];
   const world = new PodWorld(withHooks({ postStart: { httpGet: { port: 8443, scheme: 'HTTPS', httpHeaders } } }));
   world.answers['net.HttpGet'] = (e) => (e.type === 'net.HttpGet' && e.params.scheme === 'https' ? PLAIN : undefined);
   world.run(2_000);
@@ -42,9 +50,16 @@ test('https that meets http is asked again over http, without the Authorization 
   assert.equal(more.length, 0);
   assert.ok(first?.params.headers.some((h) => h.name === 'Authorization'));
   assert.equal(second?.params.scheme, 'http');
-  assert.deepEqual(second?.params.headers.map((h) => h.name), ['A', 'User-Agent']);
+  assert.deepEqual(
+    second?.params.headers.map((h) => h.name),
+    ['A', 'User-Agent'],
+  );
   assert.match(second?.key ?? '', /\/http$/);
-  assert.ok(world.events.includes('LifecycleHTTPFallback: request to HTTPS lifecycle hook 10.88.0.2:8443 got HTTP response, retry with HTTP succeeded'));
+  assert.ok(
+    world.events.includes(
+      'LifecycleHTTPFallback: request to HTTPS lifecycle hook 10.88.0.2:8443 got HTTP response, retry with HTTP succeeded',
+    ),
+  );
   const event = world.effects.find((e) => e.type === 'event.Record' && e.params.reason === 'LifecycleHTTPFallback');
   assert.ok(event?.type === 'event.Record' && event.params.fieldPath === undefined && event.params.type === 'Warning');
 });
@@ -53,7 +68,10 @@ test('a fallback that fails too fails the hook, once', () => {
   const world = new PodWorld(withHooks({ postStart: { httpGet: { port: 8443, scheme: 'HTTPS' } } }));
   world.answers['net.HttpGet'] = () => PLAIN;
   world.run(100);
-  assert.deepEqual(gets(world).map((e) => e.params.scheme), ['https', 'http']);
+  assert.deepEqual(
+    gets(world).map((e) => e.params.scheme),
+    ['https', 'http'],
+  );
   assert.ok(world.events.includes('FailedPostStartHook: PostStartHook failed'));
   assert.ok(!world.events.some((e) => e.startsWith('LifecycleHTTPFallback')));
 });
@@ -63,7 +81,11 @@ test('preStop falls back as well, and the grace period still bounds it', () => {
   world.run(2_000);
   world.answers['net.HttpGet'] = (e) => (e.type === 'net.HttpGet' && e.params.scheme === 'https' ? PLAIN : 'hang');
   const began = world.at;
-  world.send({ type: 'pod.terminate', at: world.at, order: { reason: 'Removed', message: '', gracePeriodSeconds: 10 } });
+  world.send({
+    type: 'pod.terminate',
+    at: world.at,
+    order: { reason: 'Removed', message: '', gracePeriodSeconds: 10 },
+  });
   world.run(1_000);
   assert.equal(gets(world).at(-1)?.params.scheme, 'http');
   assert.equal(world.count('cri.StopContainer'), 0);

@@ -5,7 +5,10 @@ import { PodWorld, pod } from './pod-world.ts';
 test('a pod without a valid host name gets no sandbox: told, named as the reason, and tried again after a growing pause', () => {
   const world = new PodWorld(pod({ hostname: 'h'.repeat(60), subdomain: 's', setHostnameAsFQDN: true }));
   world.run(500);
-  const failures = () => world.events.filter((e) => e.startsWith('FailedCreatePodSandBox: Failed to create pod sandbox: failed to construct FQDN from pod hostname'));
+  const failures = () =>
+    world.events.filter((e) =>
+      e.startsWith('FailedCreatePodSandBox: Failed to create pod sandbox: failed to construct FQDN from pod hostname'),
+    );
   assert.equal(world.state, 'syncing.creatingSandbox');
   assert.match(world.snapshot.context.why, /^failed to construct FQDN .* is too long/);
   assert.equal(failures().length, 1);

@@ -55,7 +55,7 @@ describe('metrics', () => {
         return { name, labels: values, value: 1, op: op[type as keyof typeof op] };
       }),
     );
-    const text = await metrics.text();
+    const text = (await metrics.text()) + (await metrics.probesText());
     assert.match(text, /^actorlet_observations_dropped_total 0$/m);
     for (const [name, type, labels] of kubelet) {
       assert.ok(text.includes(`# TYPE ${name} ${type}\n`), `${name} is a ${type}`);

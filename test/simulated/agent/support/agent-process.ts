@@ -1,0 +1,110 @@
+/**
+ * The agent in a process of its own, for tests: `startNode` with the options of {@link AgentOptions} from the
+ * environment, and answers to questions that its parent asks over IPC.
+ */
+import { mkdirSync } from 'node:fs';
+import type { Worker } from 'node:worker_threads';
+import { loadConfiguration } from '../../../../actors/configuration/load-configuration.ts';
+import { createLogger } from '../../../../actors/logging/create-logger.ts';
+import { startNode } from '../../../../actors/node/node.ts';
+import type { AgentOptions, Answer, Question } from './agent.ts';
+
+const options = JSON.parse(process.env['AGENT_OPTIONS'] ?? '{}') as AgentOptions;
+const { dir } = options;
+const workerLog = { format: 'json', verbosity: options.verbosity ?? 0 } as const;
+const log = createLogger(workerLog);
+const { config } = loadConfiguration({ flags: [{ flag: '--fail-cgroupv1', path: 'failCgroupV1', value: false }] });
+mkdirSync(`${dir}/root`, { recursive: true });
+
+const node = await startNode({
+  config: {
+    ...config,
+    // Nothing of the machine is touched: no cgroups, no ports unless asked for, all files below `dir`.
+    cgroupsPerQOS: false,
+    enforceNodeAllocatable: [],
+    podLogsDir: `${dir}/pod-logs`,
+    healthzPort: 0,
+    readOnlyPort: 0,
+    staticPodPath: `${dir}/manifests`,
+    ...options.config,
+  },
+  flags: {
+    configFile: '',
+    configDir: '',
+    rootDir: `${dir}/root`,
+    certDir: '',
+    kubeconfig: '',
+    bootstrapKubeconfig: '',
+    hostnameOverride: 'node',
+    nodeIPs: ['127.0.0.1'],
+    nodeLabels: {},
+    cloudProvider: '',
+    runtimeCgroups: '',
+    imageCredentialProviderConfig: '',
+    imageCredentialProviderBinDir: '',
+    lockFile: '',
+    exitOnLockContention: false,
+    minimumContainerTtlMs: 0,
+    maximumDeadContainersPerContainer: 1,
+    maximumDeadContainers: -1,
+  },
+  settings: {
+    shards: 2,
+    journalDir: `${dir}/journal`,
+    journalMaxBytes: 268_435_456,
+    privateContainerd: 'never',
+    stopPrivateContainerd: false,
+    ...options.settings,
+  },
+  endpoint: options.endpoint,
+  log,
+  workerLog,
+  containerLogsDir: `${dir}/container-logs`,
+});
+
+async function answer(question: Question): Promise<unknown> {
+  switch (question.ask) {
+    case 'rows':
+      return node.store.rows();
+    case 'pods':
+      return node.store.list();
+    case 'tracked':
+      return Object.keys(node.supervisor.context.pods).length;
+    case 'events':
+      return node.events.recent();
+    case 'metrics':
+      return node.metrics.text();
+    case 'usage': {
+      const { user, system } = process.cpuUsage();
+      return { cpuMs: Math.round((user + system) / 1000), rssMiB: mib(process.memoryUsage.rss()), heaps: await heaps() };
+    }
+    case 'fault':
+      node.pool.post(question.shard, { t: 'fault', kind: question.kind });
+      return null;
+    case 'stop':
+      await node.stop();
+      return null;
+  }
+}
+
+function mib(bytes: number): number {
+  return Math.round(bytes / 2 ** 20);
+}
+
+/** `used/total` of the JavaScript heaps, main first, and what lies outside of main's. */
+async function heaps(): Promise<string> {
+  const { heapUsed, heapTotal, external } = process.memoryUsage();
+  const { threads } = (node.pool as unknown as { pool: { threads: Worker[] } }).pool;
+  const workers = await Promise.all(threads.map((worker) => worker.getHeapStatistics()));
+  const words = workers.map((w) => `${mib(w.used_heap_size)}/${mib(w.total_heap_size)}`);
+  return [`${mib(heapUsed)}/${mib(heapTotal)} +${mib(external)}`, ...words].join(', ');
+}
+
+process.on('message', (question: Question) => {
+  void answer(question).then((value) => {
+    process.send?.({ n: question.n, value } satisfies Answer);
+    if (question.ask === 'stop') process.disconnect();
+  });
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.({ n: 0, value: 'ready' } satisfies Answer);
