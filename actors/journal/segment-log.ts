@@ -93,9 +93,11 @@ export class SegmentLog {
     this.compressing = this.compressing
       .then(() => compressSegment(full))
       .then(() => this.dropOldest())
-      .catch((error: unknown) =>
-        this.config.log.warn({ err: error, file: full }, 'Journal segment was not compressed'),
-      );
+      .catch((error: unknown) => {
+        // The bound may have taken it before its turn came.
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+        this.config.log.warn({ err: error, file: full }, 'Journal segment was not compressed');
+      });
   }
 
   close(): void {

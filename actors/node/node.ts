@@ -38,6 +38,7 @@ import type { NodeServers } from './node-servers.ts';
 import { startNodeLogRotation } from './node-log-rotation.ts';
 import { PodMetrics, setNodeFacts } from './pod-metrics.ts';
 import { Resync } from './resync.ts';
+import { keepHeapsSmall } from './small-heaps.ts';
 
 /** Relist periods of PLEG, ms: alone, and beside a stream of events (KEP-3386). */
 const GENERIC_PERIOD_MS = 1_000;
@@ -77,6 +78,7 @@ export interface RunningNode {
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const { config, flags, settings: own, log, endpoint } = options;
   const now = Date.now;
+  keepHeapsSmall();
   mkdirSync(join(flags.rootDir, 'pods'), { recursive: true, mode: 0o750 });
   mkdirSync(config.podLogsDir, { recursive: true, mode: 0o755 });
   const metrics = createMetrics();

@@ -64,7 +64,13 @@ function reasonToKill(
 export function planContainers(context: PodContext, sandboxId: string): ContainerPlan {
   const plan: ContainerPlan = { start: [], kill: [], killPod: false, initialized: false };
   const all = specContainers(context.pod);
-  if (workDone(context, all.filter((c) => c.kind === 'regular'))) return { ...plan, killPod: true, initialized: true };
+  if (
+    workDone(
+      context,
+      all.filter((c) => c.kind === 'regular'),
+    )
+  )
+    return { ...plan, killPod: true, initialized: true };
   for (const { container } of all.filter((c) => c.kind === 'ephemeral')) {
     if (newestOf(context.observed, container.name) === null && !busy(context, container.name))
       plan.start.push(container.name);
@@ -160,7 +166,11 @@ function busyStarting(context: PodContext, name: string): boolean {
 function workDone(context: PodContext, regular: SpecContainer[]): boolean {
   return regular.every(({ container }) => {
     const seen = newestOf(context.observed, container.name);
-    return seen?.state === 'exited' && !busy(context, container.name) && !shouldRestart(context.pod, container, seen.exitCode);
+    return (
+      seen?.state === 'exited' &&
+      !busy(context, container.name) &&
+      !shouldRestart(context.pod, container, seen.exitCode)
+    );
   });
 }
 

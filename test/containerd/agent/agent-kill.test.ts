@@ -49,12 +49,19 @@ describe('an agent that ends and comes back', { concurrency: false }, () => {
       [
         runs('probed', { startupProbe: probe, livenessProbe: probe, readinessProbe: probe }),
         runs('hooked', {
-          lifecycle: { postStart: { exec: { command: ['sh', '-c', 'sleep 0.2'] } }, preStop: { exec: { command: ['sh', '-c', 'sleep 0.3'] } } },
+          lifecycle: {
+            postStart: { exec: { command: ['sh', '-c', 'sleep 0.2'] } },
+            preStop: { exec: { command: ['sh', '-c', 'sleep 0.3'] } },
+          },
           volumeMounts: [{ name: 'm', mountPath: '/m' }],
         }),
       ],
       {
-        initContainers: [init('first'), shell('side', RUNS, { restartPolicy: 'Always', readinessProbe: probe }), init('second')],
+        initContainers: [
+          init('first'),
+          shell('side', RUNS, { restartPolicy: 'Always', readinessProbe: probe }),
+          init('second'),
+        ],
         volumes: [{ name: 'm', emptyDir: { medium: 'Memory' } }],
       },
     );
@@ -77,7 +84,11 @@ describe('an agent that ends and comes back', { concurrency: false }, () => {
           const pod = await node.waitPod(name, 'ready', isReady);
           assert.deepEqual(restartsOf(pod), { first: 0, side: 0, second: 0, probed: 0, hooked: 0 }, await story(name));
           const all = await node.containers(name);
-          assert.deepEqual(all.map((c) => c.name).sort(), ['first', 'hooked', 'probed', 'second', 'side'], await story(name));
+          assert.deepEqual(
+            all.map((c) => c.name).sort(),
+            ['first', 'hooked', 'probed', 'second', 'side'],
+            await story(name),
+          );
           assert.ok(all.every((c) => c.attempt === 0));
         }
         // and once more while they run and while they are taken away
@@ -111,7 +122,11 @@ describe('an agent that ends and comes back', { concurrency: false }, () => {
       await node.write('dies.json', podOf('dies', [runs('a')]));
       await node.waitPod('leaves', 'ready', isReady);
       await node.waitPod('dies', 'ready', isReady);
-      const waiting = await node.waitPod('crash', 'the 20 s delay', (p) => statusOf(p, 'a').state?.waiting?.message?.startsWith('back-off 20s') ?? false);
+      const waiting = await node.waitPod(
+        'crash',
+        'the 20 s delay',
+        (p) => statusOf(p, 'a').state?.waiting?.message?.startsWith('back-off 20s') ?? false,
+      );
       const finished = Date.parse(String(statusOf(waiting, 'a').lastState?.terminated?.finishedAt));
       const before = await node.running('crash');
       const dead = (await node.containers('dies'))[0]?.id ?? '';
@@ -120,11 +135,19 @@ describe('an agent that ends and comes back', { concurrency: false }, () => {
       await node.remove('leaves.json');
       await node.containerd.cri.stopContainer(dead);
       await node.startAgent();
-      const back = await node.waitPod('crash', 'its delay again', (p) => statusOf(p, 'a').state?.waiting?.reason === 'CrashLoopBackOff');
+      const back = await node.waitPod(
+        'crash',
+        'its delay again',
+        (p) => statusOf(p, 'a').state?.waiting?.reason === 'CrashLoopBackOff',
+      );
       assert.match(statusOf(back, 'a').state?.waiting?.message ?? '', /^back-off 20s /);
       assert.equal(statusOf(back, 'a').restartCount, 2);
       await node.waitGone('leaves');
-      const dies = await node.waitPod('dies', 'running again', (p) => isReady(p) && statusOf(p, 'a').restartCount === 1);
+      const dies = await node.waitPod(
+        'dies',
+        'running again',
+        (p) => isReady(p) && statusOf(p, 'a').restartCount === 1,
+      );
       assert.notEqual((await node.running('dies'))['a'], dead);
       assert.ok(dies);
 
@@ -134,7 +157,11 @@ describe('an agent that ends and comes back', { concurrency: false }, () => {
         await node.agent.kill();
         await node.startAgent();
       }
-      const third = await node.waitPod('crash', 'the 40 s delay', (p) => statusOf(p, 'a').state?.waiting?.message?.startsWith('back-off 40s') ?? false);
+      const third = await node.waitPod(
+        'crash',
+        'the 40 s delay',
+        (p) => statusOf(p, 'a').state?.waiting?.message?.startsWith('back-off 40s') ?? false,
+      );
       assert.equal(statusOf(third, 'a').restartCount, 3);
       const started = Date.parse(String(statusOf(third, 'a').lastState?.terminated?.startedAt));
       assert.ok(started - finished >= 19_000, `restarted ${started - finished} ms after its end`);
@@ -148,13 +175,20 @@ describe('an agent that ends and comes back', { concurrency: false }, () => {
     await withNode(async () => {
       await node.startAgent();
       await node.write('stays.json', richPod('stays'));
-      await node.write('grace.json', podOf('grace', [shell('a', 'trap "sleep 4; exit 0" TERM; while :; do sleep 0.1; done')], { terminationGracePeriodSeconds: 20 }));
+      await node.write(
+        'grace.json',
+        podOf('grace', [shell('a', 'trap "sleep 4; exit 0" TERM; while :; do sleep 0.1; done')], {
+          terminationGracePeriodSeconds: 20,
+        }),
+      );
       await node.waitPod('stays', 'ready', isReady);
       await node.waitPod('grace', 'ready', isReady);
       const before = await node.running('stays');
       // one of the pods is being stopped meanwhile
       await node.remove('grace.json');
-      await waitFor('grace terminates', async () => ((await node.machineState('grace')).startsWith('terminating') ? true : undefined));
+      await waitFor('grace terminates', async () =>
+        (await node.machineState('grace')).startsWith('terminating') ? true : undefined,
+      );
       assert.deepEqual(await node.agent.terminate(), { code: 0, signal: null });
       assert.deepEqual(await node.running('stays'), before);
       await sleep(500);

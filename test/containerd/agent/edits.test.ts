@@ -29,7 +29,11 @@ describe('manifests on a real node', { concurrency: 4 }, () => {
 
     await node.write('edited.json', podOf('edited', [runs('a', { env: [{ name: 'NEW', value: '1' }] })]));
     // a static pod's UID is a hash of its manifest: an edited one is another pod
-    const second = await node.waitPod('edited', 'another pod, ready', (p) => isReady(p) && p.metadata?.uid !== first.metadata?.uid);
+    const second = await node.waitPod(
+      'edited',
+      'another pod, ready',
+      (p) => isReady(p) && p.metadata?.uid !== first.metadata?.uid,
+    );
     const id = (await node.running('edited'))['a'] ?? '';
     assert.notEqual(id, before.edited['a']);
     assert.deepEqual(restartsOf(second), { a: 0 });
@@ -42,15 +46,18 @@ describe('manifests on a real node', { concurrency: 4 }, () => {
 
   it('restarts one changed container of a pod that keeps its UID, and keeps the sandbox and the others', async () => {
     const uid = '11111111-2222-4333-8444-555555555555';
-    const manifest = (image: string) =>
-      podOf('kept', [runs('stays'), runs('changes', { image })], {}, { uid });
+    const manifest = (image: string) => podOf('kept', [runs('stays'), runs('changes', { image })], {}, { uid });
     await node.write('kept.json', manifest('localhost/actorlet/busybox:1'));
     await node.waitPod('kept', 'ready', isReady);
     const before = await node.running('kept');
     const sandbox = (await node.sandboxes()).find((s) => s.metadata?.uid === uid);
 
     await node.write('kept.json', manifest('localhost/actorlet/pause:1'));
-    const pod = await node.waitPod('kept', 'restarted container', (p) => isReady(p) && statusOf(p, 'changes').restartCount === 1);
+    const pod = await node.waitPod(
+      'kept',
+      'restarted container',
+      (p) => isReady(p) && statusOf(p, 'changes').restartCount === 1,
+    );
     const now = await node.running('kept');
     assert.equal(now['stays'], before['stays']);
     assert.notEqual(now['changes'], before['changes']);
@@ -65,14 +72,19 @@ describe('manifests on a real node', { concurrency: 4 }, () => {
   });
 
   it('runs the good ones beside a bad manifest, and names its file and field', async () => {
-    await node.write('bad.yaml', 'apiVersion: v1\nkind: Pod\nmetadata: {name: bad}\nspec: {containers: [{name: "Not A Name", image: x}]}\n');
+    await node.write(
+      'bad.yaml',
+      'apiVersion: v1\nkind: Pod\nmetadata: {name: bad}\nspec: {containers: [{name: "Not A Name", image: x}]}\n',
+    );
     await node.write('torn.yaml', 'apiVersion: v1\nkind: Pod\nmetadata: {name: [\n');
     await node.write('good.json', podOf('good', [runs('a')]));
     await node.waitPod('good', 'ready beside bad ones', isReady);
     const errors = await waitFor('an error for each bad file', async () => {
       const lines = (await node.agentLog()).map((l) => JSON.stringify(l)).filter((l) => /Pod source/.test(l));
       const of = (file: string) => lines.filter((l) => l.includes(file));
-      return of('bad.yaml').length > 0 && of('torn.yaml').length > 0 ? { bad: of('bad.yaml'), torn: of('torn.yaml') } : undefined;
+      return of('bad.yaml').length > 0 && of('torn.yaml').length > 0
+        ? { bad: of('bad.yaml'), torn: of('torn.yaml') }
+        : undefined;
     });
     assert.match(errors.bad[0] ?? '', /spec\.containers\[0\]\.name/);
     assert.equal(await node.pod('bad'), undefined);

@@ -24,7 +24,8 @@ describe('a removed manifest on a real node', { concurrency: 4 }, () => {
   });
 
   it('sends SIGTERM and lets the container take its time within the grace period', async () => {
-    const script = 'trap "echo got TERM; sleep 2; echo bye > /keep/out; date +%s >> /keep/out; exit 0" TERM; echo up; while :; do sleep 0.1; done';
+    const script =
+      'trap "echo got TERM; sleep 2; echo bye > /keep/out; date +%s >> /keep/out; exit 0" TERM; echo up; while :; do sleep 0.1; done';
     const keep = join(node.rootDir, 'keep-graceful');
     await node.write(
       'graceful.json',
@@ -37,7 +38,9 @@ describe('a removed manifest on a real node', { concurrency: 4 }, () => {
     await waitFor('its trap is set', async () => ((await node.log('graceful', 'a')).includes('up') ? true : undefined));
     const removed = Date.now();
     await node.remove('graceful.json');
-    await waitFor('SIGTERM in its log', async () => ((await node.log('graceful', 'a')).includes('got TERM') ? true : undefined));
+    await waitFor('SIGTERM in its log', async () =>
+      (await node.log('graceful', 'a')).includes('got TERM') ? true : undefined,
+    );
     await node.waitGone('graceful');
     const [word, at] = (await readFile(join(keep, 'out'), 'utf8')).split('\n');
     assert.equal(word, 'bye', 'it was not killed before it was done');
@@ -58,7 +61,9 @@ describe('a removed manifest on a real node', { concurrency: 4 }, () => {
     await node.waitPod('stubborn', 'ready', isReady);
     await waitFor('its trap is set', async () => ((await node.log('stubborn', 'a')).includes('up') ? true : undefined));
     await node.remove('stubborn.json');
-    await waitFor('SIGTERM reached it', async () => ((await readFile(join(keep, 'out'), 'utf8')) === 'term\n' ? true : undefined));
+    await waitFor('SIGTERM reached it', async () =>
+      (await readFile(join(keep, 'out'), 'utf8')) === 'term\n' ? true : undefined,
+    );
     const term = (await stat(join(keep, 'out'))).mtimeMs;
     await node.waitGone('stubborn');
     const died = (await stat(join(keep, 'alive'))).mtimeMs;
@@ -69,10 +74,25 @@ describe('a removed manifest on a real node', { concurrency: 4 }, () => {
   it('leaves no sandbox, volume, cgroup, log, link or folder', async () => {
     await node.write(
       'tidy.json',
-      podOf('tidy', [runs('a', { volumeMounts: [{ name: 'm', mountPath: '/m' }, { name: 'd', mountPath: '/d' }] }), runs('b')], {
-        initContainers: [shell('i', 'echo init')],
-        volumes: [{ name: 'm', emptyDir: { medium: 'Memory' } }, { name: 'd', emptyDir: {} }],
-      }),
+      podOf(
+        'tidy',
+        [
+          runs('a', {
+            volumeMounts: [
+              { name: 'm', mountPath: '/m' },
+              { name: 'd', mountPath: '/d' },
+            ],
+          }),
+          runs('b'),
+        ],
+        {
+          initContainers: [shell('i', 'echo init')],
+          volumes: [
+            { name: 'm', emptyDir: { medium: 'Memory' } },
+            { name: 'd', emptyDir: {} },
+          ],
+        },
+      ),
     );
     const pod = await node.waitPod('tidy', 'ready', isReady);
     const uid = pod.metadata?.uid ?? '';
@@ -96,31 +116,45 @@ describe('a removed manifest on a real node', { concurrency: 4 }, () => {
     await node.remove('tidy.json');
     await node.waitGone('tidy');
     const gone = { folder: false, mounts: false, logs: false, links: 0, cgroups: false, runtime: false };
-    await waitFor('all of it to be gone', async () => (JSON.stringify(await there()) === JSON.stringify(gone) ? true : undefined), async () =>
-      JSON.stringify(await there()),
+    await waitFor(
+      'all of it to be gone',
+      async () => (JSON.stringify(await there()) === JSON.stringify(gone) ? true : undefined),
+      async () => JSON.stringify(await there()),
     );
   });
 
   it('removes a pod that is still starting', async () => {
     await node.write('young.json', podOf('young', [runs('a')], { initContainers: [runs('never-ends')] }));
-    await node.waitPod('young', 'its init container runs', (p) => p.status?.initContainerStatuses?.[0]?.state?.running !== undefined);
+    await node.waitPod(
+      'young',
+      'its init container runs',
+      (p) => p.status?.initContainerStatuses?.[0]?.state?.running !== undefined,
+    );
     await node.remove('young.json');
     await node.waitGone('young');
   });
 
   it('starts a pod that comes back under its name and UID while it still terminates', async () => {
-    const manifest = podOf('back', [shell('a', 'trap "sleep 2; exit 0" TERM; echo up; while :; do sleep 0.1; done')], { terminationGracePeriodSeconds: 20 });
+    const manifest = podOf('back', [shell('a', 'trap "sleep 2; exit 0" TERM; echo up; while :; do sleep 0.1; done')], {
+      terminationGracePeriodSeconds: 20,
+    });
     await node.write('back.json', manifest);
     await node.waitPod('back', 'ready', isReady);
     const before = (await node.running('back'))['a'];
     await waitFor('its trap is set', async () => ((await node.log('back', 'a')).includes('up') ? true : undefined));
     await node.remove('back.json');
-    await waitFor('it terminates', async () => ((await node.machineState('back')).startsWith('terminating.') ? true : undefined));
+    await waitFor('it terminates', async () =>
+      (await node.machineState('back')).startsWith('terminating.') ? true : undefined,
+    );
     await node.write('back.json', manifest);
-    await waitFor('it runs again', async () => {
-      const now = (await node.running('back'))['a'];
-      return now !== undefined && now !== before ? true : undefined;
-    }, () => node.agent.tail());
+    await waitFor(
+      'it runs again',
+      async () => {
+        const now = (await node.running('back'))['a'];
+        return now !== undefined && now !== before ? true : undefined;
+      },
+      () => node.agent.tail(),
+    );
     const pod = await node.waitPod('back', 'ready again', isReady);
     assert.equal(pod.status?.containerStatuses?.[0]?.restartCount, 0);
   });

@@ -32,15 +32,22 @@ describe('containerd killed under a running agent', { concurrency: false }, () =
 
   it('the pods go on and are seen again, their probes too; what died meanwhile is restarted', async () => {
     const probe = { exec: { command: ['true'] }, periodSeconds: 1, failureThreshold: 2 };
-    const named = (name: string) => podOf(name, [runs('probed', { livenessProbe: probe, readinessProbe: probe }), runs('plain')]);
+    const named = (name: string) =>
+      podOf(name, [runs('probed', { livenessProbe: probe, readinessProbe: probe }), runs('plain')]);
     await node.write('goes-on.json', named('goes-on'));
     await node.write('loses-one.json', named('loses-one'));
     for (const name of ['goes-on', 'loses-one']) await node.waitPod(name, 'ready', isReady);
     const before = { on: await node.running('goes-on'), lost: await node.running('loses-one') };
     const victim = await pidOf(before.lost['plain'] ?? '');
 
-    await killContainerd(async () => process.kill(victim, 'SIGKILL'));
-    await node.waitPod('loses-one', 'one container restarted', (p) => isReady(p) && statusOf(p, 'plain').restartCount === 1);
+    await killContainerd(async () => {
+      process.kill(victim, 'SIGKILL');
+    });
+    await node.waitPod(
+      'loses-one',
+      'one container restarted',
+      (p) => isReady(p) && statusOf(p, 'plain').restartCount === 1,
+    );
     const lost = await node.running('loses-one');
     assert.equal(lost['probed'], before.lost['probed']);
     assert.notEqual(lost['plain'], before.lost['plain']);
@@ -56,20 +63,29 @@ describe('containerd killed under a running agent', { concurrency: false }, () =
     assert.deepEqual(await node.running('goes-on'), before.on);
     assert.deepEqual(await node.running('loses-one'), lost);
     const all = await node.containers();
-    assert.deepEqual(all.filter((c) => c.running).map((c) => `${c.pod} ${c.name}`).sort(), [
-      'goes-on-realnode plain',
-      'goes-on-realnode probed',
-      'later-realnode a',
-      'loses-one-realnode plain',
-      'loses-one-realnode probed',
-    ]);
+    assert.deepEqual(
+      all
+        .filter((c) => c.running)
+        .map((c) => `${c.pod} ${c.name}`)
+        .sort(),
+      [
+        'goes-on-realnode plain',
+        'goes-on-realnode probed',
+        'later-realnode a',
+        'loses-one-realnode plain',
+        'loses-one-realnode probed',
+      ],
+    );
   });
 
   it('a pod that starts and one that ends while containerd dies both get there', async () => {
     await node.write('ends.json', podOf('ends', [runs('a')]));
     await node.waitPod('ends', 'ready', isReady);
     for (let round = 0; round < 3; round++) {
-      await node.write(`starts-${round}.json`, podOf(`starts-${round}`, [runs('a'), runs('b')], { initContainers: [runs('i', { command: ['true'] })] }));
+      await node.write(
+        `starts-${round}.json`,
+        podOf(`starts-${round}`, [runs('a'), runs('b')], { initContainers: [runs('i', { command: ['true'] })] }),
+      );
       if (round === 0) await node.remove('ends.json');
       await new Promise((resolve) => setTimeout(resolve, 150 + 250 * round));
       await killContainerd();
@@ -79,7 +95,8 @@ describe('containerd killed under a running agent', { concurrency: false }, () =
       assert.deepEqual(Object.keys(await node.running(`starts-${round}`)).sort(), ['a', 'b']);
     }
     await node.waitGone('ends');
-    for (const file of ['starts-0', 'starts-1', 'starts-2', 'goes-on', 'loses-one', 'later']) await node.remove(`${file}.json`);
+    for (const file of ['starts-0', 'starts-1', 'starts-2', 'goes-on', 'loses-one', 'later'])
+      await node.remove(`${file}.json`);
     await node.waitGone('starts-0', 'starts-1', 'starts-2', 'goes-on', 'loses-one', 'later');
     assert.deepEqual(await node.sandboxes(), []);
     assert.deepEqual(await node.containers(), []);
@@ -102,7 +119,9 @@ describe('containerd killed under a running agent', { concurrency: false }, () =
     const { readdir, readFile } = await import('node:fs/promises');
     for (const pid of await readdir('/proc')) {
       if (!/^\d+$/.test(pid)) continue;
-      const [cgroup, stat] = await Promise.all(['cgroup', 'stat'].map((f) => readFile(`/proc/${pid}/${f}`, 'utf8').catch(() => '')));
+      const [cgroup, stat] = await Promise.all(
+        ['cgroup', 'stat'].map((f) => readFile(`/proc/${pid}/${f}`, 'utf8').catch(() => '')),
+      );
       // the container's first process is the child of its shim, which is in another cgroup
       if (cgroup?.includes(id) && / \(sh\) /.test(stat ?? '')) return Number(pid);
     }

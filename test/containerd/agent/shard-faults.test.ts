@@ -30,7 +30,10 @@ describe('a worker thread that fails, on real containerd', { concurrency: false 
     }
   }
 
-  for (const [kind, seed] of [['exit', 1_000], ['loop', 2_000]] as const) {
+  for (const [kind, seed] of [
+    ['exit', 1_000],
+    ['loop', 2_000],
+  ] as const) {
     it(`${kind === 'exit' ? 'killed' : 'stuck in an endless loop'}: its pods are back, nothing is restarted, the others never notice`, async () => {
       const sick = uidOn(0, seed);
       const well = uidOn(1, seed);
@@ -39,9 +42,19 @@ describe('a worker thread that fails, on real containerd', { concurrency: false 
       const containers = [runs('a', { livenessProbe: probe, readinessProbe: probe, startupProbe: probe }), runs('b')];
       await node.write(`sick-${kind}.json`, podOf(`sick-${kind}`, containers, {}, { uid: sick }));
       await node.write(`well-${kind}.json`, podOf(`well-${kind}`, containers, {}, { uid: well }));
-      await node.write(`crash-${kind}.json`, podOf(`crash-${kind}`, [shell('a', 'exit 1'), runs('b')], {}, { uid: crash }));
+      await node.write(
+        `crash-${kind}.json`,
+        podOf(`crash-${kind}`, [shell('a', 'exit 1'), runs('b')], {}, { uid: crash }),
+      );
       for (const uid of [sick, well]) await node.waitPod(uid, 'ready', isReady);
-      const waiting = await node.waitPod(crash, 'its second delay', (p) => p.status?.containerStatuses?.find((c) => c.name === 'a')?.state?.waiting?.message?.startsWith('back-off 20s') ?? false);
+      const waiting = await node.waitPod(
+        crash,
+        'its second delay',
+        (p) =>
+          p.status?.containerStatuses
+            ?.find((c) => c.name === 'a')
+            ?.state?.waiting?.message?.startsWith('back-off 20s') ?? false,
+      );
       const before = await node.running();
 
       const sickHandled = await node.handled(0);
@@ -53,31 +66,55 @@ describe('a worker thread that fails, on real containerd', { concurrency: false 
       await node.remove(`quick-${kind}.json`);
       await waitFor('its end', () => (node.podByUid(quick) === undefined ? true : undefined));
 
-      await waitFor('a new worker', async () => ((await node.restarts(0)) === (kind === 'exit' ? 1 : 2) ? true : undefined));
+      await waitFor('a new worker', async () =>
+        (await node.restarts(0)) === (kind === 'exit' ? 1 : 2) ? true : undefined,
+      );
       // the new worker serves its pods: an order reaches them, and messages flow
-      await waitFor('messages in the new worker', async () => ((await node.handled(0)) > sickHandled + 5 ? true : undefined));
+      await waitFor('messages in the new worker', async () =>
+        (await node.handled(0)) > sickHandled + 5 ? true : undefined,
+      );
       const sickPod = await node.waitPod(sick, 'ready', isReady);
       const wellPod = await node.waitPod(well, 'ready', isReady);
       for (const pod of [sickPod, wellPod]) assert.deepEqual(restartsOf(pod), { a: 0, b: 0 });
       assert.deepEqual(await node.running(), before);
-      const crashPod = await node.waitPod(crash, 'still in its delay', (p) => p.status?.containerStatuses?.find((c) => c.name === 'a')?.state?.waiting?.reason === 'CrashLoopBackOff');
+      const crashPod = await node.waitPod(
+        crash,
+        'still in its delay',
+        (p) => p.status?.containerStatuses?.find((c) => c.name === 'a')?.state?.waiting?.reason === 'CrashLoopBackOff',
+      );
       assert.deepEqual(restartsOf(crashPod), restartsOf(waiting));
       assert.equal(await node.restarts(1), 0);
 
       for (const name of ['sick', 'well', 'crash']) await node.remove(`${name}-${kind}.json`);
-      for (const uid of [sick, well, crash]) await waitFor(`the end of ${uid}`, () => (node.podByUid(uid) === undefined ? true : undefined));
-      await waitFor('an empty runtime', async () => ((await node.containerd.cri.pods()).length === 0 ? true : undefined));
+      for (const uid of [sick, well, crash])
+        await waitFor(`the end of ${uid}`, () => (node.podByUid(uid) === undefined ? true : undefined));
+      await waitFor('an empty runtime', async () =>
+        (await node.containerd.cri.pods()).length === 0 ? true : undefined,
+      );
     });
   }
 
   it('killed while its pods start and end: they get there all the same', async () => {
     const young = uidOn(0, 9_000);
     const old = uidOn(0, 9_500);
-    await node.write('old.json', podOf('old', [shell('a', 'trap "sleep 1; exit 0" TERM; while :; do sleep 0.1; done')], { terminationGracePeriodSeconds: 20 }, { uid: old }));
+    await node.write(
+      'old.json',
+      podOf(
+        'old',
+        [shell('a', 'trap "sleep 1; exit 0" TERM; while :; do sleep 0.1; done')],
+        { terminationGracePeriodSeconds: 20 },
+        { uid: old },
+      ),
+    );
     await node.waitPod(old, 'ready', isReady);
-    await node.write('young.json', podOf('young', [runs('a'), runs('b')], { initContainers: [shell('i', 'sleep 1')] }, { uid: young }));
+    await node.write(
+      'young.json',
+      podOf('young', [runs('a'), runs('b')], { initContainers: [shell('i', 'sleep 1')] }, { uid: young }),
+    );
     await node.remove('old.json');
-    await waitFor('old terminates', () => (node.node.store.reportOf(old)?.state.startsWith('terminating') === true ? true : undefined));
+    await waitFor('old terminates', () =>
+      node.node.store.reportOf(old)?.state.startsWith('terminating') === true ? true : undefined,
+    );
     node.node.pool.post(0, { t: 'fault', kind: 'exit' });
     const pod = await node.waitPod(young, 'ready', isReady);
     assert.deepEqual(restartsOf(pod), { i: 0, a: 0, b: 0 });

@@ -1,7 +1,13 @@
 import { initialTransition } from 'xstate';
 import type { AnyMachineSnapshot } from 'xstate';
 import { containerHash } from '../../../machines/container-config/container-hash.ts';
-import type { ContainerContext, ContainerEvent, ContainerKind, ContainerWorld, KillOrder } from '../../../machines/container/container-context.ts';
+import type {
+  ContainerContext,
+  ContainerEvent,
+  ContainerKind,
+  ContainerWorld,
+  KillOrder,
+} from '../../../machines/container/container-context.ts';
 import { containerMachine } from '../../../machines/container/container-machine.ts';
 import { statePath, step } from '../../../machines/machine-step/step.ts';
 import type { Container } from '../../../machines/protocol/api-types.ts';
@@ -14,8 +20,25 @@ import { pod, settings } from '../pod/pod-world.ts';
 /** A container as the runtime would report it. */
 export function seen(over: Partial<ObservedContainer> = {}): ObservedContainer {
   return {
-    id: 'c1', name: 'c', sandboxId: 's1', state: 'running', createdAt: 1, startedAt: 1, finishedAt: 0, exitCode: 0, reason: '', message: '', image: 'img:1', imageRef: 'img:1',
-    imageId: 'img:1', logPath: '', hash: '', restartCount: 0, annotations: {}, labels: {}, ...over,
+    id: 'c1',
+    name: 'c',
+    sandboxId: 's1',
+    state: 'running',
+    createdAt: 1,
+    startedAt: 1,
+    finishedAt: 0,
+    exitCode: 0,
+    reason: '',
+    message: '',
+    image: 'img:1',
+    imageRef: 'img:1',
+    imageId: 'img:1',
+    logPath: '',
+    hash: '',
+    restartCount: 0,
+    annotations: {},
+    labels: {},
+    ...over,
   };
 }
 
@@ -47,14 +70,29 @@ export class ContainerBench {
   get world(): ContainerWorld {
     const definition = pod({ containers: [this.container] });
     return {
-      at: this.at, pod: definition, container: this.container, settings, hash: containerHash(this.container), sandboxId: 's1', sandboxConfig: sandboxConfig(definition, 0, settings),
-      podIPs: ['10.88.0.2'], volumePaths: {}, observed: null, nextAttempt: 0, runtimeHandler: '', targetId: '', ...this.over,
+      at: this.at,
+      pod: definition,
+      container: this.container,
+      settings,
+      hash: containerHash(this.container),
+      sandboxId: 's1',
+      sandboxConfig: sandboxConfig(definition, 0, settings),
+      podIPs: ['10.88.0.2'],
+      volumePaths: {},
+      observed: null,
+      nextAttempt: 0,
+      runtimeHandler: '',
+      targetId: '',
+      ...this.over,
     };
   }
 
   /** Hands the machine an event; returns the effects of this step. */
   tell(event: Bare): Effect[] {
-    const { snapshot, effects } = step(containerMachine, this.snapshot, { ...event, world: this.world } as ContainerEvent);
+    const { snapshot, effects } = step(containerMachine, this.snapshot, {
+      ...event,
+      world: this.world,
+    } as ContainerEvent);
     this.snapshot = snapshot;
     this.effects.push(...effects);
     visited.add(this.state);
@@ -62,13 +100,22 @@ export class ContainerBench {
   }
 
   done<T extends EffectType>(effect: T, result: EffectCatalog[T]['result'], key = this.context.op): Effect[] {
-    return this.tell({ type: 'done', outcome: { type: 'effect.done', at: this.at, effect, key, result } as EffectDone });
+    return this.tell({
+      type: 'done',
+      outcome: { type: 'effect.done', at: this.at, effect, key, result } as EffectDone,
+    });
   }
   failed(effect: EffectType, code: string, message: string, key = this.context.op): Effect[] {
-    return this.tell({ type: 'failed', outcome: { type: 'effect.failed', at: this.at, effect, key, error: { code, message } } });
+    return this.tell({
+      type: 'failed',
+      outcome: { type: 'effect.failed', at: this.at, effect, key, error: { code, message } },
+    });
   }
   kill(graceSeconds: number, over: Partial<KillOrder> = {}): Effect[] {
-    return this.tell({ type: 'kill', order: { reason: 'podTermination', message: '', graceSeconds, since: this.at, waitTurn: false, ...over } });
+    return this.tell({
+      type: 'kill',
+      order: { reason: 'podTermination', message: '', graceSeconds, since: this.at, waitTurn: false, ...over },
+    });
   }
   /** Moves the clock to the machine's deadline and serves it. */
   ring(): Effect[] {
@@ -81,7 +128,10 @@ export class ContainerBench {
   to(state: string): this {
     const way: [string, () => void][] = [
       ['starting.checkingImage', () => this.tell({ type: 'start' })],
-      ['starting.awaitingPod', () => this.done('image.Status', { present: { imageRef: 'img:1', uid: null, username: '' } })],
+      [
+        'starting.awaitingPod',
+        () => this.done('image.Status', { present: { imageRef: 'img:1', uid: null, username: '' } }),
+      ],
       ['starting.preparing', () => this.tell({ type: 'proceed' })],
       ['starting.creating', () => this.done('host.PrepareContainer', { subPaths: {} })],
       ['starting.started', () => this.done('cri.CreateContainer', { containerId: 'c1' })],

@@ -32,12 +32,18 @@ test('delays 0, 10, 20, ... 300 s; a life of more than 600 s starts over', () =>
 test('maxContainerRestartPeriod bounds every delay, and the reset stays at 600 s', () => {
   const bench = new ContainerBench();
   bench.over.settings = { ...settings, maxContainerRestartPeriodMs: 15_000 };
-  assert.deepEqual([1, 2, 3, 4].map(() => crash(bench, 1_000)), [0, 10, 15, 15]);
+  assert.deepEqual(
+    [1, 2, 3, 4].map(() => crash(bench, 1_000)),
+    [0, 10, 15, 15],
+  );
   assert.equal(crash(bench, 40_000), 15, 'not twice the longest delay, as it is for other back-offs');
   bench.over.settings = { ...settings, maxContainerRestartPeriodMs: 1_000 };
   const quick = new ContainerBench();
   quick.over.settings = bench.over.settings;
-  assert.deepEqual([1, 2, 3].map(() => crash(quick, 100)), [0, 1, 1]);
+  assert.deepEqual(
+    [1, 2, 3].map(() => crash(quick, 100)),
+    [0, 1, 1],
+  );
 });
 
 test('a changed definition starts without delay and counts anew', () => {

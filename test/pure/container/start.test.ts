@@ -38,7 +38,10 @@ for (const { policy, image, there, path } of policies) {
     bench.done('image.Status', there ? present : { present: null });
     assert.equal(bench.state, path[1]);
     if (policy === 'Never' && !there) {
-      assert.deepEqual(bench.context.waiting, { reason: 'ErrImageNeverPull', message: 'Container image "img:1" is not present with pull policy of Never' });
+      assert.deepEqual(bench.context.waiting, {
+        reason: 'ErrImageNeverPull',
+        message: 'Container image "img:1" is not present with pull policy of Never',
+      });
       assert.deepEqual(reasons(bench.effects), ['ErrImageNeverPull', 'Failed']);
     }
   });
@@ -48,7 +51,10 @@ test('a pull tells how long it took', () => {
   const bench = new ContainerBench({ imagePullPolicy: 'Always' });
   assert.deepEqual(reasons(bench.tell({ type: 'start' })), ['Pulling']);
   const effects = bench.done('image.Pull', pulled);
-  assert.equal(find(effects, 'event.Record').message, 'Successfully pulled image "img:1" in 1.5s (1.6s including waiting). Image size: 7 bytes.');
+  assert.equal(
+    find(effects, 'event.Record').message,
+    'Successfully pulled image "img:1" in 1.5s (1.6s including waiting). Image size: 7 bytes.',
+  );
   assert.equal(bench.state, 'starting.awaitingPod');
 });
 
@@ -65,7 +71,10 @@ test('pull failures: ErrImagePull for 10 s, then ImagePullBackOff, doubling to 3
     if (i > 0) {
       assert.equal(bench.state, 'starting.imageBackOff');
       assert.equal(bench.context.waiting?.reason, 'ImagePullBackOff');
-      assert.equal(bench.context.waiting?.message, 'Back-off pulling image "img:1": ErrImagePull: rpc error: code = NotFound desc = no such image');
+      assert.equal(
+        bench.context.waiting?.message,
+        'Back-off pulling image "img:1": ErrImagePull: rpc error: code = NotFound desc = no such image',
+      );
       bench.ring();
     }
     assert.equal(bench.state, 'starting.pullingImage');
@@ -77,7 +86,10 @@ test('pull failures: ErrImagePull for 10 s, then ImagePullBackOff, doubling to 3
 test('a pull that is held back is not tried early, whatever the policy', () => {
   for (const imagePullPolicy of ['Always', 'IfNotPresent']) {
     const bench = new ContainerBench({ imagePullPolicy });
-    bench.snapshot = { ...bench.snapshot, context: { ...bench.context, imageBackOff: { delayMs: 40_000, since: bench.at - 10_000, error: 'e' } } } as never;
+    bench.snapshot = {
+      ...bench.snapshot,
+      context: { ...bench.context, imageBackOff: { delayMs: 40_000, since: bench.at - 10_000, error: 'e' } },
+    } as never;
     bench.tell({ type: 'start' });
     if (imagePullPolicy === 'IfNotPresent') bench.done('image.Status', { present: null });
     assert.equal(bench.state, 'starting.imageBackOff');
@@ -117,7 +129,14 @@ for (const [state, effect, reason] of failures) {
   });
 }
 
-const everyStart = ['starting.checkingImage', 'starting.awaitingPod', 'starting.preparing', 'starting.creating', 'starting.started', 'running'];
+const everyStart = [
+  'starting.checkingImage',
+  'starting.awaitingPod',
+  'starting.preparing',
+  'starting.creating',
+  'starting.started',
+  'running',
+];
 for (const state of everyStart) {
   test(`${state}: foreign, late and double outcomes move nothing`, () => {
     const bench = new ContainerBench().to(state);
@@ -161,7 +180,14 @@ test('a configuration that cannot be made: runAsNonRoot with a root image', () =
   assert.equal(bench.context.deadline, bench.at + 10_000);
 });
 
-for (const state of ['retrying', 'backingOff', 'starting.checkingImage', 'starting.imageBackOff', 'starting.awaitingPod', 'starting.preparing']) {
+for (const state of [
+  'retrying',
+  'backingOff',
+  'starting.checkingImage',
+  'starting.imageBackOff',
+  'starting.awaitingPod',
+  'starting.preparing',
+]) {
   test(`a changed definition frees a container from ${state}`, () => {
     const bench = new ContainerBench(state === 'starting.imageBackOff' ? { imagePullPolicy: 'Always' } : {});
     if (state === 'retrying') bench.to('starting.creating').failed('cri.CreateContainer', 'Unknown', 'x');
@@ -169,7 +195,10 @@ for (const state of ['retrying', 'backingOff', 'starting.checkingImage', 'starti
       bench.to('running').ended();
       bench.tell({ type: 'start' });
       bench.snapshot = new ContainerBench().snapshot;
-      bench.snapshot = { ...bench.snapshot, context: { ...bench.context, backOff: { delayMs: 20_000, since: bench.at, hash: bench.world.hash } } } as never;
+      bench.snapshot = {
+        ...bench.snapshot,
+        context: { ...bench.context, backOff: { delayMs: 20_000, since: bench.at, hash: bench.world.hash } },
+      } as never;
       bench.tell({ type: 'start' });
     } else if (state === 'starting.imageBackOff') {
       bench.tell({ type: 'start' });

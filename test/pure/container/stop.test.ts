@@ -14,7 +14,13 @@ test('kill: Killing, StopContainer with the grace period, a fresh look, ended', 
   assert.equal(bench.context.kill, null);
 });
 
-for (const [grace, seconds] of [[0, 2], [1, 2], [2, 2], [3, 3], [2.5, 3]] as const) {
+for (const [grace, seconds] of [
+  [0, 2],
+  [1, 2],
+  [2, 2],
+  [3, 3],
+  [2.5, 3],
+] as const) {
   test(`grace ${grace} s: StopContainer gets ${seconds} s`, () => {
     assert.equal(find(new ContainerBench().to('running').kill(grace), 'cri.StopContainer').timeoutSeconds, seconds);
   });
@@ -132,7 +138,10 @@ test('a sidecar whose preStop pause or hook fails still waits for its turn', () 
 
 test('it ends by itself in every stopping state', () => {
   for (const state of ['stopping.preStop', 'stopping.waitingTurn', 'stopping.killing']) {
-    const bench = new ContainerBench(state === 'stopping.preStop' ? { lifecycle: { preStop: { exec: { command: ['x'] } } } } : {}, 'sidecar').to('running');
+    const bench = new ContainerBench(
+      state === 'stopping.preStop' ? { lifecycle: { preStop: { exec: { command: ['x'] } } } } : {},
+      'sidecar',
+    ).to('running');
     bench.kill(30, { waitTurn: state !== 'stopping.killing' });
     assert.equal(bench.state, state);
     bench.ended({ exitCode: 0 });

@@ -5,8 +5,19 @@ import type { PodMemory } from '../../../machines/protocol/memory.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
 import { pod, PodWorld } from './pod-world.ts';
 
-const web = (name = 'c', over: Partial<Container> = {}): Container => ({ name, image: 'img:1', imagePullPolicy: 'IfNotPresent', ...over });
-const probe = { exec: { command: ['p'] }, periodSeconds: 1, failureThreshold: 3, successThreshold: 1, timeoutSeconds: 1 };
+const web = (name = 'c', over: Partial<Container> = {}): Container => ({
+  name,
+  image: 'img:1',
+  imagePullPolicy: 'IfNotPresent',
+  ...over,
+});
+const probe = {
+  exec: { command: ['p'] },
+  periodSeconds: 1,
+  failureThreshold: 3,
+  successThreshold: 1,
+  timeoutSeconds: 1,
+};
 
 /** A world that stops after so many messages: the agent is killed there, its calls go on in the runtime. */
 class CutWorld extends PodWorld {
@@ -48,7 +59,16 @@ const remove = (world: PodWorld) => {
 const cases: Case[] = [
   {
     name: 'a plain pod with probes and hooks',
-    definition: pod({ containers: [web('c', { startupProbe: probe, readinessProbe: probe, livenessProbe: probe, lifecycle: { postStart: { exec: { command: ['x'] } } } })] }),
+    definition: pod({
+      containers: [
+        web('c', {
+          startupProbe: probe,
+          readinessProbe: probe,
+          livenessProbe: probe,
+          lifecycle: { postStart: { exec: { command: ['x'] } } },
+        }),
+      ],
+    }),
     life: (w) => w.run(5_000),
     most: 1,
     restarts: 0,
@@ -108,13 +128,22 @@ for (const each of cases) {
         }
         const where = `cut ${cut}/${whole} ${first.state} -> ${second.state}, memory ${withMemory}`;
         assert.equal(second.state, each.end, where);
-        assert.equal(second.count('cri.RunPodSandbox') === 0 || first.sandboxes.length === 0, true, `${where}: sandbox made twice`);
-        for (const c of second.containers) assert.ok(c.restartCount <= each.restarts, `${where}: ${c.name} was restarted`);
+        assert.equal(
+          second.count('cri.RunPodSandbox') === 0 || first.sandboxes.length === 0,
+          true,
+          `${where}: sandbox made twice`,
+        );
+        for (const c of second.containers)
+          assert.ok(c.restartCount <= each.restarts, `${where}: ${c.name} was restarted`);
         for (const status of second.status?.containerStatuses ?? []) assert.equal(status.restartCount, 0, where);
         const names = second.containers.map((c) => c.name);
         assert.equal(new Set(names).size, names.length, `${where}: ${names.join(' ')}`);
         for (const c of before.values()) {
-          if (c.state === 'running') assert.ok(second.containers.some((x) => x.id === c.id), `${where}: running ${c.name} goes on under its id`);
+          if (c.state === 'running')
+            assert.ok(
+              second.containers.some((x) => x.id === c.id),
+              `${where}: running ${c.name} goes on under its id`,
+            );
         }
       }
     }
@@ -122,7 +151,10 @@ for (const each of cases) {
 }
 
 test('the agent is killed after each message of a termination: the next one ends the pod, with the first deadline', () => {
-  const definition = pod({ initContainers: [web('s', { restartPolicy: 'Always' })], containers: [web('c', { lifecycle: { preStop: { sleep: { seconds: 2 } } } })] });
+  const definition = pod({
+    initContainers: [web('s', { restartPolicy: 'Always' })],
+    containers: [web('c', { lifecycle: { preStop: { sleep: { seconds: 2 } } } })],
+  });
   for (let cut = 0; cut < 40; cut++) {
     const first = new CutWorld(definition, null, undefined, false);
     first.begin(null, false);
@@ -172,7 +204,9 @@ test('memory keeps the image back-off', () => {
   first.begin(null, false);
   first.run(45_000);
   assert.equal(first.state, 'syncing.imageBackOff');
-  const until = (first.memory?.containers['c']?.imageBackOff?.since ?? 0) + (first.memory?.containers['c']?.imageBackOff?.delayMs ?? 0);
+  const until =
+    (first.memory?.containers['c']?.imageBackOff?.since ?? 0) +
+    (first.memory?.containers['c']?.imageBackOff?.delayMs ?? 0);
   const second = new PodWorld(definition, first.memory, first);
   second.run(100);
   assert.equal(second.state, 'syncing.imageBackOff');

@@ -62,10 +62,13 @@ export class ChaosWorld extends PodWorld {
   }
 
   override send(message: PodMessage): void {
-    for (const { id } of this.slow.filter((s) => s.at <= this.at)) this.sandboxes = this.sandboxes.map((s) => (s.id === id ? { ...s, state: 'ready' as const } : s));
+    for (const { id } of this.slow.filter((s) => s.at <= this.at))
+      this.sandboxes = this.sandboxes.map((s) => (s.id === id ? { ...s, state: 'ready' as const } : s));
     this.slow = this.slow.filter((s) => s.at > this.at);
     const before = this.snapshot;
-    this.log.push(`${message.at} ${message.type} ${'key' in message ? message.key : ''} ${message.type === 'effect.failed' ? message.error.code : ''} ${podState(before)}`);
+    this.log.push(
+      `${message.at} ${message.type} ${'key' in message ? message.key : ''} ${message.type === 'effect.failed' ? message.error.code : ''} ${podState(before)}`,
+    );
     const { snapshot, effects } = stepPod(before, message);
     this.steps++;
     if (this.steps % this.replayEvery === 0) this.checkReplay(before, message, snapshot, effects);
@@ -83,8 +86,16 @@ export class ChaosWorld extends PodWorld {
     const json = <T>(x: T): T => JSON.parse(JSON.stringify(x)) as T;
     const again = stepPod(restoredPod(json(before.value), json(before.context)), json(message));
     assert.equal(JSON.stringify(again.effects), JSON.stringify(effects), 'a replayed step has other effects');
-    assert.equal(JSON.stringify(again.snapshot.value), JSON.stringify(after.value), 'a replayed step has another state');
-    assert.equal(JSON.stringify(again.snapshot.context), JSON.stringify(after.context), 'a replayed step has another context');
+    assert.equal(
+      JSON.stringify(again.snapshot.value),
+      JSON.stringify(after.value),
+      'a replayed step has another state',
+    );
+    assert.equal(
+      JSON.stringify(again.snapshot.context),
+      JSON.stringify(after.context),
+      'a replayed step has another context',
+    );
   }
 
   private checkStep(before: PodSnapshot, after: PodSnapshot, effects: Effect[]): void {
@@ -92,7 +103,8 @@ export class ChaosWorld extends PodWorld {
     assert.equal(after.context.focus, podState(after), 'the chart follows the focus');
     for (const effect of effects) {
       assert.equal(notPlain(effect), null, `${effect.type} is not plain JSON`);
-      if (effect.type === 'cri.CreateContainer') assert.notEqual(effect.params.podSandboxId, '', 'a container is made in a sandbox');
+      if (effect.type === 'cri.CreateContainer')
+        assert.notEqual(effect.params.podSandboxId, '', 'a container is made in a sandbox');
       if (effect.type !== 'status.Publish') continue;
       const { phase = '' } = effect.params.status;
       if (this.terminalPhase !== '') assert.equal(phase, this.terminalPhase, 'a terminal phase never goes back');
@@ -124,7 +136,8 @@ export class ChaosWorld extends PodWorld {
   private deliver(message: PodMessage, delay: number): void {
     const late = this.next() < this.chaos ? Math.floor(this.next() * 3_000) : 0;
     this.due.push({ at: this.at + delay + late, message });
-    if (this.next() < this.chaos * 0.3) this.due.push({ at: this.at + delay + late + Math.floor(this.next() * 4_000), message });
+    if (this.next() < this.chaos * 0.3)
+      this.due.push({ at: this.at + delay + late + Math.floor(this.next() * 4_000), message });
   }
 
   protected override carryOut(effect: Effect): void {
@@ -135,11 +148,15 @@ export class ChaosWorld extends PodWorld {
       this.memory = effect.params.memory;
     }
     if (effect.type === 'pod.Finished') this.finished = true;
-    if (effect.type === 'pleg.Observe' && this.runtimeUp) this.deliver({ type: 'pod.observed', at: 0, observed: this.observe() }, 5);
+    if (effect.type === 'pleg.Observe' && this.runtimeUp)
+      this.deliver({ type: 'pod.observed', at: 0, observed: this.observe() }, 5);
     if (effect.key === '') return;
     const reply = this.replyTo(effect);
     const base = { at: 0, effect: effect.type, key: effect.key };
-    const message = 'error' in reply.reply ? { type: 'effect.failed' as const, ...base, error: reply.reply.error } : ({ type: 'effect.done', ...base, result: reply.reply.result } as EffectDone);
+    const message =
+      'error' in reply.reply
+        ? { type: 'effect.failed' as const, ...base, error: reply.reply.error }
+        : ({ type: 'effect.done', ...base, result: reply.reply.result } as EffectDone);
     this.deliver(message, reply.delay);
   }
 
@@ -147,13 +164,16 @@ export class ChaosWorld extends PodWorld {
     const own = this.answers[effect.type]?.(effect, this);
     if (own !== undefined && own !== 'hang') return { reply: own, delay: this.delayMs };
     const toRuntime = effect.type.startsWith('cri.') || effect.type.startsWith('image.');
-    if (toRuntime && !this.runtimeUp) return { reply: { error: { code: 'Unavailable', message: 'connection refused' } }, delay: 1 };
+    if (toRuntime && !this.runtimeUp)
+      return { reply: { error: { code: 'Unavailable', message: 'connection refused' } }, delay: 1 };
     const dice = this.next();
-    if (dice < this.chaos * 0.15) return { reply: { error: { code: 'Unknown', message: 'it went wrong' } }, delay: this.delayMs };
+    if (dice < this.chaos * 0.15)
+      return { reply: { error: { code: 'Unknown', message: 'it went wrong' } }, delay: this.delayMs };
     const done = this.answer(effect);
     const reply = done === 'hang' ? { error: { code: 'Unknown', message: 'hang' } } : done;
     // The work was done, but the answer never came: the caller's own deadline ends the call.
-    if (dice < this.chaos * 0.25) return { reply: { error: { code: 'DeadlineExceeded', message: 'context deadline exceeded' } }, delay: 15_000 };
+    if (dice < this.chaos * 0.25)
+      return { reply: { error: { code: 'DeadlineExceeded', message: 'context deadline exceeded' } }, delay: 15_000 };
     if (effect.type === 'cri.RunPodSandbox' && this.sandboxes[0]?.state === 'notReady') return { reply, delay: 2_000 };
     return { reply, delay: effect.type === 'cri.StopContainer' ? 800 : this.delayMs };
   }
@@ -170,23 +190,33 @@ export class ChaosWorld extends PodWorld {
         return { error: { code: 'Unknown', message: `name ${name}_${attempt} is reserved` } };
       }
     }
-    if (effect.type === 'cri.RunPodSandbox' && this.sandboxes.some((s) => s.attempt === effect.params.config.metadata.attempt)) {
+    if (
+      effect.type === 'cri.RunPodSandbox' &&
+      this.sandboxes.some((s) => s.attempt === effect.params.config.metadata.attempt)
+    ) {
       return { error: { code: 'Unknown', message: 'the name of the sandbox is reserved' } };
     }
     if (effect.type === 'cri.StartContainer') {
       const c = this.containers.find((x) => x.id === effect.params.containerId);
       if (c === undefined) return gone;
-      if (c.state !== 'created' || this.sandboxes.find((s) => s.id === c.sandboxId)?.state !== 'ready') return { error: { code: 'Unknown', message: 'it cannot be started' } };
+      if (c.state !== 'created' || this.sandboxes.find((s) => s.id === c.sandboxId)?.state !== 'ready')
+        return { error: { code: 'Unknown', message: 'it cannot be started' } };
     }
     if (effect.type === 'cri.RemoveContainer') {
       const c = this.containers.find((x) => x.id === effect.params.containerId);
       if (c?.state === 'running') return { error: { code: 'Unknown', message: 'it runs' } };
     }
     if (effect.type === 'cri.RunPodSandbox' && this.next() < this.chaos * 0.5) return this.slowSandbox(effect);
-    if (effect.type === 'cri.StopPodSandbox' || effect.type === 'cri.RemovePodSandbox') this.slow = this.slow.filter((s) => s.id !== effect.params.podSandboxId);
+    if (effect.type === 'cri.StopPodSandbox' || effect.type === 'cri.RemovePodSandbox')
+      this.slow = this.slow.filter((s) => s.id !== effect.params.podSandboxId);
     if (effect.type === 'cri.StopPodSandbox') this.endContainersOf(effect.params.podSandboxId, 137);
-    if (effect.type === 'cri.RemovePodSandbox') this.containers = this.containers.filter((c) => c.sandboxId !== effect.params.podSandboxId);
-    if (effect.type === 'cri.ExecSync' && this.containers.find((c) => c.id === effect.params.containerId)?.state !== 'running') return { error: { code: 'Unknown', message: 'it does not run' } };
+    if (effect.type === 'cri.RemovePodSandbox')
+      this.containers = this.containers.filter((c) => c.sandboxId !== effect.params.podSandboxId);
+    if (
+      effect.type === 'cri.ExecSync' &&
+      this.containers.find((c) => c.id === effect.params.containerId)?.state !== 'running'
+    )
+      return { error: { code: 'Unknown', message: 'it does not run' } };
     return super.answer(effect);
   }
 
@@ -200,13 +230,24 @@ export class ChaosWorld extends PodWorld {
   }
 
   private endContainersOf(sandboxId: string, exitCode: number): void {
-    this.containers = this.containers.map((c) => (c.sandboxId === sandboxId && c.state === 'running' ? { ...c, state: 'exited' as const, exitCode, finishedAt: this.at, reason: 'Error' } : c));
+    this.containers = this.containers.map((c) =>
+      c.sandboxId === sandboxId && c.state === 'running'
+        ? { ...c, state: 'exited' as const, exitCode, finishedAt: this.at, reason: 'Error' }
+        : c,
+    );
   }
 
   /** The newest container of that name ends by itself, unseen until PLEG looks. */
   quietExit(name: string, exitCode: number): void {
     const c = this.containers.find((x) => x.name === name && x.state === 'running');
-    if (c !== undefined) this.replace({ ...c, state: 'exited', exitCode, finishedAt: this.at, reason: exitCode === 0 ? 'Completed' : 'Error' });
+    if (c !== undefined)
+      this.replace({
+        ...c,
+        state: 'exited',
+        exitCode,
+        finishedAt: this.at,
+        reason: exitCode === 0 ? 'Completed' : 'Error',
+      });
   }
 
   killSandbox(): void {

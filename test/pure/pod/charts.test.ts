@@ -20,7 +20,8 @@ function chartOf(machine: AnyStateMachine): Chart {
     const own = children.length === 0 ? [path] : children.flatMap(walk);
     if (children.length === 0) leaves.push(path);
     for (const transition of [...[...node.transitions.values()].flat(), ...(node.always ?? [])]) {
-      for (const target of transition.target ?? []) for (const from of own) edges.push({ from, to: target.path.join('.') });
+      for (const target of transition.target ?? [])
+        for (const from of own) edges.push({ from, to: target.path.join('.') });
     }
     return own;
   };
@@ -31,7 +32,7 @@ function chartOf(machine: AnyStateMachine): Chart {
 /** Leaves that can be reached from the initial one; entering a parent enters its initial leaf. */
 function reachable(chart: Chart, initial: (path: string) => string, from: string): Set<string> {
   const found = new Set([from]);
-  for (let size = 0; size !== found.size; ) {
+  for (let size = 0; size !== found.size;) {
     size = found.size;
     for (const { from: a, to } of chart.edges) if (found.has(a)) found.add(initial(to));
   }
@@ -51,7 +52,8 @@ test('no transition of the pod chart goes from a later phase to an earlier one',
 test('within the phase terminated the pod chart only goes on', () => {
   const order = ['terminated.cleaningUp', 'terminated.kept', 'terminated.removing', 'terminated.finished'];
   for (const { from, to } of chartOf(podMachine).edges) {
-    if (from.startsWith('terminated.') && to.startsWith('terminated.')) assert.ok(order.indexOf(to) > order.indexOf(from), `${from} -> ${to}`);
+    if (from.startsWith('terminated.') && to.startsWith('terminated.'))
+      assert.ok(order.indexOf(to) > order.indexOf(from), `${from} -> ${to}`);
   }
 });
 
@@ -64,7 +66,10 @@ for (const [name, machine, first, initial] of machines) {
   test(`every state of the ${name} chart can be reached, and only ends have no way out`, () => {
     const chart = chartOf(machine);
     const into = (path: string) => (initial as Record<string, string>)[path] ?? path;
-    assert.deepEqual(chart.leaves.filter((s) => !reachable(chart, into, first).has(s)), []);
+    assert.deepEqual(
+      chart.leaves.filter((s) => !reachable(chart, into, first).has(s)),
+      [],
+    );
     const stuck = chart.leaves.filter((s) => !chart.edges.some((e) => e.from === s && into(e.to) !== s && e.to !== ''));
     const ends: Record<string, string[]> = { pod: ['terminated.finished'], container: [], probe: [] };
     assert.deepEqual(stuck, ends[name]);
@@ -75,6 +80,10 @@ test('the tables and lives reach every state of every machine', async () => {
   const { statesReached } = await import('./states-reached.ts');
   const reached = statesReached();
   for (const [name, machine] of machines) {
-    assert.deepEqual(chartOf(machine).leaves.filter((s) => !reached[name].has(s)), [], name);
+    assert.deepEqual(
+      chartOf(machine).leaves.filter((s) => !reached[name].has(s)),
+      [],
+      name,
+    );
   }
 });

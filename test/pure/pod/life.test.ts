@@ -43,7 +43,10 @@ test('a crashing container backs off 0, 10, 20, 40 seconds with the reason Crash
       assert.equal(world.state, 'syncing.crashLoopBackOff');
       const waiting = world.status?.containerStatuses?.[0]?.state?.waiting;
       assert.equal(waiting?.reason, 'CrashLoopBackOff');
-      assert.match(waiting?.message ?? '', /^back-off (10s|20s|40s) restarting failed container=c pod=web-node1_default\(u1\)$/);
+      assert.match(
+        waiting?.message ?? '',
+        /^back-off (10s|20s|40s) restarting failed container=c pod=web-node1_default\(u1\)$/,
+      );
     }
     while (!world.running().includes('c')) world.run(500);
     waits.push(Math.round((world.at - from) / 10_000) * 10);
@@ -103,7 +106,14 @@ test('an agent that comes back adopts what runs and restarts nothing', () => {
   assert.equal(second.count('cri.RunPodSandbox'), 0);
 });
 
-for (const effect of ['cri.RunPodSandbox', 'cri.CreateContainer', 'cri.StartContainer', 'cri.PodSandboxStatus', 'host.PrepareContainer', 'image.Status'] as const) {
+for (const effect of [
+  'cri.RunPodSandbox',
+  'cri.CreateContainer',
+  'cri.StartContainer',
+  'cri.PodSandboxStatus',
+  'host.PrepareContainer',
+  'image.Status',
+] as const) {
   test(`killed while ${effect} was under way: the next agent brings the pod up with no restart counted`, () => {
     const first = new PodWorld(pod({}));
     first.answers[effect] = () => 'hang';
@@ -131,13 +141,28 @@ test('an image that cannot be pulled: ErrImagePull, then ImagePullBackOff, then 
 });
 
 test('a failing liveness probe restarts the container, a failing readiness probe only unreadies it', () => {
-  const probe = { exec: { command: ['x'] }, periodSeconds: 1, failureThreshold: 3, timeoutSeconds: 1, successThreshold: 1 };
-  const world = new PodWorld(pod({ containers: [{ name: 'c', image: 'img:1', imagePullPolicy: 'IfNotPresent', livenessProbe: probe, readinessProbe: probe }] }));
+  const probe = {
+    exec: { command: ['x'] },
+    periodSeconds: 1,
+    failureThreshold: 3,
+    timeoutSeconds: 1,
+    successThreshold: 1,
+  };
+  const world = new PodWorld(
+    pod({
+      containers: [
+        { name: 'c', image: 'img:1', imagePullPolicy: 'IfNotPresent', livenessProbe: probe, readinessProbe: probe },
+      ],
+    }),
+  );
   world.run(2_000);
   assert.equal(world.state, 'syncing.running');
   world.answers['cri.ExecSync'] = () => ({ result: { exitCode: 1, output: 'bad' } });
   world.run(3_500);
-  assert.ok(world.events.includes('Killing: Container c failed liveness probe, will be restarted'), world.events.join('\n'));
+  assert.ok(
+    world.events.includes('Killing: Container c failed liveness probe, will be restarted'),
+    world.events.join('\n'),
+  );
   assert.ok(world.events.includes('Unhealthy: Liveness probe failed: bad'));
   delete world.answers['cri.ExecSync'];
   world.run(5_000);

@@ -41,7 +41,12 @@ export function pod(spec: Partial<NonNullable<Pod['spec']>>, uid = 'u1'): Pod {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: 'web-node1', namespace: 'default', uid, annotations: { 'kubernetes.io/config.source': 'file' } },
-    spec: { restartPolicy: 'Always', terminationGracePeriodSeconds: 30, containers: [{ name: 'c', image: 'img:1', imagePullPolicy: 'IfNotPresent' }], ...spec },
+    spec: {
+      restartPolicy: 'Always',
+      terminationGracePeriodSeconds: 30,
+      containers: [{ name: 'c', image: 'img:1', imagePullPolicy: 'IfNotPresent' }],
+      ...spec,
+    },
   };
 }
 
@@ -84,7 +89,16 @@ export class PodWorld {
 
   /** Starts the pod's actor; `known`: the runtime could be asked before. */
   begin(memory: PodMemory | null, known: boolean): void {
-    this.send({ type: 'pod.start', at: this.at, pod: this.definition, source: 'file', observed: known ? this.observe() : null, memory, runtimeReady: true, networkReady: true });
+    this.send({
+      type: 'pod.start',
+      at: this.at,
+      pod: this.definition,
+      source: 'file',
+      observed: known ? this.observe() : null,
+      memory,
+      runtimeReady: true,
+      networkReady: true,
+    });
   }
 
   get state(): string {
@@ -130,7 +144,13 @@ export class PodWorld {
   exit(name: string, exitCode: number): void {
     const c = this.containers.find((x) => x.name === name && x.state === 'running');
     if (c === undefined) throw new Error(`${name} does not run`);
-    this.replace({ ...c, state: 'exited', exitCode, finishedAt: this.at, reason: exitCode === 0 ? 'Completed' : 'Error' });
+    this.replace({
+      ...c,
+      state: 'exited',
+      exitCode,
+      finishedAt: this.at,
+      reason: exitCode === 0 ? 'Completed' : 'Error',
+    });
     this.at += 1;
     this.pleg();
   }
@@ -155,13 +175,17 @@ export class PodWorld {
       this.memory = effect.params.memory;
     }
     if (effect.type === 'pod.Finished') this.finished = true;
-    if (effect.type === 'pleg.Observe') this.due.push({ at: this.at + 5, message: { type: 'pod.observed', at: 0, observed: this.observe() } });
+    if (effect.type === 'pleg.Observe')
+      this.due.push({ at: this.at + 5, message: { type: 'pod.observed', at: 0, observed: this.observe() } });
     if (effect.key === '') return;
     const reply = this.answers[effect.type]?.(effect, this) ?? this.answer(effect);
     if (reply === 'hang') return;
     const base = { at: 0, effect: effect.type, key: effect.key };
     const delay = effect.type === 'cri.StopContainer' ? 1_000 : this.delayMs;
-    const message = 'error' in reply ? { type: 'effect.failed' as const, ...base, error: reply.error } : ({ type: 'effect.done', ...base, result: reply.result } as EffectDone);
+    const message =
+      'error' in reply
+        ? { type: 'effect.failed' as const, ...base, error: reply.error }
+        : ({ type: 'effect.done', ...base, result: reply.result } as EffectDone);
     this.due.push({ at: this.at + delay, message });
   }
 
@@ -169,30 +193,68 @@ export class PodWorld {
     switch (effect.type) {
       case 'cri.RunPodSandbox': {
         const id = `s${++this.ids}`;
-        this.sandboxes = [{ id, attempt: effect.params.config.metadata.attempt, state: 'ready', createdAt: this.at, ips: ['10.88.0.2'], hostNetwork: false, runtimeHandler: '', labels: {}, annotations: {} }, ...this.sandboxes];
+        this.sandboxes = [
+          {
+            id,
+            attempt: effect.params.config.metadata.attempt,
+            state: 'ready',
+            createdAt: this.at,
+            ips: ['10.88.0.2'],
+            hostNetwork: false,
+            runtimeHandler: '',
+            labels: {},
+            annotations: {},
+          },
+          ...this.sandboxes,
+        ];
         return { result: { podSandboxId: id } };
       }
       case 'cri.PodSandboxStatus':
         return { result: { ips: ['10.88.0.2'], ready: true } };
       case 'cri.StopPodSandbox':
-        this.sandboxes = this.sandboxes.map((s) => (s.id === effect.params.podSandboxId ? { ...s, state: 'notReady' } : s));
+        this.sandboxes = this.sandboxes.map((s) =>
+          s.id === effect.params.podSandboxId ? { ...s, state: 'notReady' } : s,
+        );
         return { result: {} };
       case 'cri.RemovePodSandbox':
         this.sandboxes = this.sandboxes.filter((s) => s.id !== effect.params.podSandboxId);
         return { result: {} };
       case 'image.Status':
-        return { result: { present: this.images.has(effect.params.image) ? { imageRef: effect.params.image, uid: null, username: '' } : null } };
+        return {
+          result: {
+            present: this.images.has(effect.params.image)
+              ? { imageRef: effect.params.image, uid: null, username: '' }
+              : null,
+          },
+        };
       case 'image.Pull':
         this.images.add(effect.params.image);
-        return { result: { imageRef: effect.params.image, uid: null, username: '', ms: 100, waitedMs: 100, sizeBytes: 10 } };
+        return {
+          result: { imageRef: effect.params.image, uid: null, username: '', ms: 100, waitedMs: 100, sizeBytes: 10 },
+        };
       case 'cri.CreateContainer': {
         const { config, podSandboxId } = effect.params;
         const id = `c${++this.ids}`;
         this.containers = [
           {
-            id, name: config.metadata.name, sandboxId: podSandboxId, state: 'created', createdAt: this.at, startedAt: 0, finishedAt: 0, exitCode: 0, reason: '', message: '',
-            image: config.image.image, imageRef: config.image.image, imageId: config.image.image, logPath: `/log/${id}`, hash: config.annotations['io.kubernetes.container.hash'] ?? '',
-            restartCount: config.metadata.attempt, annotations: config.annotations, labels: config.labels,
+            id,
+            name: config.metadata.name,
+            sandboxId: podSandboxId,
+            state: 'created',
+            createdAt: this.at,
+            startedAt: 0,
+            finishedAt: 0,
+            exitCode: 0,
+            reason: '',
+            message: '',
+            image: config.image.image,
+            imageRef: config.image.image,
+            imageId: config.image.image,
+            logPath: `/log/${id}`,
+            hash: config.annotations['io.kubernetes.container.hash'] ?? '',
+            restartCount: config.metadata.attempt,
+            annotations: config.annotations,
+            labels: config.labels,
           },
           ...this.containers,
         ];
@@ -209,7 +271,8 @@ export class PodWorld {
       }
       case 'cri.StopContainer': {
         const c = this.containers.find((x) => x.id === effect.params.containerId);
-        if (c?.state === 'running') this.replace({ ...c, state: 'exited', exitCode: 143, finishedAt: this.at + 1_000, reason: 'Error' });
+        if (c?.state === 'running')
+          this.replace({ ...c, state: 'exited', exitCode: 143, finishedAt: this.at + 1_000, reason: 'Error' });
         return { result: {} };
       }
       case 'cri.RemoveContainer':

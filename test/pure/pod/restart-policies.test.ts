@@ -3,7 +3,12 @@ import { test } from 'node:test';
 import type { Container, Pod } from '../../../machines/protocol/api-types.ts';
 import { pod, PodWorld } from './pod-world.ts';
 
-const web = (name = 'c', over: Partial<Container> = {}): Container => ({ name, image: 'img:1', imagePullPolicy: 'IfNotPresent', ...over });
+const web = (name = 'c', over: Partial<Container> = {}): Container => ({
+  name,
+  image: 'img:1',
+  imagePullPolicy: 'IfNotPresent',
+  ...over,
+});
 type Spec = Partial<NonNullable<Pod['spec']>>;
 
 /** Runs a pod until its containers run, ends them with the codes, and gives it time. */
@@ -59,12 +64,15 @@ test('one of two containers ends: a Never pod goes on until the other has ended'
 
 test('the regular containers are done: a sidecar that crash-loops or runs does not keep the pod alive', () => {
   for (const crash of [false, true]) {
-    const world = new PodWorld(pod({ restartPolicy: 'Never', initContainers: [web('s', { restartPolicy: 'Always' })] }));
+    const world = new PodWorld(
+      pod({ restartPolicy: 'Never', initContainers: [web('s', { restartPolicy: 'Always' })] }),
+    );
     world.run(500);
-    if (crash) for (let i = 0; i < 2; i++) {
-      world.exit('s', 1);
-      world.run(300);
-    }
+    if (crash)
+      for (let i = 0; i < 2; i++) {
+        world.exit('s', 1);
+        world.run(300);
+      }
     const made = world.count('cri.CreateContainer');
     world.exit('c', 0);
     world.run(8_000);
@@ -98,7 +106,9 @@ test('a container in unknown state is killed before another of its name is start
   world.effects = [];
   world.pleg();
   world.run(3_000);
-  const order = world.effects.map((e) => e.type).filter((t) => t === 'cri.StopContainer' || t === 'cri.CreateContainer');
+  const order = world.effects
+    .map((e) => e.type)
+    .filter((t) => t === 'cri.StopContainer' || t === 'cri.CreateContainer');
   assert.deepEqual(order, ['cri.StopContainer', 'cri.CreateContainer']);
   assert.ok(world.events.includes('Killing: Container is in "unknown" state, try killing it before restart'));
   assert.equal(world.state, 'syncing.running');
@@ -117,7 +127,9 @@ test('an init container in unknown state ends a Never pod', () => {
 test('the sandbox dies: a Never pod ends, an OnFailure pod runs only what has not succeeded, init containers run again', () => {
   const die = (world: PodWorld) => {
     world.sandboxes = world.sandboxes.map((s) => ({ ...s, state: 'notReady' as const }));
-    world.containers = world.containers.map((c) => (c.state === 'running' ? { ...c, state: 'exited' as const, exitCode: 137, finishedAt: world.at } : c));
+    world.containers = world.containers.map((c) =>
+      c.state === 'running' ? { ...c, state: 'exited' as const, exitCode: 137, finishedAt: world.at } : c,
+    );
     world.pleg();
     world.run(5_000);
   };
@@ -141,7 +153,19 @@ test('the sandbox dies: a Never pod ends, an OnFailure pod runs only what has no
 test('a runtime that lists a sandbox as not ready while it is being made: it is made once', () => {
   const world = new PodWorld(pod({}));
   world.answers['cri.RunPodSandbox'] = (_effect, w) => {
-    w.sandboxes = [{ id: 's9', attempt: 0, state: 'notReady', createdAt: w.at, ips: [], hostNetwork: false, runtimeHandler: '', labels: {}, annotations: {} }];
+    w.sandboxes = [
+      {
+        id: 's9',
+        attempt: 0,
+        state: 'notReady',
+        createdAt: w.at,
+        ips: [],
+        hostNetwork: false,
+        runtimeHandler: '',
+        labels: {},
+        annotations: {},
+      },
+    ];
     return { result: { podSandboxId: 's9' } };
   };
   world.delayMs = 1_000;
@@ -150,4 +174,17 @@ test('a runtime that lists a sandbox as not ready while it is being made: it is 
   world.run(500);
   assert.equal(world.count('cri.StopPodSandbox'), 0);
   assert.equal(world.count('cri.RunPodSandbox'), 1);
+});
+
+test('the new sandbox cannot be made for a while: what waits for it is not begun again and again', () => {
+  const world = lived({ containers: [web('c'), web('d')] }, {}, 0);
+  world.answers['cri.RunPodSandbox'] = () => ({ error: { code: 'Unknown', message: 'no network' } });
+  world.sandboxes = world.sandboxes.map((s) => ({ ...s, state: 'notReady' as const }));
+  world.effects = [];
+  world.pleg();
+  world.run(20_000);
+  assert.equal(world.count('image.Status'), 2);
+  delete world.answers['cri.RunPodSandbox'];
+  world.run(60_000);
+  assert.equal(world.state, 'syncing.running');
 });

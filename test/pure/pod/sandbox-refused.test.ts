@@ -14,7 +14,7 @@ test('a pod without a valid host name gets no sandbox: told, named as the reason
   assert.equal(failures().length, 1);
   world.run(1_000);
   assert.equal(failures().length, 2, 'after one second');
-  world.run(1_500);
+  world.run(1_400);
   assert.equal(failures().length, 2, 'the pause has doubled');
   world.run(1_000);
   assert.equal(failures().length, 3);

@@ -18,8 +18,19 @@ class WatchedWorld extends PodWorld {
   }
 }
 
-const web = (name: string, over: Partial<Container> = {}): Container => ({ name, image: 'img:1', imagePullPolicy: 'IfNotPresent', ...over });
-const probe = { exec: { command: ['p'] }, periodSeconds: 1, failureThreshold: 2, successThreshold: 1, timeoutSeconds: 1 };
+const web = (name: string, over: Partial<Container> = {}): Container => ({
+  name,
+  image: 'img:1',
+  imagePullPolicy: 'IfNotPresent',
+  ...over,
+});
+const probe = {
+  exec: { command: ['p'] },
+  periodSeconds: 1,
+  failureThreshold: 2,
+  successThreshold: 1,
+  timeoutSeconds: 1,
+};
 
 /** Lives a few lives that lead through every state; the charts test says which one is missing. */
 export function statesReached(): Reached {
@@ -29,17 +40,36 @@ export function statesReached(): Reached {
     world.into = reached;
     story(world);
   };
-  const end = (world: PodWorld) => world.send({ type: 'pod.terminate', at: world.at, order: { reason: 'Removed', message: '' } });
+  const end = (world: PodWorld) =>
+    world.send({ type: 'pod.terminate', at: world.at, order: { reason: 'Removed', message: '' } });
   const hooks = { postStart: { sleep: { seconds: 1 } }, preStop: { sleep: { seconds: 3 } } };
   live(
     pod({
-      initContainers: [web('i'), web('s', { restartPolicy: 'Always', lifecycle: { preStop: { sleep: { seconds: 1 } } } })],
-      containers: [web('c', { lifecycle: hooks, startupProbe: { ...probe, initialDelaySeconds: 2 }, readinessProbe: { ...probe, initialDelaySeconds: 4 }, livenessProbe: probe })],
+      initContainers: [
+        web('i'),
+        web('s', { restartPolicy: 'Always', lifecycle: { preStop: { sleep: { seconds: 1 } } } }),
+      ],
+      containers: [
+        web('c', {
+          lifecycle: hooks,
+          startupProbe: { ...probe, initialDelaySeconds: 2 },
+          readinessProbe: { ...probe, initialDelaySeconds: 4 },
+          livenessProbe: probe,
+        }),
+      ],
     }),
     (world) => {
       const { definition } = world;
       const ready = { runtimeReady: false, networkReady: false };
-      world.send({ type: 'pod.start', at: world.at, pod: definition, source: 'file', observed: null, memory: null, ...ready });
+      world.send({
+        type: 'pod.start',
+        at: world.at,
+        pod: definition,
+        source: 'file',
+        observed: null,
+        memory: null,
+        ...ready,
+      });
       world.send({ type: 'runtime.state', at: world.at, runtimeReady: true, networkReady: false });
       world.run(100);
       world.answers['host.SetUpVolumes'] = () => ({ error: { code: 'EIO', message: 'x' } });
@@ -68,7 +98,14 @@ export function statesReached(): Reached {
     world.begin(null, false);
     world.run(25_000);
   });
-  for (const slow of ['image.Pull', 'host.EnsurePodCgroup', 'cri.StopPodSandbox', 'host.TearDownPod', 'cri.RemoveContainer', 'host.RemovePodCgroup'] as const) {
+  for (const slow of [
+    'image.Pull',
+    'host.EnsurePodCgroup',
+    'cri.StopPodSandbox',
+    'host.TearDownPod',
+    'cri.RemoveContainer',
+    'host.RemovePodCgroup',
+  ] as const) {
     live(pod({ containers: [web('c', { image: 'far:1' })] }), (world) => {
       world.answers[slow] = () => 'hang';
       world.begin(null, false);

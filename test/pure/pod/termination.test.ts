@@ -4,16 +4,27 @@ import type { Container } from '../../../machines/protocol/api-types.ts';
 import type { EffectType } from '../../../machines/protocol/effects.ts';
 import { pod, PodWorld } from './pod-world.ts';
 
-const web = (name = 'c', over: Partial<Container> = {}): Container => ({ name, image: 'img:1', imagePullPolicy: 'IfNotPresent', ...over });
+const web = (name = 'c', over: Partial<Container> = {}): Container => ({
+  name,
+  image: 'img:1',
+  imagePullPolicy: 'IfNotPresent',
+  ...over,
+});
 const sidecar = (name: string, over: Partial<Container> = {}) => web(name, { restartPolicy: 'Always', ...over });
 function end(world: PodWorld, gracePeriodSeconds?: number): void {
-  world.send({ type: 'pod.terminate', at: world.at, order: { reason: 'Removed', message: '', ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }) } });
+  world.send({
+    type: 'pod.terminate',
+    at: world.at,
+    order: { reason: 'Removed', message: '', ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }) },
+  });
 }
 /** Names and time-outs of StopContainer calls in order. */
 function stops(world: PodWorld): [string, number][] {
   return world.effects.flatMap((e) => {
     if (e.type !== 'cri.StopContainer') return [];
-    const made = world.effects.filter((x) => x.type === 'cri.CreateContainer').map((x) => x.params.config.metadata.name);
+    const made = world.effects
+      .filter((x) => x.type === 'cri.CreateContainer')
+      .map((x) => x.params.config.metadata.name);
     const names: Record<string, string> = {};
     for (const c of allSeen.get(world) ?? []) names[c.id] = c.name;
     return [[names[e.params.containerId] ?? made[0] ?? '', e.params.timeoutSeconds] as [string, number]];
@@ -31,26 +42,43 @@ test('regular containers stop together, then sidecars in reverse order, each wit
   const world = started({ initContainers: [sidecar('s1'), sidecar('s2')], containers: [web('c'), web('d')] });
   end(world, 10);
   world.run(30_000);
-  assert.deepEqual(stops(world), [['c', 10], ['d', 10], ['s2', 9], ['s1', 8]]);
+  assert.deepEqual(stops(world), [
+    ['c', 10],
+    ['d', 10],
+    ['s2', 9],
+    ['s1', 8],
+  ]);
   assert.equal(world.finished, true);
 });
 
 test('a sidecar stops when the grace period is over, though its turn has not come', () => {
   const world = started({ initContainers: [sidecar('s')], containers: [web('c')] });
-  world.answers['cri.StopContainer'] = (e, w) => (e.type === 'cri.StopContainer' && w.containers.find((c) => c.id === e.params.containerId)?.name === 'c' ? 'hang' : undefined);
+  world.answers['cri.StopContainer'] = (e, w) =>
+    e.type === 'cri.StopContainer' && w.containers.find((c) => c.id === e.params.containerId)?.name === 'c'
+      ? 'hang'
+      : undefined;
   end(world, 4);
   world.run(3_900);
   assert.deepEqual(stops(world), [['c', 4]]);
   world.run(200);
-  assert.deepEqual(stops(world), [['c', 4], ['s', 2]]);
+  assert.deepEqual(stops(world), [
+    ['c', 4],
+    ['s', 2],
+  ]);
 });
 
 test('grace 0: nobody waits, no hook runs, two seconds for each', () => {
   const hook = { preStop: { exec: { command: ['x'] } } };
-  const world = started({ initContainers: [sidecar('s', { lifecycle: hook })], containers: [web('c', { lifecycle: hook })] });
+  const world = started({
+    initContainers: [sidecar('s', { lifecycle: hook })],
+    containers: [web('c', { lifecycle: hook })],
+  });
   end(world, 0);
   world.run(1);
-  assert.deepEqual(stops(world).sort(), [['c', 2], ['s', 2]]);
+  assert.deepEqual(stops(world).sort(), [
+    ['c', 2],
+    ['s', 2],
+  ]);
   assert.equal(world.count('cri.ExecSync'), 0);
   world.run(20_000);
   assert.equal(world.finished, true);
@@ -64,7 +92,10 @@ test('a shorter order shortens, a longer one does not lengthen', () => {
   end(world, 60);
   assert.deepEqual(stops(world), [['c', 30]]);
   end(world, 3);
-  assert.deepEqual(stops(world), [['c', 30], ['c', 3]]);
+  assert.deepEqual(stops(world), [
+    ['c', 30],
+    ['c', 3],
+  ]);
 });
 
 test('preStop runs within the termination; the state says so', () => {
@@ -93,7 +124,11 @@ test('a preStop hook that has ended is not run again by the next agent', () => {
 
 test('an API pod that is being deleted when the agent starts is terminated, not started', () => {
   const definition = pod({});
-  definition.metadata = { ...definition.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 5 };
+  definition.metadata = {
+    ...definition.metadata,
+    deletionTimestamp: '2026-01-01T00:00:00Z',
+    deletionGracePeriodSeconds: 5,
+  };
   const first = started({});
   const world = new PodWorld(definition, null, first);
   world.run(10_000);
@@ -108,11 +143,17 @@ test('a container that turns up late in a terminated pod is stopped and removed;
   assert.equal(world.state, 'terminated.kept');
   const [old] = world.containers;
   assert.ok(old);
-  world.containers = [{ ...old, id: 'late', state: 'running', exitCode: 0, finishedAt: 0, createdAt: world.at, startedAt: world.at }, old];
+  world.containers = [
+    { ...old, id: 'late', state: 'running', exitCode: 0, finishedAt: 0, createdAt: world.at, startedAt: world.at },
+    old,
+  ];
   world.states = [];
   world.pleg();
   world.run(10_000);
-  assert.ok(world.states.every((s) => s.startsWith('terminated.')), world.states.join(' '));
+  assert.ok(
+    world.states.every((s) => s.startsWith('terminated.')),
+    world.states.join(' '),
+  );
   assert.deepEqual(world.running(), []);
   const told = world.effects.flatMap((e) => (e.type === 'status.Publish' ? [e.params.state] : []));
   assert.ok(told.slice(told.indexOf('terminated.kept')).every((s) => s.startsWith('terminated.')));
@@ -120,7 +161,11 @@ test('a container that turns up late in a terminated pod is stopped and removed;
 
 test('evicted: Failed with the reason; then removed from its source: gone', () => {
   const world = started({});
-  world.send({ type: 'pod.terminate', at: world.at, order: { reason: 'Evicted', message: 'The node was low on resource: memory.', gracePeriodSeconds: 0 } });
+  world.send({
+    type: 'pod.terminate',
+    at: world.at,
+    order: { reason: 'Evicted', message: 'The node was low on resource: memory.', gracePeriodSeconds: 0 },
+  });
   world.run(10_000);
   assert.equal(world.status?.phase, 'Failed');
   assert.equal(world.status?.reason, 'Evicted');
@@ -132,7 +177,12 @@ test('evicted: Failed with the reason; then removed from its source: gone', () =
 
 test('terminated while a startup is at any of its steps: it ends clean', () => {
   for (let ms = 0; ms < 200; ms += 3) {
-    const world = new PodWorld(pod({ initContainers: [sidecar('s')], containers: [web('c', { lifecycle: { postStart: { exec: { command: ['x'] } } } })] }));
+    const world = new PodWorld(
+      pod({
+        initContainers: [sidecar('s')],
+        containers: [web('c', { lifecycle: { postStart: { exec: { command: ['x'] } } } })],
+      }),
+    );
     world.run(ms);
     end(world, 2);
     for (let i = 0; i < 40 && !world.finished; i++) {
@@ -144,11 +194,36 @@ test('terminated while a startup is at any of its steps: it ends clean', () => {
   }
 });
 
-const hanging: EffectType[] = ['image.Status', 'image.Pull', 'cri.CreateContainer', 'cri.StartContainer', 'cri.ContainerStatus', 'cri.ExecSync', 'host.PrepareContainer', 'host.LinkLog', 'host.SetUpVolumes', 'host.EnsurePodCgroup', 'net.HttpGet', 'cri.PodSandboxStatus', 'host.RemoveContainerLog'];
+const hanging: EffectType[] = [
+  'image.Status',
+  'image.Pull',
+  'cri.CreateContainer',
+  'cri.StartContainer',
+  'cri.ContainerStatus',
+  'cri.ExecSync',
+  'host.PrepareContainer',
+  'host.LinkLog',
+  'host.SetUpVolumes',
+  'host.EnsurePodCgroup',
+  'net.HttpGet',
+  'cri.PodSandboxStatus',
+  'host.RemoveContainerLog',
+];
 for (const effect of hanging) {
   test(`${effect} hangs for ever: the pod is removed all the same`, () => {
     const probe = { httpGet: { port: 80 as unknown as string }, periodSeconds: 1 };
-    const world = new PodWorld(pod({ containers: [web('c', { imagePullPolicy: effect === 'image.Pull' ? 'Always' : 'IfNotPresent', readinessProbe: probe, livenessProbe: { exec: { command: ['x'] }, periodSeconds: 1 }, lifecycle: { preStop: { exec: { command: ['y'] } } } })] }));
+    const world = new PodWorld(
+      pod({
+        containers: [
+          web('c', {
+            imagePullPolicy: effect === 'image.Pull' ? 'Always' : 'IfNotPresent',
+            readinessProbe: probe,
+            livenessProbe: { exec: { command: ['x'] }, periodSeconds: 1 },
+            lifecycle: { preStop: { exec: { command: ['y'] } } },
+          }),
+        ],
+      }),
+    );
     world.answers[effect] = () => 'hang';
     world.run(3_000);
     end(world, 5);

@@ -4,7 +4,12 @@ import type { Container, Pod } from '../../../machines/protocol/api-types.ts';
 import type { PodContext } from '../../../machines/pod/pod-context.ts';
 import { pod, PodWorld } from './pod-world.ts';
 
-const web = (name = 'c', over: Partial<Container> = {}): Container => ({ name, image: 'img:1', imagePullPolicy: 'IfNotPresent', ...over });
+const web = (name = 'c', over: Partial<Container> = {}): Container => ({
+  name,
+  image: 'img:1',
+  imagePullPolicy: 'IfNotPresent',
+  ...over,
+});
 const two = (image: string) => pod({ containers: [web('c', { image }), web('d')] });
 
 function update(world: PodWorld, definition: Pod): void {
@@ -37,7 +42,8 @@ test('the same definition again restarts nothing', () => {
 
 test('a repaired image is pulled at once, whatever the back-off', () => {
   const world = new PodWorld(two('bad:1'));
-  world.answers['image.Pull'] = (e) => (e.type === 'image.Pull' && e.params.image === 'bad:1' ? { error: { code: 'NotFound', message: 'x' } } : undefined);
+  world.answers['image.Pull'] = (e) =>
+    e.type === 'image.Pull' && e.params.image === 'bad:1' ? { error: { code: 'NotFound', message: 'x' } } : undefined;
   world.run(120_000);
   assert.equal(world.state, 'syncing.imageBackOff');
   update(world, two('img:2'));
@@ -76,7 +82,16 @@ test('activeDeadlineSeconds: the pod fails with DeadlineExceeded, counted from i
 test('network not ready: a new pod waits, a pod on the host network does not, a running one goes on', () => {
   const off = (definition: Pod) => {
     const world = new PodWorld(definition, null, undefined, false);
-    world.send({ type: 'pod.start', at: world.at, pod: definition, source: 'file', observed: null, memory: null, runtimeReady: true, networkReady: false });
+    world.send({
+      type: 'pod.start',
+      at: world.at,
+      pod: definition,
+      source: 'file',
+      observed: null,
+      memory: null,
+      runtimeReady: true,
+      networkReady: false,
+    });
     world.run(5_000);
     return world;
   };
@@ -99,7 +114,10 @@ test('runtime not ready: nothing is asked of it, and the pod goes on when it is 
   assert.equal(world.state, 'syncing.waitingForRuntime');
   world.effects = [];
   world.run(60_000);
-  assert.deepEqual(world.effects.filter((e) => e.type.startsWith('cri.')), []);
+  assert.deepEqual(
+    world.effects.filter((e) => e.type.startsWith('cri.')),
+    [],
+  );
   world.send({ type: 'runtime.state', at: world.at, runtimeReady: true, networkReady: true });
   assert.equal(world.state, 'syncing.running');
   assert.equal(world.count('cri.CreateContainer'), 0);
@@ -118,7 +136,11 @@ test('termination messages reach the status, one dead container of a name is kep
   assert.equal(last?.lastState?.terminated?.message, 'it was the disk');
   assert.equal(last?.lastState?.terminated?.exitCode, 3);
   assert.equal(world.containers.length, 2);
-  assert.deepEqual(Object.keys(world.memory?.messages ?? {}), [world.containers.find((c) => c.state === 'exited')?.id], 'messages of removed containers are forgotten');
+  assert.deepEqual(
+    Object.keys(world.memory?.messages ?? {}),
+    [world.containers.find((c) => c.state === 'exited')?.id],
+    'messages of removed containers are forgotten',
+  );
   const removed = world.effects.flatMap((e) => (e.type === 'host.RemoveContainerLog' ? [e.params.logPath] : []));
   assert.equal(removed.length, 3);
 });
@@ -129,9 +151,16 @@ test('a late answer of before the end does not bring a container back to life', 
   const running = world.containers[0];
   assert.ok(running);
   world.exit('c', 0);
-  world.send({ type: 'effect.done', at: world.at + 1, effect: 'cri.ContainerStatus', key: `inspect/${running.id}`, result: running });
+  world.send({
+    type: 'effect.done',
+    at: world.at + 1,
+    effect: 'cri.ContainerStatus',
+    key: `inspect/${running.id}`,
+    result: running,
+  });
   world.run(5_000);
   assert.equal(world.state, 'terminated.kept');
+  assert.equal(world.count('cri.StopContainer'), 0, 'nothing that runs was seen');
   assert.equal(world.status?.phase, 'Succeeded');
 });
 
@@ -161,11 +190,29 @@ for (const failed of [false, true]) {
     world.effects = [];
     for (const [name, task] of Object.entries(world.snapshot.context.tasks as PodContext['tasks'])) {
       if (task.key === '') continue;
-      const effect = name === 'volumes' ? 'host.SetUpVolumes' : name === 'cgroup' ? 'host.EnsurePodCgroup' : 'cri.PodSandboxStatus';
-      if (failed) world.send({ type: 'effect.failed', at: world.at, effect, key: task.key, error: { code: 'Unknown', message: 'x' } });
-      else world.send({ type: 'effect.done', at: world.at, effect: 'cri.RunPodSandbox', key: task.key, result: { podSandboxId: 'zz' } });
+      const effect =
+        name === 'volumes' ? 'host.SetUpVolumes' : name === 'cgroup' ? 'host.EnsurePodCgroup' : 'cri.PodSandboxStatus';
+      if (failed)
+        world.send({
+          type: 'effect.failed',
+          at: world.at,
+          effect,
+          key: task.key,
+          error: { code: 'Unknown', message: 'x' },
+        });
+      else
+        world.send({
+          type: 'effect.done',
+          at: world.at,
+          effect: 'cri.RunPodSandbox',
+          key: task.key,
+          result: { podSandboxId: 'zz' },
+        });
     }
-    assert.deepEqual(world.effects.filter((e) => e.type !== 'status.Publish'), []);
+    assert.deepEqual(
+      world.effects.filter((e) => e.type !== 'status.Publish'),
+      [],
+    );
     assert.equal(JSON.stringify(world.snapshot.context.observed), before);
   });
 }

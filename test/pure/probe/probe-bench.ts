@@ -21,7 +21,14 @@ export class ProbeBench {
   probe: Probe;
 
   constructor(kind: ProbeKind, probe: Partial<Probe> = {}) {
-    this.probe = { exec: { command: ['check', 'it'] }, periodSeconds: 10, timeoutSeconds: 1, failureThreshold: 3, successThreshold: 1, ...probe };
+    this.probe = {
+      exec: { command: ['check', 'it'] },
+      periodSeconds: 10,
+      timeoutSeconds: 1,
+      failureThreshold: 3,
+      successThreshold: 1,
+      ...probe,
+    };
     this.snapshot = initialTransition(probeMachine, { container: 'c', kind })[0] as AnyMachineSnapshot;
     this.over = { started: kind !== 'startup', runningId: 'c1', startedAt: this.at };
     visited.add(this.state);
@@ -37,7 +44,17 @@ export class ProbeBench {
   tell(event: Bare): Effect[] {
     const container = { name: 'c', image: 'img:1', ports: [{ name: 'web', containerPort: 8080 }] };
     const world: ProbeWorld = {
-      at: this.at, pod: pod({ containers: [container] }), container, probe: this.probe, podIP: '10.88.0.2', runningId: '', startedAt: 0, started: false, terminating: false, adopted: false, ...this.over,
+      at: this.at,
+      pod: pod({ containers: [container] }),
+      container,
+      probe: this.probe,
+      podIP: '10.88.0.2',
+      runningId: '',
+      startedAt: 0,
+      started: false,
+      terminating: false,
+      adopted: false,
+      ...this.over,
     };
     const { snapshot, effects } = step(probeMachine, this.snapshot, { ...event, world } as ProbeEvent);
     this.snapshot = snapshot;
@@ -56,10 +73,16 @@ export class ProbeBench {
     return this.tell({ type: 'timer' });
   }
   done<T extends EffectType>(effect: T, result: EffectCatalog[T]['result'], key = this.context.op): Effect[] {
-    return this.tell({ type: 'done', outcome: { type: 'effect.done', at: this.at, effect, key, result } as EffectDone });
+    return this.tell({
+      type: 'done',
+      outcome: { type: 'effect.done', at: this.at, effect, key, result } as EffectDone,
+    });
   }
   failed(effect: EffectType, code: string, message = 'boom', key = this.context.op): Effect[] {
-    return this.tell({ type: 'failed', outcome: { type: 'effect.failed', at: this.at, effect, key, error: { code, message } } });
+    return this.tell({
+      type: 'failed',
+      outcome: { type: 'effect.failed', at: this.at, effect, key, error: { code, message } },
+    });
   }
   /** One run of an exec probe with that exit code. */
   run(exitCode: number): string {

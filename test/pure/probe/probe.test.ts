@@ -4,10 +4,15 @@ import type { Probe } from '../../../machines/protocol/api-types.ts';
 import type { Effect } from '../../../machines/protocol/effects.ts';
 import { ProbeBench } from './probe-bench.ts';
 
-const messages = (effects: Effect[]) => effects.flatMap((e) => (e.type === 'event.Record' ? [`${e.params.reason}: ${e.params.message}`] : []));
+const messages = (effects: Effect[]) =>
+  effects.flatMap((e) => (e.type === 'event.Record' ? [`${e.params.reason}: ${e.params.message}`] : []));
 
 test('results before the first run: readiness fails, liveness holds, startup is open', () => {
-  for (const [kind, result] of [['readiness', 'failure'], ['liveness', 'success'], ['startup', 'unknown']] as const) {
+  for (const [kind, result] of [
+    ['readiness', 'failure'],
+    ['liveness', 'success'],
+    ['startup', 'unknown'],
+  ] as const) {
     const bench = new ProbeBench(kind);
     bench.look();
     assert.equal(bench.state, 'waiting');
@@ -34,15 +39,19 @@ test('initialDelaySeconds counts from the start of the container, periodSeconds 
 test('failureThreshold and successThreshold count runs in a row', () => {
   const bench = new ProbeBench('readiness', { failureThreshold: 3, successThreshold: 2 });
   bench.look();
-  assert.deepEqual([0, 0, 1, 1, 0, 1, 1, 1, 0, 0].map((code) => bench.run(code)), [
-    'failure', 'success', 'success', 'success', 'success', 'success', 'success', 'failure', 'failure', 'success',
-  ]);
+  assert.deepEqual(
+    [0, 0, 1, 1, 0, 1, 1, 1, 0, 0].map((code) => bench.run(code)),
+    ['failure', 'success', 'success', 'success', 'success', 'success', 'success', 'failure', 'failure', 'success'],
+  );
 });
 
 test('a liveness probe that failed is on hold until there is a new container', () => {
   const bench = new ProbeBench('liveness', { failureThreshold: 2 });
   bench.look();
-  assert.deepEqual([1, 1].map((code) => bench.run(code)), ['success', 'failure']);
+  assert.deepEqual(
+    [1, 1].map((code) => bench.run(code)),
+    ['success', 'failure'],
+  );
   assert.equal(bench.state, 'onHold');
   assert.equal(bench.context.deadline, null);
   assert.ok(messages(bench.effects).every((m) => m === 'Unhealthy: Liveness probe failed: out'));
@@ -55,7 +64,10 @@ test('a liveness probe that failed is on hold until there is a new container', (
 });
 
 test('a startup probe ends with its first decision, either way, and holds the others back', () => {
-  for (const [code, result] of [[0, 'success'], [1, 'failure']] as const) {
+  for (const [code, result] of [
+    [0, 'success'],
+    [1, 'failure'],
+  ] as const) {
     const startup = new ProbeBench('startup', { failureThreshold: 1 });
     startup.look();
     assert.equal(startup.run(code), result);
@@ -133,15 +145,63 @@ test('outcomes for an earlier container, late and double ones, count for nothing
 const verdicts: [string, Partial<Probe>, (b: ProbeBench) => unknown, 'success' | 'failure', string][] = [
   ['exec 0', {}, (b) => b.done('cri.ExecSync', { exitCode: 0, output: '' }), 'success', ''],
   ['exec 1', {}, (b) => b.done('cri.ExecSync', { exitCode: 1, output: 'why' }), 'failure', 'why'],
-  ['exec too long', { timeoutSeconds: 3 }, (b) => b.failed('cri.ExecSync', 'DeadlineExceeded'), 'failure', 'command timed out: "check it" timed out after 3s'],
-  ['http 200', { exec: undefined, httpGet: { port: 'web' } }, (b) => b.done('net.HttpGet', { status: 200, body: '' }), 'success', ''],
-  ['http 399', { exec: undefined, httpGet: { port: 'web' } }, (b) => b.done('net.HttpGet', { status: 399, body: '' }), 'success', ''],
-  ['http 400', { exec: undefined, httpGet: { port: 'web' } }, (b) => b.done('net.HttpGet', { status: 400, body: '' }), 'failure', 'HTTP probe failed with statuscode: 400'],
-  ['http refused', { exec: undefined, httpGet: { port: 'web' } }, (b) => b.failed('net.HttpGet', 'ECONNREFUSED', 'refused'), 'failure', 'refused'],
+  [
+    'exec too long',
+    { timeoutSeconds: 3 },
+    (b) => b.failed('cri.ExecSync', 'DeadlineExceeded'),
+    'failure',
+    'command timed out: "check it" timed out after 3s',
+  ],
+  [
+    'http 200',
+    { exec: undefined, httpGet: { port: 'web' } },
+    (b) => b.done('net.HttpGet', { status: 200, body: '' }),
+    'success',
+    '',
+  ],
+  [
+    'http 399',
+    { exec: undefined, httpGet: { port: 'web' } },
+    (b) => b.done('net.HttpGet', { status: 399, body: '' }),
+    'success',
+    '',
+  ],
+  [
+    'http 400',
+    { exec: undefined, httpGet: { port: 'web' } },
+    (b) => b.done('net.HttpGet', { status: 400, body: '' }),
+    'failure',
+    'HTTP probe failed with statuscode: 400',
+  ],
+  [
+    'http refused',
+    { exec: undefined, httpGet: { port: 'web' } },
+    (b) => b.failed('net.HttpGet', 'ECONNREFUSED', 'refused'),
+    'failure',
+    'refused',
+  ],
   ['tcp open', { exec: undefined, tcpSocket: { port: 'web' } }, (b) => b.done('net.TcpConnect', {}), 'success', ''],
-  ['tcp refused', { exec: undefined, tcpSocket: { port: 'web' } }, (b) => b.failed('net.TcpConnect', 'ECONNREFUSED', 'refused'), 'failure', 'refused'],
-  ['grpc serving', { exec: undefined, grpc: { port: 1 } }, (b) => b.done('net.GrpcHealth', { status: 'SERVING' }), 'success', ''],
-  ['grpc not serving', { exec: undefined, grpc: { port: 1 } }, (b) => b.done('net.GrpcHealth', { status: 'NOT_SERVING' }), 'failure', 'service unhealthy (responded with "NOT_SERVING")'],
+  [
+    'tcp refused',
+    { exec: undefined, tcpSocket: { port: 'web' } },
+    (b) => b.failed('net.TcpConnect', 'ECONNREFUSED', 'refused'),
+    'failure',
+    'refused',
+  ],
+  [
+    'grpc serving',
+    { exec: undefined, grpc: { port: 1 } },
+    (b) => b.done('net.GrpcHealth', { status: 'SERVING' }),
+    'success',
+    '',
+  ],
+  [
+    'grpc not serving',
+    { exec: undefined, grpc: { port: 1 } },
+    (b) => b.done('net.GrpcHealth', { status: 'NOT_SERVING' }),
+    'failure',
+    'service unhealthy (responded with "NOT_SERVING")',
+  ],
 ];
 for (const [name, probe, answer, result, text] of verdicts) {
   test(`verdict: ${name} is ${result}`, () => {

@@ -6,7 +6,11 @@ import fc from 'fast-check';
 import { step } from '../../../machines/machine-step/step.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { ObservedPod } from '../../../machines/protocol/observed.ts';
-import type { SupervisorContext, SupervisorMessage, SupervisorOrder } from '../../../machines/supervisor/supervisor-context.ts';
+import type {
+  SupervisorContext,
+  SupervisorMessage,
+  SupervisorOrder,
+} from '../../../machines/supervisor/supervisor-context.ts';
 import { supervisorMachine } from '../../../machines/supervisor/supervisor-machine.ts';
 import { shardOf } from '../../../machines/supervisor/supervisor-step.ts';
 import { pod as makePod } from '../pod/pod-world.ts';
@@ -26,10 +30,18 @@ class Bench {
     return this.take({ type: 'config', at: 1, update: { op, pods, source: 'file' } });
   }
 }
-const named = (uid: string, name = uid): Pod => ({ ...makePod({}, uid), metadata: { name, namespace: 'default', uid } });
-const brief = (orders: SupervisorOrder[]) => orders.map((o) => (o.type === 'tell' ? `${o.message.type} ${o.uid}` : `${o.type} ${o.uid}`));
+const named = (uid: string, name = uid): Pod => ({
+  ...makePod({}, uid),
+  metadata: { name, namespace: 'default', uid },
+});
+const brief = (orders: SupervisorOrder[]) =>
+  orders.map((o) => (o.type === 'tell' ? `${o.message.type} ${o.uid}` : `${o.type} ${o.uid}`));
 const observed = (uid: string): ObservedPod => ({
-  uid, name: uid, namespace: 'default', at: 1, sandboxes: [],
+  uid,
+  name: uid,
+  namespace: 'default',
+  at: 1,
+  sandboxes: [],
   containers: [seen({ id: `${uid}-c`, annotations: { 'io.kubernetes.pod.terminationGracePeriod': '7' } })],
 });
 
@@ -69,7 +81,11 @@ test('a pod that comes back while it terminates is started anew afterwards, in i
   bench.config('REMOVE', named('a'));
   bench.config('ADD', named('a'));
   bench.config('REMOVE', named('a'));
-  assert.deepEqual(brief(bench.take({ type: 'finished', at: 3, uid: 'a' })), ['forget a'], 'it came back and went again');
+  assert.deepEqual(
+    brief(bench.take({ type: 'finished', at: 3, uid: 'a' })),
+    ['forget a'],
+    'it came back and went again',
+  );
 });
 
 test('a pod waits for its predecessor of the same full name', () => {
@@ -92,7 +108,11 @@ test('orphans are killed only after all sources have spoken', () => {
   assert.ok(order?.type === 'start' && order.source === 'orphan');
   assert.equal(order.pod.spec?.terminationGracePeriodSeconds, 7, 'the grace period that its containers were made with');
   assert.deepEqual(brief(bench.take({ type: 'seen', at: 3, observed: observed('o') })), ['pod.observed o']);
-  assert.deepEqual(bench.take({ type: 'seen', at: 3, observed: { ...observed('gone'), containers: [] } }), [], 'nothing is left of it');
+  assert.deepEqual(
+    bench.take({ type: 'seen', at: 3, observed: { ...observed('gone'), containers: [] } }),
+    [],
+    'nothing is left of it',
+  );
   assert.deepEqual(bench.config('ADD', named('o')), [], 'its source names it late: after the orphan is gone');
   assert.deepEqual(brief(bench.take({ type: 'finished', at: 4, uid: 'o' })), ['forget o', 'start o']);
 });
@@ -113,7 +133,10 @@ test('a shard is replaced: its pods start again, the terminating ones are told s
   const shard = shardOf('a', 2);
   const orders = brief(bench.take({ type: 'shardReplaced', at: 2, shard }));
   const mine = ['a', 'b', 'c', 'd', 'e', 'f'].filter((uid) => shardOf(uid, 2) === shard);
-  assert.deepEqual(orders, mine.flatMap((uid) => (uid === 'a' ? ['start a', 'pod.terminate a'] : [`start ${uid}`])));
+  assert.deepEqual(
+    orders,
+    mine.flatMap((uid) => (uid === 'a' ? ['start a', 'pod.terminate a'] : [`start ${uid}`])),
+  );
   assert.deepEqual(bench.take({ type: 'shardReplaced', at: 2, shard: 7 }), []);
 });
 
@@ -121,7 +144,10 @@ test('a pod that waits for its predecessor and is deleted meanwhile starts as a 
   const bench = new Bench();
   bench.config('ADD', named('old', 'web'));
   bench.config('ADD', named('new', 'web'));
-  const deleted = { ...named('new', 'web'), metadata: { ...named('new', 'web').metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+  const deleted = {
+    ...named('new', 'web'),
+    metadata: { ...named('new', 'web').metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+  };
   bench.config('DELETE', deleted);
   bench.config('REMOVE', named('old', 'web'));
   const orders = bench.take({ type: 'finished', at: 2, uid: 'old' });
@@ -129,7 +155,13 @@ test('a pod that waits for its predecessor and is deleted meanwhile starts as a 
 });
 
 test('whatever sources and shards do: one actor for a full name, none is told before it started, none starves', () => {
-  const act = fc.record({ op: fc.constantFrom('ADD', 'UPDATE', 'REMOVE', 'finish', 'seen', 'shard') as fc.Arbitrary<'ADD' | 'UPDATE' | 'REMOVE' | 'finish' | 'seen' | 'shard'>, uid: fc.constantFrom('a', 'b', 'c'), name: fc.constantFrom('x', 'y') });
+  const act = fc.record({
+    op: fc.constantFrom('ADD', 'UPDATE', 'REMOVE', 'finish', 'seen', 'shard') as fc.Arbitrary<
+      'ADD' | 'UPDATE' | 'REMOVE' | 'finish' | 'seen' | 'shard'
+    >,
+    uid: fc.constantFrom('a', 'b', 'c'),
+    name: fc.constantFrom('x', 'y'),
+  });
   fc.assert(
     fc.property(fc.array(act, { maxLength: 40 }), (list) => {
       const bench = new Bench();
@@ -142,7 +174,11 @@ test('whatever sources and shards do: one actor for a full name, none is told be
           if (o.type === 'start') {
             assert.ok(replaced || !living.has(o.uid), 'started twice');
             // An orphan is taken up only to be stopped: it waits for nobody.
-            if (o.source !== 'orphan' && !replaced) assert.ok(![...living].some(([uid, n]) => n === fullName && uid !== o.uid), 'two actors of one full name');
+            if (o.source !== 'orphan' && !replaced)
+              assert.ok(
+                ![...living].some(([uid, n]) => n === fullName && uid !== o.uid),
+                'two actors of one full name',
+              );
             living.set(o.uid, fullName);
           } else if (o.type === 'tell') assert.ok(living.has(o.uid), 'told before it started');
           else living.delete(o.uid);
@@ -151,14 +187,18 @@ test('whatever sources and shards do: one actor for a full name, none is told be
       for (const { op, uid } of list) {
         const p = named(uid, names[uid]);
         if (op === 'finish') {
-          if (bench.context.pods[uid]?.terminating && living.has(uid)) carry(bench.take({ type: 'finished', at: 1, uid }), false);
-        } else if (op === 'seen') carry(bench.take({ type: 'seen', at: 1, observed: { ...observed(uid), name: names[uid] ?? '' } }), false);
+          if (bench.context.pods[uid]?.terminating && living.has(uid))
+            carry(bench.take({ type: 'finished', at: 1, uid }), false);
+        } else if (op === 'seen')
+          carry(bench.take({ type: 'seen', at: 1, observed: { ...observed(uid), name: names[uid] ?? '' } }), false);
         else if (op === 'shard') carry(bench.take({ type: 'shardReplaced', at: 1, shard: shardOf(uid, 2) }), true);
         else carry(bench.config(op, p), false);
       }
-      for (const uid of [...living.keys()]) if (bench.context.pods[uid]?.terminating) carry(bench.take({ type: 'finished', at: 9, uid }), false);
+      for (const uid of [...living.keys()])
+        if (bench.context.pods[uid]?.terminating) carry(bench.take({ type: 'finished', at: 9, uid }), false);
       for (const tracked of Object.values(bench.context.pods)) {
-        if (tracked.phase === 'waiting') assert.ok([...living.values()].includes(tracked.fullName), `${tracked.uid} waits for nobody`);
+        if (tracked.phase === 'waiting')
+          assert.ok([...living.values()].includes(tracked.fullName), `${tracked.uid} waits for nobody`);
       }
     }),
     { numRuns: 400, seed: 3 },

@@ -11,7 +11,11 @@ import { AgentProcess } from './agent-process.ts';
 import { waitFor } from './wait-for.ts';
 
 /** Labels by which the runtime's objects belong to pods. */
-const LABEL = { uid: 'io.kubernetes.pod.uid', pod: 'io.kubernetes.pod.name', container: 'io.kubernetes.container.name' };
+const LABEL = {
+  uid: 'io.kubernetes.pod.uid',
+  pod: 'io.kubernetes.pod.name',
+  container: 'io.kubernetes.container.name',
+};
 /** Folder of container log links; it is the machine's, not the test's. */
 const CONTAINER_LOGS = '/var/log/containers';
 /** Name the node goes by: the end of every static pod's name. */
@@ -155,7 +159,8 @@ export class TestNode {
         const pod = await this.pod(name);
         return pod !== undefined && fits(pod) ? pod : undefined;
       },
-      async () => `${JSON.stringify((await this.pod(name).catch(() => undefined))?.status)}\n${await this.agent.tail()}`,
+      async () =>
+        `${JSON.stringify((await this.pod(name).catch(() => undefined))?.status)}\n${await this.agent.tail()}`,
     );
   }
 
@@ -249,7 +254,9 @@ export class TestNode {
   }
 
   private async get(path: string): Promise<unknown> {
-    const reply = await fetch(`http://127.0.0.1:${this.ports.readOnlyPort}${path}`, { signal: AbortSignal.timeout(5_000) });
+    const reply = await fetch(`http://127.0.0.1:${this.ports.readOnlyPort}${path}`, {
+      signal: AbortSignal.timeout(5_000),
+    });
     if (!reply.ok) throw new Error(`${path}: ${reply.status}`);
     return reply.json();
   }
