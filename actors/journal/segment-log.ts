@@ -5,6 +5,7 @@ import {
   openSync,
   readFileSync,
   readdirSync,
+  rmSync,
   statSync,
   truncateSync,
   unlinkSync,
@@ -138,7 +139,8 @@ export class SegmentLog {
     let total = segments.reduce((sum, s) => sum + s.bytes, 0);
     for (const s of segments) {
       if (total <= this.config.maxBytes || s.path === this.path) break;
-      unlinkSync(s.path);
+      // It may have been replaced by its compressed form this very moment.
+      rmSync(s.path, { force: true });
       total -= s.bytes;
     }
   }

@@ -152,9 +152,9 @@ export class ShardPool {
       if (beat !== worker.lastBeat || heldUp) {
         worker.lastBeat = beat;
         worker.lastSeen = now;
+        this.options.metrics.shardHeartbeat.set({ shard: String(shard) }, now / 1000);
         return;
       }
-      this.options.metrics.shardHeartbeat.set({ shard: String(shard) }, worker.lastSeen / 1000);
       if (now - worker.lastSeen < SILENT_MS) return;
       this.options.log.error(
         { err: new ActorletError(nodeErrors.shardSilent, { shard, ms: now - worker.lastSeen }) },

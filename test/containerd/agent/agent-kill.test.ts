@@ -69,7 +69,7 @@ describe('an agent that ends and comes back', { concurrency: false }, () => {
 
   it('killed at any moment while pods start: no container is made twice, no restart is counted', async () => {
     await withNode(async () => {
-      const rounds = 8;
+      const rounds = 5;
       await node.startAgent();
       for (let round = 0; round < rounds; round++) {
         const names = [`r${round}a`, `r${round}b`];

@@ -76,6 +76,7 @@ test('the metrics of a node with pods are those of the reference kubelet, by nam
   assert.equal(value('kubelet_orphaned_runtime_pods_total'), 0);
   assert.equal(value('kubelet_restarted_pods_total{static="true"}'), 0);
   assert.equal(value('actorlet_pod_state{state="syncing.running"}'), 2);
+  assert.ok(Math.abs(value('actorlet_shard_heartbeat_seconds{shard="0"}') - Date.now() / 1000) < 60);
   assert.equal(value('actorlet_observations_dropped_total'), 0);
   assert.equal(value('kubernetes_feature_enabled{name="AllAlpha",stage="ALPHA"}'), 0);
   assert.match(text, /^kubernetes_build_info\{.*git_version="v1\.35/m);

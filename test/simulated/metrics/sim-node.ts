@@ -86,10 +86,12 @@ export async function startSimNode(t: TestContext, script: Record<string, unknow
     workerLog: { format: 'text', verbosity: -1 },
     containerLogsDir: join(folder, 'container-logs'),
   });
-  ends.push(() => node.stop());
+  let stopping: Promise<void> | undefined;
+  const stopNode = () => (stopping ??= node.stop());
+  ends.push(stopNode);
   const base = `http://127.0.0.1:${String(readOnlyPort)}`;
   return {
-    node,
+    node: { ...node, stop: stopNode },
     folder,
     journalDir,
     put: (name, manifest) => writeFile(join(manifests, `${name}.json`), JSON.stringify(manifest)),

@@ -105,6 +105,6 @@ export async function running(b: Bench, count: number, match: (name: string) => 
 /** The container of a pod that is newest in the simulated runtime. */
 export function containerOf(sim: SimulatedRuntime, pod: string, container = 'c') {
   return [...sim.state.containers.values()]
-    .filter((c) => c.sandbox.config.metadata?.name === `${pod}-node` && c.config.metadata?.name === container)
-    .sort((a, b) => (b.config.metadata?.attempt ?? 0) - (a.config.metadata?.attempt ?? 0))[0];
+    .filter((c) => c.sandbox.metadata.name === `${pod}-node` && c.metadata.name === container)
+    .sort((a, b) => b.metadata.attempt - a.metadata.attempt)[0];
 }
