@@ -29,6 +29,8 @@ export interface PlegOptions {
   now: () => number;
   /** The runtime's view of a pod changed (or was asked for). */
   onPod: (observed: ObservedPod) => void;
+  /** A relist failed: the runtime does not answer. */
+  onFailure?: () => void;
   /** A relist is done: all pod UIDs that the runtime holds. */
   onRelist: (pods: ReadonlyMap<string, ListedPod>) => void;
 }
@@ -151,6 +153,7 @@ export class Pleg {
     } catch (error) {
       this.failed = true;
       log.debug({ err: error }, 'GenericPLEG: Unable to retrieve pods');
+      this.options.onFailure?.();
     }
     metrics.plegRelistDuration.observe((now() - at) / 1000);
   }
