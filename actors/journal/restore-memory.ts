@@ -41,7 +41,7 @@ function readSegment(path: string, out: Map<string, Remembered>): void {
   }
   for (const line of text.split('\n')) {
     // Only these records can carry a memory; the others are not worth parsing.
-    if (!line.includes('"status.Publish"') && !line.startsWith('{"r":"snap"')) continue;
+    if (!/"(status\.Publish|pod\.Finished)"/.test(line) && !line.startsWith('{"r":"snap"')) continue;
     try {
       takeRecord(JSON.parse(line) as Record<string, unknown>, out);
     } catch {
@@ -60,4 +60,6 @@ function takeRecord(record: Record<string, unknown>, out: Map<string, Remembered
   for (const effect of record['e'] as { type: string; params: { memory: PodMemory; status: PodStatus } }[]) {
     if (effect.type === 'status.Publish') out.set(uid, { memory: effect.params.memory, status: effect.params.status });
   }
+  // A pod that has finished leaves nothing to one that comes back under its UID.
+  if ((record['e'] as { type: string }[]).some((effect) => effect.type === 'pod.Finished')) out.delete(uid);
 }

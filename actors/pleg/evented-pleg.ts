@@ -12,13 +12,15 @@ export interface EventedPlegOptions {
   metrics: Metrics;
   /** An event concerns this pod. */
   onEvent: (podUid: string) => void;
-  /** The stream is connected (relists may be rare) or not (relists must be frequent). */
+  /** The stream is connected (after one more relist they may be rare) or not (relists must be frequent). */
   onConnected: (connected: boolean) => void;
 }
 
 /** First and longest pause between connection attempts, ms. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
+/** A stream that has lived this long is connected, ms: gRPC tells nothing before the first event. */
+const SETTLED_MS = 5_000;
 
 /**
  * Listens to GetContainerEvents (KEP-3386) until aborted. An event only says which pod to look at: one observer,
@@ -27,8 +29,7 @@ const LONGEST_PAUSE_MS = 5_000;
 export async function listenToEvents(options: EventedPlegOptions, signal: AbortSignal): Promise<void> {
   const { cri, log, metrics } = options;
   for (let pause = FIRST_PAUSE_MS; !signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-    // A stream that has lived for a moment is connected: gRPC tells nothing before the first event.
-    const settled = setTimeout(() => options.onConnected(true), 500);
+    const settled = setTimeout(() => options.onConnected(true), SETTLED_MS);
     try {
       for await (const event of cri.containerEvents(signal)) {
         pause = FIRST_PAUSE_MS;

@@ -77,12 +77,13 @@ export class Pleg {
     this.queue.length = 0;
   }
 
-  /** Time between relists from now on, ms. */
+  /** Time between relists from now on, ms; the first one is now. */
   setPeriod(ms: number): void {
-    if (ms === this.periodMs) return;
+    if (ms === this.periodMs || this.stopped) return;
     this.periodMs = ms;
     clearTimeout(this.timer);
-    this.schedule();
+    // What happened between the last relist and now is not to wait for the next one.
+    void this.relist().then(() => this.schedule());
   }
 
   /** Asks for a fresh look at one pod. Requests that come while one is under way share one further look. */

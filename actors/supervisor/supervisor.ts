@@ -44,6 +44,8 @@ export class Supervisor {
   private snapshot: AnyMachineSnapshot;
   /** Last look at each pod of the runtime (pod cache, C7). */
   private readonly cache = new Map<string, ObservedPod>();
+  /** Pods that have finished: what an earlier agent remembered of them is over, too. */
+  private readonly forgotten = new Set<string>();
   /** Pods that were not looked at yet, with what they are to be told once they are: start comes first. */
   private readonly unseen = new Map<string, SupervisorOrder[]>();
 
@@ -165,7 +167,9 @@ export class Supervisor {
       case 'start': {
         store.set(order.pod);
         const { runtimeReady, networkReady } = this.options.runtimeState();
-        const memory = store.reportOf(order.uid)?.memory ?? this.options.remembered(order.uid);
+        const memory =
+          store.reportOf(order.uid)?.memory ??
+          (this.forgotten.has(order.uid) ? null : this.options.remembered(order.uid));
         const observed = this.cache.get(order.uid) ?? null;
         post(order.shard, order.uid, {
           type: 'pod.start',
@@ -184,7 +188,10 @@ export class Supervisor {
         post(order.shard, order.uid, { ...order.message, at: now() } as PodMessage);
         break;
       case 'forget':
+        // A pod that comes back under this UID is another one: nothing of the old one may stick to it.
         store.delete(order.uid);
+        this.cache.delete(order.uid);
+        this.forgotten.add(order.uid);
         break;
     }
   }

@@ -4,7 +4,7 @@ import { containerHash } from '../container-config/container-hash.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import type { PodMessage } from '../protocol/messages.ts';
 import { bornContainer, probesOf, tellContainer, tellProbe } from './children.ts';
-import { collectGarbage, planTerminated, readMessages } from './clean-up.ts';
+import { collectGarbage, planTerminated, readMessages, readsMessages } from './clean-up.ts';
 import type { Draft } from './draft.ts';
 import { forgetTasks, openDraft } from './draft.ts';
 import { adopt } from './adoption.ts';
@@ -163,9 +163,7 @@ function plan(draft: Draft): Focused {
   if (terminating !== null && draft.context.focus.startsWith('terminated.'))
     return { focus: draft.context.focus, why: terminating.why };
   if (terminating !== null) return terminating;
-  const reading = Object.entries(draft.context.tasks).some(
-    ([name, task]) => name.startsWith('message/') && task.state === 'running',
-  );
+  const reading = readsMessages(draft.context);
   if (reading && !draft.context.focus.startsWith('terminated.'))
     return { focus: 'terminating.stoppingSandbox', why: 'termination messages are read' };
   return planTerminated(draft);

@@ -4,6 +4,7 @@ import { statePath } from '../machine-step/step.ts';
 import type { Draft } from './draft.ts';
 import { want } from './draft.ts';
 import { leftOver } from './left-over.ts';
+import type { PodContext } from './pod-context.ts';
 import type { Focused } from './sync-plan.ts';
 
 /** Dead containers kept for each name (kubelet MaxPerPodContainerCount, D7). */
@@ -30,6 +31,11 @@ export function readMessages(draft: Draft): void {
       params: { path, fallbackLogPath: fallback ? c.logPath : undefined, maxBytes: 4096, maxLines: 80 },
     }));
   }
+}
+
+/** A termination message is being read. */
+export function readsMessages(context: PodContext): boolean {
+  return Object.entries(context.tasks).some(([name, task]) => name.startsWith('message/') && task.state === 'running');
 }
 
 /** Removes old dead containers and old sandboxes while the pod lives; the newest dead one of each name stays for its log. */

@@ -1,6 +1,7 @@
 import { podStatus } from '../status/pod-status.ts';
 import type { ContainerDecision } from '../status/status-input.ts';
 import { podIPs } from './children.ts';
+import { readsMessages } from './clean-up.ts';
 import type { Draft } from './draft.ts';
 import { fingerprint } from './fingerprint.ts';
 import { memoryOf } from './memory-of.ts';
@@ -14,6 +15,8 @@ export function report(draft: Draft): void {
   const memory = memoryOf(context);
   const reported = fingerprint(JSON.stringify([status, context.focus, context.why, memory]));
   context.status = status;
+  // An ended container is never told without its last words (kubelet reads them before it looks at the state).
+  if (readsMessages(context)) return;
   if (reported === context.reported) return;
   context.reported = reported;
   draft.effects.push({

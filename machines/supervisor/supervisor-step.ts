@@ -143,7 +143,11 @@ function finish(turn: Turn, uid: string): void {
   if (tracked === undefined) return;
   delete turn.pods[uid];
   turn.orders.push({ type: 'forget', uid });
-  if (tracked.comeback !== null) add(turn, tracked.comeback, tracked.source);
+  // It ended by an order that an earlier agent had given, and its source names it again.
+  const { pod, source, comeback, terminating } = tracked;
+  const wanted = !terminating && source !== 'orphan' && pod.metadata?.deletionTimestamp === undefined;
+  const again = comeback ?? (wanted ? pod : null);
+  if (again !== null) add(turn, again, source);
   const next = Object.values(turn.pods).find(
     (other) => other.fullName === tracked.fullName && other.phase === 'waiting',
   );

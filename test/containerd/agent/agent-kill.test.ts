@@ -171,6 +171,38 @@ describe('an agent that ends and comes back', { concurrency: false }, () => {
     });
   });
 
+  it('a manifest that comes back runs again, whatever an earlier agent remembers of its UID', async () => {
+    await withNode(async () => {
+      const slow = shell('a', 'trap "sleep 3; exit 0" TERM; while :; do sleep 0.1; done');
+      const gone = podOf('gone', [runs('a')]);
+      const ending = podOf('ending', [slow], { terminationGracePeriodSeconds: 20 });
+      await node.startAgent();
+      await node.write('gone.json', gone);
+      await node.write('ending.json', ending);
+      for (const name of ['gone', 'ending']) await node.waitPod(name, 'ready', isReady);
+      await node.remove('gone.json');
+      await node.waitGone('gone');
+      await node.remove('ending.json');
+      await waitFor('ending terminates', async () =>
+        (await node.machineState('ending')).startsWith('terminating') ? true : undefined,
+      );
+      await node.agent.kill();
+      await node.write('gone.json', gone);
+      await node.write('ending.json', ending);
+      await node.startAgent();
+      for (const name of ['gone', 'ending']) {
+        await waitFor(
+          `${name} runs`,
+          async () => ((await node.machineState(name)) === 'syncing.running' ? true : undefined),
+          () => node.agent.tail(),
+        );
+        assert.deepEqual(Object.keys(await node.running(name)), ['a']);
+      }
+      await node.agent.terminate();
+      await replaysIdentical();
+    });
+  });
+
   it('keeps the containers at SIGTERM, ends with 0, and the next one takes them over', async () => {
     await withNode(async () => {
       await node.startAgent();

@@ -39,11 +39,11 @@ const CASES: Record<string, Case> = {
   StartContainer: { hungPod: manifest(HUNG), hang: fromTheStart('StartContainer') },
   'PullImage, pulls in parallel': {
     config: { serializeImagePulls: false },
-    hungPod: manifest(HUNG, {}, { image: 'registry.example/hung:1' }),
+    hungPod: manifest(HUNG, {}, { image: 'registry.example/hung:1', imagePullPolicy: 'Always' }),
     hang: (b) => b.sim.hang({ match: { rpc: 'PullImage', image: 'registry.example/hung:1' } }),
   },
   'PullImage, pulls in turn, the other images present': {
-    hungPod: manifest(HUNG, {}, { image: 'registry.example/hung:1' }),
+    hungPod: manifest(HUNG, {}, { image: 'registry.example/hung:1', imagePullPolicy: 'Always' }),
     hang: (b) => b.sim.hang({ match: { rpc: 'PullImage', image: 'registry.example/hung:1' } }),
   },
   'ExecSync of a probe': {
@@ -139,7 +139,11 @@ test('pulls in turn wait for a hung pull, as those of kubelet do, and go on afte
   b.sim.hang({ match: { rpc: 'PullImage', image: 'registry.example/hung:1' } });
   await b.put('hung.yaml', manifest(HUNG, {}, { image: 'registry.example/hung:1' }));
   await until('the pull to hang', () => b.sim.state.hanging > 0);
-  await b.put('others.yaml', manifest('other', {}, { image: 'registry.example/other:1' }), manifest('local', {}, { image: IMAGE }));
+  await b.put(
+    'others.yaml',
+    manifest('other', {}, { image: 'registry.example/other:1' }),
+    manifest('local', {}, { image: IMAGE }),
+  );
   await running(b, 1, (name) => name === 'local-node');
   await until('the other to wait for its pull', async () =>
     (await b.agent.rows()).some((r) => r.name === 'other-node' && r.state === 'syncing.pullingImage'),

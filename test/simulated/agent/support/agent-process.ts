@@ -76,7 +76,11 @@ async function answer(question: Question): Promise<unknown> {
       return node.metrics.text();
     case 'usage': {
       const { user, system } = process.cpuUsage();
-      return { cpuMs: Math.round((user + system) / 1000), rssMiB: mib(process.memoryUsage.rss()), heaps: await heaps() };
+      return {
+        cpuMs: Math.round((user + system) / 1000),
+        rssMiB: mib(process.memoryUsage.rss()),
+        heaps: await heaps(),
+      };
     }
     case 'fault':
       node.pool.post(question.shard, { t: 'fault', kind: question.kind });

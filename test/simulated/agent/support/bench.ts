@@ -96,8 +96,7 @@ export async function until<T>(
 export async function running(b: Bench, count: number, match: (name: string) => boolean = () => true): Promise<void> {
   await until(
     `${count} pods in syncing.running`,
-    async () =>
-      (await b.agent.rows()).filter((r) => r.state === 'syncing.running' && match(r.name)).length >= count,
+    async () => (await b.agent.rows()).filter((r) => r.state === 'syncing.running' && match(r.name)).length >= count,
     { everyMs: count > 500 ? 250 : 20, agent: b.agent },
   );
 }
