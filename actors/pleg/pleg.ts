@@ -143,7 +143,10 @@ export class Pleg {
     if (this.lastStart !== 0) metrics.plegRelistInterval.observe((at - this.lastStart) / 1000);
     this.lastStart = at;
     try {
-      const [sandboxes, containers] = await Promise.all([cri.runtime.listPodSandbox({}), cri.runtime.listContainers({})]);
+      const [sandboxes, containers] = await Promise.all([
+        cri.runtime.listPodSandbox({}),
+        cri.runtime.listContainers({}),
+      ]);
       if (this.stopped || at < this.newest) return;
       this.newest = at;
       this.takeList(sandboxes.items, containers.containers, at);
@@ -239,10 +242,9 @@ export class Pleg {
     }
   }
 
-  /** A look failed: the next relist looks again, and where relists are rare it is asked for now. */
+  /** A look failed: it is tried again, for relists may be rare, and do not name a pod that the runtime does not hold. */
   private missed(uid: string): void {
     this.lines.delete(uid);
-    if (this.periodMs <= RETRY_MS || this.stopped) return;
     setTimeout(() => {
       if (!this.stopped) this.observe(uid);
     }, RETRY_MS).unref();

@@ -48,6 +48,8 @@ export class Supervisor {
   private readonly forgotten = new Set<string>();
   /** Pods that were not looked at yet, with what they are to be told once they are: start comes first. */
   private readonly unseen = new Map<string, SupervisorOrder[]>();
+  /** Pods whose worker died: what it did last may not be in the cache, so they are looked at anew. */
+  private readonly stale = new Set<string>();
 
   constructor(options: SupervisorOptions) {
     this.options = options;
@@ -75,6 +77,9 @@ export class Supervisor {
     if (message.type === 'seen') {
       this.remember(message.observed);
       this.seenAtLast(message.observed.uid);
+    }
+    if (message.type === 'shardReplaced') {
+      for (const { uid, shard } of this.started()) if (shard === message.shard) this.stale.add(uid);
     }
     // A look at a pod that has an actor changes nothing here; the shard journals it.
     const journal = message.type === 'seen' && this.tracks(message.observed.uid) ? null : this.journal;
@@ -138,19 +143,24 @@ export class Supervisor {
     const kept = this.unseen.get(uid);
     if (order.type === 'forget') {
       this.unseen.delete(uid);
+      this.stale.delete(uid);
       return false;
     }
-    if (kept !== undefined) {
+    if (kept !== undefined && order.type !== 'start') {
       kept.push(order);
       return true;
     }
-    if (order.type !== 'start' || this.cache.has(uid) || this.options.held?.(uid) !== true) return false;
+    if (order.type !== 'start') return false;
+    const known = !this.stale.has(uid) && (this.cache.has(uid) || this.options.held?.(uid) !== true);
+    if (kept === undefined && (known || this.options.observe === undefined)) return false;
+    this.options.store.set(order.pod);
     this.unseen.set(uid, [order]);
     this.options.observe?.(uid);
     return true;
   }
 
   private seenAtLast(uid: string): void {
+    this.stale.delete(uid);
     const kept = this.unseen.get(uid);
     if (kept === undefined) return;
     this.unseen.delete(uid);

@@ -3,6 +3,9 @@ import { act } from '../machine-step/act.ts';
 import type { ContainerContext, ContainerEvent } from './container-context.ts';
 import { initialContainer } from './container-context.ts';
 import * as guards from './container-guards.ts';
+import * as backing from './back-off-actions.ts';
+import * as image from './image-actions.ts';
+import * as postStart from './post-start-actions.ts';
 import * as starting from './start-actions.ts';
 import * as stopping from './stop-actions.ts';
 
@@ -30,7 +33,7 @@ const machine = setup({
     hookFailedThenPreStop: ({ context, event }) =>
       guards.postStartFailed(context, event) &&
       event.world.container.lifecycle?.preStop !== undefined &&
-      starting.hookKillGrace(event.world) > 0,
+      postStart.hookKillGrace(event.world) > 0,
     hookWantsHttp: ({ context, event }) => guards.hookWantsHttp(context, event),
     imageHeldBack: ({ context, event }) => guards.ownOutcome(context, event) && !guards.imageDelayOver(context, event),
     pullHeldBack: ({ context, event }) => guards.pullAlways(event) && !guards.imageDelayOver(context, event),
@@ -53,7 +56,7 @@ const kill = [
 ] as const;
 
 /** The definition changed before a container was made of it: what held the old one back (a bad image, a delay) no longer counts. */
-const anew = { changed: { target: '#container.waiting', actions: act(starting.startAnew) } } as const;
+const anew = { changed: { target: '#container.waiting', actions: act(backing.startAnew) } } as const;
 
 const failToStart = (reason: string) => [
   { guard: 'own' as const, target: '#container.retrying', actions: act(starting.failed(reason)) },
@@ -72,12 +75,12 @@ export const containerMachine = machine.createMachine({
     waiting: {
       on: {
         start: [
-          { guard: 'inBackOff', target: 'backingOff', actions: act(starting.backedOff) },
-          { guard: 'imageNameBad', target: 'retrying', actions: act(starting.badImageName) },
+          { guard: 'inBackOff', target: 'backingOff', actions: act(backing.backedOff) },
+          { guard: 'imageNameBad', target: 'retrying', actions: act(image.badImageName) },
           {
             guard: 'pullHeldBack',
             target: 'starting.imageBackOff',
-            actions: [act(starting.begun), act(starting.imageBackedOff)],
+            actions: [act(starting.begun), act(image.imageBackedOff)],
           },
           { guard: 'pullAlways', target: 'starting.pullingImage', actions: act(starting.begun) },
           { target: 'starting.checkingImage', actions: act(starting.begun) },
@@ -88,18 +91,18 @@ export const containerMachine = machine.createMachine({
     /** CrashLoopBackOff: waits until the delay after its last end is over. */
     backingOff: {
       on: {
-        timer: { target: 'waiting', actions: act(starting.waitOver) },
+        timer: { target: 'waiting', actions: act(backing.waitOver) },
         observed: { guard: 'seenRunning', target: 'running', actions: act(starting.adopted) },
-        sync: { actions: act(starting.backOffReminder) },
-        changed: { target: 'waiting', actions: act(starting.startAnew) },
+        sync: { actions: act(backing.backOffReminder) },
+        changed: { target: 'waiting', actions: act(backing.startAnew) },
       },
     },
     /** A start failed; the pod tries again after a pause. */
     retrying: {
       on: {
-        timer: { target: 'waiting', actions: act(starting.waitOver) },
+        timer: { target: 'waiting', actions: act(backing.waitOver) },
         observed: { guard: 'seenRunning', target: 'running', actions: act(starting.adopted) },
-        changed: { target: 'waiting', actions: act(starting.startAnew) },
+        changed: { target: 'waiting', actions: act(backing.startAnew) },
       },
     },
     starting: {
@@ -107,24 +110,24 @@ export const containerMachine = machine.createMachine({
       on: { kill: { target: 'exited', actions: act(stopping.startGivenUp) } },
       states: {
         checkingImage: {
-          entry: act(starting.askImageStatus),
+          entry: act(image.askImageStatus),
           on: {
             ...anew,
             done: [
-              { guard: 'imagePresent', target: 'awaitingPod', actions: act(starting.imageFound) },
-              { guard: 'pullNever', target: '#container.retrying', actions: act(starting.neverPull) },
-              { guard: 'imageHeldBack', target: 'imageBackOff', actions: act(starting.imageBackedOff) },
+              { guard: 'imagePresent', target: 'awaitingPod', actions: act(image.imageFound) },
+              { guard: 'pullNever', target: '#container.retrying', actions: act(image.neverPull) },
+              { guard: 'imageHeldBack', target: 'imageBackOff', actions: act(image.imageBackedOff) },
               { guard: 'own', target: 'pullingImage' },
             ],
             failed: failToStart('ImageInspectError'),
           },
         },
         pullingImage: {
-          entry: act(starting.askImagePull),
+          entry: act(image.askImagePull),
           on: {
             ...anew,
-            done: { guard: 'own', target: 'awaitingPod', actions: act(starting.imagePulled) },
-            failed: { guard: 'own', target: 'imageBackOff', actions: act(starting.pullFailed) },
+            done: { guard: 'own', target: 'awaitingPod', actions: act(image.imagePulled) },
+            failed: { guard: 'own', target: 'imageBackOff', actions: act(image.pullFailed) },
           },
         },
         imageBackOff: {
@@ -132,7 +135,7 @@ export const containerMachine = machine.createMachine({
             ...anew,
             timer: [
               { guard: ({ context, event }) => guards.imageDelayOver(context, event), target: 'pullingImage' },
-              { actions: act(starting.imageBackedOff) },
+              { actions: act(image.imageBackedOff) },
             ],
           },
         },
@@ -181,34 +184,34 @@ export const containerMachine = machine.createMachine({
           },
         },
         postStart: {
-          entry: act(starting.askPostStart),
+          entry: act(postStart.askPostStart),
           on: {
             done: [
               {
                 guard: 'hookFailedThenPreStop',
                 target: '#container.stopping.preStop',
-                actions: act(starting.postStartFailed),
+                actions: act(postStart.postStartFailed),
               },
-              { guard: 'hookFailed', target: '#container.stopping.killing', actions: act(starting.postStartFailed) },
-              { guard: 'own', target: '#container.running', actions: act(starting.postStartDone) },
+              { guard: 'hookFailed', target: '#container.stopping.killing', actions: act(postStart.postStartFailed) },
+              { guard: 'own', target: '#container.running', actions: act(postStart.postStartDone) },
             ],
             timer: [
               {
                 guard: 'hookFailedThenPreStop',
                 target: '#container.stopping.preStop',
-                actions: act(starting.postStartFailed),
+                actions: act(postStart.postStartFailed),
               },
-              { guard: 'hookFailed', target: '#container.stopping.killing', actions: act(starting.postStartFailed) },
-              { target: '#container.running', actions: act(starting.postStartDone) },
+              { guard: 'hookFailed', target: '#container.stopping.killing', actions: act(postStart.postStartFailed) },
+              { target: '#container.running', actions: act(postStart.postStartDone) },
             ],
             failed: [
-              { guard: 'hookWantsHttp', actions: act(starting.askPostStartOverHttp) },
+              { guard: 'hookWantsHttp', actions: act(postStart.askPostStartOverHttp) },
               {
                 guard: 'hookFailedThenPreStop',
                 target: '#container.stopping.preStop',
-                actions: act(starting.postStartFailed),
+                actions: act(postStart.postStartFailed),
               },
-              { guard: 'hookFailed', target: '#container.stopping.killing', actions: act(starting.postStartFailed) },
+              { guard: 'hookFailed', target: '#container.stopping.killing', actions: act(postStart.postStartFailed) },
             ],
             observed: { guard: 'seenEnded', target: '#container.exited', actions: act(stopping.ended) },
             kill: [...kill],
@@ -280,12 +283,12 @@ export const containerMachine = machine.createMachine({
     exited: {
       on: {
         start: [
-          { guard: 'inBackOff', target: 'backingOff', actions: act(starting.backedOff) },
-          { guard: 'imageNameBad', target: 'retrying', actions: act(starting.badImageName) },
+          { guard: 'inBackOff', target: 'backingOff', actions: act(backing.backedOff) },
+          { guard: 'imageNameBad', target: 'retrying', actions: act(image.badImageName) },
           {
             guard: 'pullHeldBack',
             target: 'starting.imageBackOff',
-            actions: [act(starting.begun), act(starting.imageBackedOff)],
+            actions: [act(starting.begun), act(image.imageBackedOff)],
           },
           { guard: 'pullAlways', target: 'starting.pullingImage', actions: act(starting.begun) },
           { target: 'starting.checkingImage', actions: act(starting.begun) },

@@ -1,31 +1,10 @@
-import type { Decision } from '../machine-step/act.ts';
-import { goDuration } from '../go-duration.ts';
 import type { Effect } from '../protocol/effects.ts';
-import { MAX_IMAGE_BACK_OFF_MS, nextBackOff } from './back-off.ts';
+import { ask, errorOf, outcomeOf, RETRY_MS } from './asking.ts';
+import type { Out } from './asking.ts';
+import { nextBackOff } from './back-off.ts';
 import type { ContainerContext, ContainerEvent, ContainerWorld } from './container-context.ts';
-import { containerEvent, podText, runtimeError } from './container-events.ts';
-import { backOffUntil } from './container-guards.ts';
-import { fallbackEvents, hookAction, hookOverHttp } from './hook-effect.ts';
-import { withDefaultTag } from './image-name.ts';
-import { createEffect, imagePullEffect, imageStatusEffect, nextKey, prepareEffect } from './start-effects.ts';
-
-type Out = Decision<ContainerContext>;
-
-/** Pause after a failed start (kubelet's backOffPeriod of the pod worker), ms. */
-const RETRY_MS = 10_000;
-
-/** Asks for an effect and waits for its outcome. */
-export function ask(context: ContainerContext, effect: Effect, more: Effect[] = []): Out {
-  return { patch: { op: effect.key, seq: context.seq + 1, deadline: null }, effects: [...more, effect] };
-}
-
-function outcomeOf(event: ContainerEvent) {
-  return event.type === 'done' ? event.outcome : null;
-}
-
-function errorOf(event: ContainerEvent): { code: string; message: string } {
-  return event.type === 'failed' ? event.outcome.error : { code: 'Unknown', message: 'unknown error' };
-}
+import { containerEvent, runtimeError } from './container-events.ts';
+import { createEffect, nextKey, prepareEffect } from './start-effects.ts';
 
 /** A start is to be made: the crash-loop entry moves on when the container has ended before. */
 export function begun(context: ContainerContext, { world }: ContainerEvent): Out {
@@ -38,142 +17,6 @@ export function begun(context: ContainerContext, { world }: ContainerEvent): Out
       : context.backOff;
   const waiting = context.waiting?.reason === 'CrashLoopBackOff' ? null : context.waiting;
   return { patch: { attempt: world.nextAttempt, backOff, kill: null, image: null, waiting, op: '', deadline: null } };
-}
-
-/** CrashLoopBackOff: reason and words as kubelet's doBackOff. */
-export function backedOff(context: ContainerContext, event: ContainerEvent): Out {
-  const { world } = event;
-  const until = backOffUntil(context, event) ?? world.at;
-  const delay = goDuration(context.backOff?.delayMs ?? 0);
-  const message = `back-off ${delay} restarting failed container=${context.name} pod=${podText(world.pod)}`;
-  return {
-    patch: { deadline: until, op: '', waiting: { reason: 'CrashLoopBackOff', message } },
-    effects: [backOffEvent(context, world)],
-  };
-}
-
-/** While the delay lasts, each resync repeats the event, as each sync of kubelet does. */
-export function backOffReminder(context: ContainerContext, { world }: ContainerEvent): Out {
-  return { effects: [backOffEvent(context, world)] };
-}
-
-function backOffEvent(context: ContainerContext, world: ContainerWorld): Effect {
-  return containerEvent(
-    context,
-    'Warning',
-    'BackOff',
-    `Back-off restarting failed container ${context.name} in pod ${podText(world.pod)}`,
-  );
-}
-
-/** The delay or the pause is over; the pod decides anew whether to start. */
-export function waitOver(): Out {
-  return { patch: { deadline: null } };
-}
-
-/** The definition changed: nothing that belonged to the old one holds the container back. */
-export function startAnew(): Out {
-  return { patch: { op: '', deadline: null, imageBackOff: null, waiting: null } };
-}
-
-export function badImageName(context: ContainerContext, { world }: ContainerEvent): Out {
-  const image = world.container.image ?? '';
-  const named = withDefaultTag(image);
-  const message = `Failed to apply default image tag "${image}": ${'error' in named ? named.error : ''}`;
-  return {
-    patch: { deadline: world.at + RETRY_MS, op: '', waiting: { reason: 'InvalidImageName', message } },
-    effects: [
-      containerEvent(context, 'Warning', 'InspectFailed', message),
-      containerEvent(context, 'Warning', 'Failed', 'Error: InvalidImageName'),
-    ],
-  };
-}
-
-export function askImageStatus(context: ContainerContext, { world }: ContainerEvent): Out {
-  return ask(context, imageStatusEffect(context, world));
-}
-
-export function imageFound(context: ContainerContext, event: ContainerEvent): Out {
-  const outcome = outcomeOf(event);
-  if (outcome?.effect !== 'image.Status' || outcome.result.present === null) return {};
-  const image = event.world.container.image ?? '';
-  return {
-    patch: { image: outcome.result.present, op: '', imageBackOff: null },
-    effects: [
-      containerEvent(
-        context,
-        'Normal',
-        'Pulled',
-        `Container image "${image}" already present on machine and can be accessed by the pod`,
-      ),
-    ],
-  };
-}
-
-export function neverPull(context: ContainerContext, { world }: ContainerEvent): Out {
-  const message = `Container image "${world.container.image ?? ''}" is not present with pull policy of Never`;
-  return {
-    patch: { deadline: world.at + RETRY_MS, op: '', waiting: { reason: 'ErrImageNeverPull', message } },
-    effects: [
-      containerEvent(context, 'Warning', 'ErrImageNeverPull', message),
-      containerEvent(context, 'Warning', 'Failed', 'Error: ErrImageNeverPull'),
-    ],
-  };
-}
-
-export function askImagePull(context: ContainerContext, { world }: ContainerEvent): Out {
-  const pulling = containerEvent(context, 'Normal', 'Pulling', `Pulling image "${world.container.image ?? ''}"`);
-  return ask(context, imagePullEffect(context, world), [pulling]);
-}
-
-export function imagePulled(context: ContainerContext, event: ContainerEvent): Out {
-  const outcome = outcomeOf(event);
-  if (outcome?.effect !== 'image.Pull') return {};
-  const { imageRef, uid, username, ms, waitedMs, sizeBytes } = outcome.result;
-  const image = event.world.container.image ?? '';
-  const text = `Successfully pulled image "${image}" in ${goDuration(ms)} (${goDuration(waitedMs)} including waiting). Image size: ${sizeBytes} bytes.`;
-  return {
-    patch: { image: { imageRef, uid, username }, op: '', imageBackOff: null },
-    effects: [containerEvent(context, 'Normal', 'Pulled', text)],
-  };
-}
-
-/** ErrImagePull first; the delay then counts from now and doubles up to 300 s. */
-export function pullFailed(context: ContainerContext, event: ContainerEvent): Out {
-  const { world } = event;
-  const image = world.container.image ?? '';
-  const error = runtimeError(errorOf(event));
-  const entry = nextBackOff(context.imageBackOff, world.at, world.at, MAX_IMAGE_BACK_OFF_MS);
-  return {
-    patch: {
-      op: '',
-      imageBackOff: { ...entry, error: `ErrImagePull: ${error}` },
-      deadline: world.at + Math.min(RETRY_MS, entry.delayMs),
-      waiting: { reason: 'ErrImagePull', message: error },
-    },
-    effects: [
-      containerEvent(context, 'Warning', 'Failed', `Failed to pull image "${image}": ${error}`),
-      containerEvent(context, 'Warning', 'Failed', 'Error: ErrImagePull'),
-    ],
-  };
-}
-
-/** ImagePullBackOff for the rest of the delay. */
-export function imageBackedOff(context: ContainerContext, { world }: ContainerEvent): Out {
-  const entry = context.imageBackOff;
-  if (entry === null) return { patch: { deadline: world.at } };
-  const text = `Back-off pulling image "${world.container.image ?? ''}"`;
-  return {
-    patch: {
-      op: '',
-      deadline: entry.since + entry.delayMs,
-      waiting: { reason: 'ImagePullBackOff', message: `${text}: ${entry.error}` },
-    },
-    effects: [
-      containerEvent(context, 'Normal', 'BackOff', text),
-      containerEvent(context, 'Warning', 'Failed', 'Error: ImagePullBackOff'),
-    ],
-  };
 }
 
 /** Any other failure on the way to CreateContainer: told, and tried again after a pause. */
@@ -292,57 +135,6 @@ export function startFailed(context: ContainerContext, event: ContainerEvent): O
     effects: [
       containerEvent(context, 'Warning', 'Failed', `Error: ${raw.message}`),
       { type: 'cri.ContainerStatus', key: `inspect/${context.id}`, params: { containerId: context.id } },
-    ],
-  };
-}
-
-export function askPostStart(context: ContainerContext, { world }: ContainerEvent): Out {
-  const handler = world.container.lifecycle?.postStart;
-  if (handler === undefined) return { patch: { deadline: world.at } };
-  const hook = hookAction(handler, world.container, context.id, world.podIPs[0] ?? '', nextKey(context), 0);
-  if ('effect' in hook) return ask(context, hook.effect);
-  return { patch: { op: '', deadline: world.at + ('sleepMs' in hook ? hook.sleepMs : 0) } };
-}
-
-/** The server speaks http: the hook is asked for again that way. */
-export function askPostStartOverHttp(context: ContainerContext, { world }: ContainerEvent): Out {
-  const handler = world.container.lifecycle?.postStart;
-  const effect =
-    handler === undefined
-      ? null
-      : hookOverHttp(hookAction(handler, world.container, context.id, world.podIPs[0] ?? '', nextKey(context), 0));
-  return effect === null ? { patch: { op: '', deadline: world.at } } : ask(context, effect);
-}
-
-export function postStartDone(context: ContainerContext, event: ContainerEvent): Out {
-  const { container, podIPs } = event.world;
-  return {
-    patch: { op: '', deadline: null, waiting: null, postStartDone: context.id },
-    effects:
-      event.type === 'done'
-        ? fallbackEvents(event.outcome, container.lifecycle?.postStart, container, podIPs[0] ?? '')
-        : [],
-  };
-}
-
-/** Grace of a container whose postStart hook failed, seconds. */
-export function hookKillGrace(world: ContainerWorld): number {
-  return world.pod.metadata?.deletionGracePeriodSeconds ?? world.pod.spec?.terminationGracePeriodSeconds ?? 2;
-}
-
-/** A failed postStart hook kills its container (kubelet reason PostStartHookError, event FailedPostStartHook). */
-export function postStartFailed(context: ContainerContext, { world }: ContainerEvent): Out {
-  const graceSeconds = hookKillGrace(world);
-  return {
-    patch: {
-      op: '',
-      deadline: null,
-      waiting: { reason: 'PostStartHookError', message: 'PostStartHook failed' },
-      kill: { reason: 'postStartHook', message: 'FailedPostStartHook', graceSeconds, since: world.at, waitTurn: false },
-    },
-    effects: [
-      containerEvent(context, 'Warning', 'FailedPostStartHook', 'PostStartHook failed'),
-      containerEvent(context, 'Normal', 'Killing', 'FailedPostStartHook'),
     ],
   };
 }

@@ -2,7 +2,7 @@ import type { Decision } from '../machine-step/act.ts';
 import type { ContainerContext, ContainerEvent } from './container-context.ts';
 import { containerEvent } from './container-events.ts';
 import { fallbackEvents, hookAction, hookOverHttp } from './hook-effect.ts';
-import { ask } from './start-actions.ts';
+import { ask } from './asking.ts';
 import { nextKey } from './start-effects.ts';
 
 type Out = Decision<ContainerContext>;

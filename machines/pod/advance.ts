@@ -11,10 +11,9 @@ import { adopt } from './adoption.ts';
 import { leftOver } from './left-over.ts';
 import { mergeObserved, newestOf } from './observation.ts';
 import { takeOutcome } from './outcomes.ts';
-import type { PodContext } from './pod-context.ts';
+import type { Focused, PodContext } from './pod-context.ts';
 import { report } from './report.ts';
 import { specContainers } from './spec.ts';
-import type { Focused } from './sync-plan.ts';
 import { planSyncing } from './sync-plan.ts';
 import { beginTermination, planTerminating } from './termination.ts';
 

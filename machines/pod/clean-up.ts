@@ -4,8 +4,7 @@ import { statePath } from '../machine-step/step.ts';
 import type { Draft } from './draft.ts';
 import { want } from './draft.ts';
 import { leftOver } from './left-over.ts';
-import type { PodContext } from './pod-context.ts';
-import type { Focused } from './sync-plan.ts';
+import type { Focused, PodContext } from './pod-context.ts';
 
 /** Dead containers kept for each name (kubelet MaxPerPodContainerCount, D7). */
 const KEPT_DEAD = 1;

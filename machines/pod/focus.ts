@@ -1,6 +1,5 @@
-import type { Focused } from './sync-plan.ts';
+import type { Focused, PodContext, PodFocus } from './pod-context.ts';
 import { newestOf } from './observation.ts';
-import type { PodContext, PodFocus } from './pod-context.ts';
 import { readyOf, startedOf } from './readiness.ts';
 import { specContainers } from './spec.ts';
 import { statePath } from '../machine-step/step.ts';

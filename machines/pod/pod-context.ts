@@ -97,6 +97,12 @@ export type PodFocus =
   | 'terminated.removing'
   | 'terminated.finished';
 
+/** A state of the chart and the reason in words. */
+export interface Focused {
+  focus: PodFocus;
+  why: string;
+}
+
 /** A pod machine's snapshot as the host holds it between steps. */
 export type PodSnapshot = AnyMachineSnapshot & { context: PodContext };
 

@@ -11,14 +11,8 @@ import { newestOf } from './observation.ts';
 import { planSandbox, sandboxNeed } from './sandbox-plan.ts';
 import { usesHostNetwork } from './spec.ts';
 import { beginTermination } from './termination.ts';
-import type { PodFocus } from './pod-context.ts';
+import type { Focused } from './pod-context.ts';
 import { syncingFocus } from './focus.ts';
-
-/** A state of the chart and the reason in words. */
-export interface Focused {
-  focus: PodFocus;
-  why: string;
-}
 
 /**
  * One level-triggered look at a pod that should run (kubelet SyncPod): from what is wanted and what is seen

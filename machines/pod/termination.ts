@@ -2,7 +2,7 @@ import type { TerminationOrder } from '../protocol/messages.ts';
 import { tellContainer } from './children.ts';
 import type { Draft } from './draft.ts';
 import { want } from './draft.ts';
-import type { Focused } from './sync-plan.ts';
+import type { Focused } from './pod-context.ts';
 import { newestOf } from './observation.ts';
 import { graceSecondsOf } from './grace.ts';
 import { specContainers } from './spec.ts';

@@ -2,8 +2,9 @@
  * Messages per second through supervisor -> shard -> supervisor: pods run in the real worker threads (supervisor
  * machine, ShardPool, journal on), and for each one PLEG's word that its address changed is taken by the supervisor,
  * journaled and stepped by its shard, and comes back as the pod's report.
- *   node test/bench/messages.ts [--pods 200] [--messages 40000] [--window 256] [--shards 2] [--no-journal]
- * `window`: messages under way at a time; 1 = the time of one round trip. Prints one JSON object.
+ *   node test/bench/messages.ts [--pods 200] [--messages 40000] [--window 200] [--shards 2] [--no-journal]
+ * `window`: messages under way at a time; 1 = the time of one round trip. Prints one JSON object; the workers' log
+ * goes to standard error.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +28,7 @@ const { values } = parseArgs({
   options: {
     pods: { type: 'string', default: '200' },
     messages: { type: 'string', default: '40000' },
-    window: { type: 'string', default: '256' },
+    window: { type: 'string', default: '200' },
     shards: { type: 'string', default: '2' },
     journal: { type: 'boolean', default: true },
   },
@@ -142,26 +143,24 @@ try {
   const sentAt = new Map<string, { at: number; ip: string }>();
   const times: number[] = [];
   let sent = 0;
-  const sendNext = (): void => {
-    if (sent === total) return;
-    const i = sent % count;
-    const ip = `10.0.${(Math.floor(sent / count) % 250) + 1}.2`;
+  const send = (i: number): void => {
+    const ip = `10.${(sent >> 16) & 255}.${(sent >> 8) & 255}.${sent & 255}`;
     sent++;
     sentAt.set(`uid-${i}`, { at: performance.now(), ip });
     supervisor.take({ type: 'seen', at: Date.now(), observed: seenPod(i, Date.now(), ip) });
   };
   const began = performance.now();
   const cpu = process.cpuUsage();
+  // Each pod of the window has one message under way: the next one is sent when the report has come.
   await new Promise<void>((resolve) => {
     onReport = (uid, ip) => {
       const mine = sentAt.get(uid);
       if (mine?.ip !== ip) return;
-      sentAt.delete(uid);
       times.push((performance.now() - mine.at) * 1_000);
       if (times.length === total) resolve();
-      else sendNext();
+      else if (sent < total) send(Number(uid.slice(4)));
     };
-    for (let i = 0; i < window; i++) sendNext();
+    for (let i = 0; i < window; i++) send(i);
   });
   const seconds = (performance.now() - began) / 1_000;
   const { user, system } = process.cpuUsage(cpu);

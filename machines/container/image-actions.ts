@@ -1,0 +1,108 @@
+import { goDuration } from '../go-duration.ts';
+import { ask, errorOf, outcomeOf, RETRY_MS } from './asking.ts';
+import type { Out } from './asking.ts';
+import { MAX_IMAGE_BACK_OFF_MS, nextBackOff } from './back-off.ts';
+import type { ContainerContext, ContainerEvent } from './container-context.ts';
+import { containerEvent, runtimeError } from './container-events.ts';
+import { withDefaultTag } from './image-name.ts';
+import { imagePullEffect, imageStatusEffect } from './start-effects.ts';
+
+export function badImageName(context: ContainerContext, { world }: ContainerEvent): Out {
+  const image = world.container.image ?? '';
+  const named = withDefaultTag(image);
+  const message = `Failed to apply default image tag "${image}": ${'error' in named ? named.error : ''}`;
+  return {
+    patch: { deadline: world.at + RETRY_MS, op: '', waiting: { reason: 'InvalidImageName', message } },
+    effects: [
+      containerEvent(context, 'Warning', 'InspectFailed', message),
+      containerEvent(context, 'Warning', 'Failed', 'Error: InvalidImageName'),
+    ],
+  };
+}
+
+export function askImageStatus(context: ContainerContext, { world }: ContainerEvent): Out {
+  return ask(context, imageStatusEffect(context, world));
+}
+
+export function imageFound(context: ContainerContext, event: ContainerEvent): Out {
+  const outcome = outcomeOf(event);
+  if (outcome?.effect !== 'image.Status' || outcome.result.present === null) return {};
+  const image = event.world.container.image ?? '';
+  return {
+    patch: { image: outcome.result.present, op: '', imageBackOff: null },
+    effects: [
+      containerEvent(
+        context,
+        'Normal',
+        'Pulled',
+        `Container image "${image}" already present on machine and can be accessed by the pod`,
+      ),
+    ],
+  };
+}
+
+export function neverPull(context: ContainerContext, { world }: ContainerEvent): Out {
+  const message = `Container image "${world.container.image ?? ''}" is not present with pull policy of Never`;
+  return {
+    patch: { deadline: world.at + RETRY_MS, op: '', waiting: { reason: 'ErrImageNeverPull', message } },
+    effects: [
+      containerEvent(context, 'Warning', 'ErrImageNeverPull', message),
+      containerEvent(context, 'Warning', 'Failed', 'Error: ErrImageNeverPull'),
+    ],
+  };
+}
+
+export function askImagePull(context: ContainerContext, { world }: ContainerEvent): Out {
+  const pulling = containerEvent(context, 'Normal', 'Pulling', `Pulling image "${world.container.image ?? ''}"`);
+  return ask(context, imagePullEffect(context, world), [pulling]);
+}
+
+export function imagePulled(context: ContainerContext, event: ContainerEvent): Out {
+  const outcome = outcomeOf(event);
+  if (outcome?.effect !== 'image.Pull') return {};
+  const { imageRef, uid, username, ms, waitedMs, sizeBytes } = outcome.result;
+  const image = event.world.container.image ?? '';
+  const text = `Successfully pulled image "${image}" in ${goDuration(ms)} (${goDuration(waitedMs)} including waiting). Image size: ${sizeBytes} bytes.`;
+  return {
+    patch: { image: { imageRef, uid, username }, op: '', imageBackOff: null },
+    effects: [containerEvent(context, 'Normal', 'Pulled', text)],
+  };
+}
+
+/** ErrImagePull first; the delay then counts from now and doubles up to 300 s. */
+export function pullFailed(context: ContainerContext, event: ContainerEvent): Out {
+  const { world } = event;
+  const image = world.container.image ?? '';
+  const error = runtimeError(errorOf(event));
+  const entry = nextBackOff(context.imageBackOff, world.at, world.at, MAX_IMAGE_BACK_OFF_MS);
+  return {
+    patch: {
+      op: '',
+      imageBackOff: { ...entry, error: `ErrImagePull: ${error}` },
+      deadline: world.at + Math.min(RETRY_MS, entry.delayMs),
+      waiting: { reason: 'ErrImagePull', message: error },
+    },
+    effects: [
+      containerEvent(context, 'Warning', 'Failed', `Failed to pull image "${image}": ${error}`),
+      containerEvent(context, 'Warning', 'Failed', 'Error: ErrImagePull'),
+    ],
+  };
+}
+
+/** ImagePullBackOff for the rest of the delay. */
+export function imageBackedOff(context: ContainerContext, { world }: ContainerEvent): Out {
+  const entry = context.imageBackOff;
+  if (entry === null) return { patch: { deadline: world.at } };
+  const text = `Back-off pulling image "${world.container.image ?? ''}"`;
+  return {
+    patch: {
+      op: '',
+      deadline: entry.since + entry.delayMs,
+      waiting: { reason: 'ImagePullBackOff', message: `${text}: ${entry.error}` },
+    },
+    effects: [
+      containerEvent(context, 'Normal', 'BackOff', text),
+      containerEvent(context, 'Warning', 'Failed', 'Error: ImagePullBackOff'),
+    ],
+  };
+}

@@ -1,0 +1,57 @@
+import { ask } from './asking.ts';
+import type { Out } from './asking.ts';
+import type { ContainerContext, ContainerEvent, ContainerWorld } from './container-context.ts';
+import { containerEvent } from './container-events.ts';
+import { fallbackEvents, hookAction, hookOverHttp } from './hook-effect.ts';
+import { nextKey } from './start-effects.ts';
+
+export function askPostStart(context: ContainerContext, { world }: ContainerEvent): Out {
+  const handler = world.container.lifecycle?.postStart;
+  if (handler === undefined) return { patch: { deadline: world.at } };
+  const hook = hookAction(handler, world.container, context.id, world.podIPs[0] ?? '', nextKey(context), 0);
+  if ('effect' in hook) return ask(context, hook.effect);
+  return { patch: { op: '', deadline: world.at + ('sleepMs' in hook ? hook.sleepMs : 0) } };
+}
+
+/** The server speaks http: the hook is asked for again that way. */
+export function askPostStartOverHttp(context: ContainerContext, { world }: ContainerEvent): Out {
+  const handler = world.container.lifecycle?.postStart;
+  const effect =
+    handler === undefined
+      ? null
+      : hookOverHttp(hookAction(handler, world.container, context.id, world.podIPs[0] ?? '', nextKey(context), 0));
+  return effect === null ? { patch: { op: '', deadline: world.at } } : ask(context, effect);
+}
+
+export function postStartDone(context: ContainerContext, event: ContainerEvent): Out {
+  const { container, podIPs } = event.world;
+  return {
+    patch: { op: '', deadline: null, waiting: null, postStartDone: context.id },
+    effects:
+      event.type === 'done'
+        ? fallbackEvents(event.outcome, container.lifecycle?.postStart, container, podIPs[0] ?? '')
+        : [],
+  };
+}
+
+/** Grace of a container whose postStart hook failed, seconds. */
+export function hookKillGrace(world: ContainerWorld): number {
+  return world.pod.metadata?.deletionGracePeriodSeconds ?? world.pod.spec?.terminationGracePeriodSeconds ?? 2;
+}
+
+/** A failed postStart hook kills its container (kubelet reason PostStartHookError, event FailedPostStartHook). */
+export function postStartFailed(context: ContainerContext, { world }: ContainerEvent): Out {
+  const graceSeconds = hookKillGrace(world);
+  return {
+    patch: {
+      op: '',
+      deadline: null,
+      waiting: { reason: 'PostStartHookError', message: 'PostStartHook failed' },
+      kill: { reason: 'postStartHook', message: 'FailedPostStartHook', graceSeconds, since: world.at, waitTurn: false },
+    },
+    effects: [
+      containerEvent(context, 'Warning', 'FailedPostStartHook', 'PostStartHook failed'),
+      containerEvent(context, 'Normal', 'Killing', 'FailedPostStartHook'),
+    ],
+  };
+}
