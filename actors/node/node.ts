@@ -44,6 +44,9 @@ import { keepHeapsSmall } from './small-heaps.ts';
 const GENERIC_PERIOD_MS = 1_000;
 const EVENTED_PERIOD_MS = 300_000;
 
+/** Pause before a pod whose actor could not start is tried again, ms. */
+const START_RETRY_MS = 10_000;
+
 /** What a node is made from. */
 export interface NodeOptions {
   config: KubeletConfiguration;
@@ -213,6 +216,9 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
         break;
       case 'fault':
         log.error({ podUID: message.uid, problem: message.message }, 'A pod machine failed; the pod keeps its state');
+        if (message.message.startsWith('pod.start:')) {
+          setTimeout(() => supervisor.take({ type: 'retryStart', at: now(), uid: message.uid }), START_RETRY_MS).unref();
+        }
         break;
       case 'effect':
         void pull(shard, message);

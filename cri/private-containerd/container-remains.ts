@@ -2,6 +2,9 @@ import { readFile, readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sendSignal } from './processes.ts';
 
+/** Where every containerd's shims listen. */
+const SHIM_SOCKETS = '/run/containerd/s';
+
 /** What the bundle of one container (or sandbox) in containerd's state folder says about it. */
 export interface Bundle {
   id: string;
@@ -94,10 +97,19 @@ export async function runsIn(pid: number, containerId: string): Promise<boolean>
   return (await readFile(`/proc/${pid}/cgroup`, 'utf8').catch(() => '')).includes(containerId);
 }
 
-/** Removes the sockets that killed shims left in `/run/containerd/s`, a folder containerd has no option for. */
+/**
+ * Removes the sockets that killed shims left in `/run/containerd/s`, a folder containerd has no option for: those of
+ * the bundles, and those that no process listens on any more. The latter belong to shims whose bundle was removed
+ * while their containerd was killed; a living shim of another containerd is in the kernel's list and is left alone.
+ */
 export async function removeShimSockets(bundles: readonly Bundle[]): Promise<void> {
   for (const { shimSocket } of bundles) if (shimSocket !== null) await rm(shimSocket, { force: true });
-  for (const dir of ['/run/containerd/s', '/run/containerd/fifo', '/run/containerd']) {
+  const listening = await readFile('/proc/net/unix', 'utf8').catch(() => null);
+  for (const name of listening === null ? [] : await names(SHIM_SOCKETS)) {
+    const path = join(SHIM_SOCKETS, name);
+    if (listening?.includes(path) === false) await rm(path, { force: true });
+  }
+  for (const dir of [SHIM_SOCKETS, '/run/containerd/fifo', '/run/containerd']) {
     await rmdir(dir).catch(() => {}); // in use by another containerd, or not there
   }
 }

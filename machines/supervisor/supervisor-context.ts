@@ -33,6 +33,8 @@ export type SupervisorMessage =
   /** PLEG looked at a pod. */
   | { type: 'seen'; at: number; observed: ObservedPod }
   | { type: 'finished'; at: number; uid: string }
+  /** A pod's actor could not be started (its machine threw on `pod.start`); time for the next try. */
+  | { type: 'retryStart'; at: number; uid: string }
   /** A worker died; a new one stands in its place. */
   | { type: 'shardReplaced'; at: number; shard: number };
 

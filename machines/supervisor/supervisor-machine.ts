@@ -25,6 +25,7 @@ export const supervisorMachine = machine.createMachine({
     config: { actions: supervise },
     seen: { actions: supervise },
     finished: { actions: supervise },
+    retryStart: { actions: supervise },
     shardReplaced: { actions: supervise },
   },
   states: {

@@ -41,6 +41,11 @@ export function decideSupervision(
     case 'finished':
       finish(turn, message.uid);
       break;
+    case 'retryStart': {
+      const tracked = turn.pods[message.uid];
+      if (tracked?.phase === 'started') start(turn, tracked);
+      break;
+    }
     case 'shardReplaced':
       for (const tracked of Object.values(turn.pods)) {
         if (tracked.shard !== message.shard || tracked.phase !== 'started') continue;

@@ -94,6 +94,7 @@ function seenPod(i: number, at: number, ip: string): ObservedPod {
 
 const state = new Map<string, string>();
 let onReport: (uid: string, ip: string) => void = () => undefined;
+let onObserve: (uid: string) => void = () => undefined;
 const pool = new ShardPool({
   shards,
   task: {
@@ -107,6 +108,8 @@ const pool = new ShardPool({
   log,
   metrics,
   onMessage: (_shard, message: FromShard) => {
+    // PLEG's part: a pod that asks for a look is looked at.
+    if (message.t === 'observe') onObserve(message.uid);
     if (message.t !== 'report') return;
     store.report(message.report);
     state.set(message.report.uid, message.report.state);
@@ -148,6 +151,10 @@ try {
     sent++;
     sentAt.set(`uid-${i}`, { at: performance.now(), ip });
     supervisor.take({ type: 'seen', at: Date.now(), observed: seenPod(i, Date.now(), ip) });
+  };
+  onObserve = (uid) => {
+    const ip = sentAt.get(uid)?.ip;
+    if (ip !== undefined) supervisor.take({ type: 'seen', at: Date.now(), observed: seenPod(Number(uid.slice(4)), Date.now(), ip) });
   };
   const began = performance.now();
   const cpu = process.cpuUsage();

@@ -204,3 +204,12 @@ test('whatever sources and shards do: one actor for a full name, none is told be
     { numRuns: 400, seed: 3 },
   );
 });
+
+test('an actor that could not start is started again; one that is gone is left alone', () => {
+  const bench = new Bench();
+  bench.config('ADD', named('a'));
+  assert.deepEqual(brief(bench.take({ type: 'retryStart', at: 2, uid: 'a' })), ['start a']);
+  bench.config('REMOVE', named('a'));
+  bench.take({ type: 'finished', at: 3, uid: 'a' });
+  assert.deepEqual(bench.take({ type: 'retryStart', at: 4, uid: 'a' }), []);
+});

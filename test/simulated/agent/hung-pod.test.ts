@@ -87,7 +87,7 @@ async function startTimes(b: Bench, round: number): Promise<number[]> {
   await b.put('others.yaml', ...names.map((name) => manifest(name)));
   const times = await until('the others to start', () => {
     const started = names.map((name) => BigInt(containerOf(b.sim, name)?.startedAt ?? '0'));
-    return started.every((at) => at > 0n) && started.map((at) => Number(at / 1000n) / 1000 - from);
+    return started.every((at) => at > 0n) ? started.map((at) => Number(at / 1000n) / 1000 - from) : null;
   });
   await running(b, OTHERS, (name) => name.startsWith(`r${round}-`));
   await b.remove('others.yaml');
