@@ -147,7 +147,7 @@ try {
   const times: number[] = [];
   let sent = 0;
   const send = (i: number): void => {
-    const ip = `10.${(sent >> 16) & 255}.${(sent >> 8) & 255}.${sent & 255}`;
+    const ip = `10.${((sent >> 16) & 127) + 1}.${(sent >> 8) & 255}.${sent & 255}`;
     sent++;
     sentAt.set(`uid-${i}`, { at: performance.now(), ip });
     supervisor.take({ type: 'seen', at: Date.now(), observed: seenPod(i, Date.now(), ip) });
