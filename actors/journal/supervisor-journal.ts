@@ -1,3 +1,4 @@
+import { trackedPods } from '../../machines/supervisor/pod-table.ts';
 import type { Logger } from 'pino';
 import type {
   SupervisorContext,
@@ -96,7 +97,7 @@ export class SupervisorJournal {
       context: rest,
     };
     let text = `${JSON.stringify(first)}\n`;
-    for (const { pod, comeback, ...tracked } of Object.values(pods)) {
+    for (const { pod, comeback, ...tracked } of trackedPods(pods)) {
       const back = comeback === null ? null : this.specs.refer(comeback);
       const t = { ...tracked, pod: this.specs.refer(pod), comeback: back };
       text += `${this.specs.take()}${JSON.stringify({ r: 'sup.snap', t })}\n`;

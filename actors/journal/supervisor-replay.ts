@@ -8,6 +8,7 @@ import type {
   SupervisorOrder,
   TrackedPod,
 } from '../../machines/supervisor/supervisor-context.ts';
+import { NO_TRACKED_PODS, podTable } from '../../machines/supervisor/pod-table.ts';
 import { supervisorMachine } from '../../machines/supervisor/supervisor-machine.ts';
 import { specIdOf } from './spec-book.ts';
 import type { SpecReference } from './spec-book.ts';
@@ -37,7 +38,7 @@ export class SupervisorReplay {
   private readonly pod: (reference: SpecReference) => Pod;
   private snapshot: AnyMachineSnapshot | null = null;
   /** The pods of a segment's beginning, until its first message. */
-  private restored: Record<string, TrackedPod> | null = null;
+  private restored: TrackedPod[] | null = null;
   /** Messages without a recorded outcome so far. */
   readonly open = new Map<number, Judged>();
   messages = 0;
@@ -49,8 +50,8 @@ export class SupervisorReplay {
   /** A segment begins with the supervisor's place, without its pods. */
   begin(value: unknown, context: { shards: number }): void {
     const born = initialTransition(supervisorMachine, { shards: context.shards })[0] as AnyMachineSnapshot;
-    this.restored = {};
-    this.place(value, { ...(born.context as SupervisorContext), ...context, pods: {} });
+    this.restored = [];
+    this.place(value, { ...(born.context as SupervisorContext), ...context, pods: NO_TRACKED_PODS });
   }
 
   /** One tracked pod of a segment's beginning. */
@@ -62,7 +63,7 @@ export class SupervisorReplay {
       pod: this.pod(tracked['pod'] as SpecReference),
       comeback: comeback === null ? null : this.pod(comeback),
     } as TrackedPod;
-    this.restored[whole.uid] = whole;
+    this.restored.push(whole);
   }
 
   /** Handles a message; false when no segment has begun. */
@@ -70,7 +71,7 @@ export class SupervisorReplay {
     if (this.snapshot === null) return false;
     if (this.restored !== null) {
       const context = this.snapshot.context as SupervisorContext;
-      this.place(this.snapshot.value, { ...context, pods: this.restored });
+      this.place(this.snapshot.value, { ...context, pods: podTable(this.restored) });
       this.restored = null;
     }
     const message = this.resolved(raw);

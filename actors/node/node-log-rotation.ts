@@ -45,7 +45,7 @@ class LogPaths {
 
   /** Paths of these containers, without those that the runtime does not tell; forgets all others. */
   async of(ids: readonly string[]): Promise<{ id: string; logPath: string }[]> {
-    const found = await Promise.all(ids.map((id) => this.known.get(id) ?? this.ask(id)));
+    const found = await Promise.all(ids.map(async (id) => this.known.get(id) ?? (await this.ask(id))));
     const all = ids.flatMap((id, i) => {
       const logPath = found[i];
       return logPath === undefined ? [] : [{ id, logPath }];

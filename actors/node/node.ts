@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Piscina } from 'piscina';
 import { createCriClient } from '../../cri/client/cri-client.ts';
+import { trackedPod } from '../../machines/supervisor/pod-table.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
 import type { ActorletSettings } from '../configuration/actorlet-settings.ts';
 import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
@@ -208,7 +209,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
         pleg.observe(message.uid);
         break;
       case 'finished':
-        podMetrics.finished(supervisor.context.pods[message.uid]);
+        podMetrics.finished(trackedPod(supervisor.context.pods, message.uid));
         supervisor.take({ type: 'finished', at: now(), uid: message.uid });
         break;
       case 'metrics':
@@ -217,7 +218,10 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       case 'fault':
         log.error({ podUID: message.uid, problem: message.message }, 'A pod machine failed; the pod keeps its state');
         if (message.message.startsWith('pod.start:')) {
-          setTimeout(() => supervisor.take({ type: 'retryStart', at: now(), uid: message.uid }), START_RETRY_MS).unref();
+          setTimeout(
+            () => supervisor.take({ type: 'retryStart', at: now(), uid: message.uid }),
+            START_RETRY_MS,
+          ).unref();
         }
         break;
       case 'effect':

@@ -1,5 +1,6 @@
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
+import { trackedPods } from '../../machines/supervisor/pod-table.ts';
 import type { SupervisorContext, TrackedPod } from '../../machines/supervisor/supervisor-context.ts';
 import { resolveFeatureGates } from '../configuration/feature-gates.ts';
 import { FEATURE_GATES } from '../configuration/feature-gate-table.ts';
@@ -54,7 +55,7 @@ export class PodMetrics {
     const desired: Record<string, number> = { '': 0, true: 0 };
     const active: Record<string, number> = { '': 0, true: 0 };
     let ephemeral = 0;
-    for (const tracked of Object.values(pods)) {
+    for (const tracked of trackedPods(pods)) {
       const lifecycle = lifecycleOf(store.reportOf(tracked.uid)?.state ?? '');
       const isStatic = staticLabel(tracked);
       const config = configOf(tracked);

@@ -10,6 +10,7 @@ import type {
   SupervisorMessage,
   SupervisorOrder,
 } from '../../machines/supervisor/supervisor-context.ts';
+import { trackedPod, trackedPods } from '../../machines/supervisor/pod-table.ts';
 import { supervisorMachine } from '../../machines/supervisor/supervisor-machine.ts';
 import { SupervisorJournal } from '../journal/supervisor-journal.ts';
 import type { SupervisorJournalSettings } from '../journal/supervisor-journal.ts';
@@ -69,7 +70,7 @@ export class Supervisor {
 
   /** Is there an actor (or a place in the queue) for this pod? */
   tracks(uid: string): boolean {
-    return this.context.pods[uid] !== undefined;
+    return trackedPod(this.context.pods, uid) !== undefined;
   }
 
   /** Handles one message. */
@@ -115,14 +116,14 @@ export class Supervisor {
 
   /** Tells one living pod actor. */
   tell(uid: string, message: PodMessage): void {
-    const tracked = this.context.pods[uid];
+    const tracked = trackedPod(this.context.pods, uid);
     // A pod that waits to be seen is told the time's facts by its start; only orders are kept for it.
     if (tracked?.phase === 'started' && !this.unseen.has(uid)) this.options.post(tracked.shard, uid, message);
   }
 
   /** UIDs of living pod actors with their shards. */
   started(): { uid: string; shard: number }[] {
-    return Object.values(this.context.pods).filter((p) => p.phase === 'started');
+    return trackedPods(this.context.pods).filter((p) => p.phase === 'started');
   }
 
   private remember(observed: ObservedPod): void {

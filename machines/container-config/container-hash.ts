@@ -6,6 +6,17 @@ import { goJson } from './go-json.ts';
  * the debug print of the JSON of `{image, name}` - so that a switch between the two restarts nothing.
  */
 export function containerHash(container: { name: string; image?: string }): string {
+  const known = hashes.get(container);
+  if (known !== undefined) return known;
+  const hash = hashOf(container);
+  hashes.set(container, hash);
+  return hash;
+}
+
+/** Specs are never changed in place, and each step of a pod asks for the hashes of all its containers. */
+const hashes = new WeakMap<object, string>();
+
+function hashOf(container: { name: string; image?: string }): string {
   const bytes = utf8(goJson({ image: container.image ?? '', name: container.name }));
   // What the kubelet's printer makes of a byte slice, its bytes in decimal.
   const printed = `([]uint8)[${bytes.join(' ')}]`;

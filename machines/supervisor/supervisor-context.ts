@@ -2,6 +2,7 @@ import type { Pod } from '../protocol/api-types.ts';
 import type { PodMessage, PodSource, TerminationOrder } from '../protocol/messages.ts';
 import type { PodConfigUpdate } from '../sources/pod-config.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
+import type { PodTable } from './pod-table.ts';
 
 /** One pod as the supervisor tracks it (kubelet's pod worker, without its work). */
 export interface TrackedPod {
@@ -23,7 +24,7 @@ export interface TrackedPod {
 export interface SupervisorContext {
   shards: number;
   sourcesReady: boolean;
-  pods: Readonly<Record<string, TrackedPod>>;
+  pods: PodTable;
 }
 
 /** What reaches the supervisor. */

@@ -1,5 +1,6 @@
 import { setup } from 'xstate';
 import { act } from '../machine-step/act.ts';
+import { NO_TRACKED_PODS } from './pod-table.ts';
 import type { SupervisorContext, SupervisorMessage, SupervisorOrder } from './supervisor-context.ts';
 import { decideSupervision } from './supervisor-step.ts';
 
@@ -19,7 +20,7 @@ const supervise = act((context: SupervisorContext, message: SupervisorMessage) =
  */
 export const supervisorMachine = machine.createMachine({
   id: 'supervisor',
-  context: ({ input }) => ({ shards: input.shards, sourcesReady: false, pods: {} }),
+  context: ({ input }) => ({ shards: input.shards, sourcesReady: false, pods: NO_TRACKED_PODS }),
   initial: 'waitingForSources',
   on: {
     config: { actions: supervise },

@@ -1,11 +1,12 @@
 import type { Pod } from '../protocol/api-types.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
 import { orphanPod } from './orphan-pod.ts';
+import { hashOfUid, PodTableDraft, trackedPod, trackedPods } from './pod-table.ts';
 import type { SupervisorContext, SupervisorMessage, SupervisorOrder, TrackedPod } from './supervisor-context.ts';
 import { terminate } from './supervisor-context.ts';
 
 interface Turn {
-  pods: Record<string, TrackedPod>;
+  pods: PodTableDraft;
   orders: SupervisorOrder[];
   shards: number;
   /** UIDs of pods whose actor lives by full name: made once in a turn, when it is asked for. */
@@ -19,14 +20,14 @@ export function decideSupervision(
 ): { context: SupervisorContext; orders: SupervisorOrder[] } {
   // A look at a tracked pod changes nothing here: the common case costs no copy.
   if (message.type === 'seen') {
-    const tracked = context.pods[message.observed.uid];
+    const tracked = trackedPod(context.pods, message.observed.uid);
     if (tracked !== undefined) {
       const told =
         tracked.phase === 'started' ? [tell(tracked, { type: 'pod.observed', observed: message.observed })] : [];
       return { context, orders: told };
     }
   }
-  const turn: Turn = { pods: { ...context.pods }, orders: [], shards: context.shards, started: null };
+  const turn: Turn = { pods: new PodTableDraft(context.pods), orders: [], shards: context.shards, started: null };
   let { sourcesReady } = context;
   switch (message.type) {
     case 'config':
@@ -42,19 +43,19 @@ export function decideSupervision(
       finish(turn, message.uid);
       break;
     case 'retryStart': {
-      const tracked = turn.pods[message.uid];
+      const tracked = turn.pods.get(message.uid);
       if (tracked?.phase === 'started') start(turn, tracked);
       break;
     }
     case 'shardReplaced':
-      for (const tracked of Object.values(turn.pods)) {
+      for (const tracked of trackedPods(context.pods)) {
         if (tracked.shard !== message.shard || tracked.phase !== 'started') continue;
         start(turn, tracked);
         if (tracked.terminating) turn.orders.push(tell(tracked, terminate({ reason: 'Removed', message: '' })));
       }
       break;
   }
-  return { context: { ...context, sourcesReady, pods: turn.pods }, orders: turn.orders };
+  return { context: { ...context, sourcesReady, pods: turn.pods.table() }, orders: turn.orders };
 }
 
 function tell(tracked: TrackedPod, message: Extract<SupervisorOrder, { type: 'tell' }>['message']): SupervisorOrder {
@@ -63,12 +64,12 @@ function tell(tracked: TrackedPod, message: Extract<SupervisorOrder, { type: 'te
 
 function takeConfig(turn: Turn, { update }: Extract<SupervisorMessage, { type: 'config' }>, pod: Pod): void {
   const uid = pod.metadata?.uid ?? '';
-  const tracked = turn.pods[uid];
+  const tracked = turn.pods.get(uid);
   switch (update.op) {
     case 'ADD':
       if (tracked === undefined) add(turn, pod, update.source);
       else if (tracked.terminating || tracked.source === 'orphan')
-        turn.pods[uid] = { ...tracked, comeback: pod, source: update.source };
+        turn.pods.put({ ...tracked, comeback: pod, source: update.source });
       else change(turn, tracked, pod);
       break;
     case 'UPDATE':
@@ -97,19 +98,20 @@ function add(turn: Turn, pod: Pod, source: TrackedPod['source']): void {
     terminating: false,
     comeback: null,
   };
-  turn.pods[uid] = tracked;
+  turn.pods.put(tracked);
   if (!predecessorOf(turn, tracked)) start(turn, tracked);
 }
 
 /** Another pod of the same full name still has an actor: it must end first (C1). */
 function predecessorOf(turn: Turn, { uid, fullName }: TrackedPod): boolean {
-  return (startedByName(turn).get(fullName) ?? []).some((other) => other !== uid && turn.pods[other] !== undefined);
+  return (startedByName(turn).get(fullName) ?? []).some((other) => other !== uid && turn.pods.get(other) !== undefined);
 }
 
 function startedByName(turn: Turn): Map<string, string[]> {
   if (turn.started !== null) return turn.started;
   turn.started = new Map();
-  for (const tracked of Object.values(turn.pods)) if (tracked.phase === 'started') noteStarted(turn.started, tracked);
+  for (const tracked of trackedPods(turn.pods.table()))
+    if (tracked.phase === 'started') noteStarted(turn.started, tracked);
   return turn.started;
 }
 
@@ -121,41 +123,42 @@ function noteStarted(started: Map<string, string[]>, { fullName, uid }: TrackedP
 
 function start(turn: Turn, tracked: TrackedPod): void {
   const { uid, shard, pod, source } = tracked;
-  turn.pods[uid] = { ...tracked, phase: 'started' };
+  turn.pods.put({ ...tracked, phase: 'started' });
   if (turn.started !== null) noteStarted(turn.started, tracked);
   turn.orders.push({ type: 'start', uid, shard, pod, source });
 }
 
 function change(turn: Turn, tracked: TrackedPod, pod: Pod): void {
   const terminating = tracked.terminating || pod.metadata?.deletionTimestamp !== undefined;
-  turn.pods[tracked.uid] = tracked.comeback === null ? { ...tracked, pod, terminating } : { ...tracked, comeback: pod };
+  turn.pods.put(tracked.comeback === null ? { ...tracked, pod, terminating } : { ...tracked, comeback: pod });
   if (tracked.phase === 'started' && tracked.comeback === null)
     turn.orders.push(tell(tracked, { type: 'pod.update', pod }));
 }
 
 function remove(turn: Turn, tracked: TrackedPod): void {
   if (tracked.phase === 'waiting') {
-    delete turn.pods[tracked.uid];
+    turn.pods.delete(tracked.uid);
     turn.orders.push({ type: 'forget', uid: tracked.uid });
     return;
   }
-  turn.pods[tracked.uid] = { ...tracked, terminating: true, comeback: null };
+  turn.pods.put({ ...tracked, terminating: true, comeback: null });
   turn.orders.push(tell(tracked, terminate({ reason: 'Removed', message: 'the pod was removed from its source' })));
 }
 
 function finish(turn: Turn, uid: string): void {
-  const tracked = turn.pods[uid];
+  const tracked = turn.pods.get(uid);
   if (tracked === undefined) return;
-  delete turn.pods[uid];
+  turn.pods.delete(uid);
   turn.orders.push({ type: 'forget', uid });
   // It ended by an order that an earlier agent had given, and its source names it again.
   const { pod, source, comeback, terminating } = tracked;
   const wanted = !terminating && source !== 'orphan' && pod.metadata?.deletionTimestamp === undefined;
   const again = comeback ?? (wanted ? pod : null);
   if (again !== null) add(turn, again, source);
-  const next = Object.values(turn.pods).find(
-    (other) => other.fullName === tracked.fullName && other.phase === 'waiting',
-  );
+  const next = turn.pods
+    .waitingUids()
+    .map((other) => turn.pods.get(other))
+    .find((other) => other?.fullName === tracked.fullName);
   if (next !== undefined && !predecessorOf(turn, next)) start(turn, next);
 }
 
@@ -179,7 +182,5 @@ function killOrphan(turn: Turn, observed: ObservedPod): void {
 
 /** Sticky place of a pod: a hash of its UID. */
 export function shardOf(uid: string, shards: number): number {
-  let h = 0x811c9dc5;
-  for (let i = 0; i < uid.length; i++) h = Math.imul(h ^ uid.charCodeAt(i), 0x01000193);
-  return (h >>> 0) % shards;
+  return hashOfUid(uid) % shards;
 }

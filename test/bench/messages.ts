@@ -154,7 +154,8 @@ try {
   };
   onObserve = (uid) => {
     const ip = sentAt.get(uid)?.ip;
-    if (ip !== undefined) supervisor.take({ type: 'seen', at: Date.now(), observed: seenPod(Number(uid.slice(4)), Date.now(), ip) });
+    if (ip !== undefined)
+      supervisor.take({ type: 'seen', at: Date.now(), observed: seenPod(Number(uid.slice(4)), Date.now(), ip) });
   };
   const began = performance.now();
   const cpu = process.cpuUsage();

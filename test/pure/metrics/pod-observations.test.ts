@@ -7,6 +7,7 @@ import { podObservations } from '../../../actors/shard/pod-observations.ts';
 import { PodMetrics } from '../../../actors/node/pod-metrics.ts';
 import { PodStore } from '../../../actors/status/pod-store.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
+import { podTable } from '../../../machines/supervisor/pod-table.ts';
 import type { TrackedPod } from '../../../machines/supervisor/supervisor-context.ts';
 import { PodWorld, pod } from '../pod/pod-world.ts';
 
@@ -168,7 +169,10 @@ test('pods in figures: desired, active, working, orphaned, restarted', async () 
   counts.posted('a', { ...start, source: 'file' });
   counts.finished(pods.back);
   counts.finished(pods.done);
-  counts.scrape({ context: { shards: 1, sourcesReady: true, pods }, journalBytes: 10 }, store);
+  counts.scrape(
+    { context: { shards: 1, sourcesReady: true, pods: podTable(Object.values(pods)) }, journalBytes: 10 },
+    store,
+  );
   const text = await metrics.text();
   for (const line of [
     'kubelet_desired_pods{static="true"} 3',

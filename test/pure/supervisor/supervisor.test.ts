@@ -11,6 +11,7 @@ import type {
   SupervisorMessage,
   SupervisorOrder,
 } from '../../../machines/supervisor/supervisor-context.ts';
+import { trackedPod, trackedPods } from '../../../machines/supervisor/pod-table.ts';
 import { supervisorMachine } from '../../../machines/supervisor/supervisor-machine.ts';
 import { shardOf } from '../../../machines/supervisor/supervisor-step.ts';
 import { pod as makePod } from '../pod/pod-world.ts';
@@ -54,7 +55,10 @@ test('add, update, reconcile, remove, finished', () => {
   assert.deepEqual(brief(bench.config('UPDATE', named('x'))), [], 'a pod that nobody added');
   assert.deepEqual(brief(bench.config('REMOVE', named('a'))), ['pod.terminate a']);
   assert.deepEqual(brief(bench.take({ type: 'finished', at: 2, uid: 'a' })), ['forget a']);
-  assert.deepEqual(Object.keys(bench.context.pods), ['b']);
+  assert.deepEqual(
+    trackedPods(bench.context.pods).map((p) => p.uid),
+    ['b'],
+  );
   assert.deepEqual(bench.take({ type: 'finished', at: 2, uid: 'a' }), [], 'told twice');
 });
 
@@ -170,7 +174,7 @@ test('whatever sources and shards do: one actor for a full name, none is told be
       const names: Record<string, string> = { a: 'x', b: 'x', c: 'y' };
       const carry = (orders: SupervisorOrder[], replaced: boolean) => {
         for (const o of orders) {
-          const fullName = bench.context.pods[o.uid]?.fullName ?? '';
+          const fullName = trackedPod(bench.context.pods, o.uid)?.fullName ?? '';
           if (o.type === 'start') {
             assert.ok(replaced || !living.has(o.uid), 'started twice');
             // An orphan is taken up only to be stopped: it waits for nobody.
@@ -187,7 +191,7 @@ test('whatever sources and shards do: one actor for a full name, none is told be
       for (const { op, uid } of list) {
         const p = named(uid, names[uid]);
         if (op === 'finish') {
-          if (bench.context.pods[uid]?.terminating && living.has(uid))
+          if (trackedPod(bench.context.pods, uid)?.terminating && living.has(uid))
             carry(bench.take({ type: 'finished', at: 1, uid }), false);
         } else if (op === 'seen')
           carry(bench.take({ type: 'seen', at: 1, observed: { ...observed(uid), name: names[uid] ?? '' } }), false);
@@ -195,8 +199,9 @@ test('whatever sources and shards do: one actor for a full name, none is told be
         else carry(bench.config(op, p), false);
       }
       for (const uid of [...living.keys()])
-        if (bench.context.pods[uid]?.terminating) carry(bench.take({ type: 'finished', at: 9, uid }), false);
-      for (const tracked of Object.values(bench.context.pods)) {
+        if (trackedPod(bench.context.pods, uid)?.terminating)
+          carry(bench.take({ type: 'finished', at: 9, uid }), false);
+      for (const tracked of trackedPods(bench.context.pods)) {
         if (tracked.phase === 'waiting')
           assert.ok([...living.values()].includes(tracked.fullName), `${tracked.uid} waits for nobody`);
       }

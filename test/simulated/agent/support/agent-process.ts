@@ -7,6 +7,7 @@ import type { Worker } from 'node:worker_threads';
 import { loadConfiguration } from '../../../../actors/configuration/load-configuration.ts';
 import { createLogger } from '../../../../actors/logging/create-logger.ts';
 import { startNode } from '../../../../actors/node/node.ts';
+import { trackedPods } from '../../../../machines/supervisor/pod-table.ts';
 import type { AgentOptions, Answer, Question } from './agent.ts';
 
 const options = JSON.parse(process.env['AGENT_OPTIONS'] ?? '{}') as AgentOptions;
@@ -69,7 +70,7 @@ async function answer(question: Question): Promise<unknown> {
     case 'pods':
       return node.store.list();
     case 'tracked':
-      return Object.keys(node.supervisor.context.pods).length;
+      return trackedPods(node.supervisor.context.pods).length;
     case 'events':
       return node.events.recent();
     case 'metrics':
