@@ -2,7 +2,7 @@
  * Messages per second through supervisor -> shard -> supervisor: pods run in the real worker threads (supervisor
  * machine, ShardPool, journal on), and for each one PLEG's word that its address changed is taken by the supervisor,
  * journaled and stepped by its shard, and comes back as the pod's report.
- *   node test/bench/messages.ts [--pods 200] [--messages 40000] [--window 200] [--shards 2] [--no-journal]
+ *   bin/bench messages [--pods 200] [--messages 40000] [--window 200] [--shards 2] [--no-journal]
  * `window`: messages under way at a time; 1 = the time of one round trip. Prints one JSON object; the workers' log
  * goes to standard error.
  */

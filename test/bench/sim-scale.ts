@@ -1,7 +1,7 @@
 /**
  * Many pods on one agent and the simulated runtime, in one run: RSS and CPU of the agent without pods, time until
  * all run, RSS and idle CPU with all of them, time until everything is gone.
- *   node test/bench/sim-scale.ts [--pods 2000] [--shards 2] [--idle 10] [--journal DIR] [--files]
+ *   bin/bench sim-scale [--pods 2000] [--shards 2] [--idle 10] [--journal DIR] [--files]
  * `--journal DIR` leaves the agent's message log there (for test/bench/replay.ts); `--files` gives each pod a file
  * of its own instead of one file with many documents. Prints one JSON object; compare within one machine only.
  */
