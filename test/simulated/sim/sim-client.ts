@@ -6,12 +6,11 @@ import { credentials, Metadata } from '@grpc/grpc-js';
 import type { CallOptions, ServiceError } from '@grpc/grpc-js';
 import {
   ContainerConfig,
-  ContainerEventResponse,
   ImageServiceClient,
   PodSandboxConfig,
   RuntimeServiceClient,
 } from '../../../cri/generated/runtime/v1/api.ts';
-import type { DeepPartial } from '../../../cri/generated/runtime/v1/api.ts';
+import type { DeepPartial, ContainerEventResponse } from '../../../cri/generated/runtime/v1/api.ts';
 import type { SimScript } from '../../../cri/sim/script.ts';
 import { startSimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';
 import type { SimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';
