@@ -4,6 +4,8 @@ import type { Logger } from 'pino';
 import type { Piscina } from 'piscina';
 import { createCriClient } from '../../cri/client/cri-client.ts';
 import { trackedPod } from '../../machines/supervisor/pod-table.ts';
+import { ActorletError } from '../../machines/errors/define.ts';
+import { nodeErrors } from '../../machines/errors/node-errors.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
 import type { ActorletSettings } from '../configuration/actorlet-settings.ts';
 import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
@@ -216,7 +218,10 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
         metrics.applyObservations(message.batch);
         break;
       case 'fault':
-        log.error({ podUID: message.uid, problem: message.message }, 'A pod machine failed; the pod keeps its state');
+        log.error(
+          { err: new ActorletError(nodeErrors.stepFailed, { pod: message.uid, problem: message.message }) },
+          'A pod machine failed',
+        );
         if (message.message.startsWith('pod.start:')) {
           setTimeout(
             () => supervisor.take({ type: 'retryStart', at: now(), uid: message.uid }),

@@ -10,12 +10,7 @@ export const nodeErrors = defineErrors('NOD', {
   shardEnded: [2, 'Shard {shard} ended unexpectedly: {problem}.', 'Its pods are taken over by a new worker.'],
   stepFailed: [
     3,
-    'The machine of pod {pod} failed on a message of type {type}: {problem}.',
-    'The pod keeps its last state and is tried again at the next sync; replay its journal to see the step.',
-  ],
-  noRuntime: [
-    4,
-    'The container runtime at {endpoint} cannot be used: {problem}.',
-    'Check that it runs and speaks CRI v1; --container-runtime-endpoint names another.',
+    'The machine of pod {pod} failed on a message: {problem}.',
+    'The pod keeps its last state and the next message is tried anew; replay its journal to see the step.',
   ],
 });

@@ -47,10 +47,15 @@ export async function bench(
 ): Promise<Bench> {
   const { script = {}, ...agentOptions } = options;
   const dir = mkdtempSync(join(tmpdir(), 'actorlet-agent-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true, maxRetries: 5 }));
+  // One hook, for hooks run in the order they were given: an agent that still lives would make its folders again.
+  const ends: (() => Promise<void>)[] = [];
+  t.after(async () => {
+    for (const end of ends.reverse()) await end();
+    rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+  });
   const socket = join(dir, 'cri.sock');
   const sim = await startSimulatedRuntime({ socket, script: { images: [PRESENT], ...script }, seed: 1 });
-  t.after(() => sim.stop());
+  ends.push(() => sim.stop());
   const endpoint = `unix://${socket}`;
   const start = () => startAgent({ dir, endpoint, ...agentOptions });
   const it: Bench = {
@@ -66,7 +71,7 @@ export async function bench(
     },
     remove: (file) => rm(join(dir, 'manifests', file)),
   };
-  t.after(() => it.agent.kill());
+  ends.push(() => it.agent.kill());
   return it;
 }
 
