@@ -45,6 +45,7 @@ export default function runShard(task: ShardTask): Promise<void> {
     now: Date.now,
     onDone: (effect, seconds, error) => batch.push(...effectObservations.effect(effect, seconds, error)),
   });
+  const beat = new Int32Array(task.heartbeat);
   const shard = new Shard({
     settings: task.settings,
     journal: task.journal === null ? null : { ...task.journal, shard: task.shard, settings: task.settings, log },
@@ -52,11 +53,11 @@ export default function runShard(task: ShardTask): Promise<void> {
     now: Date.now,
     send,
     run,
+    beat: () => Atomics.add(beat, 0, 1),
     observe: (readings) => {
       if (readings.length > 0) batch.push(...readings);
     },
   });
-  const beat = new Int32Array(task.heartbeat);
   const beating = setInterval(() => Atomics.add(beat, 0, 1), BEAT_MS);
   let handled = 0;
   let journaled = 0;

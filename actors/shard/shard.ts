@@ -21,6 +21,8 @@ export interface ShardSettings {
   send: (message: FromShard) => void;
   /** Readings for the metrics. */
   observe?: (batch: Observation[]) => void;
+  /** Told at each message: a long batch is a sign of life too; only a single step that never ends is none. */
+  beat?: () => void;
   /** Carries out an effect; never rejects. */
   run: (effect: Effect) => Promise<Outcome>;
 }
@@ -91,6 +93,7 @@ export class Shard {
 
   private handle(n: number, uid: string, message: PodMessage): void {
     this.handled++;
+    this.config.beat?.();
     const pod = this.hosted(uid, message);
     if (pod === undefined) return;
     const before = pod.snapshot.context;

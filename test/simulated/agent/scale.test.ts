@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { bench, manifest, running, until } from './support/bench.ts';
@@ -11,6 +11,16 @@ function filesBelow(dir: string): string[] {
   return readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((e) => !e.isDirectory())
     .map((e) => e.name);
+}
+
+/** What the agent's log tells of shards that were replaced, of the runtime, and of sandboxes and containers that failed. */
+function troubles(logFile: string): string[] {
+  const words =
+    /Shard is|Shard ended|Runtime state changed|FailedCreatePodSandBox|SandboxChanged|"reason":"Failed"|machine failed/;
+  return readFileSync(logFile, 'utf8')
+    .split('\n')
+    .filter((line) => words.test(line))
+    .slice(0, 20);
 }
 
 test('2,000 pods run on one agent, then all are removed and nothing is left', async (t) => {
@@ -29,11 +39,16 @@ test('2,000 pods run on one agent, then all are removed and nothing is left', as
   assert.deepEqual(
     [b.sim.state.calls.count('RunPodSandbox'), b.sim.state.calls.count('CreateContainer')],
     [PODS, PODS],
+    `made more than once; from the log:\n${troubles(b.agent.logFile).join('\n')}`,
   );
 
   from = performance.now();
   await b.remove('pods.yaml');
-  await until('all to be gone', async () => (await b.agent.tracked()) === 0, { everyMs: 250, agent: b.agent });
+  await until('all to be gone', async () => (await b.agent.tracked()) === 0, {
+    everyMs: 250,
+    withinMs: 900_000,
+    agent: b.agent,
+  });
   const gone = await b.agent.usage();
   t.diagnostic(
     `all are gone after ${Math.round(performance.now() - from)} ms; CPU ${gone.cpuMs - full.cpuMs} ms, RSS ${gone.rssMiB} MiB`,

@@ -82,6 +82,8 @@ export function putAtOnce(folder: string, file: string, pods: readonly object[])
 
 /** Watchdog for waits: long enough for any machine; nobody asserts a speed by it. */
 const WATCHDOG_MS = 180_000;
+/** The same for thousands of pods on a machine with other things to do. */
+const LONG_WATCHDOG_MS = 900_000;
 
 /** Waits until `look` gives something other than false, null or undefined. */
 export async function until<T>(
@@ -102,7 +104,7 @@ export async function running(b: Bench, count: number, match: (name: string) => 
   await until(
     `${count} pods in syncing.running`,
     async () => (await b.agent.rows()).filter((r) => r.state === 'syncing.running' && match(r.name)).length >= count,
-    { everyMs: count > 500 ? 250 : 20, agent: b.agent },
+    count > 500 ? { everyMs: 250, withinMs: LONG_WATCHDOG_MS, agent: b.agent } : { agent: b.agent },
   );
 }
 
