@@ -12,6 +12,8 @@ import type { FromShard, ShardTask, ToShard } from './shard-protocol.ts';
 /** How often heartbeats are looked at, and how long a worker may be silent, ms. */
 const CHECK_MS = 500;
 const SILENT_MS = 3_000;
+/** The same for a worker that still loads its code, ms: on a starved machine that takes its time, and nothing can loop yet. */
+const LOADING_MS = 60_000;
 
 /** What the pool is made from. */
 export interface ShardPoolOptions {
@@ -54,6 +56,8 @@ interface Worker {
   abort: AbortController;
   ended: Promise<void>;
   ready: Promise<void>;
+  /** It has answered once. */
+  loaded: boolean;
 }
 
 /**
@@ -111,11 +115,15 @@ export class ShardPool {
       lastSeen: Date.now(),
       abort,
       ready,
+      loaded: false,
       ended: Promise.resolve(),
     };
     port.on('message', (message: FromShard) => {
-      if (message.t === 'ready') answered();
-      else this.options.onMessage(shard, message);
+      if (message.t === 'ready') {
+        worker.loaded = true;
+        worker.lastSeen = Date.now();
+        answered();
+      } else this.options.onMessage(shard, message);
     });
     worker.ended = run.then(
       () => this.gone(shard, worker, 'its task returned'),
@@ -155,7 +163,7 @@ export class ShardPool {
         this.options.metrics.shardHeartbeat.set({ shard: String(shard) }, now / 1000);
         return;
       }
-      if (now - worker.lastSeen < SILENT_MS) return;
+      if (now - worker.lastSeen < (worker.loaded ? SILENT_MS : LOADING_MS)) return;
       this.options.log.error(
         { err: new ActorletError(nodeErrors.shardSilent, { shard, ms: now - worker.lastSeen }) },
         'Shard is silent',

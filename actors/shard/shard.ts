@@ -27,6 +27,9 @@ export interface ShardSettings {
   run: (effect: Effect) => Promise<Outcome>;
 }
 
+/** Messages handled in one turn of the event loop, at most: thousands of pods may begin at once. */
+const MAX_BATCH = 64;
+
 interface Hosted {
   uid: string;
   source: string;
@@ -57,7 +60,7 @@ export class Shard {
     return this.journal?.totalBytes ?? 0;
   }
 
-  /** Puts a message in the pod's mailbox. All messages of one turn of the event loop share one write of the journal. */
+  /** Puts a message in the pod's mailbox. All messages of one turn of the event loop share one write of the journal, up to a bound. */
   post(uid: string, message: PodMessage): void {
     this.queue.push({ uid, message });
     if (this.scheduled) return;
@@ -74,8 +77,13 @@ export class Shard {
 
   private drain(): void {
     this.scheduled = false;
-    const batch = this.queue;
-    this.queue = [];
+    const batch = this.queue.length > MAX_BATCH ? this.queue.splice(0, MAX_BATCH) : this.queue;
+    if (batch === this.queue) this.queue = [];
+    else {
+      // The rest waits a turn, so that answers of the runtime, timers and the heartbeat come in between.
+      this.scheduled = true;
+      setImmediate(() => this.drain());
+    }
     const starting = new Set<string>();
     const numbers = batch.map(({ uid, message }) => {
       if (message.type === 'pod.start') starting.add(uid);
