@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
 /** actorlet's own settings; flags only, so that a configuration file stays one that kubelet reads too. */
@@ -14,10 +15,18 @@ export interface ActorletSettings {
   stopPrivateContainerd: boolean;
 }
 
+/**
+ * One worker thread for each core but the one of the main thread, 1 to 4: more would cost their memory (some 33 MiB
+ * each) and bring nothing, since waiting for the runtime needs no thread.
+ */
+export function defaultShards(cores: number): number {
+  return Math.min(4, Math.max(1, cores - 1));
+}
+
 /** The defaults below a root directory. */
 export function defaultSettings(rootDir: string): ActorletSettings {
   return {
-    shards: 2,
+    shards: defaultShards(availableParallelism()),
     journalDir: join(rootDir, 'journal'),
     journalMaxBytes: 268_435_456,
     privateContainerd: 'auto',

@@ -1,40 +1,43 @@
 import type { Logger } from 'pino';
 import type { PodEventReport } from '../shard/shard-protocol.ts';
+import type { EventSink, RecordedEvent } from './recorded-event.ts';
 
-/** Events kept for whoever asks, newest last. */
+/** Events of pods kept for whoever asks, newest last. */
 const KEPT = 1_000;
 
 /**
- * Takes the Kubernetes events of all pods. A standalone node has no API server to send them to: they go to the
- * log, as kubelet logs "Event occurred", and the last thousand are kept.
+ * Takes the Kubernetes events of all pods and of the node. They go to the log, as kubelet logs "Event occurred", and
+ * to each sink (the API server's is `ApiEvents`; a standalone node has none). The last thousand of pods are kept.
  */
-export class EventRecorder {
+export class EventRecorder implements EventSink {
   private readonly log: Logger;
   private readonly kept: PodEventReport[] = [];
   private readonly listeners = new Set<(event: PodEventReport) => void>();
+  private readonly sinks = new Set<EventSink>();
 
   constructor(log: Logger) {
     this.log = log;
   }
 
-  record(event: PodEventReport): void {
+  /** An event as a pod's machine reports it, or about any object. */
+  record(event: PodEventReport | RecordedEvent): void {
+    if ('object' in event) {
+      this.tell(event);
+      return;
+    }
     this.kept.push(event);
     if (this.kept.length > KEPT) this.kept.shift();
-    this.log.info(
-      {
-        object: `${event.namespace}/${event.name}`,
-        fieldPath: event.fieldPath ?? '',
-        kind: 'Pod',
-        type: event.type,
-        reason: event.reason,
-        message: event.message,
-      },
-      'Event occurred',
-    );
+    this.tell(aboutPod(event));
     for (const listener of this.listeners) listener(event);
   }
 
-  /** Hears each event; returns how to stop. */
+  /** Gives all events from now on to a sink; returns how to stop. */
+  addSink(sink: EventSink): () => void {
+    this.sinks.add(sink);
+    return () => this.sinks.delete(sink);
+  }
+
+  /** Hears each event of a pod; returns how to stop. */
   listen(listener: (event: PodEventReport) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -43,4 +46,31 @@ export class EventRecorder {
   recent(): readonly PodEventReport[] {
     return this.kept;
   }
+
+  private tell(event: RecordedEvent): void {
+    const { object, type, reason, message } = event;
+    this.log.info(
+      {
+        object: object.namespace ? `${object.namespace}/${object.name}` : object.name,
+        fieldPath: object.fieldPath ?? '',
+        kind: object.kind,
+        type,
+        reason,
+        message,
+      },
+      'Event occurred',
+    );
+    for (const sink of this.sinks) sink.record(event);
+  }
+}
+
+function aboutPod(event: PodEventReport): RecordedEvent {
+  const { uid, namespace, name, at, type, reason, message, fieldPath } = event;
+  return {
+    object: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid, ...(fieldPath ? { fieldPath } : {}) },
+    at,
+    type,
+    reason,
+    message,
+  };
 }

@@ -27,6 +27,8 @@ export interface ProjectedFile {
 
 const DATA_LINK = '..data';
 const NEW_DATA_LINK = '..data_tmp';
+/** Name of a folder with one version of the files. */
+const VERSION = /^\.\.\d{4}(_\d\d){5}\./;
 
 /**
  * Brings `targetDir` to hold exactly `files` (key: path relative to it), all at once for whoever reads there: the
@@ -54,8 +56,16 @@ export async function writeAtomically(
     await ignoring(symlink(posix.join(DATA_LINK, first), join(targetDir, first)), 'EEXIST');
   }
   for (const path of stale.filter((one) => !one.includes('/'))) await ignoring(unlink(join(targetDir, path)), 'ENOENT');
-  if (write && oldDir !== undefined) await rm(oldDir, { recursive: true, force: true });
+  if (write) await removeOldVersions(targetDir);
   return write;
+}
+
+/** All versions but the one that is shown, also such as an agent left when it died in the middle of a write. */
+async function removeOldVersions(targetDir: string): Promise<void> {
+  const shown = await readlink(join(targetDir, DATA_LINK));
+  for (const name of await readdir(targetDir)) {
+    if (name !== shown && VERSION.test(name)) await rm(join(targetDir, name), { recursive: true, force: true });
+  }
 }
 
 async function publish(

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Ask } from '../shard/ask.ts';
 import type { CgroupHost } from './cgroup-detect.ts';
 
 /** What the executors of `host.*` and `net.*` effects must know of the node. Made once in each worker. */
@@ -13,6 +14,8 @@ export interface HostSettings {
   cgroupDriver: 'cgroupfs';
   /** Where the cgroup file systems are; found by `detectCgroups` when absent. */
   cgroups?: CgroupHost;
+  /** Asks the main thread for API objects and tokens; absent where there is no API server. */
+  ask?: Ask;
   log: Logger;
 }
 

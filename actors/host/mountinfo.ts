@@ -11,6 +11,8 @@ export interface MountEntry {
   fsType: string;
   source: string;
   superOptions: string[];
+  /** The mount has a peer group: what is mounted below it appears in its peers as well. */
+  shared: boolean;
 }
 
 /** Parses the text of `/proc/<pid>/mountinfo`; lines it does not understand are skipped. */
@@ -31,6 +33,7 @@ export function parseMountinfo(text: string): MountEntry[] {
       fsType,
       source: unescapeOctal(source ?? ''),
       superOptions: (superOptions ?? '').split(','),
+      shared: fields.slice(6, dash).some((field) => field.startsWith('shared:')),
     });
   }
   return out;

@@ -3,7 +3,16 @@ import { ActorletError } from '../../machines/errors/define.ts';
 import { hostErrors } from '../../machines/errors/host-errors.ts';
 
 /** Name of a volume plugin as it stands in folder names (`/` written as `~`). */
-export type PluginFolder = 'kubernetes.io~empty-dir' | 'kubernetes.io~downward-api';
+export type PluginFolder = (typeof PLUGIN_FOLDERS)[number];
+
+/** Plugins whose volumes this agent sets up below a pod's folder, and so may delete. */
+export const PLUGIN_FOLDERS = [
+  'kubernetes.io~empty-dir',
+  'kubernetes.io~downward-api',
+  'kubernetes.io~configmap',
+  'kubernetes.io~secret',
+  'kubernetes.io~projected',
+] as const;
 
 /** `<rootDir>/pods/<uid>`. Every name that goes into a path is checked, since removal starts from these paths. */
 export function podDir(rootDir: string, podUid: string): string {

@@ -1,6 +1,7 @@
 import { chmod, mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { EffectCatalog } from '../../machines/protocol/effects.ts';
+import { expandedSubPaths } from '../shard/container-env.ts';
 import { ignoring } from './host-failure.ts';
 import type { HostSettings } from './host-settings.ts';
 import { prepareSubPath } from './sub-path.ts';
@@ -18,7 +19,7 @@ export async function prepareContainer(
   if (params.terminationLogPath !== '') await makeTerminationLog(params.terminationLogPath);
   if (params.hostsFile !== undefined) await writeHostsFile(params.hostsFile.path, params.hostsFile.content);
   const subPaths: Record<string, string> = {};
-  for (const sub of params.subPaths) {
+  for (const sub of await expandedSubPaths(params, settings.ask)) {
     subPaths[sub.key] = await prepareSubPath(sub, params.podUid, params.containerName, settings);
   }
   return { subPaths };

@@ -2,7 +2,7 @@ import { lstat, readdir, rmdir, unlink } from 'node:fs/promises';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { hostErrors } from '../../machines/errors/host-errors.ts';
 import { ignoring } from './host-failure.ts';
-import { mountsBelow, readMounts } from './mountinfo.ts';
+import { mountsIn } from './mounts.ts';
 
 /**
  * Removes `root` with all that is in it, never following a link and never entering another file system: the data
@@ -13,7 +13,7 @@ import { mountsBelow, readMounts } from './mountinfo.ts';
 export async function removeTree(root: string): Promise<void> {
   const info = await ignoring(lstat(root), 'ENOENT');
   if (info === undefined) return;
-  const left = mountsBelow(await readMounts(), root).map((entry) => entry.mountPoint);
+  const left = (await mountsIn(root)).map((entry) => entry.mountPoint);
   if (left.length > 0) throw new ActorletError(hostErrors.stillMounted, { path: root, mounts: left.join(', ') });
   if (info.isDirectory()) await removeDirectory(Buffer.from(root), info.dev, root);
   else await ignoring(unlink(root), 'ENOENT');

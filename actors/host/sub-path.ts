@@ -7,6 +7,7 @@ import { HostFailure, codeOf, ignoring, textOf } from './host-failure.ts';
 import type { HostSettings } from './host-settings.ts';
 import { mount, mountOn, unmount } from './mounts.ts';
 import { plainName, podDir } from './pod-paths.ts';
+import { podWork } from './pod-work.ts';
 
 /** Linux O_PATH (the same on x86-64 and arm64), which Node does not name: never blocks on a FIFO, opens no device. */
 const O_PATH = 0o10000000;
@@ -37,20 +38,28 @@ export async function prepareSubPath(
     const text = `failed to ${what} for volumeMount "${parts[0]}" of container "${containerName}"`;
     return new HostFailure('SubPath', text, { cause: error });
   };
-  let handle: FileHandle;
-  try {
-    handle = await openWithin(sub.volumePath, sub.subPath);
-  } catch (error) {
-    throw fail(codeOf(error) === 'Escape' ? 'prepare subPath' : 'create subPath directory', error);
-  }
-  try {
-    const target = join(podDir(settings.rootDir, podUid), 'volume-subpaths', ...parts);
-    return await bind(handle, target);
-  } catch (error) {
-    throw fail('prepare subPath', error);
-  } finally {
-    await handle.close();
-  }
+  const dir = podDir(settings.rootDir, podUid);
+  return podWork(dir, async (turn) => {
+    // Not in the pod's turn: a volume on a dead file server may hang here.
+    const opening = openWithin(sub.volumePath, sub.subPath);
+    let handle: FileHandle;
+    try {
+      handle = await turn.waitFor(opening);
+    } catch (error) {
+      if (codeOf(error) === 'Canceled') {
+        void opening.then((late) => late.close()).catch(() => undefined);
+        throw error;
+      }
+      throw fail(codeOf(error) === 'Escape' ? 'prepare subPath' : 'create subPath directory', error);
+    }
+    try {
+      return await turn.alone(() => bind(handle, join(dir, 'volume-subpaths', ...parts)));
+    } catch (error) {
+      throw codeOf(error) === 'Canceled' ? error : fail('prepare subPath', error);
+    } finally {
+      await handle.close();
+    }
+  });
 }
 
 /** Opens `<volume>/<subPath>` and makes what is missing; the handle is proof against links changed meanwhile. */

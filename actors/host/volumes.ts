@@ -1,81 +1,89 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EffectCatalog, Empty, VolumeSetup } from '../../machines/protocol/effects.ts';
-import { writeAtomically } from './atomic-writer.ts';
-import { setUpEmptyDir, setUpScratchFolder } from './empty-dir.ts';
-import { setUpHostPath } from './host-path.ts';
+import { setUpEmptyDir } from './empty-dir.ts';
 import { HostFailure, codeOf, textOf } from './host-failure.ts';
+import { setUpHostPath } from './host-path.ts';
 import type { HostSettings } from './host-settings.ts';
 import { unmountBelow } from './mounts.ts';
-import { emptyDirMetaDir, podDir, podVolumeDir } from './pod-paths.ts';
+import { podDir } from './pod-paths.ts';
+import { lastPodWork, podWork } from './pod-work.ts';
+import type { PodWork } from './pod-work.ts';
 import { removeTree } from './remove-tree.ts';
-import { setVolumeOwnership } from './volume-ownership.ts';
+import { volumeContents } from './volume-content.ts';
+import type { VolumeContent } from './volume-content.ts';
+import { setUpWrittenVolume } from './written-volume.ts';
+
+type SetUpParams = EffectCatalog['host.SetUpVolumes']['params'];
 
 /**
- * `host.SetUpVolumes`: makes the pod's folders and all its volumes. Doing it again (the agent restarted, or one
- * volume failed) leaves alone what is ready. The failure names its volume in the words of the kubelet's
- * `FailedMount` event; the code is that of the cause.
+ * `host.SetUpVolumes`: makes the pod's folders and all its volumes, all at the same time. Doing it again (the agent
+ * restarted, a volume failed, or an object changed) leaves alone what is ready and up to date. The failure names the
+ * first volume of the spec that failed in the words of the kubelet's `FailedMount` event; the code is that of the cause.
  */
 export async function setUpVolumes(
-  params: EffectCatalog['host.SetUpVolumes']['params'],
+  params: SetUpParams,
   settings: HostSettings,
 ): Promise<EffectCatalog['host.SetUpVolumes']['result']> {
   const dir = podDir(settings.rootDir, params.podUid);
-  for (const part of ['', 'volumes', 'plugins']) await makeDir(join(dir, part), 0o750);
-  const paths: Record<string, string> = {};
-  for (const volume of params.volumes) {
-    try {
-      paths[volume.name] = await setUpVolume(volume, params, settings);
-    } catch (error) {
-      const text = `MountVolume.SetUp failed for volume "${volume.name}" : ${textOf(error)}`;
-      throw new HostFailure(codeOf(error) || 'Volume', text, { cause: error });
+  return podWork(dir, async (turn) => {
+    const contents = volumeContents(params, settings.ask);
+    await turn.alone(async () => {
+      for (const part of ['', 'volumes', 'plugins']) await makeDir(join(dir, part), 0o750);
+    });
+    const made = await Promise.allSettled(
+      params.volumes.map((volume) => setUpVolume(volume, contents.get(volume.name), params, settings, turn)),
+    );
+    const paths: Record<string, string> = {};
+    for (const [index, volume] of params.volumes.entries()) {
+      const one = made[index];
+      if (one?.status === 'fulfilled') paths[volume.name] = one.value;
+      else throw failureOf(volume.name, one?.reason);
     }
-  }
-  return { paths };
+    return { paths };
+  });
 }
 
-/** `host.TearDownPod`: unmounts all that is mounted below the pod's folder and removes it; not there is fine. */
+/**
+ * `host.TearDownPod`: unmounts all that is mounted below the pod's folder and removes it; not there is fine. A set-up
+ * that still waits for something is stopped first.
+ */
 export async function tearDownPod(
   params: EffectCatalog['host.TearDownPod']['params'],
   settings: HostSettings,
 ): Promise<Empty> {
   const dir = podDir(settings.rootDir, params.podUid);
-  await unmountBelow(dir);
-  await removeTree(dir);
-  return {};
+  return lastPodWork(dir, async () => {
+    await unmountBelow(dir);
+    await removeTree(dir);
+    return {};
+  });
 }
 
+/** What may wait long (an object, a dead file server) is waited for outside of the pod's turn. */
 async function setUpVolume(
   volume: VolumeSetup,
-  pod: EffectCatalog['host.SetUpVolumes']['params'],
+  content: Promise<VolumeContent> | undefined,
+  { podUid, fsGroup, owner }: SetUpParams,
   settings: HostSettings,
+  turn: PodWork,
 ): Promise<string> {
   switch (volume.kind) {
-    case 'emptyDir':
-      return setUpEmptyDir(pod.podUid, volume, pod.fsGroup, settings);
     case 'hostPath':
-      return setUpHostPath(volume);
-    case 'downwardAPI':
-      return setUpDownwardApi(pod.podUid, volume, pod.fsGroup, settings);
+      return turn.waitFor(setUpHostPath(volume));
+    case 'emptyDir':
+      return turn.alone(() => setUpEmptyDir(podUid, volume, fsGroup, settings));
+    default: {
+      const files = await turn.waitFor(content ?? Promise.resolve(new Map()));
+      const limits = { fsGroup, sizeLimitBytes: owner.memoryBytes };
+      return turn.alone(() => setUpWrittenVolume(podUid, volume, files, limits, settings));
+    }
   }
 }
 
-/** A downwardAPI volume is a memory-backed scratch folder filled by the atomic writer; doing it again updates it. */
-async function setUpDownwardApi(
-  podUid: string,
-  volume: Extract<VolumeSetup, { kind: 'downwardAPI' }>,
-  fsGroup: number | undefined,
-  settings: HostSettings,
-): Promise<string> {
-  const dir = podVolumeDir(settings.rootDir, podUid, 'kubernetes.io~downward-api', volume.name);
-  const metaDir = emptyDirMetaDir(settings.rootDir, podUid, `wrapped_${volume.name}`);
-  await setUpScratchFolder({ podUid, dir, metaDir, volume: volume.name, medium: 'Memory', fsGroup }, settings);
-  const files = new Map(volume.files.map(({ path, content, mode }) => [path, { content, mode }]));
-  // The whole volume, not only the new folder: the first write also makes files outside of it.
-  await writeAtomically(dir, files, async () => {
-    if (fsGroup !== undefined) await setVolumeOwnership(dir, fsGroup, true, settings.log);
-  });
-  return dir;
+function failureOf(volume: string, reason: unknown): HostFailure {
+  const text = `MountVolume.SetUp failed for volume "${volume}" : ${textOf(reason)}`;
+  return new HostFailure(codeOf(reason) || 'Volume', text, { cause: reason });
 }
 
 /** Like `mkdir -p`, and free of the umask for the last folder if it is new. */

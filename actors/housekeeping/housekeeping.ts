@@ -1,9 +1,9 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { cgroupHost, ownedCgroups, removePodCgroup, setBurstableShares } from '../host/cgroups.ts';
+import { textOf } from '../host/host-failure.ts';
 import type { HostSettings } from '../host/host-settings.ts';
-import { tearDownPod } from '../host/volumes.ts';
+import { OrphanFolders } from './orphan-folders.ts';
+import { RetryTimes } from './retry-times.ts';
 
 /** Time between two rounds, ms (kubelet housekeepingPeriod). Folders are only looked at; work is rare. */
 const PERIOD_MS = 2_000;
@@ -29,9 +29,13 @@ export class Housekeeping {
   private round: Promise<void> = Promise.resolve();
   private stopped = false;
   private shares = -1;
+  private readonly folders: OrphanFolders;
+  private readonly cgroupRetry = new RetryTimes();
 
   constructor(options: HousekeepingOptions) {
     this.options = options;
+    const { host, alive, log } = options;
+    this.folders = new OrphanFolders({ host, alive, log, now: Date.now });
   }
 
   start(): void {
@@ -50,27 +54,34 @@ export class Housekeeping {
     await this.round;
   }
 
-  /** One round. */
+  /** One round. What fails for one pod holds up no other. */
   async once(): Promise<void> {
-    const { host, kubepods, alive, ready, log } = this.options;
-    if (!ready()) return;
-    if (kubepods !== null) {
-      const shares = this.options.burstableShares();
-      if (shares !== this.shares) {
-        await setBurstableShares(cgroupHost(host), kubepods, shares);
-        this.shares = shares;
-      }
-      for (const [uid, path] of await ownedCgroups(cgroupHost(host), kubepods)) {
-        if (alive(uid)) continue;
-        log.info({ podUID: uid, cgroup: path }, 'Orphaned pod cgroup is removed');
-        await removePodCgroup({ path }, host);
-      }
+    if (!this.options.ready()) return;
+    try {
+      if (this.options.kubepods !== null) await this.cgroups(this.options.kubepods);
+    } finally {
+      await this.folders.once();
     }
-    const folders = await readdir(join(host.rootDir, 'pods')).catch(() => []);
-    for (const uid of folders) {
-      if (alive(uid)) continue;
-      log.info({ podUID: uid }, 'Cleaned up orphaned pod volumes dir');
-      await tearDownPod({ podUid: uid }, host);
+  }
+
+  private async cgroups(kubepods: string): Promise<void> {
+    const { host, alive, log } = this.options;
+    const shares = this.options.burstableShares();
+    if (shares !== this.shares) {
+      await setBurstableShares(cgroupHost(host), kubepods, shares);
+      this.shares = shares;
+    }
+    const owned = await ownedCgroups(cgroupHost(host), kubepods);
+    this.cgroupRetry.keepOnly(new Set(owned.keys()));
+    for (const [uid, path] of owned) {
+      if (alive(uid) || !this.cgroupRetry.due(uid, Date.now())) continue;
+      try {
+        await removePodCgroup({ path }, host);
+        log.info({ podUID: uid, cgroup: path }, 'Orphaned pod cgroup is removed');
+      } catch (error) {
+        if (this.cgroupRetry.failed(uid, Date.now(), textOf(error)))
+          log.warn({ podUID: uid, cgroup: path, err: error }, 'Orphaned pod cgroup cannot be removed');
+      }
     }
   }
 }

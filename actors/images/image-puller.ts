@@ -1,15 +1,21 @@
 import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
+import { CriError } from '../../cri/client/cri-error.ts';
+import type { AuthConfig } from '../../cri/generated/runtime/v1/api.ts';
+import type { DockerLogin } from '../../machines/images/docker-config.ts';
+import { aggregateText } from '../../machines/images/pull-error.ts';
 import type { EffectCatalog } from '../../machines/protocol/effects.ts';
 import type { Metrics } from '../metrics/metrics-registry.ts';
 import { imageSizeLabel } from '../metrics/kubelet-metrics.ts';
+import { findPullLogins } from './pull-logins.ts';
+import type { LoginSources } from './pull-logins.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 type PullParams = EffectCatalog['image.Pull']['params'];
 type PullResult = EffectCatalog['image.Pull']['result'];
 
 /** How the node pulls (`serializeImagePulls`, `maxParallelImagePulls`, `registryPullQPS`, `registryBurst`). */
-export interface ImagePullerOptions {
+export interface ImagePullerOptions extends LoginSources {
   cri: CriClient;
   serialize: boolean;
   /** Bound when pulls are parallel; null = none. */
@@ -19,7 +25,12 @@ export interface ImagePullerOptions {
   burst: number;
   metrics: Metrics;
   log: Logger;
+  /** Pull secrets could not be had; to be told as a Warning event with reason {@link MISSING_PULL_SECRET}. */
+  onMissingSecrets?: (podUid: string, message: string) => void;
 }
+
+/** Reason of the event about pull secrets that could not be had. */
+export const MISSING_PULL_SECRET = 'FailedToRetrieveImagePullSecret';
 
 /** The one queue through which all pods of the node pull their images. */
 export class ImagePuller {
@@ -33,17 +44,27 @@ export class ImagePuller {
     this.bucket = options.qps > 0 ? new TokenBucket(options.qps, options.burst) : null;
   }
 
-  /** Pulls an image and looks at it; waits for its turn first. Rejects with a CriError. */
-  async pull({ image, runtimeHandler, sandboxConfig }: PullParams): Promise<PullResult> {
-    const { cri, metrics } = this.options;
+  /**
+   * Pulls an image for a pod and looks at it; waits for its turn first. With several logins for its registry, one
+   * after the other is tried until one is let in. Rejects with an Error that has a `code`.
+   */
+  async pull(params: PullParams, podUid = ''): Promise<PullResult> {
+    const { cri, metrics, onMissingSecrets } = this.options;
+    const { image, runtimeHandler, namespace, pullSecrets } = params;
     const asked = performance.now();
-    if (this.bucket !== null && !this.bucket.take()) {
-      throw Object.assign(new Error('pull QPS exceeded'), { code: 'QPS' });
+    this.countPull();
+    const { logins, missing } = await findPullLogins(image, namespace, pullSecrets, this.options);
+    if (missing.length > 0) {
+      const names = missing.join(', ');
+      onMissingSecrets?.(
+        podUid,
+        `Unable to retrieve some image pull secrets (${names}); attempting to pull the image may not succeed.`,
+      );
     }
     await this.turn();
     try {
       const began = performance.now();
-      await cri.image.pullImage({ image: { image, runtimeHandler }, ...(sandboxConfig !== null && { sandboxConfig }) });
+      await this.pullWith(logins, params);
       const { image: found } = await cri.image.imageStatus({ image: { image, runtimeHandler } });
       if (found === undefined)
         throw Object.assign(new Error(`image "${image}" is not there after its pull`), { code: 'NotFound' });
@@ -64,9 +85,44 @@ export class ImagePuller {
     }
   }
 
+  private async pullWith(logins: readonly DockerLogin[], { image, runtimeHandler, sandboxConfig }: PullParams) {
+    const request = { image: { image, runtimeHandler }, ...(sandboxConfig !== null && { sandboxConfig }) };
+    const failures: Error[] = [];
+    for (const login of logins.length === 0 ? [null] : logins) {
+      try {
+        if (failures.length > 0) this.countPull();
+        await this.options.cri.image.pullImage({ ...request, ...(login !== null && { auth: authOf(login) }) });
+        return;
+      } catch (error) {
+        failures.push(readable(error));
+      }
+    }
+    const [first] = failures;
+    if (failures.length === 1 && first !== undefined) throw first;
+    // The texts are whole, as events show them: a code of gRPC would be put before them once more.
+    throw Object.assign(new Error(aggregateText(failures.map(({ message }) => message))), { code: 'EUNKNOWN' });
+  }
+
+  /** Each attempt counts, as in kubelet. */
+  private countPull(): void {
+    if (this.bucket !== null && !this.bucket.take())
+      throw Object.assign(new Error('pull QPS exceeded'), { code: 'QPS' });
+  }
+
   private async turn(): Promise<void> {
     const limit = this.options.serialize ? 1 : (this.options.maxParallel ?? Infinity);
     while (this.active >= limit) await new Promise<void>((resolve) => this.waiting.push(resolve));
     this.active++;
   }
+}
+
+function authOf({ username, password }: DockerLogin): AuthConfig {
+  return { username, password, auth: '', serverAddress: '', identityToken: '', registryToken: '' };
+}
+
+/** Code `Unknown` says nothing: then the runtime's words stand alone, and known beginnings of them can be told. */
+function readable(error: unknown): Error {
+  if (error instanceof CriError && error.code === 'Unknown')
+    return Object.assign(new Error(error.details, { cause: error }), { code: 'EUNKNOWN' });
+  return error instanceof Error ? error : new Error(String(error));
 }

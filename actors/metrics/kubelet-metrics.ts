@@ -15,6 +15,18 @@ export const kubeletMetrics = {
   nodeName: gauge('kubelet_node_name', 'Always 1; the label carries the name of this node.', ['node']),
   cgroupVersion: gauge('kubelet_cgroup_version', 'Version of the cgroup hierarchy of this host: 1 or 2.'),
 
+  restClientRequests: counter(
+    'rest_client_requests_total',
+    'Requests to the API server, by status code, method and host.',
+    ['code', 'method', 'host'],
+  ),
+  restClientDuration: histogram(
+    'rest_client_request_duration_seconds',
+    'Time to the head of the answer of the API server, by verb and host.',
+    ['verb', 'host'],
+    [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
+  ),
+
   podStartDuration: histogram(
     'kubelet_pod_start_duration_seconds',
     'Time from the first sight of a pod to its running.',

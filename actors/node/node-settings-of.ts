@@ -8,12 +8,13 @@ import type { KubeletConfiguration } from '../configuration/kubelet-configuratio
 import type { CgroupHost } from '../host/cgroup-detect.ts';
 import { capacityOf, hugePageSizes, nodeIPsOf, nodeNameOf, readText, resolverOf, thermalPaths } from './node-facts.ts';
 
-/** What the machines are told of the node: configuration, facts of the machine and of the runtime in one plain object. */
+/** What the machines are told of the node (`cluster`: it has an API server): configuration, facts of the machine and of the runtime in one plain object. */
 export async function nodeSettingsOf(
   config: KubeletConfiguration,
   flags: KubeletFlags,
   cgroups: CgroupHost,
   cri: CriClient,
+  cluster: boolean,
 ): Promise<NodeSettings> {
   const capacity = capacityOf(flags.rootDir);
   const version = await cri.runtime.version({ version: 'v1' });
@@ -55,6 +56,7 @@ export async function nodeSettingsOf(
     hugePageSizes: hugePageSizes(),
     extraMaskedPaths: thermalPaths(),
     nodeHosts: readText('/etc/hosts'),
+    ...(cluster && { cluster: true }),
     behaviour: [],
   };
 }

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Piscina } from 'piscina';
 import { createCriClient } from '../../cri/client/cri-client.ts';
-import { trackedPod } from '../../machines/supervisor/pod-table.ts';
-import { ActorletError } from '../../machines/errors/define.ts';
-import { nodeErrors } from '../../machines/errors/node-errors.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
+import { AdmissionGate } from '../admission/admission-gate.ts';
+import type { Kubeconfig } from '../api/kubeconfig.ts';
 import type { ActorletSettings } from '../configuration/actorlet-settings.ts';
 import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
 import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
@@ -14,6 +13,7 @@ import { agentVersion } from '../configuration/version.ts';
 import { EventRecorder } from '../events/event-recorder.ts';
 import { detectCgroups } from '../host/cgroup-detect.ts';
 import { cgroupHost, ensureQosCgroups } from '../host/cgroups.ts';
+import { makeRootShared } from '../host/shared-root.ts';
 import type { HostSettings } from '../host/host-settings.ts';
 import { DEFAULT_CONTAINER_LOGS_DIR } from '../host/host-settings.ts';
 import { Housekeeping } from '../housekeeping/housekeeping.ts';
@@ -27,13 +27,14 @@ import { Pleg } from '../pleg/pleg.ts';
 import type { ListedPod } from '../pleg/observe-pod.ts';
 import { RuntimeWatch } from '../runtime-state/runtime-watch.ts';
 import { effectObservations } from '../shard/effect-observations.ts';
-import { errorOf } from '../shard/effect-runner.ts';
 import { ShardPool } from '../shard/shard-pool.ts';
-import type { FromShard } from '../shard/shard-protocol.ts';
 import { PodStore } from '../status/pod-store.ts';
 import { startPodSources } from '../sources/pod-sources.ts';
 import type { PodSources } from '../sources/pod-sources.ts';
 import { Supervisor } from '../supervisor/supervisor.ts';
+import { handleFromShard } from './from-shard.ts';
+import type { FromShardParts } from './from-shard.ts';
+import { PodIntake } from './pod-intake.ts';
 import { burstableShares } from './burstable-shares.ts';
 import { nodeSettingsOf } from './node-settings-of.ts';
 import { startNodeServers } from './node-servers.ts';
@@ -47,9 +48,6 @@ import { keepHeapsSmall } from './small-heaps.ts';
 const GENERIC_PERIOD_MS = 1_000;
 const EVENTED_PERIOD_MS = 300_000;
 
-/** Pause before a pod whose actor could not start is tried again, ms. */
-const START_RETRY_MS = 10_000;
-
 /** What a node is made from. */
 export interface NodeOptions {
   config: KubeletConfiguration;
@@ -61,6 +59,8 @@ export interface NodeOptions {
   /** How worker threads log. */
   workerLog: LoggerOptions;
   containerLogsDir?: string;
+  /** The way to the API server; null on a standalone node. */
+  kubeconfig?: Kubeconfig | null;
   /** Worker threads that were started ahead. */
   threads?: Piscina;
 }
@@ -101,7 +101,8 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     'Container runtime initialized',
   );
   const cgroups = detectCgroups();
-  const node = await nodeSettingsOf(config, flags, cgroups, cri);
+  const kubeconfig = options.kubeconfig ?? null;
+  const node = await nodeSettingsOf(config, flags, cgroups, cri, kubeconfig !== null);
   setNodeFacts(metrics, {
     nodeName: node.nodeName,
     cgroupVersion: node.cgroupVersion,
@@ -133,6 +134,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     burst: config.registryBurst,
     metrics,
     log,
+    pullSecret: async (namespace, name) => (await cluster?.objects.get('secret', namespace, name)) ?? null,
   });
   let listed: ReadonlyMap<string, ListedPod> = new Map();
   const pleg = new Pleg({
@@ -149,6 +151,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     cri,
     log,
     onChange: ({ runtimeReady, networkReady }) => {
+      cluster?.node.changed();
       supervisor.broadcast({ type: 'runtime.state', at: now(), runtimeReady, networkReady });
       if (runtimeReady) pleg.observeAll();
     },
@@ -175,7 +178,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     },
     log,
     metrics,
-    onMessage: (shard, message) => fromShard(shard, message),
+    onMessage: (shard, message) => handleFromShard(parts, shard, message),
     onReplaced: (shard) => {
       supervisor.take({ type: 'shardReplaced', at: now(), shard });
       for (const pod of supervisor.started()) if (pod.shard === shard) pleg.observe(pod.uid);
@@ -199,51 +202,56 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     },
   });
 
-  function fromShard(shard: number, message: FromShard): void {
-    switch (message.t) {
-      case 'report':
-        store.report(message.report);
-        break;
-      case 'event':
-        events.record(message.event);
-        break;
-      case 'observe':
-        pleg.observe(message.uid);
-        break;
-      case 'finished':
-        podMetrics.finished(trackedPod(supervisor.context.pods, message.uid));
-        supervisor.take({ type: 'finished', at: now(), uid: message.uid });
-        break;
-      case 'metrics':
-        metrics.applyObservations(message.batch);
-        break;
-      case 'fault':
-        log.error(
-          { err: new ActorletError(nodeErrors.stepFailed, { pod: message.uid, problem: message.message }) },
-          'A pod machine failed',
-        );
-        if (message.message.startsWith('pod.start:')) {
-          setTimeout(
-            () => supervisor.take({ type: 'retryStart', at: now(), uid: message.uid }),
-            START_RETRY_MS,
-          ).unref();
-        }
-        break;
-      case 'effect':
-        void pull(shard, message);
-        break;
-      case 'ready':
-        break;
-    }
-  }
-
-  async function pull(shard: number, { uid, key, effect, params }: Extract<FromShard, { t: 'effect' }>): Promise<void> {
-    try {
-      pool.post(shard, { t: 'result', uid, key, effect, result: await puller.pull(params) });
-    } catch (error) {
-      pool.post(shard, { t: 'result', uid, key, effect, error: errorOf(error) });
-    }
-  }
+  if (kubeconfig !== null) await makeRootShared(flags.rootDir, log);
+  const cluster =
+    kubeconfig === null
+      ? null
+      : // Loaded only when there is an API server: a standalone node has no use for it.
+        new (await import('./cluster.ts')).Cluster({
+          kubeconfig,
+          config,
+          flags,
+          settings: node,
+          cri,
+          log,
+          metrics,
+          events,
+          now,
+          runtimeState: () => runtime.state,
+          plegError: () => pleg.unhealthy(),
+          onPods: (pods) => sources.setPods('api', pods),
+          tell: (uid, message) => supervisor.tell(uid, message),
+        });
+  const intake = new PodIntake({
+    supervisor,
+    cluster,
+    admission:
+      cluster === null
+        ? null
+        : new AdmissionGate({
+            config,
+            settings: node,
+            node: () => cluster.node.node(),
+            freshNode: () => cluster.freshNode(),
+          }),
+    metrics,
+    now,
+    sourcesReady: () => sources.allSourcesReady(),
+  });
+  const parts: FromShardParts = {
+    supervisor,
+    pool,
+    store,
+    events,
+    pleg,
+    puller,
+    metrics,
+    podMetrics,
+    intake,
+    cluster,
+    log,
+    now,
+  };
 
   await Promise.all([pool.start(), runtime.start()]);
   await pleg.start();
@@ -254,11 +262,15 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       log,
       metrics,
       onEvent: (uid) => pleg.observe(uid),
-      onConnected: (connected) => pleg.setPeriod(connected ? EVENTED_PERIOD_MS : GENERIC_PERIOD_MS),
+      onConnected: (connected) => {
+        pleg.setPeriod(connected ? EVENTED_PERIOD_MS : GENERIC_PERIOD_MS);
+        if (!connected) runtime.suspect();
+      },
     },
     listening.signal,
   );
-  const sources = sourcesOf(options, node.nodeName, supervisor, now);
+  const sources = sourcesOf(options, node.nodeName, supervisor, intake, now);
+  cluster?.start();
   const resync = new Resync({ supervisor, periodMs: config.syncFrequency, now });
   resync.start();
   const housekeeping = new Housekeeping({
@@ -293,7 +305,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       resync.stop();
       runtime.stop();
       pleg.stop();
-      await Promise.all([sources.stop(), servers.close(), rotation.stop(), housekeeping.stop()]);
+      await Promise.all([sources.stop(), servers.close(), rotation.stop(), housekeeping.stop(), cluster?.stop()]);
       await pool.stop();
       supervisor.close();
       await eventStream;
@@ -302,7 +314,13 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   };
 }
 
-function sourcesOf(options: NodeOptions, nodeName: string, supervisor: Supervisor, now: () => number): PodSources {
+function sourcesOf(
+  options: NodeOptions,
+  nodeName: string,
+  supervisor: Supervisor,
+  intake: PodIntake,
+  now: () => number,
+): PodSources {
   const { config, log } = options;
   return startPodSources({
     ...(config.staticPodPath !== '' && { staticPodPath: config.staticPodPath }),
@@ -313,8 +331,12 @@ function sourcesOf(options: NodeOptions, nodeName: string, supervisor: Superviso
     nodeName,
     log,
     now,
-    onUpdate: (update) => supervisor.take({ type: 'config', at: now(), update }),
-    onReadyChange: () => supervisor.take({ type: 'sourcesReady', at: now() }),
+    otherSources: options.kubeconfig ? ['api'] : [],
+    onUpdate: (update) => intake.take(update),
+    onReadyChange: () => {
+      supervisor.take({ type: 'sourcesReady', at: now() });
+      intake.tellStatics();
+    },
     onError: (error) => log.error({ err: error }, 'Pod source'),
   });
 }

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
 
-/** Time between two looks while all is well, ms (kubelet's); the observer tells at once when a call fails. */
-const PERIOD_MS = 5_000;
+/** Time between two looks while all is well, ms (kubelet: 5 s), so that the node's Ready follows within a second. */
+const PERIOD_MS = 1_000;
 /** Time between two looks while something is wrong, ms: pods wait for the end of it. */
 const ALARMED_PERIOD_MS = 500;
 /** A look that takes longer counts as "no answer", ms. */
@@ -14,6 +14,8 @@ export interface RuntimeState {
   networkReady: boolean;
   /** Why not, '' when all is well. */
   problem: string;
+  /** Faults as kubelet words them in the node's Ready condition; empty when all is well. */
+  errors: string[];
 }
 
 /** What the watch is made from. */
@@ -33,6 +35,7 @@ export class RuntimeWatch {
     runtimeReady: false,
     networkReady: false,
     problem: 'container runtime status check may not have completed yet',
+    errors: ['container runtime status check may not have completed yet', 'network state unknown'],
   };
 
   constructor(options: RuntimeWatchOptions) {
@@ -91,13 +94,29 @@ export class RuntimeWatch {
         runtimeReady: runtime?.status ?? false,
         networkReady: network?.status ?? false,
         problem: problems.join('; '),
+        errors: [
+          ...notReady('container runtime', 'RuntimeReady', runtime),
+          ...notReady('container runtime network', 'NetworkReady', network),
+        ],
       };
     } catch (error) {
       return {
         runtimeReady: false,
         networkReady: false,
         problem: `container runtime is down: ${error instanceof Error ? error.message : String(error)}`,
+        errors: ['container runtime is down'],
       };
     }
   }
+}
+
+/** `container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:...`, as kubelet's. */
+function notReady(
+  what: string,
+  type: string,
+  condition: { status: boolean; reason: string; message: string } | undefined,
+): string[] {
+  if (condition?.status === true) return [];
+  const text = condition === undefined ? '' : ` reason:${condition.reason} message:${condition.message}`;
+  return [`${what} not ready: ${type}=false${text}`];
 }

@@ -1,6 +1,9 @@
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import type { EffectCatalog, EffectType } from '../../machines/protocol/effects.ts';
 import { observedContainer } from '../pleg/observed-from-cri.ts';
+import type { Ask } from './ask.ts';
+import { withEnvironment } from './container-env.ts';
+import { handlerOf } from './runtime-class.ts';
 
 /** Effects that the runtime carries out. */
 export type CriEffectType = Extract<EffectType, `cri.${string}`> | 'image.Status';
@@ -8,15 +11,20 @@ export type CriEffectType = Extract<EffectType, `cri.${string}`> | 'image.Status
 /** kubelet cuts the output of probes and hooks here, characters. */
 const MAX_OUTPUT = 10 * 1024;
 
-/** Who carries out each `cri.*` effect. Failures are CriErrors with the gRPC status name as code. */
+/**
+ * Who carries out each `cri.*` effect; `ask` is absent where there is no API server. Failures are CriErrors with the
+ * gRPC status name as code, or an EnvFailure.
+ */
 export const criEffects: {
   readonly [T in CriEffectType]: (
     params: EffectCatalog[T]['params'],
     cri: CriClient,
+    ask?: Ask,
   ) => Promise<EffectCatalog[T]['result']>;
 } = {
-  'cri.RunPodSandbox': async (params, { runtime }) => {
-    const { podSandboxId } = await runtime.runPodSandbox(params);
+  'cri.RunPodSandbox': async ({ config, runtimeHandler, runtimeClass }, { runtime }, ask) => {
+    const handler = runtimeClass === undefined ? runtimeHandler : await handlerOf(runtimeClass, ask);
+    const { podSandboxId } = await runtime.runPodSandbox({ config, runtimeHandler: handler });
     return { podSandboxId };
   },
   'cri.PodSandboxStatus': async (params, { runtime }) => {
@@ -32,8 +40,9 @@ export const criEffects: {
     await runtime.removePodSandbox(params);
     return {};
   },
-  'cri.CreateContainer': async (params, { runtime }) => {
-    const { containerId } = await runtime.createContainer(params as Parameters<typeof runtime.createContainer>[0]);
+  'cri.CreateContainer': async (params, { runtime }, ask) => {
+    const request = await withEnvironment(params, ask);
+    const { containerId } = await runtime.createContainer(request as Parameters<typeof runtime.createContainer>[0]);
     return { containerId };
   },
   'cri.StartContainer': async (params, { runtime }) => {

@@ -5,6 +5,7 @@ import type { EffectDone, EffectFailed } from '../../machines/protocol/messages.
 import { hostEffects } from '../host/host-effects.ts';
 import type { HostSettings } from '../host/host-settings.ts';
 import { netEffects } from '../prober/net-effects.ts';
+import type { Ask } from './ask.ts';
 import { criEffects } from './cri-effects.ts';
 
 /** What the runner needs to act. */
@@ -25,7 +26,9 @@ type Executor = (params: never) => Promise<unknown>;
 export function effectRunner({ cri, host, now, onDone }: RunnerSettings): (effect: Effect) => Promise<Outcome> {
   const executors = new Map<EffectType, Executor>();
   for (const [type, run] of Object.entries(criEffects))
-    executors.set(type as EffectType, (params) => (run as (p: unknown, c: CriClient) => Promise<unknown>)(params, cri));
+    executors.set(type as EffectType, (params) =>
+      (run as (p: unknown, c: CriClient, ask?: Ask) => Promise<unknown>)(params, cri, host.ask),
+    );
   for (const [type, run] of [...Object.entries(hostEffects), ...Object.entries(netEffects)]) {
     executors.set(type as EffectType, (params) =>
       (run as (p: unknown, h: HostSettings) => Promise<unknown>)(params, host),

@@ -6,6 +6,7 @@ import type { PodMessage } from '../../machines/protocol/messages.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
 import type { LoggerOptions } from '../logging/create-logger.ts';
 import type { Observation } from '../metrics/observation.ts';
+import type { AskCatalog, AskType } from './ask.ts';
 
 /** What a worker is started with; plain data and a port. */
 export interface ShardTask {
@@ -35,6 +36,8 @@ export type ToShard =
       result?: EffectCatalog[CentralEffect]['result'];
       error?: { code: string; message: string };
     }
+  /** Answers the shard's question of this id; may hold secrets, so it is neither journaled nor logged. */
+  | { t: 'answer'; id: string; result?: AskCatalog[AskType]['result']; error?: { code: string; message: string } }
   | { t: 'stop' }
   /** For tests of the supervisor only: an endless loop, or the end of the thread. */
   | { t: 'fault'; kind: 'loop' | 'exit' };
@@ -68,6 +71,8 @@ export type FromShard =
   | { t: 'observe'; uid: string }
   | { t: 'finished'; uid: string; pod: Pod }
   | { t: 'effect'; uid: string; key: string; effect: CentralEffect; params: EffectCatalog[CentralEffect]['params'] }
+  /** A question (ask.ts); main answers each with an `answer` of the same id. */
+  | { [T in AskType]: { t: 'ask'; id: string; what: T; params: AskCatalog[T]['params'] } }[AskType]
   | { t: 'metrics'; batch: Observation[] }
   /** The machine threw on a message; the pod keeps its state. */
   | { t: 'fault'; uid: string; message: string };

@@ -2,6 +2,7 @@ import { createCriClient } from '../../cri/client/cri-client.ts';
 import { detectCgroups } from '../host/cgroup-detect.ts';
 import { createLogger } from '../logging/create-logger.ts';
 import type { Observation } from '../metrics/observation.ts';
+import { askMain } from './ask-main.ts';
 import { effectRunner } from './effect-runner.ts';
 import { effectObservations } from './effect-observations.ts';
 import { Shard } from './shard.ts';
@@ -31,6 +32,7 @@ export default function runShard(task: ShardTask): Promise<void> {
     timeoutMs: task.settings.runtimeRequestTimeoutMs,
     hooks: { onCall: (report) => batch.push(...effectObservations.call(report)) },
   });
+  const asker = askMain(send);
   const run = effectRunner({
     cri,
     host: {
@@ -40,6 +42,7 @@ export default function runShard(task: ShardTask): Promise<void> {
       cgroupVersion: task.settings.cgroupVersion,
       cgroupDriver: 'cgroupfs',
       cgroups: detectCgroups(),
+      ...(task.settings.cluster === true && { ask: asker.ask }),
       log,
     },
     now: Date.now,
@@ -92,6 +95,9 @@ export default function runShard(task: ShardTask): Promise<void> {
           else if (result !== undefined) shard.post(uid, { type: 'effect.done', ...base, result });
           break;
         }
+        case 'answer':
+          asker.answered(message);
+          break;
         case 'stop':
           clearInterval(beating);
           clearInterval(reporting);

@@ -23,7 +23,7 @@ export interface SupervisorOptions {
   log: Logger;
   now: () => number;
   store: PodStore;
-  runtimeState: () => RuntimeState;
+  runtimeState: () => Pick<RuntimeState, 'runtimeReady' | 'networkReady'>;
   /** The runtime holds something of this pod, as the last list says: it must be looked at before its actor starts. */
   held?: (uid: string) => boolean;
   /** Asks for a look at the pod. */
@@ -191,6 +191,7 @@ export class Supervisor {
           memory,
           runtimeReady,
           networkReady,
+          ...(order.rejection !== undefined && { rejection: order.rejection }),
         });
         break;
       }

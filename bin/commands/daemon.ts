@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 import type { Logger } from 'pino';
+import type { Kubeconfig } from '../../actors/api/kubeconfig.ts';
 import type { ActorletSettings } from '../../actors/configuration/actorlet-settings.ts';
 import { cgroupVersionOf } from '../../actors/configuration/cgroup-version.ts';
+import type { KubeletFlags } from '../../actors/configuration/kubelet-flags.ts';
 import { loadConfiguration } from '../../actors/configuration/load-configuration.ts';
 import { ConfigurationInvalid } from '../../actors/configuration/problems.ts';
 import { setUpProcess } from '../../actors/configuration/process-setup.ts';
@@ -34,13 +37,13 @@ async function runDaemon(command: Command): Promise<void> {
     flags: options.configuration,
     cgroupVersion: cgroupVersionOf(),
   });
-  if (kubelet.kubeconfig !== '') throw new ActorletError(configErrors.clusterNotBuilt, { flag: '--kubeconfig' });
   const workerLog = { format: config.logging.format, verbosity: config.logging.verbosity };
   const log = createLogger(workerLog);
   log.info({ version: agentVersion(), pid: process.pid, node: process.version }, 'actorlet starts');
   for (const warning of warnings) log.warn(warning);
   for (const flag of options.withoutEffect) log.warn({ flag }, 'Flag is accepted; what it asks for is not built yet');
   setUpProcess(config, log);
+  const kubeconfig = await kubeconfigOf(kubelet, log);
 
   const { endpoint, containerd } = await runtimeFor(
     origins.isSet('containerRuntimeEndpoint') ? config.containerRuntimeEndpoint : '',
@@ -49,7 +52,7 @@ async function runDaemon(command: Command): Promise<void> {
     settings,
     log,
   );
-  const node = await startNode({ config, flags: kubelet, settings, endpoint, log, workerLog, threads });
+  const node = await startNode({ config, flags: kubelet, settings, endpoint, log, workerLog, threads, kubeconfig });
   log.info('Started kubelet');
   const systemd = await startSdNotify(() => true, log);
 
@@ -64,6 +67,16 @@ async function runDaemon(command: Command): Promise<void> {
   if (settings.stopPrivateContainerd) await containerd?.stop();
   else containerd?.detach();
   process.exit(0);
+}
+
+/** The way to the API server; null on a standalone node. */
+async function kubeconfigOf(flags: KubeletFlags, log: Logger): Promise<Kubeconfig | null> {
+  const { kubeconfig, bootstrapKubeconfig } = flags;
+  if (bootstrapKubeconfig !== '' && (kubeconfig === '' || !existsSync(kubeconfig)))
+    throw new ActorletError(configErrors.bootstrapNotBuilt, { file: kubeconfig });
+  if (kubeconfig === '') return null;
+  const { loadKubeconfig } = await import('../../actors/api/kubeconfig.ts');
+  return loadKubeconfig(kubeconfig, { log });
 }
 
 /** The runtime to work with: the one that was named or found, else a private containerd. */

@@ -4,7 +4,13 @@ const group = 'actorlet';
 
 /** actorlet's own flags; kubelet knows none of them. */
 export const actorletFlags: readonly FlagSpec[] = [
-  { name: 'shards', kind: 'int', group, preset: '2', acts: true, usage: 'worker threads that hold pods' },
+  {
+    name: 'shards',
+    kind: 'int',
+    group,
+    acts: true,
+    usage: 'worker threads that hold pods (by default one less than the cores, 1 to 4)',
+  },
   {
     name: 'journal-dir',
     kind: 'string',

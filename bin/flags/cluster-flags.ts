@@ -6,7 +6,7 @@ export const clusterFlags: readonly FlagSpec[] = [
     name: 'kubeconfig',
     kind: 'string',
     group: 'Cluster',
-    acts: false,
+    acts: true,
     usage: 'how to reach the API server; without it the agent is standalone',
   },
   {
@@ -23,7 +23,7 @@ export const clusterFlags: readonly FlagSpec[] = [
     field: 'registerNode',
     preset: 'true',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'register the node with the API server',
   },
   {
@@ -32,14 +32,14 @@ export const clusterFlags: readonly FlagSpec[] = [
     group: 'Cluster',
     field: 'registerWithTaints',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'taints to register the node with, as key=value:effect',
   },
   {
     name: 'cloud-provider',
     kind: 'string',
     group: 'Cluster',
-    acts: false,
+    acts: true,
     usage: '"external" when a cloud controller fills in the node, else empty',
   },
 ];

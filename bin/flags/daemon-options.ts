@@ -35,7 +35,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   Logging: 'Logging:',
   Server: 'Server:',
   actorlet: "actorlet's own:",
-  Cluster: 'Cluster (accepted; not built yet):',
+  Cluster: 'Cluster:',
   Deprecated: 'Deprecated (set the field in the file of --config instead):',
 };
 
@@ -73,7 +73,7 @@ function optionOf(spec: FlagSpec): Option {
     spec.deprecated === undefined || spec.group === 'Deprecated'
       ? ''
       : `deprecated: ${spec.field ?? 'no field'} in the file`,
-    spec.acts || spec.group === 'Cluster' || spec.group === 'Deprecated' ? '' : 'accepted; not built yet',
+    spec.acts || spec.group === 'Deprecated' ? '' : 'accepted; not built yet',
   ].filter((note) => note !== '');
   option.description = spec.usage + (notes.length > 0 ? ` (${notes.join('; ')})` : '');
   option.helpGroup(HEADINGS[spec.group] ?? spec.group);

@@ -8,7 +8,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'allowedUnsafeSysctls',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets allowedUnsafeSysctls',
   },
   {
@@ -195,7 +195,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'eventBurst',
     preset: '100',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets eventBurst',
   },
   {
@@ -205,7 +205,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'eventRecordQPS',
     preset: '50',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets eventRecordQPS',
   },
   {
@@ -313,7 +313,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'kubeAPIBurst',
     preset: '100',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets kubeAPIBurst',
   },
   {
@@ -333,7 +333,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'kubeAPIQPS',
     preset: '50',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets kubeAPIQPS',
   },
   {
@@ -342,7 +342,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'kubeReserved',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets kubeReserved',
   },
   {
@@ -450,7 +450,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'nodeStatusMaxImages',
     preset: '50',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets nodeStatusMaxImages',
   },
   {
@@ -460,7 +460,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'nodeStatusUpdateFrequency',
     preset: '10s',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets nodeStatusUpdateFrequency',
   },
   {
@@ -489,7 +489,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'podsPerCore',
     preset: '0',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets podsPerCore',
   },
   {
@@ -604,7 +604,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'systemReserved',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets systemReserved',
   },
   {

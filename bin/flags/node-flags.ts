@@ -120,7 +120,7 @@ export const nodeFlags: readonly FlagSpec[] = [
     kind: 'string',
     group: 'Node',
     field: 'providerID',
-    acts: false,
+    acts: true,
     usage: 'id of the machine at its cloud provider',
   },
   { name: 'lock-file', kind: 'string', group: 'Node', acts: false, usage: 'lock file that only one agent can hold' },

@@ -66,7 +66,7 @@ export const podFlags: readonly FlagSpec[] = [
     field: 'maxPods',
     preset: '110',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'most pods on this node',
   },
 ];

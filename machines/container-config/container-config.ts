@@ -1,13 +1,15 @@
 import type { Container, EphemeralContainer, Pod } from '../protocol/api-types.ts';
 import type { ContainerConfig } from '../protocol/cri-shapes.ts';
-import type { ImagePresent } from '../protocol/effects.ts';
+import type { EnvPlan, ImagePresent } from '../protocol/effects.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import { podHostname } from '../sandbox-config/pod-hostname.ts';
 import { expandCommand } from './command.ts';
 import { configError } from './config-error.ts';
-import type { ConfigError } from './config-error.ts';
+import type { ConfigError, Failed } from './config-error.ts';
 import { containerResources } from './container-resources.ts';
 import { containerEnv } from './env.ts';
+import type { EnvEntry } from './env.ts';
+import { envPlan } from './env-plan.ts';
 import { containerAnnotations, containerLabels } from './labels.ts';
 import { containerSecurity, runAsNonRootFault } from './security-context.ts';
 import { stopSignalNumber } from './stop-signal.ts';
@@ -30,8 +32,11 @@ export interface ContainerConfigInput extends MountPaths {
   targetId?: string;
 }
 
-/** A config, or the waiting reason `CreateContainerConfigError` with the kubelet's message. */
-export type ContainerConfigResult = { config: ContainerConfig } | { error: ConfigError };
+/**
+ * A config, or the waiting reason `CreateContainerConfigError` with the kubelet's message. With `env`, the worker
+ * fills `envs`, `command` and `args`, which are empty.
+ */
+export type ContainerConfigResult = { config: ContainerConfig; env?: EnvPlan } | { error: ConfigError };
 
 /** The CRI config of one container, as the kubelet makes it. */
 export function containerConfig(input: ContainerConfigInput): ContainerConfigResult {
@@ -40,9 +45,9 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfigRes
   // The kubelet needs the name for /etc/hosts and gives up here when it is invalid.
   const hostname = podHostname(pod, settings.clusterDomain);
   if ('error' in hostname) return configError(hostname.error);
-  const env = containerEnv(pod, container, podIPs, settings);
+  const env = environment(pod, container, podIPs, settings);
   if ('error' in env) return env;
-  const mounts = containerMounts(pod, container, env.envs, podIPs, input, settings);
+  const mounts = containerMounts(pod, container, env.plan ? null : env.envs, podIPs, input, settings);
   if ('error' in mounts) return mounts;
   const rootFault = runAsNonRootFault(pod, container, image);
   if (rootFault !== null) return configError(rootFault);
@@ -52,7 +57,7 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfigRes
   const config: ContainerConfig = {
     metadata: { name: container.name, attempt },
     image: { image: image.imageRef, userSpecifiedImage: container.image ?? '' },
-    ...expandCommand(container, env.envs),
+    ...(env.plan ? { command: [], args: [] } : expandCommand(container, env.envs)),
     workingDir: container.workingDir ?? '',
     envs: env.envs,
     mounts: mounts.mounts,
@@ -66,5 +71,17 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfigRes
     linux: { resources: containerResources(pod, container, settings), securityContext: security.security },
   };
   if (container.lifecycle?.stopSignal) config.stopSignal = stopSignalNumber(container.lifecycle.stopSignal);
-  return { config };
+  return env.plan ? { config, env: env.plan } : { config };
+}
+
+/** The environment, or on a node with an API server the plan by which the worker makes it. */
+function environment(
+  pod: Pod,
+  container: Container,
+  podIPs: readonly string[],
+  settings: NodeSettings,
+): { envs: EnvEntry[]; plan?: EnvPlan } | Failed {
+  if (settings.cluster !== true) return containerEnv(pod, container, podIPs, settings);
+  const planned = envPlan(pod, container, podIPs, settings);
+  return 'error' in planned ? planned : { envs: [], plan: planned.plan };
 }

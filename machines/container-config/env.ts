@@ -14,13 +14,15 @@ export interface EnvEntry {
   value: string;
 }
 
-type EnvSettings = Pick<NodeSettings, 'allocatable' | 'nodeIPs' | 'nodeName'>;
+/** What of the node a variable may tell. */
+export type EnvSettings = Pick<NodeSettings, 'allocatable' | 'nodeIPs' | 'nodeName'>;
 type EnvVar = NonNullable<Container['env']>[number];
 type EnvFrom = NonNullable<Container['envFrom']>[number];
 
 /**
  * The container's environment: each variable once, in the order of its first appearance, with the last value.
- * `$(NAME)` sees only what stands before it. Config maps and secrets need an API server.
+ * `$(NAME)` sees only what stands before it. For a node without an API server, which therefore has no config maps and
+ * secrets; with one (`settings.cluster`) the worker makes the environment, from `envPlan` of env-plan.ts.
  */
 export function containerEnv(
   pod: Pod,
@@ -56,16 +58,17 @@ function variableValue(
   if (from?.configMapKeyRef) return { fault: noClient('configMap', from.configMapKeyRef.name, pod) };
   if (from?.secretKeyRef) return { fault: noClient('secret', from.secretKeyRef.name, pod) };
   if (from?.fileKeyRef) {
-    return { fault: `environment variable ${variable.name}: valueFrom.fileKeyRef is not supported by this agent yet` };
+    return { fault: fileKeyFault(variable.name) };
   }
   return { value: '' };
 }
 
-/*
- * Extension point: config maps and secrets (rows D4, G2). Their values never enter a machine; an entry then names
- * its source, and the effect that creates the container puts the value in. Until then such a container fails as it
- * does on a kubelet without an API server - an optional reference too.
- */
+/** `fileKeyRef` (KEP-3721) needs a file of a volume. */
+export function fileKeyFault(variable: string): string {
+  return `environment variable ${variable}: valueFrom.fileKeyRef is not supported by this agent yet`;
+}
+
+/** As on a kubelet without an API server such a container fails - with an optional reference too. */
 function missingSource(source: EnvFrom, pod: Pod): string | undefined {
   if (source.configMapRef) return noClient('configMap', source.configMapRef.name, pod);
   if (source.secretRef) return noClient('secret', source.secretRef.name, pod);

@@ -8,7 +8,11 @@ import type { EnvEntry } from './env.ts';
 import { expand } from './expansion.ts';
 
 const HOSTS = '/etc/hosts';
-const PROPAGATION: Record<string, 0 | 1 | 2> = { None: 0, HostToContainer: 1, Bidirectional: 2 };
+const PROPAGATION = new Map<string, 0 | 1 | 2>([
+  ['None', 0],
+  ['HostToContainer', 1],
+  ['Bidirectional', 2],
+]);
 type VolumeMount = NonNullable<Container['volumeMounts']>[number];
 
 /** Key of a subPath mount in `host.PrepareContainer`: its path below the pod's `volume-subpaths` folder. */
@@ -22,11 +26,14 @@ export function mountsHostsFile(pod: Pod, container: Container, podIPs: readonly
   return !(container.volumeMounts ?? []).some((mount) => mount.mountPath === HOSTS);
 }
 
-/** The subPath mounts of a container, expanded from its environment and checked, for `host.PrepareContainer`. */
+/**
+ * The subPath mounts of a container, expanded from its environment and checked, for `host.PrepareContainer`. Without
+ * an environment (null) expressions stay as they are, for the worker to expand.
+ */
 export function subPathMounts(
   pod: Pod,
   container: Container,
-  envs: readonly EnvEntry[],
+  envs: readonly EnvEntry[] | null,
   volumePaths: Record<string, string>,
 ): { subPaths: ContainerPreparation['subPaths'] } | Failed {
   const subPaths: ContainerPreparation['subPaths'] = [];
@@ -41,6 +48,7 @@ export function subPathMounts(
       volumePath,
       subPath: found.subPath,
       readOnly: isReadOnly(pod, mount),
+      ...(found.expand && { expand: true as const }),
     });
   }
   return { subPaths };
@@ -58,11 +66,11 @@ export interface MountPaths {
   terminationLogPath: string;
 }
 
-/** All mounts of a container: its volumes, `/etc/hosts`, the termination message file. */
+/** All mounts of a container: its volumes, `/etc/hosts`, the termination message file. `envs` as in {@link subPathMounts}. */
 export function containerMounts(
   pod: Pod,
   container: Container,
-  envs: readonly EnvEntry[],
+  envs: readonly EnvEntry[] | null,
   podIPs: readonly string[],
   paths: MountPaths,
   settings: Pick<NodeSettings, 'runtimeFeatures'>,
@@ -103,7 +111,7 @@ function volumeMount(
   container: Container,
   mount: VolumeMount,
   index: number,
-  envs: readonly EnvEntry[],
+  envs: readonly EnvEntry[] | null,
   paths: MountPaths,
   settings: Pick<NodeSettings, 'runtimeFeatures'>,
 ): CriMount | Failed {
@@ -115,7 +123,7 @@ function volumeMount(
   if (hostPath === undefined) {
     return configError(`failed to prepare subPath for volumeMount "${mount.name}" of container "${container.name}"`);
   }
-  const propagation = PROPAGATION[mount.mountPropagation ?? 'None'];
+  const propagation = PROPAGATION.get(mount.mountPropagation ?? 'None');
   if (propagation === undefined) return configError(`invalid MountPropagation mode: "${mount.mountPropagation}"`);
   const rro = recursiveReadOnly(mount, settings.runtimeFeatures.recursiveReadOnlyMounts);
   if ('fault' in rro) return configError(`failed to resolve recursive read-only mode: ${rro.fault}`);
@@ -133,23 +141,34 @@ function plainMount(hostPath: string, containerPath: string): CriMount {
   return { containerPath, hostPath, readonly: false, selinuxRelabel: false, propagation: 0 };
 }
 
-function subPathOf(mount: VolumeMount, envs: readonly EnvEntry[]): { subPath: string } | Failed {
+function subPathOf(
+  mount: VolumeMount,
+  envs: readonly EnvEntry[] | null,
+): { subPath: string; expand?: boolean } | Failed {
   let subPath = mount.subPath ?? '';
   if (mount.subPathExpr) {
-    const values = new Map(envs.map(({ key, value }) => [key, value]));
-    const missing = new Set<string>();
-    subPath = expand(mount.subPathExpr, (name) => {
-      const value = values.get(name) ?? '';
-      if (value === '') missing.add(name);
-      return value;
-    });
-    if (missing.size > 0) return configError(`missing value for ${[...missing].sort().join(', ')}`);
+    if (envs === null) return { subPath: mount.subPathExpr, expand: true };
+    const expanded = expandSubPath(mount.subPathExpr, envs);
+    if ('fault' in expanded) return configError(expanded.fault);
+    subPath = expanded.subPath;
   }
   if (subPath.startsWith('/')) return configError(`error SubPath \`${subPath}\` must not be an absolute path`);
   if (subPath.split('/').includes('..')) {
     return configError(`unable to provision SubPath \`${subPath}\`: must not contain '..'`);
   }
   return { subPath };
+}
+
+/** A `subPathExpr` with `$(NAME)` replaced; every name must have a value that is not empty. */
+export function expandSubPath(expression: string, envs: readonly EnvEntry[]): { subPath: string } | { fault: string } {
+  const values = new Map(envs.map(({ key, value }) => [key, value]));
+  const missing = new Set<string>();
+  const subPath = expand(expression, (name) => {
+    const value = values.get(name) ?? '';
+    if (value === '') missing.add(name);
+    return value;
+  });
+  return missing.size > 0 ? { fault: `missing value for ${[...missing].sort().join(', ')}` } : { subPath };
 }
 
 function isReadOnly(pod: Pod, mount: VolumeMount): boolean {

@@ -91,6 +91,8 @@ export type ContainerEvent = { world: ContainerWorld } & (
   | { type: 'timer' }
   /** The container's definition changed (its hash did). */
   | { type: 'changed' }
+  /** API objects that the pod names have changed: a start that failed for want of them need not wait out its pause. */
+  | { type: 'refresh' }
   /** The pod's periodic resync. */
   | { type: 'sync' }
   | { type: 'done'; outcome: EffectDone }

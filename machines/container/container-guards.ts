@@ -39,6 +39,18 @@ export function pullNever(context: ContainerContext, event: ContainerEvent): boo
   return ownOutcome(context, event) && event.world.container.imagePullPolicy === 'Never';
 }
 
+/** The worker could not make the environment: an object that it names is not there, or a key of it. */
+export function configLacking(context: ContainerContext, event: ContainerEvent): boolean {
+  return (
+    event.type === 'failed' && ownOutcome(context, event) && event.outcome.error.code === 'CreateContainerConfigError'
+  );
+}
+
+/** What held the last start back may be an API object that has appeared by now. */
+export function waitsForConfig({ waiting }: ContainerContext): boolean {
+  return waiting?.reason === 'CreateContainerConfigError';
+}
+
 /** Sandbox, its configuration and the volumes are there. */
 export function podReady({ world }: ContainerEvent): boolean {
   return world.sandboxId !== '' && world.sandboxConfig !== null && world.volumePaths !== null;

@@ -24,6 +24,8 @@ const machine = setup({
     pullNever: ({ context, event }) => guards.pullNever(context, event),
     own: ({ context, event }) => guards.ownOutcome(context, event),
     podReady: ({ event }) => guards.podReady(event),
+    configLacking: ({ context, event }) => guards.configLacking(context, event),
+    waitsForConfig: ({ context }) => guards.waitsForConfig(context),
     hasPostStart: ({ context, event }) => guards.hasPostStart(context, event),
     nothingAsked: ({ context }) => context.op === '' && context.deadline === null,
     seenRunning: ({ context, event }) => guards.seenRunning(context, event),
@@ -103,6 +105,7 @@ export const containerMachine = machine.createMachine({
         timer: { target: 'waiting', actions: act(backing.waitOver) },
         observed: { guard: 'seenRunning', target: 'running', actions: act(starting.adopted) },
         changed: { target: 'waiting', actions: act(backing.startAnew) },
+        refresh: { guard: 'waitsForConfig', target: 'waiting', actions: act(backing.waitOver) },
       },
     },
     starting: {
@@ -168,7 +171,14 @@ export const containerMachine = machine.createMachine({
           always: { guard: 'nothingAsked', target: '#container.retrying', actions: act(starting.pauseBeforeRetry) },
           on: {
             done: { guard: 'own', target: 'started', actions: act(starting.created) },
-            failed: failToStart('CreateContainerError'),
+            failed: [
+              {
+                guard: 'configLacking',
+                target: '#container.retrying',
+                actions: act(starting.failed('CreateContainerConfigError')),
+              },
+              ...failToStart('CreateContainerError'),
+            ],
           },
         },
         /** StartContainer is under way. */

@@ -34,6 +34,7 @@ export function imagePullEffect(context: ContainerContext, world: ContainerWorld
     params: {
       image: imageOf(world),
       runtimeHandler: world.runtimeHandler,
+      namespace: world.pod.metadata?.namespace ?? 'default',
       pullSecrets: (world.pod.spec?.imagePullSecrets ?? []).map((s) => s.name ?? ''),
       sandboxConfig: world.sandboxConfig,
     },
@@ -76,7 +77,7 @@ export function prepareEffect(
         containerLogDirectory: `${logDirectory}/${context.name}`,
         terminationLogPath: terminationLogPath(context, world),
         hostsFile: hostsFileFor(world),
-        subPaths: subPaths.subPaths,
+        ...subPaths,
       },
     },
   };
@@ -110,7 +111,12 @@ export function createEffect(
     effect: {
       type: 'cri.CreateContainer',
       key: nextKey(context),
-      params: { podSandboxId: world.sandboxId, config: made.config, sandboxConfig: world.sandboxConfig },
+      params: {
+        podSandboxId: world.sandboxId,
+        config: made.config,
+        sandboxConfig: world.sandboxConfig,
+        ...(made.env && { env: made.env }),
+      },
     },
   };
 }

@@ -60,9 +60,9 @@ export const configErrors = defineErrors('CFG', {
     'running with swap on is not supported, please disable swap or set --fail-swap-on flag to false. In use: {swaps}.',
     'Run swapoff -a, or set failSwapOn: false.',
   ],
-  clusterNotBuilt: [
+  bootstrapNotBuilt: [
     32,
-    '{flag} asks for cluster mode, which is not built yet.',
-    'Leave it out to run as a standalone node with --pod-manifest-path.',
+    'There is no kubeconfig at "{file}", and --bootstrap-kubeconfig cannot ask for a client certificate yet.',
+    'Make the kubeconfig with a client certificate of O=system:nodes, CN=system:node:<name>, and give it with --kubeconfig.',
   ],
 });

@@ -1,7 +1,9 @@
 import type { ErrorSpec } from './define.ts';
+import { apiErrors } from './api-errors.ts';
 import { configErrors } from './config-errors.ts';
 import { criErrors } from './cri-errors.ts';
 import { hostErrors } from './host-errors.ts';
+import { imageErrors } from './image-errors.ts';
 import { journalErrors } from './journal-errors.ts';
 import { nodeErrors } from './node-errors.ts';
 import { runtimeErrors } from './runtime-errors.ts';
@@ -18,9 +20,11 @@ export interface ErrorArea {
 
 /** Every table of machines/errors/, in the order of docs/errors.md. A test finds a table that is missing here. */
 export const errorAreas: readonly ErrorArea[] = [
+  { title: 'The way to the API server', errors: apiErrors },
   { title: 'Configuration and flags', errors: configErrors },
   { title: 'Container runtime (CRI)', errors: criErrors },
   { title: 'The node: files, cgroups, mounts', errors: hostErrors },
+  { title: 'Images', errors: imageErrors },
   { title: 'Journal and replay', errors: journalErrors },
   { title: 'Node', errors: nodeErrors },
   { title: 'The private containerd', errors: runtimeErrors },

@@ -1,10 +1,18 @@
 import type { PodMessage } from '../protocol/messages.ts';
+import { isTerminalPhase } from '../status/phase.ts';
 import { bornContainer, bornProbe, probesOf, tellContainer, tellProbe } from './children.ts';
 import type { Draft } from './draft.ts';
+import { podEvent } from './draft.ts';
 import { leftOver } from './left-over.ts';
 import { mergeObserved, newestOf } from './observation.ts';
 import { specContainers } from './spec.ts';
 import { beginTermination } from './termination.ts';
+
+/** The node does not admit the pod (kubelet rejectPod): it has failed before anything is made of it. */
+function reject(draft: Draft, { reason, message }: { reason: string; message: string }): void {
+  podEvent(draft, 'Warning', reason, message);
+  beginTermination(draft, { reason, message: `Pod was rejected: ${message}`, gracePeriodSeconds: 0 }, 'Failed');
+}
 
 /**
  * A pod begins, or is taken over from an agent (or worker) that ended: what the runtime holds is adopted as it
@@ -62,6 +70,10 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
   if (deletionTimestamp !== undefined && context.termination === null) {
     beginTermination(draft, { reason: 'Deleted', message: '', gracePeriodSeconds: deletionGracePeriodSeconds }, null);
   }
+  if (message.rejection !== undefined && context.termination === null) reject(draft, message.rejection);
+  // It ended under an earlier agent that could not clean up behind it, or whose memory is lost.
+  if (message.source === 'api' && isTerminalPhase(context.pod.status?.phase) && context.termination === null)
+    beginTermination(draft, { reason: 'Completed', message: '' }, null);
   if (message.source === 'orphan') {
     beginTermination(
       draft,

@@ -3,6 +3,7 @@ import { statePath } from '../machine-step/step.ts';
 import { containerHash } from '../container-config/container-hash.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import type { PodMessage } from '../protocol/messages.ts';
+import { differ } from '../sources/pod-config.ts';
 import { bornContainer, probesOf, tellContainer, tellProbe } from './children.ts';
 import { collectGarbage, planTerminated, readMessages, readsMessages } from './clean-up.ts';
 import type { Draft } from './draft.ts';
@@ -16,6 +17,7 @@ import { report } from './report.ts';
 import { specContainers } from './spec.ts';
 import { planSyncing } from './sync-plan.ts';
 import { beginTermination, planTerminating } from './termination.ts';
+import { volumesChanged } from './volume-plan.ts';
 
 /**
  * One step of a pod: take the message in, let the child machines see what changed, plan from what is now
@@ -43,10 +45,11 @@ function take(draft: Draft, message: PodMessage): void {
     case 'pod.start':
       adopt(draft, message);
       break;
-    case 'pod.update':
+    case 'pod.update': {
       // Volumes and limits may have changed; setting them up again is harmless.
+      const changed = differ(draft.context.pod, message.pod);
       takeDefinition(draft, message.pod);
-      if (draft.context.termination === null)
+      if (changed && draft.context.termination === null)
         forgetTasks(draft, ...['volumes', 'cgroup'].filter((n) => draft.context.tasks[n]?.state !== 'running'));
       if (message.pod.metadata?.deletionTimestamp !== undefined) {
         beginTermination(
@@ -56,6 +59,7 @@ function take(draft: Draft, message: PodMessage): void {
         );
       }
       break;
+    }
     case 'pod.terminate':
       beginTermination(draft, message.order, message.order.reason === 'Evicted' ? 'Failed' : null);
       break;
@@ -68,6 +72,9 @@ function take(draft: Draft, message: PodMessage): void {
       break;
     case 'pod.sync':
       for (const name of Object.keys(draft.context.containers)) tellContainer(draft, name, { type: 'sync' });
+      break;
+    case 'pod.refresh':
+      volumesChanged(draft);
       break;
     case 'timer':
       break;

@@ -97,7 +97,7 @@ function removeContainer(draft: Draft, c: ObservedContainer): void {
 export function planTerminated(draft: Draft): Focused {
   const { context } = draft;
   // What is still being set up would come back after it was removed.
-  if (context.tasks['volumes']?.state === 'running' || context.tasks['cgroup']?.state === 'running') {
+  if (['volumes', 'volumes.refresh', 'cgroup'].some((name) => context.tasks[name]?.state === 'running')) {
     return { focus: 'terminated.cleaningUp', why: 'volumes or cgroup are still being set up' };
   }
   const tornDown = want(draft, 'teardown', (key) => ({

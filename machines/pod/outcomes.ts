@@ -169,7 +169,7 @@ function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void 
   }
   if (name.startsWith('sandbox.status/'))
     podEvent(draft, 'Warning', 'FailedPodSandBoxStatus', `Unable to get pod sandbox status: ${text}`);
-  if (name === 'volumes') podEvent(draft, 'Warning', 'FailedMount', text);
+  if (name === 'volumes' || name === 'volumes.refresh') podEvent(draft, 'Warning', 'FailedMount', text);
   if (name === 'cgroup')
     podEvent(draft, 'Warning', 'FailedCreatePodContainer', `unable to ensure pod container exists: ${text}`);
   if (name.startsWith('sandbox.stop/') && context.termination !== null)

@@ -56,6 +56,8 @@ export interface PodContext {
   /** Number of tasks started so far: makes keys unique. */
   seq: number;
   volumePaths: Record<string, string> | null;
+  /** An API object that the volumes show has changed since they were last set up. */
+  volumesStale: boolean;
   sandboxConfig: SandboxConfig | null;
   /** Termination messages by container id. */
   messages: Record<string, string>;

@@ -1,4 +1,5 @@
 import { podStatus } from '../status/pod-status.ts';
+import { terminatedStatus } from '../status/terminated-status.ts';
 import type { ContainerDecision } from '../status/status-input.ts';
 import { podIPs } from './children.ts';
 import { readsMessages } from './clean-up.ts';
@@ -11,6 +12,8 @@ import { specContainers } from './spec.ts';
 /** Tells the pod's status, state and memory, when any of them has changed. */
 export function report(draft: Draft): void {
   const { context } = draft;
+  // Nothing is known of an API pod before the runtime has been asked: what the API says of it goes on to hold.
+  if (context.source === 'api' && context.observed === null && context.focus === 'syncing.waitingForRuntime') return;
   const status = statusOf(draft);
   const memory = memoryOf(context);
   const reported = fingerprint(JSON.stringify([status, context.focus, context.why, memory]));
@@ -41,7 +44,7 @@ function statusOf(draft: Draft) {
   const known = podIPs(draft);
   const { termination } = context;
   const told = termination !== null && (termination.phase !== null || termination.reason === 'Evicted');
-  return podStatus({
+  const status = podStatus({
     pod: context.pod,
     previous: context.status,
     observed: withMessages(draft),
@@ -56,6 +59,7 @@ function statusOf(draft: Draft) {
     startedAt: context.startedAt,
     settings: context.settings,
   });
+  return context.focus.startsWith('terminated.') ? terminatedStatus(context.pod, status) : status;
 }
 
 /** The runtime's view with the termination messages that were read put in. */

@@ -72,10 +72,18 @@ export function planSandbox(draft: Draft): SandboxStep {
     return {
       type: 'cri.RunPodSandbox',
       key,
-      params: { config, runtimeHandler: context.pod.spec?.runtimeClassName ?? '' },
+      params: { config, ...runtimeOf(context) },
     };
   });
   return 'creating';
+}
+
+/** The runtime handler: a RuntimeClass says which; without an API server its name is taken for it. */
+function runtimeOf({ pod, settings }: PodContext): { runtimeHandler: string; runtimeClass?: string } {
+  const name = pod.spec?.runtimeClassName ?? '';
+  return settings.cluster === true && name !== ''
+    ? { runtimeHandler: '', runtimeClass: name }
+    : { runtimeHandler: name };
 }
 
 /** No sandbox can be made of this pod (its host name): told, and looked at again after the pause of a failed attempt. */

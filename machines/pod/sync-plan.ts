@@ -1,4 +1,3 @@
-import { volumeSetups } from '../container-config/mounts-needed.ts';
 import { podCgroup } from '../qos/pod-cgroup.ts';
 import { tellContainer } from './children.ts';
 import { planContainers } from './container-plan.ts';
@@ -12,6 +11,7 @@ import { planSandbox, sandboxNeed } from './sandbox-plan.ts';
 import { usesHostNetwork } from './spec.ts';
 import { beginTermination } from './termination.ts';
 import type { Focused } from './pod-context.ts';
+import { wantVolumes } from './volume-plan.ts';
 import { syncingFocus } from './focus.ts';
 
 /**
@@ -76,29 +76,6 @@ function wantCgroup(draft: Draft): boolean {
   if (!context.settings.cgroupsPerQOS) return true;
   const cgroup = podCgroup(context.pod, context.settings);
   return want(draft, 'cgroup', (key) => ({ type: 'host.EnsurePodCgroup', key, params: { cgroup } }));
-}
-
-function wantVolumes(draft: Draft): boolean {
-  const { context } = draft;
-  const setups = volumeSetups(context.pod, null, context.settings);
-  if ('error' in setups) {
-    if (taskOf(draft, 'volumes')?.error?.message !== setups.error) {
-      podEvent(draft, 'Warning', 'FailedMount', setups.error);
-      context.tasks['volumes'] = {
-        state: 'failed',
-        key: '',
-        failures: 1,
-        retryAt: Number.MAX_SAFE_INTEGER,
-        error: { code: 'EINVAL', message: setups.error },
-      };
-    }
-    return false;
-  }
-  return want(draft, 'volumes', (key) => ({
-    type: 'host.SetUpVolumes',
-    key,
-    params: { podUid: context.uid, fsGroup: context.pod.spec?.securityContext?.fsGroup, volumes: setups.volumes },
-  }));
 }
 
 /** `activeDeadlineSeconds` counts from `status.startTime`. */

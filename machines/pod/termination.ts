@@ -11,6 +11,14 @@ import { specContainers } from './spec.ts';
 const GIVEN_UP = new Set(['Deleted', 'Removed', 'Orphaned']);
 
 /**
+ * A pod that is deleted in the API keeps its containers until the object is gone: until then an agent that
+ * restarts must still find out how they ended.
+ */
+function givenUp(draft: Draft, reason: string): boolean {
+  return GIVEN_UP.has(reason) && !(reason === 'Deleted' && draft.context.source === 'api');
+}
+
+/**
  * Begins to terminate the pod, or shortens the grace period of a termination under way. It is never taken
  * back and never lengthened (C2).
  */
@@ -25,7 +33,7 @@ export function beginTermination(draft: Draft, order: TerminationOrder, phase: '
       message: order.message,
       since: draft.at,
       graceSeconds: wanted,
-      deletedFromSource: GIVEN_UP.has(order.reason),
+      deletedFromSource: givenUp(draft, order.reason),
       phase,
     };
     return;
@@ -35,7 +43,7 @@ export function beginTermination(draft: Draft, order: TerminationOrder, phase: '
   const shorter = asked < left;
   context.termination = {
     ...before,
-    deletedFromSource: before.deletedFromSource || GIVEN_UP.has(order.reason),
+    deletedFromSource: before.deletedFromSource || givenUp(draft, order.reason),
     graceSeconds: shorter ? (draft.at - before.since) / 1000 + asked : before.graceSeconds,
   };
   if (shorter) orderKills(draft, asked, true);

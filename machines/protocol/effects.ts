@@ -10,12 +10,17 @@ import type { ObservedContainer } from './observed.ts';
  * `net.*` probes and hooks over the network, and the last group is one-way (no message comes back).
  */
 export interface EffectCatalog {
-  'cri.RunPodSandbox': { params: { config: SandboxConfig; runtimeHandler: string }; result: { podSandboxId: string } };
+  'cri.RunPodSandbox': {
+    /** With `runtimeClass`, the worker looks its handler up right before the call; `runtimeHandler` is '' then. */
+    params: { config: SandboxConfig; runtimeHandler: string; runtimeClass?: string };
+    result: { podSandboxId: string };
+  };
   'cri.PodSandboxStatus': { params: { podSandboxId: string }; result: { ips: string[]; ready: boolean } };
   'cri.StopPodSandbox': { params: { podSandboxId: string }; result: Empty };
   'cri.RemovePodSandbox': { params: { podSandboxId: string }; result: Empty };
   'cri.CreateContainer': {
-    params: { podSandboxId: string; config: ContainerConfig; sandboxConfig: SandboxConfig };
+    /** With `env`, the worker makes `config.envs`, `command` and `args` from it right before the call; they are empty here. */
+    params: { podSandboxId: string; config: ContainerConfig; sandboxConfig: SandboxConfig; env?: EnvPlan };
     result: { containerId: string };
   };
   'cri.StartContainer': { params: { containerId: string }; result: Empty };
@@ -38,7 +43,14 @@ export interface EffectCatalog {
   'image.Status': { params: { image: string; runtimeHandler: string }; result: { present: ImagePresent | null } };
   /** Pulls through the node's pull queue (serial or bounded, QPS). `ms` counts the pull, `waitedMs` with the queue. */
   'image.Pull': {
-    params: { image: string; runtimeHandler: string; pullSecrets: string[]; sandboxConfig: SandboxConfig | null };
+    params: {
+      image: string;
+      runtimeHandler: string;
+      /** Where pull secrets are looked up, and their names. */
+      namespace: string;
+      pullSecrets: string[];
+      sandboxConfig: SandboxConfig | null;
+    };
     result: ImagePresent & { ms: number; waitedMs: number; sizeBytes: number };
   };
 
@@ -47,7 +59,7 @@ export interface EffectCatalog {
   'host.RemovePodCgroup': { params: { path: string }; result: Empty };
   /** Makes pod folders and sets up all volumes; returns each volume's path on the host. */
   'host.SetUpVolumes': {
-    params: { podUid: string; fsGroup?: number; volumes: VolumeSetup[] };
+    params: { podUid: string; owner: VolumeOwner; fsGroup?: number; volumes: VolumeSetup[] };
     result: { paths: Record<string, string> };
   };
   /** Unmounts and removes all volumes and the pod's folder. */
@@ -134,11 +146,73 @@ export interface PodCgroup {
   pidsLimit?: number;
 }
 
-/** One volume to set up, decided by the machine; sizes in bytes. */
+/**
+ * One volume to set up, decided by the machine; sizes in bytes. `hugePageSize`: page size of a `HugePages` medium, e.g.
+ * `2Mi`. `nested`: folders to make in a read-only volume, since containers mount other volumes there.
+ */
 export type VolumeSetup =
-  | { name: string; kind: 'emptyDir'; medium: string; sizeLimitBytes?: number }
+  | { name: string; kind: 'emptyDir'; medium: string; sizeLimitBytes?: number; hugePageSize?: string }
   | { name: string; kind: 'hostPath'; path: string; type: string }
-  | { name: string; kind: 'downwardAPI'; files: { path: string; content: string; mode: number }[] };
+  | { name: string; kind: 'downwardAPI'; files: VolumeFile[]; nested?: string[] }
+  | ({ name: string; kind: 'configMap' | 'secret'; defaultMode: number; nested?: string[] } & ObjectFiles)
+  | { name: string; kind: 'projected'; defaultMode: number; sources: ProjectedSource[]; nested?: string[] };
+
+/** One file of a volume whose content the machine knows; `mode` as in `chmod`. */
+export interface VolumeFile {
+  path: string;
+  content: string;
+  mode: number;
+}
+
+/** Which keys of a configMap or secret become files; all of them without `items`. The values are fetched by the effect. */
+export interface ObjectFiles {
+  object: string;
+  items?: { key: string; path: string; mode?: number }[];
+  optional: boolean;
+}
+
+/** One source of a projected volume. */
+export type ProjectedSource =
+  | ({ kind: 'configMap' | 'secret' } & ObjectFiles)
+  | { kind: 'downwardAPI'; files: VolumeFile[] }
+  | { kind: 'serviceAccountToken'; audience: string; expirationSeconds: number; path: string };
+
+/** The pod as the API server knows it, for volumes made of API objects and tokens. */
+export interface VolumeOwner {
+  namespace: string;
+  name: string;
+  serviceAccount: string;
+  /** The one user id that all containers run as, when there is one: it then owns the token file. */
+  runAsUser?: number;
+  /** Size of the tmpfs of secrets, projected and downwardAPI volumes: the pod's memory limit, else all of the node's. */
+  memoryBytes?: number;
+}
+
+/**
+ * How a container's environment is made when parts of it come from the API server: the machine never sees those
+ * values, so the worker takes the steps when it creates the container.
+ */
+export interface EnvPlan {
+  namespace: string;
+  /** `enableServiceLinks`: variables of all services in the namespace, not only of `kubernetes`. */
+  serviceLinks: boolean;
+  /** A static pod starts with the service variables that are known, even before services were read once. */
+  staticPod?: true;
+  steps: EnvStep[];
+  /** Command and arguments before `$(NAME)` is replaced. */
+  command: string[];
+  args: string[];
+}
+
+/** One step of an {@link EnvPlan}, in order. */
+export type EnvStep =
+  /** `envFrom`: all keys, with a prefix. */
+  | { step: 'all'; kind: 'configMap' | 'secret'; object: string; optional: boolean; prefix: string }
+  /** A value in which `$(NAME)` is replaced from the steps before. */
+  | { step: 'expand'; name: string; value: string }
+  /** A value that is known and stays as it is. */
+  | { step: 'set'; name: string; value: string }
+  | { step: 'key'; name: string; kind: 'configMap' | 'secret'; object: string; key: string; optional: boolean };
 
 /** See `host.PrepareContainer`. `subPaths`: mount key -> volume path and sub path, checked against symlink escape. */
 export interface ContainerPreparation {
@@ -148,5 +222,7 @@ export interface ContainerPreparation {
   containerLogDirectory: string;
   terminationLogPath: string;
   hostsFile?: { path: string; content: string };
-  subPaths: { key: string; volumePath: string; subPath: string; readOnly: boolean }[];
+  /** With `expand`, `$(NAME)` in `subPath` (then a `subPathExpr`) is replaced from `env` by the worker. */
+  subPaths: { key: string; volumePath: string; subPath: string; readOnly: boolean; expand?: true }[];
+  env?: EnvPlan;
 }

@@ -27,9 +27,13 @@ export type PodMessage =
       memory: PodMemory | null;
       runtimeReady: boolean;
       networkReady: boolean;
+      /** The node does not admit the pod (C9): it ends as Failed with this reason before anything is made of it. */
+      rejection?: { reason: string; message: string };
     }
   | { type: 'pod.update'; at: number; pod: Pod }
   | { type: 'pod.terminate'; at: number; order: TerminationOrder }
+  /** An object changed that its volumes show (a configMap, a secret): set them up again beside what runs. */
+  | { type: 'pod.refresh'; at: number }
   /** From PLEG: the runtime's view changed, or was asked for. */
   | { type: 'pod.observed'; at: number; observed: ObservedPod }
   /** Resync: look again at what is wanted and what is seen. */

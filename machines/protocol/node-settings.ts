@@ -50,6 +50,8 @@ export interface NodeSettings {
   extraMaskedPaths?: string[];
   /** The node's own `/etc/hosts`, for pods on the host network. */
   nodeHosts?: string;
+  /** The node works with an API server: objects, tokens and service variables are there for its pods. */
+  cluster?: boolean;
   /** Numbered behaviour changes that are switched on; an old log replays with the set it was written with. */
   behaviour: number[];
 }

@@ -1,6 +1,7 @@
 import type { Pod } from '../protocol/api-types.ts';
 import type { PodSource } from '../protocol/messages.ts';
 import { CONFIG_FIRST_SEEN, CONFIG_SOURCE, LOCAL_ANNOTATIONS } from './annotations.ts';
+import { OWN_CONDITIONS } from '../status/own-conditions.ts';
 import { equalJson } from './canonical-json.ts';
 
 /** What happened to pods of one source. An ADD without pods says that the source has spoken for the first time. */
@@ -101,10 +102,10 @@ function annotate(pod: Pod, annotations: Record<string, string>): Pod {
   return { ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata?.annotations, ...annotations } } };
 }
 
-/** What a newer version of a known pod means. A change of the status alone is a RECONCILE: the agent owns the status. */
+/** What a newer version of a known pod means. Foreign conditions alone are a RECONCILE. */
 function compare(existing: Pod, given: Pod, source: PodSource): { pod: Pod; op?: 'UPDATE' | 'DELETE' | 'RECONCILE' } {
   if (!differ(existing, given)) {
-    if (equalJson(existing.status, given.status)) return { pod: existing };
+    if (equalJson(foreignConditions(existing), foreignConditions(given))) return { pod: existing };
     return { pod: { ...existing, status: given.status }, op: 'RECONCILE' };
   }
   const local: Record<string, string> = { [CONFIG_SOURCE]: source };
@@ -114,6 +115,16 @@ function compare(existing: Pod, given: Pod, source: PodSource): { pod: Pod; op?:
   }
   const pod = annotate(given, local);
   return { pod, op: given.metadata?.deletionTimestamp === undefined ? 'UPDATE' : 'DELETE' };
+}
+
+/**
+ * The conditions that others than the agent write (readiness gates, `DisruptionTarget`): the only part of a status
+ * that a pod must hear of. The rest is the agent's own, and its status manager puts right what was overwritten.
+ */
+function foreignConditions(pod: Pod): unknown[] {
+  return (pod.status?.conditions ?? [])
+    .filter(({ type }) => !OWN_CONDITIONS.includes(type))
+    .map(({ type, status, reason, message }) => [type, status, reason, message]);
 }
 
 /** Do two versions differ in what the node must act on? */

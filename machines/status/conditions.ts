@@ -2,12 +2,11 @@ import type { ContainerStatus, Pod, PodCondition, PodStatus } from '../protocol/
 import type { ObservedPod } from '../protocol/observed.ts';
 import { isSidecar } from '../qos/pod-resources.ts';
 import type { Phase } from './phase.ts';
+import { OWN_CONDITIONS } from './own-conditions.ts';
 import { rfc3339 } from './rfc3339.ts';
 
 type Verdict = Pick<PodCondition, 'status' | 'reason' | 'message'>;
 
-/** Conditions that an agent sets itself, in the order of the status. */
-const OWN = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
 const TRUE: Verdict = { status: 'True' };
 
 /** Everything that conditions follow from. */
@@ -27,7 +26,7 @@ export interface ConditionInput {
  */
 export function podConditions(input: ConditionInput): PodCondition[] {
   const { pod, old } = input;
-  const foreign = (pod.status?.conditions ?? []).filter(({ type }) => !OWN.includes(type));
+  const foreign = (pod.status?.conditions ?? []).filter(({ type }) => !OWN_CONDITIONS.includes(type));
   const disruption = old.conditions?.find(({ type }) => type === 'DisruptionTarget');
   const kept = disruption ? [...foreign.filter(({ type }) => type !== 'DisruptionTarget'), disruption] : foreign;
 

@@ -16,8 +16,16 @@ export interface TrackedPod {
   phase: 'waiting' | 'started';
   /** Its source gave it up. */
   terminating: boolean;
+  /** The node does not admit it: its actor only tells so. */
+  rejection?: Rejection;
   /** It came back under the same UID while it was still terminating: start it anew afterwards. */
   comeback: Pod | null;
+}
+
+/** Why a pod is not admitted: reason and message of its status and event (C9). */
+export interface Rejection {
+  reason: string;
+  message: string;
 }
 
 /** The supervisor's memory; plain JSON. */
@@ -29,7 +37,8 @@ export interface SupervisorContext {
 
 /** What reaches the supervisor. */
 export type SupervisorMessage =
-  | { type: 'config'; at: number; update: PodConfigUpdate }
+  /** `rejections`: of the update's new pods, by UID. */
+  | { type: 'config'; at: number; update: PodConfigUpdate; rejections?: Record<string, Rejection> }
   | { type: 'sourcesReady'; at: number }
   /** PLEG looked at a pod. */
   | { type: 'seen'; at: number; observed: ObservedPod }
@@ -42,7 +51,7 @@ export type SupervisorMessage =
 /** What the supervisor has its host do. */
 export type SupervisorOrder =
   /** Start (or take over) the pod's actor; the host adds what the cache and the memory hold. */
-  | { type: 'start'; uid: string; shard: number; pod: Pod; source: PodSource | 'orphan' }
+  | { type: 'start'; uid: string; shard: number; pod: Pod; source: PodSource | 'orphan'; rejection?: Rejection }
   | { type: 'tell'; uid: string; shard: number; message: Unstamped<PodMessage> }
   /** The pod is no longer tracked: its caches can go. */
   | { type: 'forget'; uid: string };

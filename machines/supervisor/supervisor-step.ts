@@ -2,7 +2,13 @@ import type { Pod } from '../protocol/api-types.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
 import { orphanPod } from './orphan-pod.ts';
 import { hashOfUid, PodTableDraft, trackedPod, trackedPods } from './pod-table.ts';
-import type { SupervisorContext, SupervisorMessage, SupervisorOrder, TrackedPod } from './supervisor-context.ts';
+import type {
+  Rejection,
+  SupervisorContext,
+  SupervisorMessage,
+  SupervisorOrder,
+  TrackedPod,
+} from './supervisor-context.ts';
 import { terminate } from './supervisor-context.ts';
 
 interface Turn {
@@ -62,12 +68,16 @@ function tell(tracked: TrackedPod, message: Extract<SupervisorOrder, { type: 'te
   return { type: 'tell', uid: tracked.uid, shard: tracked.shard, message };
 }
 
-function takeConfig(turn: Turn, { update }: Extract<SupervisorMessage, { type: 'config' }>, pod: Pod): void {
+function takeConfig(
+  turn: Turn,
+  { update, rejections }: Extract<SupervisorMessage, { type: 'config' }>,
+  pod: Pod,
+): void {
   const uid = pod.metadata?.uid ?? '';
   const tracked = turn.pods.get(uid);
   switch (update.op) {
     case 'ADD':
-      if (tracked === undefined) add(turn, pod, update.source);
+      if (tracked === undefined) add(turn, pod, update.source, rejections?.[uid]);
       else if (tracked.terminating || tracked.source === 'orphan')
         turn.pods.put({ ...tracked, comeback: pod, source: update.source });
       else change(turn, tracked, pod);
@@ -80,12 +90,13 @@ function takeConfig(turn: Turn, { update }: Extract<SupervisorMessage, { type: '
       if (tracked !== undefined) remove(turn, tracked);
       break;
     case 'RECONCILE':
-      if (tracked?.phase === 'started') turn.orders.push(tell(tracked, { type: 'pod.sync' }));
+      // What others wrote into the status (readiness gates) counts for the pod's own conditions.
+      if (tracked !== undefined) change(turn, tracked, pod);
       break;
   }
 }
 
-function add(turn: Turn, pod: Pod, source: TrackedPod['source']): void {
+function add(turn: Turn, pod: Pod, source: TrackedPod['source'], rejection?: Rejection): void {
   const uid = pod.metadata?.uid ?? '';
   const fullName = `${pod.metadata?.namespace ?? ''}/${pod.metadata?.name ?? ''}`;
   const tracked: TrackedPod = {
@@ -97,6 +108,7 @@ function add(turn: Turn, pod: Pod, source: TrackedPod['source']): void {
     phase: 'waiting',
     terminating: false,
     comeback: null,
+    ...(rejection !== undefined && { rejection }),
   };
   turn.pods.put(tracked);
   if (!predecessorOf(turn, tracked)) start(turn, tracked);
@@ -122,10 +134,10 @@ function noteStarted(started: Map<string, string[]>, { fullName, uid }: TrackedP
 }
 
 function start(turn: Turn, tracked: TrackedPod): void {
-  const { uid, shard, pod, source } = tracked;
+  const { uid, shard, pod, source, rejection } = tracked;
   turn.pods.put({ ...tracked, phase: 'started' });
   if (turn.started !== null) noteStarted(turn.started, tracked);
-  turn.orders.push({ type: 'start', uid, shard, pod, source });
+  turn.orders.push({ type: 'start', uid, shard, pod, source, ...(rejection !== undefined && { rejection }) });
 }
 
 function change(turn: Turn, tracked: TrackedPod, pod: Pod): void {

@@ -1,17 +1,26 @@
 #!/usr/bin/env bash
 # Builds a reference tool from its Go module, once, and prints the binary's path:
-#   build.sh kubelet|cri-client|cri-contract
+#   build.sh kubelet|kube-apiserver|kube-scheduler|kube-controller-manager|kubectl|etcd|cri-client|cri-contract
+# TEST_ASSET_ETCD, TEST_ASSET_KUBE_APISERVER, TEST_ASSET_KUBECTL and their like name ready binaries to use instead.
 # Binaries live outside the checkout, by version, in ${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools.
 # The first kubelet takes minutes (and the module proxy); a cached tool takes milliseconds.
 set -euo pipefail
 cd "$(dirname "$0")"
 kubernetes=1.35.4
+etcd=3.6.5
 tool=${1:-}
+asset=TEST_ASSET_$(echo "$tool" | tr 'a-z-' 'A-Z_')
+if [ -n "${!asset:-}" ]; then
+  [ -x "${!asset}" ] || { echo "build.sh: $asset names ${!asset}, which cannot be executed; unset it to build $tool" >&2; exit 1; }
+  echo "${!asset}"
+  exit 0
+fi
 case $tool in
-  kubelet) version=$kubernetes ;;
+  kubelet | kube-apiserver | kube-scheduler | kube-controller-manager | kubectl) version=$kubernetes ;;
+  etcd) version=$etcd ;;
   # Our own programs: the version is what they are made of.
   cri-client | cri-contract) version=$(cat go.mod go.sum "$tool"/*.go | sha256sum | cut -c1-16) ;;
-  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, cri-client, cri-contract" >&2; exit 2 ;;
+  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, cri-client, cri-contract" >&2; exit 2 ;;
 esac
 folder=${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools/$tool-$version
 binary=$folder/$tool
@@ -23,14 +32,15 @@ if [ ! -x "$binary" ]; then
   flock 9
   if [ ! -x "$binary" ]; then
     case $tool in
-      kubelet)
-        package=k8s.io/kubernetes/cmd/kubelet
+      kubelet | kubectl | kube-*)
+        package=k8s.io/kubernetes/cmd/$tool
         minor=${kubernetes#*.}
         flags="-s -w"
         for setting in "gitVersion=v$kubernetes" gitMajor=1 "gitMinor=${minor%%.*}"; do
           flags+=" -X k8s.io/component-base/version.$setting"
         done
         ;;
+      etcd) package=go.etcd.io/etcd/server/v3 flags="-s -w" ;;
       *) package=./$tool flags="-s -w" ;;
     esac
     go build -mod=readonly -buildvcs=false -ldflags "$flags" -o "$binary.new" "$package" >&2

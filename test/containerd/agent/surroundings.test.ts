@@ -107,6 +107,8 @@ describe('what a container finds around it, on a real node', { concurrency: 8 },
   it('its network: an address of its own that others reach, or the node’s', async () => {
     const www = runs('a', {
       command: ['sh', '-c', 'mkdir /w; echo page > /w/index.html; exec httpd -f -p 8080 -h /w'],
+      // A container that runs need not listen yet: ready is what the test waits for.
+      readinessProbe: { httpGet: { port: 8080, path: '/' }, periodSeconds: 1 },
     });
     await node.write('own-net.json', podOf('own-net', [www, runs('b')]));
     await node.write('host-net.json', podOf('host-net', [runs('a')], { hostNetwork: true }));

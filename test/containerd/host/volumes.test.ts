@@ -1,45 +1,21 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, readdir, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, readdir, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { pino } from 'pino';
 import { tmpfsOptions } from '../../../actors/host/empty-dir.ts';
 import { hostEffects } from '../../../actors/host/host-effects.ts';
 import type { HostSettings } from '../../../actors/host/host-settings.ts';
 import { mountsBelow, readMounts } from '../../../actors/host/mountinfo.ts';
-import { mount, unmount, unmountBelow } from '../../../actors/host/mounts.ts';
+import { mount, unmount } from '../../../actors/host/mounts.ts';
 import type { VolumeSetup } from '../../../machines/protocol/effects.ts';
+import { OWNER, POD, mode, withRoot } from './with-root.ts';
 
 const skip = process.getuid?.() !== 0;
-const POD = 'f00d-1';
-
-/** A root directory of our own; whatever a failed test leaves mounted below it goes first. */
-async function withRoot(
-  use: (at: { settings: HostSettings; pod: string; root: string }) => Promise<void>,
-): Promise<void> {
-  const root = await mkdtemp(join(tmpdir(), 'actorlet-volumes-'));
-  const settings: HostSettings = {
-    rootDir: join(root, 'kubelet'),
-    podLogsDir: join(root, 'pods'),
-    containerLogsDir: join(root, 'containers'),
-    cgroupVersion: 1,
-    cgroupDriver: 'cgroupfs',
-    log: pino({ level: 'silent' }),
-  };
-  try {
-    await use({ settings, pod: join(settings.rootDir, 'pods', POD), root });
-  } finally {
-    await unmountBelow(root);
-    await rm(root, { recursive: true, force: true });
-  }
-}
 
 const setUp = (settings: HostSettings, volumes: VolumeSetup[], fsGroup?: number) =>
-  hostEffects['host.SetUpVolumes']({ podUid: POD, fsGroup, volumes }, settings);
-const mode = async (path: string) => (await stat(path)).mode & 0o7777;
+  hostEffects['host.SetUpVolumes']({ podUid: POD, owner: OWNER, fsGroup, volumes }, settings);
 
 test('emptyDir on disk: 0777, fsGroup with setgid, content survives a second set-up', { skip }, async () => {
   await withRoot(async ({ settings, pod }) => {

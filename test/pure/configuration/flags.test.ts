@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { availableParallelism } from 'node:os';
 import { test } from 'node:test';
 import { Command } from 'commander';
+import { defaultShards } from '../../../actors/configuration/actorlet-settings.ts';
 import { ConfigurationInvalid } from '../../../actors/configuration/problems.ts';
 import { ALL_FLAGS } from '../../../bin/flags/all-flags.ts';
 import { actorletFlags } from '../../../bin/flags/actorlet-flags.ts';
@@ -121,8 +123,9 @@ test('booleans, lists, maps, thresholds, taints, memory, headers', () => {
 });
 
 test('own settings', () => {
+  assert.deepEqual([1, 2, 3, 5, 64].map(defaultShards), [1, 1, 2, 4, 4]);
   assert.deepEqual(parse('--root-dir=/r').settings, {
-    shards: 2,
+    shards: defaultShards(availableParallelism()),
     journalDir: '/r/journal',
     journalMaxBytes: 268_435_456,
     privateContainerd: 'auto',

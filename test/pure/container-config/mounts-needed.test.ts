@@ -78,7 +78,7 @@ test('what cannot be set up says so in the kubelet’s words', () => {
   );
   assert.match(
     error({ name: 'v', nfs: { path: '/', server: 's' } }),
-    /volume kind nfs is not supported by this agent yet; supported: emptyDir, hostPath, downwardAPI$/,
+    /volume kind nfs is not supported by this agent yet; supported: emptyDir, hostPath, downwardAPI, configMap, secret, projected$/,
   );
   const fields = (...paths: string[]): string =>
     error({

@@ -23,6 +23,7 @@ test('mountinfo: optional fields, octal escapes and broken lines', () => {
     fsType: 'tmpfs',
     source: 'tmpfs',
     superOptions: ['rw', 'size=1024k'],
+    shared: true,
   });
   assert.equal(mounts[2]?.source, 'tmp\\fs');
   assert.equal(mountAt(mounts, '/pods/a b')?.source, 'top');

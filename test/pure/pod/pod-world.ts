@@ -3,7 +3,7 @@ import type { PodSnapshot } from '../../../machines/pod/pod-context.ts';
 import type { Pod, PodStatus } from '../../../machines/protocol/api-types.ts';
 import type { Effect, EffectType } from '../../../machines/protocol/effects.ts';
 import type { PodMemory } from '../../../machines/protocol/memory.ts';
-import type { EffectDone, PodMessage } from '../../../machines/protocol/messages.ts';
+import type { EffectDone, PodMessage, PodSource } from '../../../machines/protocol/messages.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../../machines/protocol/observed.ts';
 
@@ -75,9 +75,18 @@ export class PodWorld {
   protected ids = 0;
   definition: Pod;
 
-  constructor(definition: Pod, memory: PodMemory | null = null, before?: PodWorld, begin = true) {
+  source: PodSource;
+
+  constructor(
+    definition: Pod,
+    memory: PodMemory | null = null,
+    before?: PodWorld,
+    begin = true,
+    source: PodSource = 'file',
+  ) {
     this.definition = definition;
-    this.snapshot = bornPod({ pod: definition, source: 'file', settings });
+    this.source = source;
+    this.snapshot = bornPod({ pod: definition, source, settings: { ...settings, cluster: source === 'api' } });
     if (before !== undefined) {
       this.sandboxes = before.sandboxes;
       this.containers = before.containers;
@@ -88,16 +97,17 @@ export class PodWorld {
   }
 
   /** Starts the pod's actor; `known`: the runtime could be asked before. */
-  begin(memory: PodMemory | null, known: boolean): void {
+  begin(memory: PodMemory | null, known: boolean, rejection?: { reason: string; message: string }): void {
     this.send({
       type: 'pod.start',
       at: this.at,
       pod: this.definition,
-      source: 'file',
+      source: this.source,
       observed: known ? this.observe() : null,
       memory,
       runtimeReady: true,
       networkReady: true,
+      ...(rejection !== undefined && { rejection }),
     });
   }
 

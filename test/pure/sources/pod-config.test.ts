@@ -37,6 +37,7 @@ test('ADD, UPDATE, DELETE, REMOVE, RECONCILE', () => {
     ['file', [pod('1'), pod('2')]],
     ['file', [pod('1', 'y'), pod('3')]],
     ['file', [pod('1', 'y', { status: { phase: 'Running' } }), pod('3')]],
+    ['file', [pod('1', 'y', { status: { conditions: [{ type: 'gate', status: 'True' }] } }), pod('3')]],
     ['file', [pod('1', 'y', { meta: { deletionTimestamp: '2026-01-01T00:00:00Z' } }), pod('3')]],
     ['file', []],
   ]);
@@ -44,6 +45,7 @@ test('ADD, UPDATE, DELETE, REMOVE, RECONCILE', () => {
     ['ADD 1 2'],
     [],
     ['REMOVE 2', 'ADD 3', 'UPDATE 1'],
+    [], // the agent's own part of the status
     ['RECONCILE 1'],
     ['DELETE 1'],
     ['REMOVE 1 3'],

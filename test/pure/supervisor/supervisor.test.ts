@@ -51,7 +51,7 @@ test('add, update, reconcile, remove, finished', () => {
   assert.deepEqual(brief(bench.config('ADD', named('a'), named('b'))), ['start a', 'start b']);
   assert.deepEqual(brief(bench.config('ADD', named('a'))), ['pod.update a'], 'a second ADD is an update');
   assert.deepEqual(brief(bench.config('UPDATE', named('a'))), ['pod.update a']);
-  assert.deepEqual(brief(bench.config('RECONCILE', named('a'))), ['pod.sync a']);
+  assert.deepEqual(brief(bench.config('RECONCILE', named('a'))), ['pod.update a']);
   assert.deepEqual(brief(bench.config('UPDATE', named('x'))), [], 'a pod that nobody added');
   assert.deepEqual(brief(bench.config('REMOVE', named('a'))), ['pod.terminate a']);
   assert.deepEqual(brief(bench.take({ type: 'finished', at: 2, uid: 'a' })), ['forget a']);

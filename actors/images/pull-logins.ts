@@ -1,0 +1,88 @@
+import type { Logger } from 'pino';
+import { ActorletError } from '../../machines/errors/define.ts';
+import { imageErrors } from '../../machines/errors/image-errors.ts';
+import { parseDockerConfig, PULL_SECRET_KEYS } from '../../machines/images/docker-config.ts';
+import type { DockerConfig, DockerLogin } from '../../machines/images/docker-config.ts';
+import { lookUpLogins, repositoryOf } from '../../machines/images/keyring.ts';
+import type { ObjectContent } from '../shard/ask.ts';
+
+/** Where logins come from; each may be absent. */
+export interface LoginSources {
+  /** A pull secret's content, null when there is none (`ObjectStore.get`). */
+  pullSecret?: (namespace: string, name: string) => Promise<ObjectContent | null>;
+  /** The node's own docker configuration. */
+  nodeLogins?: () => Promise<DockerConfig>;
+  /** Credential provider plugins, asked with the repository; in the order of their configuration. Never rejects. */
+  providers?: (repository: string) => Promise<DockerConfig[]>;
+  log: Logger;
+}
+
+/** What is known before a pull. */
+export interface PullLogins {
+  /** To be tried one after the other; empty: without a login. */
+  logins: DockerLogin[];
+  /** Names of pull secrets that could not be had. */
+  missing: string[];
+}
+
+/**
+ * The logins for an image: of the pod's pull secrets, then of the node's file, then of the plugins.
+ * @throws ActorletError IMG001 for a secret that holds no docker configuration
+ */
+export async function findPullLogins(
+  image: string,
+  namespace: string,
+  pullSecrets: readonly string[],
+  sources: LoginSources,
+): Promise<PullLogins> {
+  const repository = repositoryOf(image);
+  const [{ configs, missing }, ofNode, ofProviders] = await Promise.all([
+    readSecrets(namespace, pullSecrets, sources),
+    sources.nodeLogins?.() ?? {},
+    sources.providers?.(repository) ?? [],
+  ]);
+  const logins = [configs, [ofNode], ofProviders].flatMap((each) => lookUpLogins(each, repository));
+  return { logins, missing };
+}
+
+async function readSecrets(
+  namespace: string,
+  names: readonly string[],
+  { pullSecret, log }: LoginSources,
+): Promise<{ configs: DockerConfig[]; missing: string[] }> {
+  // The API lets empty names pass.
+  const wanted = names.filter((name) => name !== '');
+  const contents = await Promise.all(
+    wanted.map(async (name): Promise<ObjectContent | null> => {
+      try {
+        return (await pullSecret?.(namespace, name)) ?? null;
+      } catch (err) {
+        log.info({ secret: `${namespace}/${name}`, err }, 'Unable to retrieve pull secret');
+        return null;
+      }
+    }),
+  );
+  const configs: DockerConfig[] = [];
+  const missing: string[] = [];
+  for (const [i, name] of wanted.entries()) {
+    const content = contents[i];
+    if (content == null) missing.push(name);
+    else {
+      const config = secretConfig(content);
+      if (config === null) continue;
+      if ('fault' in config)
+        throw new ActorletError(imageErrors.pullSecretInvalid, { namespace, name, problem: config.fault });
+      configs.push(config.logins);
+    }
+  }
+  return { configs, missing };
+}
+
+/** Null for a secret of another type, or an empty one: kubelet passes over it. */
+function secretConfig({ type, data, binaryData }: ObjectContent): ReturnType<typeof parseDockerConfig> | null {
+  const key = PULL_SECRET_KEYS.get(type);
+  if (key === undefined) return null;
+  if (binaryData[key] !== undefined) return { fault: `key "${key}" is no text` };
+  const text = data[key] ?? '';
+  return text === '' ? null : parseDockerConfig(text, key === '.dockercfg');
+}

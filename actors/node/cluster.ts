@@ -1,0 +1,178 @@
+import type { Logger } from 'pino';
+import type { CriClient } from '../../cri/client/cri-client.ts';
+import type { Node } from '../../machines/node-object/node-types.ts';
+import type { Pod } from '../../machines/protocol/api-types.ts';
+import type { PodMessage, PodSource } from '../../machines/protocol/messages.ts';
+import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
+import type { ApiClient } from '../api/api-client.ts';
+import { createApiClient } from '../api/create-api-client.ts';
+import type { Kubeconfig } from '../api/kubeconfig.ts';
+import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
+import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
+import { agentVersion } from '../configuration/version.ts';
+import { ApiEvents } from '../events/api-events.ts';
+import type { EventRecorder } from '../events/event-recorder.ts';
+import type { Metrics } from '../metrics/metrics-registry.ts';
+import { MirrorPods } from '../mirror-pods/mirror-pods.ts';
+import { NodeObject } from '../node-object/node-object.ts';
+import { createAnswers } from '../objects/answer.ts';
+import { ObjectStore } from '../objects/object-store.ts';
+import { ServiceVariables } from '../objects/service-variables.ts';
+import { TokenManager } from '../objects/token-manager.ts';
+import type { RuntimeState } from '../runtime-state/runtime-watch.ts';
+import type { Ask } from '../shard/ask.ts';
+import type { PodReport } from '../shard/shard-protocol.ts';
+import { StatusManager } from '../status/status-manager.ts';
+import { watchPodsOfNode } from './pods-of-node.ts';
+
+/** What the cluster's side of the node works with. */
+export interface ClusterOptions {
+  kubeconfig: Kubeconfig;
+  config: KubeletConfiguration;
+  flags: KubeletFlags;
+  settings: NodeSettings;
+  cri: CriClient;
+  log: Logger;
+  metrics: Metrics;
+  events: EventRecorder;
+  now: () => number;
+  runtimeState: () => RuntimeState;
+  /** Why PLEG is not healthy, null when it is. */
+  plegError: () => string | null;
+  /** All pods that the API server binds to this node, mirror pods left out. */
+  onPods: (pods: Pod[]) => void;
+  /** To a pod's actor. */
+  tell: (uid: string, message: PodMessage) => void;
+}
+
+/**
+ * Everything that a node does with an API server: its Node object and lease, the pods that are bound to it, their
+ * statuses, mirror pods and events, and the objects that they use. Wires parts only.
+ */
+export class Cluster {
+  readonly node: NodeObject;
+  /** Answers to what workers ask. */
+  readonly answers: Ask;
+  readonly objects: ObjectStore;
+  private readonly api: ApiClient;
+  private readonly nodeName: string;
+  private readonly tokens: TokenManager;
+  private readonly services: ServiceVariables;
+  private readonly status: StatusManager;
+  private readonly mirrors: MirrorPods;
+  private readonly eventSink: ApiEvents;
+  private readonly pods: ReturnType<typeof watchPodsOfNode>;
+  private stopped = false;
+
+  constructor(options: ClusterOptions) {
+    const { config, flags, settings, log, now, tell, metrics, events } = options;
+    const { nodeName } = settings;
+    const api = createApiClient({
+      kubeconfig: options.kubeconfig,
+      userAgent: `kubelet/${agentVersion()} (linux) actorlet`,
+      log,
+      onRequest: ({ method, host, code, seconds }) => {
+        metrics.restClientRequests.inc({ code, method, host });
+        metrics.restClientDuration.observe({ verb: method, host }, seconds);
+      },
+    });
+    this.api = api;
+    this.nodeName = nodeName;
+    const limited = api.limited(config.kubeAPIQPS, config.kubeAPIBurst);
+    this.eventSink = new ApiEvents({ api, nodeName, qps: config.eventRecordQPS, burst: config.eventBurst, log, now });
+    events.addSink(this.eventSink);
+    this.node = new NodeObject({
+      api: api.limited(0, 0),
+      config,
+      flags,
+      settings,
+      cri: options.cri,
+      log,
+      now,
+      events,
+      runtimeState: () => {
+        const { runtimeReady, networkReady, errors } = options.runtimeState();
+        return { runtimeReady, networkReady, messages: errors };
+      },
+      plegError: options.plegError,
+    });
+    this.status = new StatusManager({ api: limited, nodeName, log, now, metrics });
+    this.mirrors = new MirrorPods({ api: limited, nodeName, log, now, node: () => this.node.node() });
+    const refresh = (uid: string) => tell(uid, { type: 'pod.refresh', at: now() });
+    this.objects = new ObjectStore({
+      api: limited,
+      strategy: config.configMapAndSecretChangeDetectionStrategy,
+      log,
+      onChange: (kind, namespace, name) => this.objects.podsShowing(kind, namespace, name).forEach(refresh),
+    });
+    this.tokens = new TokenManager({ api: limited, log, onDue: refresh });
+    this.services = new ServiceVariables({ api: limited, log });
+    this.answers = createAnswers({ objects: this.objects, tokens: this.tokens, services: this.services });
+    this.pods = watchPodsOfNode({
+      api: limited,
+      nodeName,
+      log,
+      onList: (pods) => {
+        this.status.setApiPods(pods);
+        this.mirrors.setApi(pods);
+      },
+      onPod: (pod, gone) => {
+        const uid = pod.metadata?.uid ?? '';
+        for (const part of [this.status, this.mirrors]) {
+          if (gone) part.apiPodGone(uid);
+          else part.apiPod(pod);
+        }
+      },
+      onPods: options.onPods,
+    });
+  }
+
+  /** Begins to register, and to watch pods once the own Node is known: admission needs it (kubelet waits likewise). */
+  start(): void {
+    this.node.start();
+    this.services.start();
+    void this.node.whenRegistered().then(() => {
+      if (!this.stopped) this.pods.start();
+      this.mirrors.look();
+    });
+  }
+
+  /** The own Node as the API server has it this moment; null when it cannot be asked. */
+  async freshNode(): Promise<Node | null> {
+    const on = { group: '', version: 'v1', resource: 'nodes' };
+    return this.api.request<Node>({ method: 'GET', on, name: this.nodeName }).catch(() => null);
+  }
+
+  /** A pod came or was changed: what it names is fetched ahead of its actor's asking. */
+  podWanted(pod: Pod): void {
+    this.objects.register(pod);
+  }
+
+  /** All static pods; `complete` once each source has spoken. */
+  staticPods(pods: readonly Pod[], complete: boolean): void {
+    this.mirrors.setStatic(pods, complete);
+  }
+
+  /** A pod's actor told its status. */
+  reported(pod: Pod, source: PodSource, report: PodReport): void {
+    this.status.report({ pod, source, report });
+  }
+
+  /** A pod's actor has ended. */
+  podGone(uid: string): void {
+    this.status.forget(uid);
+    this.objects.unregister(uid);
+    this.tokens.forget(uid);
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.pods.stop();
+    this.eventSink.stop();
+    this.objects.close();
+    this.tokens.close();
+    this.services.stop();
+    await Promise.all([this.node.stop(), this.status.stop(), this.mirrors.stop()]);
+    this.api.close();
+  }
+}

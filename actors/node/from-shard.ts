@@ -1,0 +1,98 @@
+import type { Logger } from 'pino';
+import { ActorletError } from '../../machines/errors/define.ts';
+import { nodeErrors } from '../../machines/errors/node-errors.ts';
+import { trackedPod } from '../../machines/supervisor/pod-table.ts';
+import type { EventRecorder } from '../events/event-recorder.ts';
+import type { ImagePuller } from '../images/image-puller.ts';
+import type { Metrics } from '../metrics/metrics-registry.ts';
+import type { Pleg } from '../pleg/pleg.ts';
+import { answerShard } from '../shard/ask-main.ts';
+import { errorOf } from '../shard/effect-runner.ts';
+import type { ShardPool } from '../shard/shard-pool.ts';
+import type { FromShard, PodReport } from '../shard/shard-protocol.ts';
+import type { PodStore } from '../status/pod-store.ts';
+import type { Supervisor } from '../supervisor/supervisor.ts';
+import type { Cluster } from './cluster.ts';
+import type { PodIntake } from './pod-intake.ts';
+import type { PodMetrics } from './pod-metrics.ts';
+
+/** Pause before a pod whose actor could not start is tried again, ms. */
+const START_RETRY_MS = 10_000;
+
+/** Where the messages of shards go. */
+export interface FromShardParts {
+  supervisor: Supervisor;
+  pool: ShardPool;
+  store: PodStore;
+  events: EventRecorder;
+  pleg: Pleg;
+  puller: ImagePuller;
+  metrics: Metrics;
+  podMetrics: PodMetrics;
+  intake: PodIntake;
+  /** Null on a standalone node. */
+  cluster: Cluster | null;
+  log: Logger;
+  now: () => number;
+}
+
+/** Hands a message of a shard to the part of the node that it is for. */
+export function handleFromShard(parts: FromShardParts, shard: number, message: FromShard): void {
+  const { supervisor, pool, cluster, log, now } = parts;
+  switch (message.t) {
+    case 'report':
+      takeReport(parts, message.report);
+      break;
+    case 'event':
+      parts.events.record(message.event);
+      break;
+    case 'observe':
+      parts.pleg.observe(message.uid);
+      break;
+    case 'finished':
+      parts.podMetrics.finished(trackedPod(supervisor.context.pods, message.uid));
+      supervisor.take({ type: 'finished', at: now(), uid: message.uid });
+      parts.intake.gone(message.uid);
+      break;
+    case 'metrics':
+      parts.metrics.applyObservations(message.batch);
+      break;
+    case 'fault':
+      log.error(
+        { err: new ActorletError(nodeErrors.stepFailed, { pod: message.uid, problem: message.message }) },
+        'A pod machine failed',
+      );
+      if (message.message.startsWith('pod.start:')) {
+        const again = () => supervisor.take({ type: 'retryStart', at: now(), uid: message.uid });
+        setTimeout(again, START_RETRY_MS).unref();
+      }
+      break;
+    case 'effect':
+      void pull(parts, shard, message);
+      break;
+    case 'ask':
+      void answerShard(cluster?.answers ?? null, message, (answer) => pool.post(shard, answer));
+      break;
+    case 'ready':
+      break;
+  }
+}
+
+function takeReport({ supervisor, store, intake, cluster }: FromShardParts, report: PodReport): void {
+  store.report(report);
+  intake.reported(report);
+  const tracked = trackedPod(supervisor.context.pods, report.uid);
+  if (tracked !== undefined && tracked.source !== 'orphan') cluster?.reported(tracked.pod, tracked.source, report);
+}
+
+async function pull(
+  { pool, puller }: FromShardParts,
+  shard: number,
+  { uid, key, effect, params }: Extract<FromShard, { t: 'effect' }>,
+): Promise<void> {
+  try {
+    pool.post(shard, { t: 'result', uid, key, effect, result: await puller.pull(params) });
+  } catch (error) {
+    pool.post(shard, { t: 'result', uid, key, effect, error: errorOf(error) });
+  }
+}

@@ -1,0 +1,121 @@
+import { rejectionLabel } from '../../machines/admission/rejection.ts';
+import { isTerminalPhase } from '../../machines/status/phase.ts';
+import type { Pod } from '../../machines/protocol/api-types.ts';
+import type { PodConfigUpdate } from '../../machines/sources/pod-config.ts';
+import type { Rejection } from '../../machines/supervisor/supervisor-context.ts';
+import type { AdmissionGate, Refusal } from '../admission/admission-gate.ts';
+import type { Metrics } from '../metrics/metrics-registry.ts';
+import type { PodReport } from '../shard/shard-protocol.ts';
+import type { Supervisor } from '../supervisor/supervisor.ts';
+import type { Cluster } from './cluster.ts';
+
+/** Who hears of pods that come, change and go. */
+export interface PodIntakeOptions {
+  supervisor: Supervisor;
+  /** Null on a standalone node. */
+  cluster: Cluster | null;
+  admission: AdmissionGate | null;
+  metrics: Metrics;
+  now: () => number;
+  /** Each source has spoken. */
+  sourcesReady: () => boolean;
+}
+
+/** The way of pods from their sources to the supervisor: admission (C9), and all who must know that a pod is wanted. */
+export class PodIntake {
+  private readonly options: PodIntakeOptions;
+  private readonly statics = new Map<string, Pod>();
+  private readonly queue: PodConfigUpdate[] = [];
+
+  constructor(options: PodIntakeOptions) {
+    this.options = options;
+  }
+
+  /** What a source changed; updates are worked off in their order. */
+  take(update: PodConfigUpdate): void {
+    this.queue.push(update);
+    if (this.queue.length === 1) this.workOff();
+  }
+
+  private workOff(): void {
+    for (let update = this.queue[0]; update !== undefined; update = this.queue[0]) {
+      const verdicts = this.judge(update);
+      const unsure = [...verdicts].filter(([, verdict]) => verdict.retryWithFreshNode);
+      if (unsure.length > 0) {
+        // Rare: later updates wait for it, since they may be about the same pods.
+        void this.judgeAgain(unsure, verdicts, update);
+        return;
+      }
+      this.tell(update, verdicts);
+      this.queue.shift();
+    }
+  }
+
+  /** Refusals of the update's new pods. */
+  private judge({ op, pods }: PodConfigUpdate): Map<Pod, Refusal> {
+    const { cluster, admission } = this.options;
+    const refused = new Map<Pod, Refusal>();
+    for (const pod of pods) {
+      if (op === 'REMOVE') continue;
+      cluster?.podWanted(pod);
+      const ends = pod.metadata?.deletionTimestamp !== undefined || isTerminalPhase(pod.status?.phase);
+      const verdict = op === 'ADD' && !ends ? (admission?.admit(pod) ?? null) : null;
+      if (verdict !== null) refused.set(pod, verdict);
+    }
+    return refused;
+  }
+
+  private async judgeAgain(
+    unsure: readonly [Pod, Refusal][],
+    verdicts: Map<Pod, Refusal>,
+    update: PodConfigUpdate,
+  ): Promise<void> {
+    for (const [pod, refusal] of unsure) {
+      const verdict = (await this.options.admission?.admitAfterAll(pod, refusal)) ?? null;
+      if (verdict === null) verdicts.delete(pod);
+      else verdicts.set(pod, verdict);
+    }
+    this.tell(update, verdicts);
+    this.queue.shift();
+    this.workOff();
+  }
+
+  private tell(update: PodConfigUpdate, verdicts: ReadonlyMap<Pod, Refusal>): void {
+    const { supervisor, metrics, now } = this.options;
+    const rejections: Record<string, Rejection> = {};
+    for (const [pod, { reason, message }] of verdicts) {
+      rejections[pod.metadata?.uid ?? ''] = { reason, message };
+      metrics.admissionRejections.inc({ reason: rejectionLabel(reason) });
+    }
+    supervisor.take({ type: 'config', at: now(), update, ...(verdicts.size > 0 && { rejections }) });
+    // A pod that only waited for its predecessor is gone at once.
+    if (update.op === 'REMOVE') for (const pod of update.pods) this.gone(pod.metadata?.uid ?? '');
+    if (update.source !== 'api') this.noteStatics(update);
+  }
+
+  /** A pod's actor told how it stands. */
+  reported({ uid, status, state }: PodReport): void {
+    if (isTerminalPhase(status.phase) || state.startsWith('terminated.')) this.options.admission?.forget(uid);
+  }
+
+  /** Nothing is known of the pod any more, unless it is tracked anew. */
+  gone(uid: string): void {
+    if (this.options.supervisor.tracks(uid)) return;
+    this.options.admission?.forget(uid);
+    this.options.cluster?.podGone(uid);
+  }
+
+  private noteStatics({ op, pods }: PodConfigUpdate): void {
+    for (const pod of pods) {
+      const uid = pod.metadata?.uid ?? '';
+      if (op === 'REMOVE') this.statics.delete(uid);
+      else this.statics.set(uid, pod);
+    }
+    this.tellStatics();
+  }
+
+  /** Also called when the last source has spoken: only then may the mirror of an unknown static pod go. */
+  tellStatics(): void {
+    this.options.cluster?.staticPods([...this.statics.values()], this.options.sourcesReady());
+  }
+}

@@ -1,0 +1,45 @@
+import type { Logger } from 'pino';
+import type { Pod } from '../../machines/protocol/api-types.ts';
+import { CONFIG_MIRROR } from '../../machines/sources/annotations.ts';
+import type { ApiClient } from '../api/api-client.ts';
+import { Reflector } from '../api/reflector.ts';
+
+/** Who hears of the pods of this node. */
+export interface PodsOfNodeOptions {
+  api: ApiClient;
+  nodeName: string;
+  log: Logger;
+  /** After a list: all pods, mirror pods included. */
+  onList: (pods: Pod[]) => void;
+  /** One pod was added or changed, or is gone. */
+  onPod: (pod: Pod, gone: boolean) => void;
+  /** After each list and each change: the pods to run, the same objects as before where nothing changed. */
+  onPods: (pods: Pod[]) => void;
+}
+
+/**
+ * Watches `spec.nodeName` (B3). While the API server is away nothing is told, so the last known list goes on to hold.
+ */
+export function watchPodsOfNode({ api, nodeName, log, onList, onPod, onPods }: PodsOfNodeOptions): Reflector<Pod> {
+  const tell = () => onPods(reflector.list().filter((pod) => !isMirror(pod)));
+  const reflector: Reflector<Pod> = new Reflector<Pod>({
+    api,
+    on: { group: '', version: 'v1', resource: 'pods' },
+    fieldSelector: `spec.nodeName=${nodeName}`,
+    log: log.child({ source: 'api' }),
+    onSync: (pods) => {
+      onList(pods);
+      tell();
+    },
+    onEvent: ({ type, object }) => {
+      onPod(object, type === 'DELETED');
+      if (!isMirror(object)) tell();
+    },
+  });
+  return reflector;
+}
+
+/** The API server's picture of a static pod (B6): shown there, never run. */
+function isMirror(pod: Pod): boolean {
+  return pod.metadata?.annotations?.[CONFIG_MIRROR] !== undefined;
+}

@@ -1,0 +1,72 @@
+import type { Pod } from '../../machines/protocol/api-types.ts';
+import type { PodSource } from '../../machines/protocol/messages.ts';
+import { mergePodStatus } from '../../machines/status/merge-pod-status.ts';
+import { isTerminalPhase } from '../../machines/status/phase.ts';
+import { statusPatch } from '../../machines/status/status-patch.ts';
+import type { StatusPatch } from '../../machines/status/status-patch.ts';
+import { terminatedStatus } from '../../machines/status/terminated-status.ts';
+import type { PodReport } from '../shard/shard-protocol.ts';
+import type { ApiPod } from './api-pods.ts';
+
+/** What the manager knows of one pod besides the API's object. */
+export interface StatusEntry {
+  pod: Pod;
+  source: PodSource;
+  report: PodReport;
+  /** When the oldest status arrived that the API does not know yet, ms; 0 when it knows all. */
+  unsentSince: number;
+  /** A status that may wait is not sent before; 0 when none waits. */
+  holdUntil: number;
+  inFlight: boolean;
+  /** Failures in a row of this pod's requests, and when the next may go out. */
+  failures: number;
+  notBefore: number;
+  /** A patch that the server took without effect: it is not sent again. */
+  moot: string;
+  /** The final DELETE was answered. */
+  deleted: boolean;
+  /** The pod's machine is gone: the entry goes when the API's object does. */
+  forgotten: boolean;
+}
+
+/** The next request for a pod. */
+export type NextStep = { do: 'patch'; patch: StatusPatch; refused: string[] } | { do: 'delete' } | null;
+
+/** States in which nothing of the pod is left that others could stumble over: containers, volumes, cgroup. */
+const CLEANED: ReadonlySet<string> = new Set(['terminated.kept', 'terminated.removing', 'terminated.finished']);
+
+/**
+ * What has to be told to the API next. A pod is removed only once the API shows a terminal phase and all that the
+ * agent knows: a Job counts a deleted pod by the phase and exit codes it had before it vanished (kubelet
+ * canBeDeleted). Mirror pods are removed by {@link MirrorPods}.
+ */
+export function nextStep(entry: StatusEntry, api: ApiPod, at: number): NextStep {
+  const step = patchFor(entry, api, at);
+  if (step !== null && (entry.moot === '' || JSON.stringify(step.patch) !== entry.moot)) return step;
+  const over =
+    entry.source === 'api' &&
+    api.deleting &&
+    !entry.deleted &&
+    CLEANED.has(entry.report.state) &&
+    isTerminalPhase(api.status.phase);
+  return over ? { do: 'delete' } : null;
+}
+
+/** The patch that the API's object needs now, null when it shows what it should. */
+export function patchFor(
+  { pod, source, report }: Pick<StatusEntry, 'pod' | 'source' | 'report'>,
+  api: ApiPod,
+  at: number,
+): Extract<NextStep, { do: 'patch' }> | null {
+  const own = CLEANED.has(report.state) ? terminatedStatus(pod, report.status) : report.status;
+  const { status, refused } = mergePodStatus({
+    pod,
+    api: api.status,
+    own,
+    couldHaveRunningContainers: !report.state.startsWith('terminated.'),
+    isStatic: source !== 'api',
+    at,
+  });
+  const patch = statusPatch(api.uid, api.status, status);
+  return patch && { do: 'patch', patch, refused };
+}

@@ -1,0 +1,102 @@
+import type { Node } from '../node-object/node-types.ts';
+import type { Pod } from '../protocol/api-types.ts';
+import { isCriticalPod, isStaticPod } from '../qos/critical-pod.ts';
+import { checkAppArmor } from './app-armor.ts';
+import { hostPorts } from './host-ports.ts';
+import { matchesNode } from './node-affinity.ts';
+import type { NodeUsage } from './node-usage.ts';
+import { nodeView } from './node-view.ts';
+import type { NodeBasics, NodeView } from './node-view.ts';
+import { misfitMessage, misfitReason } from './rejection.ts';
+import type { Admission, Misfit, Rejection } from './rejection.ts';
+import { resourceMisfits } from './resource-fit.ts';
+import { checkSysctls, safeSysctls } from './sysctls.ts';
+import { untoleratedNoExecute } from './tolerations.ts';
+
+/** What admission is decided by. */
+export interface AdmissionInput extends NodeBasics {
+  pod: Pod;
+  /** The agent's own node object, null when there is none (yet): standalone, not registered. */
+  node: Node | null;
+  /** What the active pods hold; the pod itself may be counted in it. */
+  usage: NodeUsage;
+  /** `allowedUnsafeSysctls`: names, or patterns ending in `*`. */
+  allowedUnsafeSysctls: readonly string[];
+  /** `uname -r`: decides which sysctls are safe. */
+  kernelVersion?: string;
+  /** The kernel has AppArmor on. */
+  appArmorEnabled: boolean;
+  /** Feature TaintTolerationComparisonOperators (alpha, off). */
+  taintComparison?: boolean;
+}
+
+const AFFINITY = 'NodeAffinity';
+
+/**
+ * Decides whether the node runs a pod, by the handlers of kubelet 1.35 in their order: sysctls; OS label, OS field,
+ * supplemental groups; resources, node affinity, node name, host ports, taints (not for static pods); AppArmor.
+ * Ask it for each pod that arrives and is neither of a terminal phase nor told to terminate, oldest first, also after
+ * the agent's restart: kubelet does so too. Eviction, topology and shutdown have their own handlers elsewhere.
+ */
+export function admitPod(input: AdmissionInput): Admission {
+  return (
+    checkSysctls(input.pod, () => [...safeSysctls(input.kernelVersion), ...input.allowedUnsafeSysctls]) ??
+    checkNode(input) ??
+    checkAppArmor(input.pod, input.appArmorEnabled) ?? { admit: true }
+  );
+}
+
+function checkNode(input: AdmissionInput): Rejection | null {
+  const { pod, os } = input;
+  const node = nodeView(input.node, input);
+  // A label of the pod, not its selector: kubelet compares this one.
+  const osLabel = pod.metadata?.labels?.['kubernetes.io/os'];
+  if (osLabel !== undefined && osLabel !== os) {
+    const message = "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label";
+    return { admit: false, reason: 'PodOSSelectorNodeLabelDoesNotMatch', message };
+  }
+  if (pod.spec?.os && pod.spec.os.name !== os) {
+    const message = "Failed to admit pod as the OS field doesn't match node OS";
+    return { admit: false, reason: 'PodOSNotSupported', message };
+  }
+  if (pod.spec?.securityContext?.supplementalGroupsPolicy === 'Strict' && !node.supplementalGroupsPolicy) {
+    const message = 'SupplementalGroupsPolicy=Strict is not supported in this node';
+    return { admit: false, reason: 'SupplementalGroupsPolicyNotSupported', message };
+  }
+  return refuse(pod, misfitsOf(input, node));
+}
+
+function misfitsOf({ pod, usage, taintComparison = false }: AdmissionInput, node: NodeView): Misfit[] {
+  const misfits = resourceMisfits(pod, node, usage);
+  const predicate = (name: string, why: string): void => void misfits.push({ kind: 'predicate', name, why });
+  if (!matchesNode(pod, node.name, node.labels)) {
+    predicate(AFFINITY, "node(s) didn't match Pod's node affinity/selector");
+  }
+  if (pod.spec?.nodeName && pod.spec.nodeName !== node.name) {
+    predicate('NodeName', "node(s) didn't match the requested node name");
+  }
+  if (usage.holdsAny(hostPorts(pod), pod.metadata?.uid ?? '')) {
+    predicate('NodePorts', "node(s) didn't have free ports for the requested pod ports");
+  }
+  if (!isStaticPod(pod) && untoleratedNoExecute(pod, node.taints, taintComparison)) {
+    predicate('TaintToleration', "node(s) had taints that the pod didn't tolerate");
+  }
+  return misfits;
+}
+
+/** Only the first misfit is told; for critical pods the first that freeing resources would not mend. */
+function refuse(pod: Pod, misfits: readonly Misfit[]): Rejection | null {
+  const critical = isCriticalPod(pod);
+  const first = (critical ? misfits.find((each) => each.kind !== 'resource') : undefined) ?? misfits[0];
+  if (!first) return null;
+  const rejection: Rejection = { admit: false, reason: misfitReason(first), message: misfitMessage(first) };
+  if (misfits.every((each) => each.kind === 'predicate' && each.name === AFFINITY)) rejection.retryWithFreshNode = true;
+  if (critical && first.kind === 'resource') {
+    rejection.preempt = misfits.flatMap((each) =>
+      each.kind === 'resource'
+        ? [{ resource: each.resource, amount: each.requested - (each.capacity - each.used) }]
+        : [],
+    );
+  }
+  return rejection;
+}

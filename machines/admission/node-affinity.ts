@@ -1,0 +1,86 @@
+import { labelValue, qualifiedName } from '../pod-validation/names.ts';
+import type { Pod } from '../protocol/api-types.ts';
+
+type Affinity = NonNullable<NonNullable<NonNullable<Pod['spec']>['affinity']>['nodeAffinity']>;
+type Term = NonNullable<Affinity['requiredDuringSchedulingIgnoredDuringExecution']>['nodeSelectorTerms'][number];
+type Requirement = NonNullable<Term['matchExpressions']>[number];
+
+const INT64 = /^[+-]?\d{1,19}$/;
+
+/**
+ * Does the node match what the pod requires of it: all labels of `spec.nodeSelector`, and one of the terms of
+ * `requiredDuringSchedulingIgnoredDuringExecution`. What is no valid requirement matches nothing.
+ */
+export function matchesNode(pod: Pod, nodeName: string, labels: Readonly<Record<string, string>>): boolean {
+  for (const [key, value] of Object.entries(pod.spec?.nodeSelector ?? {})) {
+    if (labelOf(labels, key) !== value) return false;
+  }
+  const required = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  if (!required) return true;
+  return (required.nodeSelectorTerms ?? []).some((term) => matchesTerm(term, nodeName, labels));
+}
+
+function labelOf(labels: Readonly<Record<string, string>>, key: string): string | undefined {
+  return Object.hasOwn(labels, key) ? labels[key] : undefined;
+}
+
+function matchesTerm(term: Term, nodeName: string, labels: Readonly<Record<string, string>>): boolean {
+  const { matchExpressions = [], matchFields = [] } = term;
+  // A term without requirements matches nothing, not everything.
+  if (matchExpressions.length === 0 && matchFields.length === 0) return false;
+  return (
+    matchExpressions.every((each) => isSound(each) && matchesLabel(each, labelOf(labels, each.key))) &&
+    matchFields.every((each) => matchesField(each, each.key === 'metadata.name' ? nodeName : ''))
+  );
+}
+
+/** Would the API server take it? Only static pods can have others. */
+function isSound({ key, operator, values = [] }: Requirement): boolean {
+  if (qualifiedName(key).length > 0 || values.some((value) => labelValue(value).length > 0)) return false;
+  switch (operator) {
+    case 'In':
+    case 'NotIn':
+      return values.length > 0;
+    case 'Exists':
+    case 'DoesNotExist':
+      return values.length === 0;
+    default:
+      return values.length === 1;
+  }
+}
+
+function matchesLabel({ operator, values = [] }: Requirement, label: string | undefined): boolean {
+  switch (operator) {
+    case 'In':
+      return label !== undefined && values.includes(label);
+    case 'NotIn':
+      return label === undefined || !values.includes(label);
+    case 'Exists':
+      return label !== undefined;
+    case 'DoesNotExist':
+      return label === undefined;
+    case 'Gt':
+    case 'Lt': {
+      const have = integer(label);
+      const limit = integer(values[0]);
+      if (have === undefined || limit === undefined) return false;
+      return operator === 'Gt' ? have > limit : have < limit;
+    }
+    default:
+      return false;
+  }
+}
+
+/** Fields know only In and NotIn, with one value. */
+function matchesField({ operator, values = [] }: Requirement, field: string): boolean {
+  if (values.length !== 1) return false;
+  if (operator === 'In') return values[0] === field;
+  return operator === 'NotIn' && values[0] !== field;
+}
+
+/** A 64-bit integer in decimal digits, which a label's value may be. */
+function integer(text: string | undefined): bigint | undefined {
+  if (text === undefined || !INT64.test(text)) return undefined;
+  const value = BigInt(text.replace('+', ''));
+  return BigInt.asIntN(64, value) === value ? value : undefined;
+}

@@ -1,0 +1,48 @@
+import { setNodeStatus } from './set-node-status.ts';
+import type { NodeFacts, NodeStep } from './set-node-status.ts';
+import type { Node, NodeObjectConfig } from './node-types.ts';
+
+/** Annotation: attach and detach is the controller manager's work. */
+export const ATTACH_DETACH_ANNOTATION = 'volumes.kubernetes.io/controller-managed-attach-detach';
+
+/** Taint of a node that its cloud controller has not seen yet. */
+export const UNINITIALIZED_TAINT = 'node.cloudprovider.kubernetes.io/uninitialized';
+
+/**
+ * The object that registers the node, with its status: the API server keeps the status of a POST, so a node
+ * that is ready registers as ready. The taint `node.kubernetes.io/not-ready` is the API server's to add
+ * (TaintNodesByCondition), and the node controller's to take away when it sees Ready.
+ */
+export function initialNode(config: NodeObjectConfig, facts: NodeFacts, now: number): NodeStep {
+  const { operatingSystem: os, architecture: arch } = facts.machine;
+  const taints = [
+    ...config.taints,
+    ...(config.externalCloudProvider
+      ? [{ key: UNINITIALIZED_TAINT, value: 'true', effect: 'NoSchedule' } as const]
+      : []),
+  ];
+  const node: Node = {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name: config.nodeName,
+      labels: {
+        'kubernetes.io/hostname': config.nodeName,
+        'kubernetes.io/os': os,
+        'kubernetes.io/arch': arch,
+        'beta.kubernetes.io/os': os,
+        'beta.kubernetes.io/arch': arch,
+        ...config.labels,
+      },
+      ...(config.enableControllerAttachDetach ? { annotations: { [ATTACH_DETACH_ANNOTATION]: 'true' } } : {}),
+    },
+    spec: {
+      ...(taints.length > 0 ? { taints } : {}),
+      ...(config.providerID === '' ? {} : { providerID: config.providerID }),
+    },
+  };
+  const labels = node.metadata?.labels;
+  const step = setNodeStatus(node, config, facts, now);
+  // `--node-labels` may say another os or arch; only later updates put them right, as with kubelet.
+  return labels === undefined ? step : { ...step, node: { ...step.node, metadata: { ...step.node.metadata, labels } } };
+}

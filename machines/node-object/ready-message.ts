@@ -1,0 +1,83 @@
+/** One condition of the runtime (`runtime.v1.RuntimeCondition`). */
+export interface RuntimeCondition {
+  type: string;
+  status: boolean;
+  reason: string;
+  message: string;
+}
+
+/** What is known of the runtime: not asked yet, no answer, or its conditions. */
+export type RuntimeLook =
+  { state: 'unasked' } | { state: 'silent' } | { state: 'answered'; conditions: readonly RuntimeCondition[] };
+
+/** The runtime's part in the node's readiness. */
+export interface RuntimeHealth {
+  runtimeReady: boolean;
+  networkReady: boolean;
+  /** Why not, in kubelet's words and order; empty when all is well. */
+  messages: string[];
+}
+
+const NETWORK_MESSAGES = ['network state unknown', 'container runtime network not ready'];
+
+/** The runtime's state in the words that kubelet puts into the Ready condition. */
+export function runtimeHealthOf(look: RuntimeLook): RuntimeHealth {
+  if (look.state === 'unasked') {
+    return {
+      runtimeReady: false,
+      networkReady: false,
+      messages: ['container runtime status check may not have completed yet', 'network state unknown'],
+    };
+  }
+  if (look.state === 'silent') {
+    return { runtimeReady: false, networkReady: false, messages: ['container runtime is down'] };
+  }
+  const messages: string[] = [];
+  const ready = (type: string, name: string) => {
+    const condition = look.conditions.find((c) => c.type === type);
+    if (condition?.status === true) return true;
+    messages.push(`${name} not ready: ${condition === undefined ? '<nil>' : conditionText(condition)}`);
+    return false;
+  };
+  const runtimeReady = ready('RuntimeReady', 'container runtime');
+  const networkReady = ready('NetworkReady', 'container runtime network');
+  return { runtimeReady, networkReady, messages };
+}
+
+function conditionText(c: RuntimeCondition): string {
+  return `${c.type}=${String(c.status)} reason:${c.reason} message:${c.message}`;
+}
+
+/** Everything that keeps the node from being ready. */
+export interface ReadinessFacts {
+  runtime: RuntimeHealth;
+  /** What PLEG says, e.g. `pleg was last seen active 3m0s ago; threshold is 3m0s`; null when it is well. */
+  plegError: string | null;
+  storageErrors?: readonly string[];
+  shutdownErrors?: readonly string[];
+}
+
+/** The errors in kubelet's order: runtime, PLEG, network, storage, shutdown. */
+export function readinessErrors(facts: ReadinessFacts): string[] {
+  const { runtime } = facts;
+  const ofNetwork = (m: string) => NETWORK_MESSAGES.some((start) => m.startsWith(start));
+  const runtimeMessages = runtime.messages.filter((m) => !ofNetwork(m));
+  const networkMessages = runtime.messages.filter(ofNetwork);
+  if (!runtime.runtimeReady && runtimeMessages.length === 0) runtimeMessages.push('container runtime is down');
+  if (!runtime.networkReady && runtime.runtimeReady && networkMessages.length === 0) {
+    networkMessages.push('container runtime network not ready: <nil>');
+  }
+  return [
+    ...runtimeMessages,
+    ...(facts.plegError === null ? [] : [`PLEG is not healthy: ${facts.plegError}`]),
+    ...networkMessages,
+    ...(facts.storageErrors ?? []),
+    ...(facts.shutdownErrors ?? []),
+  ];
+}
+
+/** Several errors as one text: a single one as it is, more in brackets, each once (`errors.Aggregate`). */
+export function aggregate(errors: readonly string[]): string {
+  const unique = [...new Set(errors)];
+  return unique.length === 1 ? (unique[0] ?? '') : `[${unique.join(', ')}]`;
+}

@@ -1,0 +1,75 @@
+import type { Pod, Volume } from '../protocol/api-types.ts';
+import type { ObjectFiles, ProjectedSource, VolumeSetup } from '../protocol/effects.ts';
+import type { NodeSettings } from '../protocol/node-settings.ts';
+import { downwardFiles } from './downward-files.ts';
+import { joinFaults } from './faults.ts';
+
+/** Mode of files where the volume says none: the API's default. */
+export const FILE_MODE = 0o644;
+
+/** Seconds that a projected token lives where the source says nothing: the API's default. */
+const TOKEN_SECONDS = 3600;
+
+interface KeyItem {
+  key: string;
+  path: string;
+  mode?: number;
+}
+
+/** Volume `configMap`. */
+export function configMapSetup(name: string, source: NonNullable<Volume['configMap']>): VolumeSetup {
+  const { defaultMode = FILE_MODE, items, optional } = source;
+  return { name, kind: 'configMap', defaultMode, ...objectFiles(source.name, items, optional) };
+}
+
+/** Volume `secret`. */
+export function secretSetup(name: string, source: NonNullable<Volume['secret']>): VolumeSetup {
+  const { secretName, defaultMode = FILE_MODE, items, optional } = source;
+  return { name, kind: 'secret', defaultMode, ...objectFiles(secretName, items, optional) };
+}
+
+/** Volume `projected` with its sources in order, so that a later one wins where two make the same file. A string: why not. */
+export function projectedSetup(
+  pod: Pod,
+  name: string,
+  projected: NonNullable<Volume['projected']>,
+  settings: NodeSettings,
+): VolumeSetup | string {
+  const defaultMode = projected.defaultMode ?? FILE_MODE;
+  const sources: ProjectedSource[] = [];
+  const faults: string[] = [];
+  for (const { configMap, secret, downwardAPI, serviceAccountToken, ...other } of projected.sources ?? []) {
+    if (secret) sources.push({ kind: 'secret', ...objectFiles(secret.name, secret.items, secret.optional) });
+    else if (configMap)
+      sources.push({ kind: 'configMap', ...objectFiles(configMap.name, configMap.items, configMap.optional) });
+    else if (downwardAPI) {
+      const found = downwardFiles(pod, downwardAPI.items, defaultMode, settings);
+      faults.push(...found.faults);
+      sources.push({ kind: 'downwardAPI', files: found.files });
+    } else if (serviceAccountToken) {
+      const { audience = '', expirationSeconds = TOKEN_SECONDS, path } = serviceAccountToken;
+      sources.push({ kind: 'serviceAccountToken', audience, expirationSeconds, path });
+    } else {
+      const kind = Object.entries(other).find(([, value]) => value !== undefined)?.[0];
+      if (kind === undefined) continue;
+      faults.push(
+        `projected volume source ${kind} is not supported by this agent yet; supported: ` +
+          'configMap, secret, downwardAPI, serviceAccountToken',
+      );
+    }
+  }
+  if (faults.length > 0) return joinFaults(faults);
+  return { name, kind: 'projected', defaultMode, sources };
+}
+
+function objectFiles(
+  object: string | undefined,
+  items: KeyItem[] | undefined,
+  optional: boolean | undefined,
+): ObjectFiles {
+  const out: ObjectFiles = { object: object ?? '', optional: optional ?? false };
+  if (items && items.length > 0) {
+    out.items = items.map(({ key, path, mode }) => (mode === undefined ? { key, path } : { key, path, mode }));
+  }
+  return out;
+}

@@ -1,0 +1,115 @@
+import { effectiveSecurity } from '../container-config/security-context.ts';
+import type { Pod, Volume } from '../protocol/api-types.ts';
+import type { VolumeOwner, VolumeSetup } from '../protocol/effects.ts';
+import type { NodeSettings } from '../protocol/node-settings.ts';
+import { isStaticPod } from '../qos/critical-pod.ts';
+import { podIdentity } from '../sandbox-config/pod-identity.ts';
+import { downwardFiles } from './downward-files.ts';
+import { emptyDirSetup, memoryBytes } from './empty-dir-setup.ts';
+import { joinFaults } from './faults.ts';
+import { nestedMounts } from './nested-mounts.ts';
+import { FILE_MODE, configMapSetup, projectedSetup, secretSetup } from './object-volumes.ts';
+import { allContainers } from './pod-containers.ts';
+
+/** API objects that a static pod may not reference, by volume kind, as the kubelet names them. */
+const API_OBJECTS: Partial<Record<keyof Volume, string>> = {
+  configMap: 'configmaps (via configmap volumes)',
+  secret: 'secrets (via secret volumes)',
+  csi: 'csidrivers (via CSI volumes)',
+  glusterfs: 'endpoints (via glusterFS volumes)',
+  persistentVolumeClaim: 'persistentvolumeclaims',
+  ephemeral: 'persistentvolumeclaims (via ephemeral volumes)',
+  azureFile: 'secrets (via azureFile volumes)',
+};
+const SUPPORTED = 'emptyDir, hostPath, downwardAPI, configMap, secret, projected';
+
+/**
+ * What `host.SetUpVolumes` is to do: the volumes that a container of the pod mounts, in the order of the spec,
+ * with downward API fields resolved (metadata and resources only, so `podIPs` plays no part yet). What configMaps,
+ * secrets and tokens hold is not known here. The error is the message of event `FailedMount`.
+ */
+export function volumeSetups(
+  pod: Pod,
+  _podIPs: readonly string[] | null,
+  settings: NodeSettings,
+): { volumes: VolumeSetup[] } | { error: string } {
+  const used = mountedVolumes(pod);
+  const volumes: VolumeSetup[] = [];
+  for (const volume of pod.spec?.volumes ?? []) {
+    if (!used.has(volume.name)) continue;
+    const made = withNested(pod, volumeSetup(pod, volume, settings));
+    if (typeof made === 'string') {
+      return { error: `MountVolume.SetUp failed for volume "${volume.name}" : ${made}` };
+    }
+    volumes.push(made);
+  }
+  return { volumes };
+}
+
+/** The pod as volumes made of API objects and in memory need it. */
+export function volumeOwner(pod: Pod, settings?: NodeSettings): VolumeOwner {
+  const { namespace, name } = podIdentity(pod);
+  const owner: VolumeOwner = { namespace, name, serviceAccount: pod.spec?.serviceAccountName || 'default' };
+  const runAsUser = commonUser(pod);
+  if (runAsUser !== undefined) owner.runAsUser = runAsUser;
+  if (settings !== undefined) owner.memoryBytes = memoryBytes(pod, settings);
+  return owner;
+}
+
+/** The user id that every container says it runs as; undefined where one says none or another. */
+function commonUser(pod: Pod): number | undefined {
+  const users = new Set(allContainers(pod).map((container) => effectiveSecurity(pod, container).runAsUser));
+  const [user] = users;
+  return users.size === 1 ? user : undefined;
+}
+
+function mountedVolumes(pod: Pod): Set<string> {
+  const names = allContainers(pod).flatMap((container) => [
+    ...(container.volumeMounts ?? []).map((mount) => mount.name),
+    ...(container.volumeDevices ?? []).map((device) => device.name),
+  ]);
+  return new Set(names);
+}
+
+/** One volume's set-up, or why there is none. */
+function volumeSetup(pod: Pod, volume: Volume, settings: NodeSettings): VolumeSetup | string {
+  const { name, hostPath, downwardAPI, configMap, secret, projected } = volume;
+  if (hostPath) return { name, kind: 'hostPath', path: hostPath.path, type: hostPath.type ?? '' };
+  if (downwardAPI) {
+    const found = downwardFiles(pod, downwardAPI.items, downwardAPI.defaultMode ?? FILE_MODE, settings);
+    if (found.faults.length > 0) return joinFaults(found.faults);
+    return { name, kind: 'downwardAPI', files: found.files };
+  }
+  const kind = (Object.keys(volume) as (keyof Volume)[]).find((key) => key !== 'name' && volume[key] !== undefined);
+  // A volume without a source is an emptyDir by default.
+  if (kind === undefined || kind === 'emptyDir') return emptyDirSetup(pod, volume, settings);
+  const object = API_OBJECTS[kind] ?? projectedObject(volume);
+  if (object && isStaticPod(pod)) return `static pods may not reference ${object}`;
+  if ((configMap || secret) && !settings.cluster) return 'not supported due to running kubelet in standalone mode';
+  if (configMap) return configMapSetup(name, configMap);
+  if (secret) return secretSetup(name, secret);
+  if (projected) {
+    if (!settings.cluster) return `cannot setup projected volume ${name} because kube client is not configured`;
+    return projectedSetup(pod, name, projected, settings);
+  }
+  return `volume kind ${kind} is not supported by this agent yet; supported: ${SUPPORTED}`;
+}
+
+function projectedObject(volume: Volume): string | undefined {
+  for (const source of volume.projected?.sources ?? []) {
+    if (source.secret) return 'secrets (via projected volumes)';
+    if (source.configMap) return 'configmaps (via projected volumes)';
+    if (source.serviceAccountToken) return 'serviceaccounts (via projected volumes)';
+    if (source.clusterTrustBundle) return 'clustertrustbundles';
+    if (source.podCertificate) return 'podcertificates';
+  }
+  return undefined;
+}
+
+/** Volumes that the agent fills are read-only for containers, so mount points inside of them must be there before. */
+function withNested(pod: Pod, made: VolumeSetup | string): VolumeSetup | string {
+  if (typeof made === 'string' || made.kind === 'emptyDir' || made.kind === 'hostPath') return made;
+  const nested = nestedMounts(pod, made.name);
+  if ('fault' in nested) return nested.fault;
+  return nested.folders.length === 0 ? made : { ...made, nested: nested.folders };
+}

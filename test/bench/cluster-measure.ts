@@ -1,0 +1,207 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AdminApi } from '../cluster/support/admin-api.ts';
+import type { Pod } from '../cluster/support/api-objects.ts';
+import type { ClusterNode } from '../cluster/support/cluster-node.ts';
+import type { ControlPlane } from '../cluster/support/control-plane.ts';
+import { PAUSE_IMAGE } from '../../cri/image-maker/own-images.ts';
+import { AuditCounter, perPod } from './cluster-audit.ts';
+import type { CallCounts } from './cluster-audit.ts';
+import { usageOfTree } from './cluster-usage.ts';
+import { now, quantiles } from './figures.ts';
+
+const PODS = '/api/v1/namespaces/default/pods';
+
+/** How much is measured. */
+export interface MeasureWish {
+  sequential: number;
+  burst: number;
+  idleSeconds: number;
+}
+
+/** When a pod was seen in which state, ms since the epoch. */
+interface Times {
+  created: number;
+  ready?: number;
+  deleted?: number;
+  gone?: number;
+}
+
+/** Pods of one node, seen by a watch as any client of the API sees them. */
+class Watched {
+  readonly times = new Map<string, Times>();
+  private readonly api: AdminApi;
+  private readonly node: string;
+  private readonly stopWatch: () => void;
+  private wake: () => void = () => {};
+
+  constructor(api: AdminApi, node: string) {
+    this.api = api;
+    this.node = node;
+    const path = `${PODS}?labelSelector=bench%3D${node}`;
+    this.stopWatch = api.watch<Pod>(path, ({ type, object }) => this.see(type, object)).stop;
+  }
+
+  async create(name: string): Promise<void> {
+    this.times.set(name, { created: now() });
+    await this.api.post(PODS, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, labels: { bench: this.node } },
+      spec: {
+        nodeName: this.node,
+        terminationGracePeriodSeconds: 1,
+        automountServiceAccountToken: false,
+        tolerations: [{ operator: 'Exists' }],
+        containers: [{ name: 'c', image: PAUSE_IMAGE, imagePullPolicy: 'IfNotPresent' }],
+      },
+    });
+  }
+
+  async remove(name: string): Promise<void> {
+    const times = this.times.get(name);
+    if (times !== undefined) times.deleted = now();
+    await this.api.delete(`${PODS}/${name}`);
+  }
+
+  /** Waits until all these pods have been seen so. */
+  async until(names: readonly string[], what: 'ready' | 'gone'): Promise<void> {
+    const late = now() + 240_000;
+    while (!names.every((name) => this.times.get(name)?.[what] !== undefined)) {
+      if (now() > late) throw new Error(`not all of ${names.length} pods were ${what} within 240 s`);
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+        setTimeout(resolve, 1_000).unref();
+      });
+    }
+  }
+
+  stop(): void {
+    this.stopWatch();
+  }
+
+  private see(type: string, pod: Pod): void {
+    const times = this.times.get(pod.metadata?.name ?? '');
+    if (times === undefined) return;
+    if (type === 'DELETED') times.gone ??= now();
+    else if (pod.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True')) times.ready ??= now();
+    this.wake();
+  }
+}
+
+/** Figures of one agent. */
+export interface Figures {
+  agentStartToNodeReadyMs: number;
+  sequential: Phase;
+  burst: Phase & { allReadyMs: number; allGoneMs: number };
+  idle: { cpuPercent: number; rssMiB: number; callsPerMinute: CallCounts };
+  rssMiB: { start: number; afterSequential: number; burst: number };
+}
+
+/** One phase: pods one by one, or all at once. */
+export interface Phase {
+  createToReadyMs: ReturnType<typeof quantiles>;
+  deleteToGoneMs: ReturnType<typeof quantiles>;
+  /** CPU of the agent and its children from the first create to the last Ready, a pod. */
+  cpuMsPerPodStart: number;
+  /** The same from the first create to the last end, a pod. */
+  cpuMsPerPodLife: number;
+  /** Calls to the API server a pod from create to gone, those about the node itself left out. */
+  callsPerPodLife: { all: number; by: CallCounts };
+}
+
+/** Runs the bench on a node whose agent is started here; the caller stops the node. */
+export async function measureAgent(plane: ControlPlane, node: ClusterNode, wish: MeasureWish): Promise<Figures> {
+  const agent = await node.startAgent();
+  await node.waitReady();
+  const agentStartToNodeReadyMs = Math.round(now() - agent.spawnedAt);
+  const usage = () => usageOfTree(agent.pid);
+  const audit = new AuditCounter(plane.auditLog, `system:node:${node.name}`);
+  const watched = new Watched(plane.api, node.name);
+  const names = (kind: string, count: number) => Array.from({ length: count }, (_, i) => `${node.name}-${kind}-${i}`);
+  try {
+    // the first pod pays for much that is made once
+    await watched.create(`${node.name}-first`);
+    await watched.until([`${node.name}-first`], 'ready');
+    await watched.remove(`${node.name}-first`);
+    await watched.until([`${node.name}-first`], 'gone');
+    await sleep(3_000);
+    const start = usage().rssMiB;
+
+    audit.mark();
+    const one = names('s', wish.sequential);
+    let cpuStart = 0;
+    const cpu0 = usage().cpuMs;
+    for (const [i, name] of one.entries()) {
+      const before = usage().cpuMs;
+      await watched.create(name);
+      await watched.until([name], 'ready');
+      cpuStart += usage().cpuMs - before;
+      await sleep(100 + 137 * (i % 7)); // not in step with anybody's polling
+      await watched.remove(name);
+      await watched.until([name], 'gone');
+    }
+    await sleep(2_000); // events come late
+    const sequential = phase(watched, one, cpuStart, usage().cpuMs - cpu0, audit.take());
+    const afterSequential = usage().rssMiB;
+
+    const many = names('b', wish.burst);
+    const cpu1 = usage().cpuMs;
+    const up = now();
+    await Promise.all(many.map((name) => watched.create(name)));
+    await watched.until(many, 'ready');
+    const allReadyMs = Math.round(now() - up);
+    const cpuUp = usage().cpuMs - cpu1;
+    await sleep(3_000);
+    const toHere = audit.take();
+    const [before, at] = [usage(), now()];
+    await sleep(wish.idleSeconds * 1000);
+    const after = usage();
+    const idleMs = now() - at;
+    const idleCalls = audit.take();
+    const cpu2 = usage().cpuMs;
+    const down = now();
+    await Promise.all(many.map((name) => watched.remove(name)));
+    await watched.until(many, 'gone');
+    const allGoneMs = Math.round(now() - down);
+    const cpuDown = usage().cpuMs - cpu2;
+    await sleep(2_000);
+    const burst = phase(watched, many, cpuUp, cpuUp + cpuDown, sum(toHere, audit.take()));
+    const perMinute = Object.entries(idleCalls).map(([key, n]) => [key, Math.round((n * 60_000) / idleMs)] as const);
+    return {
+      agentStartToNodeReadyMs,
+      sequential,
+      burst: { ...burst, allReadyMs, allGoneMs },
+      idle: {
+        cpuPercent: Math.round(((after.cpuMs - before.cpuMs) / idleMs) * 10_000) / 100,
+        rssMiB: after.rssMiB,
+        callsPerMinute: Object.fromEntries(perMinute),
+      },
+      rssMiB: { start, afterSequential, burst: after.rssMiB },
+    };
+  } finally {
+    watched.stop();
+  }
+}
+
+function phase(
+  watched: Watched,
+  names: readonly string[],
+  cpuStart: number,
+  cpuLife: number,
+  calls: CallCounts,
+): Phase {
+  const all = names.map((name) => watched.times.get(name)).filter((t) => t !== undefined);
+  return {
+    createToReadyMs: quantiles(all.map((t) => (t.ready ?? NaN) - t.created)),
+    deleteToGoneMs: quantiles(all.map((t) => (t.gone ?? NaN) - (t.deleted ?? NaN))),
+    cpuMsPerPodStart: Math.round((cpuStart / names.length) * 10) / 10,
+    cpuMsPerPodLife: Math.round((cpuLife / names.length) * 10) / 10,
+    callsPerPodLife: perPod(calls, names.length),
+  };
+}
+
+function sum(a: CallCounts, b: CallCounts): CallCounts {
+  const out = { ...a };
+  for (const [key, n] of Object.entries(b)) out[key] = (out[key] ?? 0) + n;
+  return out;
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runs } from '../containerd/agent/support/test-pod.ts';
+import { waitFor } from '../containerd/agent/support/wait-for.ts';
+import type { Deployment } from './support/api-objects.ts';
+import { withCluster } from './support/cluster-fixture.ts';
+import { apiPod, template, workload } from './support/manifests.ts';
+import { isReadyPod, restarts, uidOf } from './support/seen-pods.ts';
+import type { Space } from './support/space.ts';
+
+const NODE = 'delta';
+/** How long the API server is away: two minutes where all must hold, less for whoever works on it. */
+const OUTAGE_SECONDS = Number(process.env['CLUSTER_OUTAGE_SECONDS'] ?? (process.env['CI'] === 'true' ? 120 : 30));
+const REPLICAS = 16;
+const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 4, maxUnavailable: 4 } };
+const release = (value: string) => [runs('c', { env: [{ name: 'RELEASE', value }] })];
+
+const cluster = withCluster({ nodes: [{ name: NODE }] });
+
+/** Starts a rollout of the next release and waits until it is in its middle: some pods are new and ready, some old. */
+async function middleOfRollout(space: Space, value: string): Promise<void> {
+  const update = { spec: { template: template('web', release(value)) } };
+  await space.patch('Deployment', 'web', update, 'strategic-merge');
+  await space.wait<Deployment>('Deployment', 'web', `in the middle of release ${value}`, ({ metadata, status }) => {
+    const updated = status?.updatedReplicas ?? 0;
+    return status?.observedGeneration === metadata?.generation && updated >= 4 && updated < REPLICAS;
+  });
+}
+
+async function rolledOut(space: Space, what: string): Promise<void> {
+  const whole = ({ metadata, status }: Deployment) => {
+    const { updatedReplicas, availableReplicas, replicas, observedGeneration } = status ?? {};
+    const all = [updatedReplicas, availableReplicas, replicas].every((n) => n === REPLICAS);
+    return all && observedGeneration === metadata?.generation;
+  };
+  // the controllers back off while the API server is away, and take a minute to come back
+  await space.wait<Deployment>('Deployment', 'web', what, whole, 240_000);
+}
+
+/** Each pod of the API runs as the runtime has it, once, and nothing else runs. */
+async function assertSameAsRuntime(space: Space): Promise<void> {
+  await waitFor(`the runtime to hold what ${space.name} says`, async () => {
+    const pods = await space.pods('app=web');
+    const wanted = pods.map((p) => `${p.metadata?.name ?? ''} ${p.status?.containerStatuses?.[0]?.containerID ?? ''}`);
+    const running = (await cluster.node(NODE).containers()).filter((c) => c.running && c.pod.startsWith('web-'));
+    const has = running.map((c) => `${c.pod} containerd://${c.id}`);
+    assert.deepEqual(wanted.sort(), has.sort());
+    return true;
+  });
+}
+
+test('the API server is away in the middle of a roll-out: nothing restarts, and all is told when it is back', async (t) => {
+  const space = await cluster.space('outage');
+  const node = cluster.node(NODE);
+  const plane = cluster.plane();
+  await space.create(workload('Deployment', 'web', template('web', release('1')), { replicas: REPLICAS, strategy }));
+  await space.create(apiPod('falls', [runs('c')]));
+  await rolledOut(space, 'up');
+  const falls = await space.waitPod('falls', 'ready', isReadyPod);
+
+  await middleOfRollout(space, '2');
+  await plane.stopApiServer();
+  // what was on its way out when the server went may end; nobody else
+  const fallen = await node.containerId(uidOf(falls), 'c');
+  await node.containerd.cri.stopContainer(fallen);
+  const until = performance.now() + OUTAGE_SECONDS * 1000;
+  const settled = await waitFor('the node to settle', async () => {
+    const first = (await node.containers()).filter((c) => c.running);
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    const second = (await node.containers()).filter((c) => c.running);
+    const same = first.length === second.length && first.every((c) => second.some((d) => d.id === c.id));
+    return same && second.some((c) => c.podUid === uidOf(falls)) ? second : undefined;
+  });
+  await waitFor(
+    'the outage to be over',
+    async () => {
+      const now = new Set((await node.containers()).filter((c) => c.running).map((c) => c.id));
+      const lost = settled.filter((c) => !now.has(c.id));
+      assert.deepEqual(lost, [], 'a container ended while the API server was away');
+      return performance.now() > until ? true : undefined;
+    },
+    () => node.explain(),
+    OUTAGE_SECONDS * 1000 + 60_000,
+  );
+  assert.ok(settled.length > REPLICAS / 2, `${settled.length} containers ran on`);
+
+  await plane.startApiServer();
+  const back = performance.now();
+  await space.waitPod('falls', 'told as restarted', (p) => {
+    const status = p.status?.containerStatuses?.[0];
+    return status?.restartCount === 1 && status.ready && status.containerID !== `containerd://${fallen}`;
+  });
+  t.diagnostic(`statuses right ${Math.round(performance.now() - back)} ms after the API server was ready`);
+  await node.waitReady('True');
+  await rolledOut(space, 'rolled out after the outage');
+  t.diagnostic(`roll-out over ${Math.round(performance.now() - back)} ms after the API server was ready`);
+  assert.equal(restarts(await space.pods('app=web')), 0);
+  await assertSameAsRuntime(space);
+  await space.remove('Deployment', 'web');
+  await space.waitPods('app=web', 'none', (pods) => pods.length === 0);
+});
+
+test('the agent is killed in the middle of a roll-out and started again: no double containers', async () => {
+  const space = await cluster.space('killed');
+  const node = cluster.node(NODE);
+  await space.create(workload('Deployment', 'web', template('web', release('1')), { replicas: REPLICAS, strategy }));
+  let doubled: string[] = [];
+  let watching = true;
+  const watch = (async () => {
+    while (watching) {
+      const found = await node.doubles();
+      if (found.length > 0) doubled = found;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  })();
+  try {
+    for (const containers of [3, 8]) {
+      await waitFor(`${containers} containers`, async () => {
+        const running = (await node.containers()).filter((c) => c.running && c.pod.startsWith('web-'));
+        return running.length >= containers ? true : undefined;
+      });
+      await node.kill9();
+      await node.startAgent();
+    }
+    await rolledOut(space, 'up although the agent was killed');
+    for (const value of ['2', '3']) {
+      await middleOfRollout(space, value);
+      await node.kill9();
+      const running = (await node.containers()).filter((c) => c.running);
+      await node.startAgent();
+      assert.ok(running.length > 0, 'containers run on without an agent');
+      await rolledOut(space, `release ${value} out although the agent was killed`);
+    }
+  } finally {
+    watching = false;
+    await watch;
+  }
+  assert.deepEqual(doubled, []);
+  assert.equal(restarts(await space.pods('app=web')), 0);
+  await assertSameAsRuntime(space);
+});

@@ -1,0 +1,244 @@
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePorts } from '../../../bin/demo-steps/free-ports.ts';
+import { waitFor } from '../../containerd/agent/support/wait-for.ts';
+import { AdminApi } from './admin-api.ts';
+import { ClusterNetwork, SERVICE_RANGE } from './cluster-network.ts';
+import { clusterTool } from './cluster-tool.ts';
+import type { ClusterTool } from './cluster-tool.ts';
+import { DaemonProcess } from './daemon-process.ts';
+import { stopOnSignal } from './end-with-test.ts';
+import { writeKubeconfig } from './kubeconfig.ts';
+import { Kubectl } from './kubectl.ts';
+import { Pki } from './pki.ts';
+
+/** Settings of a control plane. */
+export interface ControlPlaneOptions {
+  /** Further flags of kube-controller-manager. */
+  controllerManagerFlags?: readonly string[];
+  /** Write what node users call to `audit.log` (level Metadata). */
+  audit?: boolean;
+}
+
+const NODE_CALLS_ONLY = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived', 'ResponseStarted'],
+  rules: [{ level: 'Metadata', userGroups: ['system:nodes'] }, { level: 'None' }],
+};
+
+/** A real control plane of one test file: etcd, kube-apiserver, kube-controller-manager, kube-scheduler. */
+export class ControlPlane {
+  readonly dir: string;
+  readonly pki: Pki;
+  readonly network: ClusterNetwork;
+  /** `https://ADDRESS:PORT`, reachable from the machine and from every node's namespace. */
+  readonly server: string;
+  readonly apiPort: number;
+  readonly adminKubeconfig: string;
+  readonly auditLog: string;
+  readonly api: AdminApi;
+  readonly kubectl: Kubectl;
+  private readonly options: ControlPlaneOptions;
+  private readonly etcdPorts: readonly [number, number];
+  private readonly running = new Map<ClusterTool, DaemonProcess>();
+  private readonly forget: () => void;
+  private stopping: Promise<void> | undefined;
+
+  private constructor(parts: {
+    dir: string;
+    pki: Pki;
+    network: ClusterNetwork;
+    ports: readonly [number, number, number];
+    api: AdminApi;
+    kubectl: Kubectl;
+    options: ControlPlaneOptions;
+  }) {
+    this.dir = parts.dir;
+    this.pki = parts.pki;
+    this.network = parts.network;
+    this.apiPort = parts.ports[0];
+    this.etcdPorts = [parts.ports[1], parts.ports[2]];
+    this.server = `https://${parts.network.hostAddress}:${this.apiPort}`;
+    this.adminKubeconfig = parts.kubectl.kubeconfig;
+    this.auditLog = join(parts.dir, 'audit.log');
+    this.api = parts.api;
+    this.kubectl = parts.kubectl;
+    this.options = parts.options;
+    this.forget = stopOnSignal(() => this.stop());
+  }
+
+  /** Starts all parts and waits until pods can be created. Takes about ten seconds; the caller stops it. */
+  static async start(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+    const dir = await mkdtemp(join(tmpdir(), 'clu-'));
+    let network: ClusterNetwork | undefined;
+    let plane: ControlPlane | undefined;
+    try {
+      network = await ClusterNetwork.make();
+      const [pki, ports] = await Promise.all([Pki.make(join(dir, 'pki')), freePorts(3)]);
+      const [apiPort = 0, etcdPort = 0, peerPort = 0] = ports;
+      const admin = await pki.issue('admin', 'admin', 'system:masters');
+      const adminKubeconfig = join(dir, 'admin.kubeconfig');
+      await writeKubeconfig(adminKubeconfig, `https://${network.hostAddress}:${apiPort}`, pki.ca.cert, admin);
+      plane = new ControlPlane({
+        dir,
+        pki,
+        network,
+        ports: [apiPort, etcdPort, peerPort],
+        api: new AdminApi(network.hostAddress, apiPort, pki.ca.cert, { pair: admin }),
+        kubectl: new Kubectl(await clusterTool('kubectl'), adminKubeconfig),
+        options,
+      });
+      await plane.startAll();
+      return plane;
+    } catch (error) {
+      if (plane !== undefined) await plane.stop();
+      else {
+        await network?.remove();
+        await rm(dir, { recursive: true, force: true });
+      }
+      throw error;
+    }
+  }
+
+  /** The process of a part; throws when it was never started. */
+  part(name: ClusterTool): DaemonProcess {
+    const found = this.running.get(name);
+    if (found === undefined) throw new Error(`${name} was not started`);
+    return found;
+  }
+
+  /** A kubeconfig with a certificate of `system:node:NAME`, and a serving certificate for its address. */
+  async nodeKubeconfig(name: string, address: string): Promise<{ kubeconfig: string; cert: string; key: string }> {
+    const names = [`DNS:${name}`, `IP:${address}`];
+    const pair = await this.pki.issue(`node-${name}-${address}`, `system:node:${name}`, 'system:nodes', names);
+    const kubeconfig = join(this.dir, `node-${name}.kubeconfig`);
+    await writeKubeconfig(kubeconfig, this.server, this.pki.ca.cert, pair);
+    return { kubeconfig, ...pair };
+  }
+
+  /** An API client with a bearer token instead of the admin's certificate. */
+  apiWithToken(token: string): AdminApi {
+    return new AdminApi(this.network.hostAddress, this.apiPort, this.pki.ca.cert, { token });
+  }
+
+  /** Ends the API server; the rest of the control plane goes on and tries to reach it. */
+  async stopApiServer(): Promise<void> {
+    await this.part('kube-apiserver').terminate(5_000);
+  }
+
+  /** Starts the API server on the port it had, and waits until it is ready. */
+  async startApiServer(): Promise<void> {
+    const { pki, dir } = this;
+    const names = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'localhost'].map((n) => `DNS:${n}`);
+    names.push('IP:127.0.0.1', 'IP:10.96.0.1', `IP:${this.network.hostAddress}`);
+    const [serving, kubeletClient, frontProxy] = await Promise.all([
+      pki.issue('apiserver', 'kube-apiserver', 'kube', names),
+      pki.issue('kubelet-client', 'apiserver-kubelet', 'system:masters'),
+      pki.issue('front-proxy', 'front-proxy', 'front'),
+    ]);
+    const policy = join(dir, 'audit-policy.json');
+    if (this.options.audit === true) await writeFile(policy, JSON.stringify(NODE_CALLS_ONLY));
+    const audit = ['--audit-policy-file', policy, '--audit-log-path', this.auditLog];
+    await this.spawn('kube-apiserver', [
+      ...['--etcd-servers', `http://127.0.0.1:${this.etcdPorts[0]}`, '--secure-port', String(this.apiPort)],
+      ...['--bind-address', '0.0.0.0', '--advertise-address', this.network.hostAddress],
+      ...['--tls-cert-file', serving.cert, '--tls-private-key-file', serving.key, '--client-ca-file', pki.ca.cert],
+      ...['--service-account-key-file', pki.serviceAccount.public],
+      ...['--service-account-signing-key-file', pki.serviceAccount.private],
+      ...['--service-account-issuer', 'https://kubernetes.default.svc'],
+      ...['--authorization-mode', 'Node,RBAC', '--enable-admission-plugins', 'NodeRestriction', '--allow-privileged'],
+      ...['--kubelet-client-certificate', kubeletClient.cert, '--kubelet-client-key', kubeletClient.key],
+      ...['--kubelet-preferred-address-types', 'InternalIP', '--service-cluster-ip-range', SERVICE_RANGE],
+      ...['--requestheader-client-ca-file', pki.ca.cert, '--requestheader-allowed-names', 'front-proxy'],
+      ...['--requestheader-username-headers', 'X-Remote-User', '--endpoint-reconciler-type', 'none'],
+      ...['--proxy-client-cert-file', frontProxy.cert, '--proxy-client-key-file', frontProxy.key],
+      ...['--cert-dir', join(dir, 'apiserver-certs'), '--profiling=false', '--enable-priority-and-fairness=false'],
+      ...(this.options.audit === true ? audit : []),
+    ]);
+    await this.ready('kube-apiserver', async () => ((await this.api.text('/readyz')) === 'ok' ? true : undefined));
+  }
+
+  /** Ends everything and removes it; may be called twice. */
+  stop(): Promise<void> {
+    this.stopping ??= (async () => {
+      this.api.close();
+      try {
+        const parts = [...this.running.values()];
+        await Promise.all(parts.filter((part) => part.name !== 'etcd').map((part) => part.kill()));
+        await this.running.get('etcd')?.kill();
+      } finally {
+        await this.network.remove();
+        await rm(this.dir, { recursive: true, force: true });
+        this.forget();
+      }
+    })();
+    return this.stopping;
+  }
+
+  private async startAll(): Promise<void> {
+    await mkdir(join(this.dir, 'logs'));
+    const [client, peer] = this.etcdPorts.map((port) => `http://127.0.0.1:${port}`) as [string, string];
+    await this.spawn('etcd', [
+      ...['--data-dir', join(this.dir, 'etcd'), '--unsafe-no-fsync', '--log-level', 'warn'],
+      ...['--listen-client-urls', client, '--advertise-client-urls', client],
+      ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `default=${peer}`],
+    ]);
+    await this.startApiServer();
+    await Promise.all([this.startControllerManager(), this.startScheduler()]);
+    const sa = '/api/v1/namespaces/default/serviceaccounts/default';
+    const priority = '/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical';
+    for (const path of [sa, priority]) {
+      await this.ready('kube-controller-manager', async () => this.api.find<object>(path));
+    }
+  }
+
+  private async startControllerManager(): Promise<void> {
+    const { pki } = this;
+    await this.spawn('kube-controller-manager', [
+      ...(await this.componentFlags('kube-controller-manager', 'system:kube-controller-manager')),
+      ...['--service-account-private-key-file', pki.serviceAccount.private, '--root-ca-file', pki.ca.cert],
+      ...['--cluster-signing-cert-file', pki.ca.cert, '--cluster-signing-key-file', pki.ca.key],
+      ...['--use-service-account-credentials', '--kube-api-qps', '200', '--kube-api-burst', '400'],
+      ...(this.options.controllerManagerFlags ?? []),
+    ]);
+  }
+
+  private async startScheduler(): Promise<void> {
+    const flags = await this.componentFlags('kube-scheduler', 'system:kube-scheduler');
+    await this.spawn('kube-scheduler', [...flags, '--kube-api-qps', '200', '--kube-api-burst', '400']);
+  }
+
+  private async componentFlags(name: 'kube-controller-manager' | 'kube-scheduler', user: string): Promise<string[]> {
+    const kubeconfig = join(this.dir, `${name}.kubeconfig`);
+    await writeKubeconfig(kubeconfig, this.server, this.pki.ca.cert, await this.pki.issue(name, user, user));
+    const [port = 0] = await freePorts(1);
+    return [
+      ...['--kubeconfig', kubeconfig, '--leader-elect=false', '--bind-address', '127.0.0.1', '--profiling=false'],
+      ...['--secure-port', String(port), '--cert-dir', join(this.dir, `${name}-certs`)],
+    ];
+  }
+
+  private async spawn(name: ClusterTool, args: readonly string[]): Promise<void> {
+    const logFile = join(this.dir, 'logs', `${name}.log`);
+    const program = await clusterTool(name);
+    // a control plane shares two cores with the node under test: less garbage collection, no more threads than cores
+    const env = { GOGC: '300', GOMAXPROCS: '2' };
+    this.running.set(name, new DaemonProcess({ name, program, args, logFile, env }));
+  }
+
+  private async ready<T>(name: ClusterTool, look: () => Promise<T | undefined>): Promise<T> {
+    return waitFor(
+      `${name} to be ready`,
+      async () => (this.part(name).exit === null ? look() : undefined),
+      () => this.part(name).tail(),
+      60_000,
+    );
+  }
+
+  /** Throws when a part has died without being asked to. */
+  async mustRun(): Promise<void> {
+    for (const part of this.running.values()) await part.mustRun();
+  }
+}

@@ -1,0 +1,15 @@
+import { writeFile } from 'node:fs/promises';
+import type { KeyPair } from './pki.ts';
+
+/** Writes a kubeconfig with a client certificate. */
+export async function writeKubeconfig(file: string, server: string, caFile: string, user: KeyPair): Promise<void> {
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'test', cluster: { server, 'certificate-authority': caFile } }],
+    users: [{ name: 'user', user: { 'client-certificate': user.cert, 'client-key': user.key } }],
+    contexts: [{ name: 'test', context: { cluster: 'test', user: 'user' } }],
+    'current-context': 'test',
+  };
+  await writeFile(file, JSON.stringify(config, null, 1), { mode: 0o600 });
+}

@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+
+/** How a kubectl call ended. */
+export interface KubectlResult {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** The real kubectl with the admin's kubeconfig. */
+export class Kubectl {
+  readonly kubeconfig: string;
+  private readonly program: string;
+
+  constructor(program: string, kubeconfig: string) {
+    this.program = program;
+    this.kubeconfig = kubeconfig;
+  }
+
+  /** Runs it and returns its output; throws with what it said when it failed. */
+  async run(args: readonly string[], stdin?: string | object): Promise<string> {
+    const result = await this.try(args, stdin);
+    if (result.code !== 0) throw new Error(`kubectl ${args.join(' ')}: exit code ${result.code}\n${result.err}`);
+    return result.out;
+  }
+
+  /** Runs it, also when it fails. */
+  try(args: readonly string[], stdin?: string | object): Promise<KubectlResult> {
+    return new Promise((resolve, reject) => {
+      const env = { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', KUBECONFIG: this.kubeconfig };
+      // no file cache of API discovery: it would be left in a home folder
+      const child = spawn(this.program, ['--cache-dir', '/dev/null', ...args], { env });
+      let out = '';
+      let err = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+      child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+      child.once('error', reject);
+      child.once('close', (code) => resolve({ code: code ?? -1, out, err }));
+      child.stdin.on('error', () => undefined);
+      child.stdin.end(stdin === undefined ? '' : typeof stdin === 'string' ? stdin : JSON.stringify(stdin));
+    });
+  }
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { pod, PodWorld } from './pod-world.ts';
+
+/** A pod as the API server hands it over. */
+function apiPod(spec: Partial<NonNullable<Pod['spec']>> = {}, more: Partial<Pod> = {}): Pod {
+  const made = pod(spec);
+  return { ...made, ...more, metadata: { ...made.metadata, annotations: {}, ...more.metadata } };
+}
+const fromApi = (definition: Pod, begin = true) => new PodWorld(definition, null, undefined, begin, 'api');
+
+test('a pod that the node does not admit fails before anything is made of it', () => {
+  const world = fromApi(apiPod(), false);
+  world.begin(null, true, { reason: 'OutOfcpu', message: 'Node didn’t have enough resource: cpu' });
+  world.run(60_000);
+  assert.equal(world.status?.phase, 'Failed');
+  assert.equal(world.status?.reason, 'OutOfcpu');
+  assert.equal(world.status?.message, 'Pod was rejected: Node didn’t have enough resource: cpu');
+  assert.deepEqual(world.events, ['OutOfcpu: Node didn’t have enough resource: cpu']);
+  assert.equal(world.count('cri.RunPodSandbox'), 0);
+  assert.equal(world.count('image.Status'), 0);
+  assert.equal(world.state, 'terminated.kept');
+});
+
+test('a deleted pod keeps its containers until its object is gone', () => {
+  const world = fromApi(apiPod());
+  world.run(1_000);
+  const deleted = apiPod({}, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 3 } });
+  world.send({ type: 'pod.update', at: world.at, pod: deleted });
+  world.run(60_000);
+  assert.equal(world.state, 'terminated.kept');
+  assert.equal(world.status?.phase, 'Failed', 'a container that was stopped has failed');
+  assert.equal(world.status.containerStatuses?.[0]?.state?.terminated?.exitCode, 143);
+  assert.equal(world.containers.length, 1);
+  world.send({ type: 'pod.terminate', at: world.at, order: { reason: 'Removed', message: '' } });
+  world.run(60_000);
+  assert.ok(world.finished);
+  assert.deepEqual([world.containers, world.sandboxes], [[], []]);
+});
+
+test('a pod that has ended before is never run again', () => {
+  for (const phase of ['Succeeded', 'Failed']) {
+    const world = fromApi(apiPod({ restartPolicy: 'Never' }, { status: { phase } }));
+    world.run(60_000);
+    assert.equal(world.status?.phase, phase);
+    assert.equal(world.count('cri.RunPodSandbox'), 0);
+    assert.equal(world.state, 'terminated.kept');
+  }
+});
+
+test('a container that was lost with its node’s runtime ends as failed', () => {
+  const running = { phase: 'Running', containerStatuses: [{ name: 'c', state: { running: {} } }] } as Pod['status'];
+  const gone = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 1 };
+  const world = fromApi(apiPod({}, { status: running, metadata: gone }));
+  world.run(60_000);
+  const [status] = world.status?.containerStatuses ?? [];
+  assert.equal(world.status?.phase, 'Failed');
+  assert.equal(status?.state?.terminated?.exitCode, 137);
+  assert.equal(status?.state?.terminated?.reason, 'ContainerStatusUnknown');
+});
+
+const withObject = () =>
+  apiPod({
+    containers: [
+      { name: 'c', image: 'img:1', imagePullPolicy: 'IfNotPresent', volumeMounts: [{ name: 'v', mountPath: '/v' }] },
+    ],
+    volumes: [{ name: 'v', configMap: { name: 'settings' } }],
+  });
+
+test('a changed object sets the volumes up again beside what runs', () => {
+  const world = fromApi(withObject());
+  world.run(1_000);
+  assert.equal(world.state, 'syncing.running');
+  assert.equal(world.count('host.SetUpVolumes'), 1);
+  world.send({ type: 'pod.refresh', at: world.at });
+  assert.equal(world.count('host.SetUpVolumes'), 2);
+  assert.equal(world.state, 'syncing.running', 'nothing waits for it');
+  // Again while the first is under way: once more afterwards, and then no more.
+  world.send({ type: 'pod.refresh', at: world.at });
+  world.send({ type: 'pod.refresh', at: world.at });
+  assert.equal(world.count('host.SetUpVolumes'), 2);
+  world.run(60_000);
+  assert.equal(world.count('host.SetUpVolumes'), 3);
+  assert.equal(world.count('cri.StopContainer'), 0);
+});
+
+test('an update of volumes that fails is told and tried again', () => {
+  const world = fromApi(withObject());
+  world.run(1_000);
+  let failing = true;
+  world.answers['host.SetUpVolumes'] = () =>
+    failing ? { error: { code: 'NotFound', message: 'MountVolume.SetUp failed' } } : undefined;
+  world.send({ type: 'pod.refresh', at: world.at });
+  world.run(3_500);
+  assert.ok(world.events.filter((e) => e.startsWith('FailedMount')).length >= 2);
+  assert.equal(world.state, 'syncing.running');
+  failing = false;
+  world.run(10_000);
+  const done = world.count('host.SetUpVolumes');
+  world.run(60_000);
+  assert.equal(world.count('host.SetUpVolumes'), done);
+});
+
+test('a volume that waits for its object is tried at once when the object appears', () => {
+  const world = fromApi(withObject(), false);
+  let absent = true;
+  world.answers['host.SetUpVolumes'] = () =>
+    absent ? { error: { code: 'NotFound', message: 'configmap "settings" not found' } } : undefined;
+  world.begin(null, true);
+  world.run(40_000);
+  assert.equal(world.state, 'syncing.mountingVolumes');
+  absent = false;
+  world.send({ type: 'pod.refresh', at: world.at });
+  world.run(200);
+  assert.equal(world.state, 'syncing.running');
+});

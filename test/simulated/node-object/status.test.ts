@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from './support/eventually.ts';
+import { makeNodeObject, NO_NETWORK, NODES, WELL } from './support/start-node-object.ts';
+
+/** No tick of its own within a test: what happens, happens because of `changed()` or of the watch. */
+const quiet = { nodeStatusUpdateFrequency: '10m', nodeLeaseDurationSeconds: 2_400 };
+
+test('what changed() tells is patched at once, with the reason, and back', async (t) => {
+  const { server, node, events, stored, ready, runtime } = await makeNodeObject(t, { config: quiet });
+  node.start();
+  await node.whenRegistered();
+  runtime.look = NO_NETWORK;
+  // Three calls of one turn are one patch.
+  node.changed();
+  node.changed();
+  node.changed();
+  await eventually('not ready', () => ready() === 'False');
+  const found = stored()?.status?.conditions?.find((c) => c.type === 'Ready');
+  assert.equal(found?.reason, 'KubeletNotReady');
+  assert.equal(
+    found.message,
+    'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:m',
+  );
+  runtime.look = { state: 'silent' };
+  runtime.version = '2.0.0';
+  node.changed();
+  await eventually('down', () => stored()?.status?.conditions?.at(-1)?.message === 'container runtime is down');
+  runtime.look = WELL;
+  node.changed();
+  await eventually('ready', () => ready() === 'True');
+  await eventually('new version', () => stored()?.status?.nodeInfo?.containerRuntimeVersion === 'containerd://2.0.0');
+  await eventually('idle', () => server.requestsOf({ verb: 'patch', resource: 'nodes' }).every((r) => r.code === 200));
+  // The new version comes with the last change or right after it.
+  assert.ok(server.requestsOf({ verb: 'patch', resource: 'nodes' }).length <= 4);
+  assert.deepEqual(
+    events.map((e) => e.reason).filter((reason) => reason.endsWith('Ready')),
+    ['NodeReady', 'NodeNotReady', 'NodeReady'],
+  );
+});
+
+test('a change while the server is away arrives when it is back; nothing is told twice', async (t) => {
+  const { server, node, events, ready, runtime } = await makeNodeObject(t, { config: quiet });
+  node.start();
+  await node.whenRegistered();
+  await eventually('a watch', () => server.openWatches('nodes') === 1);
+  await server.stop();
+  runtime.look = NO_NETWORK;
+  node.changed();
+  await sleep(700);
+  assert.equal(events.filter((e) => e.reason === 'NodeNotReady').length, 0);
+  await server.start();
+  await eventually('not ready', () => ready() === 'False');
+  await eventually('the event', () => events.filter((e) => e.reason === 'NodeNotReady').length === 1);
+});
+
+test('a node that was given up says at once that it is there', async (t) => {
+  const { server, node, stored, ready } = await makeNodeObject(t, { config: quiet });
+  node.start();
+  await node.whenRegistered();
+  await eventually('a watch', () => server.openWatches('nodes') === 1);
+  const object = structuredClone(stored());
+  const found = object?.status?.conditions?.find((c) => c.type === 'Ready');
+  assert.ok(object !== undefined && found !== undefined);
+  found.status = 'Unknown';
+  server.put(NODES, object);
+  await eventually('ready', () => ready() === 'True');
+});
+
+test('an object deleted by hand is not made anew, one made by somebody else gets its status', async (t) => {
+  const { server, node, ready } = await makeNodeObject(t);
+  node.start();
+  await node.whenRegistered();
+  await eventually('a watch', () => server.openWatches('nodes') === 1);
+  server.remove(NODES, 'node1');
+  await eventually('seen', () => node.node() === null);
+  await sleep(1_500);
+  assert.equal(server.requestsOf({ verb: 'create', resource: 'nodes' }).length, 1);
+  assert.equal(server.get(NODES, 'node1'), undefined);
+  server.put(NODES, { metadata: { name: 'node1' } });
+  await eventually('ready', () => ready() === 'True');
+});
+
+test('cordon and uncordon are told', async (t) => {
+  const { server, node, events, stored } = await makeNodeObject(t, { config: quiet });
+  node.start();
+  await node.whenRegistered();
+  await eventually('a watch', () => server.openWatches('nodes') === 1);
+  const change = (unschedulable: boolean) => server.put(NODES, { ...stored(), spec: { unschedulable } });
+  change(true);
+  await eventually('cordoned', () => events.some((e) => e.reason === 'NodeNotSchedulable'));
+  assert.equal(node.node()?.spec?.unschedulable, true);
+  change(false);
+  await eventually('uncordoned', () => events.at(-1)?.reason === 'NodeSchedulable');
+  assert.equal(events.at(-1)?.message, 'Node node1 status is now: NodeSchedulable');
+});
+
+test('heartbeats go out each report period, and nothing in between', async (t) => {
+  const config = { nodeStatusUpdateFrequency: '50ms', nodeStatusReportFrequency: '1s' };
+  const { server, node } = await makeNodeObject(t, { config });
+  node.start();
+  await node.whenRegistered();
+  const patches = () => server.requestsOf({ verb: 'patch', resource: 'nodes' });
+  await eventually('three heartbeats', () => patches().length >= 3);
+  const times = patches().map((r) => r.at);
+  // The first comes after a spread of half a period to both sides, the others after a period.
+  for (const [index, at] of times.entries()) {
+    if (index > 0) assert.ok(at - (times[index - 1] ?? 0) >= 950, String(times));
+  }
+  for (const { body } of patches()) {
+    const { status } = body as { status: { conditions: Record<string, string>[] } };
+    assert.deepEqual(Object.keys(status).sort(), ['$setElementOrder/conditions', 'conditions']);
+    for (const each of status.conditions) assert.deepEqual(Object.keys(each).sort(), ['lastHeartbeatTime', 'type']);
+  }
+});
+
+test('a node IP that is not of this machine is not told', async (t) => {
+  const { node, stored, ready } = await makeNodeObject(t, { nodeIPs: ['203.0.113.254'], config: quiet });
+  node.start();
+  await node.whenRegistered();
+  assert.equal(stored()?.status?.addresses, undefined);
+  assert.equal(ready(), 'True');
+});

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PODS, startStatusNode, statuses, until } from './support/status-node.ts';
+
+/** Long enough for a call too many to show up. */
+const QUIET_MS = 500;
+
+test('a quick start costs one patch; its echo, late or at once, causes none', async (t) => {
+  for (const delayMs of [0, 50, null]) {
+    const node = await startStatusNode(t);
+    node.watch.delayMs = delayMs;
+    const pod = node.addPod('p');
+    node.manager.setApiPods([pod]);
+    node.report(pod, 'syncing.creatingSandbox', statuses.creating);
+    await sleep(20);
+    node.report(pod, 'syncing.startingContainers', statuses.creating);
+    await sleep(20);
+    node.report(pod, 'syncing.running', statuses.ready);
+    await until(() => node.patches('p').length > 0, 'a patch');
+    node.report(pod, 'syncing.running', statuses.ready);
+    await sleep(QUIET_MS);
+    assert.equal(node.patches('p').length, 1);
+    assert.equal(node.stored('p')?.status?.phase, 'Running');
+    assert.equal(node.server.requests.length, 1, 'and no other call');
+  }
+});
+
+test('the patch names the uid and only what differs', async (t) => {
+  const node = await startStatusNode(t);
+  const pod = node.addPod('p');
+  node.manager.setApiPods([pod]);
+  node.report(pod, 'syncing.running', statuses.running);
+  await until(() => node.patches('p').length === 1);
+  node.report(pod, 'syncing.running', statuses.ready);
+  await until(() => node.patches('p').length === 2);
+  assert.deepEqual(node.server.requestsOf({ verb: 'patch' })[1]?.body, {
+    metadata: { uid: pod.metadata?.uid },
+    status: {
+      conditions: [{ type: 'Ready', status: 'True' }],
+      containerStatuses: statuses.ready.containerStatuses,
+    },
+  });
+});
+
+test('a slow start is told, after a moment', async (t) => {
+  const node = await startStatusNode(t);
+  const pod = node.addPod('p');
+  node.manager.setApiPods([pod]);
+  const since = Date.now();
+  node.report(pod, 'syncing.pullingImage', statuses.creating);
+  await until(() => node.patches('p').length === 1);
+  assert.ok(Date.now() - since >= 250, 'it was held back');
+  assert.equal(node.stored('p')?.status?.containerStatuses?.[0]?.state?.waiting?.reason, 'ContainerCreating');
+});
+
+test('a failure and a rejection are not held back by the quiet statuses before them', async (t) => {
+  const node = await startStatusNode(t);
+  const [failing, rejected] = [node.addPod('failing'), node.addPod('rejected')];
+  node.manager.setApiPods([failing, rejected]);
+  const at = Date.now();
+  node.report(failing, 'syncing.pullingImage', statuses.creating);
+  node.report(failing, 'syncing.imageBackOff', statuses.failing);
+  node.report(rejected, 'terminated.cleaningUp', { phase: 'Failed', reason: 'NodeAffinity', message: 'm' });
+  await until(() => node.patches('failing').length === 1 && node.patches('rejected').length === 1);
+  const sent = node.server.requestsOf({ verb: 'patch' }).map((request) => request.at);
+  assert.ok(Math.max(...sent) - at < 300, 'both before the holding time was over');
+  assert.equal(node.stored('rejected')?.status?.reason, 'NodeAffinity');
+});
+
+test('one patch at a time for a pod, and only the newest status after it', async (t) => {
+  const node = await startStatusNode(t);
+  const pod = node.addPod('p');
+  node.manager.setApiPods([pod]);
+  const lift = node.server.fault({ verb: 'patch' }, { do: 'delay', ms: 150 });
+  node.report(pod, 'syncing.running', statuses.running);
+  await until(() => node.patches('p').length === 1);
+  for (let i = 1; i <= 20; i++) {
+    node.report(pod, 'syncing.running', { ...statuses.ready, message: `m${String(i)}` });
+    await sleep(2);
+  }
+  assert.equal(node.patches('p').length, 1);
+  lift();
+  await until(() => node.patches('p').length === 2);
+  await sleep(QUIET_MS);
+  assert.equal(node.patches('p').length, 2);
+  assert.equal(node.stored('p')?.status?.message, 'm20');
+});
+
+test('no more than sixteen patches are under way', async (t) => {
+  const node = await startStatusNode(t);
+  const pods = Array.from({ length: 40 }, (_, i) => node.addPod(`p${String(i)}`));
+  node.manager.setApiPods(pods);
+  const lift = node.server.fault({ verb: 'patch' }, { do: 'delay', ms: 100 });
+  for (const pod of pods) node.report(pod, 'syncing.running', statuses.ready);
+  let most = 0;
+  await until(() => {
+    most = Math.max(most, node.server.requests.filter(({ code }) => code === 0).length);
+    return node.server.requests.length === 40;
+  });
+  lift();
+  assert.equal(most, 16);
+  await until(() => pods.every((pod) => node.stored(pod.metadata?.name ?? '')?.status?.phase === 'Running'));
+});
+
+test('nothing is sent for what the API already shows, as after a restart', async (t) => {
+  const node = await startStatusNode(t);
+  const pod = node.addPod('p', { status: { ...statuses.ready, nominatedNodeName: 'x' } });
+  node.manager.setApiPods([pod]);
+  node.report(pod, 'syncing.running', statuses.ready);
+  await sleep(QUIET_MS);
+  assert.equal(node.server.requests.length, 0);
+});
+
+test('what others overwrite is put right, what is theirs is left alone', async (t) => {
+  const node = await startStatusNode(t);
+  const pod = node.addPod('p');
+  node.manager.setApiPods([pod]);
+  node.report(pod, 'syncing.running', statuses.ready);
+  await until(() => node.stored('p')?.status?.phase === 'Running');
+  const now = node.stored('p');
+  node.server.put(PODS, {
+    ...now,
+    status: {
+      ...now?.status,
+      conditions: [
+        { type: 'Ready', status: 'False', reason: 'NodeNotReady', lastTransitionTime: '2026-01-05T00:00:00Z' },
+        { type: 'PodScheduled', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' },
+        { type: 'example.com/gate', status: 'True' },
+      ],
+    },
+  } as { metadata: object });
+  await until(() => node.patches('p').length === 2);
+  assert.deepEqual(node.stored('p')?.status?.conditions, [
+    { type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' },
+    { type: 'PodScheduled', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' },
+    { type: 'example.com/gate', status: 'True' },
+  ]);
+});
+
+test('a patch that the server takes without effect is not sent again', async (t) => {
+  const node = await startStatusNode(t);
+  const pod = node.addPod('p');
+  node.manager.setApiPods([pod]);
+  node.server.reply({ verb: 'patch' }, () => ({ code: 200, body: node.stored('p') }));
+  node.report(pod, 'syncing.running', statuses.ready);
+  await until(() => node.patches('p').length === 1);
+  for (let i = 0; i < 3; i++) {
+    node.relist();
+    await sleep(30);
+  }
+  assert.equal(node.patches('p').length, 1);
+  node.report(pod, 'syncing.running', { ...statuses.ready, message: 'new' });
+  await until(() => node.patches('p').length === 2);
+});
