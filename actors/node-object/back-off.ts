@@ -12,3 +12,8 @@ export class BackOff {
     this.step = 100;
   }
 }
+
+/** What a log line says of a failed try: no stack, since the server being away is nobody's mistake. */
+export function problemOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -4,7 +4,7 @@ import { LEASE_NAMESPACE, renewedLease } from '../../machines/node-object/node-l
 import type { Lease } from '../../machines/node-object/node-lease.ts';
 import { ApiStatusError } from '../api/api-client.ts';
 import type { ApiClient, ApiRequest } from '../api/api-client.ts';
-import { BackOff } from './back-off.ts';
+import { BackOff, problemOf } from './back-off.ts';
 
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases', namespace: LEASE_NAMESPACE };
 
@@ -29,6 +29,8 @@ export interface NodeLeaseOptions {
 export class NodeLease {
   private readonly options: NodeLeaseOptions;
   private readonly ending = new AbortController();
+  private failing = false;
+  private pause: AbortController | undefined;
   private latest: Lease | null = null;
   private running: Promise<void> | undefined;
 
@@ -39,6 +41,11 @@ export class NodeLease {
   /** Renews now and from then on. `fresh`: the node object is new, so there is likely no lease yet. */
   start(fresh: boolean): void {
     this.running ??= this.run(fresh);
+  }
+
+  /** The server answers again: a renewal that failed is tried now. */
+  hurry(): void {
+    if (this.failing) this.pause?.abort();
   }
 
   /** Ends the renewals; the lease runs out by itself. */
@@ -56,13 +63,16 @@ export class NodeLease {
       try {
         await this.renew(create);
         create = false;
+        this.failing = false;
         backOff.reset();
       } catch (error) {
         if (signal.aborted) return;
+        this.failing = true;
         pause = Math.min(pause, backOff.next());
-        this.options.log.warn({ err: error, retryMs: pause }, 'Node lease could not be renewed');
+        this.options.log.warn({ problem: problemOf(error), retryMs: pause }, 'Node lease could not be renewed');
       }
-      await sleep(pause, undefined, { signal }).catch(() => undefined);
+      this.pause = new AbortController();
+      await sleep(pause, undefined, { signal: AbortSignal.any([signal, this.pause.signal]) }).catch(() => undefined);
     }
   }
 

@@ -5,7 +5,7 @@ import type { Node, NodeEvent, NodeObjectConfig } from '../../machines/node-obje
 import { schedulableEvent, setNodeStatus } from '../../machines/node-object/set-node-status.ts';
 import type { NodeFacts } from '../../machines/node-object/set-node-status.ts';
 import { ApiStatusError } from '../api/api-client.ts';
-import { BackOff } from './back-off.ts';
+import { BackOff, problemOf } from './back-off.ts';
 import { ensureCsiNode } from './csi-node.ts';
 import { NodeFactsReader } from './node-facts-reader.ts';
 import { NodeLease } from './node-lease.ts';
@@ -52,6 +52,7 @@ export class NodeObject {
   private reading = false;
   private podCIDRs = '';
   private missing = false;
+  private failing = false;
 
   constructor(options: NodeObjectOptions) {
     const { settings, config, flags } = options;
@@ -169,7 +170,7 @@ export class NodeObject {
       } catch (error) {
         if (signal.aborted) return;
         const retryMs = backOff.next();
-        this.log.error({ err: error, retryMs }, 'Unable to register node with API server');
+        this.log.error({ problem: problemOf(error), retryMs }, 'Unable to register node with API server');
         await sleep(retryMs, undefined, { signal }).catch(() => undefined);
       }
     }
@@ -197,7 +198,7 @@ export class NodeObject {
         }
       } catch (error) {
         if (signal.aborted) return;
-        this.log.warn({ err: error, retryMs: pause }, 'CSINode could not be made');
+        this.log.warn({ problem: problemOf(error), retryMs: pause }, 'CSINode could not be made');
       }
       if (pause !== null) await sleep(pause, undefined, { signal }).catch(() => undefined);
     }
@@ -213,6 +214,9 @@ export class NodeObject {
     const cidrs = (node.spec?.podCIDRs ?? []).join(',');
     if (cidrs !== '' && cidrs !== this.podCIDRs) void this.tellPodCIDR(cidrs);
     if (!this.options.config.registerNode) this.begin(false);
+    // The server answers again: what waits for the end of a pause may go.
+    this.lease.hurry();
+    if (this.failing) this.changed();
     // The node controller gave the node up, or somebody made the object anew: say at once that the node is there.
     const ready = node.status?.conditions?.find((condition) => condition.type === 'Ready');
     if (ready === undefined || ready.status === 'Unknown') this.changed();
@@ -235,12 +239,14 @@ export class NodeObject {
     this.syncing = this.update().then(
       () => {
         this.backOff.reset();
+        this.failing = false;
         this.rest(period * (1 + Math.random() * JITTER));
       },
       (error: unknown) => {
         if (this.ending.signal.aborted) return;
         const retryMs = Math.min(this.backOff.next(), period);
-        this.log.error({ err: error, retryMs }, 'Error updating node status, will retry');
+        this.failing = true;
+        this.log.error({ problem: problemOf(error), retryMs }, 'Error updating node status, will retry');
         this.rest(retryMs);
       },
     );

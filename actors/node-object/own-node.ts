@@ -46,8 +46,10 @@ export class OwnNode {
 
   /** A version of the object, from the watch or as the answer to an own call. */
   took(node: Node): void {
-    if (node === this.node || isOlder(node, this.node)) return;
+    if (isOlder(node, this.node)) return;
+    const known = versionOf(node) !== '' && versionOf(node) === versionOf(this.node);
     this.node = node;
+    if (known) return;
     this.options.onChange(node);
   }
 
@@ -76,8 +78,12 @@ export class OwnNode {
   }
 }
 
+function versionOf(node: Node | null): string {
+  return node?.metadata?.resourceVersion ?? '';
+}
+
 /** Resource versions of one kind of objects are numbers that grow (KEP-5504), also over a deletion. */
 function isOlder(node: Node, than: Node | null): boolean {
-  const [a, b] = [node.metadata?.resourceVersion ?? '', than?.metadata?.resourceVersion ?? ''];
+  const [a, b] = [versionOf(node), versionOf(than)];
   return /^\d+$/.test(a) && /^\d+$/.test(b) && BigInt(a) < BigInt(b);
 }

@@ -17,6 +17,7 @@ import { MirrorPods } from '../mirror-pods/mirror-pods.ts';
 import { NodeObject } from '../node-object/node-object.ts';
 import { createAnswers } from '../objects/answer.ts';
 import { ObjectStore } from '../objects/object-store.ts';
+import { RuntimeClasses } from '../objects/runtime-classes.ts';
 import { ServiceVariables } from '../objects/service-variables.ts';
 import { TokenManager } from '../objects/token-manager.ts';
 import type { RuntimeState } from '../runtime-state/runtime-watch.ts';
@@ -58,6 +59,7 @@ export class Cluster {
   private readonly nodeName: string;
   private readonly tokens: TokenManager;
   private readonly services: ServiceVariables;
+  private readonly runtimeClasses: RuntimeClasses;
   private readonly status: StatusManager;
   private readonly mirrors: MirrorPods;
   private readonly eventSink: ApiEvents;
@@ -107,7 +109,9 @@ export class Cluster {
     });
     this.tokens = new TokenManager({ api: limited, log, onDue: refresh });
     this.services = new ServiceVariables({ api: limited, log });
-    this.answers = createAnswers({ objects: this.objects, tokens: this.tokens, services: this.services });
+    this.runtimeClasses = new RuntimeClasses({ api: limited, log });
+    const { objects, tokens, services, runtimeClasses } = this;
+    this.answers = createAnswers({ objects, tokens, services, runtimeClasses });
     this.pods = watchPodsOfNode({
       api: limited,
       nodeName,
@@ -172,6 +176,7 @@ export class Cluster {
     this.objects.close();
     this.tokens.close();
     this.services.stop();
+    this.runtimeClasses.stop();
     await Promise.all([this.node.stop(), this.status.stop(), this.mirrors.stop()]);
     this.api.close();
   }

@@ -6,6 +6,7 @@ import { hostErrors } from './host-errors.ts';
 import { imageErrors } from './image-errors.ts';
 import { journalErrors } from './journal-errors.ts';
 import { nodeErrors } from './node-errors.ts';
+import { nodeObjectErrors } from './node-object-errors.ts';
 import { runtimeErrors } from './runtime-errors.ts';
 import { serverErrors } from './server-errors.ts';
 import { simErrors } from './sim-errors.ts';
@@ -27,6 +28,7 @@ export const errorAreas: readonly ErrorArea[] = [
   { title: 'Images', errors: imageErrors },
   { title: 'Journal and replay', errors: journalErrors },
   { title: 'Node', errors: nodeErrors },
+  { title: 'The node object in the API', errors: nodeObjectErrors },
   { title: 'The private containerd', errors: runtimeErrors },
   { title: 'HTTP servers and commands', errors: serverErrors },
   { title: 'The simulated runtime', errors: simErrors },

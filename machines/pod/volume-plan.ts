@@ -46,9 +46,7 @@ export function volumesChanged(draft: Draft): void {
   if (first?.state === 'failed' && first.retryAt !== Number.MAX_SAFE_INTEGER)
     context.tasks['volumes'] = { ...first, failures: 0, retryAt: at };
   context.volumesStale = true;
-  for (const [name, place] of Object.entries(context.containers)) {
-    if (place.context.waiting?.reason === 'CreateContainerConfigError') tellContainer(draft, name, { type: 'changed' });
-  }
+  for (const name of Object.keys(context.containers)) tellContainer(draft, name, { type: 'refresh' });
 }
 
 function refresh(draft: Draft, setUp: (key: string) => Effect): void {

@@ -74,7 +74,7 @@ export function mergePodStatus(input: MergeInput): MergedStatus {
       else delete status[field];
     }
   }
-  if (isTerminalPhase(status.phase)) endReadiness(status, input.at);
+  if (isTerminalPhase(status.phase)) endReadiness(status, api, input.at);
   return { status, refused };
 }
 
@@ -112,7 +112,7 @@ function withHistory(condition: PodCondition, before: PodCondition | undefined, 
 }
 
 /** A pod that has ended is never shown as ready (kubernetes#108594). */
-function endReadiness(status: PodStatus, at: number): void {
+function endReadiness(status: PodStatus, api: PodStatus, at: number): void {
   const ready = status.conditions?.some(
     ({ type, status: value }) => (type === 'Ready' || type === 'ContainersReady') && value === 'True',
   );
@@ -121,7 +121,8 @@ function endReadiness(status: PodStatus, at: number): void {
   status.conditions = status.conditions?.map((condition) => {
     if (condition.type !== 'Ready' && condition.type !== 'ContainersReady') return condition;
     const { type, observedGeneration } = condition;
-    const lastTransitionTime = (condition.status === 'False' && condition.lastTransitionTime) || rfc3339(at);
+    const before = condition.status === 'False' ? condition : api.conditions?.find((c) => c.type === type);
+    const lastTransitionTime = (before?.status === 'False' && before.lastTransitionTime) || rfc3339(at);
     return { type, ...(observedGeneration && { observedGeneration }), status: 'False', lastTransitionTime, reason };
   });
 }

@@ -118,7 +118,10 @@ export class AdminApi {
 
   private send(method: string, path: string, body: object | undefined, type: string): Promise<string> {
     return new Promise((resolve, reject) => {
-      const headers = body === undefined ? this.headers : { ...this.headers, 'content-type': type };
+      const content = body === undefined ? '' : JSON.stringify(body);
+      // Node sends the body of a DELETE without its length unless it is told
+      const length = { 'content-type': type, 'content-length': Buffer.byteLength(content) };
+      const headers = body === undefined ? this.headers : { ...this.headers, ...length };
       const sent = request({ ...this.target(method, path), headers, timeout: 20_000 }, (response) => {
         let text = '';
         response.setEncoding('utf8');
@@ -132,7 +135,7 @@ export class AdminApi {
       });
       sent.on('timeout', () => sent.destroy(new Error(`${method} ${path}: no answer for 20 s`)));
       sent.on('error', reject);
-      sent.end(body === undefined ? undefined : JSON.stringify(body));
+      sent.end(content);
     });
   }
 }

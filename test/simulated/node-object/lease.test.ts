@@ -71,3 +71,13 @@ test('no node object, no lease; a server that fails is tried again', async (t) =
     { apiVersion: 'v1', kind: 'Node', name: 'node1', uid: 'u2' },
   ]);
 });
+
+test('a renewal that failed is tried at once when the server answers again', async (t) => {
+  const { server, lease } = await makeLease(t);
+  const lift = server.fault({ resource: 'leases' }, { do: 'fail', code: 500 });
+  lease.start(true);
+  await eventually('failures', () => server.requests.length >= 2);
+  lift();
+  lease.hurry();
+  await eventually('the lease', () => server.get(LEASES, 'node1') !== undefined);
+});

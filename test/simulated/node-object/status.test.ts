@@ -122,3 +122,19 @@ test('a node IP that is not of this machine is not told', async (t) => {
   assert.equal(stored()?.status?.addresses, undefined);
   assert.equal(ready(), 'True');
 });
+
+test('a patch that is refused is tried again with growing pauses', async (t) => {
+  const { server, node, ready, runtime } = await makeNodeObject(t, { config: quiet });
+  node.start();
+  await node.whenRegistered();
+  await eventually('a watch', () => server.openWatches('nodes') === 1);
+  const lift = server.fault({ verb: 'patch' }, { do: 'fail', code: 403, reason: 'Forbidden' });
+  runtime.look = NO_NETWORK;
+  node.changed();
+  await sleep(1_200);
+  // At 0, 200, 600 ms; the next would be at 1400 ms.
+  const tries = server.requestsOf({ verb: 'patch', resource: 'nodes' }).length;
+  assert.ok(tries >= 2 && tries <= 4, String(tries));
+  lift();
+  await eventually('not ready', () => ready() === 'False');
+});

@@ -1,0 +1,42 @@
+import type { Logger } from 'pino';
+import type { ApiClient } from '../api/api-client.ts';
+import { Reflector } from '../api/reflector.ts';
+
+interface RuntimeClass {
+  metadata?: { name?: string; namespace?: string; uid?: string; resourceVersion?: string };
+  handler?: string;
+}
+
+/** How long the first list is waited for, ms. */
+const FIRST_LIST_MS = 5_000;
+
+/** The cluster's RuntimeClasses (node.k8s.io/v1, KEP-585), read once a pod names one. */
+export class RuntimeClasses {
+  private readonly reflector: Reflector<RuntimeClass>;
+
+  constructor({ api, log }: { api: ApiClient; log: Logger }) {
+    const on = { group: 'node.k8s.io', version: 'v1', resource: 'runtimeclasses' };
+    this.reflector = new Reflector<RuntimeClass>({ api, on, log });
+  }
+
+  /** Handler of the class, null when there is none of that name; rejects when the API server cannot be asked. */
+  async handler(name: string): Promise<string | null> {
+    this.reflector.start();
+    if (!this.reflector.synced) {
+      const timeout = AbortSignal.timeout(FIRST_LIST_MS);
+      await Promise.race([
+        this.reflector.whenSynced(),
+        new Promise((_, reject) => timeout.addEventListener('abort', () => reject(noList(this.reflector.lastError)))),
+      ]);
+    }
+    return this.reflector.get('', name)?.handler ?? null;
+  }
+
+  stop(): void {
+    this.reflector.stop();
+  }
+}
+
+function noList(cause: unknown): Error {
+  return Object.assign(new Error('RuntimeClasses have not been read yet', { cause }), { code: 'NotSynced' });
+}
