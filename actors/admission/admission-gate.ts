@@ -6,6 +6,7 @@ import type { Node } from '../../machines/node-object/node-types.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
 import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
+import { goArchitecture } from '../node-object/machine-facts.ts';
 
 /** What the gate looks at. */
 export interface AdmissionGateOptions {
@@ -60,7 +61,7 @@ export class AdmissionGate {
       settings,
       maxPods: config.podsPerCore > 0 ? Math.min(config.maxPods, cores * config.podsPerCore) : config.maxPods,
       os: 'linux',
-      arch: GO_ARCH[process.arch] ?? process.arch,
+      arch: goArchitecture(process.arch),
       allowedUnsafeSysctls: config.allowedUnsafeSysctls,
       kernelVersion: this.kernelVersion,
       appArmorEnabled: this.appArmorEnabled,
@@ -78,9 +79,6 @@ export class AdmissionGate {
     this.usage.removePod(uid);
   }
 }
-
-/** Names of architectures as Go spells them. */
-const GO_ARCH: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 function appArmorIsOn(): boolean {
   const file = '/sys/module/apparmor/parameters/enabled';

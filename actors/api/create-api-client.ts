@@ -5,6 +5,7 @@ import { H1Transport } from './h1-transport.ts';
 import { H2Transport, NoHttp2 } from './h2-transport.ts';
 import { jsonLines, parseJson } from './json-lines.ts';
 import { loadKubeconfig } from './kubeconfig.ts';
+import { TimeLimit } from './time-limit.ts';
 import { requestHeaders, requestPath } from './request-head.ts';
 import { TransportError, wholeBody } from './transport.ts';
 import { Turns } from './turns.ts';
@@ -76,7 +77,7 @@ class Sender {
 
   async request(request: ApiRequest, turns: Turns | undefined): Promise<unknown> {
     const timeoutMs = request.timeoutMs ?? defaultTimeoutMs;
-    const limit = new Limit(timeoutMs, request.signal);
+    const limit = new TimeLimit(timeoutMs, request.signal);
     try {
       if (turns !== undefined) await waitTurn(turns, limit.signal);
       const answer = await this.answerOf(request, limit.signal);
@@ -91,7 +92,7 @@ class Sender {
 
   async stream(request: ApiRequest): Promise<AsyncIterable<unknown>> {
     const timeoutMs = request.timeoutMs ?? defaultTimeoutMs;
-    const limit = new Limit(timeoutMs, request.signal);
+    const limit = new TimeLimit(timeoutMs, request.signal);
     try {
       const answer = await this.answerOf(request, limit.signal);
       limit.stopClock();
@@ -179,7 +180,7 @@ class Sender {
     return this.h1.send(request);
   }
 
-  private errorOf(error: unknown, request: ApiRequest, limit: Limit, timeoutMs: number): ApiStatusError {
+  private errorOf(error: unknown, request: ApiRequest, limit: TimeLimit, timeoutMs: number): ApiStatusError {
     if (error instanceof ApiStatusError) return error;
     const { host } = this.kubeconfig.server;
     if (request.signal?.aborted)
@@ -193,41 +194,6 @@ class Sender {
     const message = `cannot reach the API server ${host}: ${why ?? 'unknown reason'}`;
     return new ApiStatusError(0, 'Unreachable', message, 0, { cause: error });
   }
-}
-
-/** A signal that the caller's signal or the clock ends. */
-class Limit {
-  over = false;
-  private readonly controller = new AbortController();
-  private readonly outer: AbortSignal | undefined;
-  private readonly timer: NodeJS.Timeout;
-
-  constructor(ms: number, outer: AbortSignal | undefined) {
-    this.outer = outer;
-    this.timer = setTimeout(() => {
-      this.over = true;
-      this.controller.abort();
-    }, ms);
-    outer?.addEventListener('abort', this.forward, { once: true });
-    if (outer?.aborted) this.forward();
-  }
-
-  get signal(): AbortSignal {
-    return this.controller.signal;
-  }
-
-  stopClock(): void {
-    clearTimeout(this.timer);
-  }
-
-  release(): void {
-    clearTimeout(this.timer);
-    this.outer?.removeEventListener('abort', this.forward);
-  }
-
-  private readonly forward = (): void => {
-    this.controller.abort();
-  };
 }
 
 async function waitTurn(turns: Turns, signal: AbortSignal): Promise<void> {
@@ -247,7 +213,7 @@ async function readAll(answer: HttpAnswer): Promise<string> {
   return (chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)).toString('utf8');
 }
 
-async function* released(lines: AsyncGenerator<unknown>, limit: Limit): AsyncGenerator<unknown> {
+async function* released(lines: AsyncGenerator<unknown>, limit: TimeLimit): AsyncGenerator<unknown> {
   try {
     yield* lines;
   } finally {

@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Kubernetes release whose node agent this is compatible with. */
-export const KUBERNETES_VERSION = 'v1.35.0';
+export const KUBERNETES_VERSION = 'v1.35.4';
 
-/** `v1.35.0-actorlet.0.1.0`: the release, then actorlet's own version out of the nearest package.json. */
+/** `v1.35.4-actorlet.0.1.0`: the release, then actorlet's own version out of the nearest package.json. */
 export function agentVersion(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (folder !== '/') {

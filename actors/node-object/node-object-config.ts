@@ -1,12 +1,7 @@
 import type { NodeObjectConfig } from '../../machines/node-object/node-types.ts';
 import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
 import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
-
-/**
- * What `nodeInfo.kubeletVersion` says: controllers and `kubectl` read a Kubernetes version out of it, and its suffix
- * tells people which agent it is, as distributions do (`v1.35.4-eks-...`). Skew checks look at the minor version.
- */
-export const KUBELET_VERSION = 'v1.35.4-actorlet';
+import { agentVersion } from '../configuration/version.ts';
 
 /** The settings that shape the node object. */
 export function nodeObjectConfigOf(
@@ -33,6 +28,7 @@ export function nodeObjectConfigOf(
     localStorageCapacityIsolation: config.localStorageCapacityIsolation,
     nodeStatusMaxImages: config.nodeStatusMaxImages,
     port: config.port,
-    kubeletVersion: KUBELET_VERSION,
+    // Controllers and kubectl read a Kubernetes version out of it; the suffix tells people which agent it is.
+    kubeletVersion: agentVersion(),
   };
 }

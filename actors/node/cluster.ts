@@ -105,7 +105,8 @@ export class Cluster {
       api: limited,
       strategy: config.configMapAndSecretChangeDetectionStrategy,
       log,
-      onChange: (kind, namespace, name) => this.objects.podsShowing(kind, namespace, name).forEach(refresh),
+      nodeTtlSeconds: () => ttlSeconds(this.node.node()),
+      onChange: (kind, namespace, name) => this.objects.podsNaming(kind, namespace, name).forEach(refresh),
     });
     this.tokens = new TokenManager({ api: limited, log, onDue: refresh });
     this.services = new ServiceVariables({ api: limited, log });
@@ -180,4 +181,11 @@ export class Cluster {
     await Promise.all([this.node.stop(), this.status.stop(), this.mirrors.stop()]);
     this.api.close();
   }
+}
+
+/** Annotation by which the node controller tells how long objects may be cached, seconds; null without it. */
+function ttlSeconds(node: Node | null): number | null {
+  const text = node?.metadata?.annotations?.['node.alpha.kubernetes.io/ttl'];
+  const seconds = Number.parseInt(text ?? '', 10);
+  return Number.isNaN(seconds) ? null : seconds;
 }

@@ -91,7 +91,7 @@ async function pull(
   { uid, key, effect, params }: Extract<FromShard, { t: 'effect' }>,
 ): Promise<void> {
   try {
-    pool.post(shard, { t: 'result', uid, key, effect, result: await puller.pull(params) });
+    pool.post(shard, { t: 'result', uid, key, effect, result: await puller.pull(params, uid) });
   } catch (error) {
     pool.post(shard, { t: 'result', uid, key, effect, error: errorOf(error) });
   }

@@ -1,11 +1,15 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { CriClient } from '../../cri/client/cri-client.ts';
+import { allocatableOf, machineCapacity } from '../../machines/node-object/node-resources.ts';
 import { parseBytes, parseCpuMilli } from '../../machines/quantity.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
 import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
 import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
 import type { CgroupHost } from '../host/cgroup-detect.ts';
+import { findHostAddress } from '../node-object/host-address.ts';
+import { readMachineFacts } from '../node-object/machine-facts.ts';
+import { nodeObjectConfigOf } from '../node-object/node-object-config.ts';
 import { capacityOf, hugePageSizes, nodeIPsOf, nodeNameOf, readText, resolverOf, thermalPaths } from './node-facts.ts';
 
 /** What the machines are told of the node (`cluster`: it has an API server): configuration, facts of the machine and of the runtime in one plain object. */
@@ -26,7 +30,7 @@ export async function nodeSettingsOf(
     nodeName: nodeNameOf(flags.hostnameOverride),
     runtimeName: version.runtimeName,
     hostname: hostname(),
-    nodeIPs: nodeIPsOf(flags.nodeIPs),
+    nodeIPs: await addressesOf(flags),
     rootDir: flags.rootDir,
     podLogsDir: config.podLogsDir,
     cgroupDriver: config.cgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs',
@@ -37,7 +41,7 @@ export async function nodeSettingsOf(
     clusterDomain: config.clusterDomain,
     hostResolver: resolverOf(config.resolvConf),
     capacity,
-    allocatable: allocatableOf(capacity, config),
+    allocatable: allocatableOfNode(nodeNameOf(flags.hostnameOverride), config, flags),
     maxContainerRestartPeriodMs: config.crashLoopBackOff.maxContainerRestartPeriod ?? 300_000,
     cpuCFSQuota: config.cpuCFSQuota,
     cpuCFSQuotaPeriodUs: config.cpuCFSQuotaPeriod * 1000,
@@ -61,14 +65,25 @@ export async function nodeSettingsOf(
   };
 }
 
-/** Allocatable = capacity less what is reserved for system and Kubernetes daemons. */
-function allocatableOf(capacity: NodeSettings['capacity'], config: KubeletConfiguration): NodeSettings['allocatable'] {
-  const reserved = [config.kubeReserved, config.systemReserved];
-  const sum = (name: string, parse: (q: string) => number) =>
-    reserved.reduce((total, r) => total + (r[name] === undefined ? 0 : parse(r[name])), 0);
+/** Allocatable as the node's object shows it: capacity less what is reserved and what hard eviction keeps free (H2). */
+function allocatableOfNode(
+  nodeName: string,
+  config: KubeletConfiguration,
+  flags: KubeletFlags,
+): NodeSettings['allocatable'] {
+  const shape = nodeObjectConfigOf(nodeName, config, flags);
+  const quantities = allocatableOf(machineCapacity(readMachineFacts(flags.rootDir), shape), {}, shape);
   return {
-    cpuMilli: Math.max(0, capacity.cpuMilli - sum('cpu', parseCpuMilli)),
-    memoryBytes: Math.max(0, capacity.memoryBytes - sum('memory', parseBytes)),
-    ephemeralStorageBytes: Math.max(0, capacity.ephemeralStorageBytes - sum('ephemeral-storage', parseBytes)),
+    cpuMilli: parseCpuMilli(quantities['cpu'] ?? '0'),
+    memoryBytes: parseBytes(quantities['memory'] ?? '0'),
+    ephemeralStorageBytes: parseBytes(quantities['ephemeral-storage'] ?? '0'),
   };
+}
+
+/** The node's addresses: those that were given, else the one that kubelet would find. */
+async function addressesOf(flags: KubeletFlags): Promise<string[]> {
+  const given = flags.nodeIPs.filter((ip) => ip !== '0.0.0.0' && ip !== '::');
+  if (given.length > 0) return given;
+  const found = await findHostAddress(nodeNameOf(flags.hostnameOverride), flags.nodeIPs);
+  return found === null ? nodeIPsOf([]) : [found];
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Piscina } from 'piscina';
 import { createCriClient } from '../../cri/client/cri-client.ts';
+import { trackedPod } from '../../machines/supervisor/pod-table.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
 import { AdmissionGate } from '../admission/admission-gate.ts';
 import type { Kubeconfig } from '../api/kubeconfig.ts';
@@ -17,7 +18,6 @@ import { makeRootShared } from '../host/shared-root.ts';
 import type { HostSettings } from '../host/host-settings.ts';
 import { DEFAULT_CONTAINER_LOGS_DIR } from '../host/host-settings.ts';
 import { Housekeeping } from '../housekeeping/housekeeping.ts';
-import { ImagePuller } from '../images/image-puller.ts';
 import { restoreMemory } from '../journal/restore-memory.ts';
 import type { LoggerOptions } from '../logging/create-logger.ts';
 import type { Metrics } from '../metrics/metrics-registry.ts';
@@ -36,6 +36,7 @@ import { handleFromShard } from './from-shard.ts';
 import type { FromShardParts } from './from-shard.ts';
 import { PodIntake } from './pod-intake.ts';
 import { burstableShares } from './burstable-shares.ts';
+import { nodeImagePuller } from './node-image-puller.ts';
 import { nodeSettingsOf } from './node-settings-of.ts';
 import { startNodeServers } from './node-servers.ts';
 import type { NodeServers } from './node-servers.ts';
@@ -126,14 +127,15 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const store = new PodStore();
   const events = new EventRecorder(log);
   const remembered = own.journalDir === null ? new Map() : restoreMemory(own.journalDir);
-  const puller = new ImagePuller({
+  const puller = nodeImagePuller({
     cri,
-    serialize: config.serializeImagePulls,
-    maxParallel: config.maxParallelImagePulls ?? null,
-    qps: config.registryPullQPS,
-    burst: config.registryBurst,
+    config,
+    flags,
     metrics,
     log,
+    events,
+    now,
+    podOf: (uid) => trackedPod(supervisor.context.pods, uid)?.pod,
     pullSecret: async (namespace, name) => (await cluster?.objects.get('secret', namespace, name)) ?? null,
   });
   let listed: ReadonlyMap<string, ListedPod> = new Map();

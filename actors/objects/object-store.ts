@@ -103,6 +103,14 @@ export class ObjectStore {
     return [...(this.entries.get(keyOf({ kind, namespace, name }))?.shownBy ?? [])];
   }
 
+  /**
+   * UIDs of the pods that name the object, in a volume or an environment: files change, or a container that waits for
+   * the object can be made.
+   */
+  podsNaming(kind: ObjectKind, namespace: string, name: string): string[] {
+    return [...(this.entries.get(keyOf({ kind, namespace, name }))?.pods ?? [])];
+  }
+
   /** Ends all watches and timers. */
   close(): void {
     clearInterval(this.ticker);

@@ -91,14 +91,14 @@ export const runtimeFlags: readonly FlagSpec[] = [
     name: 'image-credential-provider-config',
     kind: 'string',
     group: 'Container runtime',
-    acts: false,
+    acts: true,
     usage: 'file or folder that configures credential provider plugins',
   },
   {
     name: 'image-credential-provider-bin-dir',
     kind: 'string',
     group: 'Container runtime',
-    acts: false,
+    acts: true,
     usage: 'folder with the programs of those plugins',
   },
 ];

@@ -1,3 +1,4 @@
+import { pullFailure } from '../images/pull-error.ts';
 import { goDuration } from '../go-duration.ts';
 import { ask, errorOf, outcomeOf, RETRY_MS } from './asking.ts';
 import type { Out } from './asking.ts';
@@ -73,18 +74,20 @@ export function imagePulled(context: ContainerContext, event: ContainerEvent): O
 export function pullFailed(context: ContainerContext, event: ContainerEvent): Out {
   const { world } = event;
   const image = world.container.image ?? '';
-  const error = runtimeError(errorOf(event));
+  const refused = errorOf(event);
+  // The runtime's code `Unknown` says nothing: its words stand alone (kubelet drops the code, too).
+  const { reason, message } = pullFailure(image, refused.code === 'Unknown' ? refused.message : runtimeError(refused));
   const entry = nextBackOff(context.imageBackOff, world.at, world.at, MAX_IMAGE_BACK_OFF_MS);
   return {
     patch: {
       op: '',
-      imageBackOff: { ...entry, error: `ErrImagePull: ${error}` },
+      imageBackOff: { ...entry, error: `${reason}: ${message}` },
       deadline: world.at + Math.min(RETRY_MS, entry.delayMs),
-      waiting: { reason: 'ErrImagePull', message: error },
+      waiting: { reason, message },
     },
     effects: [
-      containerEvent(context, 'Warning', 'Failed', `Failed to pull image "${image}": ${error}`),
-      containerEvent(context, 'Warning', 'Failed', 'Error: ErrImagePull'),
+      containerEvent(context, 'Warning', 'Failed', `Failed to pull image "${image}": ${message}`),
+      containerEvent(context, 'Warning', 'Failed', `Error: ${reason}`),
     ],
   };
 }

@@ -155,7 +155,8 @@ function refineSandbox(draft: Draft, id: string, result: { ips: string[]; ready:
 /** Tells what a failed task means to an operator; the task itself is tried again after its pause. */
 function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void {
   const { context } = draft;
-  const text = runtimeError(outcome.error);
+  // Only the runtime's own refusals carry a gRPC code; those of the node's volumes and cgroups stand for themselves.
+  const text = outcome.effect.startsWith('cri.') ? runtimeError(outcome.error) : outcome.error.message;
   taskFailed(
     draft,
     name,

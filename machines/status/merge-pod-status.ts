@@ -121,8 +121,10 @@ function endReadiness(status: PodStatus, api: PodStatus, at: number): void {
   status.conditions = status.conditions?.map((condition) => {
     if (condition.type !== 'Ready' && condition.type !== 'ContainersReady') return condition;
     const { type, observedGeneration } = condition;
-    const before = condition.status === 'False' ? condition : api.conditions?.find((c) => c.type === type);
-    const lastTransitionTime = (before?.status === 'False' && before.lastTransitionTime) || rfc3339(at);
+    const before = [condition, api.conditions?.find((c) => c.type === type)].find(
+      (c) => c?.status === 'False' && c.lastTransitionTime,
+    );
+    const lastTransitionTime = before?.lastTransitionTime ?? rfc3339(at);
     return { type, ...(observedGeneration && { observedGeneration }), status: 'False', lastTransitionTime, reason };
   });
 }

@@ -1,6 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import http2 from 'node:http2';
 import https from 'node:https';
 import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from 'node:http2';
@@ -8,18 +7,14 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TLSSocket } from 'node:tls';
 import { FakeWatch } from './fake-watch.ts';
+import { answerList, nonResource, record, selectionOf, send } from './http-exchange.ts';
 import { ObjectStore } from './object-store.ts';
-import { parseRequest } from './parse-request.ts';
 import { answer, collectionOf, failure } from './rest-rules.ts';
 import { makeAuthority, makeCertificate } from './test-certificates.ts';
+import type { Incoming, Outgoing } from './http-exchange.ts';
 import type { FakeAnswer, FakeRequest } from './rest-rules.ts';
 import type { StoredObject } from './stored-object.ts';
-
-type Incoming = IncomingMessage | Http2ServerRequest;
-/** Http2's compatibility answer has all of it, plus `stream`. */
-type Outgoing = ServerResponse & Partial<Pick<Http2ServerResponse, 'stream'>>;
 
 /** What a request must look like for a fault or a reply: each given field must be equal. */
 export type RequestMatch = Partial<
@@ -298,7 +293,7 @@ export class FakeApiServer {
     const reply = this.replies.find(({ match }) => matches(match, request));
     if (reply !== undefined) send(response, request, reply.reply(request));
     else if (request.verb === 'watch') this.watch(request, response);
-    else if (request.verb === 'list') send(response, request, this.list(request));
+    else if (request.verb === 'list') send(response, request, answerList(this.store, request));
     else if (request.verb === '') send(response, request, nonResource(request.path));
     else send(response, request, answer(this.store, request));
   }
@@ -310,22 +305,6 @@ export class FakeApiServer {
     this.watches.add(watch);
     response.on('close', () => this.watches.delete(watch));
   }
-
-  private list(request: FakeRequest): FakeAnswer {
-    const all = this.store.list(selectionOf(request));
-    const from = Number(request.query.continue ?? '0');
-    const limit = Number(request.query.limit ?? '0') || Infinity;
-    const items = all.slice(from, from + limit);
-    const left = all.length - from - items.length;
-    const metadata = {
-      resourceVersion: String(this.store.version),
-      ...(left > 0 && { continue: String(from + items.length), remainingItemCount: left }),
-    };
-    // Items of a real list carry neither kind nor apiVersion.
-    const bare = items.map(({ kind: _kind, apiVersion: _version, ...rest }) => rest);
-    const apiVersion = request.group === '' ? request.version : `${request.group}/${request.version}`;
-    return { code: 200, body: { kind: 'List', apiVersion, metadata, items: bare } };
-  }
 }
 
 /** Starts a {@link FakeApiServer}; `close` it with `t.after`. */
@@ -335,47 +314,6 @@ export async function startFakeApiServer(options?: FakeApiServerOptions): Promis
   return server;
 }
 
-function selectionOf(request: FakeRequest) {
-  const { fieldSelector, labelSelector } = request.query;
-  return { collection: collectionOf(request), namespace: request.namespace, fieldSelector, labelSelector };
-}
-
 function matches(match: RequestMatch, request: FakeRequest): boolean {
   return (Object.keys(match) as (keyof RequestMatch)[]).every((key) => match[key] === request[key]);
-}
-
-function record(incoming: Incoming, text: string): FakeRequest {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(incoming.headers)) headers[name] = String(value);
-  const socket = incoming.socket as TLSSocket;
-  const subject = 'getPeerCertificate' in socket ? socket.getPeerCertificate().subject : undefined;
-  const method = incoming.method ?? '';
-  let body: unknown;
-  try {
-    body = text === '' ? undefined : JSON.parse(text);
-  } catch {
-    body = text;
-  }
-  return {
-    ...parseRequest(method, incoming.url ?? '/'),
-    method,
-    headers,
-    body,
-    clientName: (subject as { CN?: string } | undefined)?.CN ?? '',
-    httpVersion: incoming.httpVersion,
-    code: 0,
-    at: Date.now(),
-  };
-}
-
-function nonResource(path: string): FakeAnswer {
-  if (path === '/version') return { code: 200, body: { gitVersion: 'v1.35.4' } };
-  return failure(404, 'NotFound', 'the server could not find the requested resource');
-}
-
-function send(response: Outgoing, request: FakeRequest, { code, body, headers }: FakeAnswer): void {
-  request.code = code;
-  if (response.destroyed) return;
-  response.writeHead(code, { 'content-type': 'application/json', ...headers });
-  response.end(JSON.stringify(body));
 }

@@ -1,0 +1,54 @@
+import type { Logger } from 'pino';
+import type { CriClient } from '../../cri/client/cri-client.ts';
+import type { Pod } from '../../machines/protocol/api-types.ts';
+import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
+import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
+import type { EventRecorder } from '../events/event-recorder.ts';
+import { CredentialProviders } from '../images/credential-providers.ts';
+import { ImagePuller, MISSING_PULL_SECRET } from '../images/image-puller.ts';
+import { nodeLogins } from '../images/node-logins.ts';
+import { loadProviderConfig } from '../images/provider-config.ts';
+import type { LoginSources } from '../images/pull-logins.ts';
+import type { Metrics } from '../metrics/metrics-registry.ts';
+
+/** What the node's puller is made from. */
+export interface NodeImagePullerOptions {
+  cri: CriClient;
+  config: KubeletConfiguration;
+  flags: KubeletFlags;
+  metrics: Metrics;
+  log: Logger;
+  events: EventRecorder;
+  now: () => number;
+  podOf: (uid: string) => Pod | undefined;
+  pullSecret: NonNullable<LoginSources['pullSecret']>;
+}
+
+/** The node's one image puller with all its sources of logins. Throws when the plugins' configuration is bad (IMG002 to IMG004). */
+export function nodeImagePuller(options: NodeImagePullerOptions): ImagePuller {
+  const { cri, config, flags, metrics, log, events, now, podOf, pullSecret } = options;
+  const { imageCredentialProviderConfig: file, imageCredentialProviderBinDir: binDir } = flags;
+  const plugins = file === '' ? null : new CredentialProviders({ providers: loadProviderConfig(file, binDir), log });
+  return new ImagePuller({
+    cri,
+    serialize: config.serializeImagePulls,
+    maxParallel: config.maxParallelImagePulls ?? null,
+    qps: config.registryPullQPS,
+    burst: config.registryBurst,
+    metrics,
+    log,
+    pullSecret,
+    nodeLogins: nodeLogins({ rootDir: flags.rootDir, log }),
+    ...(plugins !== null && { providers: (repository) => plugins.loginsFor(repository) }),
+    onMissingSecrets: (uid, message) => {
+      const { name = '', namespace = '' } = podOf(uid)?.metadata ?? {};
+      events.record({
+        object: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
+        at: now(),
+        type: 'Warning',
+        reason: MISSING_PULL_SECRET,
+        message,
+      });
+    },
+  });
+}
