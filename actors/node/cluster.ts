@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
+import type { StaticLife } from '../../machines/mirror-pods/mirror-plan.ts';
 import type { Node } from '../../machines/node-object/node-types.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { PodMessage, PodSource } from '../../machines/protocol/messages.ts';
@@ -42,6 +43,8 @@ export interface ClusterOptions {
   plegError: () => string | null;
   /** All pods that the API server binds to this node, mirror pods left out. */
   onPods: (pods: Pod[]) => void;
+  /** How far a static pod's life is. */
+  lifeOf: (uid: string) => StaticLife;
   /** To a pod's actor. */
   tell: (uid: string, message: PodMessage) => void;
 }
@@ -99,7 +102,14 @@ export class Cluster {
       plegError: options.plegError,
     });
     this.status = new StatusManager({ api: limited, nodeName, log, now, metrics });
-    this.mirrors = new MirrorPods({ api: limited, nodeName, log, now, node: () => this.node.node() });
+    this.mirrors = new MirrorPods({
+      api: limited,
+      nodeName,
+      log,
+      now,
+      node: () => this.node.node(),
+      lifeOf: options.lifeOf,
+    });
     const refresh = (uid: string) => tell(uid, { type: 'pod.refresh', at: now() });
     this.objects = new ObjectStore({
       api: limited,
@@ -161,6 +171,7 @@ export class Cluster {
   /** A pod's actor told its status. */
   reported(pod: Pod, source: PodSource, report: PodReport): void {
     this.status.report({ pod, source, report });
+    if (source !== 'api' && report.state.startsWith('termin')) this.mirrors.look();
   }
 
   /** A pod's actor has ended. */

@@ -43,6 +43,7 @@ import type { NodeServers } from './node-servers.ts';
 import { startNodeLogRotation } from './node-log-rotation.ts';
 import { PodMetrics, setNodeFacts } from './pod-metrics.ts';
 import { Resync } from './resync.ts';
+import { staticLife } from './static-life.ts';
 import { keepHeapsSmall } from './small-heaps.ts';
 
 /** Relist periods of PLEG, ms: alone, and beside a stream of events (KEP-3386). */
@@ -222,6 +223,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
           runtimeState: () => runtime.state,
           plegError: () => pleg.unhealthy(),
           onPods: (pods) => sources.setPods('api', pods),
+          lifeOf: (uid) => staticLife(trackedPod(supervisor.context.pods, uid), store.reportOf(uid)),
           tell: (uid, message) => supervisor.tell(uid, message),
         });
   const intake = new PodIntake({

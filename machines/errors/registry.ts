@@ -10,6 +10,7 @@ import { nodeObjectErrors } from './node-object-errors.ts';
 import { runtimeErrors } from './runtime-errors.ts';
 import { serverErrors } from './server-errors.ts';
 import { simErrors } from './sim-errors.ts';
+import { statusErrors } from './status-errors.ts';
 import { sourceErrors } from './source-errors.ts';
 
 /** The errors of one part of actorlet, by their names in the code. */
@@ -33,6 +34,7 @@ export const errorAreas: readonly ErrorArea[] = [
   { title: 'HTTP servers and commands', errors: serverErrors },
   { title: 'The simulated runtime', errors: simErrors },
   { title: 'Sources of pods', errors: sourceErrors },
+  { title: 'Status and mirror pods', errors: statusErrors },
 ];
 
 /** Every error that actorlet can show. */

@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
 
+/** Longest time of one call, ms: what does not come to an end is a failure and no hang. */
+const LONGEST_CALL_MS = 180_000;
+
 /** How a kubectl call ended. */
 export interface KubectlResult {
   code: number;
@@ -29,7 +32,8 @@ export class Kubectl {
     return new Promise((resolve, reject) => {
       const env = { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', KUBECONFIG: this.kubeconfig };
       // no file cache of API discovery: it would be left in a home folder
-      const child = spawn(this.program, ['--cache-dir', '/dev/null', ...args], { env });
+      const options = { env, timeout: LONGEST_CALL_MS, killSignal: 'SIGKILL' } as const;
+      const child = spawn(this.program, ['--cache-dir', '/dev/null', ...args], options);
       let out = '';
       let err = '';
       child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
