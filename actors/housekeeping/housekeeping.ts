@@ -7,6 +7,8 @@ import { RetryTimes } from './retry-times.ts';
 
 /** Time between two rounds, ms (kubelet housekeepingPeriod). Folders are only looked at; work is rare. */
 const PERIOD_MS = 2_000;
+/** Rounds from one look at the cgroups to the next. */
+const CGROUP_ROUNDS = 5;
 
 /** What housekeeping needs. */
 export interface HousekeepingOptions {
@@ -29,6 +31,7 @@ export class Housekeeping {
   private round: Promise<void> = Promise.resolve();
   private stopped = false;
   private shares = -1;
+  private rounds = 0;
   private readonly folders: OrphanFolders;
   private readonly cgroupRetry = new RetryTimes();
 
@@ -71,6 +74,8 @@ export class Housekeeping {
       await setBurstableShares(cgroupHost(host), kubepods, shares);
       this.shares = shares;
     }
+    // A pod's own actor removes its cgroup; what others left can wait some rounds (a look reads dozens of folders).
+    if (this.rounds++ % CGROUP_ROUNDS !== 0) return;
     const owned = await ownedCgroups(cgroupHost(host), kubepods);
     this.cgroupRetry.keepOnly(new Set(owned.keys()));
     for (const [uid, path] of owned) {

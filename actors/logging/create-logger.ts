@@ -1,7 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { callSite } from './call-site.ts';
 import { formatKlogLine } from './klog-text.ts';
-import { SECRET_PATHS } from './secret-paths.ts';
+import { maskSecrets } from './mask-secrets.ts';
 
 /** Plain options, so that a worker thread can be told how to log. */
 export interface LoggerOptions {
@@ -36,14 +36,16 @@ export function createLogger(options: LoggerOptions, sink: LogSink = pino.destin
       messageKey: 'msg',
       errorKey: 'err',
       timestamp: () => `,"ts":${(performance.timeOrigin + performance.now()).toFixed(4)}`,
-      formatters: { level: (_label, level) => (format === 'text' ? { level } : {}) },
+      formatters: {
+        level: (_label, level) => (format === 'text' ? { level } : {}),
+        log: (fields) => maskSecrets(fields),
+      },
       mixin: (_object, level) => ({
         caller: callSite(),
         // kubelet's JSON has no `v` on errors.
         ...(level >= 50 ? {} : { v: LEVEL_VERBOSITY[level] ?? 0 }),
       }),
       serializers: { err: errorText, error: errorText },
-      redact: { paths: SECRET_PATHS, censor: '<masked>' },
       hooks: {
         logMethod(args, method, level) {
           const [first] = args as unknown[];

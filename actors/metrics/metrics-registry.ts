@@ -1,6 +1,7 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { actorletMetrics } from './actorlet-metrics.ts';
 import { kubeletMetrics } from './kubelet-metrics.ts';
+import { collectProcessMetrics } from './process-metrics.ts';
 import type { MetricSpec } from './metric-spec.ts';
 import type { Observation } from './observation.ts';
 
@@ -44,7 +45,7 @@ export function createMetrics(options: { processMetrics?: boolean } = {}): Metri
     instruments[field] = instrument;
     byName.set(spec.name, instrument);
   }
-  if (options.processMetrics !== false) collectDefaultMetrics({ register: registry });
+  if (options.processMetrics !== false) collectProcessMetrics(registry);
 
   const typed = instruments as unknown as Instruments;
   return {

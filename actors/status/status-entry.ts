@@ -17,6 +17,10 @@ export interface StatusEntry {
   unsentSince: number;
   /** A status that may wait is not sent before; 0 when none waits. */
   holdUntil: number;
+  /** The status that was sent last was one that may wait. */
+  quietSent: boolean;
+  /** A patch that tells only generations was put off once. */
+  patient: boolean;
   inFlight: boolean;
   /** Failures in a row of this pod's requests, and when the next may go out. */
   failures: number;

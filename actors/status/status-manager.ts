@@ -12,9 +12,12 @@ import { deleteNow, isGone, patchStatus } from './pod-requests.ts';
 import { backOffMs, isServerTrouble, ServerPause } from './server-pause.ts';
 import { nextStep, patchFor } from './status-entry.ts';
 import type { NextStep, StatusEntry } from './status-entry.ts';
+import { isMinor } from '../../machines/status/status-patch.ts';
 
 /** How long a status waits that says nothing yet, ms (see `statusUrgency`): longer than a quick start or end takes. */
 const HOLD_MS = 300;
+/** The same for an end, and once one such status was sent: many at once make each one long, and little is told, ms. */
+const LONG_HOLD_MS = 2_000;
 /** Requests under way for the whole node. */
 const MAX_IN_FLIGHT = 16;
 /** All pods are compared with the API's objects in memory (kubelet syncPeriod), ms. */
@@ -103,6 +106,8 @@ export class StatusManager {
       report,
       unsentSince: 0,
       holdUntil: 0,
+      quietSent: false,
+      patient: false,
       inFlight: false,
       failures: 0,
       notBefore: 0,
@@ -112,8 +117,13 @@ export class StatusManager {
     };
     Object.assign(entry, { pod, source, report, forgotten: false });
     if (entry.unsentSince === 0) entry.unsentSince = at;
-    if (statusUrgency(report.status, report.state) === 'now') entry.holdUntil = 0;
-    else if (entry.holdUntil === 0) entry.holdUntil = at + HOLD_MS;
+    if (statusUrgency(report.status, report.state) === 'now') {
+      entry.holdUntil = 0;
+      entry.quietSent = false;
+    } else if (entry.holdUntil === 0) {
+      const long = entry.quietSent || report.state.startsWith('terminating.');
+      entry.holdUntil = at + (long ? LONG_HOLD_MS : HOLD_MS);
+    }
     this.entries.set(report.uid, entry);
     this.look(report.uid);
   }
@@ -196,6 +206,13 @@ export class StatusManager {
       if (api !== undefined) entry.unsentSince = 0;
       return;
     }
+    // The end of a pod comes with a new generation: that alone can wait for what the end brings.
+    if (step.do === 'patch' && !entry.patient && entry.report.state.startsWith('terminating.') && isMinor(step.patch)) {
+      entry.patient = true;
+      entry.holdUntil = at + LONG_HOLD_MS;
+      this.look(uid);
+      return;
+    }
     entry.inFlight = true;
     const task = this.carryOut(uid, entry, api, step).finally(() => {
       entry.inFlight = false;
@@ -227,6 +244,8 @@ export class StatusManager {
     const { unsentSince } = entry;
     const told = { pod: entry.pod, source: entry.source, report: entry.report };
     entry.unsentSince = 0;
+    entry.patient = false;
+    entry.quietSent = statusUrgency(entry.report.status, entry.report.state) === 'mayWait';
     let answer: Pod;
     try {
       answer = await patchStatus(this.options.api, api, step.patch, this.stopping.signal);

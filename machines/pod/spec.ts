@@ -12,8 +12,19 @@ export function isSidecar(container: Container): boolean {
   return container.restartPolicy === 'Always';
 }
 
-/** All containers of a pod: init containers and sidecars in order, then regular, then ephemeral ones. */
-export function specContainers(pod: Pod): SpecContainer[] {
+/**
+ * All containers of a pod: init containers and sidecars in order, then regular, then ephemeral ones. Made once for
+ * each definition: a step asks a dozen times, and pods are never changed in place.
+ */
+export function specContainers(pod: Pod): readonly SpecContainer[] {
+  let made = MADE.get(pod);
+  if (made === undefined) MADE.set(pod, (made = makeSpecContainers(pod)));
+  return made;
+}
+
+const MADE = new WeakMap<Pod, readonly SpecContainer[]>();
+
+function makeSpecContainers(pod: Pod): SpecContainer[] {
   const spec = pod.spec;
   return [
     ...(spec?.initContainers ?? []).map((container) => ({

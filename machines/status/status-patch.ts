@@ -56,3 +56,14 @@ function conditionsPatch(old: readonly PodCondition[], wanted: readonly PodCondi
   }
   return out;
 }
+
+/** Does the patch say nothing but to which generation of the pod a status belongs? */
+export function isMinor({ status }: StatusPatch): boolean {
+  return Object.entries(status).every(([key, value]) => {
+    if (key === 'observedGeneration') return true;
+    if (key !== 'conditions' || !Array.isArray(value)) return false;
+    return value.every(
+      (c: unknown) => isMap(c) && Object.keys(c).every((k) => k === 'type' || k === 'observedGeneration'),
+    );
+  });
+}

@@ -1,4 +1,5 @@
 import type { ContainerStatus, PodStatus } from '../protocol/api-types.ts';
+import { isTerminalPhase } from './phase.ts';
 
 /** May a status wait a little, since a better one is about to follow? */
 export type Urgency = 'now' | 'mayWait';
@@ -8,8 +9,8 @@ const QUIET_REASONS: ReadonlySet<string> = new Set(['ContainerCreating', 'PodIni
 /**
  * `mayWait` for the two moments of a pod's life that say nothing that anybody acts on and are over within moments:
  * - it starts, and no container has run, failed or been refused yet: a quick start then costs one PATCH, not three;
- * - all its containers have ended and the machine takes down the sandbox: the terminal phase, which controllers wait
- *   for, follows and tells the exit codes with it.
+ * - all its containers have ended, the machine takes down the sandbox, and the terminal phase, which controllers wait
+ *   for, is only known then: it tells the exit codes with it.
  * All else (ready, running, a reason of failure, an end among running containers, a phase) is `now`.
  */
 export function statusUrgency(status: PodStatus, state: string): Urgency {
@@ -18,7 +19,8 @@ export function statusUrgency(status: PodStatus, state: string): Urgency {
     ...(status.containerStatuses ?? []),
     ...(status.ephemeralContainerStatuses ?? []),
   ];
-  if (state === 'terminating.stoppingSandbox') return all.some((c) => c.state?.running) ? 'now' : 'mayWait';
+  if (state === 'terminating.stoppingSandbox')
+    return isTerminalPhase(status.phase) || all.some((c) => c.state?.running) ? 'now' : 'mayWait';
   const starts =
     state.startsWith('syncing.') &&
     status.phase === 'Pending' &&

@@ -7,6 +7,7 @@ import { waitFor } from '../containerd/agent/support/wait-for.ts';
 import type { DaemonSet, Deployment, Event, Job, Node, Pod, StatefulSet } from './support/api-objects.ts';
 import { withCluster } from './support/cluster-fixture.ts';
 import { apiPod, template, workload } from './support/manifests.ts';
+import { agentUnderTest } from './support/node-config.ts';
 import { isReadyPod, restarts, uidOf } from './support/seen-pods.ts';
 
 const NODE = 'alpha';
@@ -179,25 +180,31 @@ describe('workloads', { concurrency: true }, () => {
     );
   });
 
+  const stays = 'trap "" TERM; while :; do sleep 0.1; done';
+  const longGrace = { terminationGracePeriodSeconds: 600 };
+
   test('kubectl delete --now and --force leave nothing running', async () => {
     const space = await cluster.space('force');
-    const stays = 'trap "" TERM; while :; do sleep 0.1; done';
-    const names = ['now', 'forced', 'shortened'];
-    const spec = { terminationGracePeriodSeconds: 600 };
-    for (const name of names) await space.create(apiPod(name, [shell('c', stays)], spec));
+    const names = ['now', 'forced'];
+    for (const name of names) await space.create(apiPod(name, [shell('c', stays)], longGrace));
     const pods = await Promise.all(names.map((name) => space.waitPod(name, 'ready', isReadyPod)));
     await Promise.all([
       space.kubectl('delete', 'pod', 'now', '--now'),
       space.kubectl('delete', 'pod', 'forced', '--force', '--grace-period=0'),
-      (async () => {
-        await space.kubectl('delete', 'pod', 'shortened', '--wait=false');
-        // the reference loses a shorter grace that comes before it has asked the container to end
-        await space.waitEvent('shortened', 'Killing');
-        await space.kubectl('delete', 'pod', 'shortened', '--grace-period=1');
-      })(),
     ]);
     assert.deepEqual(await space.pods(), []);
     await cluster.node(NODE).waitNothingRuns(...pods.map(uidOf));
+  });
+
+  const skip = agentUnderTest() === 'kubelet' && 'kubelet v1.35.4 loses a shorter grace at times on a busy machine';
+  test('a second, shorter delete cuts the grace of the first', { skip }, async () => {
+    const space = await cluster.space('shorter');
+    await space.create(apiPod('shortened', [shell('c', stays)], longGrace));
+    const pod = await space.waitPod('shortened', 'ready', isReadyPod);
+    await space.kubectl('delete', 'pod', 'shortened', '--wait=false');
+    await space.waitEvent('shortened', 'Killing');
+    await space.kubectl('delete', 'pod', 'shortened', '--grace-period=1');
+    await cluster.node(NODE).waitNothingRuns(uidOf(pod));
   });
 });
 

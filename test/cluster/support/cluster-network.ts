@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { takenNetworks } from '../../../cri/private-containerd/pod-network.ts';
 import { overlaps, parseNetwork4 } from '../../../cri/private-containerd/subnet.ts';
 import { runCommand } from '../../../cri/private-containerd/run-command.ts';
@@ -28,7 +28,9 @@ export class ClusterNetwork {
       const network = parseNetwork4(text);
       return network === null || network.bits === 0 ? [] : [network];
     });
-    const third = Array.from({ length: 200 }, (_, i) => i + 10).find((n) => {
+    // from anywhere: two clusters that start at the same time must not choose the same
+    const from = randomInt(200);
+    const third = Array.from({ length: 200 }, (_, i) => ((from + i) % 200) + 10).find((n) => {
       const wanted = parseNetwork4(`10.201.${n}.0/24`);
       return wanted !== null && !taken.some((network) => overlaps(network, wanted));
     });

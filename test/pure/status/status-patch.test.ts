@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { PodStatus } from '../../../machines/protocol/api-types.ts';
 import { mergePodStatus, needsReconcile } from '../../../machines/status/merge-pod-status.ts';
 import { sameStored } from '../../../machines/status/status-equality.ts';
-import { statusPatch } from '../../../machines/status/status-patch.ts';
+import { isMinor, statusPatch } from '../../../machines/status/status-patch.ts';
 import { strategicMergePatch } from '../../simulated/api/support/patches.ts';
 
 const T = '2026-01-01T00:00:00Z';
@@ -197,4 +197,12 @@ test('property: nothing terminal is ever taken back', () => {
       }
     }),
   );
+});
+
+test('a patch that names only generations is minor', () => {
+  const minor = (status: Record<string, unknown>) => isMinor({ metadata: { uid: 'u' }, status });
+  assert.ok(minor({ observedGeneration: 2, conditions: [{ type: 'Ready', observedGeneration: 2 }] }));
+  assert.ok(!minor({ observedGeneration: 2, phase: 'Failed' }));
+  assert.ok(!minor({ conditions: [{ type: 'Ready', observedGeneration: 2, status: 'False' }] }));
+  assert.ok(!minor({ conditions: [{ $patch: 'delete', type: 'x' }] }));
 });

@@ -65,6 +65,12 @@ const rows: [string, PodStatus, string, 'now' | 'mayWait'][] = [
     'terminating.stoppingSandbox',
     'mayWait',
   ],
+  [
+    'all have ended, and the phase says so already',
+    { phase: 'Succeeded', containerStatuses: [container({ state: { terminated: { exitCode: 0 } } })] },
+    'terminating.stoppingSandbox',
+    'now',
+  ],
   ['over', { phase: 'Succeeded' }, 'terminated.cleaningUp', 'now'],
 ];
 for (const [name, status, state, urgency] of rows) {
