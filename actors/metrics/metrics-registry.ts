@@ -1,7 +1,12 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type {
+  Counter as CounterOf,
+  Gauge as GaugeOf,
+  Histogram as HistogramOf,
+  Registry as RegistryOf,
+} from 'prom-client';
 import { actorletMetrics } from './actorlet-metrics.ts';
 import { kubeletMetrics } from './kubelet-metrics.ts';
-import { collectProcessMetrics } from './process-metrics.ts';
+import { collectProcessMetrics, Counter, Gauge, Histogram, Registry } from './prometheus.ts';
 import type { MetricSpec } from './metric-spec.ts';
 import type { Observation } from './observation.ts';
 
@@ -10,18 +15,18 @@ const catalog = { ...kubeletMetrics, ...actorletMetrics };
 /** The prom-client object of a spec, with its label names as type. */
 type Instrument<S> =
   S extends MetricSpec<'counter', infer L>
-    ? Counter<L>
+    ? CounterOf<L>
     : S extends MetricSpec<'gauge', infer L>
-      ? Gauge<L>
+      ? GaugeOf<L>
       : S extends MetricSpec<'histogram', infer L>
-        ? Histogram<L>
+        ? HistogramOf<L>
         : never;
 
 type Instruments = { readonly [K in keyof typeof catalog]: Instrument<(typeof catalog)[K]> };
 
 /** All metrics of the agent; one object for each process, on its main thread. */
 export interface Metrics extends Instruments {
-  readonly registry: Registry;
+  readonly registry: RegistryOf;
   /** MIME type of {@link text}. */
   readonly contentType: string;
   /** The text format that `/metrics` serves. */
@@ -66,9 +71,9 @@ export function createMetrics(options: { processMetrics?: boolean } = {}): Metri
   };
 }
 
-type AnyInstrument = Counter | Gauge | Histogram;
+type AnyInstrument = CounterOf | GaugeOf | HistogramOf;
 
-function create(spec: MetricSpec, registry: Registry): AnyInstrument {
+function create(spec: MetricSpec, registry: RegistryOf): AnyInstrument {
   const base = { name: spec.name, help: spec.help, labelNames: [...spec.labels], registers: [registry] };
   switch (spec.kind) {
     case 'counter':

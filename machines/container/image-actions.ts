@@ -70,6 +70,9 @@ export function imagePulled(context: ContainerContext, event: ContainerEvent): O
   };
 }
 
+/** How long ErrImagePull is shown before it becomes ImagePullBackOff, ms: about kubelet's time to its next sync. */
+const ERROR_SHOWN_MS = 1_500;
+
 /** ErrImagePull first; the delay then counts from now and doubles up to 300 s. */
 export function pullFailed(context: ContainerContext, event: ContainerEvent): Out {
   const { world } = event;
@@ -82,7 +85,7 @@ export function pullFailed(context: ContainerContext, event: ContainerEvent): Ou
     patch: {
       op: '',
       imageBackOff: { ...entry, error: `${reason}: ${message}` },
-      deadline: world.at + Math.min(RETRY_MS, entry.delayMs),
+      deadline: world.at + ERROR_SHOWN_MS,
       waiting: { reason, message },
     },
     effects: [
