@@ -26,7 +26,10 @@ test('a pod that the node does not admit fails before anything is made of it', (
 test('a deleted pod keeps its containers until its object is gone', () => {
   const world = fromApi(apiPod());
   world.run(1_000);
-  const deleted = apiPod({}, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 3 } });
+  const deleted = apiPod(
+    {},
+    { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 3 } },
+  );
   world.send({ type: 'pod.update', at: world.at, pod: deleted });
   world.run(60_000);
   assert.equal(world.state, 'terminated.kept');
