@@ -8,7 +8,10 @@ import type { TokenParams } from './token-manager.ts';
 export interface AnswerSources {
   objects: { get(kind: ObjectKind, namespace: string, name: string): Promise<ObjectContent | null> };
   tokens: { get(params: TokenParams): Promise<string> };
-  services: { env(namespace: string, enableServiceLinks: boolean): Promise<EnvEntry[]> };
+  services: {
+    env(namespace: string, enableServiceLinks: boolean): Promise<EnvEntry[]>;
+    known(namespace: string, enableServiceLinks: boolean): EnvEntry[];
+  };
   /** Handler of a RuntimeClass, null when there is none; while absent, workers take the name for the handler. */
   runtimeClasses?: { handler(name: string): Promise<string | null> };
 }
@@ -20,8 +23,10 @@ export function createAnswers({ objects, tokens, services, runtimeClasses }: Ans
   const answers: Answers = {
     'object.Get': async ({ kind, namespace, name }) => ({ found: await objects.get(kind, namespace, name) }),
     'token.Get': async (params) => ({ token: await tokens.get(params) }),
-    'services.Env': async ({ namespace, enableServiceLinks }) => ({
-      envs: await services.env(namespace, enableServiceLinks),
+    'services.Env': async ({ namespace, enableServiceLinks, staticPod = false }) => ({
+      envs: staticPod
+        ? services.known(namespace, enableServiceLinks)
+        : await services.env(namespace, enableServiceLinks),
     }),
     'runtimeClass.Get': async ({ name }) => {
       if (runtimeClasses === undefined)

@@ -60,6 +60,12 @@ export class ServiceVariables {
    */
   async env(namespace: string, enableServiceLinks: boolean): Promise<EnvEntry[]> {
     if (!this.reflector.synced) await this.firstList();
+    return this.known(namespace, enableServiceLinks);
+  }
+
+  /** The same of the services that are known by now, none before the first list: a static pod waits for no API server. */
+  known(namespace: string, enableServiceLinks: boolean): EnvEntry[] {
+    if (!this.reflector.synced) return [];
     const key = `${namespace}/${enableServiceLinks}`;
     let envs = this.made.get(key);
     if (envs === undefined) {

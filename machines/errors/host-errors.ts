@@ -37,7 +37,11 @@ export const hostErrors = defineErrors('HOST', {
     'Refused to delete {path}: {mounts} is still mounted.',
     'Find the process that uses the mount (fuser -vm) and end it; the removal is tried again.',
   ],
-  hugePagesMedium: [8, 'Volume {volume}: emptyDir.medium {medium} is not supported yet.', 'Use "" (disk) or Memory.'],
+  hugePagesMedium: [
+    8,
+    'Volume {volume}: emptyDir.medium {medium} names no page size.',
+    'Use HugePages-<size> with a size that the node has, or "" (disk) or Memory.',
+  ],
   unknownMedium: [
     9,
     'Volume {volume}: emptyDir.medium has unknown value {medium}.',

@@ -40,7 +40,7 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
       },
     };
     const seen = newestOf(context.observed, name);
-    if (seen !== null && !leftOver(seen, '')) tellContainer(draft, name, { type: 'observed' });
+    if (seen !== null && !leftOver(context, seen)) tellContainer(draft, name, { type: 'observed' });
     for (const { key, kind, probe } of probesOf(owner)) {
       const known = memory?.probes[key];
       context.probes[key] = bornProbe(name, kind);

@@ -135,7 +135,7 @@ function lookAround(draft: Draft): void {
   for (const { container, kind } of specContainers(context.pod)) {
     const seen = newestOf(context.observed, container.name);
     const place = (context.containers[container.name] ??= bornContainer(container.name, kind));
-    if (leftOver(seen, place.context.id)) continue;
+    if (leftOver(context, seen)) continue;
     const value = statePath(place.value);
     const holdsRunning = value === 'running' || value === 'starting.postStart' || value.startsWith('stopping');
     const runs = seen?.state === 'running';

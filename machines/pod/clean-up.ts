@@ -57,7 +57,7 @@ export function collectGarbage(draft: Draft): void {
     dead.set(c.name, [...(dead.get(c.name) ?? []), c]);
   }
   for (const list of dead.values()) {
-    const left = list.filter((c) => leftOver(c, ownId(c)));
+    const left = list.filter((c) => leftOver(context, c));
     const ended = list.filter((c) => !left.includes(c));
     for (const c of [...ended.slice(KEPT_DEAD), ...left]) removeContainer(draft, c);
   }

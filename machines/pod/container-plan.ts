@@ -114,7 +114,7 @@ function planInit(context: PodContext, inits: SpecContainer[], plan: ContainerPl
       }
       continue;
     }
-    if (leftOver(seen, context.containers[name]?.context.id ?? '')) {
+    if (leftOver(context, seen)) {
       later = true;
       continue;
     }
@@ -193,7 +193,7 @@ function planRegular(context: PodContext, regular: SpecContainer[], plan: Contai
       continue;
     }
     const seen = newestOf(context.observed, name);
-    if (leftOver(seen, context.containers[name]?.context.id ?? '')) {
+    if (leftOver(context, seen)) {
       kept++;
       continue;
     }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runs } from '../containerd/agent/support/test-pod.ts';
+import { podOf, runs } from '../containerd/agent/support/test-pod.ts';
 import { waitFor } from '../containerd/agent/support/wait-for.ts';
-import type { Deployment } from './support/api-objects.ts';
+import type { Deployment, Pod } from './support/api-objects.ts';
 import { withCluster } from './support/cluster-fixture.ts';
 import { apiPod, template, workload } from './support/manifests.ts';
 import { isReadyPod, restarts, uidOf } from './support/seen-pods.ts';
@@ -138,4 +138,36 @@ test('the agent is killed in the middle of a roll-out and started again: no doub
   assert.deepEqual(doubled, []);
   assert.equal(restarts(await space.pods('app=web')), 0);
   await assertSameAsRuntime(space);
+});
+
+test('an agent that starts without an API server runs its static pods, keeps the others, and reports when it is back', async () => {
+  const space = await cluster.space('alone');
+  const node = cluster.node(NODE);
+  const plane = cluster.plane();
+  await space.create(apiPod('stays', [runs('c')]));
+  const stays = await space.waitPod('stays', 'ready', isReadyPod);
+  const container = await node.containerId(uidOf(stays), 'c');
+  await node.kill9();
+  await plane.stopApiServer();
+  try {
+    await node.writeManifest('alone.json', podOf('alone', [runs('c')]));
+    await node.startAgent();
+    await waitFor('the static pod to run', async () =>
+      (await node.containers()).some((c) => c.running && c.pod === `alone-${NODE}`),
+    );
+    assert.equal(await node.containerId(uidOf(stays), 'c'), container);
+  } finally {
+    await plane.startApiServer();
+  }
+  await waitFor('the mirror pod to be ready', async () => {
+    const mirror = await plane.api.find<Pod>(`/api/v1/namespaces/default/pods/alone-${NODE}`);
+    return mirror !== undefined && isReadyPod(mirror) ? true : undefined;
+  });
+  const after = await space.waitPod('stays', 'ready still', isReadyPod);
+  assert.equal(after.metadata?.uid, stays.metadata?.uid);
+  assert.equal(await node.containerId(uidOf(stays), 'c'), container, 'nothing was removed because a list failed');
+  await node.removeManifest('alone.json');
+  await waitFor('the static pod to be gone', async () =>
+    (await node.containers()).every((c) => c.pod !== `alone-${NODE}`),
+  );
 });

@@ -238,3 +238,29 @@ test('an adopted container stays ready, a probe that fails then unreadies it', (
     assert.equal(second.status?.containerStatuses?.[0]?.ready, false);
   }
 });
+
+test('a start that was cut off is made anew, and counts as a restart only when the runtime will not remove it', () => {
+  for (const refuses of [false, true]) {
+    const first = new PodWorld(pod({}), null, undefined, false);
+    first.answers['cri.StartContainer'] = () => 'hang';
+    first.begin(null, false);
+    first.run(1_000);
+    const cut = first.containers.map((c) => ({
+      ...c,
+      state: 'exited' as const,
+      exitCode: 128,
+      reason: 'StartError',
+      message: 'failed to create containerd task: failed to get task pid: context canceled: unknown',
+    }));
+    assert.equal(cut.length, 1);
+    first.containers = cut;
+    const second = new PodWorld(first.definition, first.memory, first, false);
+    const busy = { error: { code: 'Unknown', message: 'cannot delete running task: failed precondition' } };
+    if (refuses) second.answers['cri.RemoveContainer'] = () => busy;
+    second.begin(first.memory, true);
+    second.run(60_000);
+    assert.equal(second.state, 'syncing.running', refuses ? 'the pod is not stuck' : '');
+    assert.deepEqual(second.running(), ['c']);
+    assert.equal(second.status?.containerStatuses?.[0]?.restartCount, refuses ? 1 : 0);
+  }
+});
