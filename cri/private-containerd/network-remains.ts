@@ -1,5 +1,6 @@
 import { readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ContainerdLayout } from './layout.ts';
 import { runCommand } from './run-command.ts';
 
@@ -15,6 +16,7 @@ export async function removeNetwork(layout: ContainerdLayout): Promise<string[]>
     if (removed.code !== 0) left.push(`bridge ${layout.bridgeName}`);
   }
   for (const tool of ['iptables', 'ip6tables']) left.push(...(await removeNatRules(tool, layout.networkName)));
+  await Promise.all(['iptables', 'ip6tables'].map(removeAbandonedChains));
   await rm(layout.ipamDir, { recursive: true, force: true });
   for (const name of await readdir(CNI_RESULTS).catch(() => [])) {
     if (name.startsWith(`${layout.networkName}-`)) await rm(join(CNI_RESULTS, name), { force: true });
@@ -48,6 +50,31 @@ export function natRemoval(save: string, network: string): string[][] {
     for (const chain of declared) commands.push(['-X', chain]);
   }
   return commands;
+}
+
+/**
+ * Chains of single containers that hold no rule and to which none leads. A CNI plugin that is killed in the middle of its
+ * work leaves them; nothing in them tells of which network they are.
+ */
+export function abandonedChains(save: string): string[] {
+  const lines = save.split('\n');
+  const rules = lines.filter((line) => line.startsWith('-A '));
+  return lines
+    .flatMap((line) => /^:(CNI-[0-9a-f]{24}|CNI-(?:DN|SN)-[0-9a-f]{21}) /.exec(line)?.[1] ?? [])
+    .filter((chain) => !rules.some((rule) => rule.includes(chain)));
+}
+
+/** Removes what is abandoned at two looks a second apart: at one look alone a plugin may just be making it. */
+async function removeAbandonedChains(tool: string): Promise<void> {
+  const look = async () => {
+    const save = await runCommand(`${tool}-save`, ['-t', 'nat']);
+    return save.code === 0 ? abandonedChains(save.stdout) : [];
+  };
+  const first = await look();
+  if (first.length === 0) return;
+  await sleep(1_000);
+  const still = new Set(await look());
+  for (const chain of first) if (still.has(chain)) await runCommand(tool, ['-w', '10', '-t', 'nat', '-X', chain]);
 }
 
 async function removeNatRules(tool: string, network: string): Promise<string[]> {

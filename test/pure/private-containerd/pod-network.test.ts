@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { containerdLayout } from '../../../cri/private-containerd/layout.ts';
-import { natRemoval } from '../../../cri/private-containerd/network-remains.ts';
+import { abandonedChains, natRemoval } from '../../../cri/private-containerd/network-remains.ts';
 import { conflist } from '../../../cri/private-containerd/pod-network.ts';
 import { SUBNET_CANDIDATES, chooseSubnet, overlaps, parseNetwork4 } from '../../../cri/private-containerd/subnet.ts';
 
@@ -110,5 +110,26 @@ describe('natRemoval', () => {
     const commands = natRemoval(saved(true), 'net-a').map((args) => args.join(' '));
     assert.ok(commands.every((command) => !/net-b|-[FX] CNI-HOSTPORT/.test(command)));
     assert.deepEqual(natRemoval(saved(true), 'net-c'), []);
+  });
+});
+
+describe('abandonedChains', () => {
+  it('names the empty chains of containers that no rule leads to, and no other', () => {
+    const chain = (letter: string) => `CNI-${letter.repeat(24)}`;
+    const save = [
+      '*nat',
+      ':POSTROUTING ACCEPT [0:0]',
+      ':CNI-HOSTPORT-DNAT - [0:0]',
+      ':KUBE-MARK-MASQ - [0:0]',
+      `:${chain('a')} - [0:0]`,
+      `:${chain('b')} - [0:0]`,
+      `:${chain('c')} - [0:0]`,
+      `:CNI-DN-${'d'.repeat(21)} - [0:0]`,
+      `-A POSTROUTING -s 10.0.0.1/32 -j ${chain('b')}`,
+      `-A ${chain('c')} -d 10.0.0.0/16 -j ACCEPT`,
+      'COMMIT',
+    ].join('\n');
+    assert.deepEqual(abandonedChains(save), [chain('a'), `CNI-DN-${'d'.repeat(21)}`]);
+    assert.deepEqual(abandonedChains(''), []);
   });
 });
