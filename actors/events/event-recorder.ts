@@ -51,6 +51,8 @@ export class EventRecorder implements EventSink {
     const { object, type, reason, message } = event;
     this.log.info(
       {
+        // Where they go to the API server, the log has them from the verbosity on at which kubelet's has.
+        ...(this.sinks.size > 0 && { v: 3 }),
         object: object.namespace ? `${object.namespace}/${object.name}` : object.name,
         fieldPath: object.fieldPath ?? '',
         kind: object.kind,

@@ -253,7 +253,7 @@ export class StatusManager {
       entry.unsentSince = unsentSince || now();
       throw error;
     }
-    log.debug({ pod: name, podUID: api.uid, patch: step.patch }, 'Patch status for pod');
+    log.debug({ v: 3, pod: name, podUID: api.uid, patch: step.patch }, 'Patch status for pod');
     if (unsentSince > 0) metrics?.podStatusSyncDuration.observe((now() - unsentSince) / 1000);
     const taken = this.apiPods.takeAnswer(answer);
     // What the server did not take over now it will not take over the next time either.
@@ -267,7 +267,7 @@ export class StatusManager {
     // With finalizers the object stays until others have taken theirs off; the watch tells.
     if (!api.hasFinalizers) this.apiPodGone(api.uid);
     this.options.log.debug(
-      { pod: `${api.namespace}/${api.name}`, podUID: api.uid },
+      { v: 3, pod: `${api.namespace}/${api.name}`, podUID: api.uid },
       'Pod fully terminated and removed from etcd',
     );
   }
