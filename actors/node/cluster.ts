@@ -174,6 +174,11 @@ export class Cluster {
     if (source !== 'api' && report.state.startsWith('termin')) this.mirrors.look();
   }
 
+  /** Mirror pods of this node (`kubelet_mirror_pods`). */
+  get mirrorCount(): number {
+    return this.mirrors.count;
+  }
+
   /** A pod's actor has ended. */
   podGone(uid: string): void {
     this.status.forget(uid);

@@ -294,7 +294,10 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     metrics,
     pleg,
     runtime,
-    beforeScrape: () => podMetrics.scrape(supervisor, store),
+    beforeScrape: () => {
+      podMetrics.scrape(supervisor, store);
+      metrics.mirrorPods.set(cluster?.mirrorCount ?? 0);
+    },
   });
 
   return {
