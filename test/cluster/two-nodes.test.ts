@@ -63,7 +63,7 @@ test('two agents on two nodes share the load, and pods move when one goes away',
 
   // back again, it ends what it was to end
   await two.startAgent();
-  await two.waitReady('True');
+  await two.waitSchedulable();
   for (const pod of moved) await space.waitGone(pod);
   await two.waitNothingRuns(...moved.map(uidOf));
   await space.kubectl('scale', 'deployment/web', `--replicas=${REPLICAS + 4}`);

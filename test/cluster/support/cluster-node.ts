@@ -82,12 +82,12 @@ export class ClusterNode {
     this.forget = stopOnSignal(() => this.stop());
   }
 
-  /** Makes the node and starts its agent; resolves when the node is Ready. The caller stops it. */
+  /** Makes the node and starts its agent; resolves when pods can be scheduled to it. The caller stops it. */
   static async start(plane: ControlPlane, options: ClusterNodeOptions): Promise<ClusterNode> {
     const node = await ClusterNode.make(plane, options);
     try {
       await node.startAgent();
-      await node.waitReady();
+      await node.waitSchedulable();
       return node;
     } catch (error) {
       await node.stop();
@@ -191,6 +191,19 @@ export class ClusterNode {
       },
       () => this.explain(),
       patienceMs,
+    );
+  }
+
+  /** Waits for the node to be Ready and free of the taints that the node lifecycle controller takes away after that. */
+  async waitSchedulable(): Promise<void> {
+    await this.waitReady();
+    await waitFor(
+      `node ${this.name} to be free of taints`,
+      async () => {
+        const taints = (await this.object())?.spec?.taints ?? [];
+        return taints.some((t) => t.key.startsWith('node.kubernetes.io/')) ? undefined : true;
+      },
+      () => this.explain(),
     );
   }
 
