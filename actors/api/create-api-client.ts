@@ -8,7 +8,7 @@ import { loadKubeconfig } from './kubeconfig.ts';
 import { TimeLimit } from './time-limit.ts';
 import { requestHeaders, requestPath } from './request-head.ts';
 import { TransportError, wholeBody } from './transport.ts';
-import { Turns } from './turns.ts';
+import { TokenBucket } from '../flow-control/token-bucket.ts';
 import type { Logger } from 'pino';
 import type { ApiClient, ApiRequest } from './api-client.ts';
 import type { Identity } from './credentials.ts';
@@ -52,11 +52,11 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   return facade(new Sender(loaded, options), undefined);
 }
 
-function facade(sender: Sender, turns: Turns | undefined): ApiClient {
+function facade(sender: Sender, turns: TokenBucket | undefined): ApiClient {
   return {
     request: <T>(request: ApiRequest) => sender.request(request, turns) as Promise<T>,
     stream: (request) => sender.stream(request),
-    limited: (qps, burst) => facade(sender, qps > 0 ? new Turns(qps, burst) : undefined),
+    limited: (qps, burst) => facade(sender, qps > 0 ? new TokenBucket(qps, burst) : undefined),
     close: () => sender.close(),
   };
 }
@@ -75,7 +75,7 @@ class Sender {
     else this.h1 = new H1Transport(kubeconfig);
   }
 
-  async request(request: ApiRequest, turns: Turns | undefined): Promise<unknown> {
+  async request(request: ApiRequest, turns: TokenBucket | undefined): Promise<unknown> {
     const timeoutMs = request.timeoutMs ?? defaultTimeoutMs;
     const limit = new TimeLimit(timeoutMs, request.signal);
     try {
@@ -196,7 +196,7 @@ class Sender {
   }
 }
 
-async function waitTurn(turns: Turns, signal: AbortSignal): Promise<void> {
+async function waitTurn(turns: TokenBucket, signal: AbortSignal): Promise<void> {
   const ms = turns.take();
   if (ms === 0) return;
   try {

@@ -75,6 +75,16 @@ export class Reflector<T extends Reflected> {
     this.controller.abort();
   }
 
+  /** Whether the first list is there after so many ms at most. */
+  async syncedWithin(ms: number): Promise<boolean> {
+    if (this.synced) return true;
+    const timer = new AbortController();
+    const late = sleep(ms, undefined, { signal: timer.signal }).catch(() => undefined);
+    await Promise.race([this.firstSync.promise, late]);
+    timer.abort();
+    return this.synced;
+  }
+
   /** Resolves after the first list; stays open when the reflector is stopped before that. */
   whenSynced(): Promise<void> {
     return this.firstSync.promise;

@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { EventCorrelator } from '../../machines/events/event-correlator.ts';
+import type { RecordedEvent } from '../../machines/protocol/recorded-event.ts';
 import type { Correlated } from '../../machines/events/event-correlator.ts';
 import { ApiStatusError } from '../api/api-client.ts';
 import type { ApiClient, ApiResource } from '../api/api-client.ts';
-import { pause } from './pause.ts';
-import type { EventSink, RecordedEvent } from './recorded-event.ts';
+import type { EventSink } from './event-sink.ts';
 
 /** Events that may wait; more are dropped (client-go: maxQueuedEvents). */
 const MAX_QUEUED = 1_000;
@@ -124,7 +125,7 @@ export class ApiEvents implements EventSink {
         return;
       }
       this.log.error(about, 'Unable to write event (may retry after sleeping)');
-      await pause(wait, this.stopping.signal);
+      await sleep(wait, undefined, { signal: this.stopping.signal }).catch(() => undefined);
     }
   }
 

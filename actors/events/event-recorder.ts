@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
+import type { RecordedEvent } from '../../machines/protocol/recorded-event.ts';
 import type { PodEventReport } from '../shard/shard-protocol.ts';
-import type { EventSink, RecordedEvent } from './recorded-event.ts';
+import type { EventSink } from './event-sink.ts';
 
 /** Events of pods kept for whoever asks, newest last. */
 const KEPT = 1_000;

@@ -6,7 +6,7 @@ import type {
   VolumeOwner,
   VolumeSetup,
 } from '../../machines/protocol/effects.ts';
-import { joinFaults } from '../../machines/volumes/faults.ts';
+import { aggregate } from '../../machines/aggregate.ts';
 import type { Ask, ObjectContent } from '../shard/ask.ts';
 import type { ProjectedFile } from './atomic-writer.ts';
 import { HostFailure, codeOf, textOf } from './host-failure.ts';
@@ -88,7 +88,7 @@ async function allOf(sources: Promise<VolumeContent>[]): Promise<VolumeContent> 
     else for (const [path, file] of source.value) out.set(path, file);
   }
   if (faults.length === 0) return out;
-  throw new HostFailure(codeOf(faults[0]) || 'Volume', joinFaults(faults.map(textOf)), { cause: faults[0] });
+  throw new HostFailure(codeOf(faults[0]) || 'Volume', aggregate(faults.map(textOf)), { cause: faults[0] });
 }
 
 async function getObject(kind: ObjectKind, name: string, namespace: string, ask: Ask | undefined) {

@@ -3,13 +3,13 @@ import type { CriClient } from '../../cri/client/cri-client.ts';
 import { CriError } from '../../cri/client/cri-error.ts';
 import type { AuthConfig } from '../../cri/generated/runtime/v1/api.ts';
 import type { DockerLogin } from '../../machines/images/docker-config.ts';
-import { aggregateText } from '../../machines/images/pull-error.ts';
+import { aggregate } from '../../machines/aggregate.ts';
 import type { EffectCatalog } from '../../machines/protocol/effects.ts';
 import type { Metrics } from '../metrics/metrics-registry.ts';
 import { imageSizeLabel } from '../metrics/kubelet-metrics.ts';
 import { findPullLogins } from './pull-logins.ts';
 import type { LoginSources } from './pull-logins.ts';
-import { TokenBucket } from './token-bucket.ts';
+import { TokenBucket } from '../flow-control/token-bucket.ts';
 
 type PullParams = EffectCatalog['image.Pull']['params'];
 type PullResult = EffectCatalog['image.Pull']['result'];
@@ -100,12 +100,12 @@ export class ImagePuller {
     const [first] = failures;
     if (failures.length === 1 && first !== undefined) throw first;
     // The texts are whole, as events show them: a code of gRPC would be put before them once more.
-    throw Object.assign(new Error(aggregateText(failures.map(({ message }) => message))), { code: 'EUNKNOWN' });
+    throw Object.assign(new Error(aggregate(failures.map(({ message }) => message))), { code: 'EUNKNOWN' });
   }
 
   /** Each attempt counts, as in kubelet. */
   private countPull(): void {
-    if (this.bucket !== null && !this.bucket.take())
+    if (this.bucket !== null && !this.bucket.tryTake())
       throw Object.assign(new Error('pull QPS exceeded'), { code: 'QPS' });
   }
 

@@ -7,7 +7,7 @@ import { fullName, isMirrorPod, mirrorPodOf } from '../../machines/mirror-pods/m
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import { CONFIG_MIRROR } from '../../machines/sources/annotations.ts';
 import type { ApiClient } from '../api/api-client.ts';
-import { isOlder } from '../status/api-pods.ts';
+import { isOlder } from '../api/resource-version.ts';
 import { deleteNow, isGone } from '../status/pod-requests.ts';
 import { backOffMs } from '../status/server-pause.ts';
 

@@ -5,7 +5,7 @@ import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
 import type { ApiClient } from '../api/api-client.ts';
 import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
 import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
-import type { EventSink } from '../events/recorded-event.ts';
+import type { EventSink } from '../events/event-sink.ts';
 import type { NodeCri } from './runtime-facts.ts';
 
 /** What a node object is made from. */

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Node } from '../../machines/node-object/node-types.ts';
 import { ApiStatusError } from '../api/api-client.ts';
 import { Reflector } from '../api/reflector.ts';
+import { isOlder } from '../api/resource-version.ts';
 import { callNode, NODES } from './node-registration.ts';
 import type { NodeCalls } from './node-registration.ts';
 
@@ -30,7 +31,7 @@ export class OwnNode {
       onSync: ([node]) => this.listed(node),
       onEvent: ({ type, object }) => {
         if (type !== 'DELETED') this.took(object);
-        else if (!isOlder(object, this.node)) this.gone();
+        else if (!isOlder(versionOf(object), versionOf(this.node))) this.gone();
       },
     });
   }
@@ -46,7 +47,7 @@ export class OwnNode {
 
   /** A version of the object, from the watch or as the answer to an own call. */
   took(node: Node): void {
-    if (isOlder(node, this.node)) return;
+    if (isOlder(versionOf(node), versionOf(this.node))) return;
     const known = versionOf(node) !== '' && versionOf(node) === versionOf(this.node);
     this.node = node;
     if (known) return;
@@ -80,10 +81,4 @@ export class OwnNode {
 
 function versionOf(node: Node | null): string {
   return node?.metadata?.resourceVersion ?? '';
-}
-
-/** Resource versions of one kind of objects are numbers that grow (KEP-5504), also over a deletion. */
-function isOlder(node: Node, than: Node | null): boolean {
-  const [a, b] = [versionOf(node), versionOf(than)];
-  return /^\d+$/.test(a) && /^\d+$/.test(b) && BigInt(a) < BigInt(b);
 }

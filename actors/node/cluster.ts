@@ -87,7 +87,7 @@ export class Cluster {
     this.eventSink = new ApiEvents({ api, nodeName, qps: config.eventRecordQPS, burst: config.eventBurst, log, now });
     events.addSink(this.eventSink);
     this.node = new NodeObject({
-      api: api.limited(0, 0),
+      api,
       config,
       flags,
       settings,
@@ -95,10 +95,7 @@ export class Cluster {
       log,
       now,
       events,
-      runtimeState: () => {
-        const { runtimeReady, networkReady, errors } = options.runtimeState();
-        return { runtimeReady, networkReady, messages: errors };
-      },
+      runtimeState: options.runtimeState,
       plegError: options.plegError,
     });
     this.status = new StatusManager({ api: limited, nodeName, log, now, metrics });

@@ -1,5 +1,5 @@
-import { readFileSync, readdirSync, statfsSync } from 'node:fs';
-import { cpus, hostname, networkInterfaces, totalmem } from 'node:os';
+import { readFileSync, readdirSync } from 'node:fs';
+import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 
 /** The machine's name as kubelet uses it: the override or the host name, trimmed and in lower case. */
@@ -7,9 +7,8 @@ export function nodeNameOf(override: string): string {
   return (override === '' ? hostname() : override).trim().toLowerCase();
 }
 
-/** Addresses of the node: those that were given, else the first global one of each family, else loopback. */
-export function nodeIPsOf(given: readonly string[]): string[] {
-  if (given.length > 0) return [...given];
+/** The first global address of each family on the machine's interfaces, else loopback. */
+export function interfaceAddresses(): string[] {
   const all = Object.entries(networkInterfaces())
     .filter(([name]) => !/^(lo|cni|veth|docker|br-|virbr|actorlet)/.test(name))
     .flatMap(([, list]) => list ?? [])
@@ -18,12 +17,6 @@ export function nodeIPsOf(given: readonly string[]): string[] {
   const v6 = all.find((a) => a.family === 'IPv6')?.address;
   const found = [v4, v6].filter((a) => a !== undefined);
   return found.length > 0 ? found : ['127.0.0.1'];
-}
-
-/** Capacity of the machine; ephemeral storage is that of the file system of `rootDir`. */
-export function capacityOf(rootDir: string): { cpuMilli: number; memoryBytes: number; ephemeralStorageBytes: number } {
-  const fs = statfsSync(rootDir);
-  return { cpuMilli: cpus().length * 1000, memoryBytes: totalmem(), ephemeralStorageBytes: fs.blocks * fs.bsize };
 }
 
 /** A resolver file, parsed (`resolvConf`); an unreadable one gives nothing. */
@@ -42,16 +35,10 @@ export function resolverOf(path: string): { nameservers: string[]; searches: str
   return out;
 }
 
-/** Huge page sizes as the kernel names them in cgroup files (`2MB`, `1GB`). */
-export function hugePageSizes(): string[] {
-  try {
-    return readdirSync('/sys/kernel/mm/hugepages').map((name) => {
-      const kb = Number(/hugepages-(\d+)kB/.exec(name)?.[1] ?? 0);
-      return kb >= 1 << 20 ? `${kb >> 20}GB` : kb >= 1024 ? `${kb >> 10}MB` : `${kb}KB`;
-    });
-  } catch {
-    return [];
-  }
+/** A huge page size as the kernel names it in cgroup files (`2MB`, `1GB`). */
+export function hugePageName(bytes: number): string {
+  const kib = bytes / 1024;
+  return kib >= 1 << 20 ? `${kib >> 20}GB` : kib >= 1024 ? `${kib >> 10}MB` : `${kib}KB`;
 }
 
 /** Paths to mask on machines whose CPUs tell of their throttling. */

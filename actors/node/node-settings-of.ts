@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { CriClient } from '../../cri/client/cri-client.ts';
+import { fixedAddresses } from '../../machines/node-object/node-addresses.ts';
+import type { MachineFacts, NodeObjectConfig } from '../../machines/node-object/node-types.ts';
 import { allocatableOf, machineCapacity } from '../../machines/node-object/node-resources.ts';
 import { parseBytes, parseCpuMilli } from '../../machines/quantity.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
@@ -10,7 +12,7 @@ import type { CgroupHost } from '../host/cgroup-detect.ts';
 import { findHostAddress } from '../node-object/host-address.ts';
 import { readMachineFacts } from '../node-object/machine-facts.ts';
 import { nodeObjectConfigOf } from '../node-object/node-object-config.ts';
-import { capacityOf, hugePageSizes, nodeIPsOf, nodeNameOf, readText, resolverOf, thermalPaths } from './node-facts.ts';
+import { hugePageName, interfaceAddresses, nodeNameOf, readText, resolverOf, thermalPaths } from './node-facts.ts';
 
 /** What the machines are told of the node (`cluster`: it has an API server): configuration, facts of the machine and of the runtime in one plain object. */
 export async function nodeSettingsOf(
@@ -20,17 +22,18 @@ export async function nodeSettingsOf(
   cri: CriClient,
   cluster: boolean,
 ): Promise<NodeSettings> {
-  const capacity = capacityOf(flags.rootDir);
+  const nodeName = nodeNameOf(flags.hostnameOverride);
+  const machine = readMachineFacts(flags.rootDir);
   const version = await cri.runtime.version({ version: 'v1' });
   const { runtimeHandlers, features } = await cri.runtime
     .status({})
     .catch(() => ({ runtimeHandlers: [], features: undefined }));
   const handler = runtimeHandlers.find((h) => h.name === '')?.features;
   return {
-    nodeName: nodeNameOf(flags.hostnameOverride),
+    nodeName,
     runtimeName: version.runtimeName,
     hostname: hostname(),
-    nodeIPs: await addressesOf(flags),
+    nodeIPs: await addressesOf(nodeName, flags.nodeIPs),
     rootDir: flags.rootDir,
     podLogsDir: config.podLogsDir,
     cgroupDriver: config.cgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs',
@@ -40,8 +43,12 @@ export async function nodeSettingsOf(
     clusterDNS: config.clusterDNS,
     clusterDomain: config.clusterDomain,
     hostResolver: resolverOf(config.resolvConf),
-    capacity,
-    allocatable: allocatableOfNode(nodeNameOf(flags.hostnameOverride), config, flags),
+    capacity: {
+      cpuMilli: machine.cores * 1000,
+      memoryBytes: machine.memoryBytes,
+      ephemeralStorageBytes: machine.ephemeralStorageBytes ?? 0,
+    },
+    allocatable: allocatableOfNode(machine, nodeObjectConfigOf(nodeName, config, flags)),
     maxContainerRestartPeriodMs: config.crashLoopBackOff.maxContainerRestartPeriod ?? 300_000,
     cpuCFSQuota: config.cpuCFSQuota,
     cpuCFSQuotaPeriodUs: config.cpuCFSQuotaPeriod * 1000,
@@ -57,7 +64,7 @@ export async function nodeSettingsOf(
     },
     swapController: existsSync(`${cgroups.mounts['memory'] ?? '/nowhere'}/memory.memsw.limit_in_bytes`),
     singleProcessOOMKill: config.singleProcessOOMKill ?? cgroups.version === 1,
-    hugePageSizes: hugePageSizes(),
+    hugePageSizes: machine.hugePages.map(({ pageBytes }) => hugePageName(pageBytes)),
     extraMaskedPaths: thermalPaths(),
     nodeHosts: readText('/etc/hosts'),
     ...(cluster && { cluster: true }),
@@ -66,13 +73,8 @@ export async function nodeSettingsOf(
 }
 
 /** Allocatable as the node's object shows it: capacity less what is reserved and what hard eviction keeps free (H2). */
-function allocatableOfNode(
-  nodeName: string,
-  config: KubeletConfiguration,
-  flags: KubeletFlags,
-): NodeSettings['allocatable'] {
-  const shape = nodeObjectConfigOf(nodeName, config, flags);
-  const quantities = allocatableOf(machineCapacity(readMachineFacts(flags.rootDir), shape), {}, shape);
+function allocatableOfNode(machine: MachineFacts, shape: NodeObjectConfig): NodeSettings['allocatable'] {
+  const quantities = allocatableOf(machineCapacity(machine, shape), {}, shape);
   return {
     cpuMilli: parseCpuMilli(quantities['cpu'] ?? '0'),
     memoryBytes: parseBytes(quantities['memory'] ?? '0'),
@@ -80,10 +82,10 @@ function allocatableOfNode(
   };
 }
 
-/** The node's addresses: those that were given, else the one that kubelet would find. */
-async function addressesOf(flags: KubeletFlags): Promise<string[]> {
-  const given = flags.nodeIPs.filter((ip) => ip !== '0.0.0.0' && ip !== '::');
-  if (given.length > 0) return given;
-  const found = await findHostAddress(nodeNameOf(flags.hostnameOverride), flags.nodeIPs);
-  return found === null ? nodeIPsOf([]) : [found];
+/** The node's addresses: those that were given, else the one that kubelet would find, else any. */
+async function addressesOf(nodeName: string, given: readonly string[]): Promise<string[]> {
+  const fixed = fixedAddresses(given);
+  if (fixed.length > 0) return fixed;
+  const found = await findHostAddress(nodeName, given);
+  return found === null ? interfaceAddresses() : [found];
 }

@@ -240,7 +240,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
           }),
     metrics,
     now,
-    sourcesReady: () => sources.allSourcesReady(),
+    sources: () => sources,
   });
   const parts: FromShardParts = {
     supervisor,

@@ -6,6 +6,7 @@ import type { Rejection } from '../../machines/supervisor/supervisor-context.ts'
 import type { AdmissionGate, Refusal } from '../admission/admission-gate.ts';
 import type { Metrics } from '../metrics/metrics-registry.ts';
 import type { PodReport } from '../shard/shard-protocol.ts';
+import type { PodSources } from '../sources/pod-sources.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import type { Cluster } from './cluster.ts';
 
@@ -17,14 +18,13 @@ export interface PodIntakeOptions {
   admission: AdmissionGate | null;
   metrics: Metrics;
   now: () => number;
-  /** Each source has spoken. */
-  sourcesReady: () => boolean;
+  /** The sources, once they are started. */
+  sources: () => PodSources;
 }
 
 /** The way of pods from their sources to the supervisor: admission (C9), and all who must know that a pod is wanted. */
 export class PodIntake {
   private readonly options: PodIntakeOptions;
-  private readonly statics = new Map<string, Pod>();
   private readonly queue: PodConfigUpdate[] = [];
 
   constructor(options: PodIntakeOptions) {
@@ -90,7 +90,7 @@ export class PodIntake {
     supervisor.take({ type: 'config', at: now(), update, ...(verdicts.size > 0 && { rejections }) });
     // A pod that only waited for its predecessor is gone at once.
     if (update.op === 'REMOVE') for (const pod of update.pods) this.gone(pod.metadata?.uid ?? '');
-    if (update.source !== 'api') this.noteStatics(update);
+    if (update.source !== 'api') this.tellStatics();
   }
 
   /** A pod's actor told how it stands. */
@@ -105,17 +105,9 @@ export class PodIntake {
     this.options.cluster?.podGone(uid);
   }
 
-  private noteStatics({ op, pods }: PodConfigUpdate): void {
-    for (const pod of pods) {
-      const uid = pod.metadata?.uid ?? '';
-      if (op === 'REMOVE') this.statics.delete(uid);
-      else this.statics.set(uid, pod);
-    }
-    this.tellStatics();
-  }
-
   /** Also called when the last source has spoken: only then may the mirror of an unknown static pod go. */
   tellStatics(): void {
-    this.options.cluster?.staticPods([...this.statics.values()], this.options.sourcesReady());
+    const { cluster, sources } = this.options;
+    cluster?.staticPods(sources().staticPods(), sources().allSourcesReady());
   }
 }

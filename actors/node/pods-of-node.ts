@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
+import { isMirrorPod } from '../../machines/mirror-pods/mirror-pod.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
-import { CONFIG_MIRROR } from '../../machines/sources/annotations.ts';
 import type { ApiClient } from '../api/api-client.ts';
 import { Reflector } from '../api/reflector.ts';
 
@@ -21,7 +21,7 @@ export interface PodsOfNodeOptions {
  * Watches `spec.nodeName` (B3). While the API server is away nothing is told, so the last known list goes on to hold.
  */
 export function watchPodsOfNode({ api, nodeName, log, onList, onPod, onPods }: PodsOfNodeOptions): Reflector<Pod> {
-  const tell = () => onPods(reflector.list().filter((pod) => !isMirror(pod)));
+  const tell = () => onPods(reflector.list().filter((pod) => !isMirrorPod(pod)));
   const reflector: Reflector<Pod> = new Reflector<Pod>({
     api,
     on: { group: '', version: 'v1', resource: 'pods' },
@@ -33,13 +33,8 @@ export function watchPodsOfNode({ api, nodeName, log, onList, onPod, onPods }: P
     },
     onEvent: ({ type, object }) => {
       onPod(object, type === 'DELETED');
-      if (!isMirror(object)) tell();
+      if (!isMirrorPod(object)) tell();
     },
   });
   return reflector;
-}
-
-/** The API server's picture of a static pod (B6): shown there, never run. */
-function isMirror(pod: Pod): boolean {
-  return pod.metadata?.annotations?.[CONFIG_MIRROR] !== undefined;
 }

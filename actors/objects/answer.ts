@@ -1,4 +1,4 @@
-import type { EnvEntry } from '../../machines/container-config/env.ts';
+import type { EnvEntry } from '../../machines/protocol/cri-shapes.ts';
 import type { Ask, AskCatalog, AskType, ObjectContent } from '../shard/ask.ts';
 import type { ObjectKind } from './object-content.ts';
 import { withCode } from './object-errors.ts';
@@ -12,8 +12,8 @@ export interface AnswerSources {
     env(namespace: string, enableServiceLinks: boolean): Promise<EnvEntry[]>;
     known(namespace: string, enableServiceLinks: boolean): EnvEntry[];
   };
-  /** Handler of a RuntimeClass, null when there is none; while absent, workers take the name for the handler. */
-  runtimeClasses?: { handler(name: string): Promise<string | null> };
+  /** Handler of a RuntimeClass, null when there is none. */
+  runtimeClasses: { handler(name: string): Promise<string | null> };
 }
 
 type Answers = { [T in AskType]: (params: AskCatalog[T]['params']) => Promise<AskCatalog[T]['result']> };
@@ -29,8 +29,6 @@ export function createAnswers({ objects, tokens, services, runtimeClasses }: Ans
         : await services.env(namespace, enableServiceLinks),
     }),
     'runtimeClass.Get': async ({ name }) => {
-      if (runtimeClasses === undefined)
-        throw Object.assign(new Error('RuntimeClasses are not read'), { code: 'NoClient' });
       const handler = await runtimeClasses.handler(name);
       return { found: handler === null ? null : { handler } };
     },

@@ -40,12 +40,6 @@ export function nameOf(raw: unknown): string {
   return ((raw ?? {}) as RawObject).metadata?.name ?? '';
 }
 
-/** True when `older` is surely the older state: resource versions of one resource grow (KEP-5504). */
-export function isOlder(older: string, newer: string): boolean {
-  if (!/^\d+$/.test(older) || !/^\d+$/.test(newer)) return false;
-  return BigInt(older) < BigInt(newer);
-}
-
 /** True when a pod would see a difference. */
 export function sameContent(a: ObjectContent | null, b: ObjectContent | null): boolean {
   if (a === null || b === null) return a === b;

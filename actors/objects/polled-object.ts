@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ObjectContent } from '../shard/ask.ts';
-import { isOlder, knownObject, sameContent } from './object-content.ts';
+import { isOlder } from '../api/resource-version.ts';
+import { knownObject, sameContent } from './object-content.ts';
 import type { KnownObject } from './object-content.ts';
 import { isStatus, whileForbidden } from './object-errors.ts';
 import { collectionOf } from './object-source.ts';

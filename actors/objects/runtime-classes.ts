@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { ApiClient } from '../api/api-client.ts';
 import { Reflector } from '../api/reflector.ts';
+import { codedError } from './object-errors.ts';
 
 interface RuntimeClass {
   metadata?: { name?: string; namespace?: string; uid?: string; resourceVersion?: string };
@@ -22,21 +23,12 @@ export class RuntimeClasses {
   /** Handler of the class, null when there is none of that name; rejects when the API server cannot be asked. */
   async handler(name: string): Promise<string | null> {
     this.reflector.start();
-    if (!this.reflector.synced) {
-      const timeout = AbortSignal.timeout(FIRST_LIST_MS);
-      await Promise.race([
-        this.reflector.whenSynced(),
-        new Promise((_, reject) => timeout.addEventListener('abort', () => reject(noList(this.reflector.lastError)))),
-      ]);
-    }
+    if (!(await this.reflector.syncedWithin(FIRST_LIST_MS)))
+      throw codedError('NotSynced', 'RuntimeClasses have not been read yet', this.reflector.lastError);
     return this.reflector.get('', name)?.handler ?? null;
   }
 
   stop(): void {
     this.reflector.stop();
   }
-}
-
-function noList(cause: unknown): Error {
-  return Object.assign(new Error('RuntimeClasses have not been read yet', { cause }), { code: 'NotSynced' });
 }

@@ -1,6 +1,6 @@
 import type { V1Service } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
-import type { EnvEntry } from '../../machines/container-config/env.ts';
+import type { EnvEntry } from '../../machines/protocol/cri-shapes.ts';
 import type { Plain } from '../../machines/protocol/api-types.ts';
 import { hasClusterIP, serviceEnv } from '../../machines/services/service-env.ts';
 import type { ServiceView } from '../../machines/services/service-env.ts';
@@ -59,7 +59,10 @@ export class ServiceVariables {
    * when the services could not be listed once yet.
    */
   async env(namespace: string, enableServiceLinks: boolean): Promise<EnvEntry[]> {
-    if (!this.reflector.synced) await this.firstList();
+    if (!(await this.reflector.syncedWithin(this.firstListTimeoutMs))) {
+      const text = 'services have not yet been read at least once, cannot construct envvars';
+      throw codedError('NotSynced', text, this.reflector.lastError);
+    }
     return this.known(namespace, enableServiceLinks);
   }
 
@@ -77,17 +80,6 @@ export class ServiceVariables {
 
   private *views(): Iterable<ServiceView> {
     for (const { view } of this.reflector.list()) if (view != null) yield view;
-  }
-
-  private async firstList(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        const text = 'services have not yet been read at least once, cannot construct envvars';
-        reject(codedError('NotSynced', text, this.reflector.lastError));
-      }, this.firstListTimeoutMs);
-    });
-    await Promise.race([this.reflector.whenSynced(), late]).finally(() => clearTimeout(timer));
   }
 }
 

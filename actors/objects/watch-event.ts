@@ -1,4 +1,4 @@
-import { ApiStatusError } from '../api/api-client.ts';
+import { eventError } from '../api/answer-error.ts';
 
 /** One line of a watch. */
 export interface WatchEvent {
@@ -12,12 +12,7 @@ export interface WatchEvent {
 
 interface RawEvent {
   type?: string;
-  object?: {
-    metadata?: { resourceVersion?: string; annotations?: Record<string, string> };
-    code?: number;
-    reason?: string;
-    message?: string;
-  };
+  object?: { metadata?: { resourceVersion?: string; annotations?: Record<string, string> } };
 }
 
 /**
@@ -38,7 +33,7 @@ export function readWatchEvent(line: unknown): WatchEvent | null {
         initialEnd: object?.metadata?.annotations?.['k8s.io/initial-events-end'] === 'true',
       };
     case 'ERROR':
-      throw new ApiStatusError(object?.code ?? 500, object?.reason ?? '', object?.message ?? 'the watch failed');
+      throw eventError(object);
     default:
       return null;
   }

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiStatusError } from '../api/api-client.ts';
 import type { ObjectContent } from '../shard/ask.ts';
-import { isOlder, knownObject, nameOf, sameContent } from './object-content.ts';
+import { isOlder } from '../api/resource-version.ts';
+import { knownObject, nameOf, sameContent } from './object-content.ts';
 import type { KnownObject } from './object-content.ts';
 import { isStatus } from './object-errors.ts';
 import { collectionOf, notSynced } from './object-source.ts';

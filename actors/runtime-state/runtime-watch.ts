@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
+import { runtimeHealthOf } from '../../machines/node-object/ready-message.ts';
+import type { RuntimeHealth } from '../../machines/node-object/ready-message.ts';
 
 /** Time between two looks while all is well, ms (kubelet: 5 s), so that the node's Ready follows within a second. */
 const PERIOD_MS = 1_000;
@@ -9,13 +11,9 @@ const ALARMED_PERIOD_MS = 500;
 const TIMEOUT_MS = 5_000;
 
 /** What the runtime says of itself (C8). */
-export interface RuntimeState {
-  runtimeReady: boolean;
-  networkReady: boolean;
-  /** Why not, '' when all is well. */
+export interface RuntimeState extends RuntimeHealth {
+  /** Why it is not ready, for the log; '' when all is well. */
   problem: string;
-  /** Faults as kubelet words them in the node's Ready condition; empty when all is well. */
-  errors: string[];
 }
 
 /** What the watch is made from. */
@@ -32,10 +30,8 @@ export class RuntimeWatch {
   private stopped = false;
   private looking = false;
   state: RuntimeState = {
-    runtimeReady: false,
-    networkReady: false,
+    ...runtimeHealthOf({ state: 'unasked' }),
     problem: 'container runtime status check may not have completed yet',
-    errors: ['container runtime status check may not have completed yet', 'network state unknown'],
   };
 
   constructor(options: RuntimeWatchOptions) {
@@ -84,39 +80,16 @@ export class RuntimeWatch {
   private async ask(): Promise<RuntimeState> {
     try {
       const { status } = await this.options.cri.runtime.status({}, { timeoutMs: TIMEOUT_MS, retryMs: 0 });
-      const condition = (type: string) => status?.conditions.find((c) => c.type === type);
-      const runtime = condition('RuntimeReady');
-      const network = condition('NetworkReady');
-      const problems = [runtime, network]
-        .filter((c) => c !== undefined && !c.status)
-        .map((c) => `${c?.reason ?? ''}: ${c?.message ?? ''}`);
-      return {
-        runtimeReady: runtime?.status ?? false,
-        networkReady: network?.status ?? false,
-        problem: problems.join('; '),
-        errors: [
-          ...notReady('container runtime', 'RuntimeReady', runtime),
-          ...notReady('container runtime network', 'NetworkReady', network),
-        ],
-      };
+      const conditions = status?.conditions ?? [];
+      const problems = conditions
+        .filter((c) => !c.status && (c.type === 'RuntimeReady' || c.type === 'NetworkReady'))
+        .map((c) => `${c.reason}: ${c.message}`);
+      return { ...runtimeHealthOf({ state: 'answered', conditions }), problem: problems.join('; ') };
     } catch (error) {
       return {
-        runtimeReady: false,
-        networkReady: false,
+        ...runtimeHealthOf({ state: 'silent' }),
         problem: `container runtime is down: ${error instanceof Error ? error.message : String(error)}`,
-        errors: ['container runtime is down'],
       };
     }
   }
-}
-
-/** `container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:...`, as kubelet's. */
-function notReady(
-  what: string,
-  type: string,
-  condition: { status: boolean; reason: string; message: string } | undefined,
-): string[] {
-  if (condition?.status === true) return [];
-  const text = condition === undefined ? '' : ` reason:${condition.reason} message:${condition.message}`;
-  return [`${what} not ready: ${type}=false${text}`];
 }

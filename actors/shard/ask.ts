@@ -1,4 +1,4 @@
-import type { EnvEntry } from '../../machines/container-config/env.ts';
+import type { EnvEntry } from '../../machines/protocol/cri-shapes.ts';
 
 /** One configMap or secret as far as pods use it. `data` of a secret is decoded; binary values are base64 in `binaryData`. */
 export interface ObjectContent {

@@ -1,4 +1,4 @@
-import type { EnvEntry } from '../../machines/container-config/env.ts';
+import type { EnvEntry } from '../../machines/protocol/cri-shapes.ts';
 import { objectsOf, resolveEnv } from '../../machines/container-config/resolve-env.ts';
 import type { ResolvedEnv } from '../../machines/container-config/resolve-env.ts';
 import { expandSubPath } from '../../machines/container-config/volume-mounts.ts';

@@ -3,7 +3,13 @@ import { ActorletError } from '../../machines/errors/define.ts';
 import { sourceErrors } from '../../machines/errors/source-errors.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { PodSource } from '../../machines/protocol/messages.ts';
-import { mergeSource, NO_PODS, type PodConfigUpdate, sourcesReady } from '../../machines/sources/pod-config.ts';
+import {
+  allPods,
+  mergeSource,
+  NO_PODS,
+  type PodConfigUpdate,
+  sourcesReady,
+} from '../../machines/sources/pod-config.ts';
 import { FileSource } from './file-source.ts';
 import type { HeaderLists } from './http-get.ts';
 import { HttpSource } from './http-source.ts';
@@ -35,6 +41,8 @@ export interface PodSources {
   allSourcesReady(): boolean;
   /** Errors that are present now, by source. */
   lastErrors(): Partial<Record<PodSource, ActorletError[]>>;
+  /** The pods of all sources but the API server, as they were handed on. */
+  staticPods(): Pod[];
   /** The full list of a source that lives elsewhere. */
   setPods(source: PodSource, pods: readonly Pod[]): void;
 }
@@ -129,6 +137,7 @@ export function startPodSources(options: PodSourcesOptions): PodSources {
       }
       return present;
     },
+    staticPods: () => allPods({ sources: { ...state.sources, api: undefined } }),
     setPods,
   };
 }

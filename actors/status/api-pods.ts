@@ -1,5 +1,6 @@
 import type { Pod, PodStatus } from '../../machines/protocol/api-types.ts';
 import { CONFIG_MIRROR } from '../../machines/sources/annotations.ts';
+import { isOlder } from '../api/resource-version.ts';
 
 /** What is kept of a pod of the API: parts of the watch cache's object, no copies. */
 export interface ApiPod {
@@ -67,11 +68,6 @@ export class ApiPods {
   mirror(staticUid: string): ApiPod | undefined {
     return this.pods.get(this.mirrors.get(staticUid) ?? '');
   }
-}
-
-/** Is a resource version older than another one? They are ordered as numbers (KEP-5504). */
-export function isOlder(a: string, b: string): boolean {
-  return a.length === b.length ? a < b : a.length < b.length;
 }
 
 function slim({ metadata, status }: Pod): ApiPod {

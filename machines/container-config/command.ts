@@ -1,5 +1,5 @@
 import type { Container } from '../protocol/api-types.ts';
-import type { EnvEntry } from './env.ts';
+import type { EnvEntry } from '../protocol/cri-shapes.ts';
 import { expandFrom } from './expansion.ts';
 
 /** Command and arguments with `$(NAME)` replaced from the container's environment. */

@@ -8,7 +8,7 @@ import { configError } from './config-error.ts';
 import type { ConfigError, Failed } from './config-error.ts';
 import { containerResources } from './container-resources.ts';
 import { containerEnv } from './env.ts';
-import type { EnvEntry } from './env.ts';
+import type { EnvEntry } from '../protocol/cri-shapes.ts';
 import { envPlan } from './env-plan.ts';
 import { containerAnnotations, containerLabels } from './labels.ts';
 import { containerSecurity, runAsNonRootFault } from './security-context.ts';

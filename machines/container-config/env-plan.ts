@@ -1,14 +1,15 @@
 import type { Container, Pod } from '../protocol/api-types.ts';
 import type { EnvPlan, EnvStep } from '../protocol/effects.ts';
+import type { NodeSettings } from '../protocol/node-settings.ts';
 import { isStaticPod } from '../qos/critical-pod.ts';
 import { podIdentity } from '../sandbox-config/pod-identity.ts';
 import { configError } from './config-error.ts';
 import type { Failed } from './config-error.ts';
 import { envFieldValue } from './downward-fields.ts';
-import { fileKeyFault } from './env.ts';
-import type { EnvSettings } from './env.ts';
 import { envResourceValue } from './resource-fields.ts';
 
+/** What of the node a variable may tell. */
+export type EnvSettings = Pick<NodeSettings, 'allocatable' | 'nodeIPs' | 'nodeName'>;
 type EnvVar = NonNullable<Container['env']>[number];
 type EnvFrom = NonNullable<Container['envFrom']>[number];
 
@@ -24,9 +25,7 @@ export function envPlan(
   settings: EnvSettings,
 ): { plan: EnvPlan } | Failed {
   const steps: EnvStep[] = [];
-  for (const source of container.envFrom ?? []) steps.push(...allOf(source));
-  for (const variable of container.env ?? []) {
-    const step = stepOf(variable, pod, container, podIPs, settings);
+  for (const step of envSteps(pod, container, podIPs, settings)) {
     if ('fault' in step) return configError(step.fault);
     steps.push(step);
   }
@@ -40,6 +39,17 @@ export function envPlan(
   };
   if (isStaticPod(pod)) plan.staticPod = true;
   return { plan };
+}
+
+/** The steps in order, or why one cannot be made: `envFrom` first, then the variables as they stand. */
+export function* envSteps(
+  pod: Pod,
+  container: Container,
+  podIPs: readonly string[],
+  settings: EnvSettings,
+): Generator<EnvStep | { fault: string }> {
+  for (const source of container.envFrom ?? []) yield* allOf(source);
+  for (const variable of container.env ?? []) yield stepOf(variable, pod, container, podIPs, settings);
 }
 
 function allOf({ configMapRef, secretRef, prefix = '' }: EnvFrom): EnvStep[] {
@@ -64,7 +74,10 @@ function stepOf(
     return known(name, envResourceValue(valueFrom.resourceFieldRef, pod, container, settings));
   }
   if (ref) return { step: 'key', name, kind, object: ref.name ?? '', key: ref.key, optional: ref.optional === true };
-  if (valueFrom?.fileKeyRef) return { fault: fileKeyFault(name) };
+  if (valueFrom?.fileKeyRef) {
+    // KEP-3721: the value stands in a file of a volume.
+    return { fault: `environment variable ${name}: valueFrom.fileKeyRef is not supported by this agent yet` };
+  }
   return { step: 'set', name, value: '' };
 }
 

@@ -5,8 +5,6 @@ import { containerEnv } from './env.ts';
 import { envPlan } from './env-plan.ts';
 import { subPathMounts } from './volume-mounts.ts';
 
-export { volumeOwner, volumeSetups } from '../volumes/volume-setups.ts';
-
 /**
  * The subPath mounts of a container for `host.PrepareContainer`, with `subPathExpr` expanded from its environment; or,
  * on a node with an API server, with the plan by which the worker makes that environment and expands them.

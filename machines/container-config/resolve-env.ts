@@ -1,5 +1,5 @@
 import type { EnvPlan, EnvStep } from '../protocol/effects.ts';
-import type { EnvEntry } from './env.ts';
+import type { EnvEntry } from '../protocol/cri-shapes.ts';
 import { expand, expandFrom } from './expansion.ts';
 
 /** What of a configMap or secret becomes variables; the same shape as `ObjectContent` of actors/shard/ask.ts. */

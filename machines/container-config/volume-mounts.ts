@@ -4,7 +4,7 @@ import type { ContainerPreparation } from '../protocol/effects.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import { configError } from './config-error.ts';
 import type { Failed } from './config-error.ts';
-import type { EnvEntry } from './env.ts';
+import type { EnvEntry } from '../protocol/cri-shapes.ts';
 import { expand } from './expansion.ts';
 
 const HOSTS = '/etc/hosts';

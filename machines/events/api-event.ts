@@ -1,33 +1,12 @@
+import type { EventObject, RecordedEvent } from '../protocol/recorded-event.ts';
 import { rfc3339 } from '../status/rfc3339.ts';
-
-/** `v1.ObjectReference` as far as events need it. */
-export interface InvolvedObject {
-  apiVersion: string;
-  kind: string;
-  /** '' for what has no namespace (nodes). */
-  namespace: string;
-  name: string;
-  uid: string;
-  resourceVersion?: string;
-  fieldPath?: string;
-}
-
-/** One thing that happened, before it is compared with others; `at` in ms since the epoch. */
-export interface Happening {
-  object: InvolvedObject;
-  at: number;
-  type: 'Normal' | 'Warning';
-  reason: string;
-  message: string;
-  annotations?: Record<string, string>;
-}
 
 /** `v1.Event` as kubelet's recorder sends it: no `eventTime`, no `action`, times in whole seconds. */
 export interface ApiEvent {
   apiVersion: 'v1';
   kind: 'Event';
   metadata: { name: string; namespace: string; annotations?: Record<string, string> };
-  involvedObject: InvolvedObject;
+  involvedObject: EventObject;
   reason: string;
   message: string;
   source: { component: string; host: string };
@@ -51,14 +30,14 @@ const MAX_NAME = 253;
  * about the object. Where that is no valid name (the object's own is too long) it is made of uid and time instead:
  * kubelet takes a random UUID there.
  */
-export function eventName(object: InvolvedObject, nanos: bigint): string {
+export function eventName(object: EventObject, nanos: bigint): string {
   const time = nanos.toString(16);
   const name = `${object.name}.${time}`;
   return name.length <= MAX_NAME ? name : `${object.uid || 'event'}.${time}`;
 }
 
 /** The event that stands for one happening alone. */
-export function apiEvent(happening: Happening, nodeName: string, nanos: bigint): ApiEvent {
+export function apiEvent(happening: RecordedEvent, nodeName: string, nanos: bigint): ApiEvent {
   const time = rfc3339(happening.at);
   return {
     apiVersion: 'v1',

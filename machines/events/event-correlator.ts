@@ -1,6 +1,7 @@
+import type { RecordedEvent } from '../protocol/recorded-event.ts';
 import { rfc3339 } from '../status/rfc3339.ts';
 import { apiEvent, eventName } from './api-event.ts';
-import type { ApiEvent, Happening } from './api-event.ts';
+import type { ApiEvent } from './api-event.ts';
 import { sameKey, similarKey, spamKey } from './event-keys.ts';
 import { Lru } from './lru.ts';
 import { SimilarEvents } from './similar-events.ts';
@@ -50,7 +51,7 @@ export class EventCorrelator {
     this.spam = new SpamFilter(entries);
   }
 
-  correlate(happening: Happening, at: number): Correlated {
+  correlate(happening: RecordedEvent, at: number): Correlated {
     const own = apiEvent(happening, this.nodeName, this.nanos(happening.at));
     const group = similarKey(own);
     const combined = this.similar.combine(group, own.message, at);

@@ -15,9 +15,3 @@ export function pullFailure(image: string, error: string): { reason: string; mes
   }
   return { reason: 'ErrImagePull', message: error };
 }
-
-/** Several failures as one text, each different one once: `a`, or `[a, b]` (apimachinery's aggregate). */
-export function aggregateText(messages: readonly string[]): string {
-  const different = [...new Set(messages)];
-  return different.length === 1 ? (different[0] ?? '') : `[${different.join(', ')}]`;
-}

@@ -75,9 +75,3 @@ export function readinessErrors(facts: ReadinessFacts): string[] {
     ...(facts.shutdownErrors ?? []),
   ];
 }
-
-/** Several errors as one text: a single one as it is, more in brackets, each once (`errors.Aggregate`). */
-export function aggregate(errors: readonly string[]): string {
-  const unique = [...new Set(errors)];
-  return unique.length === 1 ? (unique[0] ?? '') : `[${unique.join(', ')}]`;
-}

@@ -1,4 +1,4 @@
-import { volumeOwner, volumeSetups } from '../container-config/mounts-needed.ts';
+import { volumeOwner, volumeSetups } from '../volumes/volume-setups.ts';
 import type { Effect } from '../protocol/effects.ts';
 import { tellContainer } from './children.ts';
 import type { Draft } from './draft.ts';

@@ -118,6 +118,12 @@ export interface LinuxContainerSecurityContext {
   apparmor?: SecurityProfile;
 }
 
+/** CRI `KeyValue`. */
+export interface EnvEntry {
+  key: string;
+  value: string;
+}
+
 /** CRI `ContainerConfig`. */
 export interface ContainerConfig {
   metadata: { name: string; attempt: number };
@@ -125,7 +131,7 @@ export interface ContainerConfig {
   command: string[];
   args: string[];
   workingDir: string;
-  envs: { key: string; value: string }[];
+  envs: EnvEntry[];
   mounts: CriMount[];
   devices: { containerPath: string; hostPath: string; permissions: string }[];
   labels: Record<string, string>;

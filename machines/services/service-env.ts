@@ -1,4 +1,4 @@
-import type { EnvEntry } from '../container-config/env.ts';
+import type { EnvEntry } from '../protocol/cri-shapes.ts';
 
 /** What a service's variables are made of: the rest of a `v1.Service` is not kept. */
 export interface ServiceView {

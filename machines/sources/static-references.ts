@@ -3,8 +3,8 @@ import type { Pod, Volume } from '../protocol/api-types.ts';
 
 type Spec = NonNullable<Pod['spec']>;
 
-/** Volume sources that need the API server, and what they need of it. */
-const VOLUMES: Partial<Record<keyof Volume, string>> = {
+/** Volume sources that need the API server, and what they need of it, as kubelet names it. */
+export const API_VOLUMES: Partial<Record<keyof Volume, string>> = {
   configMap: 'configmaps (via configmap volumes)',
   secret: 'secrets (via secret volumes)',
   csi: 'csidrivers (via CSI volumes)',
@@ -14,7 +14,8 @@ const VOLUMES: Partial<Record<keyof Volume, string>> = {
   azureFile: 'secrets (via azureFile volumes)',
 };
 
-const PROJECTIONS: Record<string, string> = {
+/** The same of the sources of a projected volume. */
+export const API_PROJECTIONS: Readonly<Record<string, string>> = {
   configMap: 'configmaps (via projected volumes)',
   secret: 'secrets (via projected volumes)',
   serviceAccountToken: 'serviceaccounts (via projected volumes)',
@@ -54,11 +55,11 @@ function* references(spec: Spec): Generator<[field: string, resource: string]> {
   if (spec.resourceClaims?.length) yield ['spec.resourceClaims', 'resourceclaims'];
   for (const [i, volume] of (spec.volumes ?? []).entries()) {
     const at = `spec.volumes[${i}]`;
-    for (const [kind, resource] of Object.entries(VOLUMES)) {
+    for (const [kind, resource] of Object.entries(API_VOLUMES)) {
       if (volume[kind as keyof Volume] !== undefined) yield [`${at}.${kind}`, resource];
     }
     for (const [k, source] of (volume.projected?.sources ?? []).entries()) {
-      for (const [kind, resource] of Object.entries(PROJECTIONS)) {
+      for (const [kind, resource] of Object.entries(API_PROJECTIONS)) {
         if (source[kind as keyof typeof source] !== undefined)
           yield [`${at}.projected.sources[${k}].${kind}`, resource];
       }

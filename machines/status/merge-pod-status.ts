@@ -1,19 +1,12 @@
 import type { Pod, PodCondition, PodStatus } from '../protocol/api-types.ts';
+import { OWN_CONDITIONS } from './own-conditions.ts';
 import { isTerminalPhase } from './phase.ts';
 import { rfc3339 } from './rfc3339.ts';
 import { statusPatch } from './status-patch.ts';
 import { guardTerminal } from './terminal-guard.ts';
 
 /** Conditions that belong to the agent alone (kubelet PodConditionByKubelet). */
-const OWN_CONDITIONS: ReadonlySet<string> = new Set([
-  'PodScheduled',
-  'Ready',
-  'Initialized',
-  'ContainersReady',
-  'PodReadyToStartContainers',
-  'PodResizeInProgress',
-  'PodResizePending',
-]);
+const AGENTS_CONDITIONS: ReadonlySet<string> = new Set([...OWN_CONDITIONS, 'PodResizeInProgress', 'PodResizePending']);
 
 /** Fields of the status that others write; the agent leaves them as they are. */
 const FOREIGN_FIELDS = [
@@ -84,10 +77,10 @@ export function needsReconcile(input: MergeInput): boolean {
 }
 
 function mergeConditions({ api, own, isStatic, at }: MergeInput, disrupts: boolean): PodCondition[] {
-  const out: PodCondition[] = (api.conditions ?? []).filter(({ type }) => !OWN_CONDITIONS.has(type));
+  const out: PodCondition[] = (api.conditions ?? []).filter(({ type }) => !AGENTS_CONDITIONS.has(type));
   for (const condition of own.conditions ?? []) {
     const before = api.conditions?.find(({ type }) => type === condition.type);
-    if (OWN_CONDITIONS.has(condition.type)) out.push(withHistory(condition, before, isStatic));
+    if (AGENTS_CONDITIONS.has(condition.type)) out.push(withHistory(condition, before, isStatic));
     else if (condition.type === 'DisruptionTarget' && disrupts) {
       // Shared with the controllers that evict; told together with the phase only, at the time it is told.
       const lastTransitionTime = (before?.status === condition.status && before.lastTransitionTime) || rfc3339(at);

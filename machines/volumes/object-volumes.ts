@@ -2,7 +2,7 @@ import type { Pod, Volume } from '../protocol/api-types.ts';
 import type { ObjectFiles, ProjectedSource, VolumeSetup } from '../protocol/effects.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import { downwardFiles } from './downward-files.ts';
-import { joinFaults } from './faults.ts';
+import { aggregate } from '../aggregate.ts';
 
 /** Mode of files where the volume says none: the API's default. */
 export const FILE_MODE = 0o644;
@@ -58,7 +58,7 @@ export function projectedSetup(
       );
     }
   }
-  if (faults.length > 0) return joinFaults(faults);
+  if (faults.length > 0) return aggregate(faults);
   return { name, kind: 'projected', defaultMode, sources };
 }
 

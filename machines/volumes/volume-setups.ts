@@ -3,24 +3,15 @@ import type { Pod, Volume } from '../protocol/api-types.ts';
 import type { VolumeOwner, VolumeSetup } from '../protocol/effects.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import { isStaticPod } from '../qos/critical-pod.ts';
+import { API_PROJECTIONS, API_VOLUMES } from '../sources/static-references.ts';
 import { podIdentity } from '../sandbox-config/pod-identity.ts';
 import { downwardFiles } from './downward-files.ts';
 import { emptyDirSetup, memoryBytes } from './empty-dir-setup.ts';
-import { joinFaults } from './faults.ts';
+import { aggregate } from '../aggregate.ts';
 import { nestedMounts } from './nested-mounts.ts';
 import { FILE_MODE, configMapSetup, projectedSetup, secretSetup } from './object-volumes.ts';
 import { allContainers } from './pod-containers.ts';
 
-/** API objects that a static pod may not reference, by volume kind, as the kubelet names them. */
-const API_OBJECTS: Partial<Record<keyof Volume, string>> = {
-  configMap: 'configmaps (via configmap volumes)',
-  secret: 'secrets (via secret volumes)',
-  csi: 'csidrivers (via CSI volumes)',
-  glusterfs: 'endpoints (via glusterFS volumes)',
-  persistentVolumeClaim: 'persistentvolumeclaims',
-  ephemeral: 'persistentvolumeclaims (via ephemeral volumes)',
-  azureFile: 'secrets (via azureFile volumes)',
-};
 const SUPPORTED = 'emptyDir, hostPath, downwardAPI, configMap, secret, projected';
 
 /**
@@ -77,13 +68,13 @@ function volumeSetup(pod: Pod, volume: Volume, settings: NodeSettings): VolumeSe
   if (hostPath) return { name, kind: 'hostPath', path: hostPath.path, type: hostPath.type ?? '' };
   if (downwardAPI) {
     const found = downwardFiles(pod, downwardAPI.items, downwardAPI.defaultMode ?? FILE_MODE, settings);
-    if (found.faults.length > 0) return joinFaults(found.faults);
+    if (found.faults.length > 0) return aggregate(found.faults);
     return { name, kind: 'downwardAPI', files: found.files };
   }
   const kind = (Object.keys(volume) as (keyof Volume)[]).find((key) => key !== 'name' && volume[key] !== undefined);
   // A volume without a source is an emptyDir by default.
   if (kind === undefined || kind === 'emptyDir') return emptyDirSetup(pod, volume, settings);
-  const object = API_OBJECTS[kind] ?? projectedObject(volume);
+  const object = API_VOLUMES[kind] ?? projectedObject(volume);
   if (object && isStaticPod(pod)) return `static pods may not reference ${object}`;
   if ((configMap || secret) && !settings.cluster) return 'not supported due to running kubelet in standalone mode';
   if (configMap) return configMapSetup(name, configMap);
@@ -95,15 +86,12 @@ function volumeSetup(pod: Pod, volume: Volume, settings: NodeSettings): VolumeSe
   return `volume kind ${kind} is not supported by this agent yet; supported: ${SUPPORTED}`;
 }
 
+/** What of the API server a projected volume needs. */
 function projectedObject(volume: Volume): string | undefined {
-  for (const source of volume.projected?.sources ?? []) {
-    if (source.secret) return 'secrets (via projected volumes)';
-    if (source.configMap) return 'configmaps (via projected volumes)';
-    if (source.serviceAccountToken) return 'serviceaccounts (via projected volumes)';
-    if (source.clusterTrustBundle) return 'clustertrustbundles';
-    if (source.podCertificate) return 'podcertificates';
-  }
-  return undefined;
+  const needed = (volume.projected?.sources ?? []).flatMap((source) =>
+    Object.entries(API_PROJECTIONS).filter(([kind]) => source[kind as keyof typeof source] !== undefined),
+  );
+  return needed[0]?.[1];
 }
 
 /** Volumes that the agent fills are read-only for containers, so mount points inside of them must be there before. */

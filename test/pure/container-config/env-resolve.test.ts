@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { containerEnv } from '../../../machines/container-config/env.ts';
-import type { EnvEntry } from '../../../machines/container-config/env.ts';
+import type { EnvEntry } from '../../../machines/protocol/cri-shapes.ts';
 import { envPlan } from '../../../machines/container-config/env-plan.ts';
 import { objectsOf, resolveEnv } from '../../../machines/container-config/resolve-env.ts';
 import type { EnvObject } from '../../../machines/container-config/resolve-env.ts';

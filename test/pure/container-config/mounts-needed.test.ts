@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod, Volume } from '../../../machines/protocol/api-types.ts';
 import { hostsFile } from '../../../machines/container-config/hosts-file.ts';
-import { subPathsNeeded, volumeSetups } from '../../../machines/container-config/mounts-needed.ts';
+import { subPathsNeeded } from '../../../machines/container-config/mounts-needed.ts';
+import { volumeSetups } from '../../../machines/volumes/volume-setups.ts';
 import { nodeSettings } from '../qos/node-settings.ts';
 
 const settings = nodeSettings();

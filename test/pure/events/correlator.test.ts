@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Happening } from '../../../machines/events/api-event.ts';
+import type { RecordedEvent } from '../../../machines/protocol/recorded-event.ts';
 import { EventCorrelator } from '../../../machines/events/event-correlator.ts';
 import type { Correlated } from '../../../machines/events/event-correlator.ts';
 import { Lru } from '../../../machines/events/lru.ts';
 
 const T0 = Date.parse('2026-01-02T03:04:05.678Z');
 
-function happening(changes: Partial<Happening> & { name?: string } = {}): Happening {
+function happening(changes: Partial<RecordedEvent> & { name?: string } = {}): RecordedEvent {
   const { name = 'web', ...rest } = changes;
   return {
     object: { apiVersion: 'v1', kind: 'Pod', namespace: 'shop', name, uid: `uid-${name}`, fieldPath: 'spec' },
@@ -56,7 +56,7 @@ describe('EventCorrelator', () => {
   });
 
   test("a node's events are kept in namespace default", () => {
-    const object = { apiVersion: 'v1', kind: 'Node', namespace: '', name: 'node-1', uid: 'node-1' };
+    const object = { apiVersion: 'v1', kind: 'Node', namespace: '', name: 'node-1', uid: 'node-1' } as const;
     const event = created(new EventCorrelator('node-1').correlate(happening({ object }), T0));
     assert.equal(event.metadata.namespace, 'default');
     assert.equal(event.involvedObject.namespace, '');

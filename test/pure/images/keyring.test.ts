@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { parseDockerConfig } from '../../../machines/images/docker-config.ts';
 import type { DockerConfig } from '../../../machines/images/docker-config.ts';
 import { lookUpLogins, repositoryOf } from '../../../machines/images/keyring.ts';
-import { aggregateText, pullFailure } from '../../../machines/images/pull-error.ts';
+import { aggregate } from '../../../machines/aggregate.ts';
+import { pullFailure } from '../../../machines/images/pull-error.ts';
 import { locationKey, locationMatches } from '../../../machines/images/registry-match.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
@@ -113,6 +114,6 @@ test("known failures become kubelet's reasons", () => {
   assert.equal(pullFailure('i', 'SignatureValidationFailed').reason, 'SignatureValidationFailed');
   const text = 'rpc error: code = NotFound desc = RegistryUnavailable';
   assert.deepEqual(pullFailure('i', text), { reason: 'ErrImagePull', message: text });
-  assert.equal(aggregateText(['a', 'b', 'a']), '[a, b]');
-  assert.equal(aggregateText(['a', 'a']), 'a');
+  assert.equal(aggregate(['a', 'b', 'a']), '[a, b]');
+  assert.equal(aggregate(['a', 'a']), 'a');
 });

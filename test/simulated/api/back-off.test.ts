@@ -5,7 +5,7 @@ import { ApiStatusError } from '../../../actors/api/api-client.ts';
 import { BackOff } from '../../../actors/api/back-off.ts';
 import { jsonLines } from '../../../actors/api/json-lines.ts';
 import { requestPath } from '../../../actors/api/request-head.ts';
-import { Turns } from '../../../actors/api/turns.ts';
+import { TokenBucket } from '../../../actors/flow-control/token-bucket.ts';
 
 const general = new ApiStatusError(500, 'InternalError', '');
 const forbidden = new ApiStatusError(403, 'Forbidden', '');
@@ -44,7 +44,7 @@ test('property: turns come in order, never more than the burst and the rate allo
       fc.array(fc.nat(300), { minLength: 1, maxLength: 100 }),
       (qps, burst, gaps) => {
         let now = 0;
-        const turns = new Turns(qps, burst, () => now);
+        const turns = new TokenBucket(qps, burst, () => now);
         const at = gaps.map((gap) => (now += gap) + turns.take());
         for (const [i, from] of at.entries()) {
           if (i > 0) assert.ok(from >= (at[i - 1] ?? 0) - 1e-6);

@@ -8,7 +8,7 @@ import { ApiEvents } from '../../../actors/events/api-events.ts';
 import type { ApiClient } from '../../../actors/api/api-client.ts';
 import type { ApiEventsOptions } from '../../../actors/events/api-events.ts';
 import { EventRecorder } from '../../../actors/events/event-recorder.ts';
-import type { RecordedEvent } from '../../../actors/events/recorded-event.ts';
+import type { RecordedEvent } from '../../../machines/protocol/recorded-event.ts';
 import { startFakeApiServer } from '../api/support/fake-api-server.ts';
 
 const EVENTS = { group: '', version: 'v1', resource: 'events' };

@@ -54,6 +54,7 @@ test('answers go to the right part, and each failure has a code', async () => {
         Promise.resolve({ data: { at: kind + namespace + name }, binaryData: {}, type: '' }),
     },
     tokens: { get: () => Promise.reject(new ApiStatusError(403, 'Forbidden', 'no')) },
+    runtimeClasses: { handler: () => Promise.resolve(null) },
     services: {
       env: () => {
         throw new TypeError('broken');

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { pino } from 'pino';
 import { createApiClient } from '../../../../actors/api/create-api-client.ts';
 import { kubeletConfigurationSchema } from '../../../../actors/configuration/kubelet-configuration.ts';
-import type { RecordedEvent } from '../../../../actors/events/recorded-event.ts';
+import type { RecordedEvent } from '../../../../machines/protocol/recorded-event.ts';
 import { NodeObject } from '../../../../actors/node-object/node-object.ts';
 import type { NodeObjectOptions } from '../../../../actors/node-object/node-object-options.ts';
 import type { Node } from '../../../../machines/node-object/node-types.ts';

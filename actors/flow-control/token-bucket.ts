@@ -1,9 +1,9 @@
-/** Rate limit that lets callers wait in order: `qps` turns a second, at most `burst` saved up (client-go's flow control). */
-export class Turns {
+/** Rate limit: `qps` tokens a second, at most `burst` saved up (client-go's flow control). */
+export class TokenBucket {
   private readonly qps: number;
   private readonly burst: number;
   private readonly now: () => number;
-  /** Below zero when turns are promised that have not come yet. */
+  /** Below zero when tokens are promised that have not come yet. */
   private tokens: number;
   private last: number;
 
@@ -16,7 +16,7 @@ export class Turns {
     this.last = now();
   }
 
-  /** Takes the next turn and says in how many ms it comes; later callers come after it. */
+  /** Takes the next token and says in how many ms it comes; later callers come after it. */
   take(): number {
     const at = this.now();
     this.tokens = Math.min(this.burst, this.tokens + ((at - this.last) / 1000) * this.qps);
@@ -25,7 +25,14 @@ export class Turns {
     return this.tokens >= 0 ? 0 : (-this.tokens / this.qps) * 1000;
   }
 
-  /** Gives back a turn that nobody will use. */
+  /** Takes a token if there is one now. */
+  tryTake(): boolean {
+    if (this.take() === 0) return true;
+    this.giveBack();
+    return false;
+  }
+
+  /** Gives back a token that nobody will use. */
   giveBack(): void {
     this.tokens += 1;
   }

@@ -5,7 +5,7 @@ export interface EventObject {
   /** '' for a node; the API server then keeps the event in namespace `default`. */
   namespace: string;
   name: string;
-  /** For a node kubelet puts the node's name here. */
+  /** '' for a node: kubelet 1.35 refers to it by its name alone. */
   uid: string;
   resourceVersion?: string;
   /** e.g. `spec.containers{web}`. */
@@ -20,9 +20,4 @@ export interface RecordedEvent {
   reason: string;
   message: string;
   annotations?: Record<string, string>;
-}
-
-/** Who takes events in; never throws and never blocks. */
-export interface EventSink {
-  record(event: RecordedEvent): void;
 }
