@@ -6,6 +6,7 @@ import type { RuntimeWatch } from '../runtime-state/runtime-watch.ts';
 import type { HealthCheck } from '../server/health-checks.ts';
 import { startHealthzServer } from '../server/healthz-server.ts';
 import type { RunningServer } from '../server/http-listener.ts';
+import type { NodeView } from '../server/node-view.ts';
 import { startReadOnlyServer } from '../server/read-only-server.ts';
 import type { PodStore } from '../status/pod-store.ts';
 
@@ -21,6 +22,7 @@ export interface NodeServersOptions {
   config: KubeletConfiguration;
   log: Logger;
   store: PodStore;
+  node: NodeView;
   metrics: Metrics;
   pleg: Pleg;
   runtime: RuntimeWatch;
@@ -30,7 +32,7 @@ export interface NodeServersOptions {
 
 /** Starts healthz (:10248) and the read-only server (:10255), as configured. */
 export async function startNodeServers(options: NodeServersOptions): Promise<NodeServers> {
-  const { config, log, store, metrics, pleg } = options;
+  const { config, log, store, metrics, pleg, node } = options;
   const checks: HealthCheck[] = [{ name: 'syncloop', check: () => pleg.unhealthy() }];
   const healthz =
     config.healthzPort > 0
@@ -43,7 +45,7 @@ export async function startNodeServers(options: NodeServersOptions): Promise<Nod
           port: config.readOnlyPort,
           log,
           checks,
-          pods: () => store.list(),
+          node,
           rows: () => store.rows(),
           metrics,
           beforeScrape: () => {

@@ -291,6 +291,12 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     config,
     log,
     store,
+    node: {
+      nodeName: node.nodeName,
+      pods: () => store.list(),
+      podNamed: (namespace, name) => store.named(namespace, name),
+      translatePodUID: (uid) => cluster?.translatePodUID(uid) ?? uid,
+    },
     metrics,
     pleg,
     runtime,

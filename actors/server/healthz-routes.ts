@@ -6,13 +6,13 @@ import type { HealthCheck, HealthReport } from './health-checks.ts';
 /** Adds `/healthz` (`?verbose`, `?exclude=NAME`) and `/healthz/<name>` for each check; `ping` is always there. */
 export function addHealthzRoutes(app: FastifyInstance, checks: readonly HealthCheck[], log: Logger): void {
   const all = checks.some(({ name }) => name === ping.name) ? checks : [ping, ...checks];
-  app.get('/healthz', (request, reply) => {
+  app.all('/healthz', (request, reply) => {
     const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
     const report = rootHealth(all, { verbose: query.has('verbose'), exclude: query.getAll('exclude') });
     return answer(reply, report, log);
   });
   for (const check of all) {
-    app.get(`/healthz/${check.name}`, (_request, reply) => answer(reply, singleHealth(check), log));
+    app.all(`/healthz/${check.name}`, (_request, reply) => answer(reply, singleHealth(check), log));
   }
 }
 

@@ -1,6 +1,7 @@
 import { addHealthzRoutes } from './healthz-routes.ts';
 import type { HealthCheck } from './health-checks.ts';
-import { createHttpApp, listen } from './http-listener.ts';
+import { createHttpApp } from './http-app.ts';
+import { listen } from './http-listener.ts';
 import type { ListenOptions, RunningServer } from './http-listener.ts';
 
 /** Options of {@link startHealthzServer}. */

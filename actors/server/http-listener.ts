@@ -1,7 +1,7 @@
-import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { ActorletError } from '../../machines/errors/define.ts';
+import { refuseOtherMethods } from './http-app.ts';
 import { serverErrors } from '../../machines/errors/server-errors.ts';
 
 /** Where a server listens. */
@@ -24,40 +24,6 @@ export interface RunningServer {
 
 const CLOSE_GRACE_MS = 2_000;
 
-/** A bare HTTP server with limits that suit small GET pages, and Go's answers to what it does not know. */
-export function createHttpApp(log: Logger): FastifyInstance {
-  const app = fastify({
-    // No logger of its own: it would write a line for each probe of a monitoring system.
-    logger: false,
-    bodyLimit: 1024,
-    // A client has this long to send its request; Go's server of the kubelet waits without limit.
-    requestTimeout: 10_000,
-    keepAliveTimeout: 90_000,
-    maxRequestsPerSocket: 0,
-    http: { maxHeaderSize: 32 * 1024, headersTimeout: 10_000 },
-    forceCloseConnections: 'idle',
-    routerOptions: { ignoreTrailingSlash: false, caseSensitive: true },
-  });
-  app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?', 1)[0] ?? '/';
-    reply.header('x-content-type-options', 'nosniff').type('text/plain; charset=utf-8');
-    if (app.hasRoute({ method: 'GET', url: path })) return reply.code(405).send('405: Method Not Allowed');
-    return reply.code(404).send('404 page not found\n');
-  });
-  app.setErrorHandler((error, request, reply) => {
-    const known = error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number';
-    const status = known && typeof error.statusCode === 'number' ? error.statusCode : 500;
-    if (status >= 500) log.error({ err: error, path: request.url }, 'HTTP request failed');
-    const text = error instanceof Error ? error.message : String(error);
-    return reply
-      .code(status)
-      .header('x-content-type-options', 'nosniff')
-      .type('text/plain; charset=utf-8')
-      .send(status >= 500 ? `internal server error: ${text}\n` : `${text}\n`);
-  });
-  return app;
-}
-
 /**
  * Starts to listen.
  * @param server word for messages: `healthz`, `read-only`
@@ -70,6 +36,7 @@ export async function listen(
   server: string,
   field: string,
 ): Promise<RunningServer> {
+  refuseOtherMethods(app);
   try {
     await app.listen({ host: address, port });
   } catch (cause) {

@@ -31,9 +31,15 @@ export class PodStore {
 
   /** All pods with their current status, as `v1.Pod`. */
   list(): Pod[] {
-    return [...this.pods.values()].map(({ pod, report }) =>
-      report === null ? pod : { ...pod, status: report.status },
+    return [...this.pods.values()].map(withStatus);
+  }
+
+  /** The youngest pod of that name with its current status: a pod that ends gives way to its successor. */
+  named(namespace: string, name: string): Pod | undefined {
+    const found = [...this.pods.values()].findLast(
+      ({ pod: { metadata } }) => metadata?.name === name && (metadata.namespace ?? '') === namespace,
     );
+    return found && withStatus(found);
   }
 
   /** How many pods are in each machine state. */
@@ -59,6 +65,10 @@ export class PodStore {
       why: report === null ? 'waits for its predecessor of the same name, or to be seen by PLEG' : report.why,
     }));
   }
+}
+
+function withStatus({ pod, report }: Stored): Pod {
+  return report === null ? pod : { ...pod, status: report.status };
 }
 
 function restartsOf(report: PodReport | null): number {

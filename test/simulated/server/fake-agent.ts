@@ -30,7 +30,12 @@ export async function startFakeAgent(checks: HealthCheck[] = []): Promise<FakeAg
     log: silent,
     checks,
     metrics,
-    pods: () => agent.pods,
+    node: {
+      nodeName: 'node1',
+      pods: () => agent.pods,
+      podNamed: () => undefined,
+      translatePodUID: (uid) => uid,
+    },
     rows: () => agent.rows,
     beforeScrape: () => {
       agent.beforeScrape();

@@ -1,0 +1,15 @@
+import type { Pod } from '../../machines/protocol/api-types.ts';
+
+/** What the pages of the kubelet server know of this node's pods. */
+export interface NodeView {
+  readonly nodeName: string;
+  /** All pods with their current status. */
+  pods(): readonly Pod[];
+  /**
+   * The pod of that name with its current status, as kubelet's pod manager finds it. While a pod ends and its successor
+   * of the same name waits, it is the successor that sources want. A static pod has its own UID, not its mirror's.
+   */
+  podNamed(namespace: string, name: string): Pod | undefined;
+  /** UID of the static pod whose mirror has this UID; any other UID as it is (`TranslatePodUID`). */
+  translatePodUID(uid: string): string;
+}
