@@ -40,13 +40,17 @@ export function userCredentials(input: UserInput): Credentials {
     tokenFile: tokenFile === undefined ? undefined : absolute(base, tokenFile),
     username: given(user.username),
     password: user.password,
-    ...certificate(input, user),
+    ...clientCertificate(input, user),
     log: input.log,
     now: input.now,
   });
 }
 
-function certificate(input: UserInput, user: UserEntry): { cert?: FileOrText; key?: FileOrText } {
+/** Where a user's client certificate and its key are; data wins over files. */
+export function clientCertificate(
+  input: Pick<UserInput, 'where' | 'base' | 'under'>,
+  user: UserEntry,
+): { cert?: FileOrText; key?: FileOrText } {
   const { where, under } = input;
   const part = (field: 'client-certificate' | 'client-key'): FileOrText | undefined => {
     const data = user[`${field}-data`] ?? '';

@@ -31,6 +31,21 @@ export interface LoadKubeconfigOptions {
   log: Logger;
   /** Monotonic milliseconds, for tests of rotation. */
   now?: () => number;
+  /** Instead of those of the file's user, which then is not looked at. */
+  credentials?: Credentials;
+}
+
+/** The entries that the current context names, checked no further than a program needs that writes another kubeconfig. */
+export interface KubeconfigEntries {
+  /** Absolute path of the file. */
+  where: string;
+  cluster: ClusterEntry;
+  /** Path of the cluster in the file. */
+  clusterAt: string;
+  user: unknown;
+  /** Path of the user in the file. */
+  userAt: string;
+  namespace: string;
 }
 
 /**
@@ -38,40 +53,41 @@ export interface LoadKubeconfigOptions {
  * accepted values, never a value. Relative paths start at the file's folder.
  */
 export function loadKubeconfig(path: string, options: LoadKubeconfigOptions): Kubeconfig {
-  const where = resolve(path);
-  const json = readYaml(where);
-  const file = check(where, kubeconfigSchema, json, '');
-  const { context, at } = currentContext(where, file);
-  const clusterAt = file.clusters.findIndex(({ name }) => name === context.cluster);
-  if (clusterAt === -1) {
-    throw unknownName(where, `contexts[${String(at)}].context.cluster`, 'cluster', context.cluster, file.clusters);
-  }
-  const under = `clusters[${String(clusterAt)}].cluster`;
-  const cluster = check(where, clusterSchema, file.clusters[clusterAt]?.cluster, under);
+  const { where, cluster, clusterAt, user, userAt, namespace } = readKubeconfig(path);
   const base = dirname(where);
-  const { server, ca } = readCluster(where, under, base, cluster, options.now);
-  const users = file.users ?? [];
-  const userAt = users.findIndex(({ name }) => name === context.user);
-  if (userAt === -1 && (context.user ?? '') !== '') {
-    throw unknownName(where, `contexts[${String(at)}].context.user`, 'user', context.user ?? '', users);
-  }
-  const credentials = userCredentials({
-    ...options,
-    where,
-    base,
-    under: `users[${String(userAt)}].user`,
-    user: users[userAt]?.user ?? {},
-    cluster,
-    ca,
-  });
+  const { server, ca } = readCluster(where, clusterAt, base, cluster, options.now);
+  const credentials =
+    options.credentials ?? userCredentials({ ...options, where, base, under: userAt, user, cluster, ca });
   return {
     server,
     ca,
     insecure: cluster['insecure-skip-tls-verify'] ?? false,
     serverName: cluster['tls-server-name'],
-    namespace: context.namespace ?? '',
+    namespace,
     credentials,
   };
+}
+
+/** Reads the file and finds what its current context names. Throws as {@link loadKubeconfig}. */
+export function readKubeconfig(path: string): KubeconfigEntries {
+  const where = resolve(path);
+  const json = readYaml(where);
+  const file = check(where, kubeconfigSchema, json, '');
+  const { context, at } = currentContext(where, file);
+  const clusterIndex = file.clusters.findIndex(({ name }) => name === context.cluster);
+  if (clusterIndex === -1) {
+    throw unknownName(where, `contexts[${String(at)}].context.cluster`, 'cluster', context.cluster, file.clusters);
+  }
+  const clusterAt = `clusters[${String(clusterIndex)}].cluster`;
+  const cluster = check(where, clusterSchema, file.clusters[clusterIndex]?.cluster, clusterAt);
+  const users = file.users ?? [];
+  const userIndex = users.findIndex(({ name }) => name === context.user);
+  if (userIndex === -1 && (context.user ?? '') !== '') {
+    throw unknownName(where, `contexts[${String(at)}].context.user`, 'user', context.user ?? '', users);
+  }
+  const userAt = `users[${String(userIndex)}].user`;
+  const namespace = context.namespace ?? '';
+  return { where, cluster, clusterAt, user: users[userIndex]?.user ?? {}, userAt, namespace };
 }
 
 function readYaml(where: string): unknown {

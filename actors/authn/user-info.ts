@@ -12,7 +12,10 @@ export interface UserInfo {
 
 /** What an authenticator looks at. */
 export interface AuthnRequest {
+  /** A token that was accepted is taken out, so that no route can use it or pass it on. */
   headers: IncomingHttpHeaders;
+  /** The same as they came; an accepted token is taken out here, too. */
+  rawHeaders?: string[];
   /** A `TLSSocket` on the kubelet server. */
   socket: Socket;
 }

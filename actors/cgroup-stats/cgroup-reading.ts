@@ -79,6 +79,8 @@ export interface BlockIoReading {
   writeBytes: number;
   reads: number;
   writes: number;
+  /** Bytes by the kernel's own words (`Read`, `Write`, v1 also `Sync`, `Async`, `Discard`, `Total`). */
+  bytesByOperation: Readonly<Record<string, number>>;
 }
 
 /** PSI: averages in percent, `totalUs` in µs. */
@@ -120,10 +122,27 @@ export interface FilesystemReading {
   inodesFree: number;
 }
 
+/** Parts that a caller has no use for: each saves reads of files. */
+export interface WithoutParts {
+  /** `fileDescriptors` and `sockets` come as 0: they cost a readlink for each open file of each process. */
+  files?: boolean;
+  blockIo?: boolean;
+  /** `shares`, `quotaUs`, `periodUs`, and of memory all limits come as 0 or null. */
+  limits?: boolean;
+  /**
+   * What summaries do not tell comes as 0 or null: cpu by mode, throttling, limits of cpu and of threads; peak, kernel part,
+   * failures, soft limit and OOM kills of memory.
+   */
+  details?: boolean;
+  /** No `processes`. */
+  processes?: boolean;
+  pressure?: boolean;
+}
+
 /** Reads cgroups; paths as cAdvisor names them (`/`, `/kubepods/burstable/pod...`). */
 export interface CgroupReader {
   /** Null when there is no such cgroup (any more). */
-  read(cgroup: string): CgroupReading | null;
+  read(cgroup: string, without?: WithoutParts): CgroupReading | null;
   /** All cgroups below and at `from`, in the hierarchy of cpu (v1) or the unified one. */
   tree(from: string): string[];
   /** First process of the cgroup; null when it has none. */

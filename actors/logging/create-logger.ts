@@ -7,7 +7,10 @@ import { maskSecrets } from './mask-secrets.ts';
 export interface LoggerOptions {
   /** `logging.format`: klog's structured text, or one JSON object a line with kubelet's field names. */
   format: 'text' | 'json';
-  /** `--v`: 0 and 1 print info, 2 to 4 debug too, 5 and more trace too; a line with a field `v` asks for exactly that. */
+  /**
+   * `--v`: 0 and 1 print info, 2 to 4 debug too, 5 and more trace too; a line with a field `v` asks for exactly that.
+   * Who changes it later (`/debug/flags/v`) changes what is printed from then on.
+   */
   verbosity: number;
   /** Name of the part that logs; becomes the field `logger`. */
   name?: string | undefined;
@@ -23,7 +26,7 @@ const LEVEL_VERBOSITY: Readonly<Record<number, number>> = { 10: 5, 20: 2, 30: 0,
 
 /** Creates a logger. Can be called in any thread: each has its own synchronous destination on file descriptor 2. */
 export function createLogger(options: LoggerOptions, sink: LogSink = pino.destination({ fd: 2, sync: true })): Logger {
-  const { format, verbosity } = options;
+  const { format } = options;
   const stream: DestinationStream =
     format === 'json'
       ? // pino's line starts with the level, which kubelet's has not: `{,"ts":`.
@@ -31,7 +34,8 @@ export function createLogger(options: LoggerOptions, sink: LogSink = pino.destin
       : { write: (line) => void sink.write(formatKlogLine(line, process.pid)) };
   return pino(
     {
-      level: verbosity >= 5 ? 'trace' : verbosity >= 2 ? 'debug' : 'info',
+      // Which lines are printed is settled below, since the verbosity may change.
+      level: 'trace',
       base: options.name === undefined ? null : { logger: options.name },
       messageKey: 'msg',
       errorKey: 'err',
@@ -48,22 +52,19 @@ export function createLogger(options: LoggerOptions, sink: LogSink = pino.destin
       serializers: { err: errorText, error: errorText },
       hooks: {
         logMethod(args, method, level) {
-          const [first] = args as unknown[];
-          if (
-            level < 40 &&
-            typeof first === 'object' &&
-            first !== null &&
-            'v' in first &&
-            Number(first.v) > verbosity
-          ) {
-            return;
-          }
+          if (level < 40 && wantedBy(args[0], level) > options.verbosity) return;
           method.apply(this, args);
         },
       },
     },
     stream,
   );
+}
+
+/** The verbosity from which on a line is printed. */
+function wantedBy(first: unknown, level: number): number {
+  const own = typeof first === 'object' && first !== null && 'v' in first ? Number(first.v) : 0;
+  return Math.max(own, LEVEL_VERBOSITY[level] ?? 0);
 }
 
 /** An error in one string: its message and those of its causes, as Go's `%v` of a wrapped error. */

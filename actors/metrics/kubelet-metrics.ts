@@ -15,6 +15,24 @@ export const kubeletMetrics = {
   nodeName: gauge('kubelet_node_name', 'Always 1; the label carries the name of this node.', ['node']),
   cgroupVersion: gauge('kubelet_cgroup_version', 'Version of the cgroup hierarchy of this host: 1 or 2.'),
 
+  httpRequests: counter(
+    'kubelet_http_requests_total',
+    'Requests to the servers of the kubelet, by method, first part of the path, server and whether they are streams.',
+    ['method', 'path', 'server_type', 'long_running'],
+  ),
+  httpInflightRequests: gauge('kubelet_http_inflight_requests', 'Requests that are being answered.', [
+    'method',
+    'path',
+    'server_type',
+    'long_running',
+  ]),
+  httpRequestsDuration: histogram('kubelet_http_requests_duration_seconds', 'Time to serve a request.', [
+    'method',
+    'path',
+    'server_type',
+    'long_running',
+  ]),
+
   restClientRequests: counter(
     'rest_client_requests_total',
     'Requests to the API server, by status code, method and host.',

@@ -58,7 +58,7 @@ export class Cluster {
   /** Answers to what workers ask. */
   readonly answers: Ask;
   readonly objects: ObjectStore;
-  private readonly api: ApiClient;
+  readonly api: ApiClient;
   private readonly nodeName: string;
   private readonly tokens: TokenManager;
   private readonly services: ServiceVariables;

@@ -1,64 +1,103 @@
-import type { Logger } from 'pino';
-import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
-import type { Metrics } from '../metrics/metrics-registry.ts';
-import type { Pleg } from '../pleg/pleg.ts';
-import type { RuntimeWatch } from '../runtime-state/runtime-watch.ts';
-import type { HealthCheck } from '../server/health-checks.ts';
+import type { ApiClient } from '../api/api-client.ts';
+import { resolveFeatureGates } from '../configuration/feature-gates.ts';
 import { startHealthzServer } from '../server/healthz-server.ts';
 import type { RunningServer } from '../server/http-listener.ts';
-import type { NodeView } from '../server/node-view.ts';
+import type { PodRow } from '../server/pod-row.ts';
 import { startReadOnlyServer } from '../server/read-only-server.ts';
-import type { PodStore } from '../status/pod-store.ts';
+import type { NodeAddresses } from '../../machines/node-object/node-addresses.ts';
+import { NodePages } from './node-pages.ts';
+import type { NodePagesOptions } from './node-pages.ts';
 
-/** The node's HTTP servers; a port of 0 leaves one out. */
+/** The node's HTTP servers; null = switched off. */
 export interface NodeServers {
+  /** `port`, 10250. */
+  kubelet: RunningServer | null;
+  /** `healthzPort`, 10248. */
   healthz: RunningServer | null;
+  /** `readOnlyPort`, 10255. */
   readOnly: RunningServer | null;
   close(): Promise<void>;
 }
 
 /** What the servers answer from. */
-export interface NodeServersOptions {
-  config: KubeletConfiguration;
-  log: Logger;
-  store: PodStore;
-  node: NodeView;
-  metrics: Metrics;
-  pleg: Pleg;
-  runtime: RuntimeWatch;
-  /** Called before each scrape. */
-  beforeScrape: () => void;
+export interface NodeServersOptions extends NodePagesOptions {
+  /** Lines of `actorlet pods`. */
+  rows: () => readonly PodRow[];
+  /** Null on a standalone node. */
+  api: ApiClient | null;
+  /** `status.addresses` of the node. */
+  addresses: () => NodeAddresses;
 }
 
-/** Starts healthz (:10248) and the read-only server (:10255), as configured. */
+/** Starts the kubelet server, healthz and the read-only server, as configured. */
 export async function startNodeServers(options: NodeServersOptions): Promise<NodeServers> {
-  const { config, log, store, metrics, pleg, node } = options;
-  const checks: HealthCheck[] = [{ name: 'syncloop', check: () => pleg.unhealthy() }];
-  const healthz =
-    config.healthzPort > 0
-      ? await startHealthzServer({ address: config.healthzBindAddress, port: config.healthzPort, log, checks })
-      : null;
-  const readOnly =
-    config.readOnlyPort > 0
-      ? await startReadOnlyServer({
-          address: config.address,
-          port: config.readOnlyPort,
-          log,
-          checks,
-          node,
-          rows: () => store.rows(),
-          metrics,
-          beforeScrape: () => {
-            metrics.setPodStates(store.states());
-            options.beforeScrape();
-          },
-        })
-      : null;
-  return {
-    healthz,
-    readOnly,
-    close: async () => {
-      await Promise.all([healthz?.close(), readOnly?.close()]);
-    },
+  const { config, log, checks, metrics, rows } = options;
+  const ends: (() => void | Promise<void>)[] = [];
+  const close = async () => {
+    await Promise.all(ends.splice(0).map(async (end) => end()));
   };
+  try {
+    const healthz =
+      config.healthzPort > 0
+        ? await startHealthzServer({ address: config.healthzBindAddress, port: config.healthzPort, log, checks })
+        : null;
+    if (healthz !== null) ends.push(() => healthz.close());
+    if (!config.enableServer && config.readOnlyPort <= 0) return { kubelet: null, healthz, readOnly: null, close };
+    const pages = new NodePages(options);
+    const readOnly =
+      config.readOnlyPort > 0
+        ? await startReadOnlyServer({
+            ...{ address: config.address, port: config.readOnlyPort, log, metrics, rows },
+            healthChecks: pages.checkNames,
+            addRoutes: (app) => pages.addOpenPages(app),
+          })
+        : null;
+    if (readOnly !== null) ends.push(() => readOnly.close());
+    const kubelet = config.enableServer ? await startGuarded(options, pages) : null;
+    if (kubelet !== null) ends.push(() => kubelet.close());
+    return { kubelet, healthz, readOnly, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The kubelet server with its locks. Its parts are loaded only when there is such a server. */
+async function startGuarded(options: NodeServersOptions, pages: NodePages): Promise<RunningServer> {
+  const { config, flags, node, api, addresses, log, now, metrics } = options;
+  const { nodeName } = node;
+  const [{ createServerAuth }, { startServingTls }, { startKubeletServer }] = await Promise.all([
+    import('../server/auth-hook.ts'),
+    import('../tls/serving-tls.ts'),
+    import('../server/kubelet-server.ts'),
+  ]);
+  const featureGates = resolveFeatureGates(config.featureGates).gates;
+  const auth = createServerAuth({ config, featureGates, nodeName, api, log, now });
+  const ends: (() => void | Promise<void>)[] = [() => auth.stop()];
+  const stopLocks = async () => {
+    for (const end of ends) await end();
+  };
+  try {
+    const tls = await startServingTls({ config, flags, nodeName, addresses, api, log, now });
+    ends.push(() => tls.stop());
+    const server = await startKubeletServer({
+      ...{ address: config.address, port: config.port, log, tls, metrics },
+      patterns: pages.patterns,
+      authHook: (request, reply) => auth.hook(request, reply),
+      addRoutes: (app) => {
+        pages.addOpenPages(app);
+        pages.addGuardedPages(app);
+      },
+    });
+    return {
+      ...server,
+      close: async () => {
+        await server.close();
+        await stopLocks();
+      },
+    };
+  } catch (error) {
+    await stopLocks();
+    throw error;
+  }
 }

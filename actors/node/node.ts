@@ -289,8 +289,11 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const rotation = startNodeLogRotation(cri, config, containerLogsDir, log);
   const servers = await startNodeServers({
     config,
+    flags,
     log,
-    store,
+    cri,
+    cgroups,
+    now,
     node: {
       nodeName: node.nodeName,
       pods: () => store.list(),
@@ -298,11 +301,18 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       translatePodUID: (uid) => cluster?.translatePodUID(uid) ?? uid,
     },
     metrics,
-    pleg,
-    runtime,
+    checks: [{ name: 'syncloop', check: () => pleg.unhealthy() }],
+    rows: () => store.rows(),
+    api: cluster?.api ?? null,
+    addresses: () => cluster?.node.node()?.status?.addresses ?? [],
     beforeScrape: () => {
       podMetrics.scrape(supervisor, store);
       metrics.mirrorPods.set(cluster?.mirrorCount ?? 0);
+      metrics.setPodStates(store.states());
+    },
+    setVerbosity: (level) => {
+      options.workerLog.verbosity = level;
+      pool.setVerbosity(level);
     },
   });
 

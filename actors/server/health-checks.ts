@@ -8,6 +8,9 @@ export interface HealthCheck {
 /** The check that says no more than that the process answers. */
 export const ping: HealthCheck = { name: 'ping', check: () => null };
 
+/** The check that says that the log can be written; kubelet's looks at klog's flushing, which there is none of here. */
+export const log: HealthCheck = { name: 'log', check: () => null };
+
 /** What a health page answers. */
 export interface HealthReport {
   status: 200 | 500;
@@ -22,7 +25,7 @@ export interface HealthReport {
  */
 export function rootHealth(
   checks: readonly HealthCheck[],
-  options: { verbose: boolean; exclude: readonly string[] },
+  options: { verbose: boolean; exclude: readonly string[]; onResult?: (name: string, healthy: boolean) => void },
 ): HealthReport {
   const lines: string[] = [];
   const failures: HealthReport['failures'] = [];
@@ -32,6 +35,7 @@ export function rootHealth(
       continue;
     }
     const reason = runCheck(check);
+    options.onResult?.(name, reason === null);
     if (reason === null) lines.push(`[+]${name} ok\n`);
     else {
       lines.push(`[-]${name} failed: reason withheld\n`);

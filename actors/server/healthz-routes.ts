@@ -2,13 +2,20 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { ping, rootHealth, singleHealth } from './health-checks.ts';
 import type { HealthCheck, HealthReport } from './health-checks.ts';
+import type { HealthSlis } from './health-slis.ts';
 
 /** Adds `/healthz` (`?verbose`, `?exclude=NAME`) and `/healthz/<name>` for each check; `ping` is always there. */
-export function addHealthzRoutes(app: FastifyInstance, checks: readonly HealthCheck[], log: Logger): void {
+export function addHealthzRoutes(
+  app: FastifyInstance,
+  checks: readonly HealthCheck[],
+  log: Logger,
+  slis?: HealthSlis,
+): void {
   const all = checks.some(({ name }) => name === ping.name) ? checks : [ping, ...checks];
+  const onResult = (name: string, healthy: boolean) => slis?.observe(name, healthy);
   app.all('/healthz', (request, reply) => {
     const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
-    const report = rootHealth(all, { verbose: query.has('verbose'), exclude: query.getAll('exclude') });
+    const report = rootHealth(all, { verbose: query.has('verbose'), exclude: query.getAll('exclude'), onResult });
     return answer(reply, report, log);
   });
   for (const check of all) {

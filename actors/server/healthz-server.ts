@@ -1,4 +1,5 @@
 import { addHealthzRoutes } from './healthz-routes.ts';
+import { ping } from './health-checks.ts';
 import type { HealthCheck } from './health-checks.ts';
 import { createHttpApp } from './http-app.ts';
 import { listen } from './http-listener.ts';
@@ -14,7 +15,10 @@ export interface HealthzServerOptions extends ListenOptions {
  * @throws ActorletError SRV001 when the port cannot be had
  */
 export async function startHealthzServer(options: HealthzServerOptions): Promise<RunningServer> {
-  const app = createHttpApp(options.log);
+  const app = createHttpApp(options.log, [
+    '/healthz',
+    ...[ping, ...options.checks].map(({ name }) => `/healthz/${name}`),
+  ]);
   addHealthzRoutes(app, options.checks, options.log);
   return listen(app, options, 'healthz', 'healthzPort');
 }

@@ -1,14 +1,14 @@
 import fastify from 'fastify';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import { createServer, ServerResponse } from 'node:http';
-import { posix } from 'node:path';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { httpError, restfulError } from './go-answers.ts';
+import { MUX_REDIRECT_STATUS, redirectBody, serveMux } from './serve-mux.ts';
 import { rememberUpgrade } from './upgrade.ts';
 
-/** Where kubelet has plain Go handlers: these alone are served, while below a web service any path is a "service" error. */
+/** First parts of paths where kubelet has plain Go handlers, which answer every method; elsewhere go-restful chooses. */
 const PLAIN_HANDLERS = new Set(['healthz', 'metrics', 'configz', 'flagz', 'statusz', 'debug', 'actorlet']);
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
@@ -32,9 +32,14 @@ const methodsByApp = new WeakMap<FastifyInstance, Map<string, Set<string>>>();
 
 /**
  * A bare HTTP server with limits that suit a node's pages, and Go's answers to what it does not know.
+ * @param patterns paths as patterns of Go's ServeMux
  * @param makeServer a plain HTTP server by default
  */
-export function createHttpApp(log: Logger, makeServer: MakeServer = plainServer): FastifyInstance {
+export function createHttpApp(
+  log: Logger,
+  patterns: readonly string[],
+  makeServer: MakeServer = plainServer,
+): FastifyInstance {
   const app = fastify({
     // No logger of its own: it would write a line for each probe of a monitoring system.
     logger: false,
@@ -48,32 +53,22 @@ export function createHttpApp(log: Logger, makeServer: MakeServer = plainServer)
   // Bodies are of no type here; the one page that takes one reads it as text.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-  const services = new Set<string>();
   const methodsOf = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
-    const root = rootOf(url);
-    if (PLAIN_HANDLERS.has(root)) return;
-    services.add(root);
+    if (PLAIN_HANDLERS.has(url.split('/', 2)[1] ?? '')) return;
     const methods = methodsOf.get(url) ?? new Set();
     for (const one of [method].flat()) methods.add(one);
     methodsOf.set(url, methods);
   });
   methodsByApp.set(app, methodsOf);
-  // Go's mux sends a path that is not clean elsewhere, before anyone is asked who he is.
+  // Go's mux looks at the path before anyone is asked who he is.
   app.addHook('onRequest', async (request, reply) => {
-    const [path = '/', query] = request.url.split('?', 2);
-    const clean = cleanPath(path);
-    if (clean === path) return;
-    const location = query === undefined ? clean : `${clean}?${query}`;
-    await reply
-      .code(301)
-      .header('location', location)
-      .type('text/html; charset=utf-8')
-      .send(`<a href="${location.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`)}">Moved Permanently</a>.\n\n`);
+    const answer = serveMux(patterns, pathAndQuery(request.url));
+    if (answer.kind === 'notFound') return httpError(reply, 404, '404 page not found');
+    if (answer.kind === 'redirect') return redirect(request.method, reply, answer.location);
+    return undefined;
   });
-  app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?', 1)[0] ?? '/';
-    if (!services.has(rootOf(path))) return httpError(reply, 404, '404 page not found');
+  app.setNotFoundHandler((_request, reply) => {
     return restfulError(reply, 404, '404: Page Not Found');
   });
   app.setErrorHandler((error, request, reply) => {
@@ -112,11 +107,13 @@ export function routeUpgrades(app: FastifyInstance, server: Server): void {
   });
 }
 
-function rootOf(path: string): string {
-  return path.split('/', 2)[1] ?? '';
+/** The request target without scheme and host, which a client of a proxy may send. */
+function pathAndQuery(url: string): string {
+  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '');
 }
 
-/** As Go's `cleanPath`: no `.`, `..` or empty parts; a slash at the end stays. */
-function cleanPath(path: string): string {
-  return posix.normalize(path.startsWith('/') ? path : `/${path}`);
+function redirect(method: string, reply: FastifyReply, location: string): FastifyReply {
+  void reply.code(MUX_REDIRECT_STATUS).header('location', location);
+  if (method !== 'GET' && method !== 'HEAD') return reply.send();
+  return reply.type('text/html; charset=utf-8').send(method === 'GET' ? redirectBody(location) : '');
 }

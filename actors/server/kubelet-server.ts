@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createServer } from 'node:https';
 import type { Server, ServerOptions } from 'node:https';
+import type { Metrics } from '../metrics/metrics-registry.ts';
 import { createHttpApp, HTTP_LIMITS, routeUpgrades } from './http-app.ts';
+import { countRequests } from './http-metrics.ts';
 import { listen } from './http-listener.ts';
 import type { ListenOptions, RunningServer } from './http-listener.ts';
 
@@ -10,7 +12,10 @@ const HANDSHAKE_MS = 10_000;
 
 /** Certificates of a server, and how it gets new ones while it runs. */
 export interface ServerTls {
-  /** Certificate, key, versions and ciphers; also the authorities of client certificates. */
+  /**
+   * Certificate, key, versions and ciphers; whether a client's certificate is asked for, which authentication looks at:
+   * the handshake refuses none.
+   */
   serverOptions(): ServerOptions;
   /** Keeps the server's certificates up to date. */
   attach(server: Server): void;
@@ -19,8 +24,11 @@ export interface ServerTls {
 /** What the kubelet server is made from. */
 export interface KubeletServerOptions extends ListenOptions {
   tls: ServerTls;
+  /** Its paths as patterns of Go's ServeMux. */
+  patterns: readonly string[];
   /** Who may ask: answers the request itself (401, 403, 500) when it may not go on. */
-  authHook: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  authHook: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+  metrics: Metrics;
   addRoutes: (app: FastifyInstance) => void;
 }
 
@@ -31,14 +39,11 @@ export interface KubeletServerOptions extends ListenOptions {
 export async function startKubeletServer(options: KubeletServerOptions): Promise<RunningServer> {
   const { tls, log } = options;
   let server: Server | undefined;
-  const app = createHttpApp(log, (handler) => {
+  const app = createHttpApp(log, options.patterns, (handler) => {
     const made = createServer(
       {
         ...HTTP_LIMITS,
         handshakeTimeout: HANDSHAKE_MS,
-        // A certificate is asked for, and looked at by authentication: a request may come with a token instead.
-        requestCert: true,
-        rejectUnauthorized: false,
         ...tls.serverOptions(),
       },
       handler,
@@ -46,6 +51,7 @@ export async function startKubeletServer(options: KubeletServerOptions): Promise
     server = made;
     return made;
   });
+  countRequests(app, options.metrics, 'readwrite');
   app.addHook('onRequest', options.authHook);
   options.addRoutes(app);
   if (server === undefined) throw new TypeError('fastify made no server');

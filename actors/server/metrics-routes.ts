@@ -1,11 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import type { Metrics } from '../metrics/metrics-registry.ts';
 
-/** Adds `/metrics` and `/metrics/probes`. As plain Go handlers they answer every method. */
-export function addMetricsRoutes(app: FastifyInstance, metrics: Metrics, beforeScrape: () => void): void {
+/**
+ * Adds `/metrics` and `/metrics/probes`. As plain Go handlers they answer every method.
+ * @param beforeScrape brings gauges up to date and gives what no registry holds, in the text format
+ */
+export function addMetricsRoutes(app: FastifyInstance, metrics: Metrics, beforeScrape: () => Promise<string>): void {
   app.all('/metrics', async (_request, reply) => {
-    beforeScrape();
-    return reply.type(metrics.contentType).send(await metrics.text());
+    const more = await beforeScrape();
+    return reply.type(metrics.contentType).send((await metrics.text()) + more);
   });
   app.all('/metrics/probes', async (_request, reply) => {
     return reply.type(metrics.contentType).send(await metrics.probesText());

@@ -1,40 +1,41 @@
+import type { FastifyInstance } from 'fastify';
 import type { Metrics } from '../metrics/metrics-registry.ts';
-import type { HealthCheck } from './health-checks.ts';
-import { addHealthzRoutes } from './healthz-routes.ts';
+import { addDebuggingDisabledRoutes } from './disabled-routes.ts';
 import { goJson } from './go-answers.ts';
 import { createHttpApp } from './http-app.ts';
 import { listen } from './http-listener.ts';
 import type { ListenOptions, RunningServer } from './http-listener.ts';
-import { addMetricsRoutes } from './metrics-routes.ts';
-import type { NodeView } from './node-view.ts';
-import { addPodRoutes } from './pod-routes.ts';
+import { countRequests } from './http-metrics.ts';
 import type { PodRow, PodRowList } from './pod-row.ts';
+import { kubeletPatterns } from './serve-mux.ts';
 
 /** Options of {@link startReadOnlyServer}. */
 export interface ReadOnlyServerOptions extends ListenOptions {
-  checks: readonly HealthCheck[];
-  /** For `/pods`. */
-  node: NodeView;
-  /** The same pods as lines of `actorlet pods`. */
+  /** Names of the checks below `/healthz`, besides `ping`. */
+  healthChecks: readonly string[];
+  /** All pods as lines of `actorlet pods`. */
   rows: () => readonly PodRow[];
   metrics: Metrics;
-  /** Called before each scrape, to bring gauges up to date. */
-  beforeScrape?: () => void;
+  /** Adds the pages that need no authentication. */
+  addRoutes: (app: FastifyInstance) => void;
 }
 
 /**
- * The server of `readOnlyPort` (10255; no authentication, so nothing here changes anything): `/pods`, `/metrics`, `/metrics/probes`,
- * `/healthz`, and our own `/actorlet/pods`, from which `actorlet pods` draws its table.
+ * The server of `readOnlyPort` (10255; no authentication, so nothing here changes anything): kubelet's open pages, and
+ * our own `/actorlet/pods`, from which `actorlet pods` draws its table.
  * @throws ActorletError SRV001 when the port cannot be had
  */
 export async function startReadOnlyServer(options: ReadOnlyServerOptions): Promise<RunningServer> {
-  const app = createHttpApp(options.log);
-  addHealthzRoutes(app, options.checks, options.log);
-  addPodRoutes(app, options.node);
+  const { log, rows, metrics, addRoutes } = options;
+  const healthChecks = ['ping', ...options.healthChecks];
+  const kubelet = kubeletPatterns({ debugging: false, healthChecks, checkpoint: false, flagz: false, statusz: false });
+  const app = createHttpApp(log, [...kubelet, '/actorlet/pods']);
+  countRequests(app, metrics, 'readonly');
+  addRoutes(app);
+  addDebuggingDisabledRoutes(app);
   app.get('/actorlet/pods', (_request, reply) => {
-    const body: PodRowList = { kind: 'ActorletPods', pods: [...options.rows()] };
+    const body: PodRowList = { kind: 'ActorletPods', pods: [...rows()] };
     return goJson(reply, body);
   });
-  addMetricsRoutes(app, options.metrics, options.beforeScrape ?? (() => undefined));
   return listen(app, options, 'read-only', 'readOnlyPort');
 }

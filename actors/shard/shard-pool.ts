@@ -89,6 +89,12 @@ export class ShardPool {
     this.workers[shard]?.port.postMessage(message);
   }
 
+  /** How much the workers log from now on (`--v`). */
+  setVerbosity(level: number): void {
+    this.options.task.log.verbosity = level;
+    for (const worker of this.workers) worker.port.postMessage({ t: 'verbosity', level } satisfies ToShard);
+  }
+
   /** Ends all workers: their journals are closed; containers are not touched. */
   async stop(): Promise<void> {
     this.stopping = true;

@@ -38,6 +38,8 @@ export type ToShard =
     }
   /** Answers the shard's question of this id; may hold secrets, so it is neither journaled nor logged. */
   | { t: 'answer'; id: string; result?: AskCatalog[AskType]['result']; error?: { code: string; message: string } }
+  /** `--v` was changed while the agent runs. */
+  | { t: 'verbosity'; level: number }
   | { t: 'stop' }
   /** For tests of the supervisor only: an endless loop, or the end of the thread. */
   | { t: 'fault'; kind: 'loop' | 'exit' };

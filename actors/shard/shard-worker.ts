@@ -23,7 +23,8 @@ export function warm(): void {
  */
 export default function runShard(task: ShardTask): Promise<void> {
   const { port } = task;
-  const log = createLogger({ ...task.log, name: `shard-${task.shard}` });
+  const logOptions = { ...task.log, name: `shard-${task.shard}` };
+  const log = createLogger(logOptions);
   const send = (message: FromShard): void => port.postMessage(message);
   let batch: Observation[] = [];
   const cri = createCriClient({
@@ -97,6 +98,9 @@ export default function runShard(task: ShardTask): Promise<void> {
         }
         case 'answer':
           asker.answered(message);
+          break;
+        case 'verbosity':
+          logOptions.verbosity = message.level;
           break;
         case 'stop':
           clearInterval(beating);

@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 import type { Logger } from 'pino';
-import type { Kubeconfig } from '../../actors/api/kubeconfig.ts';
+import type { ApiAccess } from '../../actors/certificates/api-access.ts';
 import type { ActorletSettings } from '../../actors/configuration/actorlet-settings.ts';
 import { cgroupVersionOf } from '../../actors/configuration/cgroup-version.ts';
+import type { KubeletConfiguration } from '../../actors/configuration/kubelet-configuration.ts';
 import type { KubeletFlags } from '../../actors/configuration/kubelet-flags.ts';
 import { loadConfiguration } from '../../actors/configuration/load-configuration.ts';
 import { ConfigurationInvalid } from '../../actors/configuration/problems.ts';
@@ -11,12 +11,12 @@ import { setUpProcess } from '../../actors/configuration/process-setup.ts';
 import { agentVersion } from '../../actors/configuration/version.ts';
 import { startThreads } from '../../actors/shard/shard-pool.ts';
 import { createLogger } from '../../actors/logging/create-logger.ts';
+import { nodeNameOf } from '../../actors/node/node-facts.ts';
 import { startNode } from '../../actors/node/node.ts';
 import { startSdNotify } from '../../actors/node/sd-notify.ts';
 import { chooseRuntime } from '../../cri/private-containerd/choose-runtime.ts';
 import type { PrivateContainerd } from '../../cri/private-containerd/start-private-containerd.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
-import { configErrors } from '../../machines/errors/config-errors.ts';
 import { daemonFlags, readDaemonOptions } from '../flags/daemon-options.ts';
 
 /** The daemon: `actorlet [flags]`, kubelet's own command line. */
@@ -43,7 +43,8 @@ async function runDaemon(command: Command): Promise<void> {
   for (const warning of warnings) log.warn(warning);
   for (const flag of options.withoutEffect) log.warn({ flag }, 'Flag is accepted; what it asks for is not built yet');
   setUpProcess(config, log);
-  const kubeconfig = await kubeconfigOf(kubelet, log);
+  const access = await apiAccessOf(kubelet, config, log);
+  const kubeconfig = access?.kubeconfig ?? null;
 
   const { endpoint, containerd } = await runtimeFor(
     origins.isSet('containerRuntimeEndpoint') ? config.containerRuntimeEndpoint : '',
@@ -63,20 +64,25 @@ async function runDaemon(command: Command): Promise<void> {
   });
   log.info({ signal }, 'actorlet ends; containers go on');
   systemd.stop();
+  await access?.rotation?.stop();
   await node.stop();
   if (settings.stopPrivateContainerd) await containerd?.stop();
   else containerd?.detach();
   process.exit(0);
 }
 
-/** The way to the API server; null on a standalone node. */
-async function kubeconfigOf(flags: KubeletFlags, log: Logger): Promise<Kubeconfig | null> {
-  const { kubeconfig, bootstrapKubeconfig } = flags;
-  if (bootstrapKubeconfig !== '' && (kubeconfig === '' || !existsSync(kubeconfig)))
-    throw new ActorletError(configErrors.bootstrapNotBuilt, { file: kubeconfig });
-  if (kubeconfig === '') return null;
-  const { loadKubeconfig } = await import('../../actors/api/kubeconfig.ts');
-  return loadKubeconfig(kubeconfig, { log });
+/** The way to the API server; null on a standalone node. May wait for the approval of the client certificate. */
+async function apiAccessOf(flags: KubeletFlags, config: KubeletConfiguration, log: Logger): Promise<ApiAccess | null> {
+  if (flags.kubeconfig === '' && flags.bootstrapKubeconfig === '') return null;
+  const { openApiAccess } = await import('../../actors/certificates/api-access.ts');
+  return openApiAccess({
+    flags,
+    config,
+    nodeName: nodeNameOf(flags.hostnameOverride),
+    userAgent: `kubelet/${agentVersion()} (linux) actorlet`,
+    log,
+    onHopeless: () => process.exit(1),
+  });
 }
 
 /** The runtime to work with: the one that was named or found, else a private containerd. */

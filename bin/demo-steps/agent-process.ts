@@ -40,7 +40,7 @@ export async function startAgent(options: {
   const logFile = join(options.rootDir, 'agent.log');
   const args = [
     ...['--config', configFile],
-    ...['--root-dir', options.rootDir],
+    ...['--root-dir', options.rootDir, '--cert-dir', join(options.rootDir, 'pki')],
     ...['--pod-manifest-path', options.manifestDir],
     ...['--hostname-override', DEMO_NODE],
     // also where the machine runs another: installing Debian's containerd starts it as a service

@@ -60,9 +60,4 @@ export const configErrors = defineErrors('CFG', {
     'running with swap on is not supported, please disable swap or set --fail-swap-on flag to false. In use: {swaps}.',
     'Run swapoff -a, or set failSwapOn: false.',
   ],
-  bootstrapNotBuilt: [
-    32,
-    'There is no kubeconfig at "{file}", and --bootstrap-kubeconfig cannot ask for a client certificate yet.',
-    'Make the kubeconfig with a client certificate of O=system:nodes, CN=system:node:<name>, and give it with --kubeconfig.',
-  ],
 });

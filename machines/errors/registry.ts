@@ -1,5 +1,7 @@
 import type { ErrorSpec } from './define.ts';
 import { apiErrors } from './api-errors.ts';
+import { authErrors } from './auth-errors.ts';
+import { certificateErrors } from './certificate-errors.ts';
 import { configErrors } from './config-errors.ts';
 import { criErrors } from './cri-errors.ts';
 import { hostErrors } from './host-errors.ts';
@@ -10,6 +12,7 @@ import { nodeObjectErrors } from './node-object-errors.ts';
 import { runtimeErrors } from './runtime-errors.ts';
 import { serverErrors } from './server-errors.ts';
 import { simErrors } from './sim-errors.ts';
+import { spdyErrors } from './spdy-errors.ts';
 import { statusErrors } from './status-errors.ts';
 import { sourceErrors } from './source-errors.ts';
 
@@ -23,6 +26,8 @@ export interface ErrorArea {
 /** Every table of machines/errors/, in the order of docs/errors.md. A test finds a table that is missing here. */
 export const errorAreas: readonly ErrorArea[] = [
   { title: 'The way to the API server', errors: apiErrors },
+  { title: 'Authentication and authorization', errors: authErrors },
+  { title: 'Certificates and TLS', errors: certificateErrors },
   { title: 'Configuration and flags', errors: configErrors },
   { title: 'Container runtime (CRI)', errors: criErrors },
   { title: 'The node: files, cgroups, mounts', errors: hostErrors },
@@ -34,6 +39,7 @@ export const errorAreas: readonly ErrorArea[] = [
   { title: 'HTTP servers and commands', errors: serverErrors },
   { title: 'The simulated runtime', errors: simErrors },
   { title: 'Sources of pods', errors: sourceErrors },
+  { title: 'Streams to the runtime (exec, attach, port-forward)', errors: spdyErrors },
   { title: 'Status and mirror pods', errors: statusErrors },
 ];
 

@@ -65,7 +65,8 @@ export async function startAgent(name: Agent['name'], place: Place): Promise<Age
     '--node-ip',
     '127.0.0.1',
   ];
-  if (name === 'kubelet') args.push('--cert-dir', join(root, 'pki'), '--node-ip', '0.0.0.0');
+  args.push('--cert-dir', join(root, 'pki'));
+  if (name === 'kubelet') args.push('--node-ip', '0.0.0.0');
   const out = createWriteStream(join(place.dir, `${name}.log`));
   const spawnedAt = performance.timeOrigin + performance.now();
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });

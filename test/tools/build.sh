@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds a reference tool from its Go module, once, and prints the binary's path:
-#   build.sh kubelet|kube-apiserver|kube-scheduler|kube-controller-manager|kubectl|etcd|cri-client|cri-contract
+#   build.sh kubelet|kube-apiserver|kube-scheduler|kube-controller-manager|kubectl|etcd|metrics-server|
+#            cri-client|cri-contract|stream-client
 # TEST_ASSET_ETCD, TEST_ASSET_KUBE_APISERVER, TEST_ASSET_KUBECTL and their like name ready binaries to use instead.
 # Binaries live outside the checkout, by version, in ${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools.
 # The first kubelet takes minutes (and the module proxy); a cached tool takes milliseconds.
@@ -8,6 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 kubernetes=1.35.4
 etcd=3.6.5
+metrics_server=0.9.0
 tool=${1:-}
 asset=TEST_ASSET_$(echo "$tool" | tr 'a-z-' 'A-Z_')
 if [ -n "${!asset:-}" ]; then
@@ -18,9 +20,10 @@ fi
 case $tool in
   kubelet | kube-apiserver | kube-scheduler | kube-controller-manager | kubectl) version=$kubernetes ;;
   etcd) version=$etcd ;;
+  metrics-server) version=$metrics_server ;;
   # Our own programs: the version is what they are made of.
-  cri-client | cri-contract) version=$(cat go.mod go.sum "$tool"/*.go | sha256sum | cut -c1-16) ;;
-  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, cri-client, cri-contract" >&2; exit 2 ;;
+  cri-client | cri-contract | stream-client) version=$(cat go.mod go.sum "$tool"/*.go | sha256sum | cut -c1-16) ;;
+  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, cri-client, cri-contract, stream-client" >&2; exit 2 ;;
 esac
 folder=${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools/$tool-$version
 binary=$folder/$tool
@@ -41,10 +44,21 @@ if [ ! -x "$binary" ]; then
         done
         ;;
       etcd) package=go.etcd.io/etcd/server/v3 flags="-s -w" ;;
+      metrics-server) ;;
+      # static: it runs in busybox containers, too
+      stream-client) package=./$tool flags="-s -w"; export CGO_ENABLED=0 ;;
       *) package=./$tool flags="-s -w" ;;
     esac
-    go build -mod=readonly -buildvcs=false -ldflags "$flags" -o "$binary.new" "$package" >&2
-    mv "$binary.new" "$binary"
+    if [ "$tool" = metrics-server ]; then
+      # It is built with the modules that it names itself, not with those of the control plane: an install of its own.
+      GOFLAGS=-buildvcs=false GOBIN=$folder/new go install -ldflags "-s -w" \
+        "sigs.k8s.io/metrics-server/cmd/metrics-server@v$metrics_server" >&2
+      mv "$folder/new/$tool" "$binary"
+      rmdir "$folder/new"
+    else
+      go build -mod=readonly -buildvcs=false -ldflags "$flags" -o "$binary.new" "$package" >&2
+      mv "$binary.new" "$binary"
+    fi
   fi
 fi
 echo "$binary"

@@ -22,6 +22,8 @@ export interface FixtureWish {
   plane?: ControlPlaneOptions;
   /** Runs when the control plane is up, before the nodes are. */
   prepare?: (fixture: ClusterFixture) => Promise<void>;
+  /** Runs when the nodes are up, before the tests (a `before` of one's own does not wait for this one's). */
+  furnish?: (fixture: ClusterFixture) => Promise<void>;
 }
 
 /** Starts a cluster before a file's tests and takes it away after them. */
@@ -51,6 +53,7 @@ export function withCluster(wish: FixtureWish): ClusterFixture {
     await wish.prepare?.(fixture);
     const started = await Promise.allSettled(wish.nodes.map((options) => fixture.addNode(options)));
     for (const result of started) if (result.status === 'rejected') throw result.reason;
+    await wish.furnish?.(fixture);
   });
   after(async () => {
     try {

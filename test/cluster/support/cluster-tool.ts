@@ -6,7 +6,14 @@ const BUILD = fileURLToPath(new URL('../../tools/build.sh', import.meta.url));
 
 /** Programs a cluster is made of. */
 export type ClusterTool =
-  'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kubectl' | 'kubelet';
+  | 'etcd'
+  | 'kube-apiserver'
+  | 'kube-controller-manager'
+  | 'kube-scheduler'
+  | 'kubectl'
+  | 'kubelet'
+  | 'metrics-server'
+  | 'stream-client';
 
 /** Path of a program, built by test/tools/build.sh when neither the cache nor TEST_ASSET_* has it (minutes, needs Go). */
 export async function clusterTool(name: ClusterTool): Promise<string> {

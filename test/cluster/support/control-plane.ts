@@ -15,12 +15,16 @@ import { Pki } from './pki.ts';
 
 /** Settings of a control plane. */
 export interface ControlPlaneOptions {
+  /** Further flags of kube-apiserver. */
+  apiServerFlags?: readonly string[];
   /** Further flags of kube-controller-manager. */
   controllerManagerFlags?: readonly string[];
   /** Write what node users call to `audit.log` (level Metadata). */
   audit?: boolean;
 }
 
+/** User by which the API server calls kubelets. */
+const KUBELET_CLIENT = 'kube-apiserver-kubelet-client';
 const NODE_CALLS_ONLY = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -135,7 +139,7 @@ export class ControlPlane {
     names.push('IP:127.0.0.1', 'IP:10.96.0.1', `IP:${this.network.hostAddress}`);
     const [serving, kubeletClient, frontProxy] = await Promise.all([
       pki.issue('apiserver', 'kube-apiserver', 'kube', names),
-      pki.issue('kubelet-client', 'apiserver-kubelet', 'system:masters'),
+      pki.issue('kubelet-client', KUBELET_CLIENT, 'kubelet-clients'),
       pki.issue('front-proxy', 'front-proxy', 'front'),
     ]);
     const policy = join(dir, 'audit-policy.json');
@@ -150,12 +154,17 @@ export class ControlPlane {
       ...['--service-account-issuer', 'https://kubernetes.default.svc'],
       ...['--authorization-mode', 'Node,RBAC', '--enable-admission-plugins', 'NodeRestriction', '--allow-privileged'],
       ...['--kubelet-client-certificate', kubeletClient.cert, '--kubelet-client-key', kubeletClient.key],
+      ...['--kubelet-certificate-authority', pki.ca.cert],
       ...['--kubelet-preferred-address-types', 'InternalIP', '--service-cluster-ip-range', SERVICE_RANGE],
+      // no kube-proxy: an aggregated API is reached at its endpoints
+      '--enable-aggregator-routing',
       ...['--requestheader-client-ca-file', pki.ca.cert, '--requestheader-allowed-names', 'front-proxy'],
-      ...['--requestheader-username-headers', 'X-Remote-User', '--endpoint-reconciler-type', 'none'],
+      ...['--requestheader-username-headers', 'X-Remote-User', '--requestheader-group-headers', 'X-Remote-Group'],
+      ...['--requestheader-extra-headers-prefix', 'X-Remote-Extra-', '--endpoint-reconciler-type', 'none'],
       ...['--proxy-client-cert-file', frontProxy.cert, '--proxy-client-key-file', frontProxy.key],
       ...['--cert-dir', join(dir, 'apiserver-certs'), '--profiling=false', '--enable-priority-and-fairness=false'],
       ...(this.options.audit === true ? audit : []),
+      ...(this.options.apiServerFlags ?? []),
     ]);
     await this.ready('kube-apiserver', async () => ((await this.api.text('/readyz')) === 'ok' ? true : undefined));
   }
@@ -186,12 +195,23 @@ export class ControlPlane {
       ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `default=${peer}`],
     ]);
     await this.startApiServer();
+    await this.allowKubeletApi();
     await Promise.all([this.startControllerManager(), this.startScheduler()]);
     const sa = '/api/v1/namespaces/default/serviceaccounts/default';
     const priority = '/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical';
     for (const path of [sa, priority]) {
       await this.ready('kube-controller-manager', async () => this.api.find<object>(path));
     }
+  }
+
+  /** What kubeadm does, too: the API server may call kubelets for those who may do so on its proxy. */
+  private async allowKubeletApi(): Promise<void> {
+    const group = 'rbac.authorization.k8s.io';
+    await this.api.post(`/apis/${group}/v1/clusterrolebindings`, {
+      metadata: { name: KUBELET_CLIENT },
+      roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'system:kubelet-api-admin' },
+      subjects: [{ apiGroup: group, kind: 'User', name: KUBELET_CLIENT }],
+    });
   }
 
   private async startControllerManager(): Promise<void> {

@@ -13,3 +13,16 @@ export async function writeKubeconfig(file: string, server: string, caFile: stri
   };
   await writeFile(file, JSON.stringify(config, null, 1), { mode: 0o600 });
 }
+
+/** Writes a kubeconfig with a bearer token. */
+export async function writeTokenKubeconfig(file: string, server: string, caFile: string, token: string): Promise<void> {
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'test', cluster: { server, 'certificate-authority': caFile } }],
+    users: [{ name: 'user', user: { token } }],
+    contexts: [{ name: 'test', context: { cluster: 'test', user: 'user' } }],
+    'current-context': 'test',
+  };
+  await writeFile(file, JSON.stringify(config, null, 1), { mode: 0o600 });
+}

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { RunningCommand } from './running-command.ts';
 
 /** Longest time of one call, ms: what does not come to an end is a failure and no hang. */
 const LONGEST_CALL_MS = 180_000;
@@ -27,13 +28,29 @@ export class Kubectl {
     return result.out;
   }
 
+  /** Starts it and returns while it runs; `env` is added to its environment. */
+  start(args: readonly string[], env: Readonly<Record<string, string>> = {}): RunningCommand {
+    const [program = '', ...rest] = this.argv(args);
+    return new RunningCommand(program, rest, { ...this.environment, ...env });
+  }
+
+  /** The command line of a call, for a terminal of its own. */
+  argv(args: readonly string[]): string[] {
+    // no file cache of API discovery: it would be left in a home folder
+    return [this.program, '--cache-dir', '/dev/null', ...args];
+  }
+
+  /** What a call needs in its environment. */
+  get environment(): Record<string, string> {
+    return { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', KUBECONFIG: this.kubeconfig };
+  }
+
   /** Runs it, also when it fails. */
   try(args: readonly string[], stdin?: string | object): Promise<KubectlResult> {
     return new Promise((resolve, reject) => {
-      const env = { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', KUBECONFIG: this.kubeconfig };
-      // no file cache of API discovery: it would be left in a home folder
-      const options = { env, timeout: LONGEST_CALL_MS, killSignal: 'SIGKILL' } as const;
-      const child = spawn(this.program, ['--cache-dir', '/dev/null', ...args], options);
+      const options = { env: this.environment, timeout: LONGEST_CALL_MS, killSignal: 'SIGKILL' } as const;
+      const [program = '', ...rest] = this.argv(args);
+      const child = spawn(program, rest, options);
       let out = '';
       let err = '';
       child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));

@@ -52,6 +52,7 @@ export async function startSimNode(t: TestContext, script: Record<string, unknow
     staticPodPath: manifests,
     podLogsDir: join(folder, 'pod-logs'),
     address: '127.0.0.1',
+    enableServer: false,
     healthzPort,
     readOnlyPort,
     cgroupDriver: 'cgroupfs',

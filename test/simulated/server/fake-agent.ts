@@ -2,8 +2,11 @@ import { pino } from 'pino';
 import { createMetrics } from '../../../actors/metrics/metrics-registry.ts';
 import type { Metrics } from '../../../actors/metrics/metrics-registry.ts';
 import type { HealthCheck } from '../../../actors/server/health-checks.ts';
+import { addHealthzRoutes } from '../../../actors/server/healthz-routes.ts';
 import type { RunningServer } from '../../../actors/server/http-listener.ts';
 import type { PodRow } from '../../../actors/server/pod-row.ts';
+import { addMetricsRoutes } from '../../../actors/server/metrics-routes.ts';
+import { addPodRoutes } from '../../../actors/server/pod-routes.ts';
 import { startReadOnlyServer } from '../../../actors/server/read-only-server.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 
@@ -28,17 +31,21 @@ export async function startFakeAgent(checks: HealthCheck[] = []): Promise<FakeAg
     address: '127.0.0.1',
     port: 0,
     log: silent,
-    checks,
+    healthChecks: checks.map(({ name }) => name),
     metrics,
-    node: {
-      nodeName: 'node1',
-      pods: () => agent.pods,
-      podNamed: () => undefined,
-      translatePodUID: (uid) => uid,
-    },
     rows: () => agent.rows,
-    beforeScrape: () => {
-      agent.beforeScrape();
+    addRoutes: (app) => {
+      addHealthzRoutes(app, checks, silent);
+      addPodRoutes(app, {
+        nodeName: 'node1',
+        pods: () => agent.pods,
+        podNamed: () => undefined,
+        translatePodUID: (uid) => uid,
+      });
+      addMetricsRoutes(app, metrics, () => {
+        agent.beforeScrape();
+        return Promise.resolve('');
+      });
     },
   });
   return Object.assign(agent, { server });

@@ -55,9 +55,12 @@ describe('the read-only server', () => {
     assert.equal(body, '[+]ping ok\n[+]syncloop ok\nhealthz check passed\n');
   });
 
-  it('serves nothing that changes anything: other paths 404, other methods 405', async () => {
-    for (const path of ['/', '/run/default/web/web', '/exec/default/web/web', '/configz']) {
+  it('serves nothing that changes anything: other paths 404, debugging and other methods 405', async () => {
+    for (const path of ['/', '/configz', '/checkpoint/default/web/web'])
       assert.equal((await fetch(agent.server.url + path)).status, 404, path);
+    for (const path of ['/run/default/web/web', '/exec/default/web/web', '/logs/']) {
+      const answer = await fetch(agent.server.url + path);
+      assert.deepEqual([answer.status, await answer.text()], [405, 'Debug endpoints are disabled.\n'], path);
     }
     assert.equal((await fetch(`${agent.server.url}/pods`, { method: 'DELETE' })).status, 405);
   });

@@ -112,7 +112,7 @@ export class TestNode {
     this.lives++;
     const flags = [
       ...['--config', join(this.rootDir, 'config.json')],
-      ...['--root-dir', this.rootDir],
+      ...['--root-dir', this.rootDir, '--cert-dir', join(this.rootDir, 'pki')],
       ...['--pod-manifest-path', this.manifests],
       ...['--hostname-override', NODE_NAME],
       ...['--container-runtime-endpoint', this.containerd.endpoint],

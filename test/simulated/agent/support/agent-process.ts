@@ -24,6 +24,7 @@ const node = await startNode({
     cgroupsPerQOS: false,
     enforceNodeAllocatable: [],
     podLogsDir: `${dir}/pod-logs`,
+    enableServer: false,
     healthzPort: 0,
     readOnlyPort: 0,
     staticPodPath: `${dir}/manifests`,

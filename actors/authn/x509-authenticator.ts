@@ -1,0 +1,109 @@
+import { TLSSocket } from 'node:tls';
+import { parseCertificate } from './certificate.ts';
+import { verifyChain } from './certificate-chain.ts';
+import { certificateIdentifier, certificateUser } from './certificate-user.ts';
+import { ExpiringCache } from './expiring-cache.ts';
+import type { Socket } from 'node:net';
+import type { DetailedPeerCertificate } from 'node:tls';
+import type { AuthObserver } from './auth-observer.ts';
+import type { Certificate } from './certificate.ts';
+import type { Authenticator, AuthnRequest, UserInfo } from './user-info.ts';
+
+/** Options of {@link X509Authenticator}. */
+export interface X509Options {
+  /** The authorities to trust now; another array means that they changed. */
+  roots: () => readonly Certificate[];
+  /** Feature gate AllowParsingUserUIDFromCertAuth. */
+  withUid: boolean;
+  /** Clock, ms. */
+  now: () => number;
+  observer: AuthObserver;
+}
+
+/** What a connection showed, and what came of looking at it. */
+interface Peer {
+  leaf: Certificate;
+  intermediates: readonly Certificate[];
+  /** The last good look: it holds for the same authorities while all of the chain is within its time. */
+  good?: { roots: readonly Certificate[]; from: number; until: number; user: UserInfo | null };
+}
+
+/** A client sends a handful; more are not looked at. */
+const MAX_INTERMEDIATES = 10;
+const HINTS = 64;
+const HINT_TTL_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Who a client certificate names (kubelet's x509 request authenticator). The chain is verified here and not by the TLS
+ * layer, against the authorities of the moment, and time is looked at for each request: neither a long connection nor a
+ * resumed TLS session outlives its certificate or its authority.
+ */
+export class X509Authenticator implements Authenticator {
+  private readonly options: X509Options;
+  private readonly peers = new WeakMap<TLSSocket, Peer | Error>();
+  /** Intermediates by fingerprint of the leaf: a resumed TLS session has the leaf only. They need no trust. */
+  private readonly hints: ExpiringCache<readonly Certificate[]>;
+
+  constructor(options: X509Options) {
+    this.options = options;
+    this.hints = new ExpiringCache(HINTS, options.now);
+  }
+
+  async authenticate({ socket }: AuthnRequest): Promise<UserInfo | null> {
+    const peer = this.peerOf(socket);
+    if (peer === null) return null;
+    const now = this.options.now();
+    this.options.observer.onClientCertificate?.((peer.leaf.notAfter - now) / 1000);
+    const roots = this.options.roots();
+    const { good } = peer;
+    if (good?.roots === roots && now >= good.from && now <= good.until) return good.user;
+    const fingerprint = peer.leaf.x509.fingerprint256;
+    const known = peer.intermediates.length > 0 ? peer.intermediates : (this.hints.get(fingerprint) ?? []);
+    let chain: Certificate[];
+    try {
+      chain = verifyChain(peer.leaf, known, roots, now);
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new Error(`verifying certificate ${certificateIdentifier(peer.leaf)} failed: ${why}`, { cause });
+    }
+    if (chain.length > 2) this.hints.set(fingerprint, known, HINT_TTL_MS);
+    const user = certificateUser(peer.leaf, this.options.withUid);
+    const from = Math.max(...chain.map(({ notBefore }) => notBefore));
+    const until = Math.min(...chain.map(({ notAfter }) => notAfter));
+    peer.good = { roots, from, until, user };
+    return user;
+  }
+
+  private peerOf(socket: Socket): Peer | null {
+    if (!(socket instanceof TLSSocket)) return null;
+    let peer = this.peers.get(socket);
+    if (peer === undefined) {
+      const shown = shownBy(socket);
+      if (shown[0] === undefined) return null;
+      try {
+        const [leaf, ...intermediates] = shown.map(parseCertificate);
+        if (leaf === undefined) return null;
+        peer = { leaf, intermediates };
+      } catch (error) {
+        peer = error instanceof Error ? error : new Error(String(error));
+      }
+      this.peers.set(socket, peer);
+    }
+    if (peer instanceof Error) throw peer;
+    return peer;
+  }
+}
+
+/** The certificates that the client sent, its own first; none without one. */
+function shownBy(socket: TLSSocket): Buffer[] {
+  const out: Buffer[] = [];
+  // Without a certificate Node gives an object without fields.
+  let next: Partial<DetailedPeerCertificate> | undefined = socket.getPeerCertificate(true);
+  while (next?.raw !== undefined && out.length <= MAX_INTERMEDIATES) {
+    const { raw } = next;
+    if (out.some((seen) => seen.equals(raw))) break;
+    out.push(raw);
+    next = next.issuerCertificate;
+  }
+  return out;
+}

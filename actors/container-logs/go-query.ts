@@ -1,0 +1,40 @@
+/**
+ * Reads the query of a request target as Go's `net/url` does: pairs with a bad escape or a `;` are left out, a name may
+ * come several times, `+` is a space.
+ * @param target path and query as they stand in the request line
+ */
+export function parseGoQuery(target: string): Map<string, string[]> {
+  const values = new Map<string, string[]>();
+  const mark = target.indexOf('?');
+  if (mark < 0) return values;
+  for (const pair of target.slice(mark + 1).split('&')) {
+    if (pair === '' || pair.includes(';')) continue;
+    const equals = pair.indexOf('=');
+    const name = unescapeQuery(equals < 0 ? pair : pair.slice(0, equals));
+    const value = equals < 0 ? '' : unescapeQuery(pair.slice(equals + 1));
+    if (name === undefined || value === undefined) continue;
+    const known = values.get(name);
+    if (known === undefined) values.set(name, [value]);
+    else known.push(value);
+  }
+  return values;
+}
+
+/** The first value of that name, '' when there is none (`url.Values.Get`). */
+export function firstValue(values: ReadonlyMap<string, readonly string[]>, name: string): string {
+  return values.get(name)?.[0] ?? '';
+}
+
+/** Bytes behind percent escapes are taken as UTF-8; undefined for a bad escape. */
+function unescapeQuery(text: string): string | undefined {
+  return unescapePath(text.replaceAll('+', ' '));
+}
+
+/** Undoes percent escapes; bytes are taken as UTF-8. Undefined for a bad escape. */
+export function unescapePath(text: string): string | undefined {
+  if (!text.includes('%')) return text;
+  if (/%(?![0-9a-fA-F]{2})/.test(text)) return undefined;
+  const bytes = Buffer.from(text, 'utf8').toString('latin1');
+  const plain = bytes.replace(/%([0-9a-fA-F]{2})/g, (_all, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  return Buffer.from(plain, 'latin1').toString('utf8');
+}

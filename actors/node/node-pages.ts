@@ -1,0 +1,148 @@
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { CriClient } from '../../cri/client/cri-client.ts';
+import { createCadvisorMetrics } from '../cadvisor/create-cadvisor-metrics.ts';
+import { reportedCgroups } from '../cadvisor/cgroup-roots.ts';
+import { createCgroupReader } from '../cgroup-stats/create-cgroup-reader.ts';
+import type { FeatureGates } from '../configuration/feature-gates.ts';
+import { resolveFeatureGates } from '../configuration/feature-gates.ts';
+import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
+import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
+import { agentVersion } from '../configuration/version.ts';
+import { addContainerLogsRoutes } from '../container-logs/container-logs-routes.ts';
+import type { CgroupHost } from '../host/cgroup-detect.ts';
+import { TEXT_FORMAT_CONTENT_TYPE, TextWriter } from '../metrics/text-format.ts';
+import type { Metrics } from '../metrics/metrics-registry.ts';
+import { addNodeLogRoutes } from '../node-logs/node-log-routes.ts';
+import { addCheckpointRoutes } from '../server/checkpoint-routes.ts';
+import { addConfigzRoutes } from '../server/configz-routes.ts';
+import { addDebugFlagsRoutes } from '../server/debug-flags-routes.ts';
+import { addDebuggingDisabledRoutes, addDisabledRoutes } from '../server/disabled-routes.ts';
+import { log as logCheck } from '../server/health-checks.ts';
+import type { HealthCheck } from '../server/health-checks.ts';
+import { addSliRoutes, HealthSlis } from '../server/health-slis.ts';
+import { addHealthzRoutes } from '../server/healthz-routes.ts';
+import { addMetricsRoutes } from '../server/metrics-routes.ts';
+import type { NodeView } from '../server/node-view.ts';
+import { addPodRoutes } from '../server/pod-routes.ts';
+import { addPprofRoutes } from '../server/pprof-routes.ts';
+import { addRunningPodsRoutes } from '../server/running-pods-routes.ts';
+import { kubeletPatterns } from '../server/serve-mux.ts';
+import { addZpagesRoutes } from '../server/zpages-routes.ts';
+import { collectStatsMetrics } from '../stats/stats-metrics.ts';
+import { StatsProvider } from '../stats/stats-provider.ts';
+import { addStatsRoutes } from '../stats/stats-routes.ts';
+import { addStreamingRoutes } from '../streaming/streaming-routes.ts';
+
+/** What the pages of a node tell of. */
+export interface NodePagesOptions {
+  config: KubeletConfiguration;
+  flags: KubeletFlags;
+  node: NodeView;
+  cri: CriClient;
+  cgroups: CgroupHost;
+  metrics: Metrics;
+  /** Of `/healthz`, besides `ping` and `log`. */
+  checks: readonly HealthCheck[];
+  log: Logger;
+  now: () => number;
+  /** Called before each scrape, to bring gauges up to date. */
+  beforeScrape: () => void;
+  /** `--v` from now on. */
+  setVerbosity: (level: number) => void;
+}
+
+/** The pages of the kubelet server and of the read-only server, as kubelet's `NewServer` installs them. */
+export class NodePages {
+  /** Paths of the kubelet server as patterns of Go's ServeMux. */
+  readonly patterns: readonly string[];
+  private readonly options: NodePagesOptions;
+  private readonly gates: FeatureGates;
+  private readonly checks: readonly HealthCheck[];
+  private readonly slis = new HealthSlis();
+  private readonly stats: StatsProvider;
+  private readonly startedAt: number;
+
+  constructor(options: NodePagesOptions) {
+    const { config, flags, node, cri, log, now } = options;
+    this.options = options;
+    this.gates = resolveFeatureGates(config.featureGates).gates;
+    this.checks = [logCheck, ...options.checks];
+    this.startedAt = now() - performance.now();
+    this.stats = new StatsProvider({ node, cri, reader: this.reader(), config, flags, log, now });
+    this.patterns = kubeletPatterns({
+      debugging: config.enableDebuggingHandlers,
+      healthChecks: ['ping', ...this.checkNames],
+      checkpoint: this.gates.enabled('ContainerCheckpoint'),
+      flagz: this.gates.enabled('ComponentFlagz'),
+      statusz: this.gates.enabled('ComponentStatusz'),
+    });
+  }
+
+  /** Names of the checks below `/healthz`, besides `ping`. */
+  get checkNames(): string[] {
+    return this.checks.map(({ name }) => name);
+  }
+
+  /** What both servers show (`InstallAuthNotRequiredHandlers`). */
+  addOpenPages(app: FastifyInstance): void {
+    const { node, cri, metrics, log, now, config, flags, beforeScrape } = this.options;
+    addHealthzRoutes(app, this.checks, log, this.slis);
+    addSliRoutes(app, this.slis, metrics);
+    addPodRoutes(app, node);
+    addStatsRoutes(app, { stats: this.stats, log });
+    addMetricsRoutes(app, metrics, async () => {
+      beforeScrape();
+      const writer = new TextWriter();
+      await collectStatsMetrics(writer, { stats: this.stats, log });
+      return writer.toString();
+    });
+    const cadvisor = createCadvisorMetrics({
+      ...{ reader: this.reader(), cri, node, log, now },
+      roots: reportedCgroups({ ...config, runtimeCgroups: flags.runtimeCgroups }),
+      pressure: this.gates.enabled('KubeletPSI'),
+    });
+    app.all('/metrics/cadvisor', async (_request, reply) =>
+      reply.type(TEXT_FORMAT_CONTENT_TYPE).send(await cadvisor.text()),
+    );
+  }
+
+  /** What only the kubelet server has, for those whom it knows (`InstallAuthRequiredHandlers`). */
+  addGuardedPages(app: FastifyInstance): void {
+    const { config, flags, node, cri, log, now } = this.options;
+    const { gates } = this;
+    if (config.enableDebuggingHandlers) {
+      addStreamingRoutes(app, { node, cri, config, log });
+      addContainerLogsRoutes(app, { node, cri, gates, log, now });
+      addRunningPodsRoutes(app, cri);
+      addConfigzRoutes(app, config);
+      addDebugFlagsRoutes(app, config.enableDebugFlagsHandler, this.options.setVerbosity);
+      addNodeLogRoutes(app, { config, gates, log });
+      if (config.enableProfilingHandler) addPprofRoutes(app);
+      else addDisabledRoutes(app, '/debug/pprof', 'profiling endpoint is disabled.');
+      if (gates.enabled('ContainerCheckpoint'))
+        addCheckpointRoutes(app, { node, cri, now, rootDir: flags.rootDir, timeoutMs: config.runtimeRequestTimeout });
+    } else addDebuggingDisabledRoutes(app);
+    addZpagesRoutes(app, {
+      flags: gates.enabled('ComponentFlagz') && config.enableDebuggingHandlers ? () => flagsOf(flags) : null,
+      statusz: gates.enabled('ComponentStatusz'),
+      startedAt: this.startedAt,
+      now,
+      binaryVersion: agentVersion(),
+    });
+  }
+
+  private reader() {
+    return createCgroupReader(this.options.cgroups, this.options.now);
+  }
+}
+
+/** Flags as `/flagz` lists them: those that are no fields of the configuration, which `/configz` shows. */
+function flagsOf(flags: KubeletFlags): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(flags).map(([name, value]) => [
+      name.replace(/[A-Z]+/g, (letters) => `-${letters.toLowerCase()}`),
+      typeof value === 'object' ? JSON.stringify(value) : String(value),
+    ]),
+  );
+}

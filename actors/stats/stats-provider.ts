@@ -1,0 +1,184 @@
+import { resolveFeatureGates } from '../configuration/feature-gates.ts';
+import { networkStats } from './cgroup-usage.ts';
+import { CgroupSurveyor } from './cgroup-survey.ts';
+import type { CgroupSurvey } from './cgroup-survey.ts';
+import { fileSystemStats, orderedFs } from './file-system-stats.ts';
+import { ImageSizes, fullPod } from './full-pod.ts';
+import { containerLogs } from './pod-files.ts';
+import type { PodFolders } from './pod-files.ts';
+import { addContainer, podStatsOf } from './pod-usage.ts';
+import { listRunning, listUsage, measuredPods, worded } from './runtime-listing.ts';
+import type { MeasuredPod } from './runtime-listing.ts';
+import { runtimeCpuAndMemory, valueOf } from './runtime-usage.ts';
+import { machineReaders } from './stats-options.ts';
+import type { MachineReaders, StatsOptions } from './stats-options.ts';
+import type { FsStats, NodeStats, PodStats, Summary } from './summary.ts';
+import { VolumeUsage } from './volume-usage.ts';
+import type { PodVolumes } from './volume-usage.ts';
+
+/** Use of a container's logs. */
+export interface LogUsage {
+  namespace: string;
+  pod: string;
+  uid: string;
+  container: string;
+  usedBytes: number;
+}
+
+/**
+ * Tells what the node and its pods use, as kubelet's summary provider does with a CRI runtime: cpu, memory, swap, pressure
+ * and network out of cgroups and /proc; writable layers and images out of the runtime, and what no cgroup tells; logs and
+ * volumes by looking at the files. Nothing is read while nobody asks; those who ask at the same time get the same answer.
+ */
+export class StatsProvider {
+  private readonly options: StatsOptions;
+  private readonly machine: MachineReaders;
+  private readonly cgroups: CgroupSurveyor;
+  private readonly volumes: VolumeUsage;
+  private readonly psi: boolean;
+  private readonly underWay = new Map<string, Promise<Summary>>();
+
+  constructor(options: StatsOptions) {
+    this.options = options;
+    const { config, flags, now, claimed } = options;
+    this.machine = { ...machineReaders, ...options.machine };
+    this.psi = resolveFeatureGates(config.featureGates).gates.enabled('KubeletPSI');
+    this.cgroups = new CgroupSurveyor(options, this.machine, this.psi);
+    this.volumes = new VolumeUsage({
+      ...{ rootDir: flags.rootDir, periodMs: config.volumeStatsAggPeriod, now, claimed },
+      sizes: this.machine.sizes,
+    });
+  }
+
+  /** The whole summary. @throws Error with kubelet's words, when the runtime does not answer */
+  summary(): Promise<Summary> {
+    return this.shared('full', () => this.full());
+  }
+
+  /**
+   * Cpu and memory alone.
+   * @param rates false: `usageNanoCores` may be 0 for what is read for the first time
+   * @throws Error as {@link summary}
+   */
+  cpuAndMemory(rates = true): Promise<Summary> {
+    return this.shared(rates ? 'short' : 'counters', () => this.short(rates));
+  }
+
+  /** Volumes of all pods of the node by UID (`kubelet_volume_stats_*`). */
+  volumesOfPods(): Promise<ReadonlyMap<string, PodVolumes>> {
+    return this.volumes.of(this.options.node.pods());
+  }
+
+  /** Logs of all running containers. @throws Error as {@link summary} */
+  async logs(): Promise<LogUsage[]> {
+    const { containers, sandboxes } = await listRunning(this.options.cri);
+    const used = await Promise.all(
+      [...containers.values()].map(async ({ podSandboxId, metadata }) => {
+        const pod = sandboxes.get(podSandboxId)?.metadata;
+        const container = metadata?.name ?? '';
+        const usage = pod && (await containerLogs(this.folders, pod, container, { time: 0 }));
+        if (pod === undefined || usage?.usedBytes === undefined) return [];
+        return [{ namespace: pod.namespace, pod: pod.name, uid: pod.uid, container, usedBytes: usage.usedBytes }];
+      }),
+    );
+    return used.flat();
+  }
+
+  private get folders(): PodFolders {
+    const { flags, config, now } = this.options;
+    return { rootDir: flags.rootDir, podLogsDir: config.podLogsDir, now };
+  }
+
+  private shared(kind: string, make: () => Promise<Summary>): Promise<Summary> {
+    const current = this.underWay.get(kind);
+    if (current !== undefined) return current;
+    const made = make().finally(() => this.underWay.delete(kind));
+    this.underWay.set(kind, made);
+    return made;
+  }
+
+  /** While the runtime gathers its figures, which takes it longest, the cgroups are read. */
+  private async measured(rates: boolean): Promise<{ pods: MeasuredPod[]; survey: CgroupSurvey }> {
+    const { cri } = this.options;
+    const asked = {
+      surveyed: listRunning(cri).then(async (running) => ({
+        running,
+        survey: await this.cgroups.survey(running, rates),
+      })),
+      usage: listUsage(cri),
+    };
+    await Promise.allSettled(Object.values(asked));
+    const { running, survey } = await asked.surveyed;
+    return { pods: measuredPods(running, await asked.usage), survey };
+  }
+
+  private async full(): Promise<Summary> {
+    const { node, flags } = this.options;
+    const images = new ImageSizes(this.machine.sizes);
+    const asked = {
+      images: worded('failed to get imageFs stats', this.imageFs(images)),
+      pods: worded('failed to list pod stats', this.measured(true)),
+      volumes: this.volumesOfPods(),
+    };
+    // Of many failures the first in this order is told, not the first in time.
+    await Promise.allSettled(Object.values(asked));
+    const [imageFs, { pods, survey }, volumes] = [await asked.images, await asked.pods, await asked.volumes];
+    const { machine, root } = survey;
+    const sizes = this.machine.sizes(flags.rootDir);
+    if (sizes === null) throw new Error('failed to get rootFs stats: failed to get rootFs info');
+    const rootFs = fileSystemStats(sizes, root.reading.at * 1e6);
+    const usage = survey.rootUsage();
+    const nodeStats: NodeStats = {
+      nodeName: node.nodeName,
+      systemContainers: survey.systemContainers(true),
+      startTime: machine.bootedAt * 1e6,
+      cpu: usage.cpu,
+      memory: usage.memory,
+      io: usage.io,
+      network: networkStats(this.machine.interfaces(1), root.reading.at),
+      fs: orderedFs({ ...rootFs, usedBytes: sizes.usedBytes, inodesUsed: sizes.inodes - sizes.inodesFree }),
+      runtime: { imageFs, containerFs: imageFs },
+      rlimit: machine.rlimit,
+      swap: usage.swap,
+    };
+    const parts = { survey, folders: this.folders, rootFs, images, volumes, psi: this.psi };
+    return { node: nodeStats, pods: await Promise.all(pods.map((pod) => fullPod(pod, parts))) };
+  }
+
+  private async short(rates: boolean): Promise<Summary> {
+    const { node } = this.options;
+    const { pods, survey } = await worded('failed to list pod stats', this.measured(rates));
+    const usage = survey.rootUsage();
+    const nodeStats: NodeStats = {
+      nodeName: node.nodeName,
+      systemContainers: survey.systemContainers(false),
+      startTime: survey.root.reading.createdAt * 1e6,
+      cpu: usage.cpu,
+      memory: usage.memory,
+      swap: usage.swap,
+    };
+    return { node: nodeStats, pods: pods.map((pod) => this.shortPod(pod, survey)) };
+  }
+
+  private shortPod({ sandbox, containers }: MeasuredPod, survey: CgroupSurvey): PodStats {
+    const pod = podStatsOf(sandbox);
+    const podUsage = survey.usageOf(`pod${sandbox.metadata?.uid ?? ''}`);
+    for (const { container, stats } of containers) {
+      const told = runtimeCpuAndMemory(stats, Number(container.createdAt), this.options.now() * 1e6, this.psi);
+      const own = survey.usageOf(container.id);
+      // Swap stays the runtime's, as with the reference
+      const { name, startTime, cpu, memory, swap } = told;
+      addContainer(pod, { name, startTime, cpu: own?.cpu ?? cpu, memory: own?.memory ?? memory, swap }, podUsage);
+    }
+    const { podRef, startTime, containers: list, cpu, memory, swap } = pod;
+    return { podRef, startTime, containers: list, cpu, memory, swap };
+  }
+
+  /** The first file system of images; what the node does not tell of it is left out. */
+  private async imageFs(images: ImageSizes): Promise<FsStats> {
+    const [fs] = (await this.options.cri.image.imageFsInfo({})).imageFilesystems;
+    if (fs === undefined) throw new Error('imageFs information is unavailable');
+    const [usedBytes, inodesUsed] = [valueOf(fs.usedBytes), valueOf(fs.inodesUsed)];
+    return orderedFs({ ...images.of(fs), time: Number(fs.timestamp), usedBytes, inodesUsed });
+  }
+}

@@ -1,0 +1,61 @@
+import type { Duplex } from 'node:stream';
+import { Socket } from 'node:net';
+import { watchIdle } from './idle-watch.ts';
+
+/** The streams that are open, so that they can be counted and ended. */
+export class OpenStreams {
+  readonly #open = new Map<AbortController, Promise<void>>();
+  readonly #idleMs: number;
+  #stopped = false;
+
+  /** @param idleMs `streamingConnectionIdleTimeout`, ms; 0 means that no stream is too quiet */
+  constructor(idleMs: number) {
+    this.#idleMs = idleMs;
+  }
+
+  /** How many streams are open. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * Carries out one stream. Its signal aborts when the client's connection closes, when the stream has been idle for too
+   * long and when all streams are stopped.
+   */
+  run(client: Duplex, body: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    return this.#run(client, this.#idleMs, body);
+  }
+
+  /** The same for something that may be silent, such as a command of `/run`. */
+  runQuiet(client: Duplex, body: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    return this.#run(client, 0, body);
+  }
+
+  async #run(client: Duplex, idleMs: number, body: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const controller = new AbortController();
+    const abort = (): void => {
+      controller.abort();
+    };
+    if (this.#stopped || client.destroyed) abort();
+    client.once('close', abort);
+    const endWatch = client instanceof Socket ? watchIdle(client, idleMs, abort) : () => undefined;
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.#open.set(controller, promise);
+    try {
+      await body(controller.signal);
+    } finally {
+      endWatch();
+      client.removeListener('close', abort);
+      this.#open.delete(controller);
+      resolve(undefined);
+    }
+  }
+
+  /** Ends all streams, now and those that come later, and waits until they are gone. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    const gone = [...this.#open.values()];
+    for (const controller of this.#open.keys()) controller.abort();
+    await Promise.all(gone);
+  }
+}

@@ -1,0 +1,102 @@
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+/** How a splice ended. */
+export interface SpliceEnd {
+  /** Bytes from client to runtime. */
+  sent: number;
+  /** Bytes from runtime to client. */
+  received: number;
+  /** What broke the connection, when it did not end by itself. */
+  error?: Error;
+}
+
+/** Settings of {@link splice}. */
+export interface SpliceOptions {
+  /** Ends both connections at once. */
+  signal: AbortSignal;
+  /** Once one side has ended, the other may stay silent for so long, ms. */
+  lingerMs?: number;
+}
+
+const LINGER_MS = 5_000;
+
+/**
+ * Joins two connections until both are closed: bytes go both ways, a slow reader slows the sender down, and an end of
+ * one side is told to the other, which may still send (half-close). No side outlives the other: one that stays silent
+ * after the other's end is closed (kubelet closes it at once, and may so lose the last bytes).
+ *
+ * When the runtime's connection breaks, what it sent before still reaches the client; when the client's breaks, there
+ * is nobody to tell, and the runtime's is closed.
+ */
+export function splice(client: Duplex, runtime: Duplex, options: SpliceOptions): Promise<SpliceEnd> {
+  const { signal, lingerMs = LINGER_MS } = options;
+  return new Promise((resolve) => {
+    const end: SpliceEnd = { sent: 0, received: 0 };
+    let open = 2;
+    let linger: NodeJS.Timeout | undefined;
+    let countThen = -1;
+
+    const cut = (): void => {
+      client.destroy();
+      runtime.destroy();
+    };
+    const lingering = (): void => {
+      const count = end.sent + end.received;
+      if (count === countThen) {
+        cut();
+        return;
+      }
+      countThen = count;
+      linger = setTimeout(lingering, lingerMs);
+    };
+    const beginLinger = (): void => {
+      if (linger === undefined && open > 0) lingering();
+    };
+    const closed = (): void => {
+      open -= 1;
+      if (open > 0) return;
+      clearTimeout(linger);
+      signal.removeEventListener('abort', cut);
+      resolve(end);
+    };
+    const failed = (error: Error): void => {
+      end.error ??= error;
+    };
+
+    for (const socket of [client, runtime]) {
+      socket.allowHalfOpen = true;
+      if (socket instanceof Socket) socket.setNoDelay(true).setTimeout(0);
+      socket.on('error', failed);
+      socket.once('end', beginLinger);
+    }
+    client.on('data', (chunk: Buffer) => {
+      end.sent += chunk.length;
+    });
+    runtime.on('data', (chunk: Buffer) => {
+      end.received += chunk.length;
+    });
+    client.once('close', () => {
+      runtime.destroy();
+      closed();
+    });
+    runtime.once('close', () => {
+      client.unpipe(runtime);
+      if (!client.destroyed) {
+        // Read on and throw away: closing a socket with unread bytes resets it, and the client would lose our last ones.
+        client.resume();
+        if (!client.writableEnded) client.end();
+        beginLinger();
+      }
+      closed();
+    });
+    if (signal.aborted) cut();
+    else signal.addEventListener('abort', cut, { once: true });
+    if (client.destroyed || runtime.destroyed) cut();
+    client.pipe(runtime);
+    runtime.pipe(client);
+    // A connection that closed before anybody listened tells nothing any more.
+    if (client.closed) closed();
+    if (runtime.closed) closed();
+  });
+}

@@ -1,0 +1,74 @@
+/**
+ * The HTTPS API of a node, the reference kubelet and actorlet one after the other in one run, on the same containerd and
+ * the same control plane, asked straight at the node's port with a client certificate (client-go; no kubectl between).
+ *   bin/bench streaming [--pods 50] [--repeat 30] [--mebibytes 128] [--only actorlet|kubelet]
+ * Prints one JSON object with both agents' figures and their ratios; compare within one run only. Needs root and what
+ * the test layers `containerd` and `cluster` need.
+ */
+import { parseArgs } from 'node:util';
+import { ClusterNode } from '../cluster/support/cluster-node.ts';
+import { ControlPlane } from '../cluster/support/control-plane.ts';
+import type { AgentKind } from '../cluster/support/node-config.ts';
+import { withContainerd } from '../containerd/support/with-containerd.ts';
+import { ratio } from './figures.ts';
+import { measureStreaming } from './streaming-measure.ts';
+import type { StreamingFigures } from './streaming-measure.ts';
+
+const { values } = parseArgs({
+  options: {
+    pods: { type: 'string', default: '50' },
+    repeat: { type: 'string', default: '30' },
+    mebibytes: { type: 'string', default: '128' },
+    only: { type: 'string' },
+  },
+});
+const wish = { pods: Number(values.pods), repeat: Number(values.repeat), mebibytes: Number(values.mebibytes) };
+
+/** Ratios actorlet / kubelet by their names in the output; of throughput more is better, of all others less. */
+const RATIOS: readonly [string, (figures: StreamingFigures) => number][] = [
+  ['exec stdin MiB/s (more is better)', (f) => f.mebibytesPerSecond.execStdin],
+  ['exec stdout MiB/s (more is better)', (f) => f.mebibytesPerSecond.execStdout],
+  ['port-forward MiB/s, one connection (more is better)', (f) => f.mebibytesPerSecond.portForward],
+  ['port-forward MiB/s, 20 connections (more is better)', (f) => f.mebibytesPerSecond.portForward20],
+  ['exec true p50', (f) => f.ms.execTrue.p50],
+  ['exec true p90', (f) => f.ms.execTrue.p90],
+  ['/metrics p50', (f) => f.ms.metrics.p50],
+  ['/metrics/cadvisor p50', (f) => f.ms.cadvisor.p50],
+  ['/metrics/resource p50', (f) => f.ms.resource.p50],
+  ['/stats/summary p50', (f) => f.ms.summary.p50],
+  ['/pods p50', (f) => f.ms.pods.p50],
+  ['CPU of the agent a GiB of exec', (f) => f.cpuMsPerGiB],
+  ['RSS after all', (f) => f.rssMiB.after],
+];
+
+const plane = await ControlPlane.start();
+try {
+  const figures = await withContainerd(async (containerd) => {
+    const out: Partial<Record<AgentKind, StreamingFigures>> = {};
+    for (const agent of ['kubelet', 'actorlet'] as const) {
+      if (values.only !== undefined && values.only !== agent) continue;
+      const node = await ClusterNode.make(plane, { name: `bench-${agent}`, agent, containerd });
+      try {
+        await node.startAgent();
+        await node.waitSchedulable();
+        out[agent] = await measureStreaming(plane, node, wish);
+        await node.agent.terminate();
+        await plane.api.delete(`/api/v1/nodes/${node.name}`);
+      } catch (error) {
+        process.stderr.write(`${await node.explain()}\n`);
+        throw error;
+      } finally {
+        await node.stop();
+      }
+    }
+    return out;
+  });
+  const { kubelet, actorlet } = figures;
+  const ratios =
+    kubelet === undefined || actorlet === undefined
+      ? null
+      : Object.fromEntries(RATIOS.map(([name, of]) => [name, ratio(of(actorlet), of(kubelet))]));
+  process.stdout.write(`${JSON.stringify({ ...figures, 'actorlet / kubelet': ratios }, null, 1)}\n`);
+} finally {
+  await plane.stop();
+}

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { TestContext } from 'node:test';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { diskUsage, filesUsage } from '../../../actors/stats/disk-usage.ts';
+import { VolumeUsage } from '../../../actors/stats/volume-usage.ts';
+import type { ClaimedVolume } from '../../../actors/stats/volume-usage.ts';
+
+const MIB = 1024 * 1024;
+
+function folder(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'stats-'));
+  t.after(() => {
+    rmSync(dir, { recursive: true, force: true });
+  });
+  return dir;
+}
+
+/** Bytes and inodes as du counts them. */
+function byDu(path: string) {
+  const count = (flags: string) => Number.parseInt(execFileSync('du', [flags, path]).toString(), 10);
+  return {
+    bytes: count('-sk') * 1024,
+    inodes: count('-s') && Number.parseInt(execFileSync('du', ['-s', '--inodes', path]).toString(), 10),
+  };
+}
+
+describe('usage of a folder', () => {
+  it('is what du says: many files, folders, sparse files, hard and symbolic links', async (t) => {
+    const dir = folder(t);
+    for (let i = 0; i < 300; i++) {
+      mkdirSync(join(dir, `d${i % 7}`), { recursive: true });
+      writeFileSync(join(dir, `d${i % 7}`, `f${i}`), 'x'.repeat(i * 50));
+    }
+    writeFileSync(join(dir, 'big'), Buffer.alloc(3 * MIB, 1));
+    linkSync(join(dir, 'big'), join(dir, 'd1', 'again'));
+    symlinkSync('/usr', join(dir, 'usr'));
+    execFileSync('truncate', ['-s', '100M', join(dir, 'sparse')]);
+    const usage = await diskUsage(dir);
+    assert.deepEqual(usage, byDu(dir));
+    assert.ok(usage.bytes < 10 * MIB, `${usage.bytes}`);
+  });
+
+  it('of a file is that of the file, and fails for what is not there', async (t) => {
+    const dir = folder(t);
+    writeFileSync(join(dir, 'f'), 'x');
+    assert.deepEqual(await diskUsage(join(dir, 'f')), byDu(join(dir, 'f')));
+    await assert.rejects(diskUsage(join(dir, 'none')), { code: 'ENOENT' });
+  });
+
+  it('does not leave the file system', { skip: process.getuid?.() !== 0 }, async () => {
+    const { inodes } = await diskUsage('/dev/shm');
+    assert.ok(inodes >= 1);
+    const dev = await diskUsage('/dev');
+    assert.deepEqual(dev, await diskUsage('/dev'));
+    assert.equal(dev.inodes, Number.parseInt(execFileSync('du', ['-sx', '--inodes', '/dev']).toString(), 10));
+  });
+
+  it('of files alone leaves folders out; null when there is no such folder', async (t) => {
+    const dir = folder(t);
+    assert.deepEqual(await filesUsage(dir), { bytes: 0, inodes: 0 });
+    mkdirSync(join(dir, 'sub'));
+    writeFileSync(join(dir, 'sub', 'f'), 'x');
+    writeFileSync(join(dir, '0.log'), 'x'.repeat(5000));
+    assert.deepEqual(await filesUsage(dir), { bytes: 8192, inodes: 1 });
+    assert.equal(await filesUsage(join(dir, 'none')), null);
+  });
+});
+
+describe('usage of volumes', () => {
+  const sizes = () => ({ capacityBytes: 100, availableBytes: 60, usedBytes: 30, inodes: 10, inodesFree: 4 });
+  const pod = (uid: string, ...volumes: object[]): Pod =>
+    ({ metadata: { uid, name: 'web', namespace: 'shop' }, spec: { containers: [], volumes } }) as unknown as Pod;
+  const make = (t: TestContext, periodMs = 1000, claimed?: (pod: Pod) => ClaimedVolume[]) => {
+    const rootDir = folder(t);
+    const clock = { now: 5000 };
+    const usage = new VolumeUsage({ rootDir, periodMs, sizes, now: () => clock.now, claimed });
+    const at = (plugin: string, name: string, uid = 'u1') => {
+      const path = join(rootDir, 'pods', uid, 'volumes', `kubernetes.io~${plugin}`, name);
+      mkdirSync(path, { recursive: true });
+      return path;
+    };
+    return { usage, clock, at };
+  };
+
+  it('tells emptyDirs and configMaps apart from others; hostPaths and what is not set up are left out', async (t) => {
+    const { usage, at } = make(t);
+    writeFileSync(join(at('empty-dir', 'data'), 'f'), Buffer.alloc(MIB, 1));
+    for (const [plugin, name] of [
+      ['empty-dir', 'mem'],
+      ['configmap', 'cm'],
+      ['secret', 'sec'],
+      ['projected', 'tok'],
+      ['downward-api', 'info'],
+    ] as const) {
+      at(plugin, name);
+    }
+    const volumes = [
+      { name: 'data', emptyDir: {} },
+      { name: 'mem', emptyDir: { medium: 'Memory' } },
+      { name: 'cm', configMap: { name: 'a' } },
+      { name: 'sec', secret: { secretName: 'a' } },
+      { name: 'tok', projected: { sources: [] } },
+      { name: 'info', downwardAPI: { items: [] } },
+      { name: 'hp', hostPath: { path: '/' } },
+      { name: 'later', emptyDir: {} },
+    ];
+    const found = (await usage.of([pod('u1', ...volumes)])).get('u1');
+    assert.deepEqual(
+      found?.ephemeral.map(({ name }) => name),
+      ['data', 'cm'],
+    );
+    assert.deepEqual(
+      found?.others.map(({ name }) => name),
+      ['mem', 'sec', 'tok', 'info'],
+    );
+    assert.deepEqual(found?.ephemeral[0], {
+      ...{ time: 5e9, availableBytes: 60, capacityBytes: 100, usedBytes: MIB + 4096, inodesFree: 4, inodes: 10 },
+      ...{ inodesUsed: 2, name: 'data' },
+    });
+  });
+
+  it('counts again after a period, behind the answer; before it after two', async (t) => {
+    const { usage, clock, at } = make(t);
+    const path = at('empty-dir', 'data');
+    const pods = [pod('u1', { name: 'data', emptyDir: {} })];
+    const inodes = async () => (await usage.of(pods)).get('u1')?.ephemeral[0]?.inodesUsed;
+    assert.equal(await inodes(), 1);
+    writeFileSync(join(path, 'a'), '');
+    clock.now += 999;
+    assert.equal(await inodes(), 1, 'within the period');
+    clock.now += 1;
+    assert.equal(await inodes(), 1, 'counted again for the next one');
+    while ((await inodes()) !== 2) await new Promise(setImmediate);
+    writeFileSync(join(path, 'b'), '');
+    clock.now += 2000;
+    assert.equal(await inodes(), 3);
+  });
+
+  it('tells nothing when the period is 0 or less, and forgets pods', async (t) => {
+    for (const period of [0, -1]) {
+      const { usage, at } = make(t, period);
+      at('empty-dir', 'data');
+      assert.equal((await usage.of([pod('u1', { name: 'data', emptyDir: {} })])).size, 0);
+    }
+    const { usage, at } = make(t);
+    at('empty-dir', 'data');
+    assert.equal((await usage.of([pod('u1', { name: 'data', emptyDir: {} })])).size, 1);
+    assert.equal((await usage.of([])).size, 0);
+  });
+
+  it('tells the file system of a claim with the claim', async (t) => {
+    const { usage } = make(t, 1000, () => [
+      { name: 'disk', path: '/x' },
+      { name: 'own', path: '/y' },
+    ]);
+    const one = pod('u1', { name: 'disk', persistentVolumeClaim: { claimName: 'c' } }, { name: 'own', ephemeral: {} });
+    const others = (await usage.of([one])).get('u1')?.others;
+    assert.deepEqual(
+      others?.map(({ pvcRef }) => pvcRef),
+      [
+        { name: 'c', namespace: 'shop' },
+        { name: 'web-own', namespace: 'shop' },
+      ],
+    );
+    assert.equal(others[0]?.usedBytes, 30);
+    assert.equal(others[0]?.inodesUsed, 6);
+  });
+
+  it('does not follow a name out of the folder of the pod', async (t) => {
+    const { usage } = make(t);
+    const found = await usage.of([
+      pod('u1', { name: '../../../..', emptyDir: {} }),
+      pod('..', { name: 'a', emptyDir: {} }),
+    ]);
+    assert.deepEqual(
+      [...found.values()].flatMap(({ ephemeral }) => ephemeral),
+      [],
+    );
+  });
+});
