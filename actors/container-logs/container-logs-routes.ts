@@ -4,7 +4,7 @@ import { goQuote } from '../../machines/container-config/go-json.ts';
 import type { FeatureGates } from '../configuration/feature-gates.ts';
 import type { NodeView } from '../server/node-view.ts';
 import { BodyWriter } from './body-writer.ts';
-import { parseGoQuery } from './go-query.ts';
+import { parseGoQuery } from '../server/go-query.ts';
 import { LineWriter } from './line-writer.ts';
 import { hasContainer, logTarget } from './log-status.ts';
 import { parsePodLogOptions } from './parse-options.ts';

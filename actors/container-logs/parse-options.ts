@@ -1,4 +1,4 @@
-import { firstValue } from './go-query.ts';
+import { firstValue } from '../server/go-query.ts';
 import { readStamp, ZERO_STAMP } from './stamp.ts';
 import type { Stamp } from './stamp.ts';
 

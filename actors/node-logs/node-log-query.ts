@@ -1,5 +1,5 @@
 import { goJson, goQuote } from '../../machines/container-config/go-json.ts';
-import { firstValue } from '../container-logs/go-query.ts';
+import { firstValue } from '../server/go-query.ts';
 import { isBefore, readStamp } from '../container-logs/stamp.ts';
 import type { Stamp } from '../container-logs/stamp.ts';
 import { re2Problem } from './re2-syntax.ts';

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { FeatureGates } from '../configuration/feature-gates.ts';
 import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
-import { parseGoQuery, unescapePath } from '../container-logs/go-query.ts';
+import { parseGoQuery, unescapePath } from '../server/go-query.ts';
 import { FileServer, httpError } from './file-server.ts';
 import { aggregate, parseNodeLogQuery, validateNodeLogQuery } from './node-log-query.ts';
 import type { NodeLogQuery } from './node-log-query.ts';

@@ -101,7 +101,10 @@ export function routeUpgrades(app: FastifyInstance, server: Server): void {
     response.assignSocket(socket);
     // An answer without a change of protocol ends the connection.
     response.shouldKeepAlive = false;
-    response.on('finish', () => socket.end());
+    response.on('finish', () => {
+      response.detachSocket(socket);
+      socket.destroySoon();
+    });
     rememberUpgrade(request, { socket, head });
     app.routing(request, response);
   });

@@ -1,6 +1,6 @@
 import { goQuote } from '../../machines/container-config/go-json.ts';
-import { firstOf } from './go-query.ts';
-import type { Query } from './go-query.ts';
+import { firstValue } from '../server/go-query.ts';
+import type { GoQuery } from '../server/go-query.ts';
 
 /** Which streams an exec or attach wants. */
 export interface RemoteCommandOptions {
@@ -17,8 +17,8 @@ export type Parsed<T> = { ok: true; value: T } | { ok: false; error: string };
  * `input`, `output`, `error` and `tty`, of which only `1` counts as yes. With a terminal there is no stderr of its own
  * (k8s.io/kubelet/pkg/cri/streaming/remotecommand NewOptions).
  */
-export function remoteCommandOptions(query: Query): Parsed<RemoteCommandOptions> {
-  const asked = (name: string): boolean => firstOf(query, name) === '1';
+export function remoteCommandOptions(query: GoQuery): Parsed<RemoteCommandOptions> {
+  const asked = (name: string): boolean => firstValue(query, name) === '1';
   const tty = asked('tty');
   const value = { stdin: asked('input'), stdout: asked('output'), stderr: asked('error') && !tty, tty };
   if (!value.stdin && !value.stdout && !value.stderr) {
@@ -31,7 +31,7 @@ export function remoteCommandOptions(query: Query): Parsed<RemoteCommandOptions>
  * `port`, once or more, each a list with commas; it is needed only by WebSocket clients, since SPDY names the port with
  * each stream (portforward NewV4Options).
  */
-export function portForwardPorts(query: Query): Parsed<number[]> {
+export function portForwardPorts(query: GoQuery): Parsed<number[]> {
   const texts = query.get('port') ?? [];
   if (texts.length === 0) return { ok: false, error: 'query parameter "port" is required' };
   const ports: number[] = [];

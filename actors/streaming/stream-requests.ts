@@ -6,7 +6,7 @@ import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { NodeView } from '../server/node-view.ts';
 import type { StreamBridges } from './bridges.ts';
 import { findRunningPod, findSandboxId } from './find-container.ts';
-import { queryOf } from './go-query.ts';
+import { parseGoQuery } from '../server/go-query.ts';
 import { isWebSocket, offeredProtocols, PORT_FORWARD_TUNNEL, REMOTE_COMMAND_V5 } from './protocols.ts';
 import { Refusal } from './refusal.ts';
 import type { StreamPlan } from './serve-stream.ts';
@@ -46,7 +46,7 @@ export type StreamRequest = (
 
 /** `/exec`: the UID of the path plays no part, as in kubelet. */
 export const execRequest: StreamRequest = async (sources, request, params, signal) => {
-  const query = queryOf(request.url);
+  const query = parseGoQuery(request.url);
   const options = accepted(remoteCommandOptions(query));
   podOf(sources, params);
   const containerId = await runningContainer(sources.cri, params, signal);
@@ -57,7 +57,7 @@ export const execRequest: StreamRequest = async (sources, request, params, signa
 
 /** `/attach`: whether there is a terminal is the container's matter, whatever the query says. */
 export const attachRequest: StreamRequest = async (sources, request, params, signal) => {
-  const asked = accepted(remoteCommandOptions(queryOf(request.url)));
+  const asked = accepted(remoteCommandOptions(parseGoQuery(request.url)));
   const pod = podOf(sources, params);
   const fullName = `${params.podID}_${params.podNamespace}`;
   const missing = new Refusal(500, `container ${params.containerName} not found in pod ${fullName}`);
@@ -76,7 +76,7 @@ export const attachRequest: StreamRequest = async (sources, request, params, sig
 export const portForwardRequest: StreamRequest = async (sources, request, params, signal) => {
   const tunnel = isWebSocket(request.headers) && offeredProtocols(request.headers).includes(PORT_FORWARD_TUNNEL);
   const spdy = tunnel || !isWebSocket(request.headers);
-  const port = spdy ? [] : accepted(portForwardPorts(queryOf(request.url)));
+  const port = spdy ? [] : accepted(portForwardPorts(parseGoQuery(request.url)));
   const pod = podOf(sources, params);
   const uid = pod.metadata?.uid ?? '';
   if (params.uid !== undefined && uid !== params.uid) throw new Refusal(404, 'pod not found');

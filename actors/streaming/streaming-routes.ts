@@ -4,7 +4,7 @@ import type { NodeView } from '../server/node-view.ts';
 import { upgradeOf } from '../server/upgrade.ts';
 import { ownBridges } from './bridges.ts';
 import type { StreamBridges } from './bridges.ts';
-import { firstOf, queryOf } from './go-query.ts';
+import { firstValue, parseGoQuery } from '../server/go-query.ts';
 import { OpenStreams } from './open-streams.ts';
 import { answered, sendProxyError, sendRefusal, Refusal } from './refusal.ts';
 import { runInContainer } from './run-in-container.ts';
@@ -90,7 +90,7 @@ export function addStreamingRoutes(app: FastifyInstance, options: StreamingRoute
     await streams.runQuiet(request.raw.socket, async (signal) => {
       try {
         podOf(sources, params);
-        const cmd = firstOf(queryOf(request.url), 'cmd').split(' ');
+        const cmd = firstValue(parseGoQuery(request.url), 'cmd').split(' ');
         const output = await runInContainer(sources.cri, params, cmd, signal);
         if (output.length > 0) reply.type('application/json');
         void reply.code(200).send(output.length > 0 ? output : undefined);

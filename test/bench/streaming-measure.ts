@@ -47,7 +47,7 @@ export async function measureStreaming(
     return new RunningCommand(program, [command, '-url', `${base}${path}`, ...flags, ...args], {});
   };
   const execPath = (script: string, more = '') =>
-    `/exec/${space.name}/work/main?command=sh&command=-c&command=${encodeURIComponent(script)}&output=1${more}`;
+    `/exec/${space.name}/work/main?command=sh&command=-c&command=${encodeURIComponent(script)}&output=1&error=1${more}`;
   const bytes = wish.mebibytes * MIB;
   const mustBeGood = async (command: RunningCommand) => {
     const end = await command.mustEnd(300_000);

@@ -173,8 +173,16 @@ describe('exec over WebSocket v5 by the SPDY server of a real containerd', () =>
       url: `${c.containerd.endpoint}`,
       options: { stdin: false, stdout: true, stderr: false, tty: false },
     };
-    const url = (await c.cri.call(RuntimeServiceService.exec, { containerId: container, cmd: ['true'], stdout: true }))
-      .url;
+    const url = (
+      await c.cri.call(RuntimeServiceService.exec, {
+        containerId: container,
+        cmd: ['true'],
+        tty: false,
+        stdin: false,
+        stdout: true,
+        stderr: false,
+      })
+    ).url;
     next.url = url.replace(/[^/]*$/, 'unknown-token');
     const session = new ClientSession(server.url);
     await assert.rejects(session.open(), /Unexpected server response: 404/);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseGoQuery } from '../../../actors/container-logs/go-query.ts';
+import { parseGoQuery } from '../../../actors/server/go-query.ts';
 import {
   aggregate,
   journalArguments,

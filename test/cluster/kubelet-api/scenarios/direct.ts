@@ -28,7 +28,8 @@ interface PythonEnd {
 export function directScenarios(api: ApiFixture): void {
   const base = (scheme: string) => `${scheme}://${api.node().address}:${api.node().ports.port}`;
   const execUrl = (scheme: string, command: readonly string[], more: Readonly<Record<string, string>>) => {
-    const query = new URLSearchParams([...command.map((word) => ['command', word]), ...Object.entries(more)]);
+    const query = new URLSearchParams(more);
+    for (const word of command) query.append('command', word);
     return `${base(scheme)}/exec/${api.space().name}/${WORK}/main?${query.toString()}`;
   };
   const go = async (command: string, url: string, ...args: string[]) => {

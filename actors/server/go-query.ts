@@ -1,3 +1,6 @@
+/** The parameters of a request, by name, each with its values in order (Go's `url.Values`). */
+export type GoQuery = ReadonlyMap<string, readonly string[]>;
+
 /**
  * Reads the query of a request target as Go's `net/url` does: pairs with a bad escape or a `;` are left out, a name may
  * come several times, `+` is a space.
@@ -21,7 +24,7 @@ export function parseGoQuery(target: string): Map<string, string[]> {
 }
 
 /** The first value of that name, '' when there is none (`url.Values.Get`). */
-export function firstValue(values: ReadonlyMap<string, readonly string[]>, name: string): string {
+export function firstValue(values: GoQuery, name: string): string {
   return values.get(name)?.[0] ?? '';
 }
 
