@@ -69,7 +69,8 @@ export class NodePages {
     this.gates = resolveFeatureGates(config.featureGates).gates;
     this.checks = [logCheck, ...options.checks];
     this.startedAt = now() - performance.now();
-    this.stats = new StatsProvider({ node, cri, reader: this.reader(), config, flags, log, now });
+    const onVolumeCounted = (seconds: number) => options.metrics.volumeCount.observe({ metric_source: 'du' }, seconds);
+    this.stats = new StatsProvider({ node, cri, reader: this.reader(), config, flags, log, now, onVolumeCounted });
     this.patterns = kubeletPatterns({
       debugging: config.enableDebuggingHandlers,
       healthChecks: ['ping', ...this.checkNames],
@@ -88,7 +89,7 @@ export class NodePages {
   addOpenPages(app: FastifyInstance): void {
     const { node, cri, metrics, log, now, config, flags, beforeScrape } = this.options;
     addHealthzRoutes(app, this.checks, log, this.slis);
-    addSliRoutes(app, this.slis, metrics);
+    addSliRoutes(app, this.slis);
     addPodRoutes(app, node);
     addStatsRoutes(app, { stats: this.stats, log });
     addMetricsRoutes(app, metrics, async () => {

@@ -13,7 +13,11 @@ export function addDebugFlagsRoutes(
   app.all('/debug/flags/v', (request, reply) => {
     if (!enabled) return httpError(reply, 405, 'flags endpoint is disabled.');
     const answer = (status: number, text: string) =>
-      reply.code(status).header('x-content-type-options', 'nosniff').header('content-type', 'text/plain').send(text);
+      reply
+        .code(status)
+        .header('x-content-type-options', 'nosniff')
+        .header('content-type', 'text/plain')
+        .send(`${text}\n`);
     if (request.method !== 'PUT') return answer(406, 'unsupported http method');
     const text = typeof request.body === 'string' ? request.body : '';
     if (!/^\d+$/.test(text)) return answer(400, `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);

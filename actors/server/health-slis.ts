@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { TextWriter } from '../metrics/text-format.ts';
-import type { Metrics } from '../metrics/metrics-registry.ts';
+import { TEXT_FORMAT_CONTENT_TYPE, TextWriter } from '../metrics/text-format.ts';
+import { processStart } from '../metrics/process-metrics.ts';
 
 /** Counts how health checks end, for `/metrics/slis` (KEP-3466). */
 export class HealthSlis {
@@ -44,15 +44,17 @@ export class HealthSlis {
 }
 
 /** Adds `/metrics/slis`; `DELETE` begins to count anew. */
-export function addSliRoutes(app: FastifyInstance, slis: HealthSlis, metrics: Metrics): void {
+export function addSliRoutes(app: FastifyInstance, slis: HealthSlis): void {
   app.all('/metrics/slis', (request, reply) => {
     if (request.method === 'DELETE') {
       slis.reset();
-      return reply.header('x-content-type-options', 'nosniff').type('text/plain').send('metrics reset\n');
+      return reply.type('text/plain; charset=utf-8').send('metrics reset\n');
     }
     const writer = new TextWriter();
     slis.write(writer);
-    return reply.type(metrics.contentType).send(writer.toString());
+    writer.family('process_start_time_seconds', 'Start time of the process since unix epoch in seconds.', 'gauge');
+    writer.sample('process_start_time_seconds', {}, processStart());
+    return reply.type(TEXT_FORMAT_CONTENT_TYPE).send(writer.toString());
   });
 }
 

@@ -4,12 +4,18 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import { createServer, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
+import { unescapePath } from './go-query.ts';
 import { httpError, restfulError } from './go-answers.ts';
 import { MUX_REDIRECT_STATUS, redirectBody, serveMux } from './serve-mux.ts';
 import { rememberUpgrade } from './upgrade.ts';
 
 /** First parts of paths where kubelet has plain Go handlers, which answer every method; elsewhere go-restful chooses. */
 const PLAIN_HANDLERS = new Set(['healthz', 'metrics', 'configz', 'flagz', 'statusz', 'debug', 'actorlet']);
+
+/** The one web service below a path of plain handlers. */
+const PPROF = '/debug/pprof';
+/** Web services whose paths go-restful takes with and without a slash at the end. */
+const SLASH_IS_FREE = /^(\/(?:run|exec|attach|portForward|containerLogs|checkpoint)\/[^?]*[^/?])\/+(\?|$)/;
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
@@ -47,7 +53,9 @@ export function createHttpApp(
     exposeHeadRoutes: false,
     maxRequestsPerSocket: 0,
     forceCloseConnections: 'idle',
-    routerOptions: { ignoreTrailingSlash: false, caseSensitive: true, maxParamLength: 1024 },
+    // As long as the head may be: what is too long is a name that nothing has.
+    routerOptions: { ignoreTrailingSlash: false, caseSensitive: true, maxParamLength: HTTP_LIMITS.maxHeaderSize },
+    rewriteUrl: ({ url = '/' }) => asText(withoutSlash(url)),
     serverFactory: (handler) => makeServer(handler),
   });
   // Bodies are of no type here; the one page that takes one reads it as text.
@@ -55,7 +63,7 @@ export function createHttpApp(
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   const methodsOf = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
-    if (PLAIN_HANDLERS.has(url.split('/', 2)[1] ?? '')) return;
+    if (PLAIN_HANDLERS.has(url.split('/', 2)[1] ?? '') && !url.startsWith(PPROF)) return;
     const methods = methodsOf.get(url) ?? new Set();
     for (const one of [method].flat()) methods.add(one);
     methodsOf.set(url, methods);
@@ -81,8 +89,10 @@ export function createHttpApp(
   return app;
 }
 
-/** To be called once all routes are there: adds what go-restful says of a method that a path does not have. */
-export function refuseOtherMethods(app: FastifyInstance): void {
+/** Once all routes are there: adds what go-restful says of a method that a path does not have. */
+export async function refuseOtherMethods(app: FastifyInstance): Promise<void> {
+  // Routes of a scope of their own come when it is loaded.
+  await app.after();
   for (const [url, methods] of [...(methodsByApp.get(app) ?? [])]) {
     const allow = [...methods].join(', ');
     app.route({
@@ -108,6 +118,27 @@ export function routeUpgrades(app: FastifyInstance, server: Server): void {
     rememberUpgrade(request, { socket, head });
     app.routing(request, response);
   });
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(SLASH_IS_FREE, '$1$2');
+}
+
+/** Bytes of a path that are no text name nothing; the router would answer 400 where Go looks, and finds nothing. */
+function asText(url: string): string {
+  const end = url.search(/[?#]|$/);
+  return url.slice(0, end).split('/').map(partAsText).join('/') + url.slice(end);
+}
+
+function partAsText(part: string): string {
+  try {
+    decodeURIComponent(part);
+    return part;
+  } catch {
+    // A broken escape stays: Go answers 400 to it as well.
+    const text = unescapePath(part);
+    return text === undefined ? part : encodeURIComponent(text);
+  }
 }
 
 /** The request target without scheme and host, which a client of a proxy may send. */

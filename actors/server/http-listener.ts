@@ -36,7 +36,7 @@ export async function listen(
   server: string,
   field: string,
 ): Promise<RunningServer> {
-  refuseOtherMethods(app);
+  await refuseOtherMethods(app);
   try {
     await app.listen({ host: address, port });
   } catch (cause) {

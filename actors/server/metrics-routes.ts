@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Metrics } from '../metrics/metrics-registry.ts';
+import { TEXT_FORMAT_CONTENT_TYPE } from '../metrics/text-format.ts';
 
 /**
  * Adds `/metrics` and `/metrics/probes`. As plain Go handlers they answer every method.
@@ -8,9 +9,9 @@ import type { Metrics } from '../metrics/metrics-registry.ts';
 export function addMetricsRoutes(app: FastifyInstance, metrics: Metrics, beforeScrape: () => Promise<string>): void {
   app.all('/metrics', async (_request, reply) => {
     const more = await beforeScrape();
-    return reply.type(metrics.contentType).send((await metrics.text()) + more);
+    return reply.type(TEXT_FORMAT_CONTENT_TYPE).send((await metrics.text()) + more);
   });
   app.all('/metrics/probes', async (_request, reply) => {
-    return reply.type(metrics.contentType).send(await metrics.probesText());
+    return reply.type(TEXT_FORMAT_CONTENT_TYPE).send(await metrics.probesText());
   });
 }

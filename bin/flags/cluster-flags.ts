@@ -13,7 +13,7 @@ export const clusterFlags: readonly FlagSpec[] = [
     name: 'bootstrap-kubeconfig',
     kind: 'string',
     group: 'Cluster',
-    acts: false,
+    acts: true,
     usage: 'kubeconfig to ask for a client certificate with',
   },
   {

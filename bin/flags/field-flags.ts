@@ -18,7 +18,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'authentication.anonymous.enabled',
     preset: 'true',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets authentication.anonymous.enabled',
   },
   {
@@ -28,7 +28,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'authentication.webhook.enabled',
     preset: 'false',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets authentication.webhook.enabled',
   },
   {
@@ -38,7 +38,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'authentication.webhook.cacheTTL',
     preset: '2m0s',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets authentication.webhook.cacheTTL',
   },
   {
@@ -48,7 +48,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'authorization.mode',
     preset: 'AlwaysAllow',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets authorization.mode',
   },
   {
@@ -58,7 +58,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'authorization.webhook.cacheAuthorizedTTL',
     preset: '5m0s',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets authorization.webhook.cacheAuthorizedTTL',
   },
   {
@@ -68,7 +68,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'authorization.webhook.cacheUnauthorizedTTL',
     preset: '30s',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets authorization.webhook.cacheUnauthorizedTTL',
   },
   {
@@ -96,7 +96,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'authentication.x509.clientCAFile',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets authentication.x509.clientCAFile',
   },
   {
@@ -175,7 +175,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'enableDebuggingHandlers',
     preset: 'true',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets enableDebuggingHandlers',
   },
   {
@@ -556,7 +556,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'rotateCertificates',
     preset: 'false',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets rotateCertificates',
   },
   {
@@ -566,7 +566,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'serverTLSBootstrap',
     preset: 'false',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets serverTLSBootstrap',
   },
   {
@@ -586,7 +586,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'streamingConnectionIdleTimeout',
     preset: '4h0m0s',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets streamingConnectionIdleTimeout',
   },
   {
@@ -595,7 +595,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'systemCgroups',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets systemCgroups',
   },
   {
@@ -622,7 +622,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'tlsCertFile',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets tlsCertFile',
   },
   {
@@ -631,7 +631,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'tlsCipherSuites',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets tlsCipherSuites',
   },
   {
@@ -640,7 +640,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'tlsMinVersion',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets tlsMinVersion',
   },
   {
@@ -649,7 +649,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'tlsPrivateKeyFile',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets tlsPrivateKeyFile',
   },
   {
@@ -698,7 +698,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'volumeStatsAggPeriod',
     preset: '1m0s',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets volumeStatsAggPeriod',
   },
 ];

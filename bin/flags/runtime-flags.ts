@@ -84,7 +84,7 @@ export const runtimeFlags: readonly FlagSpec[] = [
     name: 'runtime-cgroups',
     kind: 'string',
     group: 'Container runtime',
-    acts: false,
+    acts: true,
     usage: 'cgroup that the runtime runs in',
   },
   {

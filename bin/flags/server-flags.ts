@@ -49,7 +49,7 @@ export const serverFlags: readonly FlagSpec[] = [
     field: 'port',
     preset: '10250',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'port of the HTTPS server',
   },
   {
@@ -59,7 +59,7 @@ export const serverFlags: readonly FlagSpec[] = [
     field: 'enableServer',
     preset: 'true',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'run the HTTPS server',
   },
   {
@@ -67,7 +67,7 @@ export const serverFlags: readonly FlagSpec[] = [
     kind: 'string',
     group: 'Server',
     preset: '/var/lib/kubelet/pki',
-    acts: false,
+    acts: true,
     usage: "folder with the agent's certificates",
   },
 ];

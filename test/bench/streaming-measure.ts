@@ -31,14 +31,27 @@ export interface StreamingFigures {
 
 const MIB = 1 << 20;
 
-/** Measures a node whose agent runs; its pods are gone at the end. */
+/** Measures a node whose agent runs; its pods are gone at the end, also after a failure. */
 export async function measureStreaming(
   plane: ControlPlane,
   node: ClusterNode,
   wish: StreamingWish,
 ): Promise<StreamingFigures> {
   const space = await Space.make(plane, node.name);
-  await furnish(space, node, wish.pods);
+  try {
+    await furnish(space, node, wish.pods);
+    return await measure(plane, node, space, wish);
+  } finally {
+    await empty(space);
+  }
+}
+
+async function measure(
+  plane: ControlPlane,
+  node: ClusterNode,
+  space: Space,
+  wish: StreamingWish,
+): Promise<StreamingFigures> {
   const files = await nodeClient(plane);
   const program = await clusterTool('stream-client');
   const base = `https://${node.address}:${node.ports.port}`;
@@ -108,7 +121,6 @@ export async function measureStreaming(
     return { mebibytesPerSecond: { execStdin, execStdout, portForward, portForward20 }, ms, cpuMsPerGiB, rssMiB };
   } finally {
     raw.close();
-    await empty(space);
   }
 }
 

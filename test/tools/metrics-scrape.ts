@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClusterNode } from '../cluster/support/cluster-node.ts';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
-import { furnishNode, METRIC_PAGES, SCENARIO_CONFIG, scrapeNode } from '../cluster/support/metrics-scenario.ts';
+import { furnishNode, METRIC_PAGES, pageFile, SCENARIO_CONFIG, scrapeNode } from '../cluster/support/metrics-scenario.ts';
 import { Space } from '../cluster/support/space.ts';
 
 const [agent, folder] = process.argv.slice(2);
@@ -20,7 +20,7 @@ try {
   const scrape = await scrapeNode(plane, node);
   await mkdir(folder, { recursive: true });
   for (const page of METRIC_PAGES) {
-    await writeFile(join(folder, `${page.slice(1).replace('/', '-')}.txt`), scrape[page]);
+    await writeFile(join(folder, pageFile(page)), scrape[page]);
   }
 } finally {
   await node?.stop();

@@ -84,7 +84,7 @@ function differences(question: Question, got: Answer, wanted: Answer): string[] 
     ...(bodyCounts ? [['body', got.body, wanted.body] as const] : []),
   ] as const;
   return parts.flatMap(([what, a, b]) =>
-    a === b || may.includes(what) ? [] : [`${where}: ${what} ${JSON.stringify(a)}, not ${JSON.stringify(b)}`],
+    a === b || may.includes(what) ? [] : [`${question.path}: ${what} ${JSON.stringify(a)}, not ${JSON.stringify(b)}`],
   );
 }
 
@@ -120,8 +120,8 @@ test('every path and method, with every identity, answers as the reference does'
   try {
     reference = await furnished(other);
     const all = questions(ALL_METHODS);
-    // a difference, and the identities that saw it
-    const odd = new Map<string, string[]>();
+    // a difference, and who saw it with which method
+    const odd = new Map<string, { methods: Set<string>; who: Set<string> }>();
     const [none, ...others] = await known.strangers();
     const [certificate, ...tokens] = await fullRights(plane);
     for (const [identities, list] of [
@@ -134,11 +134,18 @@ test('every path and method, with every identity, answers as the reference does'
         list.forEach((question, i) => {
           const [a, b] = [ours[i], theirs[i]];
           if (a === undefined || b === undefined) return;
-          for (const line of differences(question, a, b)) odd.set(line, [...(odd.get(line) ?? []), identity.name]);
+          for (const line of differences(question, a, b)) {
+            const seen = odd.get(line) ?? { methods: new Set(), who: new Set() };
+            odd.set(line, seen);
+            seen.methods.add(question.method);
+            seen.who.add(identity.name);
+          }
         });
       }
     }
-    const told = [...odd].map(([line, who]) => `${line} (${who.join(', ')})`);
+    const told = [...odd].map(
+      ([line, { methods, who }]) => `${[...methods].join(' ')} ${line} (${[...who].join(', ')})`,
+    );
     assert.equal(told.length, 0, `${told.length} differences:\n${told.slice(0, 300).join('\n')}`);
   } finally {
     await other.stop();

@@ -22,8 +22,13 @@ export type MetricPage = (typeof METRIC_PAGES)[number];
 /** Text of each page. */
 export type Scrape = Record<MetricPage, string>;
 
+/** Name of the file in which tools keep a page. */
+export function pageFile(page: MetricPage): string {
+  return `${page.slice(1).replace('/', '-')}.txt`;
+}
+
 /** Further fields of the configuration that {@link furnishNode} wants. */
-export const SCENARIO_CONFIG = { enforceNodeAllocatable: [] } as const;
+export const SCENARIO_CONFIG = { enforceNodeAllocatable: [], rotateCertificates: true, serverTLSBootstrap: true } as const;
 
 /** Puts pods of many kinds on a node and has all that happen of which metrics tell. Takes about a minute. */
 export async function furnishNode(plane: ControlPlane, node: ClusterNode, space: Space): Promise<void> {
@@ -41,7 +46,7 @@ export async function furnishNode(plane: ControlPlane, node: ClusterNode, space:
           livenessProbe: { ...exec('false'), failureThreshold: 1000 },
           lifecycle: { postStart: { exec: { command: ['true'] } } },
           resources: { requests: { cpu: '10m', memory: '16Mi' }, limits: { cpu: '500m', memory: '64Mi' } },
-          volumeMounts: ['cm', 'sec', 'all', 'empty', 'down'].map((name) => ({ name, mountPath: `/v/${name}` })),
+          volumeMounts: ['cm', 'sec', 'all', 'empty', 'down', 'host'].map((name) => ({ name, mountPath: `/v/${name}` })),
         }),
       },
     ],

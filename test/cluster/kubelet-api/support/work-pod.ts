@@ -17,10 +17,14 @@ export async function workPod(name: string, nodeName: string, more: readonly Con
     command: ['/tools/stream-client', 'echo', '-port', String(ECHO_PORT)],
     volumeMounts,
   };
-  const main = shell(
-    'main',
-    'trap "kill $!; exit 0" TERM; echo ready; usleep 300000; echo trouble >&2; sleep 100000 & wait $!',
-  );
+  const main = {
+    ...shell(
+      'main',
+      'trap "kill $!; exit 0" TERM; echo ready; usleep 300000; echo trouble >&2; touch /tmp/told; sleep 100000 & wait $!',
+    ),
+    // Ready once its log has both lines.
+    readinessProbe: { exec: { command: ['test', '-e', '/tmp/told'] }, periodSeconds: 1 },
+  };
   return apiPod(name, [main, echo, ...more], {
     nodeName,
     terminationGracePeriodSeconds: 1,

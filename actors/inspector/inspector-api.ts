@@ -1,0 +1,112 @@
+import type { Chart } from '../../machines/charts/chart.ts';
+
+/**
+ * What the inspector's server tells its page, as JSON: the same for a running agent and for journal files, since both
+ * are read from journals. Times are ms since the epoch.
+ *
+ *   GET /api/about                      -> {@link About}
+ *   GET /api/charts                     -> Chart[]
+ *   GET /api/pods                       -> PodLine[]
+ *   GET /api/pods/UID/steps?from=&limit= -> StepPage (limit at most 2000)
+ *   GET /api/pods/UID/steps/INDEX       -> StepDetail
+ *   GET /api/pods/UID/explain?index=    -> what `actorlet explain --json` gives, at that moment
+ *   WebSocket /api/live                 -> LiveMessage, one JSON object a message
+ *
+ * Errors: `{ "error": text }` with 401 (no token), 404 (no such pod or step), 400 (bad parameter).
+ */
+export interface About {
+  /** `live`: journals of a running agent that go on; `files`: nothing more comes. */
+  mode: 'live' | 'files';
+  nodeName: string;
+  version: string;
+  /** Oldest and newest moment in the journals. */
+  from: number;
+  to: number;
+  charts: Chart[];
+}
+
+/** One pod of the list. */
+export interface PodLine {
+  uid: string;
+  namespace: string;
+  name: string;
+  /** `api`, `file`, `http`, or `orphan`. */
+  source: string;
+  /** Dotted path of the pod machine. */
+  state: string;
+  /** `status.phase`. */
+  phase: string;
+  /** What it waits for, in words. */
+  why: string;
+  /** Since when it is in that state. */
+  since: number;
+  startedAt: number;
+  restarts: number;
+  containers: number;
+  ready: number;
+  /** Its machine has ended. */
+  gone: boolean;
+  /** Steps in the journal. */
+  steps: number;
+}
+
+/** Who sent a message or carries out an effect: the columns of the sequence diagram. */
+export type Lane = 'sources' | 'supervisor' | 'pleg' | 'timer' | 'pod' | 'cri' | 'host' | 'network' | 'images' | 'api';
+
+/** One step of a pod: a message, and what came of it. */
+export interface StepLine {
+  /** 0, 1, 2 ... within this pod. */
+  index: number;
+  at: number;
+  /** Message type, e.g. `effect.done`. */
+  message: string;
+  from: Lane;
+  /** In a few words, e.g. `cri.CreateContainer web`; for an outcome the effect that it answers. */
+  summary: string;
+  before: string;
+  after: string;
+  effects: EffectLine[];
+  /** For an outcome: the step that asked for it, and how long it took, ms. */
+  answers?: { index: number; key: string; ms: number; failed: boolean; error: string };
+}
+
+/** One effect of a step. */
+export interface EffectLine {
+  type: string;
+  key: string;
+  to: Lane;
+  summary: string;
+  /** Index of the step that brought its outcome; absent while there is none. */
+  answeredBy?: number;
+}
+
+/** Part of a pod's steps. */
+export interface StepPage {
+  uid: string;
+  /** Steps there are in all. */
+  total: number;
+  steps: StepLine[];
+}
+
+/** Everything about one moment of a pod. */
+export interface StepDetail {
+  line: StepLine;
+  message: unknown;
+  effects: unknown[];
+  /** State after the step: of the pod machine, and of the machines in its context. */
+  machines: {
+    pod: string;
+    containers: Record<string, string>;
+    probes: Record<string, string>;
+  };
+  spec: unknown;
+  status: unknown;
+  /** The machine's context without spec, status and settings. */
+  context: unknown;
+}
+
+/** What a page hears while it is open. */
+export type LiveMessage =
+  | { type: 'pods'; pods: PodLine[] }
+  /** A pod has so many steps now. */
+  | { type: 'steps'; uid: string; total: number };
