@@ -28,6 +28,12 @@ export const HTTP_LIMITS = {
   keepAliveTimeout: 90_000,
 } as const;
 
+/** No route here has a schema: so fastify need not load what checks and writes by schemas (3 MiB). */
+const NO_SCHEMAS = {
+  buildValidator: () => () => () => true,
+  buildSerializer: () => () => (value: unknown) => JSON.stringify(value),
+};
+
 /** Makes the server that hands its requests to `handler`. */
 export type MakeServer = (handler: RequestListener) => Server;
 
@@ -49,6 +55,7 @@ export function createHttpApp(
   const app = fastify({
     // No logger of its own: it would write a line for each probe of a monitoring system.
     logger: false,
+    schemaController: { compilersFactory: NO_SCHEMAS },
     bodyLimit: 1024,
     exposeHeadRoutes: false,
     maxRequestsPerSocket: 0,
