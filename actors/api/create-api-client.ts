@@ -25,6 +25,8 @@ export interface RequestSeen {
   code: string;
   /** Until the head of the answer. */
   seconds: number;
+  /** Of the body that was sent. */
+  bytes: number;
 }
 
 /** Options of {@link createApiClient}. */
@@ -34,6 +36,10 @@ export interface ApiClientOptions {
   userAgent: string;
   log: Logger;
   onRequest?: (seen: RequestSeen) => void;
+  /** Told of the size of each answer that was read, watches apart. */
+  onAnswer?: (method: string, host: string, bytes: number) => void;
+  /** Told how long each request that is limited waited for its turn. */
+  onTurn?: (method: string, host: string, seconds: number) => void;
   /** For tests; 30 s and 15 s. */
   health?: HealthCheck;
 }
@@ -79,9 +85,13 @@ class Sender {
     const timeoutMs = request.timeoutMs ?? defaultTimeoutMs;
     const limit = new TimeLimit(timeoutMs, request.signal);
     try {
-      if (turns !== undefined) await waitTurn(turns, limit.signal);
+      if (turns !== undefined) {
+        const asked = performance.now();
+        await waitTurn(turns, limit.signal);
+        this.options.onTurn?.(request.method, this.kubeconfig.server.host, (performance.now() - asked) / 1000);
+      }
       const answer = await this.answerOf(request, limit.signal);
-      const text = await readAll(answer);
+      const text = await this.read(request, answer);
       return text === '' ? undefined : parseJson(text);
     } catch (error) {
       throw this.errorOf(error, request, limit, timeoutMs);
@@ -129,7 +139,7 @@ class Sender {
       }
       const { status } = answer;
       if (status >= 200 && status < 300) return answer;
-      const text = await readAll(answer);
+      const text = await this.read(request, answer);
       const seconds = retryAfterSeconds(answer.headers);
       if (status === 401 && identityAgain && this.kubeconfig.credentials.rejected(identity)) {
         identityAgain = false;
@@ -164,8 +174,15 @@ class Sender {
       return answer;
     } finally {
       const seconds = (performance.now() - started) / 1000;
-      this.options.onRequest?.({ method, host: this.kubeconfig.server.host, code, seconds });
+      const bytes = body === undefined ? 0 : Buffer.byteLength(body);
+      this.options.onRequest?.({ method, host: this.kubeconfig.server.host, code, seconds, bytes });
     }
+  }
+
+  private async read({ method }: ApiRequest, answer: HttpAnswer): Promise<string> {
+    const content = await readAll(answer);
+    this.options.onAnswer?.(method, this.kubeconfig.server.host, content.length);
+    return content.toString('utf8');
   }
 
   private async transportSend(request: Parameters<Transport['send']>[0]): Promise<HttpAnswer> {
@@ -207,10 +224,10 @@ async function waitTurn(turns: TokenBucket, signal: AbortSignal): Promise<void> 
   }
 }
 
-async function readAll(answer: HttpAnswer): Promise<string> {
+async function readAll(answer: HttpAnswer): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of wholeBody(answer)) chunks.push(chunk);
-  return (chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)).toString('utf8');
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 }
 
 async function* released(lines: AsyncGenerator<unknown>, limit: TimeLimit): AsyncGenerator<unknown> {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { VolumeSetup } from '../../machines/protocol/effects.ts';
 import type { Ask } from '../shard/ask.ts';
 import type { CgroupHost } from './cgroup-detect.ts';
 
@@ -17,7 +18,14 @@ export interface HostSettings {
   /** Asks the main thread for API objects and tokens; absent where there is no API server. */
   ask?: Ask;
   log: Logger;
+  /** Told of each volume that was set up or failed to be, and of each pod whose volumes were taken down. */
+  onVolume?: (report: VolumeReport) => void;
 }
+
+/** What became of volumes, for metrics; times in seconds. */
+export type VolumeReport =
+  | { did: 'mount'; podUid: string; volume: VolumeSetup; seconds: number; overallSeconds: number; failed: boolean }
+  | { did: 'unmount'; podUid: string; seconds: number; failed: boolean };
 
 /** Default of {@link HostSettings.containerLogsDir}. */
 export const DEFAULT_CONTAINER_LOGS_DIR = '/var/log/containers';

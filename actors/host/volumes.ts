@@ -26,13 +26,29 @@ export async function setUpVolumes(
   settings: HostSettings,
 ): Promise<EffectCatalog['host.SetUpVolumes']['result']> {
   const dir = podDir(settings.rootDir, params.podUid);
+  const asked = performance.now();
   return podWork(dir, async (turn) => {
     const contents = volumeContents(params, settings.ask);
     await turn.alone(async () => {
       for (const part of ['', 'volumes', 'plugins']) await makeDir(join(dir, part), 0o750);
     });
     const made = await Promise.allSettled(
-      params.volumes.map((volume) => setUpVolume(volume, contents.get(volume.name), params, settings, turn)),
+      params.volumes.map(async (volume) => {
+        const began = performance.now();
+        const report = (failed: boolean) => {
+          const now = performance.now();
+          const [seconds, overallSeconds] = [(now - began) / 1000, (now - asked) / 1000];
+          settings.onVolume?.({ did: 'mount', podUid: params.podUid, volume, seconds, overallSeconds, failed });
+        };
+        try {
+          const path = await setUpVolume(volume, contents.get(volume.name), params, settings, turn);
+          report(false);
+          return path;
+        } catch (error) {
+          report(true);
+          throw error;
+        }
+      }),
     );
     const paths: Record<string, string> = {};
     for (const [index, volume] of params.volumes.entries()) {
@@ -54,9 +70,21 @@ export async function tearDownPod(
 ): Promise<Empty> {
   const dir = podDir(settings.rootDir, params.podUid);
   return lastPodWork(dir, async () => {
-    await unmountBelow(dir);
-    await removeTree(dir);
-    return {};
+    const began = performance.now();
+    let failed = true;
+    try {
+      await unmountBelow(dir);
+      await removeTree(dir);
+      failed = false;
+      return {};
+    } finally {
+      settings.onVolume?.({
+        did: 'unmount',
+        podUid: params.podUid,
+        seconds: (performance.now() - began) / 1000,
+        failed,
+      });
+    }
   });
 }
 

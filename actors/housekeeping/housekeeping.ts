@@ -22,6 +22,8 @@ export interface HousekeepingOptions {
   /** Sum of the cpu shares of all burstable pods. */
   burstableShares: () => number;
   log: Logger;
+  /** Told of each round: folders of pods without an owner, and those of them that stay. */
+  onOrphans?: (orphans: { found: number; left: number }) => void;
 }
 
 /** Removes what pods left that no actor owns: their folders, mounts and cgroups (HandlePodCleanups). */
@@ -63,7 +65,8 @@ export class Housekeeping {
     try {
       if (this.options.kubepods !== null) await this.cgroups(this.options.kubepods);
     } finally {
-      await this.folders.once();
+      const orphans = await this.folders.once();
+      this.options.onOrphans?.(orphans);
     }
   }
 

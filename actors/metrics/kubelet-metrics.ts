@@ -33,27 +33,31 @@ export const kubeletMetrics = {
     'long_running',
   ]),
 
-  restClientRequests: counter(
-    'rest_client_requests_total',
-    'Requests to the API server, by status code, method and host.',
-    ['code', 'method', 'host'],
-  ),
-  restClientDuration: histogram(
-    'rest_client_request_duration_seconds',
-    'Time to the head of the answer of the API server, by verb and host.',
-    ['verb', 'host'],
-    [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
-  ),
-
   podStartDuration: histogram(
     'kubelet_pod_start_duration_seconds',
     'Time from the first sight of a pod to its running.',
     [],
     POD_START,
   ),
+  podStartSliDuration: histogram(
+    'kubelet_pod_start_sli_duration_seconds',
+    "Time from a pod's creation to all its containers' running as a watch shows it, without its image pulls.",
+    [],
+    POD_START,
+  ),
+  podStartTotalDuration: histogram(
+    'kubelet_pod_start_total_duration_seconds',
+    "Time from a pod's creation to all its containers' running as a watch shows it, image pulls included.",
+    [],
+    POD_START,
+  ),
+  firstNetworkPodStart: gauge(
+    'kubelet_first_network_pod_start_sli_duration_seconds',
+    'The first value of kubelet_pod_start_sli_duration_seconds of a pod with a network of its own.',
+  ),
   podWorkerDuration: histogram(
     'kubelet_pod_worker_duration_seconds',
-    'Time of one sync of one pod, by operation: create, update or sync.',
+    "Time of one round of a pod's work, from its cause to the end of all that it began: create, update, sync or terminated.",
     ['operation_type'],
   ),
   podWorkerStartDuration: histogram(
@@ -154,6 +158,12 @@ export const kubeletMetrics = {
     IMAGE_PULL,
   ),
 
+  ensureImageRequests: counter(
+    'kubelet_image_manager_ensure_image_requests_total',
+    'Starts of containers by what became of their image: was it there, and had it to be pulled.',
+    ['present_locally', 'pull_policy', 'pull_required'],
+  ),
+
   lifecycleHttpFallbacks: counter(
     'kubelet_lifecycle_handler_http_fallbacks_total',
     'Lifecycle hooks that were served over http after https had failed.',
@@ -181,6 +191,27 @@ export const kubeletMetrics = {
     'pod',
     'namespace',
   ]),
+
+  nodeStartup: gauge(
+    'kubelet_node_startup_duration_seconds',
+    "Time from the machine's boot to the node's being ready.",
+  ),
+  nodeStartupPreKubelet: gauge(
+    'kubelet_node_startup_pre_kubelet_duration_seconds',
+    "Time from the machine's boot to the start of the agent.",
+  ),
+  nodeStartupPreRegistration: gauge(
+    'kubelet_node_startup_pre_registration_duration_seconds',
+    "Time from the agent's start to its first try to register the node.",
+  ),
+  nodeStartupRegistration: gauge(
+    'kubelet_node_startup_registration_duration_seconds',
+    'Time from the first try to register the node to its success.',
+  ),
+  nodeStartupPostRegistration: gauge(
+    'kubelet_node_startup_post_registration_duration_seconds',
+    "Time from the node's registration to its being ready.",
+  ),
 
   featureEnabled: gauge('kubernetes_feature_enabled', 'Feature gates: 1 when on, 0 when off.', ['name', 'stage']),
   buildInfo: gauge('kubernetes_build_info', 'Always 1; the labels say which build this is.', [

@@ -5,12 +5,15 @@ import type {
   Registry as RegistryOf,
 } from 'prom-client';
 import { actorletMetrics } from './actorlet-metrics.ts';
+import { apiMetrics } from './api-metrics.ts';
 import { kubeletMetrics } from './kubelet-metrics.ts';
-import { collectProcessMetrics, Counter, Gauge, Histogram, Registry } from './prometheus.ts';
+import { collectProcess, collectStartTime } from './process-metrics.ts';
+import { idleMetrics, volumeMetrics } from './volume-metrics.ts';
+import { collectNodejs, Counter, Gauge, Histogram, Registry } from './prometheus.ts';
 import type { MetricSpec } from './metric-spec.ts';
 import type { Observation } from './observation.ts';
 
-const catalog = { ...kubeletMetrics, ...actorletMetrics };
+const catalog = { ...kubeletMetrics, ...apiMetrics, ...volumeMetrics, ...idleMetrics, ...actorletMetrics };
 
 /** The prom-client object of a spec, with its label names as type. */
 type Instrument<S> =
@@ -39,7 +42,7 @@ export interface Metrics extends Instruments {
   setPodStates(counts: ReadonlyMap<string, number>): void;
 }
 
-/** Registers everything. `processMetrics: false` leaves out `process_*` and `nodejs_*` (tests: they watch the event loop). */
+/** Registers everything. `processMetrics: false` leaves out `process_*`, `go_*` and `nodejs_*` (for tests). */
 export function createMetrics(options: { processMetrics?: boolean } = {}): Metrics {
   const registry = new Registry();
   const probes = new Registry();
@@ -50,7 +53,11 @@ export function createMetrics(options: { processMetrics?: boolean } = {}): Metri
     instruments[field] = instrument;
     byName.set(spec.name, instrument);
   }
-  if (options.processMetrics !== false) collectProcessMetrics(registry);
+  collectStartTime(probes);
+  if (options.processMetrics !== false) {
+    collectProcess(registry);
+    collectNodejs(registry);
+  }
 
   const typed = instruments as unknown as Instruments;
   return {

@@ -18,21 +18,10 @@ export const { Counter, Gauge, Histogram, Registry }: Parts = {
 };
 
 /**
- * prom-client's default metrics without those that cost CPU while nothing happens: its watch of garbage collections
- * is called at each one, and the histogram of the event loop's lag wakes the process a hundred times a second.
+ * prom-client's default metrics of the heap and the version. Others cost CPU while nothing happens: its watch of garbage
+ * collections is called at each one, and the histogram of the event loop's lag wakes the process a hundred times a second.
  */
-const PROCESS_METRICS = [
-  'processCpuTotal',
-  'processStartTime',
-  'osMemoryHeap',
-  'processOpenFileDescriptors',
-  'processMaxFileDescriptors',
-  'heapSizeAndUsed',
-  'version',
-] as const;
-
-/** Registers `process_*`, and of `nodejs_*` the heap and the version. */
-export function collectProcessMetrics(registry: PromClient.Registry): void {
-  for (const name of PROCESS_METRICS)
+export function collectNodejs(registry: PromClient.Registry): void {
+  for (const name of ['heapSizeAndUsed', 'version'])
     (require(`prom-client/lib/metrics/${name}.js`) as (registry: PromClient.Registry) => void)(registry);
 }

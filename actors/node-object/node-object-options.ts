@@ -25,6 +25,8 @@ export interface NodeObjectOptions {
   pressure?: () => NodePressure;
   /** Errors of a node that shuts down. */
   shutdownErrors?: () => string[];
+  /** Told of the steps of the node's start, for metrics. */
+  startup?: { attempted(): void; registered(): void; becameReady(): void };
   /** ms since the epoch; Date.now by default. */
   now?: () => number;
 }

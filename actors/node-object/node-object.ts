@@ -159,11 +159,13 @@ export class NodeObject {
       try {
         await this.look();
         const facts = this.known();
+        this.options.startup?.attempted();
         const { node, created, events } = await registerNode(this.calls, this.config, facts, this.now(), this.log);
         this.log.info({ node: this.config.nodeName, created }, 'Successfully registered node');
         for (const event of events) this.record(event);
         this.reported();
-        this.own.took(node);
+        if (created) this.options.startup?.registered();
+        this.took(node);
         this.own.start();
         this.begin(created);
         return;
@@ -287,7 +289,7 @@ export class NodeObject {
   private async patch(body: unknown): Promise<void> {
     const name = this.config.nodeName;
     try {
-      this.own.took(await callNode(this.calls, { method: 'PATCH', name, subresource: 'status', body }));
+      this.took(await callNode(this.calls, { method: 'PATCH', name, subresource: 'status', body }));
     } catch (error) {
       // The patch may have been made from an old version: the next try begins with the newest.
       if (error instanceof ApiStatusError && error.status >= 400 && error.status < 500 && error.status !== 429) {
@@ -295,6 +297,13 @@ export class NodeObject {
       }
       throw error;
     }
+  }
+
+  /** What the API server has after a call of ours. */
+  private took(node: Node): void {
+    this.own.took(node);
+    const ready = node.status?.conditions?.find((condition) => condition.type === 'Ready');
+    if (ready?.status === 'True') this.options.startup?.becameReady();
   }
 
   private reported(changed = true): void {

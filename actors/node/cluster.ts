@@ -13,7 +13,10 @@ import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
 import { agentVersion } from '../configuration/version.ts';
 import { ApiEvents } from '../events/api-events.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
+import { restClientHooks } from '../metrics/api-metrics.ts';
 import type { Metrics } from '../metrics/metrics-registry.ts';
+import { NodeStartup } from '../metrics/node-startup.ts';
+import { PodStartLatency } from '../metrics/pod-start-latency.ts';
 import { MirrorPods } from '../mirror-pods/mirror-pods.ts';
 import { NodeObject } from '../node-object/node-object.ts';
 import { createAnswers } from '../objects/answer.ts';
@@ -59,6 +62,8 @@ export class Cluster {
   readonly answers: Ask;
   readonly objects: ObjectStore;
   readonly api: ApiClient;
+  /** How long pods take to start. */
+  readonly starts: PodStartLatency;
   private readonly nodeName: string;
   private readonly tokens: TokenManager;
   private readonly services: ServiceVariables;
@@ -76,12 +81,10 @@ export class Cluster {
       kubeconfig: options.kubeconfig,
       userAgent: `kubelet/${agentVersion()} (linux) actorlet`,
       log,
-      onRequest: ({ method, host, code, seconds }) => {
-        metrics.restClientRequests.inc({ code, method, host });
-        metrics.restClientDuration.observe({ verb: method, host }, seconds);
-      },
+      ...restClientHooks(metrics),
     });
     this.api = api;
+    this.starts = new PodStartLatency(metrics, now);
     this.nodeName = nodeName;
     const limited = api.limited(config.kubeAPIQPS, config.kubeAPIBurst);
     this.eventSink = new ApiEvents({ api, nodeName, qps: config.eventRecordQPS, burst: config.eventBurst, log, now });
@@ -97,8 +100,10 @@ export class Cluster {
       events,
       runtimeState: options.runtimeState,
       plegError: options.plegError,
+      startup: new NodeStartup(metrics, now),
     });
-    this.status = new StatusManager({ api: limited, nodeName, log, now, metrics });
+    const onPatched = (pod: Pod) => this.starts.statusUpdated(pod);
+    this.status = new StatusManager({ api: limited, nodeName, log, now, metrics, onPatched });
     this.mirrors = new MirrorPods({
       api: limited,
       nodeName,
@@ -127,6 +132,7 @@ export class Cluster {
       onList: (pods) => {
         this.status.setApiPods(pods);
         this.mirrors.setApi(pods);
+        for (const pod of pods) this.starts.observed(pod);
       },
       onPod: (pod, gone) => {
         const uid = pod.metadata?.uid ?? '';
@@ -134,6 +140,8 @@ export class Cluster {
           if (gone) part.apiPodGone(uid);
           else part.apiPod(pod);
         }
+        if (gone) this.starts.forget(uid);
+        else this.starts.observed(pod);
       },
       onPods: options.onPods,
     });

@@ -57,6 +57,9 @@ export function handleFromShard(parts: FromShardParts, shard: number, message: F
     case 'metrics':
       parts.metrics.applyObservations(message.batch);
       break;
+    case 'volumes':
+      parts.podMetrics.mounted(shard, message.mounted);
+      break;
     case 'fault':
       log.error(
         { err: new ActorletError(nodeErrors.stepFailed, { pod: message.uid, problem: message.message }) },
@@ -86,12 +89,15 @@ function takeReport({ supervisor, store, intake, cluster }: FromShardParts, repo
 }
 
 async function pull(
-  { pool, puller }: FromShardParts,
+  { pool, puller, cluster }: FromShardParts,
   shard: number,
   { uid, key, effect, params }: Extract<FromShard, { t: 'effect' }>,
 ): Promise<void> {
   try {
-    pool.post(shard, { t: 'result', uid, key, effect, result: await puller.pull(params, uid) });
+    cluster?.starts.pullBegan(uid);
+    const result = await puller.pull(params, uid);
+    cluster?.starts.pullEnded(uid);
+    pool.post(shard, { t: 'result', uid, key, effect, result });
   } catch (error) {
     pool.post(shard, { t: 'result', uid, key, effect, error: errorOf(error) });
   }

@@ -1,4 +1,7 @@
 import type { ApiClient } from '../api/api-client.ts';
+import { authObserver } from '../metrics/api-metrics.ts';
+import { serverCertificateMetrics } from '../metrics/certificate-metrics.ts';
+import type { ServingTls } from '../tls/serving-tls.ts';
 import { resolveFeatureGates } from '../configuration/feature-gates.ts';
 import { startHealthzServer } from '../server/healthz-server.ts';
 import type { RunningServer } from '../server/http-listener.ts';
@@ -72,13 +75,18 @@ async function startGuarded(options: NodeServersOptions, pages: NodePages): Prom
     import('../server/kubelet-server.ts'),
   ]);
   const featureGates = resolveFeatureGates(config.featureGates).gates;
-  const auth = createServerAuth({ config, featureGates, nodeName, api, log, now });
+  const auth = createServerAuth({ config, featureGates, nodeName, api, log, now, hooks: authObserver(metrics) });
   const ends: (() => void | Promise<void>)[] = [() => auth.stop()];
   const stopLocks = async () => {
     for (const end of ends) await end();
   };
   try {
-    const tls = await startServingTls({ config, flags, nodeName, addresses, api, log, now });
+    const serving: { tls?: ServingTls } = {};
+    const reports = config.serverTLSBootstrap
+      ? serverCertificateMetrics(metrics.registry, () => serving.tls?.ttlSeconds() ?? null)
+      : undefined;
+    const tls = await startServingTls({ config, flags, nodeName, addresses, api, log, now, ...reports });
+    serving.tls = tls;
     ends.push(() => tls.stop());
     const server = await startKubeletServer({
       ...{ address: config.address, port: config.port, log, tls, metrics },

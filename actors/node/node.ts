@@ -284,6 +284,10 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     ready: () => sources.allSourcesReady() && pleg.unhealthy() === null,
     burstableShares: () => burstableShares(store.list()),
     log,
+    onOrphans: ({ found, left }) => {
+      metrics.orphanPodVolumes.set(found);
+      metrics.orphanPodVolumeErrors.set(left);
+    },
   });
   housekeeping.start();
   const rotation = startNodeLogRotation(cri, config, containerLogsDir, log);

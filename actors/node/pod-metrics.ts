@@ -6,6 +6,7 @@ import { resolveFeatureGates } from '../configuration/feature-gates.ts';
 import { FEATURE_GATES } from '../configuration/feature-gate-table.ts';
 import { KUBERNETES_VERSION, agentVersion } from '../configuration/version.ts';
 import type { Metrics } from '../metrics/metrics-registry.ts';
+import { wantedPlugins } from '../metrics/volume-plugins.ts';
 import type { PodStore } from '../status/pod-store.ts';
 
 const LIFECYCLES = ['sync', 'terminating', 'terminated'] as const;
@@ -22,6 +23,8 @@ const WORKING = [
 export class PodMetrics {
   private readonly metrics: Metrics;
   private readonly orphans = new Set<string>();
+  /** Volumes that are set up, by shard and plugin. */
+  private readonly volumes = new Map<number, Readonly<Record<string, number>>>();
   /** Bytes of the supervisor's journal that are counted already. */
   private journaled = 0;
 
@@ -45,6 +48,11 @@ export class PodMetrics {
     if (tracked.comeback !== null) this.metrics.restartedPods.inc({ static: staticLabel(tracked) });
   }
 
+  /** How many volumes of each plugin are set up in a shard's pods. */
+  mounted(shard: number, counts: Readonly<Record<string, number>>): void {
+    this.volumes.set(shard, counts);
+  }
+
   /** Brings the gauges up to date, before a scrape. */
   scrape(supervisor: { context: SupervisorContext; journalBytes: number }, store: PodStore): void {
     const { metrics } = this;
@@ -55,6 +63,7 @@ export class PodMetrics {
     const desired: Record<string, number> = { '': 0, true: 0 };
     const active: Record<string, number> = { '': 0, true: 0 };
     let ephemeral = 0;
+    const wanted = new Map<string, number>();
     for (const tracked of trackedPods(pods)) {
       const lifecycle = lifecycleOf(store.reportOf(tracked.uid)?.state ?? '');
       const isStatic = staticLabel(tracked);
@@ -64,6 +73,7 @@ export class PodMetrics {
       if (config !== 'desired' && tracked.comeback === null) continue;
       desired[isStatic] = (desired[isStatic] ?? 0) + 1;
       if (lifecycle !== 'terminated') active[isStatic] = (active[isStatic] ?? 0) + 1;
+      if (lifecycle !== 'terminated') for (const plugin of wantedPlugins(tracked.pod)) add(wanted, plugin, 1);
       ephemeral += tracked.pod.spec?.ephemeralContainers?.length ?? 0;
     }
     for (const [config, value] of WORKING) {
@@ -79,6 +89,16 @@ export class PodMetrics {
       metrics.activePods.set({ static: value }, active[value] ?? 0);
     }
     metrics.managedEphemeralContainers.set(ephemeral);
+    this.totalVolumes(wanted);
+  }
+
+  private totalVolumes(wanted: ReadonlyMap<string, number>): void {
+    const { totalVolumes } = this.metrics;
+    const there = new Map<string, number>();
+    for (const counts of this.volumes.values()) for (const [plugin, n] of Object.entries(counts)) add(there, plugin, n);
+    totalVolumes.reset();
+    for (const [plugin_name, n] of there) totalVolumes.set({ plugin_name, state: 'actual_state_of_world' }, n);
+    for (const [plugin_name, n] of wanted) totalVolumes.set({ plugin_name, state: 'desired_state_of_world' }, n);
   }
 }
 
@@ -104,6 +124,10 @@ export function setNodeFacts(
   for (const [name, [stage]] of Object.entries(FEATURE_GATES)) {
     metrics.featureEnabled.set({ name, stage: stage === 'GA' ? '' : stage }, gates.enabled(name) ? 1 : 0);
   }
+}
+
+function add(counts: Map<string, number>, key: string, n: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + n);
 }
 
 function lifecycleOf(state: string): (typeof LIFECYCLES)[number] {

@@ -47,13 +47,13 @@ export function podObservations(before: PodContext, after: PodContext, message: 
     const seen = firstSeen(after);
     if (seen !== null) out.push(seconds('kubelet_pod_start_duration_seconds', {}, message.at - seen));
   }
-  if (before.containers !== after.containers) starts(before, after, out);
+  if (before.containers !== after.containers) starts(before, after, message.at, out);
   if (message.type === 'effect.done' || message.type === 'effect.failed') probeRun(before, after, message, out);
   if (after.finished && !before.finished) forgetProbes(after, out);
   return out;
 }
 
-function starts(before: PodContext, after: PodContext, out: Observation[]): void {
+function starts(before: PodContext, after: PodContext, at: number, out: Observation[]): void {
   for (const [name, place] of Object.entries(after.containers)) {
     const old = before.containers[name];
     if (old === place) continue;
@@ -63,6 +63,12 @@ function starts(before: PodContext, after: PodContext, out: Observation[]): void
     if (is.startsWith('starting.') && !was.startsWith('starting.')) {
       out.push({ name: 'kubelet_started_containers_total', labels, value: 1, op: 'inc' });
     }
+    const sleepMs = (specContainer(after.pod, name)?.container.lifecycle?.preStop?.sleep?.seconds ?? 0) * 1000;
+    if (was === 'stopping.preStop' && is !== was && at < (old?.context.kill?.since ?? 0) + sleepMs)
+      out.push({ name: 'kubelet_sleep_action_terminated_early_total', labels: {}, value: 1, op: 'inc' });
+    const image = imageRequest(was, is, specContainer(after.pod, name)?.container.imagePullPolicy);
+    if (image !== null)
+      out.push({ name: 'kubelet_image_manager_ensure_image_requests_total', labels: image, value: 1, op: 'inc' });
     const code = place.context.waiting?.reason ?? '';
     const failed = was.startsWith('starting.') && was !== is && (is === 'retrying' || is === 'starting.imageBackOff');
     const hookFailed = was === 'starting.postStart' && is.startsWith('stopping.');
@@ -72,6 +78,18 @@ function starts(before: PodContext, after: PodContext, out: Observation[]): void
       out.push({ name: 'kubelet_started_containers_errors_total', labels: { ...labels, code }, value: 1, op: 'inc' });
     }
   }
+}
+
+/** What became of the wish for an image; null while nothing is known. Policy Always does not look first. */
+function imageRequest(was: string, is: string, policy = 'IfNotPresent'): Record<string, string> | null {
+  const pull_policy = policy.toLowerCase();
+  const begins = is === 'starting.pullingImage' || is === 'starting.imageBackOff';
+  if (was === 'starting.checkingImage' && is === 'starting.awaitingPod')
+    return { present_locally: 'true', pull_policy, pull_required: 'false' };
+  if (was === 'starting.checkingImage' && (begins || policy === 'Never'))
+    return { present_locally: 'false', pull_policy, pull_required: 'true' };
+  if (!was.startsWith('starting.') && begins) return { present_locally: 'unknown', pull_policy, pull_required: 'true' };
+  return null;
 }
 
 type Outcome = Extract<PodMessage, { type: 'effect.done' | 'effect.failed' }>;

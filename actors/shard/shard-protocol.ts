@@ -76,5 +76,7 @@ export type FromShard =
   /** A question (ask.ts); main answers each with an `answer` of the same id. */
   | { [T in AskType]: { t: 'ask'; id: string; what: T; params: AskCatalog[T]['params'] } }[AskType]
   | { t: 'metrics'; batch: Observation[] }
+  /** How many volumes of each plugin are set up in the shard's pods, when that has changed. */
+  | { t: 'volumes'; mounted: Record<string, number> }
   /** The machine threw on a message; the pod keeps its state. */
   | { t: 'fault'; uid: string; message: string };

@@ -5,6 +5,7 @@ import type { Observation } from '../metrics/observation.ts';
 import { askMain } from './ask-main.ts';
 import { effectRunner } from './effect-runner.ts';
 import { effectObservations } from './effect-observations.ts';
+import { MountedVolumes } from './mounted-volumes.ts';
 import { Shard } from './shard.ts';
 import type { FromShard, ShardTask, ToShard } from './shard-protocol.ts';
 
@@ -27,6 +28,7 @@ export default function runShard(task: ShardTask): Promise<void> {
   const log = createLogger(logOptions);
   const send = (message: FromShard): void => port.postMessage(message);
   let batch: Observation[] = [];
+  const mounted = new MountedVolumes();
   const cri = createCriClient({
     endpoint: task.endpoint,
     imageEndpoint: task.imageEndpoint,
@@ -45,6 +47,7 @@ export default function runShard(task: ShardTask): Promise<void> {
       cgroups: detectCgroups(),
       ...(task.settings.cluster === true && { ask: asker.ask }),
       log,
+      onVolume: (report) => batch.push(...mounted.take(report)),
     },
     now: Date.now,
     onDone: (effect, seconds, error) => batch.push(...effectObservations.effect(effect, seconds, error)),
@@ -78,6 +81,8 @@ export default function runShard(task: ShardTask): Promise<void> {
       });
     handled = shard.handled;
     journaled = shard.journalBytes;
+    const volumes = mounted.news();
+    if (volumes !== null) send({ t: 'volumes', mounted: volumes });
     if (batch.length === 0) return;
     send({ t: 'metrics', batch });
     batch = [];
@@ -115,6 +120,8 @@ export default function runShard(task: ShardTask): Promise<void> {
           process.exit(1);
       }
     });
+    // Those of a worker that this one replaces are set up again, and counted again.
+    send({ t: 'volumes', mounted: {} });
     send({ t: 'ready' });
   });
 }

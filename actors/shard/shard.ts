@@ -10,6 +10,7 @@ import type { FromShard } from './shard-protocol.ts';
 import type { Outcome } from './effect-runner.ts';
 import type { Observation } from '../metrics/observation.ts';
 import { podObservations } from './pod-observations.ts';
+import { PodRounds } from './pod-rounds.ts';
 
 /** What a shard is made from. */
 export interface ShardSettings {
@@ -49,6 +50,7 @@ export class Shard {
   private readonly journal: JournalWriter | null;
   private queue: { uid: string; message: PodMessage }[] = [];
   private scheduled = false;
+  private readonly rounds = new PodRounds();
   handled = 0;
 
   constructor(config: ShardSettings) {
@@ -104,6 +106,7 @@ export class Shard {
     this.config.beat?.();
     const pod = this.hosted(uid, message);
     if (pod === undefined) return;
+    const began = performance.now();
     const before = pod.snapshot.context;
     let effects: Effect[];
     try {
@@ -118,6 +121,7 @@ export class Shard {
     }
     this.config.observe?.(podObservations(before, pod.snapshot.context, message));
     const state = podState(pod.snapshot);
+    this.config.observe?.(this.rounds.step(uid, { message, effects, state, began, now: performance.now() }));
     this.journal?.step(n, uid, state, effects);
     if (state !== pod.state) this.tellState(pod, state);
     for (const effect of effects) this.carryOut(pod, effect, message.at);

@@ -34,6 +34,8 @@ export interface StatsOptions {
   now: () => number;
   /** Volumes behind claims, once something mounts them. */
   claimed?: (pod: Pod) => readonly ClaimedVolume[];
+  /** Told how long it took to count a volume's files, seconds. */
+  onVolumeCounted?: (seconds: number) => void;
   /** What it reads of the machine; the machine's own files by default. */
   machine?: Partial<MachineReaders>;
 }

@@ -40,12 +40,12 @@ export class StatsProvider {
 
   constructor(options: StatsOptions) {
     this.options = options;
-    const { config, flags, now, claimed } = options;
+    const { config, flags, now, claimed, onVolumeCounted } = options;
     this.machine = { ...machineReaders, ...options.machine };
     this.psi = resolveFeatureGates(config.featureGates).gates.enabled('KubeletPSI');
     this.cgroups = new CgroupSurveyor(options, this.machine, this.psi);
     this.volumes = new VolumeUsage({
-      ...{ rootDir: flags.rootDir, periodMs: config.volumeStatsAggPeriod, now, claimed },
+      ...{ rootDir: flags.rootDir, periodMs: config.volumeStatsAggPeriod, now, claimed, onVolumeCounted },
       sizes: this.machine.sizes,
     });
   }

@@ -36,6 +36,8 @@ export interface StatusManagerOptions {
   /** Ms since the epoch. */
   now: () => number;
   metrics?: { podStatusSyncDuration: { observe(seconds: number): void } };
+  /** Hears what the API server has of a pod after each patch. */
+  onPatched?: (answer: Pod) => void;
   /** Hears of each failed request besides the log. */
   onError?: (error: ActorletError) => void;
 }
@@ -255,6 +257,7 @@ export class StatusManager {
     }
     log.debug({ v: 3, pod: name, podUID: api.uid, patch: step.patch }, 'Patch status for pod');
     if (unsentSince > 0) metrics?.podStatusSyncDuration.observe((now() - unsentSince) / 1000);
+    this.options.onPatched?.(answer);
     const taken = this.apiPods.takeAnswer(answer);
     // What the server did not take over now it will not take over the next time either.
     const left = taken && patchFor(told, taken, now());

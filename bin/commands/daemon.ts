@@ -10,6 +10,7 @@ import { ConfigurationInvalid } from '../../actors/configuration/problems.ts';
 import { setUpProcess } from '../../actors/configuration/process-setup.ts';
 import { agentVersion } from '../../actors/configuration/version.ts';
 import { startThreads } from '../../actors/shard/shard-pool.ts';
+import { clientCertificateMetrics } from '../../actors/metrics/certificate-metrics.ts';
 import { createLogger } from '../../actors/logging/create-logger.ts';
 import { nodeNameOf } from '../../actors/node/node-facts.ts';
 import { startNode } from '../../actors/node/node.ts';
@@ -54,6 +55,7 @@ async function runDaemon(command: Command): Promise<void> {
     log,
   );
   const node = await startNode({ config, flags: kubelet, settings, endpoint, log, workerLog, threads, kubeconfig });
+  if (access?.rotation) clientCertificateMetrics(node.metrics.registry, access.rotation);
   log.info('Started kubelet');
   const systemd = await startSdNotify(() => true, log);
 

@@ -54,7 +54,8 @@ function commonUser(pod: Pod): number | undefined {
   return users.size === 1 ? user : undefined;
 }
 
-function mountedVolumes(pod: Pod): Set<string> {
+/** Names of the volumes that containers of the pod mount. */
+export function mountedVolumes(pod: Pod): Set<string> {
   const names = allContainers(pod).flatMap((container) => [
     ...(container.volumeMounts ?? []).map((mount) => mount.name),
     ...(container.volumeDevices ?? []).map((device) => device.name),

@@ -4,7 +4,13 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClusterNode } from '../cluster/support/cluster-node.ts';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
-import { furnishNode, METRIC_PAGES, pageFile, SCENARIO_CONFIG, scrapeNode } from '../cluster/support/metrics-scenario.ts';
+import {
+  furnishNode,
+  METRIC_PAGES,
+  pageFile,
+  SCENARIO_CONFIG,
+  scrapeNode,
+} from '../cluster/support/metrics-scenario.ts';
 import { Space } from '../cluster/support/space.ts';
 
 const [agent, folder] = process.argv.slice(2);

@@ -9,14 +9,34 @@ interface Note {
 
 /** Why a family is not served. */
 export const NOT_SERVED: readonly Note[] = [
-  { match: /^go_/, group: 'go_*', text: "the Go runtime's own (its heap, collector, scheduler, settings); `nodejs_*` tells of the heap and the version here" },
-  { match: /^workqueue_/, group: 'workqueue_*', text: 'queues inside of client-go (certificate files, log rotation); there are none here' },
-  { match: /^apiserver_(audit|envelope|storage|validation|webhooks)/, group: 'apiserver_audit_*, apiserver_envelope_*, apiserver_storage_*, apiserver_validation_*, apiserver_webhooks_*', text: 'come with the library of the API server and stay 0 in a kubelet' },
-  { match: /^(aggregator_discovery|cardinality_enforcement|disabled_metrics|hidden_metrics|registered_metrics)/, group: 'aggregator_discovery_*, cardinality_enforcement_*, disabled_metrics_total, hidden_metrics_total, registered_metrics_total', text: "they tell of Kubernetes' own metrics library" },
+  {
+    match: /^go_/,
+    group: 'go_*',
+    text: "the Go runtime's own (its heap, collector, scheduler, settings); `nodejs_*` tells of the heap and the version here",
+  },
+  {
+    match: /^workqueue_/,
+    group: 'workqueue_*',
+    text: 'queues inside of client-go (certificate files, log rotation); there are none here',
+  },
+  {
+    match: /^apiserver_(audit|envelope|storage|validation|webhooks)/,
+    group: 'apiserver_audit_*, apiserver_envelope_*, apiserver_storage_*, apiserver_validation_*, apiserver_webhooks_*',
+    text: 'come with the library of the API server and stay 0 in a kubelet',
+  },
+  {
+    match: /^(aggregator_discovery|cardinality_enforcement|disabled_metrics|hidden_metrics|registered_metrics)/,
+    group:
+      'aggregator_discovery_*, cardinality_enforcement_*, disabled_metrics_total, hidden_metrics_total, registered_metrics_total',
+    text: "they tell of Kubernetes' own metrics library",
+  },
   { match: /^rest_client_transport_/, text: 'the cache of connections inside of client-go; here is one connection' },
   { match: /^rest_client_exec_plugin_/, text: 'the certificates of exec plugins are not measured' },
   { match: /^dra_/, text: 'no dynamic resource allocation yet' },
-  { match: /^(force_cleaned|reconstruct)_/, text: "no second list of volumes is rebuilt at start: the kernel's table of mounts is the list" },
+  {
+    match: /^(force_cleaned|reconstruct)_/,
+    text: "no second list of volumes is rebuilt at start: the kernel's table of mounts is the list",
+  },
   { match: /^kubelet_cri_losing_support$/, text: 'the runtime is not asked for its configuration (RuntimeConfig)' },
   { match: /^kubelet_image_volume_/, text: 'no image volumes yet' },
   { match: /^kubelet_imagemanager_/, text: 'pull credentials are not verified yet' },
@@ -25,23 +45,49 @@ export const NOT_SERVED: readonly Note[] = [
 ];
 
 /** 0 here, since what they count cannot happen yet; the reference shows 0, too, where it is not used. */
-export const ALWAYS_ZERO =
-  /^kubelet_(cpu_manager_|memory_manager_|graceful_shutdown_|pod_in_progress_resizes$)/;
+export const ALWAYS_ZERO = /^kubelet_(cpu_manager_|memory_manager_|graceful_shutdown_|pod_in_progress_resizes$)/;
 
 /** Served, but with another meaning in a detail. */
 export const DIFFERENCES: readonly Note[] = [
   { match: ALWAYS_ZERO, text: '0: it cannot happen here yet' },
-  { match: /^go_goroutines$/, text: "what the main thread's event loop has under way (connections, timers, requests): it grows with a leak, as goroutines do" },
+  {
+    match: /^go_goroutines$/,
+    text: "what the main thread's event loop has under way (connections, timers, requests): it grows with a leak, as goroutines do",
+  },
   { match: /^go_threads$/, text: 'threads of the process' },
-  { match: /^kubelet_pod_worker_duration_seconds$/, text: "one round of a pod's work, from its cause to the end of all effects that it began; no step blocks, so resyncs that find nothing to do take no time" },
-  { match: /^kubelet_pod_start_duration_seconds$/, text: 'first sight (`kubernetes.io/config.seen`) to phase Running, once for each pod' },
-  { match: /^kubelet_sleep_action_terminated_early_total$/, text: 'a sleep hook that the end of the grace period or of the container cut short' },
-  { match: /^kubelet_started_containers_total$/, text: 'an ImagePullBackOff is one start that waits; kubelet counts one more at each sync' },
-  { match: /^kubelet_image_manager_ensure_image_requests_total$/, text: 'policy Always does not look first (`present_locally="unknown"`), and a back-off is one wish' },
-  { match: /^kubelet_cgroup_manager_duration_seconds$/, text: "`create` makes a pod's cgroup and sets its limits; there is no `update` apart" },
-  { match: /^storage_operation_duration_seconds$/, text: '`volume_mount` and `volume_unmount`; no controller attaches anything, so nothing is verified. A pod is taken down in one piece, each of its volumes is told that time' },
+  {
+    match: /^kubelet_pod_worker_duration_seconds$/,
+    text: "one round of a pod's work, from its cause to the end of all effects that it began; no step blocks, so resyncs that find nothing to do take no time",
+  },
+  {
+    match: /^kubelet_pod_start_duration_seconds$/,
+    text: 'first sight (`kubernetes.io/config.seen`) to phase Running, once for each pod',
+  },
+  {
+    match: /^kubelet_sleep_action_terminated_early_total$/,
+    text: 'a sleep hook that the end of the grace period or of the container cut short',
+  },
+  {
+    match: /^kubelet_started_containers_total$/,
+    text: 'an ImagePullBackOff is one start that waits; kubelet counts one more at each sync',
+  },
+  {
+    match: /^kubelet_image_manager_ensure_image_requests_total$/,
+    text: 'policy Always does not look first (`present_locally="unknown"`), and a back-off is one wish',
+  },
+  {
+    match: /^kubelet_cgroup_manager_duration_seconds$/,
+    text: "`create` makes a pod's cgroup and sets its limits; there is no `update` apart",
+  },
+  {
+    match: /^storage_operation_duration_seconds$/,
+    text: '`volume_mount` and `volume_unmount`; no controller attaches anything, so nothing is verified. A pod is taken down in one piece, each of its volumes is told that time',
+  },
   { match: /^volume_manager_total_volumes$/, text: 'counted as the workers told within the last second' },
-  { match: /^kubernetes_build_info$/, text: "`git_version` is the Kubernetes release with actorlet's own version, `compiler` names Node.js, what only Go knows is empty" },
+  {
+    match: /^kubernetes_build_info$/,
+    text: "`git_version` is the Kubernetes release with actorlet's own version, `compiler` names Node.js, what only Go knows is empty",
+  },
   { match: /^kubelet_node_startup_/, text: 'as in kubelet, only where this start made the Node object' },
 ];
 

@@ -63,7 +63,9 @@ function verdictOf(reference: Family, own: Family | undefined): { verdict: Verdi
   }
   const note = DIFFERENCES.find(({ match }) => match.test(reference.name));
   const texts = [...differencesOf(reference, own), ...(note === undefined ? [] : [note.text])];
-  return texts.length === 0 ? { verdict: 'same', text: 'yes' } : { verdict: 'differs', text: `yes; ${texts.join('; ')}` };
+  return texts.length === 0
+    ? { verdict: 'same', text: 'yes' }
+    : { verdict: 'differs', text: `yes; ${texts.join('; ')}` };
 }
 
 function pageSection(page: MetricPage, reference: readonly Family[], own: readonly Family[]): string {
@@ -75,7 +77,9 @@ function pageSection(page: MetricPage, reference: readonly Family[], own: readon
     const labels = family.labels.length === 0 ? '' : family.labels.map((label) => `\`${label}\``).join(', ');
     rows.set(
       group ?? family.name,
-      group === undefined ? [`\`${family.name}\``, family.type, labels, text] : [code(group), `${grouped.get(group)} families`, '', text],
+      group === undefined
+        ? [`\`${family.name}\``, family.type, labels, text]
+        : [code(group), `${grouped.get(group)} families`, '', text],
     );
   }
   return `### \`${page}\`\n\n${table(['family', 'type', 'labels', 'served'], [...rows.values()])}`;
@@ -104,7 +108,12 @@ function ownSection(reference: ServedFamilies, own: ServedFamilies): string {
   const known = new Set(METRIC_PAGES.flatMap((page) => reference.pages[page].map(({ name }) => name)));
   const rows = METRIC_PAGES.flatMap((page) => own.pages[page])
     .filter(({ name }) => !known.has(name))
-    .map(({ name, type, labels }) => [`\`${name}\``, type, labels.map((label) => `\`${label}\``).join(', '), OWN[name] ?? '']);
+    .map(({ name, type, labels }) => [
+      `\`${name}\``,
+      type,
+      labels.map((label) => `\`${label}\``).join(', '),
+      OWN[name] ?? '',
+    ]);
   const shown = new Set(rows.map(([name]) => name));
   for (const [name, meaning] of Object.entries(OWN)) {
     if (!shown.has(`\`${name}\``) && name.startsWith('actorlet_')) rows.push([`\`${name}\``, '', '', meaning]);
@@ -132,7 +141,10 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 function code(group: string): string {
-  return group.split(', ').map((name) => `\`${name}\``).join(', ');
+  return group
+    .split(', ')
+    .map((name) => `\`${name}\``)
+    .join(', ');
 }
 
 function find(families: readonly Family[], { name }: Family): Family | undefined {

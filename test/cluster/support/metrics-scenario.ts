@@ -28,7 +28,11 @@ export function pageFile(page: MetricPage): string {
 }
 
 /** Further fields of the configuration that {@link furnishNode} wants. */
-export const SCENARIO_CONFIG = { enforceNodeAllocatable: [], rotateCertificates: true, serverTLSBootstrap: true } as const;
+export const SCENARIO_CONFIG = {
+  enforceNodeAllocatable: [],
+  rotateCertificates: true,
+  serverTLSBootstrap: true,
+} as const;
 
 /** Puts pods of many kinds on a node and has all that happen of which metrics tell. Takes about a minute. */
 export async function furnishNode(plane: ControlPlane, node: ClusterNode, space: Space): Promise<void> {
@@ -46,7 +50,10 @@ export async function furnishNode(plane: ControlPlane, node: ClusterNode, space:
           livenessProbe: { ...exec('false'), failureThreshold: 1000 },
           lifecycle: { postStart: { exec: { command: ['true'] } } },
           resources: { requests: { cpu: '10m', memory: '16Mi' }, limits: { cpu: '500m', memory: '64Mi' } },
-          volumeMounts: ['cm', 'sec', 'all', 'empty', 'down', 'host'].map((name) => ({ name, mountPath: `/v/${name}` })),
+          volumeMounts: ['cm', 'sec', 'all', 'empty', 'down', 'host'].map((name) => ({
+            name,
+            mountPath: `/v/${name}`,
+          })),
         }),
       },
     ],

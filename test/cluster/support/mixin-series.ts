@@ -82,7 +82,8 @@ export const MIXIN_SERIES: readonly MixinSeries[] = [
   cadvisor('container_cpu_cfs_throttled_periods_total', 'alert CPUThrottlingHigh, dashboard pod', CONTAINER),
   ...['reads_total', 'writes_total', 'reads_bytes_total', 'writes_bytes_total'].map((figure) => ({
     ...cadvisor(`container_fs_${figure}`, 'dashboards resources', [...CONTAINER, 'device', 'id']),
-    where: "where the kernel counts the block devices' traffic by cgroup; not on the machine of these scrapes, for either agent",
+    where:
+      "where the kernel counts the block devices' traffic by cgroup; not on the machine of these scrapes, for either agent",
   })),
   ...['receive', 'transmit'].flatMap((way) =>
     ['bytes', 'packets', 'packets_dropped'].map((figure) =>

@@ -1,0 +1,57 @@
+import { DEFAULT_BUCKETS, gauge, histogram, counter } from './metric-spec.ts';
+
+/** Seconds; kubelet's buckets of storage operations. */
+const STORAGE = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
+
+/** What kubelet's volume manager and its plugins tell. */
+export const volumeMetrics = {
+  storageOperation: histogram(
+    'storage_operation_duration_seconds',
+    'Time of one set-up (volume_mount) or tear-down (volume_unmount) of a volume.',
+    ['volume_plugin', 'operation_name', 'status', 'migrated'],
+    STORAGE,
+  ),
+  volumeOperation: histogram(
+    'volume_operation_total_seconds',
+    "Time from the wish for a pod's volumes to a volume's being there.",
+    ['plugin_name', 'operation_name'],
+    STORAGE,
+  ),
+  totalVolumes: gauge('volume_manager_total_volumes', 'Volumes that are wanted, and volumes that are there.', [
+    'plugin_name',
+    'state',
+  ]),
+  volumeCount: histogram(
+    'kubelet_volume_metric_collection_duration_seconds',
+    'Time to count what a volume holds.',
+    ['metric_source'],
+    DEFAULT_BUCKETS,
+  ),
+  orphanPodVolumes: gauge(
+    'kubelet_orphan_pod_cleaned_volumes',
+    'Folders of pods without an owner that the last round of housekeeping met.',
+  ),
+  orphanPodVolumeErrors: gauge(
+    'kubelet_orphan_pod_cleaned_volumes_errors',
+    'Folders of pods without an owner that the last round of housekeeping could not remove.',
+  ),
+};
+
+/** What cannot happen here yet, and so is 0 as on a kubelet that does not use it; docs/metrics.md names each. */
+export const idleMetrics = {
+  cpuManagerExclusive: gauge(
+    'kubelet_cpu_manager_exclusive_cpu_allocation_count',
+    'CPUs that containers have for themselves; 0: there is no such policy here.',
+  ),
+  cpuManagerShared: gauge(
+    'kubelet_cpu_manager_shared_pool_size_millicores',
+    'CPUs that the static policy leaves for all; 0: there is no such policy here.',
+  ),
+  cpuManagerRequests: counter('kubelet_cpu_manager_pinning_requests_total', 'Wishes for CPUs of their own; 0 here.'),
+  cpuManagerErrors: counter('kubelet_cpu_manager_pinning_errors_total', 'Such wishes that failed; 0 here.'),
+  memoryManagerRequests: counter('kubelet_memory_manager_pinning_requests_total', 'Wishes for NUMA memory; 0 here.'),
+  memoryManagerErrors: counter('kubelet_memory_manager_pinning_errors_total', 'Such wishes that failed; 0 here.'),
+  shutdownStart: gauge('kubelet_graceful_shutdown_start_time_seconds', 'When a node shutdown began; 0: none has.'),
+  shutdownEnd: gauge('kubelet_graceful_shutdown_end_time_seconds', 'When a node shutdown ended; 0: none has.'),
+  resizes: gauge('kubelet_pod_in_progress_resizes', 'Resizes of pods under way; 0: there are none here.'),
+};
