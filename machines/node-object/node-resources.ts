@@ -1,4 +1,4 @@
-import { canonicalQuantity, formatQuantity, parseBytes, parseQuantity } from '../quantity.ts';
+import { formatQuantity, parseBytes, parseQuantity } from '../quantity.ts';
 import type { QuantityFormat } from '../quantity.ts';
 import type { MachineFacts, NodeObjectConfig } from './node-types.ts';
 
@@ -95,7 +95,8 @@ export function allocatableOf(capacity: Resources, before: Resources, config: No
 }
 
 function less(quantity: string, nano: bigint, format: QuantityFormat): string {
-  if (nano === 0n) return canonicalQuantity(quantity);
+  // As it stands: bytes that no 1024 divides would else be written in thousands.
+  if (nano === 0n) return quantity;
   const rest = (parseQuantity(quantity) ?? 0n) - nano;
   return formatQuantity(rest < 0n ? 0n : rest, format);
 }

@@ -46,6 +46,14 @@ test('extended resources of others stay while capacity has them', () => {
   );
 });
 
+test('without a reservation memory is written as the capacity is, also when no 1024 divides it', () => {
+  const none = { memory: '0' };
+  const config = configOf({ kubeReserved: none, systemReserved: none, evictionHard: { 'memory.available': '0' } });
+  const capacity = machineCapacity({ ...machine, memoryBytes: 79_606_436_000 }, config);
+  assert.equal(capacity['memory'], '79606436000');
+  assert.equal(allocatableOf(capacity, {}, config)['memory'], '79606436000');
+});
+
 test('allocatable is capacity less all reservations and never negative', () => {
   const amount = fc.integer({ min: 0, max: 2 ** 40 });
   fc.assert(

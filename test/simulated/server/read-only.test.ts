@@ -46,7 +46,10 @@ describe('the read-only server', () => {
       agent.metrics.runningPods.set(3);
     };
     const response = await fetch(`${agent.server.url}/metrics`);
-    assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores');
+    assert.equal(
+      response.headers.get('content-type'),
+      'text/plain; version=0.0.4; charset=utf-8; escaping=underscores',
+    );
     assert.match(await response.text(), /^kubelet_running_pods 3$/m);
   });
 
