@@ -2,6 +2,8 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { spdyErrors } from '../../machines/errors/spdy-errors.ts';
+import { dialUpgrade } from '../streaming/dial-upgrade.ts';
+import type { UpgradeAnswer } from '../streaming/dial-upgrade.ts';
 
 /** The streaming server switched to SPDY/3.1: its connection, with what it sent right after its answer. */
 export interface UpgradedTarget {
@@ -36,41 +38,31 @@ export async function upgradeTarget(
   protocols: readonly string[],
   signal: AbortSignal,
 ): Promise<UpgradedTarget | RefusedTarget> {
-  const http = target.protocol === 'https:' ? await import('node:https') : await import('node:http');
-  const request = http.request(target, {
-    method: 'POST',
-    agent: false,
-    signal,
-    timeout: DIAL_TIMEOUT_MS,
-    headers: { Connection: 'Upgrade', Upgrade: 'SPDY/3.1', 'X-Stream-Protocol-Version': [...protocols] },
-  });
-  return new Promise((resolve, reject) => {
-    request.on('timeout', () => request.destroy(new Error(`no answer within ${DIAL_TIMEOUT_MS / 1000} s`)));
-    request.on('error', (error) => {
-      const params = { address: target.host, reason: error.message || String(error) };
-      reject(new ActorletError(spdyErrors.unreachable, params, { cause: error }));
+  let answer: UpgradeAnswer;
+  try {
+    answer = await dialUpgrade(target, {
+      method: 'POST',
+      headers: { Connection: 'Upgrade', Upgrade: 'SPDY/3.1', 'X-Stream-Protocol-Version': [...protocols] },
+      ...{ signal, timeoutMs: DIAL_TIMEOUT_MS },
     });
-    request.on('upgrade', (answer, socket, head) => {
-      const wrong = whatIsWrong(answer);
-      if (wrong !== null) {
-        socket.destroy();
-        reject(new ActorletError(spdyErrors.upgradeRefused, { protocol: 'SPDY/3.1', reason: wrong }));
-        return;
-      }
-      socket.on('error', () => {}); // its 'close' follows; nobody may listen yet
-      socket.setTimeout(0); // what was set for the dial would end an idle session
-      socket.setNoDelay(true);
-      const protocol = headerOf(answer, 'x-stream-protocol-version').trim();
-      resolve({ upgraded: true, socket, head, protocol });
-    });
-    request.on('response', (answer) => {
-      readSome(answer)
-        .then((body) => resolve({ upgraded: false, status: answer.statusCode ?? 502, headers: answer.headers, body }))
-        .finally(() => request.destroy())
-        .catch(reject);
-    });
-    request.end();
-  });
+  } catch (error) {
+    const reason = (error instanceof Error && error.message) || String(error);
+    throw new ActorletError(spdyErrors.unreachable, { address: target.host, reason }, { cause: error });
+  }
+  const { response } = answer;
+  if (answer.kind === 'plain') {
+    const body = await readSome(response);
+    response.destroy();
+    return { upgraded: false, status: response.statusCode ?? 502, headers: response.headers, body };
+  }
+  const { socket, head } = answer;
+  const wrong = whatIsWrong(response);
+  if (wrong !== null) {
+    socket.destroy();
+    throw new ActorletError(spdyErrors.upgradeRefused, { protocol: 'SPDY/3.1', reason: wrong });
+  }
+  socket.on('error', () => {}); // its 'close' follows; nobody may listen yet
+  return { upgraded: true, socket, head, protocol: headerOf(response, 'x-stream-protocol-version').trim() };
 }
 
 function whatIsWrong(answer: IncomingMessage): string | null {

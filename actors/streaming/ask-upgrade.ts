@@ -1,21 +1,7 @@
-import { request as httpRequest } from 'node:http';
-import type { IncomingMessage, RequestOptions } from 'node:http';
-import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import type { IncomingMessage } from 'node:http';
+import { dialUpgrade } from './dial-upgrade.ts';
+import type { DialOptions, UpgradeAnswer } from './dial-upgrade.ts';
 import { targetHeaders } from './target-request.ts';
-
-/** What the runtime's streaming server answered: another protocol from now on, or a plain answer with a body. */
-export type UpgradeAnswer =
-  | { kind: 'switched'; response: IncomingMessage; socket: Duplex; head: Buffer }
-  | { kind: 'plain'; response: IncomingMessage };
-
-/** Settings of {@link askUpgrade}. */
-export interface AskUpgradeOptions {
-  /** Ends the connection, also one that has been answered with a plain answer. */
-  signal: AbortSignal;
-  /** Certificates that vouch for an `https` streaming server; the system's when absent, as with kubelet. */
-  ca?: readonly string[];
-}
 
 /**
  * Sends the client's upgrade request on to the runtime's streaming server, with the target's path and query and the
@@ -25,36 +11,14 @@ export interface AskUpgradeOptions {
 export async function askUpgrade(
   client: IncomingMessage,
   target: URL,
-  { signal, ca }: AskUpgradeOptions,
+  { signal, ca }: Pick<DialOptions, 'signal' | 'ca'>,
 ): Promise<UpgradeAnswer> {
-  const options: RequestOptions & { ca?: string[] } = {
-    method: client.method,
-    headers: targetHeaders(client),
-    // A connection of its own: it is given away.
-    agent: false,
-    signal,
-  };
-  let send = httpRequest;
-  if (target.protocol === 'https:') {
-    const [https, tls] = await Promise.all([import('node:https'), import('node:tls')]);
-    send = https.request;
-    options.ca = [...(ca ?? [...tls.getCACertificates('default'), ...tls.getCACertificates('system')])];
+  try {
+    return await dialUpgrade(target, { method: client.method, headers: targetHeaders(client), signal, ca });
+  } catch (error) {
+    if (signal.aborted) throw new Error('context canceled', { cause: error });
+    throw error instanceof Error ? inGoWords(error, target) : error;
   }
-  return new Promise((resolve, reject) => {
-    const request = send(target, options);
-    request.once('upgrade', (response, socket, head) => {
-      // From here on the signal is the splice's business: Node would end the socket with an error.
-      resolve({ kind: 'switched', response, socket, head });
-    });
-    request.once('response', (response) => {
-      resolve({ kind: 'plain', response });
-    });
-    request.on('error', (error) => {
-      reject(signal.aborted ? new Error('context canceled', { cause: error }) : inGoWords(error, target));
-    });
-    request.once('socket', (socket: Socket) => socket.setNoDelay(true));
-    request.end();
-  });
 }
 
 const WORDS: Readonly<Record<string, string>> = {
