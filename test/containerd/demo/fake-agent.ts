@@ -20,6 +20,7 @@ const { values } = parseArgs({
   options: {
     config: { type: 'string', default: '' },
     'root-dir': { type: 'string', default: '' },
+    'cert-dir': { type: 'string', default: '' },
     'pod-manifest-path': { type: 'string', default: '' },
     'hostname-override': { type: 'string', default: '' },
     'private-containerd': { type: 'string', default: '' },
