@@ -74,7 +74,7 @@ const clientNode = {
 export default defineConfig(
   { ignores: ['node_modules/', 'dist/', 'coverage/', '**/generated/', '**/*_pb.ts', 'test/fixtures/'] },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     extends: [...tseslint.configs.strict, ...tseslint.configs.stylistic],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
@@ -108,7 +108,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['bin/**/*.ts'],
+    files: ['bin/**/*.ts', 'docs/examples/*.ts'],
     rules: { 'no-console': 'off' },
   },
   {

@@ -11,6 +11,18 @@ const SUBCOMMANDS: Readonly<Record<string, { summary: string; load: () => Promis
     summary: 'step the machines over a recorded journal and compare',
     load: async () => (await import('./commands/replay.ts')).replayCommand(),
   },
+  explain: {
+    summary: 'say in words why a pod is in its state, live or from journals',
+    load: async () => (await import('./commands/explain.ts')).explainCommand(),
+  },
+  machines: {
+    summary: 'write the state machines as data or pictures',
+    load: async () => (await import('./commands/machines.ts')).machinesCommand(),
+  },
+  inspect: {
+    summary: 'show a recorded journal in the inspector: states, messages, time travel',
+    load: async () => (await import('./commands/inspect.ts')).inspectCommand(),
+  },
   sim: {
     summary: 'serve a simulated container runtime',
     load: async () => (await import('./commands/sim.ts')).simCommand(),

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import type { InspectorAddress } from '../inspector/inspector-address.ts';
 
 /** actorlet's own settings; flags only, so that a configuration file stays one that kubelet reads too. */
 export interface ActorletSettings {
@@ -9,6 +10,8 @@ export interface ActorletSettings {
   journalDir: string | null;
   /** `--journal-max-bytes`: disk that the journal may use in all. */
   journalMaxBytes: number;
+  /** `--inspect`: where the inspector listens; null = off. */
+  inspect: InspectorAddress | null;
   /** `--private-containerd`: start an own containerd when no runtime is found (auto), always, or never. */
   privateContainerd: 'auto' | 'always' | 'never';
   /** `--stop-private-containerd`: stop it (and its containers' supervision) when the agent ends. */
@@ -29,6 +32,7 @@ export function defaultSettings(rootDir: string): ActorletSettings {
     shards: defaultShards(availableParallelism()),
     journalDir: join(rootDir, 'journal'),
     journalMaxBytes: 268_435_456,
+    inspect: null,
     privateContainerd: 'auto',
     stopPrivateContainerd: false,
   };

@@ -23,6 +23,8 @@ export interface About {
   from: number;
   to: number;
   charts: Chart[];
+  /** Files that could be read up to a line only, and why. */
+  damages: { file: string; line: number; problem: string }[];
 }
 
 /** One pod of the list. */
@@ -68,6 +70,10 @@ export interface StepLine {
   effects: EffectLine[];
   /** For an outcome: the step that asked for it, and how long it took, ms. */
   answers?: { index: number; key: string; ms: number; failed: boolean; error: string };
+  /** The machine threw on the message, with these words; nothing has changed. */
+  fault?: string;
+  /** The agent was ended before the outcome was written. */
+  unanswered?: boolean;
 }
 
 /** One effect of a step. */
@@ -85,6 +91,9 @@ export interface StepPage {
   uid: string;
   /** Steps there are in all. */
   total: number;
+  /** The oldest that is still in the journal; older ones were dropped with their segments. */
+  first: number;
+  /** From the step that was asked for on; may be fewer than `limit` when messages are very large. */
   steps: StepLine[];
 }
 
@@ -109,4 +118,6 @@ export interface StepDetail {
 export type LiveMessage =
   | { type: 'pods'; pods: PodLine[] }
   /** A pod has so many steps now. */
-  | { type: 'steps'; uid: string; total: number };
+  | { type: 'steps'; uid: string; total: number }
+  /** Nothing is left in the journal of these pods, which have ended. */
+  | { type: 'lost'; uids: string[] };

@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { journalErrors } from '../../machines/errors/journal-errors.ts';
@@ -15,6 +14,17 @@ export interface JournalLine {
   text: string;
 }
 
+/** Some lines of one file that follow each other; empty ones are left in, so that they count. */
+export interface JournalBatch {
+  file: string;
+  /** Number of the first of them, from 1. */
+  line: number;
+  lines: string[];
+}
+
+/** Bytes that are read and split at once. */
+const CHUNK = 1 << 20;
+
 /** Journal files behind the given paths: files as they are, folders by their segments in name order. */
 export async function journalFiles(paths: string[]): Promise<string[]> {
   const files: string[] = [];
@@ -25,33 +35,54 @@ export async function journalFiles(paths: string[]): Promise<string[]> {
         files.push(...names.map((n) => join(path, n)));
       } else files.push(path);
     } catch (error) {
-      throw new ActorletError(journalErrors.unreadableFile, {
-        file: path,
-        problem: error instanceof Error ? error.message : String(error),
-      });
+      throw unreadable(path, error);
     }
   }
   return files;
 }
 
-/** Lines of the files, in order; `.gz` files are read through gunzip. */
-export async function* journalLines(files: string[]): AsyncGenerator<JournalLine> {
+/**
+ * Lines of the files in order, many at once; `.gz` files are read through gunzip. A file that cannot be read (to its end)
+ * is told to `broken`, after the lines that could be read of it, and the next file goes on; without `broken` JRN001 is thrown.
+ */
+export async function* journalBatches(
+  files: readonly string[],
+  broken?: (error: ActorletError, file: string, line: number) => void,
+): AsyncGenerator<JournalBatch> {
   for (const file of files) {
-    let line = 0;
+    let line = 1;
+    let rest: Buffer[] = [];
     try {
-      const raw = createReadStream(file, { highWaterMark: 1 << 20 });
-      const input = file.endsWith('.gz') ? raw.pipe(createGunzip()) : raw;
+      const raw = createReadStream(file, { highWaterMark: CHUNK });
+      const input = file.endsWith('.gz') ? raw.pipe(createGunzip({ chunkSize: CHUNK })) : raw;
       raw.on('error', (error) => input.destroy(error));
-      for await (const text of createInterface({ input, crlfDelay: Infinity })) {
-        line++;
-        if (text !== '') yield { file, line, text };
+      for await (const chunk of input as AsyncIterable<Buffer>) {
+        const end = chunk.lastIndexOf(10);
+        if (end < 0) {
+          rest.push(chunk);
+          continue;
+        }
+        const whole = chunk.subarray(0, end);
+        const lines = (rest.length === 0 ? whole : Buffer.concat([...rest, whole])).toString('utf8').split('\n');
+        rest = [chunk.subarray(end + 1)];
+        yield { file, line, lines };
+        line += lines.length;
       }
+      const last = Buffer.concat(rest).toString('utf8');
+      if (last !== '') yield { file, line, lines: [last] };
     } catch (error) {
-      throw new ActorletError(journalErrors.unreadableFile, {
-        file,
-        problem: error instanceof Error ? error.message : String(error),
-      });
+      // Half a line before the damage tells nothing.
+      const problem = unreadable(file, error);
+      if (broken === undefined) throw problem;
+      broken(problem, file, line);
     }
+  }
+}
+
+/** Lines of the files, one by one; empty ones are left out. */
+export async function* journalLines(files: readonly string[]): AsyncGenerator<JournalLine> {
+  for await (const { file, line, lines } of journalBatches(files)) {
+    for (const [i, text] of lines.entries()) if (text !== '') yield { file, line: line + i, text };
   }
 }
 
@@ -67,6 +98,7 @@ export function parseLine({ file, line, text }: JournalLine): JournalRecord {
       problem: error instanceof Error ? error.message : String(error),
     });
   }
+  if (isMessage(raw)) return raw;
   const parsed = journalRecord.safeParse(raw);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
@@ -85,4 +117,20 @@ export function parseLine({ file, line, text }: JournalLine): JournalRecord {
     });
   }
   return parsed.data;
+}
+
+/** What the schema of `msg` says, without the cost of it: half of all records are messages. */
+function isMessage(raw: unknown): raw is Extract<JournalRecord, { r: 'msg' }> {
+  const { r, n, uid, m } = (raw ?? {}) as { r?: unknown; n?: unknown; uid?: unknown; m?: unknown };
+  if (r !== 'msg' || !Number.isFinite(n) || typeof uid !== 'string' || typeof m !== 'object' || m === null)
+    return false;
+  const { type, at } = m as { type?: unknown; at?: unknown };
+  return typeof type === 'string' && Number.isFinite(at);
+}
+
+function unreadable(file: string, error: unknown): ActorletError {
+  return new ActorletError(journalErrors.unreadableFile, {
+    file,
+    problem: error instanceof Error ? error.message : String(error),
+  });
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { effectsText } from '../../machines/pod/status-text.ts';
 import type { Effect } from '../../machines/protocol/effects.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
 import type { SpecReference } from './spec-book.ts';
@@ -92,5 +93,5 @@ type Journaled<M> = M extends { pod: unknown } ? Omit<M, 'pod'> & { pod: SpecRef
 
 /** The outcome of a step as a journal line. */
 export function stepText(n: number, uid: string, state: string, effects: Effect[]): string {
-  return `${JSON.stringify({ r: 'step', n, uid, s: state, e: effects })}\n`;
+  return `{"r":"step","n":${n},"uid":${JSON.stringify(uid)},"s":${JSON.stringify(state)},"e":${effectsText(effects)}}\n`;
 }

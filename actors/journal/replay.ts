@@ -1,38 +1,55 @@
 import { ActorletError } from '../../machines/errors/define.ts';
 import { journalErrors } from '../../machines/errors/journal-errors.ts';
 import { bornPod, podState, restoredPod, stepPod } from '../../machines/pod/pod-step.ts';
+import { effectsText } from '../../machines/pod/status-text.ts';
 import type { PodContext, PodSnapshot } from '../../machines/pod/pod-context.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
+import type { Effect } from '../../machines/protocol/effects.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
-import type { JournalLine } from './journal-reader.ts';
-import type { SpecReference } from './spec-book.ts';
-import { THREW, judge, SupervisorReplay } from './supervisor-replay.ts';
-import type { Judged } from './supervisor-replay.ts';
+import type { Difference } from './difference.ts';
+import { THREW, differenceOf } from './difference.ts';
+import type { JournalBatch, JournalLine } from './journal-reader.ts';
 import { parseLine } from './journal-reader.ts';
-
-/** The first place where today's machines decide otherwise than the recorded ones. */
-export interface Difference {
-  file: string;
-  line: number;
-  /** '' when it is the supervisor's. */
-  uid: string;
-  pod: string;
-  message: unknown;
-  /** `state`, or `effect` (of the supervisor: `order`) with its position. */
-  what: string;
-  recorded: string;
-  computed: string;
-}
+import type { OpenStep } from './open-steps.ts';
+import { OpenSteps } from './open-steps.ts';
+import type { JournalRecord } from './records.ts';
+import type { Selection } from './selection.ts';
+import { isAfter, isBefore, isChosen } from './selection.ts';
+import type { SpecReference } from './spec-book.ts';
+import { SupervisorReplay } from './supervisor-replay.ts';
 
 /** What a replay came to. */
 export interface ReplayResult {
   messages: number;
   pods: number;
-  /** Null when everything is identical. */
+  /** The first one; null when everything is identical. */
   difference: Difference | null;
   /** Messages at the end whose outcome was never written (the agent was killed in between). */
   unanswered: number;
+}
+
+/** One step as it was computed, for those who look on. */
+export interface ReplayedStep {
+  file: string;
+  line: number;
+  n: number;
+  at: number;
+  /** '' of the supervisor. */
+  uid: string;
+  pod: string;
+  message: { type: string; at: number };
+  state: string;
+  /** Effects, of the supervisor its orders. */
+  outputs: readonly unknown[];
+}
+
+/** What a replay looks at, and who looks on. */
+export interface ReplayOptions extends Selection {
+  /** Is told each step of the chosen part, with what was computed. */
+  onStep?: (step: ReplayedStep) => void;
+  /** Is told what is damaged or missing; the reading goes on with the next file. Without it the damage is thrown. */
+  onDamage?: (damage: ActorletError) => void;
 }
 
 interface Replayed {
@@ -42,60 +59,34 @@ interface Replayed {
 
 /** Steps the same machines over recorded messages and compares states and effects byte for byte. */
 export class Replayer {
+  private readonly options: ReplayOptions;
   private settings: NodeSettings | null = null;
   private readonly specs = new Map<string, Pod>();
   private readonly pods = new Map<string, Replayed>();
   private readonly seen = new Set<string>();
-  /** Steps that wait for their recorded outcome: messages of one turn stand before all of their outcomes. */
-  private readonly open = new Map<string, Judged>();
+  private readonly open = new OpenSteps();
+  /** The last segment of each log that was read. */
+  private readonly segments = new Map<string, number>();
   private messages = 0;
-  private here: JournalLine = { file: '', line: 0, text: '' };
-  private readonly supervisor = new SupervisorReplay((reference) => this.podOf(this.here, reference));
+  private here = { file: '', line: 0 };
+  private readonly supervisor = new SupervisorReplay((reference) => this.podOf(reference));
 
-  /** Takes one line; returns the difference that it shows, if any. */
-  take(at: JournalLine): Difference | null {
-    const record = parseLine(at);
-    this.here = at;
-    switch (record.r) {
-      case 'segment':
-        // Pods of the shard that the segment does not carry on have ended, or begin anew with pod.start.
-        this.settings = record.settings as unknown as NodeSettings;
-        return null;
-      case 'spec':
-        this.specs.set(record.id, record.pod as Pod);
-        return null;
-      case 'snap':
-        this.restore(record.uid, record.value, record.context, record.spec);
-        return null;
-      case 'msg':
-        this.step(at, record.uid, record.n, record.m);
-        return null;
-      case 'fault':
-        return this.compare(at, record.uid, record.n, THREW, []);
-      case 'step':
-        return this.compare(at, record.uid, record.n, record.s, record.e);
-      case 'sup.segment':
-        this.supervisor.begin(record.value, record.context);
-        return null;
-      case 'sup.snap':
-        this.supervisor.restore(record.t);
-        return null;
-      case 'sup.msg':
-        if (!this.supervisor.take(record.n, record.m)) {
-          throw new ActorletError(journalErrors.noStart, { file: at.file, line: at.line, uid: '(supervisor)' });
-        }
-        return null;
-      case 'sup.fault':
-        return this.compareOrders(at, record.n, THREW, []);
-      case 'sup.step':
-        return this.compareOrders(at, record.n, record.s, record.o);
-    }
+  constructor(options: ReplayOptions = {}) {
+    this.options = options;
   }
 
-  private compareOrders(at: JournalLine, n: number, state: string, orders: unknown[]): Difference | null {
-    const computed = this.supervisor.open.get(n);
-    this.supervisor.open.delete(n);
-    return differenceOf(computed, state, orders, 'order', { ...at, uid: '', pod: 'supervisor' });
+  /** Takes one line; returns the difference that it shows, if any. */
+  take({ file, line, text }: JournalLine): Difference | null {
+    return this.takeText(file, line, text);
+  }
+
+  /** The same without an object around it. */
+  takeText(file: string, line: number, text: string): Difference | null {
+    // Most outcomes are byte for byte what is expected, and need not be parsed.
+    if (this.expected(text)) return null;
+    this.here = { file, line };
+    const record = parseLine({ file, line, text });
+    return record.r.startsWith('sup.') ? this.takeOfSupervisor(record) : this.takeOfShard(record, text);
   }
 
   result(difference: Difference | null): ReplayResult {
@@ -107,85 +98,170 @@ export class Replayer {
     };
   }
 
+  private expected(text: string): boolean {
+    const step = this.open.first();
+    if (step === undefined || !text.startsWith('{"r":"step"')) return false;
+    const { n, uid, state, effects } = step;
+    const start = `{"r":"step","n":${n},"uid":${JSON.stringify(uid)},"s":"${state}","e":`;
+    if (!text.startsWith(start) || !text.endsWith('}')) return false;
+    const body = effectsText(effects);
+    if (text.length !== start.length + body.length + 1 || !text.startsWith(body, start.length)) return false;
+    this.open.shift();
+    return true;
+  }
+
+  private takeOfShard(record: JournalRecord, text: string): Difference | null {
+    switch (record.r) {
+      case 'segment':
+        // Pods of the shard that the segment does not carry on have ended, or begin anew with pod.start.
+        this.settings = record.settings as unknown as NodeSettings;
+        this.open.passAll();
+        this.checkSegment(`the log of shard ${record.shard}`, record.seq);
+        return null;
+      case 'spec':
+        this.specs.set(record.id, record.pod as Pod);
+        return null;
+      case 'snap':
+        this.restore(record.uid, record.value, record.context, record.spec);
+        return null;
+      case 'msg':
+        this.step(record.uid, record.n, record.m, text);
+        return null;
+      case 'fault':
+        return this.compare(record.uid, record.n, THREW, []);
+      case 'step':
+        return this.compare(record.uid, record.n, record.s, record.e);
+      default:
+        return null;
+    }
+  }
+
+  private takeOfSupervisor(record: JournalRecord): Difference | null {
+    switch (record.r) {
+      case 'sup.segment':
+        this.supervisor.begin(record.value, record.context);
+        this.checkSegment('the log of the supervisor', record.seq);
+        return null;
+      case 'sup.snap':
+        this.supervisor.restore(record.t);
+        return null;
+      case 'sup.msg': {
+        const { n, m } = record;
+        if (this.options.pod !== undefined || isAfter(n, m.at, this.options.until)) return null;
+        if (!this.supervisor.take(n, m)) throw this.noStart('(supervisor)');
+        const judged = this.supervisor.open.get(n);
+        if (judged !== undefined && this.options.onStep !== undefined && !isBefore(n, m.at, this.options.from)) {
+          const outputs = judged.outputs.map((order) => JSON.parse(order) as unknown);
+          const { state } = judged;
+          this.options.onStep({ ...this.here, n, at: m.at, uid: '', pod: 'supervisor', message: m, state, outputs });
+        }
+        return null;
+      }
+      case 'sup.fault':
+        return this.compareOrders(record.n, THREW, []);
+      case 'sup.step':
+        return this.compareOrders(record.n, record.s, record.o);
+      default:
+        return null;
+    }
+  }
+
+  /** Segments of one log are numbered without gaps; only the oldest are ever dropped. */
+  private checkSegment(log: string, seq: number): void {
+    const before = this.segments.get(log);
+    this.segments.set(log, seq);
+    if (before === undefined || seq <= before + 1) return;
+    const count = seq - before - 1;
+    const error = new ActorletError(journalErrors.missingSegments, { ...this.here, log, seq, count });
+    this.options.onDamage?.(error);
+  }
+
+  private compareOrders(n: number, state: string, orders: unknown[]): Difference | null {
+    const computed = this.supervisor.open.get(n);
+    this.supervisor.open.delete(n);
+    return differenceOf(computed, state, orders, 'order', { ...this.here, uid: '', pod: 'supervisor' });
+  }
+
   private restore(uid: string, value: unknown, context: object, specId: string): void {
     const pod = this.specs.get(specId);
     if (pod === undefined || this.settings === null) return;
+    const name = podName(pod);
+    if (!isChosen(this.options, uid, name)) return;
     const whole = { ...context, pod, settings: this.settings } as PodContext;
-    this.pods.set(uid, { snapshot: restoredPod(value, whole), name: nameOf(pod) });
+    this.pods.set(uid, { snapshot: restoredPod(value, whole), name });
     this.seen.add(uid);
   }
 
-  private step(at: JournalLine, uid: string, n: number, raw: Record<string, unknown>): void {
-    const message = this.resolveSpec(at, raw);
+  private step(uid: string, n: number, raw: { type: string; at: number }, text: string): void {
+    if (isAfter(n, raw.at, this.options.until)) return;
+    const message = this.resolveSpec(raw);
     let replayed = this.pods.get(uid);
     if (message.type === 'pod.start' && this.settings !== null) {
       const { pod, source } = message;
-      replayed = { snapshot: bornPod({ pod, source, settings: this.settings }), name: nameOf(pod) };
+      const name = podName(pod);
+      if (!isChosen(this.options, uid, name)) return;
+      replayed = { snapshot: bornPod({ pod, source, settings: this.settings }), name };
       this.pods.set(uid, replayed);
       this.seen.add(uid);
     }
-    if (replayed === undefined) throw new ActorletError(journalErrors.noStart, { file: at.file, line: at.line, uid });
+    if (replayed === undefined) {
+      if (this.options.pod !== undefined && this.options.pod !== uid) return;
+      throw this.noStart(uid);
+    }
     this.messages++;
-    const of = replayed;
-    const judged = judge(raw, () => {
-      const { snapshot, effects } = stepPod(of.snapshot, message);
-      of.snapshot = snapshot;
-      return { state: podState(snapshot), outputs: effects.map((e) => JSON.stringify(e)) };
-    });
-    this.open.set(`${uid}/${n}`, judged);
+    let effects: Effect[] = [];
+    let state: string;
+    try {
+      const stepped = stepPod(replayed.snapshot, message);
+      replayed.snapshot = stepped.snapshot;
+      effects = stepped.effects;
+      state = podState(stepped.snapshot);
+    } catch (error) {
+      // A step that throws changes nothing, as in the agent.
+      state = `${THREW} ${error instanceof Error ? error.message : String(error)}`;
+    }
+    this.open.add({ n, uid, message: text, state, effects });
+    if (this.options.onStep === undefined || isBefore(n, raw.at, this.options.from)) return;
+    const { name: pod } = replayed;
+    this.options.onStep({ ...this.here, n, at: raw.at, uid, pod, message: raw, state, outputs: effects });
   }
 
-  private resolveSpec(at: JournalLine, raw: Record<string, unknown>): PodMessage {
-    const reference = raw['pod'] as Partial<SpecReference> | undefined;
+  private resolveSpec(raw: { type: string; at: number }): PodMessage {
+    const reference = (raw as { pod?: Partial<SpecReference> }).pod;
     if (reference?.$spec === undefined) return raw as unknown as PodMessage;
-    return { ...raw, pod: this.podOf(at, { $spec: reference.$spec }) } as unknown as PodMessage;
+    return { ...raw, pod: this.podOf({ $spec: reference.$spec }) } as unknown as PodMessage;
   }
 
-  private podOf({ file, line }: JournalLine, { $spec }: SpecReference): Pod {
+  private podOf({ $spec }: SpecReference): Pod {
     const pod = this.specs.get($spec);
     if (pod !== undefined) return pod;
     throw new ActorletError(journalErrors.badRecord, {
-      file,
-      line,
+      ...this.here,
       problem: `the spec ${$spec} was not written before`,
     });
   }
 
-  private compare(at: JournalLine, uid: string, n: number, state: string, effects: unknown[]): Difference | null {
-    const key = `${uid}/${n}`;
-    const computed = this.open.get(key);
-    this.open.delete(key);
-    return differenceOf(computed, state, effects, 'effect', { ...at, uid, pod: this.pods.get(uid)?.name ?? '' });
+  private noStart(uid: string): ActorletError {
+    return new ActorletError(journalErrors.noStart, { ...this.here, uid });
+  }
+
+  private compare(uid: string, n: number, state: string, effects: unknown[]): Difference | null {
+    const step = this.open.take(uid, n);
+    const place = { ...this.here, uid, pod: this.pods.get(uid)?.name ?? '' };
+    return differenceOf(step === undefined ? undefined : judgedOf(step), state, effects, 'effect', place);
   }
 }
 
-/** Compares a recorded outcome with the computed one; without a message before it there is nothing to compare. */
-function differenceOf(
-  computed: Judged | undefined,
-  state: string,
-  outputs: unknown[],
-  word: 'effect' | 'order',
-  { file, line, uid, pod }: JournalLine & { uid: string; pod: string },
-): Difference | null {
-  if (computed === undefined) return null;
-  const base = { file, line, uid, pod, message: computed.message };
-  // Of a fault only that it happened is compared: its text names lines of the program.
-  if (state === THREW && computed.state.startsWith(THREW)) return null;
-  if (computed.state !== state) return { ...base, what: 'state', recorded: state, computed: computed.state };
-  const length = Math.max(outputs.length, computed.outputs.length);
-  for (let i = 0; i < length; i++) {
-    const recorded = i < outputs.length ? JSON.stringify(outputs[i]) : '(none)';
-    const own = computed.outputs[i] ?? '(none)';
-    if (recorded !== own) return { ...base, what: `${word} ${i + 1} of ${length}`, recorded, computed: own };
-  }
-  return null;
+function judgedOf({ message, state, effects }: OpenStep) {
+  const record = JSON.parse(message) as { m: unknown };
+  return { message: record.m, state, outputs: effects.map((effect) => JSON.stringify(effect)) };
 }
 
-function nameOf(pod: Pod): string {
+function podName(pod: Pod): string {
   return `${pod.metadata?.namespace ?? ''}/${pod.metadata?.name ?? ''}`;
 }
 
-/** Replays all lines, up to the first difference. */
+/** Replays all lines, up to the first difference. Damage is thrown. */
 export async function replay(lines: AsyncIterable<JournalLine>): Promise<ReplayResult> {
   const replayer = new Replayer();
   for await (const line of lines) {
@@ -193,4 +269,37 @@ export async function replay(lines: AsyncIterable<JournalLine>): Promise<ReplayR
     if (difference !== null) return replayer.result(difference);
   }
   return replayer.result(null);
+}
+
+/**
+ * Replays batches of lines. `onDifference` says whether to go on (true) after a difference. A file with a line that is no
+ * record is read no further when `onDamage` is there to hear of it.
+ */
+export async function replayBatches(
+  batches: AsyncIterable<JournalBatch>,
+  replayer: Replayer,
+  options: { onDifference: (difference: Difference) => boolean; onDamage?: (damage: ActorletError) => void },
+): Promise<ReplayResult> {
+  let first: Difference | null = null;
+  let damaged = '';
+  for await (const { file, line, lines } of batches) {
+    if (file === damaged) continue;
+    for (let i = 0; i < lines.length; i++) {
+      const text = lines[i];
+      if (text === undefined || text === '') continue;
+      let difference: Difference | null;
+      try {
+        difference = replayer.takeText(file, line + i, text);
+      } catch (error) {
+        if (options.onDamage === undefined || !(error instanceof ActorletError)) throw error;
+        options.onDamage(error);
+        damaged = file;
+        break;
+      }
+      if (difference === null) continue;
+      first ??= difference;
+      if (!options.onDifference(difference)) return replayer.result(first);
+    }
+  }
+  return replayer.result(first);
 }

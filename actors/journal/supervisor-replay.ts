@@ -10,19 +10,11 @@ import type {
 } from '../../machines/supervisor/supervisor-context.ts';
 import { NO_TRACKED_PODS, podTable } from '../../machines/supervisor/pod-table.ts';
 import { supervisorMachine } from '../../machines/supervisor/supervisor-machine.ts';
+import type { Judged } from './difference.ts';
+import { THREW } from './difference.ts';
 import { specIdOf } from './spec-book.ts';
 import type { SpecReference } from './spec-book.ts';
 import { ordersAsWritten } from './supervisor-records.ts';
-
-/** State of a step that threw. */
-export const THREW = '(threw)';
-
-/** What a step came to: state path, and effects or orders as JSON. */
-export interface Judged {
-  message: unknown;
-  state: string;
-  outputs: string[];
-}
 
 /** Does a step; one that throws changes nothing, as in the agent. */
 export function judge(message: unknown, run: () => Omit<Judged, 'message'>): Judged {

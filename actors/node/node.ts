@@ -19,6 +19,7 @@ import type { HostSettings } from '../host/host-settings.ts';
 import { DEFAULT_CONTAINER_LOGS_DIR } from '../host/host-settings.ts';
 import { Housekeeping } from '../housekeeping/housekeeping.ts';
 import { restoreMemory } from '../journal/restore-memory.ts';
+import type { AgentInspector } from '../inspector/start-inspector.ts';
 import type { LoggerOptions } from '../logging/create-logger.ts';
 import type { Metrics } from '../metrics/metrics-registry.ts';
 import { createMetrics } from '../metrics/metrics-registry.ts';
@@ -29,6 +30,9 @@ import { RuntimeWatch } from '../runtime-state/runtime-watch.ts';
 import { effectObservations } from '../shard/effect-observations.ts';
 import { ShardPool } from '../shard/shard-pool.ts';
 import { PodStore } from '../status/pod-store.ts';
+import type { PodReport } from '../shard/shard-protocol.ts';
+import { checkOwnSource } from '../sources/own-source.ts';
+import type { OwnSource } from '../sources/own-source.ts';
 import { startPodSources } from '../sources/pod-sources.ts';
 import type { PodSources } from '../sources/pod-sources.ts';
 import { Supervisor } from '../supervisor/supervisor.ts';
@@ -65,6 +69,10 @@ export interface NodeOptions {
   kubeconfig?: Kubeconfig | null;
   /** Worker threads that were started ahead. */
   threads?: Piscina;
+  /** A source of pods beside (or instead of) the configured ones; not together with `staticPodURL`. */
+  source?: OwnSource;
+  /** Hears of each change of a pod: state of its machine, what it waits for, status. Must not throw. */
+  onPod?: (change: PodReport) => void;
 }
 
 /** A running node agent. */
@@ -75,6 +83,8 @@ export interface RunningNode {
   readonly pool: ShardPool;
   readonly supervisor: Supervisor;
   readonly servers: NodeServers;
+  /** Null without `--inspect`. */
+  readonly inspector: AgentInspector | null;
   /** Ends the agent; containers go on (A5). */
   stop(): Promise<void>;
 }
@@ -86,6 +96,7 @@ export interface RunningNode {
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const { config, flags, settings: own, log, endpoint } = options;
   const now = Date.now;
+  checkOwnSource(options.source, config.staticPodURL);
   keepHeapsSmall();
   mkdirSync(join(flags.rootDir, 'pods'), { recursive: true, mode: 0o750 });
   mkdirSync(config.podLogsDir, { recursive: true, mode: 0o755 });
@@ -181,7 +192,10 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     },
     log,
     metrics,
-    onMessage: (shard, message) => handleFromShard(parts, shard, message),
+    onMessage: (shard, message) => {
+      handleFromShard(parts, shard, message);
+      if (message.t === 'report') options.onPod?.(message.report);
+    },
     onReplaced: (shard) => {
       supervisor.take({ type: 'shardReplaced', at: now(), shard });
       for (const pod of supervisor.started()) if (pod.shard === shard) pleg.observe(pod.uid);
@@ -320,7 +334,10 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     },
   });
 
+  const inspector = await inspectorOf(options);
+
   return {
+    inspector,
     store,
     events,
     metrics,
@@ -332,13 +349,27 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       resync.stop();
       runtime.stop();
       pleg.stop();
-      await Promise.all([sources.stop(), servers.close(), rotation.stop(), housekeeping.stop(), cluster?.stop()]);
+      await Promise.all([
+        sources.stop(),
+        servers.close(),
+        inspector?.stop(),
+        rotation.stop(),
+        housekeeping.stop(),
+        cluster?.stop(),
+      ]);
       await pool.stop();
       supervisor.close();
       await eventStream;
       cri.close();
     },
   };
+}
+
+/** Loaded only when it is asked for, and it runs in a thread of its own: switched off it costs nothing. */
+async function inspectorOf({ settings, log, workerLog }: NodeOptions): Promise<AgentInspector | null> {
+  if (settings.inspect === null || settings.journalDir === null) return null;
+  const { startInspector } = await import('../inspector/start-inspector.ts');
+  return startInspector({ dir: settings.journalDir, address: settings.inspect, log, workerLog });
 }
 
 function sourcesOf(
@@ -358,6 +389,7 @@ function sourcesOf(
     nodeName,
     log,
     now,
+    ...(options.source !== undefined && { own: options.source }),
     otherSources: options.kubeconfig ? ['api'] : [],
     onUpdate: (update) => intake.take(update),
     onReadyChange: () => {

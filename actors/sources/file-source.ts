@@ -16,8 +16,8 @@ export interface FileSourceOptions {
   /** `fileCheckFrequency` in ms: how often everything is looked at again. */
   checkFrequencyMs: number;
   log: Logger;
-  /** All pods of the path, in the order of their files; only when they changed, and once at the start. */
-  onPods: (pods: Pod[]) => void;
+  /** All pods of the path, in the order of their files; only when they changed, and once at the start. `places`: their files by UID. */
+  onPods: (pods: Pod[], places: Record<string, string>) => void;
   /** All present errors, after each look at the path. */
   onErrors: (errors: ActorletError[]) => void;
 }
@@ -215,7 +215,10 @@ export class FileSource {
     const last = this.#emitted;
     if (last && last.length === pods.length && last.every((pod, index) => pod === pods[index])) return;
     this.#emitted = pods;
-    this.#options.onPods(pods);
+    const places = this.#sorted().flatMap((file) =>
+      file.pods.map((pod) => [pod.metadata?.uid ?? '', file.path] as const),
+    );
+    this.#options.onPods(pods, Object.fromEntries(places));
   }
 }
 

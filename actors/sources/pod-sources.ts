@@ -13,12 +13,16 @@ import {
 import { FileSource } from './file-source.ts';
 import type { HeaderLists } from './http-get.ts';
 import { HttpSource } from './http-source.ts';
+import { RunningOwnSource } from './own-source.ts';
+import type { OwnSource } from './own-source.ts';
 
 /** Where pods come from and who hears of them. */
 export interface PodSourcesOptions {
   staticPodPath?: string;
   staticPodURL?: string;
   staticPodURLHeader?: HeaderLists;
+  /** A source of the program that embeds the node; it speaks as source `http`, so `staticPodURL` must not be set. */
+  own?: OwnSource;
   fileCheckFrequencyMs: number;
   httpCheckFrequencyMs: number;
   /** Further sources that will speak through {@link PodSources.setPods}, e.g. `api`. */
@@ -50,7 +54,7 @@ export interface PodSources {
 /** Starts the configured sources; their pods arrive as updates, merged as kubelet's PodConfig does. */
 export function startPodSources(options: PodSourcesOptions): PodSources {
   const { log, nodeName } = options;
-  const running: (FileSource | HttpSource)[] = [];
+  const running: { start(): void; stop(): Promise<void> }[] = [];
   const configured: PodSource[] = [...(options.otherSources ?? [])];
   const errors: Partial<Record<PodSource, ActorletError[]>> = {};
   const duplicates: Partial<Record<PodSource, ActorletError[]>> = {};
@@ -58,7 +62,7 @@ export function startPodSources(options: PodSourcesOptions): PodSources {
   let state = NO_PODS;
   let ready = false;
 
-  function setPods(source: PodSource, pods: readonly Pod[]): void {
+  function setPods(source: PodSource, pods: readonly Pod[], places: Record<string, string> = {}): void {
     const merged = mergeSource(state, source, pods, options.now());
     state = merged.state;
     duplicates[source] = merged.duplicates.map(
@@ -71,7 +75,7 @@ export function startPodSources(options: PodSourcesOptions): PodSources {
         }),
     );
     report(source);
-    for (const update of merged.updates) options.onUpdate(update);
+    for (const update of merged.updates) options.onUpdate(withPlaces(update, places));
     checkReady();
   }
 
@@ -102,13 +106,14 @@ export function startPodSources(options: PodSourcesOptions): PodSources {
         nodeName,
         checkFrequencyMs: options.fileCheckFrequencyMs,
         log: log.child({ source: 'file' }),
-        onPods: (pods) => setPods('file', pods),
+        onPods: (pods, places) => setPods('file', pods, places),
         onErrors: (present) => setErrors('file', present),
       }),
     );
   }
   if (options.staticPodURL) {
     configured.push('http');
+    const url = options.staticPodURL;
     running.push(
       new HttpSource({
         url: options.staticPodURL,
@@ -116,7 +121,18 @@ export function startPodSources(options: PodSourcesOptions): PodSources {
         nodeName,
         checkFrequencyMs: options.httpCheckFrequencyMs,
         log: log.child({ source: 'http' }),
-        onPods: (pods) => setPods('http', pods),
+        onPods: (pods) => setPods('http', pods, placedAt(url, pods)),
+        onErrors: (present) => setErrors('http', present),
+      }),
+    );
+  }
+  if (options.own !== undefined) {
+    configured.push('http');
+    running.push(
+      new RunningOwnSource(options.own, {
+        nodeName,
+        log: log.child({ source: 'http' }),
+        onPods: (pods, places) => setPods('http', pods, places),
         onErrors: (present) => setErrors('http', present),
       }),
     );
@@ -140,4 +156,20 @@ export function startPodSources(options: PodSourcesOptions): PodSources {
     staticPods: () => allPods({ sources: { ...state.sources, api: undefined } }),
     setPods,
   };
+}
+
+/** The update with the places that are known of its pods. */
+function withPlaces(update: PodConfigUpdate, places: Record<string, string>): PodConfigUpdate {
+  const known = update.pods.flatMap((pod) => {
+    const uid = pod.metadata?.uid ?? '';
+    return places[uid] === undefined ? [] : [[uid, places[uid]] as const];
+  });
+  return known.length === 0 ? update : { ...update, places: Object.fromEntries(known) };
+}
+
+/** All pods of a URL stand at it; user, password and query are left out, since they may be secret. */
+function placedAt(text: string, pods: readonly Pod[]): Record<string, string> {
+  if (!URL.canParse(text)) return {};
+  const { origin, pathname } = new URL(text);
+  return Object.fromEntries(pods.map((pod) => [pod.metadata?.uid ?? '', `${origin}${pathname}`]));
 }

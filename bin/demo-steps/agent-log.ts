@@ -1,6 +1,10 @@
 /** A line of the agent's JSON log, as far as the demo shows it. */
 export type AgentLine =
-  { kind: 'state'; pod: string; state: string; why: string } | { kind: 'problem'; text: string } | { kind: 'other' };
+  | { kind: 'state'; pod: string; state: string; why: string }
+  | { kind: 'problem'; text: string }
+  /** Where the inspector is, with its token. */
+  | { kind: 'inspector'; address: string }
+  | { kind: 'other' };
 
 /**
  * Reads one line of the agent's log. The agent writes a line with `pod` (`namespace/name`) and `state` (dotted path)
@@ -15,10 +19,12 @@ export function readAgentLine(line: string): AgentLine {
   }
   if (typeof value !== 'object' || value === null) return { kind: 'other' };
   const record = value as Record<string, unknown>;
-  const { pod, state, why, msg, err, v } = record;
+  const { pod, state, why, msg, err, v, address } = record;
   if (typeof pod === 'string' && typeof state === 'string') {
     return { kind: 'state', pod, state, why: typeof why === 'string' ? why : '' };
   }
+  if (typeof msg === 'string' && msg.startsWith('Inspector: ') && typeof address === 'string')
+    return { kind: 'inspector', address };
   if (typeof msg === 'string' && (err !== undefined || v === undefined)) {
     return { kind: 'problem', text: typeof err === 'string' ? `${msg}: ${err}` : msg };
   }

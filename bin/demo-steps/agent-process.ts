@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readAgentLine } from './agent-log.ts';
 import { freePorts } from './free-ports.ts';
 
 /** The agent as the demo runs it. */
@@ -15,6 +16,8 @@ export interface DemoAgent {
   readOnly: string;
   /** `http://127.0.0.1:PORT/healthz`. */
   healthz: string;
+  /** Address of the inspector with its token, once the agent has told it. */
+  inspector(): string | null;
   /** Exit code once it has ended. */
   exited(): number | null;
   /** Last lines of its output, for a failure. */
@@ -34,7 +37,7 @@ export async function startAgent(options: {
   manifestDir: string;
   onLine: (line: string) => void;
 }): Promise<DemoAgent> {
-  const [healthzPort = 0, readOnlyPort = 0, port = 0] = await freePorts(3);
+  const [healthzPort = 0, readOnlyPort = 0, port = 0, inspectorPort = 0] = await freePorts(4);
   const configFile = join(options.rootDir, 'config.json');
   await writeFile(configFile, `${JSON.stringify(agentConfig({ healthzPort, readOnlyPort, port }), null, 2)}\n`);
   const logFile = join(options.rootDir, 'agent.log');
@@ -45,10 +48,13 @@ export async function startAgent(options: {
     ...['--hostname-override', DEMO_NODE],
     // also where the machine runs another: installing Debian's containerd starts it as a service
     '--private-containerd=always',
+    `--inspect=127.0.0.1:${inspectorPort}`,
   ];
   // in a session of its own: a Ctrl-C is for the demo, which ends the agent after its pod
   const child = spawn(options.command, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  const state: { code: number | null; last: string[] } = { code: null, last: [] };
+  const state: { code: number | null; last: string[]; inspector: string | null } = {
+    ...{ code: null, last: [], inspector: null },
+  };
   const ended = new Promise<number>((resolve) => {
     child.once('exit', (code) => resolve((state.code = code ?? -1)));
     child.once('error', (error) => {
@@ -63,6 +69,8 @@ export async function startAgent(options: {
       file.write(`${line}\n`);
       state.last.push(line);
       if (state.last.length > 20) state.last.shift();
+      const read = readAgentLine(line);
+      if (read.kind === 'inspector') state.inspector = read.address;
       options.onLine(line);
     });
   }
@@ -72,6 +80,7 @@ export async function startAgent(options: {
     logFile,
     readOnly: `http://127.0.0.1:${readOnlyPort}`,
     healthz: `http://127.0.0.1:${healthzPort}/healthz`,
+    inspector: () => state.inspector,
     exited: () => state.code,
     tail: () => state.last.join('\n'),
     async stop() {

@@ -15,6 +15,7 @@ import { DEMO_CONTAINERS, EXPECTED_LOG_LINES, demoPod } from './demo-pod.ts';
 import { podLogLines } from './pod-log-lines.ts';
 import { lookBefore, podLogDir, podRemains, removePodRemains } from './pod-remains.ts';
 import type { MachineBefore } from './pod-remains.ts';
+import { waitForInspector } from './wait-for-inspector.ts';
 import { waitForAgent, waitForPod, waitForPodGone } from './watch-pod.ts';
 import { DemoFailure, Interrupted, waitUntil } from './wait-until.ts';
 
@@ -56,6 +57,7 @@ export async function runDemo(setting: DemoSetting): Promise<void> {
     );
     await checkPod(pod);
     await showLogs(pod, podName, { ...limits, say });
+    say(`look inside the pod's machine: ${await waitForInspector(agent, podName, limits)}`);
 
     if (!options.check) {
       say(`the agent's log: ${agent.logFile}`);

@@ -37,6 +37,14 @@ export const actorletFlags: readonly FlagSpec[] = [
     usage: 'write no message log',
   },
   {
+    name: 'inspect',
+    kind: 'string',
+    group,
+    bare: '127.0.0.1:10270',
+    acts: true,
+    usage: 'serve the inspector at host:port (127.0.0.1:10270 without a value); its log has the address to open',
+  },
+  {
     name: 'private-containerd',
     kind: 'string',
     group,

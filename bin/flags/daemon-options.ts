@@ -8,8 +8,10 @@ import type { KubeletFlags } from '../../actors/configuration/kubelet-flags.ts';
 import type { ConfigurationFlag } from '../../actors/configuration/load-configuration.ts';
 import { ConfigurationInvalid, shown } from '../../actors/configuration/problems.ts';
 import { agentVersion } from '../../actors/configuration/version.ts';
+import { type InspectorAddress, inspectorAddress } from '../../actors/inspector/inspector-address.ts';
 import { configErrors } from '../../machines/errors/config-errors.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
+import { inspectorErrors } from '../../machines/errors/inspector-errors.ts';
 import { ALL_FLAGS, FLAGS_BY_NAME } from './all-flags.ts';
 import { DEPRECATIONS, type FlagSpec } from './flag-spec.ts';
 import { readFlagValue } from './flag-values.ts';
@@ -151,6 +153,9 @@ function checkOwn(given: ReadonlyMap<string, unknown>): ActorletError[] {
   };
   check('shards', (value: number) => value < 1 || value > 64, '1 to 64');
   check('journal-max-bytes', (value: number) => value < 1_048_576, '1048576 (1 MiB) or more');
+  check('inspect', (value: string) => inspectorAddress(value) === null, 'host:port, host or port');
+  if (inspectOf(given) !== null && given.get('journal') === false)
+    errors.push(new ActorletError(inspectorErrors.needsJournal));
   check('cloud-provider', (value: string) => value !== '' && value !== 'external', '"" or "external"');
   check(
     'node-ip',
@@ -217,6 +222,13 @@ function kubeletFlags(given: ReadonlyMap<string, unknown>): KubeletFlags {
   };
 }
 
+/** `--inspect=true` and `=false` mean what they say, as with a flag that is only on or off. */
+function inspectOf(given: ReadonlyMap<string, unknown>): InspectorAddress | null {
+  const text = textOf(given, 'inspect');
+  if (!given.has('inspect') || text === 'false') return null;
+  return inspectorAddress(text === 'true' ? '' : text);
+}
+
 function ownSettings(given: ReadonlyMap<string, unknown>): ActorletSettings {
   const rootDir = resolve(textOf(given, 'root-dir') || '/var/lib/kubelet');
   const preset = defaultSettings(rootDir);
@@ -227,6 +239,7 @@ function ownSettings(given: ReadonlyMap<string, unknown>): ActorletSettings {
     journalDir:
       given.get('journal') === false ? null : journalDir === '' ? join(rootDir, 'journal') : resolve(journalDir),
     journalMaxBytes: numberOf(given, 'journal-max-bytes', preset.journalMaxBytes),
+    inspect: inspectOf(given),
     privateContainerd: mode === 'always' || mode === 'never' ? mode : 'auto',
     stopPrivateContainerd: given.get('stop-private-containerd') === true,
   };

@@ -37,6 +37,8 @@ export interface FlagSpec {
   separator?: '<';
   /** The words that are accepted, for a `string` with few values. */
   words?: readonly string[];
+  /** What the flag means without a value (pflag's NoOptDefVal); it then takes none from the next argument. */
+  bare?: string;
   /** Shown in --help in this form instead of `--name`. */
   shownAs?: string;
 }

@@ -58,6 +58,8 @@ export function goArguments(argv: readonly string[]): { args: string[]; errors: 
       args.push(`--${name}=${value}`);
     } else if (spec.kind === 'bool') {
       args.push(`--${name}=true`);
+    } else if (spec.bare !== undefined) {
+      args.push(`--${name}=${spec.bare}`);
     } else if (i + 1 < argv.length) {
       args.push(`--${name}=${argv[++i] ?? ''}`);
     } else {

@@ -73,8 +73,8 @@ export const containerMachine = machine.createMachine({
   context: ({ input }) => initialContainer(input.name, input.kind),
   initial: 'waiting',
   states: {
-    /** Not asked to run. */
     waiting: {
+      description: 'Not asked to run.',
       on: {
         start: [
           { guard: 'inBackOff', target: 'backingOff', actions: act(backing.backedOff) },
@@ -90,8 +90,8 @@ export const containerMachine = machine.createMachine({
         observed: [...adopt],
       },
     },
-    /** CrashLoopBackOff: waits until the delay after its last end is over. */
     backingOff: {
+      description: 'CrashLoopBackOff: waits until the delay after its last end is over.',
       on: {
         timer: { target: 'waiting', actions: act(backing.waitOver) },
         observed: { guard: 'seenRunning', target: 'running', actions: act(starting.adopted) },
@@ -99,8 +99,8 @@ export const containerMachine = machine.createMachine({
         changed: { target: 'waiting', actions: act(backing.startAnew) },
       },
     },
-    /** A start failed; the pod tries again after a pause. */
     retrying: {
+      description: 'A start failed; the pod tries again after a pause.',
       on: {
         timer: { target: 'waiting', actions: act(backing.waitOver) },
         observed: { guard: 'seenRunning', target: 'running', actions: act(starting.adopted) },
@@ -109,10 +109,12 @@ export const containerMachine = machine.createMachine({
       },
     },
     starting: {
+      description: 'On its way from image to running.',
       initial: 'checkingImage',
       on: { kill: { target: 'exited', actions: act(stopping.startGivenUp) } },
       states: {
         checkingImage: {
+          description: 'The runtime is asked whether the image is there.',
           entry: act(image.askImageStatus),
           on: {
             ...anew,
@@ -126,6 +128,7 @@ export const containerMachine = machine.createMachine({
           },
         },
         pullingImage: {
+          description: 'The image is being pulled.',
           entry: act(image.askImagePull),
           on: {
             ...anew,
@@ -134,6 +137,7 @@ export const containerMachine = machine.createMachine({
           },
         },
         imageBackOff: {
+          description: 'A pull failed: the next one waits for a delay that grows.',
           on: {
             ...anew,
             timer: [
@@ -142,14 +146,15 @@ export const containerMachine = machine.createMachine({
             ],
           },
         },
-        /** The image is there; the sandbox or the volumes are not yet. */
         awaitingPod: {
+          description: 'The image is there; the sandbox or the volumes are not yet.',
           on: {
             ...anew,
             proceed: { guard: 'podReady', target: 'preparing' },
           },
         },
         preparing: {
+          description: 'Log folder, hosts file and sub paths are being made.',
           entry: act(starting.askPrepare),
           always: { guard: 'nothingAsked', target: '#container.retrying', actions: act(starting.pauseBeforeRetry) },
           on: {
@@ -167,6 +172,7 @@ export const containerMachine = machine.createMachine({
           },
         },
         creating: {
+          description: 'CreateContainer is under way.',
           entry: act(starting.askCreate),
           always: { guard: 'nothingAsked', target: '#container.retrying', actions: act(starting.pauseBeforeRetry) },
           on: {
@@ -181,8 +187,8 @@ export const containerMachine = machine.createMachine({
             ],
           },
         },
-        /** StartContainer is under way. */
         started: {
+          description: 'StartContainer is under way.',
           entry: act(starting.askStart),
           on: {
             done: [
@@ -194,6 +200,7 @@ export const containerMachine = machine.createMachine({
           },
         },
         postStart: {
+          description: 'The process runs; its postStart hook is under way.',
           entry: act(postStart.askPostStart),
           on: {
             done: [
@@ -230,6 +237,7 @@ export const containerMachine = machine.createMachine({
       },
     },
     running: {
+      description: 'The container runs.',
       on: {
         observed: { guard: 'seenEnded', target: 'exited', actions: act(stopping.ended) },
         timer: { actions: act(starting.lookAgain) },
@@ -237,12 +245,14 @@ export const containerMachine = machine.createMachine({
       },
     },
     stopping: {
+      description: 'Told to stop.',
       initial: 'killing',
       on: {
         observed: { guard: 'seenEnded', target: '#container.exited', actions: act(stopping.ended) },
       },
       states: {
         preStop: {
+          description: 'The preStop hook runs, within the grace period.',
           entry: act(stopping.askPreStop),
           on: {
             done: [
@@ -265,8 +275,8 @@ export const containerMachine = machine.createMachine({
             kill: { actions: act(stopping.graceShortened) },
           },
         },
-        /** A sidecar waits until the containers that need it have stopped, or the grace period is over. */
         waitingTurn: {
+          description: 'A sidecar waits until the containers that need it have stopped, or the grace period is over.',
           entry: act(stopping.awaitTurn),
           on: {
             turn: 'killing',
@@ -274,8 +284,8 @@ export const containerMachine = machine.createMachine({
             kill: { actions: act(stopping.graceShortened) },
           },
         },
-        /** StopContainer is under way: SIGTERM, and SIGKILL after the rest of the grace period. */
         killing: {
+          description: 'StopContainer is under way: SIGTERM, and SIGKILL after the rest of the grace period.',
           entry: act(stopping.askStop),
           on: {
             done: { guard: 'own', actions: act(stopping.stopped) },
@@ -291,6 +301,7 @@ export const containerMachine = machine.createMachine({
       },
     },
     exited: {
+      description: 'The container has ended.',
       on: {
         start: [
           { guard: 'inBackOff', target: 'backingOff', actions: act(backing.backedOff) },

@@ -27,4 +27,19 @@ export const journalErrors = defineErrors('JRN', {
     '{file}, line {line}: a message for pod {uid}, whose beginning is not in the files given.',
     'Give the earlier segments too, or start at a segment that has its snapshot.',
   ],
+  missingSegments: [
+    6,
+    '{file}, line {line}: {log} goes on here with segment {seq}; {count} before it are missing.',
+    'Give the missing files too; what came between is unknown, and the pods go on as this segment has them.',
+  ],
+  unknownPod: [
+    7,
+    'No pod {pod} is in the journal files given.',
+    'Name it by namespace/name or UID, as `actorlet pods` shows it.',
+  ],
+  unknownMoment: [
+    8,
+    '{flag} {value} is neither a message number nor a time.',
+    'Give a number, a time like 2026-01-31T12:00:00Z, or milliseconds since the epoch.',
+  ],
 });

@@ -4,8 +4,10 @@ import { authErrors } from './auth-errors.ts';
 import { certificateErrors } from './certificate-errors.ts';
 import { configErrors } from './config-errors.ts';
 import { criErrors } from './cri-errors.ts';
+import { explainErrors } from './explain-errors.ts';
 import { hostErrors } from './host-errors.ts';
 import { imageErrors } from './image-errors.ts';
+import { inspectorErrors } from './inspector-errors.ts';
 import { journalErrors } from './journal-errors.ts';
 import { nodeErrors } from './node-errors.ts';
 import { nodeObjectErrors } from './node-object-errors.ts';
@@ -30,8 +32,10 @@ export const errorAreas: readonly ErrorArea[] = [
   { title: 'Certificates and TLS', errors: certificateErrors },
   { title: 'Configuration and flags', errors: configErrors },
   { title: 'Container runtime (CRI)', errors: criErrors },
+  { title: 'Explain', errors: explainErrors },
   { title: 'The node: files, cgroups, mounts', errors: hostErrors },
   { title: 'Images', errors: imageErrors },
+  { title: 'The inspector', errors: inspectorErrors },
   { title: 'Journal and replay', errors: journalErrors },
   { title: 'Node', errors: nodeErrors },
   { title: 'The node object in the API', errors: nodeObjectErrors },

@@ -54,5 +54,10 @@ export const sourceErrors = defineErrors('SRC', {
     'The path for static pods, {place}, is neither a folder nor a regular file.',
     'Let staticPodPath (--pod-manifest-path) name a folder or one file.',
   ],
+  ownBesideUrl: [
+    14,
+    'An own source of pods and staticPodURL {place} were given; both are source http.',
+    'Leave one of them out.',
+  ],
   badUrl: [13, 'staticPodURL {place} is no http or https URL.', 'Give a full URL such as http://host/pods.yaml.'],
 });

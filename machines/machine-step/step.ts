@@ -1,5 +1,8 @@
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
+import { initialTransition } from 'xstate';
 import type { Effect } from '../protocol/effects.ts';
+import { compiledMachine, initialPath } from './compiled-machine.ts';
+import type { Stand, Way } from './compiled-machine.ts';
 
 /** A machine's place as plain JSON: what the journal, the status report and the inspector carry. */
 export interface Place<C> {
@@ -39,14 +42,128 @@ type Scope = Parameters<AnyStateMachine['transition']>[2];
 
 /** Places a machine at `place`, without running entry actions. */
 export function resolve(machine: AnyStateMachine, place: Place<unknown>): AnyMachineSnapshot {
+  if (compiledMachine(machine)?.has(statePath(place.value)) === true)
+    return new Stepped(machine, place) as unknown as AnyMachineSnapshot;
   return machine.resolveState({ value: place.value as never, context: place.context as never });
 }
 
+/** A snapshot as {@link step} makes it: of XState's snapshot what the agent and its observers look at. */
+class Stepped {
+  readonly status = 'active';
+  readonly machine: AnyStateMachine;
+  readonly value: unknown;
+  readonly context: unknown;
+
+  constructor(machine: AnyStateMachine, { value, context }: Place<unknown>) {
+    this.machine = machine;
+    this.value = value;
+    this.context = context;
+  }
+
+  /** As XState's own snapshot: plain JSON, without the machine. */
+  toJSON(): { status: string; value: unknown; context: unknown } {
+    return { status: this.status, value: this.value, context: this.context };
+  }
+}
+
+/** Microsteps without an event that a machine may take in one step; more is a circle of `always`. */
+const MOST_MICROSTEPS = 1_000;
+
 /**
- * One pure step: snapshot + event -> next snapshot + effects, in the order in which they were decided.
- * `resolveState` is not needed between steps: hand the returned snapshot in again.
+ * One pure step: snapshot + event -> next snapshot + effects, in the order in which they were decided. The machine's
+ * table is stepped over (see compiled-machine.ts); {@link interpretedStep} is what it must be equal to.
  */
 export function step<S extends AnyMachineSnapshot, F = Effect>(
+  machine: AnyStateMachine,
+  snapshot: S,
+  event: { type: string },
+): { snapshot: S; effects: F[] } {
+  if (snapshot.status !== 'active' || compiledMachine(machine) === null)
+    return interpretedStep(machine, snapshot, event);
+  const from: Place<unknown> = snapshot;
+  const effects: F[] = [];
+  const to = stepPlace(machine, from, event, effects);
+  if (to === from) return { snapshot, effects };
+  return { snapshot: new Stepped(machine, to) as unknown as S, effects };
+}
+
+/**
+ * One pure step of a place, without snapshots around it: the next place; `effects` are added to. The same object comes
+ * back when the event changes nothing. Only for machines that compile (all of actorlet's do).
+ */
+export function stepPlace<C, F>(
+  machine: AnyStateMachine,
+  from: Place<C>,
+  event: { type: string },
+  effects: F[],
+): Place<C> {
+  const start = standOf(machine, from.value);
+  let stand = start;
+  let context: unknown = from.context;
+  let way = choose(stand.on.get(event.type), context, event);
+  for (let i = 0; ; i++) {
+    if (way !== null) {
+      for (const decide of way.decides) {
+        const decision = decide(context, event);
+        if (decision.patch !== undefined)
+          context = decision.whole === true ? decision.patch : Object.assign({}, context, decision.patch);
+        if (decision.effects !== undefined) for (const effect of decision.effects) effects.push(effect as F);
+      }
+      if (way.to !== null) stand = way.to;
+    }
+    if (stand.always.length === 0) break;
+    way = choose(stand.always, context, event);
+    if (way === null) break;
+    if (i >= MOST_MICROSTEPS) throw new Error(`the machine ${machine.id} goes in circles in ${stand.path}`);
+  }
+  if (stand === start && context === from.context) return from;
+  return { value: stand.value, context: context as C };
+}
+
+const BEGINNINGS = new WeakMap<object, string | null>();
+
+/** A machine's place at its birth, as XState's `initialTransition` gives it, for machines that do nothing at their birth. */
+export function bornPlace<C>(machine: AnyStateMachine, input: unknown): Place<C> {
+  let path = BEGINNINGS.get(machine);
+  if (path === undefined) BEGINNINGS.set(machine, (path = initialPath(machine)));
+  const stand = path === null ? undefined : compiledMachine(machine)?.get(path);
+  const { context } = machine.config as { context?: unknown };
+  if (stand === undefined || typeof context !== 'function') {
+    const { value, context: made } = initialTransition(machine, input)[0] as AnyMachineSnapshot;
+    return { value, context: made as C };
+  }
+  const begin = context as (args: { input: unknown }) => C;
+  return stepPlace<C, never>(machine, { value: stand.value, context: begin({ input }) }, { type: 'xstate.init' }, []);
+}
+
+/** The same as a snapshot. */
+export function bornSnapshot(machine: AnyStateMachine, input: unknown): AnyMachineSnapshot {
+  return new Stepped(machine, bornPlace(machine, input)) as unknown as AnyMachineSnapshot;
+}
+
+/** Whether a machine that stands at `value` can be moved by an event of this type at all. */
+export function hears(machine: AnyStateMachine, value: unknown, type: string): boolean {
+  const stand = standOf(machine, value);
+  return stand.always.length > 0 || stand.on.has(type);
+}
+
+function standOf(machine: AnyStateMachine, value: unknown): Stand {
+  const stand = compiledMachine(machine)?.get(statePath(value));
+  if (stand === undefined) throw new Error(`the machine ${machine.id} has no state ${statePath(value)}`);
+  return stand;
+}
+
+function choose(ways: readonly Way[] | undefined, context: unknown, event: unknown): Way | null {
+  if (ways === undefined) return null;
+  for (const way of ways) if (way.check === null || way.check(context, event)) return way;
+  return null;
+}
+
+/**
+ * The same step done by XState itself: slower, and for every machine. Snapshots must be XState's own (as
+ * {@link resolve} and this function give them).
+ */
+export function interpretedStep<S extends AnyMachineSnapshot, F = Effect>(
   machine: AnyStateMachine,
   snapshot: S,
   event: { type: string },
@@ -61,10 +178,18 @@ export function step<S extends AnyMachineSnapshot, F = Effect>(
   }
 }
 
-/** A state value as a dotted path, e.g. `syncing.creatingSandbox`. */
+const PATHS = new WeakMap<object, string>();
+
+/** A state value as a dotted path, e.g. `syncing.creatingSandbox`. State values are never changed in place. */
 export function statePath(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return '';
+  let path = PATHS.get(value);
+  if (path === undefined) PATHS.set(value, (path = pathOf(value)));
+  return path;
+}
+
+function pathOf(value: object): string {
   return Object.entries(value)
     .map(([key, child]) => {
       const rest = statePath(child);

@@ -2,7 +2,7 @@ import type { PodMessage } from '../protocol/messages.ts';
 import { isTerminalPhase } from '../status/phase.ts';
 import { bornContainer, bornProbe, probesOf, tellContainer, tellProbe } from './children.ts';
 import type { Draft } from './draft.ts';
-import { podEvent } from './draft.ts';
+import { podEvent, own } from './draft.ts';
 import { leftOver } from './left-over.ts';
 import { mergeObserved, newestOf } from './observation.ts';
 import { specContainers } from './spec.ts';
@@ -30,7 +30,7 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
     const { name } = owner.container;
     const kept = memory?.containers[name];
     const born = bornContainer(name, owner.kind);
-    context.containers[name] = {
+    own(draft, 'containers')[name] = {
       value: born.value,
       context: {
         ...born.context,
@@ -43,14 +43,14 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
     if (seen !== null && !leftOver(context, seen)) tellContainer(draft, name, { type: 'observed' });
     for (const { key, kind, probe } of probesOf(owner)) {
       const known = memory?.probes[key];
-      context.probes[key] = bornProbe(name, kind);
+      own(draft, 'probes')[key] = bornProbe(name, kind);
       if (seen?.state !== 'running') continue;
       tellProbe(draft, owner, kind, probe, { type: 'look' });
       const place = context.probes[key];
       if (known !== undefined && known.containerId === seen.id && place !== undefined) {
         const { result, outcome, run, nextAt } = known;
         const onHold = kind === 'startup' && result === 'success';
-        context.probes[key] = {
+        own(draft, 'probes')[key] = {
           value: onHold ? 'onHold' : place.value,
           context: { ...place.context, result, outcome, run, deadline: onHold ? null : Math.max(draft.at, nextAt) },
         };
@@ -60,11 +60,14 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
         const worst =
           ((probe.initialDelaySeconds ?? 0) + (probe.failureThreshold ?? 3) * (probe.periodSeconds ?? 10)) * 1000;
         if (age > worst)
-          context.probes[key] = { value: 'onHold', context: { ...place.context, result: 'success', deadline: null } };
+          own(draft, 'probes')[key] = {
+            value: 'onHold',
+            context: { ...place.context, result: 'success', deadline: null },
+          };
       }
     }
   }
-  for (const [id, text] of Object.entries(memory?.messages ?? {})) context.messages[id] = text;
+  for (const [id, text] of Object.entries(memory?.messages ?? {})) own(draft, 'messages')[id] = text;
   if (memory?.termination !== undefined) context.termination = { ...memory.termination };
   const { deletionTimestamp, deletionGracePeriodSeconds } = context.pod.metadata ?? {};
   if (deletionTimestamp !== undefined && context.termination === null) {

@@ -7,7 +7,7 @@ import { differ } from '../sources/pod-config.ts';
 import { bornContainer, probesOf, tellContainer, tellProbe } from './children.ts';
 import { collectGarbage, planTerminated, readMessages, readsMessages } from './clean-up.ts';
 import type { Draft } from './draft.ts';
-import { forgetTasks, openDraft } from './draft.ts';
+import { forgetTasks, openDraft, own } from './draft.ts';
 import { adopt } from './adoption.ts';
 import { leftOver } from './left-over.ts';
 import { mergeObserved, newestOf } from './observation.ts';
@@ -37,7 +37,7 @@ export function advance(context: PodContext, message: PodMessage): Decision<PodC
     settleDeadlines(draft, context);
     report(draft);
   }
-  return { patch: draft.context, effects: draft.effects };
+  return { patch: draft.context, whole: true, effects: draft.effects };
 }
 
 function take(draft: Draft, message: PodMessage): void {
@@ -97,7 +97,10 @@ function takeDefinition(draft: Draft, pod: Pod): void {
 
 /** Deadlines that have come are served first, whatever woke the pod; so none is ever passed over. */
 function fireTimers(draft: Draft): void {
-  for (const [name, place] of Object.entries(draft.context.containers)) {
+  const { containers } = draft.context;
+  for (const name in containers) {
+    const place = containers[name];
+    if (place === undefined) continue;
     if (place.context.deadline !== null && place.context.deadline <= draft.at)
       tellContainer(draft, name, { type: 'timer' });
   }
@@ -117,15 +120,22 @@ function fireTimers(draft: Draft): void {
 function settleDeadlines(draft: Draft, before: PodContext): void {
   const { context, at } = draft;
   const passed = (deadline: number | null) => deadline !== null && deadline <= at;
-  for (const [name, task] of Object.entries(context.tasks))
-    if (task.state === 'failed' && task.retryAt <= at) delete context.tasks[name];
-  for (const [name, place] of Object.entries(context.containers)) {
-    if (passed(place.context.deadline) && before.containers[name]?.context.deadline === place.context.deadline)
-      context.containers[name] = { ...place, context: { ...place.context, deadline: null } };
+  const { tasks, containers, probes } = context;
+  for (const name in tasks) {
+    const task = tasks[name];
+    if (task?.state === 'failed' && task.retryAt <= at) delete own(draft, 'tasks')[name];
   }
-  for (const [key, place] of Object.entries(context.probes)) {
+  for (const name in containers) {
+    const place = containers[name];
+    if (place === undefined) continue;
+    if (passed(place.context.deadline) && before.containers[name]?.context.deadline === place.context.deadline)
+      own(draft, 'containers')[name] = { ...place, context: { ...place.context, deadline: null } };
+  }
+  for (const key in probes) {
+    const place = probes[key];
+    if (place === undefined) continue;
     if (passed(place.context.deadline) && place.value !== 'waiting')
-      context.probes[key] = { ...place, context: { ...place.context, deadline: null } };
+      own(draft, 'probes')[key] = { ...place, context: { ...place.context, deadline: null } };
   }
 }
 
@@ -134,7 +144,8 @@ function lookAround(draft: Draft): void {
   const { context } = draft;
   for (const { container, kind } of specContainers(context.pod)) {
     const seen = newestOf(context.observed, container.name);
-    const place = (context.containers[container.name] ??= bornContainer(container.name, kind));
+    const place = context.containers[container.name] ?? bornContainer(container.name, kind);
+    if (context.containers[container.name] === undefined) own(draft, 'containers')[container.name] = place;
     if (leftOver(context, seen)) continue;
     const value = statePath(place.value);
     const holdsRunning = value === 'running' || value === 'starting.postStart' || value.startsWith('stopping');

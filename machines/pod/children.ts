@@ -1,31 +1,17 @@
-import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
-import { initialTransition } from 'xstate';
 import { containerHash } from '../container-config/container-hash.ts';
 import type { ContainerContext, ContainerEvent, ContainerWorld } from '../container/container-context.ts';
 import { containerMachine } from '../container/container-machine.ts';
 import type { Place } from '../machine-step/step.ts';
-import { resolve, statePath, step } from '../machine-step/step.ts';
+import { bornPlace, hears, statePath, stepPlace } from '../machine-step/step.ts';
 import type { ProbeContext, ProbeEvent, ProbeKind, ProbeWorld } from '../probe/probe-context.ts';
 import { probeMachine } from '../probe/probe-machine.ts';
 import type { Probe } from '../protocol/api-types.ts';
 import type { Draft } from './draft.ts';
+import { own } from './draft.ts';
 import { newestOf, newestSandbox } from './observation.ts';
 import type { SpecContainer } from './spec.ts';
 import { specContainer } from './spec.ts';
 import { startedOf } from './readiness.ts';
-
-/** Snapshots of places made in this process, so that a step need not resolve them anew. */
-const snapshots = new WeakMap<object, AnyMachineSnapshot>();
-
-function snapshotOf(machine: AnyStateMachine, place: Place<unknown>): AnyMachineSnapshot {
-  return snapshots.get(place) ?? resolve(machine, place);
-}
-
-function placeOf<C>(snapshot: AnyMachineSnapshot): Place<C> {
-  const place: Place<C> = { value: snapshot.value, context: snapshot.context as C };
-  snapshots.set(place, snapshot);
-  return place;
-}
 
 type Bare<E> = E extends unknown ? Omit<E, 'world'> : never;
 
@@ -34,18 +20,18 @@ export function tellContainer(draft: Draft, name: string, event: Bare<ContainerE
   const found = specContainer(draft.context.pod, name);
   if (found === null) return;
   const before = draft.context.containers[name] ?? bornContainer(name, found.kind);
+  if (!hears(containerMachine, before.value, event.type)) {
+    if (draft.context.containers[name] === undefined) own(draft, 'containers')[name] = before;
+    return;
+  }
   const world = containerWorld(draft, found, before.context);
-  const { snapshot, effects } = step(containerMachine, snapshotOf(containerMachine, before), {
-    ...event,
-    world,
-  } as ContainerEvent);
-  draft.context.containers[name] = placeOf<ContainerContext>(snapshot);
-  draft.effects.push(...effects);
+  const after = stepPlace(containerMachine, before, { ...event, world } as ContainerEvent, draft.effects);
+  if (after !== draft.context.containers[name]) own(draft, 'containers')[name] = after;
 }
 
 /** A container machine at its start. */
 export function bornContainer(name: string, kind: SpecContainer['kind']): Place<ContainerContext> {
-  return placeOf<ContainerContext>(initialTransition(containerMachine, { name, kind })[0]);
+  return bornPlace<ContainerContext>(containerMachine, { name, kind });
 }
 
 function containerWorld(draft: Draft, { container, kind }: SpecContainer, own: ContainerContext): ContainerWorld {
@@ -84,13 +70,31 @@ export function podIPs(draft: Draft): string[] {
 
 const PROBE_FIELDS = { liveness: 'livenessProbe', readiness: 'readinessProbe', startup: 'startupProbe' } as const;
 
+/** One probe that a container asks for; `key` as in `context.probes`. */
+interface AskedProbe {
+  key: string;
+  kind: ProbeKind;
+  probe: Probe;
+}
+
+/** Made once for each container of a definition: each step asks. */
+const ASKED = new WeakMap<SpecContainer, readonly AskedProbe[]>();
+const NO_PROBES: readonly AskedProbe[] = [];
+
 /** The probes that a container asks for. */
-export function probesOf({ container, kind }: SpecContainer): { key: string; kind: ProbeKind; probe: Probe }[] {
-  if (kind === 'init' || kind === 'ephemeral') return [];
-  return (['startup', 'liveness', 'readiness'] as const).flatMap((probeKind) => {
+export function probesOf(owner: SpecContainer): readonly AskedProbe[] {
+  let asked = ASKED.get(owner);
+  if (asked === undefined) ASKED.set(owner, (asked = askedBy(owner)));
+  return asked;
+}
+
+function askedBy({ container, kind }: SpecContainer): readonly AskedProbe[] {
+  if (kind === 'init' || kind === 'ephemeral') return NO_PROBES;
+  const asked = (['startup', 'liveness', 'readiness'] as const).flatMap((probeKind) => {
     const probe = container[PROBE_FIELDS[probeKind]];
     return probe === undefined ? [] : [{ key: `${container.name}/${probeKind}`, kind: probeKind, probe }];
   });
+  return asked.length === 0 ? NO_PROBES : asked;
 }
 
 /** Hands an event to a probe machine (made when it is new) and takes over its effects. */
@@ -103,15 +107,18 @@ export function tellProbe(
 ): void {
   const key = `${owner.container.name}/${kind}`;
   const before = draft.context.probes[key] ?? bornProbe(owner.container.name, kind);
+  if (!hears(probeMachine, before.value, event.type)) {
+    if (draft.context.probes[key] === undefined) own(draft, 'probes')[key] = before;
+    return;
+  }
   const world = probeWorld(draft, owner, probe);
-  const { snapshot, effects } = step(probeMachine, snapshotOf(probeMachine, before), { ...event, world } as ProbeEvent);
-  draft.context.probes[key] = placeOf<ProbeContext>(snapshot);
-  draft.effects.push(...effects);
+  const after = stepPlace(probeMachine, before, { ...event, world } as ProbeEvent, draft.effects);
+  if (after !== draft.context.probes[key]) own(draft, 'probes')[key] = after;
 }
 
 /** A probe machine at its start. */
 export function bornProbe(container: string, kind: ProbeKind): Place<ProbeContext> {
-  return placeOf<ProbeContext>(initialTransition(probeMachine, { container, kind })[0]);
+  return bornPlace<ProbeContext>(probeMachine, { container, kind });
 }
 
 function probeWorld(draft: Draft, owner: SpecContainer, probe: Probe): ProbeWorld {

@@ -34,7 +34,9 @@ export function readMessages(draft: Draft): void {
 
 /** A termination message is being read. */
 export function readsMessages(context: PodContext): boolean {
-  return Object.entries(context.tasks).some(([name, task]) => name.startsWith('message/') && task.state === 'running');
+  const { tasks } = context;
+  for (const name in tasks) if (tasks[name]?.state === 'running' && name.startsWith('message/')) return true;
+  return false;
 }
 
 /** Removes old dead containers and old sandboxes while the pod lives; the newest dead one of each name stays for its log. */

@@ -8,7 +8,7 @@ import type { PodContext } from './pod-context.ts';
 import { startedOf } from './readiness.ts';
 import { restartsOnFailure, shouldRestart } from './spec.ts';
 import type { SpecContainer } from './spec.ts';
-import { specContainers } from './spec.ts';
+import { containersOf } from './spec.ts';
 
 /** What a pod's containers need now (kubelet's podActions, without the sandbox). */
 export interface ContainerPlan {
@@ -63,37 +63,27 @@ function reasonToKill(
 /** Decides what to start and stop in the sandbox that serves; `sandboxId` is '' while a new one is being made. */
 export function planContainers(context: PodContext, sandboxId: string): ContainerPlan {
   const plan: ContainerPlan = { start: [], kill: [], killPod: false, initialized: false };
-  const all = specContainers(context.pod);
-  if (
-    workDone(
-      context,
-      all.filter((c) => c.kind === 'regular'),
-    )
-  )
-    return { ...plan, killPod: true, initialized: true };
-  for (const { container } of all.filter((c) => c.kind === 'ephemeral')) {
+  const regular = containersOf(context.pod, 'regular');
+  if (workDone(context, regular)) return { ...plan, killPod: true, initialized: true };
+  for (const { container } of containersOf(context.pod, 'ephemeral')) {
     if (newestOf(context.observed, container.name) === null && !busy(context, container.name))
       plan.start.push(container.name);
   }
-  plan.initialized = planInit(
-    context,
-    all.filter((c) => c.kind === 'init' || c.kind === 'sidecar'),
-    plan,
-    sandboxId,
-  );
+  plan.initialized = planInit(context, containersOf(context.pod, 'before'), plan, sandboxId);
   if (plan.killPod || !plan.initialized) return plan;
-  planRegular(
-    context,
-    all.filter((c) => c.kind === 'regular'),
-    plan,
-  );
+  planRegular(context, regular, plan);
   return plan;
 }
 
 /** The init sequence: looked at from the last to the first, since finished ones may have been removed meanwhile. */
-function planInit(context: PodContext, inits: SpecContainer[], plan: ContainerPlan, sandboxId: string): boolean {
+function planInit(
+  context: PodContext,
+  inits: readonly SpecContainer[],
+  plan: ContainerPlan,
+  sandboxId: string,
+): boolean {
   if (inits.length === 0) return true;
-  const regular = specContainers(context.pod).filter((c) => c.kind === 'regular');
+  const regular = containersOf(context.pod, 'regular');
   const alive = (seen: ObservedContainer | null) =>
     seen !== null && seen.sandboxId === sandboxId && (seen.state === 'running' || seen.state === 'created');
   let initialized = regular.some(
@@ -163,7 +153,7 @@ function busyStarting(context: PodContext, name: string): boolean {
 }
 
 /** All regular containers have ended for good: whatever sidecars do, the pod is done (kubelet ends it by its phase before it looks at containers). */
-function workDone(context: PodContext, regular: SpecContainer[]): boolean {
+function workDone(context: PodContext, regular: readonly SpecContainer[]): boolean {
   return regular.every(({ container }) => {
     const seen = newestOf(context.observed, container.name);
     return (
@@ -175,14 +165,14 @@ function workDone(context: PodContext, regular: SpecContainer[]): boolean {
 }
 
 /** The init container at `i` has done its part: true when it was the last, else the next one is to start. */
-function next(context: PodContext, inits: SpecContainer[], i: number, plan: ContainerPlan): boolean {
+function next(context: PodContext, inits: readonly SpecContainer[], i: number, plan: ContainerPlan): boolean {
   const following = inits[i + 1]?.container.name;
   if (following === undefined) return true;
   if (!busy(context, following)) plan.start.push(following);
   return false;
 }
 
-function planRegular(context: PodContext, regular: SpecContainer[], plan: ContainerPlan): void {
+function planRegular(context: PodContext, regular: readonly SpecContainer[], plan: ContainerPlan): void {
   let kept = 0;
   const before = plan.start.length;
   for (const owner of regular) {
@@ -232,7 +222,7 @@ function planRegular(context: PodContext, regular: SpecContainer[], plan: Contai
 export function worthNewSandbox(context: PodContext, attempt: number): boolean {
   const ran = context.observed?.containers ?? [];
   if (!restartsOnFailure(context.pod) && attempt !== 0 && ran.length !== 0) return false;
-  const regular = specContainers(context.pod).filter((c) => c.kind === 'regular');
+  const regular = containersOf(context.pod, 'regular');
   const left = regular.filter(({ container }) => {
     const policy = container.restartPolicy ?? context.pod.spec?.restartPolicy ?? 'Always';
     const seen = newestOf(context.observed, container.name);

@@ -1,12 +1,17 @@
 import type { Effect } from '../protocol/effects.ts';
 import type { PodContext, Task } from './pod-context.ts';
 
+/** The maps of a pod's context, which a step changes through {@link own} only. */
+type OwnedMap = 'containers' | 'probes' | 'tasks' | 'fresh' | 'messages';
+
 /**
- * The working copy of one step: maps are copied once, so that what the step changes is new and the snapshot
- * before it stays as it was. Values inside the maps are replaced, never changed in place.
+ * The working copy of one step: a map is copied when the step first changes it ({@link own}), so that the snapshot before
+ * it stays as it was. Values inside the maps are replaced, never changed in place.
  */
 export interface Draft {
   at: number;
+  /** The context that the step began with. */
+  readonly before: PodContext;
   context: PodContext;
   effects: Effect[];
 }
@@ -15,16 +20,17 @@ export interface Draft {
 export function openDraft(context: PodContext, at: number): Draft {
   return {
     at,
-    context: {
-      ...context,
-      containers: { ...context.containers },
-      probes: { ...context.probes },
-      tasks: { ...context.tasks },
-      fresh: { ...context.fresh },
-      messages: { ...context.messages },
-    },
+    before: context,
+    context: { ...context },
     effects: [],
   };
+}
+
+/** A map of the context to write to: the step's own copy. */
+export function own<K extends OwnedMap>(draft: Draft, map: K): PodContext[K] {
+  const { context, before } = draft;
+  if (context[map] === before[map]) context[map] = { ...before[map] };
+  return context[map];
 }
 
 /** First and longest pause of a task that failed, ms. */
@@ -48,7 +54,13 @@ export function want(draft: Draft, name: string, make: (key: string) => Effect):
   const seq = draft.context.seq + 1;
   const key = `task/${name}/${seq}`;
   draft.context.seq = seq;
-  tasks[name] = { state: 'running', key, failures: task?.failures ?? 0, retryAt: 0, error: task?.error ?? null };
+  own(draft, 'tasks')[name] = {
+    state: 'running',
+    key,
+    failures: task?.failures ?? 0,
+    retryAt: 0,
+    error: task?.error ?? null,
+  };
   draft.effects.push(make(key));
   return false;
 }
@@ -61,7 +73,7 @@ export function taskNameOf(key: string): string | null {
 /** Notes that the task has ended well. */
 export function taskDone(draft: Draft, name: string): void {
   const task = draft.context.tasks[name];
-  if (task !== undefined) draft.context.tasks[name] = { ...task, state: 'done', failures: 0, error: null, retryAt: 0 };
+  if (task !== undefined) own(draft, 'tasks')[name] = { ...task, state: 'done', failures: 0, error: null, retryAt: 0 };
 }
 
 /** Notes a failure and when to try again (pause doubles). */
@@ -74,7 +86,7 @@ export function taskFailed(
   const task = draft.context.tasks[name];
   if (task === undefined) return;
   const pause = Math.min(patience.firstMs * 2 ** task.failures, patience.longestMs);
-  draft.context.tasks[name] = {
+  own(draft, 'tasks')[name] = {
     ...task,
     state: 'failed',
     failures: task.failures + 1,
@@ -85,7 +97,7 @@ export function taskFailed(
 
 /** Forgets tasks, so that they can be wanted anew. */
 export function forgetTasks(draft: Draft, ...names: string[]): void {
-  for (const name of names) delete draft.context.tasks[name];
+  for (const name of names) if (draft.context.tasks[name] !== undefined) delete own(draft, 'tasks')[name];
 }
 
 /** The task as it stands. */

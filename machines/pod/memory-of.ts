@@ -6,7 +6,10 @@ export function memoryOf(context: PodContext): PodMemory {
   const memory: PodMemory = { containers: {}, probes: {}, messages: context.messages };
   if (context.startedAt !== 0) memory.startedAt = context.startedAt;
   if (context.termination !== null) memory.termination = context.termination;
-  for (const [name, { context: c }] of Object.entries(context.containers)) {
+  const { containers, probes } = context;
+  for (const name in containers) {
+    const c = containers[name]?.context;
+    if (c === undefined) continue;
     if (c.backOff === null && c.imageBackOff === null && c.preStopDone === '') continue;
     memory.containers[name] = {
       ...(c.backOff !== null && { backOff: c.backOff }),
@@ -14,8 +17,9 @@ export function memoryOf(context: PodContext): PodMemory {
       ...(c.preStopDone !== '' && { preStopDone: c.preStopDone }),
     };
   }
-  for (const [key, { context: p }] of Object.entries(context.probes)) {
-    if (p.containerId === '') continue;
+  for (const key in probes) {
+    const p = probes[key]?.context;
+    if (p === undefined || p.containerId === '') continue;
     memory.probes[key] = {
       containerId: p.containerId,
       result: p.result,

@@ -1,5 +1,7 @@
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../protocol/observed.ts';
 import type { Draft } from './draft.ts';
+import { own } from './draft.ts';
+import { sameJson } from './same-json.ts';
 
 /**
  * Merges what PLEG saw. What an own call told after the observation began stays: a container that was
@@ -12,8 +14,8 @@ export function mergeObserved(draft: Draft, seen: ObservedPod): void {
   // Within one millisecond nobody knows which is newer: the own call counts, and another look is asked for.
   const newer = (id: string) => (context.fresh[id] ?? 0) >= seen.at;
   if (Object.values(context.fresh).includes(seen.at)) draft.effects.push({ type: 'pleg.Observe', key: '', params: {} });
-  const sandboxes = seen.sandboxes.filter((s) => !newer(s.id));
-  const containers = seen.containers.filter((c) => !newer(c.id));
+  const sandboxes = kept(before?.sandboxes, seen.sandboxes).filter((s) => !newer(s.id));
+  const containers = kept(before?.containers, seen.containers).filter((c) => !newer(c.id));
   for (const s of before?.sandboxes ?? []) if (newer(s.id)) sandboxes.push(s);
   for (const c of before?.containers ?? []) if (newer(c.id)) containers.push(c);
   context.observed = {
@@ -21,7 +23,17 @@ export function mergeObserved(draft: Draft, seen: ObservedPod): void {
     sandboxes: sandboxes.sort(newestFirst),
     containers: containers.sort(newestFirst),
   };
-  for (const [id, at] of Object.entries(context.fresh)) if (at < seen.at) delete context.fresh[id];
+  const { fresh } = context;
+  for (const id in fresh) if ((fresh[id] ?? 0) < seen.at) delete own(draft, 'fresh')[id];
+}
+
+/** What is seen as it was known keeps its object: whoever remembers something of it need not look again. */
+function kept<T extends { id: string }>(before: readonly T[] | undefined, seen: readonly T[]): readonly T[] {
+  if (before === undefined || before.length === 0) return seen;
+  return seen.map((now) => {
+    const known = before.find((b) => b.id === now.id);
+    return known !== undefined && sameJson(known, now) ? known : now;
+  });
 }
 
 interface Aged {
@@ -54,8 +66,9 @@ export function putContainer(draft: Draft, container: ObservedContainer): void {
   const known = observed.containers.find((c) => c.id === container.id);
   if (known?.state === 'exited' && container.state !== 'exited') return;
   const others = observed.containers.filter((c) => c.id !== container.id);
-  draft.context.observed = { ...observed, containers: [container, ...others].sort(newestFirst) };
-  draft.context.fresh[container.id] = draft.at;
+  const put = known !== undefined && sameJson(known, container) ? known : container;
+  draft.context.observed = { ...observed, containers: [put, ...others].sort(newestFirst) };
+  own(draft, 'fresh')[container.id] = draft.at;
 }
 
 /** Changes some fields of a container, when it is known. */
@@ -68,7 +81,7 @@ export function patchContainer(draft: Draft, id: string, patch: Partial<Observed
 export function dropContainer(draft: Draft, id: string): void {
   const observed = current(draft);
   draft.context.observed = { ...observed, containers: observed.containers.filter((c) => c.id !== id) };
-  draft.context.fresh[id] = draft.at;
+  own(draft, 'fresh')[id] = draft.at;
 }
 
 /** Puts in what an own call told about a sandbox. */
@@ -76,14 +89,14 @@ export function putSandbox(draft: Draft, sandbox: ObservedSandbox): void {
   const observed = current(draft);
   const others = observed.sandboxes.filter((s) => s.id !== sandbox.id);
   draft.context.observed = { ...observed, sandboxes: [sandbox, ...others].sort(newestFirst) };
-  draft.context.fresh[sandbox.id] = draft.at;
+  own(draft, 'fresh')[sandbox.id] = draft.at;
 }
 
 /** A sandbox is gone for certain. */
 export function dropSandbox(draft: Draft, id: string): void {
   const observed = current(draft);
   draft.context.observed = { ...observed, sandboxes: observed.sandboxes.filter((s) => s.id !== id) };
-  draft.context.fresh[id] = draft.at;
+  own(draft, 'fresh')[id] = draft.at;
 }
 
 /** Newest container under a name, whatever its sandbox. */

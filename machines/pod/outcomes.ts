@@ -2,7 +2,7 @@ import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
 import type { ObservedContainer } from '../protocol/observed.ts';
 import { probesOf, tellContainer, tellProbe } from './children.ts';
 import type { Draft } from './draft.ts';
-import { forgetTasks, podEvent, taskDone, taskFailed, taskNameOf, taskOf } from './draft.ts';
+import { forgetTasks, podEvent, taskDone, taskFailed, taskNameOf, taskOf, own } from './draft.ts';
 import { dropContainer, dropSandbox, newestSandbox, patchContainer, putContainer, putSandbox } from './observation.ts';
 import { specContainer, usesHostNetwork } from './spec.ts';
 import { runtimeError } from '../container/container-events.ts';
@@ -107,7 +107,7 @@ function taskSucceeded(draft: Draft, name: string, outcome: EffectDone | null): 
   const [what, id = ''] = name.split('/');
   if (outcome?.effect === 'host.SetUpVolumes') context.volumePaths = outcome.result.paths;
   if (outcome?.effect === 'host.ReadTerminationMessage') {
-    context.messages[id] = outcome.result.message;
+    own(draft, 'messages')[id] = outcome.result.message;
     forgetTasks(draft, name);
   }
   if (outcome?.effect === 'cri.RunPodSandbox') newSandbox(draft, outcome.result.podSandboxId);
@@ -120,7 +120,7 @@ function taskSucceeded(draft: Draft, name: string, outcome: EffectDone | null): 
     draft.effects.push({ type: 'cri.ContainerStatus', key: `inspect/${id}`, params: { containerId: id } });
   if (what === 'container.remove') {
     dropContainer(draft, id);
-    delete context.messages[id];
+    if (context.messages[id] !== undefined) delete own(draft, 'messages')[id];
     forgetTasks(draft, name, `container.log/${id}`, `container.stop/${id}`);
   }
   if (what === 'sandbox.remove') {
@@ -176,7 +176,7 @@ function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void 
   if (name.startsWith('sandbox.stop/') && context.termination !== null)
     podEvent(draft, 'Warning', 'FailedKillPod', `error killing pod: ${text}`);
   if (name.startsWith('message/')) {
-    context.messages[name.slice('message/'.length)] = '';
+    own(draft, 'messages')[name.slice('message/'.length)] = '';
     forgetTasks(draft, name);
   }
 }

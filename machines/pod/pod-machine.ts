@@ -104,47 +104,113 @@ export const podMachine = machine.createMachine({
     'effect.failed': advancing,
   },
   states: {
-    /** The pod should run. */
     syncing: {
+      description: 'The pod should run.',
       initial: 'waitingForRuntime',
       states: {
-        waitingForRuntime: { always: follow(...without(SYNCING, 'syncing.waitingForRuntime')) },
-        waitingForNetwork: { always: follow(...without(SYNCING, 'syncing.waitingForNetwork')) },
-        creatingCgroup: { always: follow(...without(SYNCING, 'syncing.creatingCgroup')) },
-        mountingVolumes: { always: follow(...without(SYNCING, 'syncing.mountingVolumes')) },
-        stoppingOldSandbox: { always: follow(...without(SYNCING, 'syncing.stoppingOldSandbox')) },
-        creatingSandbox: { always: follow(...without(SYNCING, 'syncing.creatingSandbox')) },
-        pullingImage: { always: follow(...without(SYNCING, 'syncing.pullingImage')) },
-        imageBackOff: { always: follow(...without(SYNCING, 'syncing.imageBackOff')) },
-        initializing: { always: follow(...without(SYNCING, 'syncing.initializing')) },
-        startingContainers: { always: follow(...without(SYNCING, 'syncing.startingContainers')) },
-        retryingStart: { always: follow(...without(SYNCING, 'syncing.retryingStart')) },
-        crashLoopBackOff: { always: follow(...without(SYNCING, 'syncing.crashLoopBackOff')) },
-        stoppingContainers: { always: follow(...without(SYNCING, 'syncing.stoppingContainers')) },
-        waitingForStartupProbe: { always: follow(...without(SYNCING, 'syncing.waitingForStartupProbe')) },
-        waitingForReadiness: { always: follow(...without(SYNCING, 'syncing.waitingForReadiness')) },
-        running: { always: follow(...without(SYNCING, 'syncing.running')) },
+        waitingForRuntime: {
+          description: 'The container runtime does not answer or is not ready.',
+          always: follow(...without(SYNCING, 'syncing.waitingForRuntime')),
+        },
+        waitingForNetwork: {
+          description: "The runtime's network (CNI) is not ready, and the pod needs it.",
+          always: follow(...without(SYNCING, 'syncing.waitingForNetwork')),
+        },
+        creatingCgroup: {
+          description: "The pod's cgroup is being made.",
+          always: follow(...without(SYNCING, 'syncing.creatingCgroup')),
+        },
+        mountingVolumes: {
+          description: 'The volumes are being set up.',
+          always: follow(...without(SYNCING, 'syncing.mountingVolumes')),
+        },
+        stoppingOldSandbox: {
+          description: 'The sandbox changed: what runs in the old one is stopped before a new one is made.',
+          always: follow(...without(SYNCING, 'syncing.stoppingOldSandbox')),
+        },
+        creatingSandbox: {
+          description: 'The sandbox is being made, and its address is waited for.',
+          always: follow(...without(SYNCING, 'syncing.creatingSandbox')),
+        },
+        pullingImage: {
+          description: 'An image is being pulled.',
+          always: follow(...without(SYNCING, 'syncing.pullingImage')),
+        },
+        imageBackOff: {
+          description: 'An image could not be pulled; the next try waits for a delay that grows.',
+          always: follow(...without(SYNCING, 'syncing.imageBackOff')),
+        },
+        initializing: {
+          description: 'The init containers run, one after the other.',
+          always: follow(...without(SYNCING, 'syncing.initializing')),
+        },
+        startingContainers: {
+          description: 'A container is on its way from image to running.',
+          always: follow(...without(SYNCING, 'syncing.startingContainers')),
+        },
+        retryingStart: {
+          description: 'A container could not be started; the next try follows after a pause.',
+          always: follow(...without(SYNCING, 'syncing.retryingStart')),
+        },
+        crashLoopBackOff: {
+          description: 'A container ended and is started again after a delay that grows.',
+          always: follow(...without(SYNCING, 'syncing.crashLoopBackOff')),
+        },
+        stoppingContainers: {
+          description: 'A container is stopped while the pod goes on: a probe failed, or its definition changed.',
+          always: follow(...without(SYNCING, 'syncing.stoppingContainers')),
+        },
+        waitingForStartupProbe: {
+          description: 'Containers run, but their startup probe has not succeeded yet.',
+          always: follow(...without(SYNCING, 'syncing.waitingForStartupProbe')),
+        },
+        waitingForReadiness: {
+          description: 'Containers run, but their readiness probe does not succeed.',
+          always: follow(...without(SYNCING, 'syncing.waitingForReadiness')),
+        },
+        running: {
+          description: 'All that should run runs and is ready.',
+          always: follow(...without(SYNCING, 'syncing.running')),
+        },
       },
       always: follow(...TERMINATING, ...TERMINATED),
     },
-    /** Its containers and its sandbox are stopped. */
     terminating: {
+      description: 'Its containers and its sandbox are stopped.',
       initial: 'stoppingContainers',
       states: {
-        runningPreStop: { always: follow(...without(TERMINATING, 'terminating.runningPreStop')) },
-        stoppingContainers: { always: follow(...without(TERMINATING, 'terminating.stoppingContainers')) },
-        stoppingSandbox: { always: follow(...without(TERMINATING, 'terminating.stoppingSandbox')) },
+        runningPreStop: {
+          description: 'A preStop hook runs, within the grace period.',
+          always: follow(...without(TERMINATING, 'terminating.runningPreStop')),
+        },
+        stoppingContainers: {
+          description: 'Containers are being stopped: SIGTERM, and SIGKILL when the grace period is over.',
+          always: follow(...without(TERMINATING, 'terminating.stoppingContainers')),
+        },
+        stoppingSandbox: {
+          description: 'The runtime takes down sandbox and network.',
+          always: follow(...without(TERMINATING, 'terminating.stoppingSandbox')),
+        },
       },
       always: follow(...TERMINATED),
     },
-    /** Nothing of it runs. */
     terminated: {
+      description: 'Nothing of it runs.',
       initial: 'cleaningUp',
       states: {
-        cleaningUp: { always: follow(...without(TERMINATED, 'terminated.cleaningUp')) },
-        kept: { always: follow('terminated.removing', 'terminated.finished') },
-        removing: { always: follow('terminated.finished') },
-        finished: { type: 'final' },
+        cleaningUp: {
+          description: 'Volumes and cgroup are being removed.',
+          always: follow(...without(TERMINATED, 'terminated.cleaningUp')),
+        },
+        kept: {
+          description: 'The pod has ended; its source still names it, so containers and logs stay for a look.',
+          always: follow('terminated.removing', 'terminated.finished'),
+        },
+        removing: {
+          description: 'Containers, sandboxes and logs are being removed.',
+          always: follow('terminated.finished'),
+        },
+        finished: { type: 'final', description: 'Nothing of the pod is left on the node.' },
       },
     },
   },

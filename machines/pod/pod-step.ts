@@ -1,5 +1,4 @@
-import { initialTransition } from 'xstate';
-import { resolve, statePath, step } from '../machine-step/step.ts';
+import { bornSnapshot, resolve, statePath, step } from '../machine-step/step.ts';
 import type { Effect } from '../protocol/effects.ts';
 import type { PodMessage } from '../protocol/messages.ts';
 import { deadlineAt } from './deadline.ts';
@@ -9,7 +8,7 @@ import { podMachine } from './pod-machine.ts';
 
 /** A pod machine at its birth, before `pod.start`. */
 export function bornPod(input: PodInput): PodSnapshot {
-  return initialTransition(podMachine, input)[0] as unknown as PodSnapshot;
+  return bornSnapshot(podMachine, input) as PodSnapshot;
 }
 
 /** A pod machine at a journaled place. */

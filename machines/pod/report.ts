@@ -1,3 +1,6 @@
+import type { PodStatus } from '../protocol/api-types.ts';
+import type { PodMemory } from '../protocol/memory.ts';
+import type { ObservedPod } from '../protocol/observed.ts';
 import { podStatus } from '../status/pod-status.ts';
 import { terminatedStatus } from '../status/terminated-status.ts';
 import type { ContainerDecision } from '../status/status-input.ts';
@@ -6,17 +9,20 @@ import { readsMessages } from './clean-up.ts';
 import type { Draft } from './draft.ts';
 import { fingerprint } from './fingerprint.ts';
 import { memoryOf } from './memory-of.ts';
+import type { PodContext } from './pod-context.ts';
 import { readyOf, startedOf } from './readiness.ts';
+import { sameJson } from './same-json.ts';
 import { specContainers } from './spec.ts';
+import { statusText } from './status-text.ts';
 
 /** Tells the pod's status, state and memory, when any of them has changed. */
 export function report(draft: Draft): void {
   const { context } = draft;
   // Nothing is known of an API pod before the runtime has been asked: what the API says of it goes on to hold.
   if (context.source === 'api' && context.observed === null && context.focus === 'syncing.waitingForRuntime') return;
-  const status = statusOf(draft);
+  const status = settledStatus(draft);
   const memory = memoryOf(context);
-  const reported = fingerprint(JSON.stringify([status, context.focus, context.why, memory]));
+  const reported = printOf(status, context, memory);
   context.status = status;
   // An ended container is never told without its last words (kubelet reads them before it looks at the state).
   if (readsMessages(context)) return;
@@ -29,8 +35,83 @@ export function report(draft: Draft): void {
   });
 }
 
-function statusOf(draft: Draft) {
+/** What was last worked out with a status object: the fingerprint of a report with it. */
+interface Print {
+  focus: string;
+  why: string;
+  memory: PodMemory;
+  print: string;
+}
+
+const PRINTS = new WeakMap<PodStatus, Print>();
+
+function printOf(status: PodStatus, { focus, why }: PodContext, memory: PodMemory): string {
+  const known = PRINTS.get(status);
+  if (known !== undefined && known.focus === focus && known.why === why && sameJson(known.memory, memory))
+    return known.print;
+  const print = fingerprint(
+    `[${statusText(status)},${JSON.stringify(focus)},${JSON.stringify(why)},${JSON.stringify(memory)}]`,
+  );
+  PRINTS.set(status, { focus, why, memory, print });
+  return print;
+}
+
+/**
+ * All that a status follows from, besides the status before it: objects that are never changed in place, and plain values.
+ * Time is missing on purpose, see {@link settledStatus}.
+ */
+type Inputs = readonly unknown[];
+
+/** Statuses that came out unchanged of these inputs and themselves. */
+const SETTLED = new WeakMap<PodStatus, Inputs>();
+
+/**
+ * The pod's status. One that was computed from itself and the same inputs, and came out the same, is not computed again:
+ * the time of day enters a status only where a condition changes, and here none did.
+ */
+function settledStatus(draft: Draft): PodStatus {
   const { context } = draft;
+  const before = context.status;
+  const containers = decisionsOf(context);
+  const inputs = inputsOf(draft, containers);
+  const settled = before === null ? undefined : SETTLED.get(before);
+  if (before !== null && settled !== undefined && sameInputs(settled, inputs)) return before;
+  const status = statusOf(draft, containers);
+  if (before === null || !sameJson(before, status)) return status;
+  SETTLED.set(before, inputs);
+  return before;
+}
+
+function sameInputs(a: Inputs, b: Inputs): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+function inputsOf(draft: Draft, containers: Record<string, ContainerDecision>): Inputs {
+  const { context } = draft;
+  const { observed, messages } = context;
+  const out: unknown[] = [
+    context.pod,
+    context.settings,
+    context.termination,
+    context.startedAt,
+    context.focus.startsWith('terminated.'),
+    observed === null,
+  ];
+  for (const { container } of specContainers(context.pod)) {
+    const decision = containers[container.name];
+    out.push(decision?.ready, decision?.started, decision?.waiting);
+  }
+  for (const c of observed?.containers ?? []) out.push(c, messages[c.id]);
+  out.push('sandboxes');
+  for (const s of observed?.sandboxes ?? []) out.push(s);
+  out.push('ips');
+  for (const ip of podIPs(draft)) out.push(ip);
+  return out;
+}
+
+function decisionsOf(context: PodContext): Record<string, ContainerDecision> {
   const containers: Record<string, ContainerDecision> = {};
   for (const owner of specContainers(context.pod)) {
     const { name } = owner.container;
@@ -41,13 +122,18 @@ function statusOf(draft: Draft) {
       ...(waiting && { waiting }),
     };
   }
+  return containers;
+}
+
+function statusOf(draft: Draft, containers: Record<string, ContainerDecision>): PodStatus {
+  const { context } = draft;
   const known = podIPs(draft);
   const { termination } = context;
   const told = termination !== null && (termination.phase !== null || termination.reason === 'Evicted');
   const status = podStatus({
     pod: context.pod,
     previous: context.status,
-    observed: withMessages(draft),
+    observed: withMessages(context),
     runtimeName: context.settings.runtimeName,
     podIPs: known.length > 0 ? known : (context.status?.podIPs ?? []).map((p) => p.ip ?? ''),
     containers,
@@ -63,8 +149,7 @@ function statusOf(draft: Draft) {
 }
 
 /** The runtime's view with the termination messages that were read put in. */
-function withMessages(draft: Draft) {
-  const { observed, messages } = draft.context;
+function withMessages({ observed, messages }: PodContext): ObservedPod | null {
   if (observed === null) return null;
   return {
     ...observed,

@@ -3,7 +3,7 @@ import type { ObservedSandbox } from '../protocol/observed.ts';
 import { podIPs, tellContainer } from './children.ts';
 import { worthNewSandbox } from './container-plan.ts';
 import type { Draft } from './draft.ts';
-import { forgetTasks, podEvent, taskFailed, taskOf, want } from './draft.ts';
+import { forgetTasks, podEvent, taskFailed, taskOf, want, own } from './draft.ts';
 import { newestSandbox } from './observation.ts';
 import type { PodContext } from './pod-context.ts';
 import { graceSecondsOf } from './grace.ts';
@@ -45,7 +45,7 @@ export function planSandbox(draft: Draft): SandboxStep {
     if (context.sandboxConfig === null)
       context.sandboxConfig = sandboxConfig(context.pod, ready.attempt, context.settings);
     if (context.tasks['sandbox.run']?.state !== 'done') {
-      context.tasks['sandbox.run'] = { state: 'done', key: '', failures: 0, retryAt: 0, error: null };
+      own(draft, 'tasks')['sandbox.run'] = { state: 'done', key: '', failures: 0, retryAt: 0, error: null };
     }
     if (ready.ips.length === 0 && !usesHostNetwork(context.pod)) {
       want(draft, `sandbox.status/${ready.id}`, (key) => ({
@@ -93,7 +93,7 @@ function refused(draft: Draft): boolean {
   if (problem === null) return false;
   const task = taskOf(draft, 'sandbox.run');
   if (task?.state === 'failed' && draft.at < task.retryAt) return true;
-  context.tasks['sandbox.run'] = task ?? { state: 'failed', key: '', failures: 0, retryAt: 0, error: null };
+  own(draft, 'tasks')['sandbox.run'] = task ?? { state: 'failed', key: '', failures: 0, retryAt: 0, error: null };
   taskFailed(draft, 'sandbox.run', { code: 'EINVAL', message: problem });
   podEvent(draft, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${problem}`);
   return true;

@@ -22,6 +22,23 @@ export function specContainers(pod: Pod): readonly SpecContainer[] {
   return made;
 }
 
+const BY_KIND = new WeakMap<Pod, Record<'regular' | 'ephemeral' | 'before', readonly SpecContainer[]>>();
+
+/** Containers of one sort, made once for each definition; `before`: init containers and sidecars. */
+export function containersOf(pod: Pod, sort: 'regular' | 'ephemeral' | 'before'): readonly SpecContainer[] {
+  let lists = BY_KIND.get(pod);
+  if (lists === undefined) {
+    const all = specContainers(pod);
+    lists = {
+      regular: all.filter((c) => c.kind === 'regular'),
+      ephemeral: all.filter((c) => c.kind === 'ephemeral'),
+      before: all.filter((c) => c.kind === 'init' || c.kind === 'sidecar'),
+    };
+    BY_KIND.set(pod, lists);
+  }
+  return lists[sort];
+}
+
 const MADE = new WeakMap<Pod, readonly SpecContainer[]>();
 
 function makeSpecContainers(pod: Pod): SpecContainer[] {

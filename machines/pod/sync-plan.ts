@@ -1,3 +1,4 @@
+import { forPod } from './for-pod.ts';
 import { podCgroup } from '../qos/pod-cgroup.ts';
 import { tellContainer } from './children.ts';
 import { planContainers } from './container-plan.ts';
@@ -71,10 +72,12 @@ export function planSyncing(draft: Draft): Focused {
   return syncingFocus(context, plan.initialized);
 }
 
+const cgroupOf = forPod(podCgroup);
+
 function wantCgroup(draft: Draft): boolean {
   const { context } = draft;
   if (!context.settings.cgroupsPerQOS) return true;
-  const cgroup = podCgroup(context.pod, context.settings);
+  const cgroup = cgroupOf(context.pod, context.settings);
   return want(draft, 'cgroup', (key) => ({ type: 'host.EnsurePodCgroup', key, params: { cgroup } }));
 }
 

@@ -1,17 +1,20 @@
+import { forPod } from './for-pod.ts';
 import { volumeOwner, volumeSetups } from '../volumes/volume-setups.ts';
 import type { Effect } from '../protocol/effects.ts';
 import { tellContainer } from './children.ts';
 import type { Draft } from './draft.ts';
-import { forgetTasks, podEvent, taskOf, want } from './draft.ts';
+import { forgetTasks, podEvent, taskOf, want, own } from './draft.ts';
+
+const setupsOf = forPod((pod, settings) => volumeSetups(pod, null, settings));
 
 /** Wants all volumes set up; true once they are. A fault of the spec is told once and not tried again until it changes. */
 export function wantVolumes(draft: Draft): boolean {
   const { context } = draft;
-  const setups = volumeSetups(context.pod, null, context.settings);
+  const setups = setupsOf(context.pod, context.settings);
   if ('error' in setups) {
     if (taskOf(draft, 'volumes')?.error?.message !== setups.error) {
       podEvent(draft, 'Warning', 'FailedMount', setups.error);
-      context.tasks['volumes'] = {
+      own(draft, 'tasks')['volumes'] = {
         state: 'failed',
         key: '',
         failures: 1,
@@ -44,7 +47,7 @@ export function volumesChanged(draft: Draft): void {
   const { context, at } = draft;
   const first = taskOf(draft, 'volumes');
   if (first?.state === 'failed' && first.retryAt !== Number.MAX_SAFE_INTEGER)
-    context.tasks['volumes'] = { ...first, failures: 0, retryAt: at };
+    own(draft, 'tasks')['volumes'] = { ...first, failures: 0, retryAt: at };
   context.volumesStale = true;
   for (const name of Object.keys(context.containers)) tellContainer(draft, name, { type: 'refresh' });
 }

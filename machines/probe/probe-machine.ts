@@ -41,8 +41,8 @@ export const probeMachine = machine.createMachine({
     ],
   },
   states: {
-    /** No container runs. */
     idle: {
+      description: 'No container runs.',
       on: {
         look: [
           { guard: 'mustEnd', target: 'ended', actions: act(actions.quietEnd) },
@@ -53,8 +53,8 @@ export const probeMachine = machine.createMachine({
         ],
       },
     },
-    /** Waits for the initial delay, the period, or for the startup probe to succeed. */
     waiting: {
+      description: 'Waits for the initial delay, the period, or for the startup probe to succeed.',
       on: {
         look: [
           { guard: 'mustEnd', target: 'ended', actions: act(actions.quietEnd) },
@@ -66,6 +66,7 @@ export const probeMachine = machine.createMachine({
       },
     },
     probing: {
+      description: 'The probe runs.',
       entry: act(actions.askProbe),
       /** The probe cannot be asked (no such port): nothing is counted, the next period tries again. */
       always: { guard: ({ context }) => context.op === '', target: 'waiting' },
@@ -81,9 +82,7 @@ export const probeMachine = machine.createMachine({
         ],
       },
     },
-    /** Rests until there is a new container. */
-    onHold: {},
-    /** The pod terminates; the probe is quiet. */
-    ended: {},
+    onHold: { description: 'Rests until there is a new container.' },
+    ended: { description: 'The pod terminates; the probe is quiet.' },
   },
 });

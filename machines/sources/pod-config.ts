@@ -9,6 +9,8 @@ export type PodConfigUpdate = {
   op: 'ADD' | 'UPDATE' | 'DELETE' | 'REMOVE' | 'RECONCILE';
   source: PodSource;
   pods: Pod[];
+  /** Where pods of it were read from (path of the manifest, URL), by UID: for those who ask why a pod is here. */
+  places?: Record<string, string>;
 };
 
 /** A pod that was left out because another of the same source has its name or its uid. */

@@ -30,7 +30,10 @@ export const supervisorMachine = machine.createMachine({
     shardReplaced: { actions: supervise },
   },
   states: {
-    waitingForSources: { on: { sourcesReady: { target: 'supervising', actions: supervise } } },
-    supervising: {},
+    waitingForSources: {
+      description: 'Not every source has spoken yet: pods start, and nothing is removed from the node.',
+      on: { sourcesReady: { target: 'supervising', actions: supervise } },
+    },
+    supervising: { description: 'All sources have spoken: what no source names is stopped and removed.' },
   },
 });

@@ -24,6 +24,7 @@ const { values } = parseArgs({
     'pod-manifest-path': { type: 'string', default: '' },
     'hostname-override': { type: 'string', default: '' },
     'private-containerd': { type: 'string', default: '' },
+    inspect: { type: 'string', default: '' },
   },
 });
 const fault = process.env['FAKE_AGENT'] ?? '';
@@ -89,6 +90,12 @@ createServer((_, reply) => reply.end(JSON.stringify({ kind: 'PodList', items: po
   config.readOnlyPort,
   '127.0.0.1',
 );
+const address = `http://${values.inspect}/?token=fake`;
+createServer((_, reply) => reply.end(JSON.stringify([{ name: podName }])))
+  .listen(Number(values.inspect.split(':')[1]), '127.0.0.1')
+  .once('listening', () =>
+    process.stderr.write(`${JSON.stringify({ ts: 1, msg: 'Inspector: open this', address, v: 0 })}\n`),
+  );
 process.on('SIGTERM', () => {
   runtime.detach();
   process.exit(0);

@@ -128,6 +128,7 @@ test('own settings', () => {
     shards: defaultShards(availableParallelism()),
     journalDir: '/r/journal',
     journalMaxBytes: 268_435_456,
+    inspect: null,
     privateContainerd: 'auto',
     stopPrivateContainerd: false,
   });

@@ -12,8 +12,8 @@ import type { ReplayResult } from '../../../actors/journal/replay.ts';
 import { Shard } from '../../../actors/shard/shard.ts';
 import type { FromShard } from '../../../actors/shard/shard-protocol.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
-import type { PodMessage } from '../../../machines/protocol/messages.ts';
-import { PodWorld, settings } from '../pod/pod-world.ts';
+import type { PodMessage, PodSource } from '../../../machines/protocol/messages.ts';
+import { PodWorld, settings as nodeSettings } from '../pod/pod-world.ts';
 
 /** A folder that goes with the test. */
 export function folder(t: TestContext): string {
@@ -39,8 +39,8 @@ class Listening extends PodWorld {
 }
 
 /** The messages of one pod's life: it starts, runs, crashes once, and is removed. */
-export function lifeOf(pod: Pod): PodMessage[] {
-  const world = new Listening(pod);
+export function lifeOf(pod: Pod, source: PodSource = 'file'): PodMessage[] {
+  const world = new Listening(pod, null, undefined, true, source);
   world.run(3_000);
   world.exit('c', 1);
   world.run(30_000);
@@ -53,9 +53,16 @@ export function lifeOf(pod: Pod): PodMessage[] {
 /** A shard that journals into `dir`; its effects are never answered but by the messages it is given. */
 export function journalingShard(
   dir: string,
-  options: { shard?: number; maxBytes?: number; log?: Logger; send?: (message: FromShard) => void } = {},
+  options: {
+    shard?: number;
+    maxBytes?: number;
+    log?: Logger;
+    cluster?: boolean;
+    send?: (message: FromShard) => void;
+  } = {},
 ): Shard {
   const { shard = 0, maxBytes = 1 << 24, log = memoryLog().log, send = () => undefined } = options;
+  const settings = { ...nodeSettings, ...(options.cluster === true && { cluster: true }) };
   return new Shard({
     settings,
     journal: { dir, shard, agent: 'test', settings, maxBytes, log },

@@ -106,7 +106,7 @@ test('a damaged journal: the line is named, what stands before it replays', asyn
   // Cut within the last line.
   writeFileSync(file, whole.trimEnd().slice(0, -10));
   let result = await replay(file);
-  assert.equal(result.code, 1);
+  assert.equal(result.code, 3);
   assert.match(result.err, new RegExp(`JRN002[^]*damaged\\.jsonl, line ${lines.length}:`));
 
   // A byte in the middle that makes its line no JSON.
@@ -114,7 +114,7 @@ test('a damaged journal: the line is named, what stands before it replays', asyn
   flipped[at] = `#${lines[at]?.slice(1) ?? ''}`;
   writeFileSync(file, `${flipped.join('\n')}\n`);
   result = await replay(file);
-  assert.equal(result.code, 1);
+  assert.equal(result.code, 3);
   assert.match(result.err, new RegExp(`JRN002[^]*damaged\\.jsonl, line ${at + 1}:`));
 
   writeFileSync(file, `${lines.slice(0, at).join('\n')}\n`);

@@ -54,6 +54,7 @@ const node = await startNode({
     shards: 2,
     journalDir: `${dir}/journal`,
     journalMaxBytes: 268_435_456,
+    inspect: null,
     privateContainerd: 'never',
     stopPrivateContainerd: false,
     ...options.settings,

@@ -1,0 +1,63 @@
+import { leafOf, toneOf } from '../model/state-names.ts';
+import * as s from '../session/session.ts';
+import { setChart } from '../session/travel.ts';
+import { MiniChart } from './mini-chart.tsx';
+
+/** One machine of the pod. */
+export interface MachineOfPod {
+  /** As in the address: `pod`, `container/NAME`, `probe/CONTAINER/KIND`. */
+  id: string;
+  kind: 'pod' | 'container' | 'probe';
+  name: string;
+  state: string;
+  /** State after the step before; '' when there was none. */
+  before: string;
+}
+
+/** The pod's machine and those in its context, at the shown moment. */
+export function machinesNow(): MachineOfPod[] {
+  const all: MachineOfPod[] = [
+    { id: 'pod', kind: 'pod', name: 'pod', state: s.stateNow.value, before: s.line.value?.before ?? '' },
+  ];
+  const shown = s.shown.value;
+  if (shown?.uid !== s.uid.value) return all;
+  const old = shown.previous?.machines;
+  for (const [name, state] of Object.entries(shown.detail.machines.containers)) {
+    all.push({ id: `container/${name}`, kind: 'container', name, state, before: old?.containers[name] ?? '' });
+  }
+  for (const [name, state] of Object.entries(shown.detail.machines.probes)) {
+    all.push({ id: `probe/${name}`, kind: 'probe', name, state, before: old?.probes[name] ?? '' });
+  }
+  return all;
+}
+
+/** The machines of the pod as small charts; the chosen one is drawn large below. */
+export function MachineChips() {
+  const machines = machinesNow();
+  const chosen = s.moment.value.chart;
+  return (
+    <div class="machines" role="group" aria-label="Machines of the pod">
+      {machines.map((m) => (
+        <button
+          key={m.id}
+          type="button"
+          class="machine"
+          data-kind={m.kind}
+          data-moved={m.before !== '' && m.before !== m.state}
+          aria-pressed={m.id === chosen}
+          title={`${m.kind} ${m.name}: ${m.state}`}
+          onClick={() => {
+            setChart(m.id);
+          }}
+        >
+          <MiniChart kind={m.kind} state={m.state} />
+          <span class="machine-text">
+            <span class="quiet">{m.kind === 'pod' ? 'machine' : m.kind}</span> <b class="mono">{m.name}</b>
+            <br />
+            <span class={`mono text-${toneOf(m.state)}`}>{leafOf(m.state)}</span>
+          </span>
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,109 @@
+import type { View } from '../model/moment.ts';
+import { VIEWS } from '../model/moment.ts';
+import * as s from '../session/session.ts';
+import { setView } from '../session/travel.ts';
+import { Empty } from './empty.tsx';
+import { ExplainView } from './explain-view.tsx';
+import { MachineChips } from './machine-chips.tsx';
+import { PodHead } from './pod-head.tsx';
+import { SequenceView } from './sequence-view.tsx';
+import { StateChart } from './state-chart.tsx';
+import { TimeLine } from './time-line.tsx';
+import { Transport } from './transport.tsx';
+import { TreeView } from './tree-view.tsx';
+
+/** The chosen pod: head, moment, chart, and the chosen view of it. */
+export function PodPage() {
+  if (s.uid.value === '') {
+    return (
+      <Empty title="Choose a pod">
+        Its machine, its messages and all its past moments open here. <kbd>/</kbd> filters, <kbd>p</kbd> goes to the
+        list, <kbd>?</kbd> shows all keys.
+      </Empty>
+    );
+  }
+  if (s.total.value === 0 && s.podsLoaded.value && s.pod.value === undefined) {
+    return (
+      <Empty title="No such pod">
+        {s.stepsError.value === '' ? 'The journals do not know it (any more).' : s.stepsError.value}
+      </Empty>
+    );
+  }
+  return (
+    <div class="page" data-wide={s.wide.value}>
+      <PodHead />
+      <Transport />
+      <section class="picture" aria-label="State machines">
+        <MachineChips />
+        <StateChart />
+      </section>
+      <section class="panel" aria-label="Details">
+        <Tabs />
+        <Panel />
+      </section>
+    </div>
+  );
+}
+
+const NAMES: Record<View, string> = {
+  timeline: 'Time line',
+  sequence: 'Sequence',
+  spec: 'Spec',
+  status: 'Status',
+  context: 'Context',
+  message: 'Message',
+  explain: 'Explain',
+};
+
+function Tabs() {
+  return (
+    <div class="tabs" role="group" aria-label="Views">
+      {VIEWS.map((view, i) => (
+        <button
+          key={view}
+          type="button"
+          class="tab"
+          aria-pressed={view === s.view.value}
+          title={`${NAMES[view]} (${String(i + 1)})`}
+          onClick={() => {
+            setView(view);
+          }}
+        >
+          {NAMES[view]}
+        </button>
+      ))}
+      <span class="grow" />
+      <button
+        type="button"
+        class="icon"
+        aria-pressed={s.wide.value}
+        aria-label="Wide panel"
+        title="Wide panel (w)"
+        onClick={() => {
+          s.wide.value = !s.wide.value;
+        }}
+      >
+        <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+          <path d="M6 4 2 8l4 4M10 4l4 4-4 4M2 8h12" class="line-shape" />
+        </svg>
+      </button>
+    </div>
+  );
+}
+
+function Panel() {
+  const view = s.view.value;
+  switch (view) {
+    case 'timeline':
+      return <TimeLine />;
+    case 'sequence':
+      return <SequenceView />;
+    case 'explain':
+      return <ExplainView />;
+    case 'spec':
+    case 'status':
+    case 'context':
+    case 'message':
+      return <TreeView key={view} of={view} />;
+  }
+}

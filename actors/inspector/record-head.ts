@@ -1,0 +1,99 @@
+/** What of a journal line the index needs; the rest stays on disk. */
+export type RecordHead =
+  | { r: 'segment'; at: number; shard: number; agent: string; settings: unknown }
+  | { r: 'spec'; id: string }
+  | { r: 'snap'; uid: string }
+  | { r: 'msg'; n: number; uid: string; type: string; at: number; key: string; failed: boolean }
+  | { r: 'step'; n: number; uid: string; state: string; effects: readonly HeadEffect[] }
+  | { r: 'fault'; n: number; uid: string }
+  /** The supervisor's records, and kinds that a later version may add. */
+  | { r: 'other' };
+
+/** An effect as it stands in a `step` record. */
+export interface HeadEffect {
+  type: string;
+  key: string;
+  params: Record<string, unknown>;
+}
+
+/** Bytes that are looked at before the whole line is parsed: a message of 1 MB need not be. */
+const HEAD_BYTES = 640;
+
+// The writer's order of fields (records.ts); a line in another order is parsed whole.
+const MSG = /^\{"r":"msg","n":(\d+),"uid":"([\x20\x21\x23-\x5b\x5d-\x7e]*)","m":\{"type":"([\w.]+)","at":(\d+)[,}]/;
+const OUTCOME = /^"effect":"([\w.]+)","key":"([\x20\x21\x23-\x5b\x5d-\x7e]*)"/;
+const STEP = /^\{"r":"step","n":(\d+),"uid":"([\x20\x21\x23-\x5b\x5d-\x7e]*)","s":"([\w.|]*)","e":\[\]\}$/;
+const SPEC = /^\{"r":"spec","id":"([0-9a-f]+)"/;
+const SNAP = /^\{"r":"snap","uid":"([\x20\x21\x23-\x5b\x5d-\x7e]*)"/;
+
+/** Reads a line's head. @throws Error when the line is no journal record */
+export function recordHead(line: Buffer): RecordHead {
+  // A line that is damaged behind its head is still seen as such: its last byte is checked, its whole when it is read.
+  if (line[line.length - 1] !== 0x7d) throw new Error('the line is cut or damaged');
+  const head = line.toString('latin1', 0, HEAD_BYTES);
+  const msg = MSG.exec(head);
+  if (msg !== null) {
+    const found = msgHead(head, msg);
+    if (found !== null) return found;
+  }
+  if (line.length < HEAD_BYTES) {
+    const step = STEP.exec(head);
+    if (step !== null) return { r: 'step', n: Number(step[1]), uid: step[2] ?? '', state: step[3] ?? '', effects: [] };
+  }
+  const spec = SPEC.exec(head);
+  if (spec !== null) return { r: 'spec', id: spec[1] ?? '' };
+  const snap = SNAP.exec(head);
+  if (snap !== null) return { r: 'snap', uid: snap[1] ?? '' };
+  if (head.startsWith('{"r":"sup.')) return { r: 'other' };
+  return wholeHead(JSON.parse(line.toString('utf8')) as unknown);
+}
+
+function msgHead(head: string, found: RegExpExecArray): RecordHead | null {
+  const [matched, n, uid = '', type = '', at] = found;
+  const base = { r: 'msg' as const, n: Number(n), uid, type, at: Number(at), key: '', failed: false };
+  if (type !== 'effect.done' && type !== 'effect.failed') return base;
+  const outcome = OUTCOME.exec(head.slice(matched.length));
+  if (outcome === null) return null;
+  return { ...base, key: outcome[2] ?? '', failed: type === 'effect.failed' };
+}
+
+function wholeHead(record: unknown): RecordHead {
+  if (!isObject(record) || typeof record['r'] !== 'string') throw new Error('not a journal record');
+  const { r, n, uid } = record;
+  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+  switch (r) {
+    case 'segment':
+      if (typeof record['at'] !== 'number' || !isObject(record['settings'])) throw new Error('not a segment record');
+      return {
+        r,
+        at: record['at'],
+        shard: Number(record['shard']),
+        agent: text(record['agent']),
+        settings: record['settings'],
+      };
+    case 'spec':
+      return { r, id: text(record['id']) };
+    case 'snap':
+      return { r, uid: text(uid) };
+    case 'fault':
+      return { r, n: Number(n), uid: text(uid) };
+    case 'msg': {
+      const { m } = record;
+      if (!isObject(m) || typeof m['at'] !== 'number') throw new Error('not a message record');
+      const type = text(m['type']);
+      const failed = type === 'effect.failed';
+      const key = failed || type === 'effect.done' ? text(m['key']) : '';
+      return { r, n: Number(n), uid: text(uid), type, at: m['at'], key, failed };
+    }
+    case 'step':
+      if (!Array.isArray(record['e'])) throw new Error('not a step record');
+      return { r, n: Number(n), uid: text(uid), state: text(record['s']), effects: record['e'] as HeadEffect[] };
+    default:
+      return { r: 'other' };
+  }
+}
+
+/** A JSON object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

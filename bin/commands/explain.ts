@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { explainFromJournal } from '../../actors/explain/explain-from-journal.ts';
+import { ActorletError } from '../../machines/errors/define.ts';
+import { explainErrors } from '../../machines/errors/explain-errors.ts';
+import { explanationText } from '../../machines/explain/explanation-text.ts';
+
+/** What the command touches beside files; tests give their own. */
+export interface ExplainCommandEnvironment {
+  write: (text: string) => void;
+  /** Ms since the epoch. */
+  now: () => number;
+}
+
+interface ExplainFlags {
+  json?: boolean;
+  journal?: string[];
+  rootDir: string;
+  at?: string;
+}
+
+/** `actorlet explain POD`: why a pod is in its state, from the journal of a running agent or from files. */
+export function explainCommand(
+  environment: ExplainCommandEnvironment = { write: (text) => process.stdout.write(text), now: Date.now },
+): Command {
+  return new Command('explain')
+    .description('say in words why a pod is in its state: what it waits for, what failed, what comes next')
+    .argument('<pod>', 'NAMESPACE/NAME, NAME or UID; also of a pod that is gone')
+    .option('--journal <path...>', 'journal files or folders (default: that of the agent on this node)')
+    .option('--root-dir <dir>', "the agent's --root-dir, whose folder journal is read", '/var/lib/kubelet')
+    .option('--at <time>', 'the moment to explain, e.g. 2026-01-31T12:00:00Z, or ms since the epoch (default: now)')
+    .option('--json', 'as JSON; times in ms since the epoch')
+    .action(async (pod: string, flags: ExplainFlags) => {
+      const explanation = await explainFromJournal({
+        pod,
+        journals: flags.journal ?? [join(flags.rootDir, 'journal')],
+        ...(flags.at !== undefined && { at: timeOf(flags.at) }),
+        now: environment.now(),
+      });
+      environment.write(
+        flags.json === true ? `${JSON.stringify(explanation, null, 2)}\n` : explanationText(explanation),
+      );
+    });
+}
+
+function timeOf(text: string): number {
+  const at = /^\d{12,}$/.test(text) ? Number(text) : Date.parse(text);
+  if (Number.isNaN(at)) throw new ActorletError(explainErrors.badTime, { value: text });
+  return at;
+}

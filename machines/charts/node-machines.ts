@@ -1,0 +1,19 @@
+import type { AnyStateMachine } from 'xstate';
+import { containerMachine } from '../container/container-machine.ts';
+import { podMachine } from '../pod/pod-machine.ts';
+import { probeMachine } from '../probe/probe-machine.ts';
+import { supervisorMachine } from '../supervisor/supervisor-machine.ts';
+
+/** The machines that a node is made of, by name. */
+export const NODE_MACHINES = {
+  pod: podMachine,
+  container: containerMachine,
+  probe: probeMachine,
+  supervisor: supervisorMachine,
+} as const satisfies Record<string, AnyStateMachine>;
+
+/** Name of one of them. */
+export type MachineName = keyof typeof NODE_MACHINES;
+
+/** All names, in the order in which they are shown. */
+export const MACHINE_NAMES = Object.keys(NODE_MACHINES) as MachineName[];
