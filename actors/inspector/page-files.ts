@@ -32,7 +32,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const PACKAGED = fileURLToPath(new URL('../../inspector-page', import.meta.url));
 /** In a checkout: the page's source, and what builds it (esbuild is there only as a development dependency). */
 const SOURCE = fileURLToPath(new URL('../inspector-page/main.tsx', import.meta.url));
-const BUILDER = fileURLToPath(new URL('../../bin/build-page.ts', import.meta.url));
+const BUILDER = join(fileURLToPath(new URL('../../bin', import.meta.url)), 'build-page.ts');
 
 /**
  * The page's files by name: from the package, or built now in a checkout.

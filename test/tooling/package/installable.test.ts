@@ -72,7 +72,11 @@ describe('the npm package', () => {
     assert.ok(files.includes('dist/machines/errors/define.d.ts'));
     assert.ok(files.includes('dist/bin/actorlet.js'));
     const strays = files.filter(
-      (name) => (name.endsWith('.ts') && !name.endsWith('.d.ts')) || name.startsWith('test') || name === 'bin/test',
+      (name) =>
+        // Examples are documentation.
+        (name.endsWith('.ts') && !name.endsWith('.d.ts') && !name.startsWith('docs/examples/')) ||
+        name.startsWith('test') ||
+        name === 'bin/test',
     );
     assert.deepEqual(strays, []);
   });
@@ -94,9 +98,13 @@ describe('the npm package', () => {
       readdirSync(join(source, room), { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile() && !entry.name.endsWith('.ts'))
         .map((entry) => join(entry.parentPath, entry.name).slice(source.length + 1))
+        // The page is there as a bundle.
+        .filter((file) => !file.startsWith('actors/inspector-page/'))
         .filter((file) => !existsSync(join(installed, 'dist', file))),
     );
     assert.deepEqual(missing, []);
+    for (const file of ['index.html', 'app.js', 'app.css'])
+      assert.ok(existsSync(join(installed, 'dist/inspector-page', file)), file);
   });
 
   it('runs: npx actorlet --version', () => {
@@ -110,6 +118,11 @@ describe('the npm package', () => {
       console.log(e.message);`;
     writeFileSync(join(home, 'use.mjs'), script);
     assert.equal(run(home, process.execPath, 'use.mjs').trim(), 'X001: What b. Do.');
+    writeFileSync(
+      join(home, 'node.mjs'),
+      "import { startEmbeddedNode } from 'actorlet'; console.log(typeof startEmbeddedNode);",
+    );
+    assert.equal(run(home, process.execPath, 'node.mjs').trim(), 'function');
   });
 
   it('type-checks in a strict project', () => {
