@@ -5,7 +5,7 @@ import { loadConfiguration } from '../actors/configuration/load-configuration.ts
 import { leafPaths } from '../actors/configuration/merge-patch.ts';
 import { createLogger } from '../actors/logging/create-logger.ts';
 import { startNode } from '../actors/node/node.ts';
-import type { NodeOptions, RunningNode } from '../actors/node/node.ts';
+import type { NodeOptions, RunningNode } from '../actors/node/node-options.ts';
 import type { OwnSource } from '../actors/sources/own-source.ts';
 import { daemonFlags, readDaemonOptions } from './flags/daemon-options.ts';
 

@@ -1,15 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Logger } from 'pino';
-import type { Piscina } from 'piscina';
 import { createCriClient } from '../../cri/client/cri-client.ts';
 import { trackedPod } from '../../machines/supervisor/pod-table.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
 import { AdmissionGate } from '../admission/admission-gate.ts';
-import type { Kubeconfig } from '../api/kubeconfig.ts';
-import type { ActorletSettings } from '../configuration/actorlet-settings.ts';
-import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
-import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
 import { agentVersion } from '../configuration/version.ts';
 import { EventRecorder } from '../events/event-recorder.ts';
 import { detectCgroups } from '../host/cgroup-detect.ts';
@@ -20,8 +14,6 @@ import { DEFAULT_CONTAINER_LOGS_DIR } from '../host/host-settings.ts';
 import { Housekeeping } from '../housekeeping/housekeeping.ts';
 import { restoreMemory } from '../journal/restore-memory.ts';
 import type { AgentInspector } from '../inspector/start-inspector.ts';
-import type { LoggerOptions } from '../logging/create-logger.ts';
-import type { Metrics } from '../metrics/metrics-registry.ts';
 import { createMetrics } from '../metrics/metrics-registry.ts';
 import { listenToEvents } from '../pleg/evented-pleg.ts';
 import { Pleg } from '../pleg/pleg.ts';
@@ -30,11 +22,7 @@ import { RuntimeWatch } from '../runtime-state/runtime-watch.ts';
 import { effectObservations } from '../shard/effect-observations.ts';
 import { ShardPool } from '../shard/shard-pool.ts';
 import { PodStore } from '../status/pod-store.ts';
-import type { PodReport } from '../shard/shard-protocol.ts';
 import { checkOwnSource } from '../sources/own-source.ts';
-import type { OwnSource } from '../sources/own-source.ts';
-import { startPodSources } from '../sources/pod-sources.ts';
-import type { PodSources } from '../sources/pod-sources.ts';
 import { Supervisor } from '../supervisor/supervisor.ts';
 import { handleFromShard } from './from-shard.ts';
 import type { FromShardParts } from './from-shard.ts';
@@ -42,8 +30,9 @@ import { PodIntake } from './pod-intake.ts';
 import { burstableShares } from './burstable-shares.ts';
 import { nodeImagePuller } from './node-image-puller.ts';
 import { nodeSettingsOf } from './node-settings-of.ts';
+import type { NodeOptions, RunningNode } from './node-options.ts';
 import { startNodeServers } from './node-servers.ts';
-import type { NodeServers } from './node-servers.ts';
+import { startNodeSources } from './node-sources.ts';
 import { startNodeLogRotation } from './node-log-rotation.ts';
 import { PodMetrics, setNodeFacts } from './pod-metrics.ts';
 import { Resync } from './resync.ts';
@@ -53,41 +42,6 @@ import { keepHeapsSmall } from './small-heaps.ts';
 /** Relist periods of PLEG, ms: alone, and beside a stream of events (KEP-3386). */
 const GENERIC_PERIOD_MS = 1_000;
 const EVENTED_PERIOD_MS = 300_000;
-
-/** What a node is made from. */
-export interface NodeOptions {
-  config: KubeletConfiguration;
-  flags: KubeletFlags;
-  settings: ActorletSettings;
-  /** The runtime to work with, `unix://...`. */
-  endpoint: string;
-  log: Logger;
-  /** How worker threads log. */
-  workerLog: LoggerOptions;
-  containerLogsDir?: string;
-  /** The way to the API server; null on a standalone node. */
-  kubeconfig?: Kubeconfig | null;
-  /** Worker threads that were started ahead. */
-  threads?: Piscina;
-  /** A source of pods beside (or instead of) the configured ones; not together with `staticPodURL`. */
-  source?: OwnSource;
-  /** Hears of each change of a pod: state of its machine, what it waits for, status. Must not throw. */
-  onPod?: (change: PodReport) => void;
-}
-
-/** A running node agent. */
-export interface RunningNode {
-  readonly store: PodStore;
-  readonly events: EventRecorder;
-  readonly metrics: Metrics;
-  readonly pool: ShardPool;
-  readonly supervisor: Supervisor;
-  readonly servers: NodeServers;
-  /** Null without `--inspect`. */
-  readonly inspector: AgentInspector | null;
-  /** Ends the agent; containers go on (A5). */
-  stop(): Promise<void>;
-}
 
 /**
  * Starts the node: runtime connection, observer, worker shards, sources, servers. Wires parts only; what each does
@@ -287,7 +241,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     },
     listening.signal,
   );
-  const sources = sourcesOf(options, node.nodeName, supervisor, intake, now);
+  const sources = startNodeSources(options, node.nodeName, supervisor, intake, now);
   cluster?.start();
   const resync = new Resync({ supervisor, periodMs: config.syncFrequency, now });
   resync.start();
@@ -370,32 +324,4 @@ async function inspectorOf({ settings, log, workerLog }: NodeOptions): Promise<A
   if (settings.inspect === null || settings.journalDir === null) return null;
   const { startInspector } = await import('../inspector/start-inspector.ts');
   return startInspector({ dir: settings.journalDir, address: settings.inspect, log, workerLog });
-}
-
-function sourcesOf(
-  options: NodeOptions,
-  nodeName: string,
-  supervisor: Supervisor,
-  intake: PodIntake,
-  now: () => number,
-): PodSources {
-  const { config, log } = options;
-  return startPodSources({
-    ...(config.staticPodPath !== '' && { staticPodPath: config.staticPodPath }),
-    ...(config.staticPodURL !== '' && { staticPodURL: config.staticPodURL }),
-    staticPodURLHeader: config.staticPodURLHeader,
-    fileCheckFrequencyMs: config.fileCheckFrequency,
-    httpCheckFrequencyMs: config.httpCheckFrequency,
-    nodeName,
-    log,
-    now,
-    ...(options.source !== undefined && { own: options.source }),
-    otherSources: options.kubeconfig ? ['api'] : [],
-    onUpdate: (update) => intake.take(update),
-    onReadyChange: () => {
-      supervisor.take({ type: 'sourcesReady', at: now() });
-      intake.tellStatics();
-    },
-    onError: (error) => log.error({ err: error }, 'Pod source'),
-  });
 }

@@ -7,7 +7,7 @@ import { Command } from 'commander';
 import { loadConfiguration } from '../../../actors/configuration/load-configuration.ts';
 import { createLogger } from '../../../actors/logging/create-logger.ts';
 import { startNode } from '../../../actors/node/node.ts';
-import type { RunningNode } from '../../../actors/node/node.ts';
+import type { RunningNode } from '../../../actors/node/node-options.ts';
 import { freePorts } from '../../../bin/demo-steps/free-ports.ts';
 import { daemonFlags, readDaemonOptions } from '../../../bin/flags/daemon-options.ts';
 import { startSimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';

@@ -5,7 +5,7 @@ import { cgroupVersionOf } from '../../../../actors/configuration/cgroup-version
 import type { KubeletFlags } from '../../../../actors/configuration/kubelet-flags.ts';
 import { loadConfiguration } from '../../../../actors/configuration/load-configuration.ts';
 import { startNode } from '../../../../actors/node/node.ts';
-import type { RunningNode } from '../../../../actors/node/node.ts';
+import type { RunningNode } from '../../../../actors/node/node-options.ts';
 import type { Pod } from '../../../../machines/protocol/api-types.ts';
 import type { TestContainerd } from '../../support/with-containerd.ts';
 import { NODE_NAME, TestNode } from './test-node.ts';

@@ -1,0 +1,51 @@
+import type { Logger } from 'pino';
+import type { Piscina } from 'piscina';
+import type { Kubeconfig } from '../api/kubeconfig.ts';
+import type { ActorletSettings } from '../configuration/actorlet-settings.ts';
+import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
+import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
+import type { EventRecorder } from '../events/event-recorder.ts';
+import type { AgentInspector } from '../inspector/start-inspector.ts';
+import type { LoggerOptions } from '../logging/create-logger.ts';
+import type { Metrics } from '../metrics/metrics-registry.ts';
+import type { PodReport } from '../shard/shard-protocol.ts';
+import type { ShardPool } from '../shard/shard-pool.ts';
+import type { OwnSource } from '../sources/own-source.ts';
+import type { PodStore } from '../status/pod-store.ts';
+import type { Supervisor } from '../supervisor/supervisor.ts';
+import type { NodeServers } from './node-servers.ts';
+
+/** What a node is made from. */
+export interface NodeOptions {
+  config: KubeletConfiguration;
+  flags: KubeletFlags;
+  settings: ActorletSettings;
+  /** The runtime to work with, `unix://...`. */
+  endpoint: string;
+  log: Logger;
+  /** How worker threads log. */
+  workerLog: LoggerOptions;
+  containerLogsDir?: string;
+  /** The way to the API server; null on a standalone node. */
+  kubeconfig?: Kubeconfig | null;
+  /** Worker threads that were started ahead. */
+  threads?: Piscina;
+  /** A source of pods beside (or instead of) the configured ones; not together with `staticPodURL`. */
+  source?: OwnSource;
+  /** Hears of each change of a pod: state of its machine, what it waits for, status. Must not throw. */
+  onPod?: (change: PodReport) => void;
+}
+
+/** A running node agent. */
+export interface RunningNode {
+  readonly store: PodStore;
+  readonly events: EventRecorder;
+  readonly metrics: Metrics;
+  readonly pool: ShardPool;
+  readonly supervisor: Supervisor;
+  readonly servers: NodeServers;
+  /** Null without `--inspect`. */
+  readonly inspector: AgentInspector | null;
+  /** Ends the agent; containers go on (A5). */
+  stop(): Promise<void>;
+}
