@@ -1,7 +1,7 @@
 /**
  * Journals that released agents wrote are decided the same way today: `releases/<version>/`. `node-*` is a node of 32 pods
  * on the simulated runtime with injected faults, one pod of each sort (init containers, sidecars, probes, crash loops, image
- * errors, hooks, deadlines, termination); `chaos-*` are pods of the property test (test/pure/pod/chaos.test.ts) in worlds
+ * errors, hooks, deadlines, termination); `many-*` is one of 192 pods of the same sorts; `chaos-*` are pods of the property test (test/pure/pod/chaos.test.ts) in worlds
  * that misbehave, with segments that begin with snapshots.
  */
 import assert from 'node:assert/strict';
