@@ -101,11 +101,6 @@ export class MirrorPods {
     return this.mirrors.size;
   }
 
-  /** UID of the static pod that the mirror pod with this UID stands for; any other UID as it is (`TranslatePodUID`). */
-  translateUID(uid: string): string {
-    return this.mirrors.get(uid)?.hash ?? uid;
-  }
-
   /** Compares what is wanted with what is there; also called when the node was registered or a static pod has ended. */
   look(): void {
     if (this.stopping.signal.aborted) return;

@@ -184,11 +184,6 @@ export class Cluster {
     return this.mirrors.count;
   }
 
-  /** UID of a static pod for that of its mirror. */
-  translatePodUID(uid: string): string {
-    return this.mirrors.translateUID(uid);
-  }
-
   /** A pod's actor has ended. */
   podGone(uid: string): void {
     this.status.forget(uid);

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import { createCadvisorMetrics } from '../cadvisor/create-cadvisor-metrics.ts';
+import type { CadvisorMetrics } from '../cadvisor/create-cadvisor-metrics.ts';
 import { reportedCgroups } from '../cadvisor/cgroup-roots.ts';
 import { createCgroupReader } from '../cgroup-stats/create-cgroup-reader.ts';
 import type { FeatureGates } from '../configuration/feature-gates.ts';
@@ -57,10 +58,11 @@ export class NodePages {
   /** Paths of the kubelet server as patterns of Go's ServeMux. */
   readonly patterns: readonly string[];
   private readonly options: NodePagesOptions;
-  private readonly gates: FeatureGates;
+  readonly gates: FeatureGates;
   private readonly checks: readonly HealthCheck[];
   private readonly slis = new HealthSlis();
   private readonly stats: StatsProvider;
+  private readonly cadvisor: CadvisorMetrics;
   private readonly startedAt: number;
 
   constructor(options: NodePagesOptions) {
@@ -70,7 +72,13 @@ export class NodePages {
     this.checks = [logCheck, ...options.checks];
     this.startedAt = now() - performance.now();
     const onVolumeCounted = (seconds: number) => options.metrics.volumeCount.observe({ metric_source: 'du' }, seconds);
-    this.stats = new StatsProvider({ node, cri, reader: this.reader(), config, flags, log, now, onVolumeCounted });
+    const reader = createCgroupReader(options.cgroups, now);
+    this.stats = new StatsProvider({ node, cri, reader, config, flags, log, now, onVolumeCounted });
+    this.cadvisor = createCadvisorMetrics({
+      ...{ reader, cri, node, log, now },
+      roots: reportedCgroups({ ...config, runtimeCgroups: flags.runtimeCgroups }),
+      pressure: this.gates.enabled('KubeletPSI'),
+    });
     this.patterns = kubeletPatterns({
       debugging: config.enableDebuggingHandlers,
       healthChecks: ['ping', ...this.checkNames],
@@ -87,7 +95,7 @@ export class NodePages {
 
   /** What both servers show (`InstallAuthNotRequiredHandlers`). */
   addOpenPages(app: FastifyInstance): void {
-    const { node, cri, metrics, log, now, config, flags, beforeScrape } = this.options;
+    const { node, metrics, log, beforeScrape } = this.options;
     addHealthzRoutes(app, this.checks, log, this.slis);
     addSliRoutes(app, this.slis);
     addPodRoutes(app, node);
@@ -98,13 +106,8 @@ export class NodePages {
       await collectStatsMetrics(writer, { stats: this.stats, log });
       return writer.toString();
     });
-    const cadvisor = createCadvisorMetrics({
-      ...{ reader: this.reader(), cri, node, log, now },
-      roots: reportedCgroups({ ...config, runtimeCgroups: flags.runtimeCgroups }),
-      pressure: this.gates.enabled('KubeletPSI'),
-    });
     app.all('/metrics/cadvisor', async (_request, reply) =>
-      reply.type(TEXT_FORMAT_CONTENT_TYPE).send(await cadvisor.text()),
+      reply.type(TEXT_FORMAT_CONTENT_TYPE).send(await this.cadvisor.text()),
     );
   }
 
@@ -131,10 +134,6 @@ export class NodePages {
       now,
       binaryVersion: agentVersion(),
     });
-  }
-
-  private reader() {
-    return createCgroupReader(this.options.cgroups, this.options.now);
   }
 }
 

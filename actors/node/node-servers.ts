@@ -2,7 +2,6 @@ import type { ApiClient } from '../api/api-client.ts';
 import { authObserver } from '../metrics/api-metrics.ts';
 import { serverCertificateMetrics } from '../metrics/certificate-metrics.ts';
 import type { ServingTls } from '../tls/serving-tls.ts';
-import { resolveFeatureGates } from '../configuration/feature-gates.ts';
 import { startHealthzServer } from '../server/healthz-server.ts';
 import type { RunningServer } from '../server/http-listener.ts';
 import type { PodRow } from '../server/pod-row.ts';
@@ -74,8 +73,15 @@ async function startGuarded(options: NodeServersOptions, pages: NodePages): Prom
     import('../tls/serving-tls.ts'),
     import('../server/kubelet-server.ts'),
   ]);
-  const featureGates = resolveFeatureGates(config.featureGates).gates;
-  const auth = createServerAuth({ config, featureGates, nodeName, api, log, now, hooks: authObserver(metrics) });
+  const auth = createServerAuth({
+    config,
+    featureGates: pages.gates,
+    nodeName,
+    api,
+    log,
+    now,
+    hooks: authObserver(metrics),
+  });
   const ends: (() => void | Promise<void>)[] = [() => auth.stop()];
   const stopLocks = async () => {
     for (const end of ends) await end();

@@ -270,7 +270,6 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       nodeName: node.nodeName,
       pods: () => store.list(),
       podNamed: (namespace, name) => store.named(namespace, name),
-      translatePodUID: (uid) => cluster?.translatePodUID(uid) ?? uid,
     },
     metrics,
     checks: [{ name: 'syncloop', check: () => pleg.unhealthy() }],

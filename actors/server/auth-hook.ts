@@ -14,6 +14,7 @@ import { X509Authenticator } from '../authn/x509-authenticator.ts';
 import { alwaysAllow, alwaysDeny } from '../authz/authorizer.ts';
 import { nodeAttributes } from '../authz/node-attributes.ts';
 import { SubjectAccessAuthorizer } from '../authz/subject-access-review.ts';
+import { decodedPath } from './request-path.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { ApiClient } from '../api/api-client.ts';
@@ -166,21 +167,6 @@ async function filter(
     .code(403)
     .type(TEXT)
     .send(`Forbidden (user=${user.name}, verb=${verb}, resource=nodes, subresource(s)=${listed})\n`);
-}
-
-/** The request target without scheme and host, which a client of a proxy may send. */
-function pathAndQuery(url: string): string {
-  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '');
-}
-
-/** The path as Go has it in `URL.Path`. It is decoded once, as the router decodes it. */
-function decodedPath(url: string): string {
-  const path = pathAndQuery(url).replace(/[?#].*$/s, '');
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }
 
 function wordsOf(error: unknown): string {

@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CriClient } from '../../cri/client/cri-client.ts';
-import { ContainerState } from '../../cri/generated/runtime/v1/api.ts';
-import { LABEL } from '../pleg/observed-from-cri.ts';
+import { findRunningPod } from '../streaming/find-container.ts';
 import { goJson, restfulError } from './go-answers.ts';
+import { parseGoQuery } from './go-query.ts';
 import type { NodeView } from './node-view.ts';
 
 /** What checkpoints are made with. */
@@ -35,12 +35,12 @@ export function addCheckpointRoutes(app: FastifyInstance, options: CheckpointOpt
     const { containers = [], initContainers = [], ephemeralContainers = [] } = pod.spec ?? {};
     if (![...containers, ...initContainers, ...ephemeralContainers].some(({ name }) => name === containerName))
       return restfulError(reply, 404, `container ${containerName} does not exist`);
-    const asked = new URL(request.url, 'http://node').searchParams.getAll('timeout').at(-1);
+    const asked = parseGoQuery(request.url).get('timeout')?.at(-1);
     if (asked !== undefined && !/^[+-]?\d+$/.test(asked))
       return restfulError(reply, 404, 'cannot parse value of timeout parameter');
     const path = `${podNamespace}/${podID}/${containerName}`;
     try {
-      const location = await checkpoint(options, pod.metadata?.uid ?? '', request.params, Number(asked ?? 0));
+      const location = await checkpoint(options, request.params, Number(asked ?? 0));
       return goJson(reply, { items: [location] });
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
@@ -50,17 +50,10 @@ export function addCheckpointRoutes(app: FastifyInstance, options: CheckpointOpt
 
   async function checkpoint(
     { rootDir, timeoutMs, now }: CheckpointOptions,
-    uid: string,
     { podNamespace, podID, containerName }: Params,
     askedSeconds: number,
   ): Promise<string> {
-    const { containers } = await cri.runtime.listContainers({
-      filter: {
-        state: { state: ContainerState.CONTAINER_RUNNING },
-        labelSelector: { [LABEL.podUid]: uid, [LABEL.containerName]: containerName },
-      },
-    });
-    const id = containers[0]?.id;
+    const id = (await findRunningPod(cri, podNamespace, podID))?.containers.get(containerName)?.id;
     if (id === undefined) throw new Error(`container ${containerName} not found`);
     if (askedSeconds < 0) throw new Error('CheckpointContainer requires the timeout value to be > 0');
     const folder = join(rootDir, 'checkpoints');

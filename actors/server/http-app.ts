@@ -4,8 +4,8 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import { createServer, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
-import { unescapePath } from './go-query.ts';
 import { httpError, restfulError } from './go-answers.ts';
+import { pathAndQuery, routed } from './request-path.ts';
 import { MUX_REDIRECT_STATUS, redirectBody, serveMux } from './serve-mux.ts';
 import { rememberUpgrade } from './upgrade.ts';
 
@@ -14,9 +14,6 @@ const PLAIN_HANDLERS = new Set(['healthz', 'metrics', 'configz', 'flagz', 'statu
 
 /** The one web service below a path of plain handlers. */
 const PPROF = '/debug/pprof';
-/** Web services whose paths go-restful takes with and without a slash at the end. */
-const SLASH_IS_FREE = /^(\/(?:run|exec|attach|portForward|containerLogs|checkpoint)\/[^?]*[^/?])\/+(\?|$)/;
-
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 /** Limits of every server here: Go's, where kubelet sets none, but for a client that is slow with its head. */
@@ -67,7 +64,7 @@ export function createHttpApp(
     forceCloseConnections: 'idle',
     // As long as the head may be: what is too long is a name that nothing has.
     routerOptions: { ignoreTrailingSlash: false, caseSensitive: true, maxParamLength: HTTP_LIMITS.maxHeaderSize },
-    rewriteUrl: ({ url = '/' }) => asText(withoutSlash(url)),
+    rewriteUrl: ({ url = '/' }) => routed(url),
     serverFactory: (handler) => makeServer(handler),
   });
   // Bodies are of no type here; the one page that takes one reads it as text.
@@ -130,32 +127,6 @@ export function routeUpgrades(app: FastifyInstance, server: Server): void {
     rememberUpgrade(request, { socket, head });
     app.routing(request, response);
   });
-}
-
-function withoutSlash(url: string): string {
-  return url.replace(SLASH_IS_FREE, '$1$2');
-}
-
-/** Bytes of a path that are no text name nothing; the router would answer 400 where Go looks, and finds nothing. */
-function asText(url: string): string {
-  const end = url.search(/[?#]|$/);
-  return url.slice(0, end).split('/').map(partAsText).join('/') + url.slice(end);
-}
-
-function partAsText(part: string): string {
-  try {
-    decodeURIComponent(part);
-    return part;
-  } catch {
-    // A broken escape stays: Go answers 400 to it as well.
-    const text = unescapePath(part);
-    return text === undefined ? part : encodeURIComponent(text);
-  }
-}
-
-/** The request target without scheme and host, which a client of a proxy may send. */
-function pathAndQuery(url: string): string {
-  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '');
 }
 
 function redirect(method: string, reply: FastifyReply, location: string): FastifyReply {

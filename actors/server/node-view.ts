@@ -10,6 +10,4 @@ export interface NodeView {
    * of the same name waits, it is the successor that sources want. A static pod has its own UID, not its mirror's.
    */
   podNamed(namespace: string, name: string): Pod | undefined;
-  /** UID of the static pod whose mirror has this UID; any other UID as it is (`TranslatePodUID`). */
-  translatePodUID(uid: string): string;
 }

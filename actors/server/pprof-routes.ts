@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { httpError } from './go-answers.ts';
+import { firstValue, parseGoQuery } from './go-query.ts';
 
 /** The longest profile that is made, seconds: Go's server would write for 4 h. */
 const LONGEST_SECONDS = 600;
@@ -29,7 +30,7 @@ export function addPprofRoutes(app: FastifyInstance): void {
     if (name === 'cmdline') return reply.type('text/plain; charset=utf-8').send(process.argv.join('\0'));
     if (name === 'symbol') return reply.type('text/plain; charset=utf-8').send('num_symbols: 1\n');
     if (name !== 'profile') return httpError(reply, 404, 'Unknown profile');
-    const asked = Number(new URL(request.url, 'http://node').searchParams.get('seconds') ?? 30);
+    const asked = Number(firstValue(parseGoQuery(request.url), 'seconds') || 30);
     const seconds = Number.isFinite(asked) && asked > 0 ? Math.min(asked, LONGEST_SECONDS) : 30;
     const gone = new AbortController();
     request.raw.socket.once('close', () => gone.abort());

@@ -33,15 +33,16 @@ export class ApiPods {
   }
 
   /**
-   * Takes the answer to an own request, unless the watch told as much already, or that the pod is gone. Returns the
-   * newest object.
+   * Takes the answer to an own request, unless the watch told as much already, or that the pod is gone. Returns what
+   * the server made of the request, which somebody else may have changed since; null when the pod is gone.
    */
   takeAnswer(object: Pod): ApiPod | null {
-    const known = this.pods.get(object.metadata?.uid ?? '');
+    const answer = slim(object);
+    const known = this.pods.get(answer.uid);
     if (known === undefined) return null;
     // The watch's object is preferred: it is in the reflector's cache anyway.
-    if (!isOlder(known.resourceVersion, object.metadata?.resourceVersion ?? '')) return known;
-    return this.take(object);
+    if (isOlder(known.resourceVersion, answer.resourceVersion)) this.take(object);
+    return answer;
   }
 
   /** Takes the whole list of a relist: what it does not name is gone. */

@@ -258,9 +258,9 @@ export class StatusManager {
     log.debug({ v: 3, pod: name, podUID: api.uid, patch: step.patch }, 'Patch status for pod');
     if (unsentSince > 0) metrics?.podStatusSyncDuration.observe((now() - unsentSince) / 1000);
     this.options.onPatched?.(answer);
-    const taken = this.apiPods.takeAnswer(answer);
+    const answered = this.apiPods.takeAnswer(answer);
     // What the server did not take over now it will not take over the next time either.
-    const left = taken && patchFor(told, taken, now());
+    const left = answered && patchFor(told, answered, now());
     entry.moot = left ? JSON.stringify(left.patch) : '';
   }
 

@@ -6,11 +6,10 @@
  * the test layers `containerd` and `cluster` need.
  */
 import { parseArgs } from 'node:util';
-import { withContainerd } from '../containerd/support/with-containerd.ts';
-import { ClusterNode } from '../cluster/support/cluster-node.ts';
+import type { ClusterNode } from '../cluster/support/cluster-node.ts';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
-import type { AgentKind } from '../cluster/support/node-config.ts';
 import type { Figures } from './cluster-measure.ts';
+import { measureBothAgents } from './both-agents.ts';
 import { measureAgent } from './cluster-measure.ts';
 import { ratio } from './figures.ts';
 
@@ -60,25 +59,13 @@ async function warmUp(plane: ControlPlane, node: ClusterNode): Promise<void> {
 
 const plane = await ControlPlane.start({ audit: true });
 try {
-  const figures = await withContainerd(async (containerd) => {
-    const out: Partial<Record<AgentKind, Figures>> = {};
-    for (const agent of ['kubelet', 'actorlet'] as const) {
-      if (values.only !== undefined && values.only !== agent) continue;
-      const config = agent === 'kubelet' ? { syncFrequency: '1m' } : {};
-      const node = await ClusterNode.make(plane, { name: `bench-${agent}`, agent, containerd, config });
-      try {
-        await warmUp(plane, node);
-        out[agent] = await measureAgent(plane, node, wish);
-        await node.agent.terminate();
-        await plane.api.delete(`/api/v1/nodes/${node.name}`);
-      } catch (error) {
-        process.stderr.write(`${await node.explain()}\n`);
-        throw error;
-      } finally {
-        await node.stop();
-      }
-    }
-    return out;
+  const figures = await measureBothAgents({
+    ...{ plane, only: values.only },
+    config: (agent) => (agent === 'kubelet' ? { syncFrequency: '1m' } : {}),
+    measure: async (node): Promise<Figures> => {
+      await warmUp(plane, node);
+      return measureAgent(plane, node, wish);
+    },
   });
   const { kubelet, actorlet } = figures;
   const ratios =

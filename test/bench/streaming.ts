@@ -6,10 +6,8 @@
  * the test layers `containerd` and `cluster` need.
  */
 import { parseArgs } from 'node:util';
-import { ClusterNode } from '../cluster/support/cluster-node.ts';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
-import type { AgentKind } from '../cluster/support/node-config.ts';
-import { withContainerd } from '../containerd/support/with-containerd.ts';
+import { measureBothAgents } from './both-agents.ts';
 import { ratio } from './figures.ts';
 import { measureStreaming } from './streaming-measure.ts';
 import type { StreamingFigures } from './streaming-measure.ts';
@@ -43,25 +41,13 @@ const RATIOS: readonly [string, (figures: StreamingFigures) => number][] = [
 
 const plane = await ControlPlane.start();
 try {
-  const figures = await withContainerd(async (containerd) => {
-    const out: Partial<Record<AgentKind, StreamingFigures>> = {};
-    for (const agent of ['kubelet', 'actorlet'] as const) {
-      if (values.only !== undefined && values.only !== agent) continue;
-      const node = await ClusterNode.make(plane, { name: `bench-${agent}`, agent, containerd });
-      try {
-        await node.startAgent();
-        await node.waitSchedulable();
-        out[agent] = await measureStreaming(plane, node, wish);
-        await node.agent.terminate();
-        await plane.api.delete(`/api/v1/nodes/${node.name}`);
-      } catch (error) {
-        process.stderr.write(`${await node.explain()}\n`);
-        throw error;
-      } finally {
-        await node.stop();
-      }
-    }
-    return out;
+  const figures = await measureBothAgents({
+    ...{ plane, only: values.only },
+    measure: async (node): Promise<StreamingFigures> => {
+      await node.startAgent();
+      await node.waitSchedulable();
+      return measureStreaming(plane, node, wish);
+    },
   });
   const { kubelet, actorlet } = figures;
   const ratios =

@@ -41,7 +41,6 @@ test('a pod under load: the series of the reference, values of the kernel, count
           nodeName: 'n',
           pods: () => [{ metadata: { name: 'busy', namespace: 'default', uid: UID } }],
           podNamed: () => undefined,
-          translatePodUID: (uid) => uid,
         },
       });
       const scrape = async () => parseText(await metrics.text());

@@ -52,7 +52,7 @@ function setUp(maxAgeMs: number) {
   const pod = { metadata: { name: 'web', namespace: 'shop', uid: 'U' } };
   const metrics = createCadvisorMetrics({
     ...{ reader, cri, roots: ['/k'], pressure: false, maxAgeMs, log: pino({ level: 'silent' }) },
-    node: { nodeName: 'n', pods: () => [pod], podNamed: () => undefined, translatePodUID: (uid) => uid },
+    node: { nodeName: 'n', pods: () => [pod], podNamed: () => undefined },
   });
   const seen = async () => {
     const lines = (await metrics.text()).split('\n');

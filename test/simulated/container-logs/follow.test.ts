@@ -201,16 +201,18 @@ test('rotation at any moment loses no line and doubles none', async (t) => {
       server.pods.set(`n/${id}`, podOf(id, `containerd://${id}`));
       const writer = new Writer(path);
       const follower = await follow(server.url, '', id);
-      await waitFor('the follower to watch', () =>
-        server.openFiles().filter((file) => file === path).length === 2 ? true : undefined,
-      );
+      // The writer's and the follower's.
+      const followed = (): boolean => server.openFiles().filter((file) => file === path).length === 2;
+      await waitFor('the follower to watch', () => (followed() ? true : undefined));
       for (const { write, rotate, late, later, pause } of steps) {
         writer.write(write);
         await sleep(pause);
         if (rotate) {
           await writer.rotate(late, later);
-          // The kubelet rotates at most once in `containerLogMonitorInterval`; here events must get their turn.
-          await sleep(5);
+          // The kubelet rotates at most once in `containerLogMonitorInterval`; here events must get their turn, and
+          // no more files may wait than a follower keeps.
+          await waitFor('the follower to see it', () => (followed() ? true : undefined));
+          await waitFor('the follower to read', () => (server.openFiles().length <= 5 ? true : undefined));
         }
       }
       const expected = writer.close();

@@ -40,7 +40,6 @@ export async function startFakeAgent(checks: HealthCheck[] = []): Promise<FakeAg
         nodeName: 'node1',
         pods: () => agent.pods,
         podNamed: () => undefined,
-        translatePodUID: (uid) => uid,
       });
       addMetricsRoutes(app, metrics, () => {
         agent.beforeScrape();

@@ -103,19 +103,24 @@ describe('/checkpoint/', () => {
     const rootDir = await mkdtemp(join(tmpdir(), 'checkpoint-'));
     folders.push(rootDir);
     const cri = runtimeOf({
+      listPodSandbox: () => ({ items: [] }),
       listContainers: () => ({ containers }),
       checkpointContainer: (request: object) => asked.push(request),
     });
     const podNamed = (namespace: string, name: string) => (namespace === 'ns' && name === 'web' ? pod : undefined);
-    const node = { nodeName: 'n', pods: () => [pod], podNamed, translatePodUID: (uid: string) => uid };
+    const node = { nodeName: 'n', pods: () => [pod], podNamed };
     return appOf((app) =>
       addCheckpointRoutes(app, { node, cri, rootDir, timeoutMs: 120_000, now: () => Date.UTC(2026, 0, 2, 3, 4, 5) }),
     );
   }
 
   it('asks the runtime and names the file', async () => {
+    const running = {
+      ...{ id: 'abc', createdAt: '1000', metadata: { name: 'c' } },
+      labels: { ...labels('u1', 'web'), 'io.kubernetes.container.name': 'c' },
+    };
     const asked: { containerId: string; location: string; timeout: string }[] = [];
-    const app = await checkpoints([{ id: 'abc' }], asked);
+    const app = await checkpoints([running], asked);
     const answer = await app.inject({ method: 'POST', url: '/checkpoint/ns/web/c?timeout=500' });
     assert.equal(answer.statusCode, 200);
     const [request] = asked;

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { PodStatus } from '../../../machines/protocol/api-types.ts';
 import { PODS, startStatusNode, statuses, until } from './support/status-node.ts';
 
 /** Long enough for a call too many to show up. */
 const QUIET_MS = 500;
+
+const asPodStatus = (object: object | undefined): PodStatus => (object as { status?: PodStatus }).status ?? {};
 
 test('a quick start costs one patch; its echo, late or at once, causes none', async (t) => {
   for (const delayMs of [0, 50, null]) {
@@ -136,6 +139,22 @@ test('what others overwrite is put right, what is theirs is left alone', async (
     { type: 'PodScheduled', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' },
     { type: 'example.com/gate', status: 'True' },
   ]);
+});
+
+test('an overwrite that the watch tells before the own patch is answered is put right too', async (t) => {
+  const node = await startStatusNode(t);
+  const pod = node.addPod('p');
+  node.manager.setApiPods([pod]);
+  const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-01-05T00:00:00Z' }];
+  const other = node.server.store.listen(({ object }) => {
+    if (asPodStatus(object).phase !== 'Running') return;
+    other();
+    // In the turn of the patch itself: its answer is not on the wire yet.
+    node.server.put(PODS, { ...object, status: { ...asPodStatus(object), conditions } });
+  });
+  node.report(pod, 'syncing.running', statuses.ready);
+  await until(() => node.patches('p').length === 2, 'the second patch');
+  await until(() => asPodStatus(node.stored('p')).conditions?.find(({ type }) => type === 'Ready')?.status === 'True');
 });
 
 test('a patch that the server takes without effect is not sent again', async (t) => {
