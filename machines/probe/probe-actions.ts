@@ -117,18 +117,12 @@ export function holdNow(context: ProbeContext, event: ProbeEvent): boolean {
   );
 }
 
-/** Counts one run; failures are told as kubelet's events Unhealthy. */
+/** Counts one run; failures are told as kubelet's events Unhealthy, redirects elsewhere as ProbeWarning. */
 export function counted(context: ProbeContext, event: ProbeEvent): Out {
   const { world } = event;
-  const { outcome, text } = verdict(event);
+  const told = verdict(event);
   const { result, run, outcome: last } = count(context, event);
-  const word = context.kind.charAt(0).toUpperCase() + context.kind.slice(1);
-  const message =
-    outcome === 'failure'
-      ? `${word} probe failed: ${text}`
-      : outcome === 'unknown'
-        ? `${word} probe errored and resulted in unknown state: ${text}`
-        : '';
+  const message = messageOf(context, told);
   const list = world.pod.spec?.containers.some((c) => c.name === context.container) ? 'containers' : 'initContainers';
   const onHold = holdNow(context, event);
   return {
@@ -149,11 +143,19 @@ export function counted(context: ProbeContext, event: ProbeEvent): Out {
               key: '',
               params: {
                 type: 'Warning',
-                reason: 'Unhealthy',
+                reason: told.warning ? 'ProbeWarning' : 'Unhealthy',
                 message,
                 fieldPath: `spec.${list}{${context.container}}`,
               },
             },
           ],
   };
+}
+
+/** Text of the run's event; '' when it has none. */
+function messageOf({ kind }: ProbeContext, { outcome, text, warning }: Verdict): string {
+  const word = kind.charAt(0).toUpperCase() + kind.slice(1);
+  if (warning) return `${word} probe warning: ${text}`;
+  if (outcome === 'failure') return `${word} probe failed: ${text}`;
+  return outcome === 'unknown' ? `${word} probe errored and resulted in unknown state: ${text}` : '';
 }

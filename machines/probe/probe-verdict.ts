@@ -1,10 +1,12 @@
 import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
 import type { ProbeResult, ProbeWorld } from './probe-context.ts';
 
-/** What one run of a probe says; `text` is the tail of kubelet's Unhealthy message. */
+/** What one run of a probe says; `text` is the tail of kubelet's Unhealthy or ProbeWarning message. */
 export interface Verdict {
   outcome: ProbeResult;
   text: string;
+  /** A success that is told as event ProbeWarning (kubelet probe.Warning). */
+  warning?: true;
 }
 
 /**
@@ -17,10 +19,14 @@ export function verdictOf(outcome: EffectDone | EffectFailed, world: Pick<ProbeW
     case 'cri.ExecSync':
       return { outcome: outcome.result.exitCode === 0 ? 'success' : 'failure', text: outcome.result.output };
     case 'net.HttpGet': {
-      const { status } = outcome.result;
-      return status >= 200 && status < 400
-        ? { outcome: 'success', text: outcome.result.body }
-        : { outcome: 'failure', text: `HTTP probe failed with statuscode: ${status}` };
+      const { status, body } = outcome.result;
+      if (status < 200 || status >= 400) {
+        return { outcome: 'failure', text: `HTTP probe failed with statuscode: ${status}` };
+      }
+      // Redirects to the same host were followed: this one leads elsewhere.
+      return status >= 300
+        ? { outcome: 'success', text: `Probe terminated redirects, Response body: ${body}`, warning: true }
+        : { outcome: 'success', text: body };
     }
     case 'net.TcpConnect':
       return { outcome: 'success', text: '' };

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds a reference tool from its Go module, once, and prints the binary's path:
 #   build.sh kubelet|kube-apiserver|kube-scheduler|kube-controller-manager|kubectl|etcd|metrics-server|
-#            cri-client|cri-contract|stream-client
+#            ginkgo|e2e.test|agnhost|containerd2|cri-client|cri-contract|stream-client|nonewprivs
+# containerd2 is containerd v2 with containerd-shim-runc-v2 beside it; the path is containerd's.
 # TEST_ASSET_ETCD, TEST_ASSET_KUBE_APISERVER, TEST_ASSET_KUBECTL and their like name ready binaries to use instead.
 # Binaries live outside the checkout, by version, in ${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools.
 # The first kubelet takes minutes (and the module proxy); a cached tool takes milliseconds.
@@ -11,22 +12,25 @@ kubernetes=1.35.4
 etcd=3.6.5
 metrics_server=0.9.0
 tool=${1:-}
-asset=TEST_ASSET_$(echo "$tool" | tr 'a-z-' 'A-Z_')
+asset=TEST_ASSET_$(echo "$tool" | tr 'a-z.-' 'A-Z__')
 if [ -n "${!asset:-}" ]; then
   [ -x "${!asset}" ] || { echo "build.sh: $asset names ${!asset}, which cannot be executed; unset it to build $tool" >&2; exit 1; }
   echo "${!asset}"
   exit 0
 fi
 case $tool in
-  kubelet | kube-apiserver | kube-scheduler | kube-controller-manager | kubectl) version=$kubernetes ;;
+  kubelet | kube-apiserver | kube-scheduler | kube-controller-manager | kubectl | e2e.test | agnhost) version=$kubernetes ;;
+  ginkgo) version=$(awk '$1 == "github.com/onsi/ginkgo/v2" { print substr($2, 2) }' go.mod) ;;
   etcd) version=$etcd ;;
   metrics-server) version=$metrics_server ;;
+  containerd2) version=$(awk '$2 == "github.com/containerd/containerd/v2" { print substr($3, 2) }' containerd2/go.mod) ;;
   # Our own programs: the version is what they are made of.
-  cri-client | cri-contract | stream-client) version=$(cat go.mod go.sum "$tool"/*.go | sha256sum | cut -c1-16) ;;
-  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, cri-client, cri-contract, stream-client" >&2; exit 2 ;;
+  cri-client | cri-contract | stream-client | nonewprivs) version=$(cat go.mod go.sum "$tool"/*.go | sha256sum | cut -c1-16) ;;
+  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, ginkgo, e2e.test, agnhost, containerd2, cri-client, cri-contract, stream-client, nonewprivs" >&2; exit 2 ;;
 esac
 folder=${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools/$tool-$version
 binary=$folder/$tool
+if [ "$tool" = containerd2 ]; then binary=$folder/containerd; fi
 if [ ! -x "$binary" ]; then
   command -v go >/dev/null || { echo "build.sh: go is not in PATH; install Go 1.25 or newer to build $tool" >&2; exit 1; }
   mkdir -p "$folder"
@@ -44,9 +48,12 @@ if [ ! -x "$binary" ]; then
         done
         ;;
       etcd) package=go.etcd.io/etcd/server/v3 flags="-s -w" ;;
-      metrics-server) ;;
+      metrics-server | e2e.test | containerd2) ;;
+      ginkgo) package=github.com/onsi/ginkgo/v2/ginkgo flags="-s -w" ;;
+      # static: it is all that its image has besides a few commands
+      agnhost) package=k8s.io/kubernetes/test/images/agnhost flags="-s -w"; export CGO_ENABLED=0 ;;
       # static: it runs in busybox containers, too
-      stream-client) package=./$tool flags="-s -w"; export CGO_ENABLED=0 ;;
+      stream-client | nonewprivs) package=./$tool flags="-s -w"; export CGO_ENABLED=0 ;;
       *) package=./$tool flags="-s -w" ;;
     esac
     if [ "$tool" = metrics-server ]; then
@@ -55,6 +62,17 @@ if [ ! -x "$binary" ]; then
         "sigs.k8s.io/metrics-server/cmd/metrics-server@v$metrics_server" >&2
       mv "$folder/new/$tool" "$binary"
       rmdir "$folder/new"
+    elif [ "$tool" = containerd2 ]; then
+      # A module of its own; without btrfs, whose headers would have to be there. The shim first: it is looked for beside containerd.
+      module=github.com/containerd/containerd/v2
+      for program in containerd-shim-runc-v2 containerd; do
+        go build -C containerd2 -mod=readonly -buildvcs=false -tags no_btrfs -ldflags "-s -w -X $module/version.Version=v$version" \
+          -o "$folder/$program.new" "$module/cmd/$program" >&2
+        mv "$folder/$program.new" "$folder/$program"
+      done
+    elif [ "$tool" = e2e.test ]; then
+      go test -c -vet=off -mod=readonly -buildvcs=false -ldflags "-s -w" -o "$binary.new" k8s.io/kubernetes/test/e2e >&2
+      mv "$binary.new" "$binary"
     else
       go build -mod=readonly -buildvcs=false -ldflags "$flags" -o "$binary.new" "$package" >&2
       mv "$binary.new" "$binary"

@@ -13,7 +13,11 @@ export type ClusterTool =
   | 'kubectl'
   | 'kubelet'
   | 'metrics-server'
-  | 'stream-client';
+  | 'stream-client'
+  | 'ginkgo'
+  | 'e2e.test'
+  | 'agnhost'
+  | 'nonewprivs';
 
 /** Path of a program, built by test/tools/build.sh when neither the cache nor TEST_ASSET_* has it (minutes, needs Go). */
 export async function clusterTool(name: ClusterTool): Promise<string> {

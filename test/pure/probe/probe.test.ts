@@ -160,11 +160,11 @@ const verdicts: [string, Partial<Probe>, (b: ProbeBench) => unknown, 'success' |
     '',
   ],
   [
-    'http 399',
+    'http 399, a redirect to elsewhere,',
     { exec: undefined, httpGet: { port: 'web' } },
-    (b) => b.done('net.HttpGet', { status: 399, body: '' }),
+    (b) => b.done('net.HttpGet', { status: 399, body: '<a href="http://0.0.0.0/">Found</a>.' }),
     'success',
-    '',
+    'Probe terminated redirects, Response body: <a href="http://0.0.0.0/">Found</a>.',
   ],
   [
     'http 400',
@@ -211,7 +211,11 @@ for (const [name, probe, answer, result, text] of verdicts) {
     bench.effects = [];
     answer(bench);
     assert.equal(bench.context.result, result);
-    assert.deepEqual(messages(bench.effects), text === '' ? [] : [`Unhealthy: Readiness probe failed: ${text}`]);
+    const told =
+      result === 'failure'
+        ? `Unhealthy: Readiness probe failed: ${text}`
+        : `ProbeWarning: Readiness probe warning: ${text}`;
+    assert.deepEqual(messages(bench.effects), text === '' ? [] : [told]);
   });
 }
 

@@ -1,0 +1,54 @@
+import { findRuntimeBinaries } from '../../cri/private-containerd/binaries.ts';
+import { hostFacts } from '../../cri/private-containerd/host-facts.ts';
+import { importImages } from '../../cri/image-maker/import-images.ts';
+import { ClusterNode } from '../cluster/support/cluster-node.ts';
+import { ControlPlane } from '../cluster/support/control-plane.ts';
+import type { AgentKind } from '../cluster/support/node-config.ts';
+import { startTestContainerd } from '../containerd/support/with-containerd.ts';
+import { suiteImages } from './images/suite-images.ts';
+
+/** A cluster of one node that the end-to-end suite can be run against. */
+export interface ConformanceNode {
+  plane: ControlPlane;
+  node: ClusterNode;
+  /** Takes all of it away; may be called twice. */
+  stop(): Promise<void>;
+}
+
+/** What the node is made from. */
+export interface ConformanceWish {
+  agent: AgentKind;
+  /** Another containerd than the one on PATH. */
+  containerd?: string;
+  /** Further fields of the KubeletConfiguration. */
+  config?: Record<string, unknown>;
+}
+
+/** The handler that the suite's RuntimeClass specs name. */
+const TEST_HANDLER = 'test-handler';
+
+/** Starts a control plane, a containerd with the suite's images, and the agent as the only node. */
+export async function startConformanceNode(wish: ConformanceWish): Promise<ConformanceNode> {
+  const images = await suiteImages();
+  const runtime = { ...(wish.containerd === undefined ? {} : { containerd: wish.containerd }) };
+  const stops: (() => Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const part of stops.reverse()) await part();
+  };
+  try {
+    const plane = await ControlPlane.start();
+    stops.push(() => plane.stop());
+    const containerd = await startTestContainerd({ ...runtime, runtimeHandlers: [TEST_HANDLER] });
+    stops.push(() => containerd.stop());
+    const { layout } = containerd.containerd;
+    const [{ ctr }, { snapshotter }] = await Promise.all([findRuntimeBinaries(runtime), hostFacts(layout.root)]);
+    await importImages({ ctr, socket: layout.socket, snapshotter }, images.archive, images.refs, layout.log);
+    const config = { ...(wish.agent === 'kubelet' ? { syncFrequency: '1m' } : {}), ...wish.config };
+    const node = await ClusterNode.start(plane, { name: 'node1', agent: wish.agent, containerd, config });
+    stops.push(() => node.stop());
+    return { plane, node, stop };
+  } catch (error) {
+    await stop().catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,121 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { imageArchive } from '../../../cri/image-maker/image-archive.ts';
+import type { ImageSource } from '../../../cri/image-maker/image-archive.ts';
+import { PAUSE_SCRIPT } from '../../../cri/image-maker/own-images.ts';
+import { busyboxLayer, findStaticBusybox } from '../../../cri/image-maker/root-filesystem.ts';
+import { clusterTool } from '../../cluster/support/cluster-tool.ts';
+import { agnhostLayer, commandsOf, debianRoot, fileIn, programLayer, shellLayer } from './debian-layers.ts';
+
+const SUITE = 'registry.k8s.io/e2e-test-images';
+const TOOLS = fileURLToPath(new URL('../../tools', import.meta.url));
+const ENV = ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'];
+const SETUID_ROOT = 0o4755;
+
+/** An archive of all images that the suite's specs for nodes run, and their references. */
+export interface SuiteImages {
+  archive: string;
+  refs: readonly string[];
+}
+
+/** References by what stands behind them; the tags are those of the suite's release (test/utils/image/manifest.go). */
+const REFS = {
+  pause: ['registry.k8s.io/pause:3.10.1'],
+  busybox: ['1.37.0-1', '1.36.1-1'].map((tag) => `${SUITE}/busybox:${tag}`),
+  agnhost: ['2.59', '2.55'].map((tag) => `${SUITE}/agnhost:${tag}`),
+  nginx: ['1.14-4', '1.15-4'].map((tag) => `${SUITE}/nginx:${tag}`),
+  nonewprivs: [`${SUITE}/nonewprivs:1.3`],
+  nonroot: [`${SUITE}/nonroot:1.4`],
+} as const;
+
+/**
+ * The suite's images, made on this machine from a Debian userland and the programs of the Go module, as no registry is
+ * reachable. Kept outside the checkout, by what they are made of.
+ */
+export async function suiteImages(): Promise<SuiteImages> {
+  const refs = Object.values(REFS).flat();
+  const parts = {
+    debian: await debianRoot(),
+    busybox: await findStaticBusybox(),
+    agnhost: await clusterTool('agnhost'),
+    nonewprivs: await clusterTool('nonewprivs'),
+  };
+  const archive = join(cacheDir(), `suite-${await fingerprint(Object.values(parts))}.tar`);
+  const present = await access(archive).then(
+    () => true,
+    () => false,
+  );
+  if (!present) {
+    await mkdir(dirname(archive), { recursive: true });
+    const unfinished = `${archive}.${process.pid}`;
+    await writeFile(unfinished, await imageArchive(await sources(parts)));
+    await rename(unfinished, archive);
+  }
+  return { archive, refs };
+}
+
+type Parts = Record<'debian' | 'busybox' | 'agnhost' | 'nonewprivs', string>;
+
+async function sources({ debian, busybox, agnhost, nonewprivs }: Parts): Promise<ImageSource[]> {
+  const { stdout } = await promisify(execFile)(busybox, ['--list']);
+  const applets = stdout.split('\n').filter((name) => name !== '');
+  const userland = await readFile(debian);
+  const small = await busyboxLayer(busybox, applets);
+  const layers: Record<keyof typeof REFS, Buffer[]> = {
+    pause: [small],
+    busybox: [userland, await shellLayer({ program: busybox, applets }, await commandsOf(debian))],
+    agnhost: [
+      userland,
+      await agnhostLayer({
+        ...{ agnhost, busybox, porter: await porterFolder() },
+        passwd: await fileIn(debian, './etc/passwd'),
+        group: await fileIn(debian, './etc/group'),
+      }),
+    ],
+    nginx: [userland],
+    nonewprivs: [small, await programLayer('nnp', nonewprivs, SETUID_ROOT)],
+    nonroot: [small],
+  };
+  const config: Record<keyof typeof REFS, ImageSource['config']> = {
+    pause: { Entrypoint: ['/bin/busybox', 'sh', '-c', PAUSE_SCRIPT], Env: ENV, User: '65535:65535' },
+    busybox: { Cmd: ['sh'], Env: ENV },
+    agnhost: { Entrypoint: ['/agnhost'], Cmd: ['pause'], Env: ENV },
+    nginx: { Cmd: ['nginx', '-g', 'daemon off;'], Env: ENV },
+    nonewprivs: { Entrypoint: ['/nnp'], Env: ENV },
+    nonroot: { Cmd: ['id', '-u'], User: '1234', Env: ENV },
+  };
+  return (Object.keys(REFS) as (keyof typeof REFS)[]).flatMap((name) =>
+    REFS[name].map((ref) => ({ ref, config: config[name], layers: layers[name] })),
+  );
+}
+
+/** The certificate that agnhost's image carries is among its sources. */
+async function porterFolder(): Promise<string> {
+  const { stdout } = await promisify(execFile)(
+    'go',
+    ['list', '-mod=readonly', '-m', '-f', '{{.Dir}}', 'k8s.io/kubernetes'],
+    { cwd: TOOLS },
+  );
+  return join(stdout.trim(), 'test/images/agnhost/porter');
+}
+
+function cacheDir(): string {
+  const base =
+    process.env['ACTORLET_CACHE'] ?? join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'actorlet');
+  return join(base, 'images');
+}
+
+/** Of the sources' content, and of these files, which say what is made of it. */
+async function fingerprint(files: readonly string[]): Promise<string> {
+  const hash = createHash('sha256');
+  const makers = ['suite-images.ts', 'debian-layers.ts'].map((name) => fileURLToPath(new URL(name, import.meta.url)));
+  for (const file of [...files, ...makers])
+    for await (const piece of createReadStream(file)) hash.update(piece as Buffer);
+  return hash.digest('hex').slice(0, 16);
+}

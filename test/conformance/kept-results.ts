@@ -1,0 +1,51 @@
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+
+const FOLDER = fileURLToPath(new URL('results', import.meta.url));
+
+const kept = z.object({
+  /** Which part of the suite, e.g. `parallel`. */
+  part: z.string(),
+  agent: z.enum(['actorlet', 'kubelet']),
+  date: z.string(),
+  /** What ran: agent, suite, runtime, kernel. */
+  versions: z.record(z.string(), z.string()),
+  focus: z.string(),
+  skip: z.string(),
+  procs: z.number(),
+  /** Wall clock, s. */
+  seconds: z.number(),
+  results: z.array(
+    z.object({
+      name: z.string(),
+      state: z.enum(['passed', 'failed']),
+      seconds: z.number(),
+      error: z.string().optional(),
+    }),
+  ),
+});
+
+/** A run of the suite that is kept in the project: what docs/conformance.md is made from. */
+export type KeptRun = z.infer<typeof kept>;
+
+/** All kept runs. */
+export async function keptRuns(): Promise<KeptRun[]> {
+  const files = (await readdir(FOLDER).catch(() => [])).filter((name) => name.endsWith('.json')).sort();
+  return Promise.all(files.map(async (name) => kept.parse(JSON.parse(await readFile(join(FOLDER, name), 'utf8')))));
+}
+
+/** The kept run of an agent for a part; null when there is none. */
+export async function keptRun(part: string, agent: KeptRun['agent']): Promise<KeptRun | null> {
+  return (await keptRuns()).find((run) => run.part === part && run.agent === agent) ?? null;
+}
+
+/** Keeps a run, in the place of the last one of the same part and agent. */
+export async function keepRun(run: KeptRun): Promise<void> {
+  await mkdir(FOLDER, { recursive: true });
+  const lines = run.results.map((result) => `    ${JSON.stringify(result)}`).join(',\n');
+  const { results: _results, ...head } = run;
+  const text = JSON.stringify(head, null, 2).replace(/\n\}$/, `,\n  "results": [\n${lines}\n  ]\n}\n`);
+  await writeFile(join(FOLDER, `${run.part}-${run.agent}.json`), text);
+}

@@ -1,0 +1,74 @@
+/**
+ * The command bin/conformance: Kubernetes' end-to-end suite against a node of its own, beside the reference's results.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { comparisonText, compareRuns, inShort, shortcomings } from './compare.ts';
+import { startConformanceNode } from './conformance-node.ts';
+import { writeConformanceDocument } from './document.ts';
+import { keepRun, keptRun } from './kept-results.ts';
+import { conformanceOptions, USAGE } from './options.ts';
+import type { ConformanceOptions } from './options.ts';
+import { runSuite } from './suite/run-suite.ts';
+import type { SuiteRun } from './suite/spec-result.ts';
+import { versionsOf } from './versions.ts';
+
+function options(): ConformanceOptions {
+  const args = process.argv.slice(2);
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(USAGE);
+    process.exit(0);
+  }
+  try {
+    return conformanceOptions(args);
+  } catch (error) {
+    process.stderr.write(`bin/conformance: ${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+const say = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
+
+async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
+  say('making images, control plane and node ...');
+  const { agent, containerd, featureGates } = wish;
+  const config = Object.keys(featureGates).length === 0 ? {} : { featureGates };
+  const lab = await startConformanceNode({ agent, config, ...(containerd === undefined ? {} : { containerd }) });
+  try {
+    const reference = agent === 'kubelet' ? null : await keptRun(wish.keep ?? 'parallel', 'kubelet');
+    let good = true;
+    let last: SuiteRun | undefined;
+    for (let run = 1; run <= wish.runs; run++) {
+      say(`run ${run} of ${wish.runs}: the suite's log is ${join(out, String(run), 'log')}`);
+      last = await runSuite({
+        ...{ kubeconfig: lab.plane.adminKubeconfig, focus: [wish.focus], skip: [wish.skip].filter((s) => s !== '') },
+        ...{ procs: wish.procs, timeoutMinutes: wish.timeoutMinutes, out: join(out, String(run)), onLine: say },
+      });
+      if (last.results.length === 0) throw new Error(`no spec matches ${wish.focus} without ${wish.skip}`);
+      good &&= shortcomings(compareRuns(last, reference)).length === 0;
+      if (run < wish.runs) process.stdout.write(`run ${run}: ${inShort(last)}\n`);
+    }
+    if (last === undefined) return good;
+    process.stdout.write(comparisonText(last, reference));
+    if (wish.keep !== undefined) {
+      const { focus, skip, procs, keep: part } = wish;
+      const date = new Date().toISOString().slice(0, 10);
+      await keepRun({ part, agent, date, versions: await versionsOf(lab.node), focus, skip, procs, ...last });
+      await writeConformanceDocument();
+    }
+    return good;
+  } finally {
+    await lab.stop();
+  }
+}
+
+const wish = options();
+const out = wish.out === undefined ? await mkdtemp(join(tmpdir(), 'conformance-')) : resolve(wish.out);
+try {
+  process.exitCode = (await main(wish, out)) ? 0 : 1;
+} finally {
+  if (wish.out === undefined) await rm(out, { recursive: true, force: true });
+}

@@ -1,0 +1,91 @@
+import { parseArgs } from 'node:util';
+import type { AgentKind } from '../cluster/support/node-config.ts';
+
+/** What `bin/conformance` was asked for. */
+export interface ConformanceOptions {
+  agent: AgentKind;
+  focus: string;
+  skip: string;
+  procs: number;
+  timeoutMinutes: number;
+  /** How often, one run after the other on the same node. */
+  runs: number;
+  /** Folder for logs and reports. */
+  out: string | undefined;
+  /** Another containerd than the one on PATH. */
+  containerd: string | undefined;
+  featureGates: Record<string, boolean>;
+  /** Keep the result under this part's name and write docs/conformance.md anew. */
+  keep: string | undefined;
+}
+
+export const USAGE = `usage: bin/conformance [FOCUS] [flags]
+Runs Kubernetes' own end-to-end suite (built from its Go module) against a node of its own: a control plane, a
+containerd with images made here, and the agent. FOCUS is a regular expression over the specs' names; by default
+\\[NodeConformance\\]. Prints each spec beside the reference kubelet's kept result, and every difference.
+  --agent actorlet|kubelet   who serves the node (actorlet)
+  --skip REGEX               specs to leave out (\\[Serial\\]|\\[Disruptive\\]|\\[Slow\\]|Windows)
+  --procs N                  specs at a time (8)
+  --timeout MINUTES          end of a run (80)
+  --runs N                   runs in a row on the same node (1)
+  --out DIR                  keep logs and reports there (otherwise they are removed)
+  --containerd PATH          another containerd, e.g. $(test/tools/build.sh containerd2)
+  --feature-gates A=true,... for the agent
+  --keep PART                keep the result (test/conformance/results) and write docs/conformance.md anew
+Exit code 0: every spec that the reference passes was passed; 1: not; 2: wrong flags.
+`;
+
+/** Reads the command line. Throws with a message for people. */
+export function conformanceOptions(args: readonly string[]): ConformanceOptions {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      agent: { type: 'string', default: 'actorlet' },
+      skip: { type: 'string', default: '\\[Serial\\]|\\[Disruptive\\]|\\[Slow\\]|Windows' },
+      procs: { type: 'string', default: '8' },
+      timeout: { type: 'string', default: '80' },
+      runs: { type: 'string', default: '1' },
+      out: { type: 'string' },
+      containerd: { type: 'string' },
+      'feature-gates': { type: 'string', default: '' },
+      keep: { type: 'string' },
+    },
+  });
+  const { agent } = values;
+  if (agent !== 'actorlet' && agent !== 'kubelet')
+    throw new Error(`--agent ${agent}: accepted are actorlet and kubelet`);
+  if (positionals.length > 1) throw new Error(`one FOCUS at most, not ${positionals.length}; quote it`);
+  if (values.keep !== undefined && !/^[a-z0-9-]+$/.test(values.keep)) {
+    throw new Error(`--keep ${values.keep}: accepted are small letters, digits and dashes`);
+  }
+  return {
+    agent,
+    focus: positionals[0] ?? '\\[NodeConformance\\]',
+    skip: values.skip,
+    procs: positive('--procs', values.procs),
+    timeoutMinutes: positive('--timeout', values.timeout),
+    runs: positive('--runs', values.runs),
+    out: values.out,
+    containerd: values.containerd,
+    featureGates: gates(values['feature-gates']),
+    keep: values.keep,
+  };
+}
+
+function positive(flag: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new Error(`${flag} ${text}: accepted are whole numbers from 1 on`);
+  return value;
+}
+
+function gates(text: string): Record<string, boolean> {
+  const out: Record<string, boolean> = {};
+  for (const pair of text.split(',').filter((part) => part !== '')) {
+    const [name = '', value] = pair.split('=');
+    if (value !== 'true' && value !== 'false')
+      throw new Error(`--feature-gates ${pair}: accepted are NAME=true and NAME=false`);
+    out[name] = value === 'true';
+  }
+  return out;
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { comparisonText, compareRuns, differences, shortcomings } from '../conformance/compare.ts';
+import { conformanceDocument } from '../conformance/document.ts';
+import { keptRun } from '../conformance/kept-results.ts';
+import { conformanceOptions } from '../conformance/options.ts';
+import { literal, SAMPLE_SPECS } from '../conformance/sample-specs.ts';
+import { readGinkgoReport } from '../conformance/suite/ginkgo-report.ts';
+import type { SpecResult, SuiteRun } from '../conformance/suite/spec-result.ts';
+
+const spec = (text: string, state: string, more: object = {}): object => ({
+  ContainerHierarchyTexts: ['[sig-node] Pods'],
+  LeafNodeType: 'It',
+  LeafNodeText: text,
+  State: state,
+  RunTime: 2_600_000_000,
+  ...more,
+});
+const result = (name: string, state: SpecResult['state'], error?: string): SpecResult => ({
+  ...{ name, state, seconds: 1 },
+  ...(error === undefined ? {} : { error }),
+});
+const run = (...results: SpecResult[]): SuiteRun => ({ results, seconds: 5 });
+
+test('a report tells the specs that ran, and the first lines of what failed', () => {
+  const text = JSON.stringify([
+    {
+      SpecReports: [
+        spec('b', 'failed', { Failure: { Message: 'Expected\n  <int>: 1\n\nto equal 2' } }),
+        spec('a', 'passed'),
+        spec('c', 'skipped'),
+        spec('t', 'timedout'),
+        spec('', 'passed', { LeafNodeType: 'BeforeSuite' }),
+      ],
+    },
+  ]);
+  assert.deepEqual(readGinkgoReport(text), [
+    { name: '[sig-node] Pods a', state: 'passed', seconds: 3 },
+    { name: '[sig-node] Pods b', state: 'failed', seconds: 3, error: 'Expected <int>: 1 to equal 2' },
+    { name: '[sig-node] Pods t', state: 'failed', seconds: 3, error: 'timedout' },
+  ]);
+  assert.throws(() => readGinkgoReport('{}'));
+});
+
+test('only what the reference passes is a shortcoming; what one did not run is no difference', () => {
+  const ours = run(result('a', 'passed'), result('b', 'failed', 'no'), result('c', 'failed'), result('d', 'failed'));
+  const reference = run(result('a', 'failed'), result('b', 'passed'), result('c', 'failed'), result('e', 'passed'));
+  const rows = compareRuns(ours, reference);
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    ['a', 'b', 'c', 'd', 'e'],
+  );
+  assert.deepEqual(
+    shortcomings(rows).map(({ name }) => name),
+    ['b', 'd'],
+  );
+  assert.deepEqual(
+    differences(rows).map(({ name }) => name),
+    ['a', 'b'],
+  );
+  const text = comparisonText(ours, reference);
+  assert.match(text, /DIFFERENT {2}b\n +no/);
+  assert.match(text, /this agent: passed 1, failed 3, 5 s\nreference, all of its run: passed 2, failed 2, 5 s/);
+});
+
+test('flags are checked, and the message names what is accepted', () => {
+  const options = conformanceOptions(['Sysctls', '--agent', 'kubelet', '--feature-gates', 'EventedPLEG=true']);
+  assert.equal(options.focus, 'Sysctls');
+  assert.equal(options.agent, 'kubelet');
+  assert.deepEqual(options.featureGates, { EventedPLEG: true });
+  for (const [args, message] of [
+    [['--agent', 'crio'], /actorlet and kubelet/],
+    [['--procs', '0'], /whole numbers from 1 on/],
+    [['--feature-gates', 'X'], /NAME=true and NAME=false/],
+    [['--keep', 'A B'], /small letters, digits and dashes/],
+    [['one', 'two'], /quote it/],
+    [['--wrong'], /--wrong/],
+  ] as const) {
+    assert.throws(() => conformanceOptions(args), message);
+  }
+});
+
+test('the sample is 25 specs, each of which the kept runs know exactly once', async () => {
+  assert.equal(new Set(SAMPLE_SPECS).size, 25);
+  const kept = await keptRun('parallel', 'kubelet');
+  for (const text of SAMPLE_SPECS) {
+    assert.equal(kept?.results.filter(({ name }) => name.includes(text)).length, 1, text);
+    assert.match(text, new RegExp(`^${literal(text)}$`));
+  }
+});
+
+test('docs/conformance.md is what the kept runs make', async () => {
+  const path = new URL('../../docs/conformance.md', import.meta.url);
+  assert.equal(await readFile(path, 'utf8'), await conformanceDocument(), 'run bin/conformance with --keep');
+});
