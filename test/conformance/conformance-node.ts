@@ -5,7 +5,9 @@ import { ClusterNode } from '../cluster/support/cluster-node.ts';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
 import type { AgentKind } from '../cluster/support/node-config.ts';
 import { startTestContainerd } from '../containerd/support/with-containerd.ts';
+import type { TestContainerd } from '../containerd/support/with-containerd.ts';
 import { suiteImages } from './images/suite-images.ts';
+import { startSimulatedNodeRuntime } from './simulated-node-runtime.ts';
 
 /** A cluster of one node that the end-to-end suite can be run against. */
 export interface ConformanceNode {
@@ -20,35 +22,54 @@ export interface ConformanceWish {
   agent: AgentKind;
   /** Another containerd than the one on PATH. */
   containerd?: string;
+  /** No containers at all: the simulated runtime. */
+  simulated?: boolean;
   /** Further fields of the KubeletConfiguration. */
   config?: Record<string, unknown>;
 }
 
+const KUBELET_PORT = 10250;
 /** The handler that the suite's RuntimeClass specs name. */
 const TEST_HANDLER = 'test-handler';
 
 /** Starts a control plane, a containerd with the suite's images, and the agent as the only node. */
 export async function startConformanceNode(wish: ConformanceWish): Promise<ConformanceNode> {
-  const images = await suiteImages();
-  const runtime = { ...(wish.containerd === undefined ? {} : { containerd: wish.containerd }) };
   const stops: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
-    for (const part of stops.reverse()) await part();
+    for (const part of stops.toReversed()) await part();
   };
   try {
     const plane = await ControlPlane.start();
     stops.push(() => plane.stop());
-    const containerd = await startTestContainerd({ ...runtime, runtimeHandlers: [TEST_HANDLER] });
+    const containerd = await (wish.simulated === true ? startSimulatedNodeRuntime() : realRuntime(wish.containerd));
     stops.push(() => containerd.stop());
-    const { layout } = containerd.containerd;
-    const [{ ctr }, { snapshotter }] = await Promise.all([findRuntimeBinaries(runtime), hostFacts(layout.root)]);
-    await importImages({ ctr, socket: layout.socket, snapshotter }, images.archive, images.refs, layout.log);
-    const config = { ...(wish.agent === 'kubelet' ? { syncFrequency: '1m' } : {}), ...wish.config };
+    const config = (address: string): Record<string, unknown> => ({
+      // some specs ask a kubelet at its usual port; on its own address two runs do not meet
+      ...{ address, port: KUBELET_PORT },
+      ...(wish.agent === 'kubelet' ? { syncFrequency: '1m' } : {}),
+      ...wish.config,
+    });
     const node = await ClusterNode.start(plane, { name: 'node1', agent: wish.agent, containerd, config });
     stops.push(() => node.stop());
     return { plane, node, stop };
   } catch (error) {
     await stop().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** A containerd with the suite's images in it. */
+async function realRuntime(containerd: string | undefined): Promise<TestContainerd> {
+  const images = await suiteImages();
+  const own = containerd === undefined ? {} : { containerd };
+  const runtime = await startTestContainerd({ ...own, runtimeHandlers: [TEST_HANDLER] });
+  try {
+    const { layout } = runtime.containerd;
+    const [{ ctr }, { snapshotter }] = await Promise.all([findRuntimeBinaries(own), hostFacts(layout.root)]);
+    await importImages({ ctr, socket: layout.socket, snapshotter }, images.archive, images.refs, layout.log);
+    return runtime;
+  } catch (error) {
+    await runtime.stop();
     throw error;
   }
 }

@@ -34,9 +34,14 @@ const say = (line: string): void => {
 
 async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
   say('making images, control plane and node ...');
-  const { agent, containerd, featureGates } = wish;
+  const { agent, containerd, simulated, featureGates } = wish;
   const config = Object.keys(featureGates).length === 0 ? {} : { featureGates };
-  const lab = await startConformanceNode({ agent, config, ...(containerd === undefined ? {} : { containerd }) });
+  const lab = await startConformanceNode({
+    agent,
+    config,
+    simulated,
+    ...(containerd === undefined ? {} : { containerd }),
+  });
   try {
     const reference = agent === 'kubelet' ? null : await keptRun(wish.keep ?? 'parallel', 'kubelet');
     let good = true;

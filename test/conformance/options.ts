@@ -14,6 +14,8 @@ export interface ConformanceOptions {
   out: string | undefined;
   /** Another containerd than the one on PATH. */
   containerd: string | undefined;
+  /** On the simulated runtime, without containers. */
+  simulated: boolean;
   featureGates: Record<string, boolean>;
   /** Keep the result under this part's name and write docs/conformance.md anew. */
   keep: string | undefined;
@@ -30,6 +32,7 @@ containerd with images made here, and the agent. FOCUS is a regular expression o
   --runs N                   runs in a row on the same node (1)
   --out DIR                  keep logs and reports there (otherwise they are removed)
   --containerd PATH          another containerd, e.g. $(test/tools/build.sh containerd2)
+  --simulated                no containers: the simulated runtime, where what a pod prints or serves is missing
   --feature-gates A=true,... for the agent
   --keep PART                keep the result (test/conformance/results) and write docs/conformance.md anew
 Exit code 0: every spec that the reference passes was passed; 1: not; 2: wrong flags.
@@ -48,6 +51,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
       runs: { type: 'string', default: '1' },
       out: { type: 'string' },
       containerd: { type: 'string' },
+      simulated: { type: 'boolean', default: false },
       'feature-gates': { type: 'string', default: '' },
       keep: { type: 'string' },
     },
@@ -68,6 +72,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
     runs: positive('--runs', values.runs),
     out: values.out,
     containerd: values.containerd,
+    simulated: values.simulated,
     featureGates: gates(values['feature-gates']),
     keep: values.keep,
   };

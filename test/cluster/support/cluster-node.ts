@@ -11,7 +11,7 @@ import type { PrivateContainerd } from '../../../cri/private-containerd/start-pr
 import type { RuntimeContainer } from '../../containerd/agent/support/test-node.ts';
 import { waitFor } from '../../containerd/agent/support/wait-for.ts';
 import { startTestContainerd } from '../../containerd/support/with-containerd.ts';
-import type { TestContainerd } from '../../containerd/support/with-containerd.ts';
+import type { TestContainerd, TestRuntime } from '../../containerd/support/with-containerd.ts';
 import type { Node } from './api-objects.ts';
 import { clusterTool } from './cluster-tool.ts';
 import type { ControlPlane } from './control-plane.ts';
@@ -31,12 +31,12 @@ export interface ClusterNodeOptions {
   agent: AgentKind;
   /** A network namespace of its own. */
   netns?: boolean;
-  /** Further fields of the KubeletConfiguration. */
-  config?: Record<string, unknown>;
+  /** Further fields of the KubeletConfiguration, or what makes them of the node's address. */
+  config?: Record<string, unknown> | ((address: string) => Record<string, unknown>);
   /** Further flags of the agent. */
   flags?: readonly string[];
-  /** A containerd that is there already and outlives the node: one agent after another on the same runtime. */
-  containerd?: TestContainerd;
+  /** A runtime that is there already and outlives the node: one agent after another on the same runtime. */
+  containerd?: TestRuntime;
 }
 
 /** A real node of a cluster: a containerd of its own, an agent, an address, a cgroup tree. */
@@ -46,7 +46,7 @@ export class ClusterNode {
   readonly address: string;
   readonly cgroupRoot: string;
   readonly ports: NodePorts;
-  readonly containerd: TestContainerd;
+  readonly containerd: TestRuntime;
   readonly kubeconfig: string;
   private readonly plane: ControlPlane;
   private readonly netns: string | undefined;
@@ -63,7 +63,7 @@ export class ClusterNode {
     options: ClusterNodeOptions;
     address: string;
     netns: string | undefined;
-    containerd: TestContainerd;
+    containerd: TestRuntime;
     kubeconfig: string;
     ports: NodePorts;
     putBack: () => Promise<void>;
@@ -100,7 +100,7 @@ export class ClusterNode {
     const { network } = plane;
     const inside = options.netns === true ? await network.addNamespace(options.name) : undefined;
     const address = inside?.address ?? (await network.addAddress());
-    let containerd: TestContainerd | undefined;
+    let containerd: TestRuntime | undefined;
     try {
       const putBack = options.agent === 'kubelet' ? await rememberMachine() : () => Promise.resolve();
       const own = inside === undefined ? {} : { containerd: await wrapped(plane, options.name, inside.path) };
@@ -115,9 +115,10 @@ export class ClusterNode {
       await mkdir(node.manifests, { recursive: true });
       await node.makeCgroups();
       const { endpoint } = containerd;
+      const more = typeof options.config === 'function' ? options.config(address) : (options.config ?? {});
       const config = nodeConfig({
         ...{ agent: options.agent, endpoint, rootDir: node.dir, cgroupRoot: node.cgroupRoot },
-        ...{ caFile: plane.pki.ca.cert, cert, key, ports, more: options.config ?? {} },
+        ...{ caFile: plane.pki.ca.cert, cert, key, ports, more },
       });
       await writeFile(join(node.dir, 'config.json'), JSON.stringify(config, null, 1));
       return node;
@@ -223,8 +224,10 @@ export class ClusterNode {
 
   /** Ends containerd; containers run on. */
   async stopContainerd(): Promise<void> {
-    (this.restarted ?? this.containerd.containerd).detach();
-    const { pid } = this.restarted ?? this.containerd.containerd;
+    const running = this.restarted ?? (this.containerd as Partial<TestContainerd>).containerd;
+    if (running === undefined) throw new Error(`${this.name} has no containerd of its own`);
+    running.detach();
+    const { pid } = running;
     if (!(await endProcess(pid, 5_000))) throw new Error(`containerd ${pid} does not end`);
   }
 

@@ -14,16 +14,23 @@ import { CriCalls } from './cri-calls.ts';
 /** Cgroups that a harness takes away at its end, as far as they are empty: another agent may use them, too. */
 const TEST_CGROUPS = ['/actorlet-test', '/kubepods'] as const;
 
-/** A real containerd for one test, with the images `localhost/actorlet/{pause,busybox}:1` in it. */
-export interface TestContainerd {
+/** A container runtime for one test. */
+export interface TestRuntime {
   /** `unix:///...` */
   endpoint: string;
-  /** The root dir, free for an agent's `--root-dir`; containerd is in its folder `containerd/`. */
+  /** The root dir, free for an agent's `--root-dir`. */
   rootDir: string;
-  containerd: PrivateContainerd;
   cri: CriCalls;
   /** Removes all of it; may be called twice. Mounts below `rootDir` are undone first. */
   stop(): Promise<void>;
+}
+
+/**
+ * A real containerd with the images `localhost/actorlet/{pause,busybox}:1` in it; it is in the folder `containerd/` of
+ * the root dir.
+ */
+export interface TestContainerd extends TestRuntime {
+  containerd: PrivateContainerd;
 }
 
 /** Settings of a harness. */

@@ -1,0 +1,82 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { extract } from 'tar-stream';
+import { imageArchive } from '../../../cri/image-maker/image-archive.ts';
+import type { ImageConfig } from '../../../cri/image-maker/image-archive.ts';
+import { BUSYBOX_IMAGE, ownImages } from '../../../cri/image-maker/own-images.ts';
+
+const MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
+
+interface Descriptor {
+  digest: string;
+}
+
+/** Where an image goes, and who puts it there. */
+export interface PushWish {
+  /** `http://127.0.0.1:5000` */
+  registry: string;
+  /** `user:password`, '' for nobody. */
+  login: string;
+  /** `team/app` */
+  repository: string;
+  tag: string;
+  /** Added to busybox's own configuration; another label makes another image. */
+  config?: ImageConfig;
+  /** Further layers (tar). */
+  layers?: readonly Buffer[];
+}
+
+/**
+ * Makes a busybox image and puts it into a registry (OCI distribution spec: blobs in one PUT, then the manifest).
+ * Returns the manifest's digest.
+ */
+export async function pushImage(wish: PushWish): Promise<string> {
+  const base = (await ownImages()).find(({ ref }) => ref === BUSYBOX_IMAGE);
+  if (base === undefined) throw new Error('no busybox image');
+  const config = { ...base.config, ...wish.config };
+  const ref = `${wish.repository}:${wish.tag}`;
+  const files = await unpacked(await imageArchive([{ ref, config, layers: [...base.layers, ...(wish.layers ?? [])] }]));
+  const blob = ({ digest }: Descriptor): Buffer => {
+    const found = files.get(`blobs/${digest.replace(':', '/')}`);
+    if (found === undefined) throw new Error(`no blob ${digest}`);
+    return found;
+  };
+  const index = JSON.parse(String(files.get('index.json'))) as { manifests: Descriptor[] };
+  const [descriptor] = index.manifests;
+  if (descriptor === undefined) throw new Error('no manifest');
+  const manifest = JSON.parse(String(blob(descriptor))) as { config: Descriptor; layers: Descriptor[] };
+  const call = caller(wish);
+  const path = `${wish.registry}/v2/${wish.repository}`;
+  for (const part of [manifest.config, ...manifest.layers]) {
+    if ((await call('HEAD', `${path}/blobs/${part.digest}`, [200, 404])).status === 200) continue;
+    const opened = await call('POST', `${path}/blobs/uploads/`, [202]);
+    const place = new URL(opened.headers.get('location') ?? '', wish.registry);
+    place.searchParams.set('digest', part.digest);
+    await call('PUT', place.href, [201], blob(part), 'application/octet-stream');
+  }
+  await call('PUT', `${path}/manifests/${wish.tag}`, [201], blob(descriptor), MANIFEST);
+  return descriptor.digest;
+}
+
+function caller({ login }: PushWish) {
+  return async (method: string, url: string, fine: number[], body?: Buffer, type = ''): Promise<Response> => {
+    const reply = await fetch(url, {
+      method,
+      headers: {
+        ...(login !== '' && { authorization: `Basic ${Buffer.from(login).toString('base64')}` }),
+        ...(type !== '' && { 'content-type': type }),
+      },
+      ...(body !== undefined && { body: new Uint8Array(body) }),
+    });
+    if (!fine.includes(reply.status)) throw new Error(`${method} ${url}: ${reply.status} ${await reply.text()}`);
+    return reply;
+  };
+}
+
+async function unpacked(archive: Buffer): Promise<Map<string, Buffer>> {
+  const files = new Map<string, Buffer>();
+  const reader = extract();
+  Readable.from([archive]).pipe(reader);
+  for await (const entry of reader) files.set(entry.header.name, await buffer(entry));
+  return files;
+}
