@@ -3,6 +3,7 @@ import { ActorletError } from '../../machines/errors/define.ts';
 import { imageErrors } from '../../machines/errors/image-errors.ts';
 import { parseDockerConfig, PULL_SECRET_KEYS } from '../../machines/images/docker-config.ts';
 import type { DockerConfig, DockerLogin } from '../../machines/images/docker-config.ts';
+import type { ImagePullServiceAccount } from '../../machines/images/pull-record.ts';
 import { lookUpLogins, repositoryOf } from '../../machines/images/keyring.ts';
 import type { ObjectContent } from '../shard/ask.ts';
 
@@ -17,10 +18,15 @@ export interface LoginSources {
   log: Logger;
 }
 
+/** A login, and the pull secret it is from; without one it is for all pods of the node. */
+export interface TrackedLogin extends DockerLogin {
+  secret?: ImagePullServiceAccount;
+}
+
 /** What is known before a pull. */
 export interface PullLogins {
   /** To be tried one after the other; empty: without a login. */
-  logins: DockerLogin[];
+  logins: TrackedLogin[];
   /** Names of pull secrets that could not be had. */
   missing: string[];
 }
@@ -36,20 +42,34 @@ export async function findPullLogins(
   sources: LoginSources,
 ): Promise<PullLogins> {
   const repository = repositoryOf(image);
-  const [{ configs, missing }, ofNode, ofProviders] = await Promise.all([
-    readSecrets(namespace, pullSecrets, sources),
+  const [{ logins, missing }, ofNode, ofProviders] = await Promise.all([
+    findSecretLogins(image, namespace, pullSecrets, sources),
     sources.nodeLogins?.() ?? {},
     sources.providers?.(repository) ?? [],
   ]);
-  const logins = [configs, [ofNode], ofProviders].flatMap((each) => lookUpLogins(each, repository));
-  return { logins, missing };
+  const ofAll = [[ofNode], ofProviders].flatMap((each) => lookUpLogins<TrackedLogin>(each, repository));
+  return { logins: [...logins, ...ofAll], missing };
+}
+
+/**
+ * The logins for an image that are the pod's own.
+ * @throws ActorletError IMG001 for a secret that holds no docker configuration
+ */
+export async function findSecretLogins(
+  image: string,
+  namespace: string,
+  pullSecrets: readonly string[],
+  sources: LoginSources,
+): Promise<PullLogins> {
+  const { configs, missing } = await readSecrets(namespace, pullSecrets, sources);
+  return { logins: lookUpLogins(configs, repositoryOf(image)), missing };
 }
 
 async function readSecrets(
   namespace: string,
   names: readonly string[],
   { pullSecret, log }: LoginSources,
-): Promise<{ configs: DockerConfig[]; missing: string[] }> {
+): Promise<{ configs: Record<string, TrackedLogin>[]; missing: string[] }> {
   // The API lets empty names pass.
   const wanted = names.filter((name) => name !== '');
   const contents = await Promise.all(
@@ -62,7 +82,7 @@ async function readSecrets(
       }
     }),
   );
-  const configs: DockerConfig[] = [];
+  const configs: Record<string, TrackedLogin>[] = [];
   const missing: string[] = [];
   for (const [i, name] of wanted.entries()) {
     const content = contents[i];
@@ -72,7 +92,8 @@ async function readSecrets(
       if (config === null) continue;
       if ('fault' in config)
         throw new ActorletError(imageErrors.pullSecretInvalid, { namespace, name, problem: config.fault });
-      configs.push(config.logins);
+      const secret = { uid: content.uid ?? '', namespace, name };
+      configs.push(Object.fromEntries(Object.entries(config.logins).map(([at, login]) => [at, { ...login, secret }])));
     }
   }
   return { configs, missing };

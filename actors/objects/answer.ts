@@ -32,6 +32,9 @@ export function createAnswers({ objects, tokens, services, runtimeClasses }: Ans
       const handler = await runtimeClasses.handler(name);
       return { found: handler === null ? null : { handler } };
     },
+    // the node itself answers these, with or without an API server
+    'image.MayUse': () => Promise.reject(new Error('not a question about API objects')),
+    'userns.Get': () => Promise.reject(new Error('not a question about API objects')),
   };
   return async <T extends AskType>(what: T, params: AskCatalog[T]['params']): Promise<AskCatalog[T]['result']> => {
     try {

@@ -50,8 +50,8 @@ function configMapContent({ data, binaryData }: RawObject): ObjectContent {
   return { data: data ?? {}, binaryData: binaryData ?? {}, type: '' };
 }
 
-function secretContent({ data, type }: RawObject): ObjectContent {
-  const content: ObjectContent = { data: {}, binaryData: {}, type: type ?? '' };
+function secretContent({ metadata, data, type }: RawObject): ObjectContent {
+  const content: ObjectContent = { data: {}, binaryData: {}, type: type ?? '', uid: metadata?.uid ?? '' };
   for (const [key, value] of Object.entries(data ?? {})) {
     const bytes = Buffer.from(value, 'base64');
     if (isUtf8(bytes)) content.data[key] = bytes.toString('utf8');

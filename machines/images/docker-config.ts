@@ -2,6 +2,8 @@
 export interface DockerLogin {
   username: string;
   password: string;
+  /** Only there when it is not empty; no registry is told, but it counts in a login's hash. */
+  email?: string;
 }
 
 /** Logins by registry location as written: `https://index.docker.io/v1/`, `gcr.io/project`, `*.example.com:5000`. */
@@ -40,18 +42,19 @@ export function parseDockerConfig(text: string, legacy: boolean): { logins: Dock
 function parseLogin(entry: unknown): DockerLogin | { fault: string } {
   if (!isObject(entry)) return { fault: 'it is no JSON object' };
   const text: Record<string, string> = {};
-  for (const field of ['username', 'password', 'auth']) {
+  for (const field of ['username', 'password', 'auth', 'email']) {
     const value = entry[field] ?? '';
     if (typeof value !== 'string') return { fault: `field "${field}" is no string` };
     text[field] = value;
   }
-  const auth = text['auth'] ?? '';
-  if (auth === '') return { username: text['username'] ?? '', password: text['password'] ?? '' };
+  const { auth = '', username = '', password = '' } = text;
+  const email = text['email'] ? { email: text['email'] } : {};
+  if (auth === '') return { username, password, ...email };
   const decoded = fromBase64(auth);
   if (decoded === null) return { fault: 'field "auth" is no base64' };
   const colon = decoded.indexOf(':');
   if (colon < 0) return { fault: 'unable to parse auth field, must be formatted as base64(username:password)' };
-  return { username: decoded.slice(0, colon), password: decoded.slice(colon + 1) };
+  return { username: decoded.slice(0, colon), password: decoded.slice(colon + 1), ...email };
 }
 
 function fromBase64(text: string): string | null {

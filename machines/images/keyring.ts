@@ -1,4 +1,4 @@
-import type { DockerConfig, DockerLogin } from './docker-config.ts';
+import type { DockerLogin } from './docker-config.ts';
 import { locationKey, locationMatches } from './registry-match.ts';
 
 const DEFAULT_REGISTRY = 'index.docker.io';
@@ -8,8 +8,11 @@ const DEFAULT_REGISTRY = 'index.docker.io';
  * logins of one location in the order of `configs`. When none matches, an image of Docker Hub gets the logins of
  * `index.docker.io`. Several logins are possible: they are tried one after the other, so that they can be rotated.
  */
-export function lookUpLogins(configs: readonly DockerConfig[], repository: string): DockerLogin[] {
-  const byKey = new Map<string, DockerLogin[]>();
+export function lookUpLogins<L extends DockerLogin>(
+  configs: readonly Readonly<Record<string, L>>[],
+  repository: string,
+): L[] {
+  const byKey = new Map<string, L[]>();
   for (const config of configs) {
     for (const [location, login] of Object.entries(config)) {
       const key = locationKey(location);

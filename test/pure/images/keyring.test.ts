@@ -19,7 +19,7 @@ test('both shapes of a docker configuration are read', () => {
   };
   const logins = {
     'https://index.docker.io/v1/': { username: 'ada', password: 'se:cret' },
-    'reg.example:5000': { username: 'bob', password: 'pw' },
+    'reg.example:5000': { username: 'bob', password: 'pw', email: 'b@c' },
     unpadded: { username: 'é', password: 'pä' },
     none: { username: '', password: '' },
   };

@@ -48,6 +48,7 @@ function pullBench(letsIn: (user: string) => Error | null, options: Partial<Imag
     maxParallel: null,
     qps: 0,
     burst: 1,
+    records: null,
     metrics: createMetrics({ processMetrics: false }),
     log: pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) }),
     onMissingSecrets: (uid, message) => missing.push([uid, message]),
