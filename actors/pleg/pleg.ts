@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
-import type { Container, PodSandbox } from '../../cri/generated/runtime/v1/api.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
 import type { Metrics } from '../metrics/metrics-registry.ts';
+import { groupByPod } from './group-by-pod.ts';
 import type { ListedPod } from './observe-pod.ts';
 import { observePod } from './observe-pod.ts';
 import { LABEL } from './observed-from-cri.ts';
+import type { RelistRate } from './relist-rate.ts';
+import { RuntimeCounts } from './runtime-counts.ts';
 
-/** Threshold after which a PLEG without a relist is unhealthy, ms (kubelet relistThreshold). */
-const RELIST_THRESHOLD_MS = 180_000;
 /** A list that takes longer is left to itself, and the next relist comes at its time all the same, ms. */
 const SLOW_LIST_MS = 10_000;
 /** Time until a relist or a look that failed is tried again, ms. */
@@ -19,11 +19,14 @@ const MAX_LOOKS = 64;
 /** A look that takes longer no longer counts against {@link MAX_LOOKS}: hung pods must not use up the places, ms. */
 const SLOW_LOOK_MS = 2_000;
 
+type Sandboxes = Parameters<typeof groupByPod>[0];
+type Containers = Parameters<typeof groupByPod>[1];
+
 /** What PLEG is made from. */
 export interface PlegOptions {
   cri: CriClient;
-  /** Time between relists, ms: 1 s for the generic PLEG, 300 s beside events. */
-  periodMs: number;
+  /** How often to list at the beginning; {@link Pleg.setRate} changes it. */
+  rate: RelistRate;
   log: Logger;
   metrics: Metrics;
   now: () => number;
@@ -31,7 +34,7 @@ export interface PlegOptions {
   onPod: (observed: ObservedPod) => void;
   /** A relist failed: the runtime does not answer. */
   onFailure?: () => void;
-  /** A relist is done: all pod UIDs that the runtime holds. */
+  /** A relist is done: all pods that the runtime holds, by UID. Looks at single pods keep the map right until the next. */
   onRelist: (pods: ReadonlyMap<string, ListedPod>) => void;
 }
 
@@ -43,7 +46,8 @@ export interface PlegOptions {
 export class Pleg {
   private readonly options: PlegOptions;
   private lines = new Map<string, string>();
-  private listed: ReadonlyMap<string, ListedPod> = new Map();
+  private listed = new Map<string, ListedPod>();
+  private readonly counts: RuntimeCounts;
   /** Looks that are under way or wait for a place. */
   private readonly looks = new Map<string, { again: boolean }>();
   private readonly queue: (() => void)[] = [];
@@ -56,12 +60,13 @@ export class Pleg {
   private lastStart = 0;
   /** Start of the relist that was last taken in: an older one that comes late says nothing new. */
   private newest = 0;
-  private periodMs: number;
+  private rate: RelistRate;
   private failed = false;
 
   constructor(options: PlegOptions) {
     this.options = options;
-    this.periodMs = options.periodMs;
+    this.rate = options.rate;
+    this.counts = new RuntimeCounts(options.metrics);
   }
 
   /** First relist now, then one each period. Resolves when the first has been tried; looks go on. */
@@ -77,10 +82,10 @@ export class Pleg {
     this.queue.length = 0;
   }
 
-  /** Time between relists from now on, ms; the first one is now. */
-  setPeriod(ms: number): void {
-    if (ms === this.periodMs || this.stopped) return;
-    this.periodMs = ms;
+  /** How often to list from now on; the first one is now. */
+  setRate(rate: RelistRate): void {
+    if (rate.periodMs === this.rate.periodMs || this.stopped) return;
+    this.rate = rate;
     clearTimeout(this.timer);
     // What happened between the last relist and now is not to wait for the next one.
     void this.relist().then(() => this.schedule());
@@ -97,17 +102,18 @@ export class Pleg {
     void this.relist();
   }
 
-  /** The last relist named this pod: the runtime holds something of it. */
+  /** The last look named this pod: the runtime holds something of it. */
   holds(uid: string): boolean {
     return this.listed.has(uid);
   }
 
-  /** Error text when no relist has succeeded for three minutes, else null (healthz and node Ready). */
+  /** Error text when no relist has succeeded for longer than the threshold, else null (healthz and node Ready). */
   unhealthy(): string | null {
     const age = this.options.now() - this.lastRelist;
     if (this.lastRelist === 0) return 'pleg has yet to be successful';
-    if (age < RELIST_THRESHOLD_MS) return null;
-    return `pleg was last seen active ${Math.round(age / 1000)}s ago; threshold is 3m0s`;
+    const { thresholdMs } = this.rate;
+    if (age <= thresholdMs) return null;
+    return `pleg was last seen active ${Math.round(age / 1000)}s ago; threshold is ${thresholdMs / 60_000}m0s`;
   }
 
   /** Runs one relist; calls made meanwhile share one further relist. One that hangs is not waited for. */
@@ -133,7 +139,7 @@ export class Pleg {
   private schedule(): void {
     if (this.stopped) return;
     clearTimeout(this.timer);
-    const wait = this.failed ? Math.min(this.periodMs, RETRY_MS) : this.periodMs;
+    const wait = this.failed ? Math.min(this.rate.periodMs, RETRY_MS) : this.rate.periodMs;
     this.timer = setTimeout(() => void this.relist().then(() => this.schedule()), wait);
   }
 
@@ -153,7 +159,6 @@ export class Pleg {
       this.failed = false;
       this.lastRelist = now();
       metrics.plegLastSeen.set(this.lastRelist / 1000);
-      countContainers(metrics, sandboxes.items, containers.containers);
     } catch (error) {
       this.failed = true;
       log.debug({ err: error }, 'GenericPLEG: Unable to retrieve pods');
@@ -162,8 +167,9 @@ export class Pleg {
     metrics.plegRelistDuration.observe((now() - at) / 1000);
   }
 
-  private takeList(sandboxes: readonly PodSandbox[], containers: readonly Container[], at: number): void {
-    const { pods, lines } = group(sandboxes, containers);
+  private takeList(sandboxes: Sandboxes, containers: Containers, at: number): void {
+    const { pods, lines, counts } = groupByPod(sandboxes, containers);
+    this.counts.setAll(counts);
     const before = { listed: this.listed, lines: this.lines };
     this.listed = pods;
     this.lines = lines;
@@ -224,8 +230,15 @@ export class Pleg {
         cri.runtime.listPodSandbox({ filter: { labelSelector } }),
         cri.runtime.listContainers({ filter: { labelSelector } }),
       ]);
-      const { pods } = group(sandboxes.items, containers.containers);
-      await this.look(pods.get(uid) ?? { uid, name: '', namespace: '', sandboxIds: [], containers: [] }, at);
+      const { pods, counts } = groupByPod(sandboxes.items, containers.containers);
+      const pod = pods.get(uid);
+      // A list that was asked for later knows better what there is.
+      if (at >= this.newest) {
+        if (pod === undefined) this.listed.delete(uid);
+        else this.listed.set(uid, pod);
+        this.counts.set(uid, counts.get(uid) ?? null);
+      }
+      await this.look(pod ?? { uid, name: '', namespace: '', sandboxIds: [], containers: [] }, at);
     } catch (error) {
       this.missed(uid);
       this.options.log.debug({ err: error, podUID: uid }, 'PLEG: could not list the pod');
@@ -249,52 +262,4 @@ export class Pleg {
       if (!this.stopped) this.observe(uid);
     }, RETRY_MS).unref();
   }
-}
-
-/** Groups the two lists by pod; the line of a pod changes when anything that PLEG watches does. */
-function group(sandboxes: readonly PodSandbox[], containers: readonly Container[]) {
-  const pods = new Map<string, ListedPod>();
-  const parts = new Map<string, string[]>();
-  const podOf = (labels: Record<string, string>): ListedPod | null => {
-    const uid = labels[LABEL.podUid];
-    if (uid === undefined) return null;
-    let pod = pods.get(uid);
-    if (pod === undefined) {
-      pod = {
-        uid,
-        name: labels[LABEL.podName] ?? '',
-        namespace: labels[LABEL.podNamespace] ?? '',
-        sandboxIds: [],
-        containers: [],
-      };
-      pods.set(uid, pod);
-      parts.set(uid, []);
-    }
-    return pod;
-  };
-  for (const s of sandboxes) {
-    const pod = podOf(s.labels);
-    pod?.sandboxIds.push(s.id);
-    if (pod !== null) parts.get(pod.uid)?.push(`${s.id}:s${s.state}`);
-  }
-  for (const c of containers) {
-    const pod = podOf(c.labels);
-    pod?.containers.push({ id: c.id, sandboxId: c.podSandboxId });
-    if (pod !== null) parts.get(pod.uid)?.push(`${c.id}:${c.state}`);
-  }
-  const lines = new Map<string, string>();
-  for (const [uid, list] of parts) lines.set(uid, list.sort().join(' '));
-  return { pods, lines };
-}
-
-const STATE_NAMES = ['created', 'running', 'exited', 'unknown'] as const;
-
-function countContainers(metrics: Metrics, sandboxes: readonly PodSandbox[], containers: readonly Container[]): void {
-  const counts = new Map<string, number>(STATE_NAMES.map((s) => [s, 0]));
-  for (const c of containers) {
-    const state = STATE_NAMES[c.state] ?? 'unknown';
-    counts.set(state, (counts.get(state) ?? 0) + 1);
-  }
-  for (const [state, n] of counts) metrics.runningContainers.set({ container_state: state }, n);
-  metrics.runningPods.set(sandboxes.filter((s) => s.state === 0).length);
 }

@@ -8,6 +8,8 @@ export interface ObjectContent {
   binaryData: Record<string, string>;
   /** A secret's type, '' for a configMap. */
   type: string;
+  /** A secret's `metadata.uid`. */
+  uid?: string;
 }
 
 /**
@@ -43,6 +45,19 @@ export interface AskCatalog {
   };
   /** `found` null when there is no RuntimeClass of this name; `handler` is what the runtime calls it (KEP-585). */
   'runtimeClass.Get': { params: { name: string }; result: { found: { handler: string } | null } };
+  /**
+   * May the pod use an image that is on the node (KEP-2535)? `unchecked` while nobody checks that. Answered without an
+   * API server, too.
+   */
+  'image.MayUse': {
+    params: { podUid: string; image: string; imageRef: string };
+    result: { allowed: boolean; unchecked?: true };
+  };
+  /**
+   * The block of ids of a pod with `hostUsers: false` (KEP-127); `handler` null: the pod has a sandbox already. Answered
+   * without an API server, too.
+   */
+  'userns.Get': { params: { podUid: string; handler: string | null }; result: { hostId: number; length: number } };
 }
 
 /** Name of a question. */

@@ -1,6 +1,8 @@
 import type { CriClient } from '../../cri/client/cri-client.ts';
+import { CriError } from '../../cri/client/cri-error.ts';
 import type { EffectCatalog, EffectType } from '../../machines/protocol/effects.ts';
 import { observedContainer } from '../pleg/observed-from-cri.ts';
+import { imagePresent } from '../images/image-present.ts';
 import type { Ask } from './ask.ts';
 import { withEnvironment } from './container-env.ts';
 import { handlerOf } from './runtime-class.ts';
@@ -68,6 +70,12 @@ export const criEffects: {
     await runtime.updateContainerResources({ containerId, linux });
     return {};
   },
+  'cri.UpdatePodSandboxResources': async (params, { runtime }) => {
+    await runtime.updatePodSandboxResources(params).catch((error: unknown) => {
+      if (!(error instanceof CriError) || error.code !== 'Unimplemented') throw error;
+    });
+    return {};
+  },
   'cri.ExecSync': async ({ containerId, cmd, timeoutSeconds }, { runtime }) => {
     const { stdout, stderr, exitCode } = await runtime.execSync({ containerId, cmd, timeout: String(timeoutSeconds) });
     return { exitCode, output: (Buffer.from(stdout).toString() + Buffer.from(stderr).toString()).slice(0, MAX_OUTPUT) };
@@ -75,12 +83,6 @@ export const criEffects: {
   'image.Status': async ({ image, runtimeHandler }, cri) => {
     const { image: found } = await cri.image.imageStatus({ image: { image, runtimeHandler } });
     if (found === undefined || found.id === '') return { present: null };
-    return {
-      present: {
-        imageRef: found.id,
-        uid: found.uid === undefined ? null : Number(found.uid.value),
-        username: found.username,
-      },
-    };
+    return { present: imagePresent(found) };
   },
 };

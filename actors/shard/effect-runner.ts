@@ -1,18 +1,26 @@
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import { CriError } from '../../cri/client/cri-error.ts';
-import type { Effect, EffectType } from '../../machines/protocol/effects.ts';
+import type { Effect, EffectCatalog, EffectType } from '../../machines/protocol/effects.ts';
 import type { EffectDone, EffectFailed } from '../../machines/protocol/messages.ts';
 import { hostEffects } from '../host/host-effects.ts';
 import type { HostSettings } from '../host/host-settings.ts';
 import { netEffects } from '../prober/net-effects.ts';
 import type { Ask } from './ask.ts';
 import { criEffects } from './cri-effects.ts';
+import { inUserNamespace } from './user-namespace.ts';
+import type { UserNamespaceOf } from './user-namespace.ts';
+import { usableImage } from './usable-image.ts';
+import type { MayUseImage } from './usable-image.ts';
 
 /** What the runner needs to act. */
 export interface RunnerSettings {
   cri: CriClient;
   host: HostSettings;
   now: () => number;
+  /** May a pod use an image that is on the node? Without it all may. */
+  mayUseImage?: MayUseImage;
+  /** Ids of pods with users of their own; without it such pods run with the node's. */
+  userNamespaceOf?: UserNamespaceOf;
   /** Seconds that each effect took, with its outcome. */
   onDone: (effect: Effect, seconds: number, error: { code: string; message: string } | null) => void;
 }
@@ -21,9 +29,11 @@ export interface RunnerSettings {
 export type Outcome = EffectDone | EffectFailed;
 
 type Executor = (params: never) => Promise<unknown>;
+type ImageStatus = EffectCatalog['image.Status']['result'];
 
-/** Makes the function that carries out an effect of this shard and reports its outcome; it never rejects. */
-export function effectRunner({ cri, host, now, onDone }: RunnerSettings): (effect: Effect) => Promise<Outcome> {
+/** Makes the function that carries out an effect of a pod of this shard and reports its outcome; it never rejects. */
+export function effectRunner(settings: RunnerSettings): (effect: Effect, podUid?: string) => Promise<Outcome> {
+  const { cri, host, now, mayUseImage, userNamespaceOf, onDone } = settings;
   const executors = new Map<EffectType, Executor>();
   for (const [type, run] of Object.entries(criEffects))
     executors.set(type as EffectType, (params) =>
@@ -34,7 +44,7 @@ export function effectRunner({ cri, host, now, onDone }: RunnerSettings): (effec
       (run as (p: unknown, h: HostSettings) => Promise<unknown>)(params, host),
     );
   }
-  return async (effect) => {
+  return async (effect, podUid = '') => {
     const began = performance.now();
     let error: { code: string; message: string } | null = null;
     let result: unknown;
@@ -42,7 +52,10 @@ export function effectRunner({ cri, host, now, onDone }: RunnerSettings): (effec
       const run = executors.get(effect.type);
       if (run === undefined)
         throw Object.assign(new Error(`no executor for ${effect.type}`), { code: 'Unimplemented' });
-      result = await run(effect.params as never);
+      const { params } = await inUserNamespace(effect, podUid, host.ask, userNamespaceOf);
+      result = await run(params as never);
+      if (effect.type === 'image.Status' && mayUseImage !== undefined)
+        result = await usableImage(result as ImageStatus, { podUid, image: effect.params.image }, mayUseImage);
     } catch (thrown) {
       error = errorOf(thrown);
     }

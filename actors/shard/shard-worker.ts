@@ -50,6 +50,8 @@ export default function runShard(task: ShardTask): Promise<void> {
       onVolume: (report) => batch.push(...mounted.take(report)),
     },
     now: Date.now,
+    mayUseImage: (params) => asker.ask('image.MayUse', params),
+    userNamespaceOf: (params) => asker.ask('userns.Get', params),
     onDone: (effect, seconds, error) => batch.push(...effectObservations.effect(effect, seconds, error)),
   });
   const beat = new Int32Array(task.heartbeat);

@@ -25,7 +25,7 @@ export interface ShardSettings {
   /** Told at each message: a long batch is a sign of life too; only a single step that never ends is none. */
   beat?: () => void;
   /** Carries out an effect; never rejects. */
-  run: (effect: Effect) => Promise<Outcome>;
+  run: (effect: Effect, podUid: string) => Promise<Outcome>;
 }
 
 /** Messages handled in one turn of the event loop, at most: thousands of pods may begin at once. */
@@ -181,7 +181,7 @@ export class Shard {
         send({ t: 'effect', uid, key: effect.key, effect: 'image.Pull', params: effect.params });
         return;
       default:
-        void this.config.run(effect).then((outcome) => this.post(uid, outcome));
+        void this.config.run(effect, uid).then((outcome) => this.post(uid, outcome));
     }
   }
 

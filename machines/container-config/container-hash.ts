@@ -30,7 +30,8 @@ function fnv32a(text: string): number {
   return hash >>> 0;
 }
 
-function utf8(text: string): number[] {
+/** UTF-8 bytes of a text. */
+export function utf8(text: string): number[] {
   const out: number[] = [];
   for (const c of text) {
     const code = c.codePointAt(0) ?? 0;

@@ -1,5 +1,5 @@
 import type { Container, Pod, Volume } from '../protocol/api-types.ts';
-import type { CriMount } from '../protocol/cri-shapes.ts';
+import type { CriImageSpec, CriMount } from '../protocol/cri-shapes.ts';
 import type { ContainerPreparation } from '../protocol/effects.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import { configError } from './config-error.ts';
@@ -40,6 +40,12 @@ export function subPathMounts(
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
     const found = subPathOf(mount, envs);
     if ('error' in found) return found;
+    if (isImage(pod, mount.name)) {
+      const key = subPathKey(container, index, mount.name);
+      if (found.expand)
+        subPaths.push({ key, volumePath: '', subPath: found.subPath, readOnly: true, expand: true, ofImage: true });
+      continue;
+    }
     const volumePath = pathOf(volumePaths, mount.name);
     if (volumePath === undefined) return noVolume(mount.name, 'mount', container);
     if (found.subPath === '') continue;
@@ -58,6 +64,8 @@ export function subPathMounts(
 export interface MountPaths {
   /** By volume name. */
   volumePaths: Record<string, string>;
+  /** Images of the pod's image volumes that the container mounts, by volume name. */
+  imageVolumes?: Record<string, CriImageSpec>;
   /** By {@link subPathKey}. */
   subPaths: Record<string, string>;
   /** Host side of `/etc/hosts`, where {@link mountsHostsFile}. */
@@ -115,25 +123,58 @@ function volumeMount(
   paths: MountPaths,
   settings: Pick<NodeSettings, 'runtimeFeatures'>,
 ): CriMount | Failed {
-  const volumePath = pathOf(paths.volumePaths, mount.name);
-  if (volumePath === undefined) return noVolume(mount.name, 'mount', container);
   const sub = subPathOf(mount, envs);
   if ('error' in sub) return sub;
+  if (isImage(pod, mount.name)) return imageMount(container, mount, index, sub, paths, settings);
+  const volumePath = pathOf(paths.volumePaths, mount.name);
+  if (volumePath === undefined) return noVolume(mount.name, 'mount', container);
   const hostPath = sub.subPath === '' ? volumePath : paths.subPaths[subPathKey(container, index, mount.name)];
   if (hostPath === undefined) {
     return configError(`failed to prepare subPath for volumeMount "${mount.name}" of container "${container.name}"`);
   }
+  const made = withModes(mount, hostPath, settings);
+  if ('error' in made) return made;
+  return { ...made, readonly: isReadOnly(pod, mount) };
+}
+
+/** A volume of which the runtime mounts the image (KEP-4639): always read-only, its sub path is found in the image. */
+function imageMount(
+  container: Container,
+  mount: VolumeMount,
+  index: number,
+  sub: { subPath: string; expand?: boolean },
+  paths: MountPaths,
+  settings: Pick<NodeSettings, 'runtimeFeatures'>,
+): CriMount | Failed {
+  const { withoutImageVolumes } = settings.runtimeFeatures;
+  if (withoutImageVolumes !== undefined)
+    return configError(
+      `volume "${mount.name}" is an image, which container runtime ${withoutImageVolumes} cannot mount: containerd 2.1 and CRI-O 1.31 can`,
+    );
+  const image = Object.hasOwn(paths.imageVolumes ?? {}, mount.name) ? paths.imageVolumes?.[mount.name] : undefined;
+  const subPath = sub.expand ? paths.subPaths[subPathKey(container, index, mount.name)] : sub.subPath;
+  if (image === undefined || subPath === undefined) return noVolume(mount.name, 'mount', container);
+  const made = withModes(mount, '', settings);
+  if ('error' in made) return made;
+  return { ...made, readonly: true, image, ...(subPath !== '' && { imageSubPath: subPath }) };
+}
+
+function withModes(
+  mount: VolumeMount,
+  hostPath: string,
+  settings: Pick<NodeSettings, 'runtimeFeatures'>,
+): CriMount | Failed {
   const propagation = PROPAGATION.get(mount.mountPropagation ?? 'None');
   if (propagation === undefined) return configError(`invalid MountPropagation mode: "${mount.mountPropagation}"`);
   const rro = recursiveReadOnly(mount, settings.runtimeFeatures.recursiveReadOnlyMounts);
   if ('fault' in rro) return configError(`failed to resolve recursive read-only mode: ${rro.fault}`);
-  const made: CriMount = {
-    ...plainMount(hostPath, absolute(mount.mountPath)),
-    readonly: isReadOnly(pod, mount),
-    propagation,
-  };
+  const made: CriMount = { ...plainMount(hostPath, absolute(mount.mountPath)), propagation };
   if (rro.recursive) made.recursiveReadOnly = true;
   return made;
+}
+
+function isImage(pod: Pod, volume: string): boolean {
+  return pod.spec?.volumes?.some((v) => v.name === volume && v.image !== undefined) ?? false;
 }
 
 /** SELinux relabelling stays off: no setting says yet that the node runs SELinux. */

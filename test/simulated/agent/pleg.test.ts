@@ -72,3 +72,30 @@ test('what happened while no stream was open is not lost', async (t) => {
   b.sim.setEvents(true);
   await until('a new container', () => containerOf(b.sim, 'p')?.id !== before?.id, { agent: b.agent });
 });
+
+test("kubelet's default, the gate EventedPLEG off: events are not asked for", async (t) => {
+  const b = await bench(t, { settings: { journalDir: null }, config: { featureGates: {} } });
+  await b.put('p.yaml', manifest('p'));
+  await running(b, 1);
+  const before = lists(b);
+  await until('more relists', () => lists(b) > before + 2);
+  assert.equal(b.sim.state.eventStreams, 0);
+  assert.equal(b.sim.state.calls.count('GetContainerEvents'), 0);
+});
+
+test('beside events the gauges of what runs follow without a list, and PLEG stays healthy', async (t) => {
+  const b = await bench(t, { settings: { journalDir: null } });
+  await until('relists to end', async () => {
+    const before = lists(b);
+    await sleep(2_500);
+    return lists(b) === before;
+  });
+  const gauge = async (line: string) => (await b.agent.metrics()).split('\n').includes(line);
+  await b.put('p.yaml', manifest('p'));
+  await until('a running container', () => gauge('kubelet_running_containers{container_state="running"} 1'));
+  assert.ok(await gauge('kubelet_running_pods 1'));
+  assert.ok(await gauge('kubelet_evented_pleg_connection_success_count 1'));
+  await b.remove('p.yaml');
+  await until('none', () => gauge('kubelet_running_containers{container_state="running"} 0'));
+  await until('no pod', () => gauge('kubelet_running_pods 0'));
+});

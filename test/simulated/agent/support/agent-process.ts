@@ -4,6 +4,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
+import { loadKubeconfig } from '../../../../actors/api/kubeconfig.ts';
 import { loadConfiguration } from '../../../../actors/configuration/load-configuration.ts';
 import { createLogger } from '../../../../actors/logging/create-logger.ts';
 import { startNode } from '../../../../actors/node/node.ts';
@@ -20,6 +21,8 @@ mkdirSync(`${dir}/root`, { recursive: true });
 const node = await startNode({
   config: {
     ...config,
+    // The simulated runtime has events; kubelet's default is not to listen to them.
+    featureGates: { EventedPLEG: true },
     // Nothing of the machine is touched: no cgroups, no ports unless asked for, all files below `dir`.
     cgroupsPerQOS: false,
     enforceNodeAllocatable: [],
@@ -60,6 +63,7 @@ const node = await startNode({
     ...options.settings,
   },
   endpoint: options.endpoint,
+  ...(options.kubeconfigPath !== undefined && { kubeconfig: loadKubeconfig(options.kubeconfigPath, { log }) }),
   log,
   workerLog,
   containerLogsDir: `${dir}/container-logs`,

@@ -16,6 +16,8 @@ export interface AgentOptions {
   config?: Partial<KubeletConfiguration>;
   settings?: Partial<ActorletSettings>;
   verbosity?: number;
+  /** With an API server; the agent then makes its root directory a shared mount, which the test unmounts. */
+  kubeconfigPath?: string;
 }
 
 /** What the agent's process is asked; `n` comes back with the answer. */

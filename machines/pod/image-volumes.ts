@@ -1,0 +1,278 @@
+import { goDuration } from '../go-duration.ts';
+import { MAX_IMAGE_BACK_OFF_MS, nextBackOff } from '../container/back-off.ts';
+import type { BackOff } from '../container/back-off.ts';
+import { RETRY_MS } from '../container/asking.ts';
+import { containerEvent, runtimeError } from '../container/container-events.ts';
+import { withDefaultTag } from '../container/image-name.ts';
+import { pullFailure } from '../images/pull-error.ts';
+import { statePath } from '../machine-step/step.ts';
+import type { Container, Pod, Volume } from '../protocol/api-types.ts';
+import type { CriImageSpec } from '../protocol/cri-shapes.ts';
+import type { Effect, ImagePresent } from '../protocol/effects.ts';
+import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
+import { allContainers } from '../volumes/pod-containers.ts';
+import type { Draft } from './draft.ts';
+import { forgetTasks, own, podEvent, taskOf, want } from './draft.ts';
+import { newestSandbox } from './observation.ts';
+import type { Focused, PodContext } from './pod-context.ts';
+
+/**
+ * Image volumes (KEP-4639, `volumes[].image`): the pod has their images pulled as those of its containers, beside the
+ * sandbox; only containers that mount one wait for it. The runtime mounts it, so nothing of it lies on the node.
+ */
+export interface ImageVolume {
+  /** The image, once it is there. */
+  spec: CriImageSpec | null;
+  /** Why it is not, as `state.waiting` of the containers that mount it says. */
+  waiting: { reason: string; message: string } | null;
+  backOff: (BackOff & { error: string }) | null;
+}
+
+const NEW: ImageVolume = { spec: null, waiting: null, backOff: null };
+/** How long ErrImagePull is shown before it becomes ImagePullBackOff, ms (as with a container's own image). */
+const ERROR_SHOWN_MS = 1_500;
+
+type Source = NonNullable<Volume['image']>;
+
+/**
+ * Moves each image volume of the pod on: is its image there, may it be pulled, is it time to. Only while a container is to
+ * start: a pod that runs has no use for another look.
+ */
+export function wantImageVolumes(draft: Draft): void {
+  const { pod, containers } = draft.context;
+  if (imagesOf(pod).length === 0) return;
+  if (!Object.values(containers).some(({ value }) => statePath(value).startsWith('starting'))) return;
+  for (const { name, image } of pod.spec?.volumes ?? []) {
+    if (image !== undefined && volumeOf(draft.context, name).spec === null) wantImage(draft, name, image);
+  }
+}
+
+function wantImage(draft: Draft, name: string, source: Source): void {
+  const refused = taskOf(draft, refusedTask(name));
+  if (refused !== undefined) {
+    if (draft.at < refused.retryAt) return;
+    // Somebody may have brought it: it is looked for again.
+    forgetTasks(draft, refusedTask(name), lookTask(name));
+  }
+  const named = withDefaultTag(source.reference ?? '');
+  if ('error' in named) {
+    refuse(draft, name, 'InvalidImageName', {
+      event: 'InspectFailed',
+      message: `Failed to apply default image tag "${source.reference ?? ''}": ${named.error}`,
+    });
+    return;
+  }
+  if (source.pullPolicy !== 'Always') {
+    const params = { image: named.image, runtimeHandler: handlerOf(draft.context) };
+    if (!want(draft, lookTask(name), (key) => ({ type: 'image.Status', key, params }))) return;
+    if (source.pullPolicy === 'Never') {
+      refuse(draft, name, 'ErrImageNeverPull', {
+        event: 'ErrImageNeverPull',
+        message: `Container image "${source.reference ?? ''}" is not present with pull policy of Never`,
+      });
+      return;
+    }
+  }
+  if (!heldBack(draft, name, source)) want(draft, pullTask(name), (key) => pullEffect(draft, key, source, named.image));
+}
+
+function pullEffect(draft: Draft, key: string, source: Source, image: string): Effect {
+  const { context } = draft;
+  podEvent(draft, 'Normal', 'Pulling', `Pulling image "${source.reference ?? ''}"`);
+  return {
+    type: 'image.Pull',
+    key,
+    params: {
+      image,
+      runtimeHandler: handlerOf(context),
+      namespace: context.pod.metadata?.namespace ?? 'default',
+      pullSecrets: (context.pod.spec?.imagePullSecrets ?? []).map((s) => s.name ?? ''),
+      sandboxConfig: context.sandboxConfig,
+    },
+  };
+}
+
+/** The outcome of a task of an image volume; false when the task is another's. */
+export function takeImageVolume(draft: Draft, task: string, outcome: EffectDone | EffectFailed): boolean {
+  const [what, name = ''] = task.split('/');
+  if (what !== 'imageLook' && what !== 'imagePull') return false;
+  const source = draft.context.pod.spec?.volumes?.find((v) => v.name === name)?.image;
+  if (source === undefined) return true;
+  const reference = source.reference ?? '';
+  if (outcome.type === 'effect.failed') {
+    if (what === 'imagePull') pullFailed(draft, name, reference, outcome);
+    else setVolume(draft, name, { waiting: { reason: 'ImageInspectError', message: runtimeError(outcome.error) } });
+  } else if (outcome.effect === 'image.Status' && outcome.result.present !== null) {
+    const accessible = outcome.result.unchecked ? '' : ' and can be accessed by the pod';
+    podEvent(draft, 'Normal', 'Pulled', `Container image "${reference}" already present on machine${accessible}`);
+    found(draft, name, reference, outcome.result.present);
+  } else if (outcome.effect === 'image.Pull') {
+    const { ms, waitedMs, sizeBytes } = outcome.result;
+    const times = `in ${goDuration(ms)} (${goDuration(waitedMs)} including waiting)`;
+    podEvent(
+      draft,
+      'Normal',
+      'Pulled',
+      `Successfully pulled image "${reference}" ${times}. Image size: ${sizeBytes} bytes.`,
+    );
+    found(draft, name, reference, outcome.result);
+  }
+  return true;
+}
+
+/** A container could not be made: its image volumes may have gone from the node, so they are looked for again. */
+export function forgetImageVolumes(draft: Draft, container: string): void {
+  for (const name of mountedBy(draft.context, container)) {
+    if (volumeOf(draft.context, name).spec === null) continue;
+    forgetTasks(draft, lookTask(name), pullTask(name));
+    setVolume(draft, name, { ...NEW });
+  }
+}
+
+/** The images that a container mounts, by volume; null while one of them is not there. */
+export function imagesFor(context: PodContext, container: Container): Record<string, CriImageSpec> | null {
+  if (imagesOf(context.pod).length === 0) return NO_IMAGES;
+  const images: Record<string, CriImageSpec> = {};
+  for (const name of mountedBy(context, container.name)) {
+    const { spec } = volumeOf(context, name);
+    if (spec === null) return null;
+    images[name] = spec;
+  }
+  return images;
+}
+
+/** What `state.waiting` of a container says of its image volumes, null when they do not hold it back. */
+export function imageVolumeWaiting(context: PodContext, container: string): ImageVolume['waiting'] {
+  if (context.imageVolumes === undefined || !isHeld(context, container)) return null;
+  for (const name of mountedBy(context, container)) {
+    const { waiting } = volumeOf(context, name);
+    if (waiting !== null) return waiting;
+  }
+  return null;
+}
+
+/** The state of a pod that waits for the image of a volume and for nothing else. */
+export function imageVolumeFocus(context: PodContext): Focused | null {
+  if (imagesOf(context.pod).length === 0) return null;
+  for (const { name } of allContainers(context.pod)) {
+    const lacking = isHeld(context, name) ? mountedBy(context, name).find((v) => lacks(context, v)) : undefined;
+    if (lacking === undefined) continue;
+    const { waiting } = volumeOf(context, lacking);
+    if (waiting === null) return { focus: 'syncing.pullingImage', why: `volume ${lacking} of ${name}` };
+    return { focus: 'syncing.imageBackOff', why: `${name}: ${waiting.reason}: ${waiting.message}` };
+  }
+  return null;
+}
+
+function found(draft: Draft, name: string, reference: string, { imageRef }: ImagePresent): void {
+  const { pod } = draft.context;
+  const spec = {
+    image: imageRef,
+    userSpecifiedImage: reference,
+    runtimeHandler: handlerOf(draft.context),
+    annotations: { ...pod.metadata?.annotations },
+  };
+  setVolume(draft, name, { spec, waiting: null, backOff: null });
+}
+
+function pullFailed(draft: Draft, name: string, reference: string, { error }: EffectFailed): void {
+  const { at } = draft;
+  // The runtime's code `Unknown` says nothing: its words stand alone (kubelet drops the code, too).
+  const text = error.code === 'Unknown' ? error.message : runtimeError(error);
+  const waiting = pullFailure(reference, text);
+  const entry = nextBackOff(volumeOf(draft.context, name).backOff, at, at, MAX_IMAGE_BACK_OFF_MS);
+  setVolume(draft, name, { waiting, backOff: { ...entry, error: `${waiting.reason}: ${waiting.message}` } });
+  const task = taskOf(draft, pullTask(name));
+  if (task !== undefined) own(draft, 'tasks')[pullTask(name)] = { ...task, retryAt: at + ERROR_SHOWN_MS };
+  podEvent(draft, 'Warning', 'Failed', `Failed to pull image "${reference}": ${waiting.message}`);
+  tellContainers(draft, name, waiting.reason);
+}
+
+/** A pull failed not long ago: ImagePullBackOff until its delay is over. */
+function heldBack(draft: Draft, name: string, source: Source): boolean {
+  const { waiting, backOff } = volumeOf(draft.context, name);
+  const task = taskOf(draft, pullTask(name));
+  if (backOff === null || task?.state === 'running') return false;
+  if (task !== undefined && draft.at < task.retryAt) return true;
+  const until = backOff.since + backOff.delayMs;
+  if (draft.at >= until) return false;
+  const text = `Back-off pulling image "${source.reference ?? ''}"`;
+  own(draft, 'tasks')[pullTask(name)] = { state: 'failed', key: '', failures: 1, retryAt: until, error: null };
+  if (waiting?.reason !== 'ImagePullBackOff') {
+    setVolume(draft, name, { waiting: { reason: 'ImagePullBackOff', message: `${text}: ${backOff.error}` } });
+    podEvent(draft, 'Normal', 'BackOff', text);
+    tellContainers(draft, name, 'ImagePullBackOff');
+  }
+  return true;
+}
+
+/** The image cannot be had as things are: told, and looked at again after the pause of a failed start. */
+function refuse(draft: Draft, name: string, reason: string, told: { event: string; message: string }): void {
+  const error = { code: reason, message: told.message };
+  const retryAt = draft.at + RETRY_MS;
+  own(draft, 'tasks')[refusedTask(name)] = { state: 'failed', key: '', failures: 1, retryAt, error };
+  setVolume(draft, name, { waiting: { reason, message: told.message } });
+  podEvent(draft, 'Warning', told.event, told.message);
+  tellContainers(draft, name, reason);
+}
+
+/** Event `Failed` of each container that the volume holds back. */
+function tellContainers(draft: Draft, volume: string, reason: string): void {
+  const { context } = draft;
+  for (const { name } of allContainers(context.pod)) {
+    const place = context.containers[name];
+    if (place !== undefined && isHeld(context, name) && mountedBy(context, name).includes(volume))
+      draft.effects.push(containerEvent(place.context, 'Warning', 'Failed', `Error: ${reason}`));
+  }
+}
+
+/** The container is asked to start, has its own image, and waits for what the pod brings. */
+function isHeld(context: PodContext, container: string): boolean {
+  return statePath(context.containers[container]?.value ?? '') === 'starting.awaitingPod';
+}
+
+const NONE: readonly string[] = [];
+const NO_IMAGES: Record<string, CriImageSpec> = {};
+/** Made once for each definition: each step asks. */
+const IMAGES = new WeakMap<Pod, readonly string[]>();
+
+/** Names of the pod's image volumes. */
+function imagesOf(pod: Pod): readonly string[] {
+  const volumes = pod.spec?.volumes;
+  if (volumes === undefined || volumes.length === 0) return NONE;
+  let images = IMAGES.get(pod);
+  if (images === undefined) {
+    images = volumes.filter((v) => v.image !== undefined).map((v) => v.name);
+    IMAGES.set(pod, images);
+  }
+  return images;
+}
+
+/** Names of the image volumes that a container mounts. */
+function mountedBy({ pod }: PodContext, container: string): readonly string[] {
+  const images = imagesOf(pod);
+  if (images.length === 0) return images;
+  const mounts = allContainers(pod).find((c) => c.name === container)?.volumeMounts ?? [];
+  return images.filter((name) => mounts.some((mount) => mount.name === name));
+}
+
+function lacks(context: PodContext, name: string): boolean {
+  return volumeOf(context, name).spec === null;
+}
+
+function volumeOf({ imageVolumes }: PodContext, name: string): ImageVolume {
+  return imageVolumes !== undefined && Object.hasOwn(imageVolumes, name) ? (imageVolumes[name] ?? NEW) : NEW;
+}
+
+function setVolume(draft: Draft, name: string, patch: Partial<ImageVolume>): void {
+  const { context } = draft;
+  context.imageVolumes = { ...context.imageVolumes, [name]: { ...volumeOf(context, name), ...patch } };
+}
+
+function handlerOf(context: PodContext): string {
+  return newestSandbox(context.observed)?.runtimeHandler ?? '';
+}
+
+const lookTask = (name: string): string => `imageLook/${name}`;
+const pullTask = (name: string): string => `imagePull/${name}`;
+const refusedTask = (name: string): string => `imageRefused/${name}`;
