@@ -3,14 +3,16 @@ import { explainErrors } from '../../machines/errors/explain-errors.ts';
 import { explainPod } from '../../machines/explain/explain-pod.ts';
 import { explainSupervised } from '../../machines/explain/explain-supervision.ts';
 import type { Explanation } from '../../machines/explain/explanation.ts';
+import { explainNode } from '../../machines/explain/node-reasons.ts';
 import { moment } from '../../machines/explain/words.ts';
+import { NODE_UID } from '../../machines/node/node-context.ts';
 import { journalFiles } from '../journal/journal-reader.ts';
 import { podsNamed, readTrails } from './journal-trails.ts';
 import type { NamedPod, Trails } from './journal-trails.ts';
 
 /** What is to be explained. */
 export interface ExplainQuestion {
-  /** `NAMESPACE/NAME`, `NAME` (of a static pod also without the node's name at its end) or UID. */
+  /** `NAMESPACE/NAME`, `NAME` (of a static pod also without the node's name at its end) or UID; `@node` for the node itself. */
   pod: string;
   /** Journal files or folders. */
   journals: readonly string[];
@@ -31,6 +33,7 @@ export async function explainFromJournal(question: ExplainQuestion): Promise<Exp
   const { pod, journals, at, now } = question;
   const files = await journalFiles([...journals]);
   const journal = journals.join(', ');
+  if (pod === NODE_UID) return explainTheNode(files, question, journal);
   const chosen = chosenPods(await podsNamed(files, textOf(pod)), pod, journal);
   // A pod that was asked for by its UID may wait for another of its name.
   const [first] = chosen;
@@ -41,6 +44,17 @@ export async function explainFromJournal(question: ExplainQuestion): Promise<Exp
   if (explained === null)
     throw new ActorletError(explainErrors.tooEarly, { pod, journal, time: moment(at ?? trails.newest) });
   return explained;
+}
+
+async function explainTheNode(
+  files: readonly string[],
+  question: ExplainQuestion,
+  journal: string,
+): Promise<Explanation> {
+  const { at, now } = question;
+  const { node, newest: last } = await readTrails(files, new Set(), at);
+  if (node.place === null) throw new ActorletError(explainErrors.unknownPod, { pod: NODE_UID, journal });
+  return explainNode(node.place, at ?? (now - last < LIVE_MS ? now : last));
 }
 
 function sameName(a: NamedPod, b: NamedPod): boolean {
@@ -73,7 +87,9 @@ function newest(chosen: readonly NamedPod[], trails: Trails, now: number): Expla
   const all = chosen.flatMap(({ uid }) => {
     const place = trails.pods.get(uid)?.place ?? null;
     if (place !== null) {
-      const explanation = explainPod({ ...place, now, place: trails.supervised.placeOf(uid) });
+      const node = trails.node.place;
+      const known = { now, place: trails.supervised.placeOf(uid), ...(node !== null && { node }) };
+      const explanation = explainPod({ ...place, ...known });
       return [{ began: place.history.startedAt, explanation }];
     }
     const known = trails.supervised.of(uid);

@@ -4,6 +4,7 @@ import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
 import { journalBatches, parseLine } from '../journal/journal-reader.ts';
 import type { JournalRecord } from '../journal/records.ts';
 import type { SpecReference } from '../journal/spec-book.ts';
+import { NodeTrail } from './node-trail.ts';
 import { PodTrail } from './pod-trail.ts';
 import { SupervisedTrail } from './supervised-trail.ts';
 
@@ -11,6 +12,8 @@ import { SupervisedTrail } from './supervised-trail.ts';
 export interface Trails {
   pods: Map<string, PodTrail>;
   supervised: SupervisedTrail;
+  /** The node; nothing without its log. */
+  node: NodeTrail;
   /** Newest time in the journals, whoever's, up to the asked moment; 0 = none. */
   newest: number;
 }
@@ -55,7 +58,7 @@ export async function readTrails(
 }
 
 class TrailReader {
-  readonly trails: Trails = { pods: new Map(), supervised: new SupervisedTrail(), newest: 0 };
+  readonly trails: Trails = { pods: new Map(), supervised: new SupervisedTrail(), node: new NodeTrail(), newest: 0 };
   readonly #uids: ReadonlySet<string>;
   readonly #until: number;
   readonly #specs = new Map<string, Pod>();
@@ -73,9 +76,14 @@ class TrailReader {
 
   take(line: string): void {
     const kind = /^\{"r":"([a-z.]+)"/.exec(line)?.[1];
-    const at = kind === 'msg' || kind?.endsWith('segment') || kind === 'sup.msg' ? timeOf(line) : 0;
+    const at = kind?.endsWith('msg') === true || kind?.endsWith('segment') === true ? timeOf(line) : 0;
     if (at > this.trails.newest && at <= this.#until) this.trails.newest = at;
     if (kind === 'sup.msg') this.#supervisorAt = at <= this.#until ? at : false;
+    if (kind === 'node.segment' || kind === 'node.msg') {
+      const record = at <= this.#until ? parsed(line) : null;
+      if (record !== null) this.trails.node.take(record);
+      return;
+    }
     if (kind !== 'segment' && !line.includes('"sourcesReady"') && !this.#wanted.test(line)) return;
     if (kind === 'step' || kind === 'fault') return;
     const record = parsed(line);
@@ -174,7 +182,8 @@ class TrailReader {
 
 /** A line may be about a pod only when it names its UID or one of its specs. */
 function wantedBy(uids: Iterable<string>, specs: Iterable<string>): RegExp {
-  return new RegExp([...uids, ...specs].map((text) => text.replace(/[^\w-]/g, '\\$&')).join('|'));
+  const texts = [...uids, ...specs].map((text) => text.replace(/[^\w-]/g, '\\$&'));
+  return texts.length === 0 ? /(?!)/ : new RegExp(texts.join('|'));
 }
 
 /** A message's time is its first `at`; it stands near the start of its line. */

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answerError, answerJson, answerJsonBody } from './answer-json.ts';
 import { explainStep } from './explain-step.ts';
 import type { Inspector } from './inspector.ts';
+import type { NodeAnswer } from './inspector-api.ts';
 import { visibleSteps } from './pod-entry.ts';
 import { MAX_STEPS } from './step-reader.ts';
 
@@ -29,6 +30,10 @@ export function addApiRoutes(app: FastifyInstance, { inspector, fresh }: ApiRout
     const { version } = inspector.index;
     if (list?.version !== version) list = { version, body: Buffer.from(JSON.stringify(inspector.pods())) };
     return answerJsonBody(request, reply, list.body);
+  });
+  app.get('/api/node', async (request, reply) => {
+    await fresh();
+    return answerJson(request, reply, { node: inspector.node() } satisfies NodeAnswer);
   });
   app.get('/api/pods/:uid/steps', async (request, reply) => {
     await fresh();

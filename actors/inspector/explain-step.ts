@@ -1,8 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { explainPod } from '../../machines/explain/explain-pod.ts';
 import type { Explanation } from '../../machines/explain/explanation.ts';
+import type { NodePlace } from '../../machines/explain/node-reasons.ts';
+import { explainNode } from '../../machines/explain/node-reasons.ts';
+import { NODE_UID } from '../../machines/node/node-context.ts';
 import { PodTrail } from '../explain/pod-trail.ts';
 import type { Inspector } from './inspector.ts';
+import { nodeAfter } from './node-past.ts';
 import type { Base, PodEntry } from './pod-entry.ts';
 import { visibleSteps } from './pod-entry.ts';
 import type { LineReading } from './segment-store.ts';
@@ -19,6 +23,11 @@ export async function explainStep(inspector: Inspector, entry: PodEntry, index: 
   const total = visibleSteps(entry);
   const row = entry.steps.row(index);
   if (row === undefined || index >= total) return null;
+  if (entry.line.uid === NODE_UID) {
+    const node = await nodeTrailTo(inspector, index);
+    const now = inspector.source.mode === 'live' && index === total - 1 ? Date.now() : row.at;
+    return node === null ? null : explainNode(node, now);
+  }
   const { bases } = entry;
   const base =
     bases.find((b) => b.index <= index && b.index >= index - MAX_PAST) ?? bases.findLast((b) => b.index <= index);
@@ -39,7 +48,28 @@ export async function explainStep(inspector: Inspector, entry: PodEntry, index: 
   if (trail.place === null) return null;
   // The clock goes on for what is so now.
   const live = inspector.source.mode === 'live' && index === total - 1 && !entry.line.gone;
-  return explainPod({ ...trail.place, now: live ? Date.now() : row.at });
+  const node = await nodeAt(inspector, row.at);
+  return explainPod({ ...trail.place, now: live ? Date.now() : row.at, ...(node !== null && { node }) });
+}
+
+/** The node at a moment. */
+async function nodeAt(inspector: Inspector, at: number): Promise<NodePlace | null> {
+  const entry = inspector.entry(NODE_UID);
+  if (entry === undefined) return null;
+  let index = visibleSteps(entry) - 1;
+  while (index >= entry.steps.first && (entry.steps.row(index)?.at ?? 0) > at) index--;
+  return index < entry.steps.first ? null : nodeTrailTo(inspector, index);
+}
+
+async function nodeTrailTo(inspector: Inspector, index: number): Promise<NodePlace | null> {
+  const entry = inspector.entry(NODE_UID);
+  if (entry === undefined) return null;
+  const places: NodePlace[] = [];
+  await nodeAfter(inspector.index, entry, index, ({ at }, { context }) => {
+    const before = places.pop();
+    places.push({ context, since: before !== undefined && before.context.focus === context.focus ? before.since : at });
+  });
+  return places[0] ?? null;
 }
 
 function take(

@@ -7,6 +7,7 @@ import type { Chart } from '../../machines/charts/chart.ts';
  *   GET /api/about                      -> {@link About}
  *   GET /api/charts                     -> Chart[]
  *   GET /api/pods                       -> PodLine[]
+ *   GET /api/node                       -> NodeAnswer; its steps are those of the UID in it, `@node`
  *   GET /api/pods/UID/steps?from=&limit= -> StepPage (limit at most 2000)
  *   GET /api/pods/UID/steps/INDEX       -> StepDetail
  *   GET /api/pods/UID/explain?index=    -> what `actorlet explain --json` gives, at that moment
@@ -32,7 +33,7 @@ export interface PodLine {
   uid: string;
   namespace: string;
   name: string;
-  /** `api`, `file`, `http`, or `orphan`. */
+  /** `api`, `file`, `http`, or `orphan`; `node` of the node itself. */
   source: string;
   /** Dotted path of the pod machine. */
   state: string;
@@ -50,6 +51,11 @@ export interface PodLine {
   gone: boolean;
   /** Steps in the journal. */
   steps: number;
+}
+
+/** The node as the page lists it; null when the journals have no log of it. `phase`: `Ready` or `NotReady`. */
+export interface NodeAnswer {
+  node: PodLine | null;
 }
 
 /** Who sent a message or carries out an effect: the columns of the sequence diagram. */
@@ -102,11 +108,12 @@ export interface StepDetail {
   line: StepLine;
   message: unknown;
   effects: unknown[];
-  /** State after the step: of the pod machine, and of the machines in its context. */
+  /** State after the step: of the pod machine (of the node: its own), and of the machines in its context. */
   machines: {
     pod: string;
     containers: Record<string, string>;
     probes: Record<string, string>;
+    volumes: Record<string, string>;
   };
   spec: unknown;
   status: unknown;
@@ -117,6 +124,7 @@ export interface StepDetail {
 /** What a page hears while it is open. */
 export type LiveMessage =
   | { type: 'pods'; pods: PodLine[] }
+  | { type: 'node'; node: PodLine }
   /** A pod has so many steps now. */
   | { type: 'steps'; uid: string; total: number }
   /** Nothing is left in the journal of these pods, which have ended. */

@@ -1,4 +1,5 @@
 import { statePath } from '../../machines/machine-step/step.ts';
+import { NODE_UID } from '../../machines/node/node-context.ts';
 import type { Place } from '../../machines/machine-step/step.ts';
 import type { Chart } from '../../machines/charts/chart.ts';
 import { chartOf } from '../../machines/charts/chart-of.ts';
@@ -7,6 +8,7 @@ import type { PodSnapshot } from '../../machines/pod/pod-context.ts';
 import type { About, PodLine, StepDetail, StepPage } from './inspector-api.ts';
 import { JournalFollower } from './journal-follower.ts';
 import { JournalIndex } from './journal-index.ts';
+import { nodeAfter, shownNode } from './node-past.ts';
 import type { PodEntry } from './pod-entry.ts';
 import { visibleSteps } from './pod-entry.ts';
 import { PodReplay } from './pod-replay.ts';
@@ -21,6 +23,8 @@ export interface Changes {
   pods: readonly PodLine[];
   /** UIDs of pods of which nothing is left. */
   lost: readonly string[];
+  /** The node itself, when something of it has changed. */
+  node: PodLine | null;
 }
 
 /** A pod with so many steps is replayed to its end when its steps are first asked for. */
@@ -55,15 +59,19 @@ export class Inspector {
     else await this.follower.readAll(this.source.paths);
     const lost: string[] = [];
     const pods: PodLine[] = [];
+    let node: PodLine | null = null;
     for (const uid of this.index.takeChanged()) {
-      const entry = this.index.pods.get(uid);
-      if (entry !== undefined) pods.push(entry.line);
+      const entry = this.index.entry(uid);
+      if (entry === undefined) continue;
+      if (uid === NODE_UID) node = entry.line;
+      else pods.push(entry.line);
     }
     for (const uid of this.index.takeLost()) {
       this.replay.forget(uid);
       lost.push(uid);
     }
-    if (pods.length > 0 || lost.length > 0) for (const listener of this.listeners) listener({ pods, lost });
+    if (pods.length > 0 || lost.length > 0 || node !== null)
+      for (const listener of this.listeners) listener({ pods, lost, node });
   }
 
   /** Tells changes until the function that it returns is called. */
@@ -94,15 +102,21 @@ export class Inspector {
     return [...this.index.pods.values()].map(({ line }) => line).filter(({ name }) => name !== '');
   }
 
+  /** The node itself; null when the journals have no log of it. */
+  node(): PodLine | null {
+    return this.index.entry(NODE_UID)?.line ?? null;
+  }
+
+  /** The pod of this UID, or the node. */
   entry(uid: string): PodEntry | undefined {
-    return this.index.pods.get(uid);
+    return this.index.entry(uid);
   }
 
   /** @returns null when there is no such pod */
   steps(uid: string, from: number, limit: number): StepPage | null {
     const entry = this.entry(uid);
     if (entry === undefined) return null;
-    if (entry.steps.end - entry.steps.first >= WARM_FROM) this.warm(entry);
+    if (uid !== NODE_UID && entry.steps.end - entry.steps.first >= WARM_FROM) this.warm(entry);
     return stepPage(this.index, entry, from, limit);
   }
 
@@ -111,17 +125,26 @@ export class Inspector {
     const entry = this.entry(uid);
     if (entry === undefined || index >= visibleSteps(entry)) return null;
     const row = entry.steps.row(index);
-    const snapshot = row === undefined ? null : await this.replay.after(entry, index);
-    if (row === undefined || snapshot === null) return null;
+    const moment = row === undefined ? null : await this.moment(entry, index);
+    if (row === undefined || moment === null) return null;
     const reading = this.index.store.reading();
     try {
       const recorded = recordedStep(reading, row);
       if (recorded === null) return null;
       const line = stepLine(this.index, entry, index, row, recorded);
-      return { line, message: recorded.message, effects: recorded.effects, ...shown(snapshot) };
+      return { line, message: recorded.message, effects: recorded.effects, ...moment };
     } finally {
       reading.close();
     }
+  }
+
+  private async moment(entry: PodEntry, index: number): Promise<ReturnType<typeof shown> | null> {
+    if (entry.line.uid === NODE_UID) {
+      const node = await nodeAfter(this.index, entry, index);
+      return node === null ? null : shownNode(node);
+    }
+    const snapshot = await this.replay.after(entry, index);
+    return snapshot === null ? null : shown(snapshot);
   }
 
   close(): void {
@@ -147,7 +170,12 @@ function shown({ value, context }: PodSnapshot): Pick<StepDetail, 'machines' | '
   const { pod, status, settings: _settings, ...rest } = context;
   const { status: _told, ...spec } = pod;
   return {
-    machines: { pod: statePath(value), containers: statesOf(context.containers), probes: statesOf(context.probes) },
+    machines: {
+      pod: statePath(value),
+      containers: statesOf(context.containers),
+      probes: statesOf(context.probes),
+      volumes: statesOf(context.volumes),
+    },
     spec,
     status,
     context: rest,

@@ -1,25 +1,43 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { constants, gunzipSync } from 'node:zlib';
+import { NODE_FOLDER } from '../journal/node-journal.ts';
 import { plainPath } from './segment-store.ts';
 
-/** A segment of a shard's log on disk. */
+/** A segment of a shard's log, or of the node's, on disk. */
 export interface SegmentFile {
   /** As it is on disk, with `.gz` when it is compressed. */
   path: string;
-  /** Name of its log, e.g. `shard-00`, or of the file when it is not called like a segment. */
+  /** Name of its log, e.g. `shard-00` or `node`, or of the file when it is not called like a segment. */
   writer: string;
   seq: number;
 }
 
-const NAME = /^(.*shard-\d+)-(\d+)\.jsonl(?:\.gz)?$/;
+const NAME = /^(.*shard-\d+|node)-(\d+)\.jsonl(?:\.gz)?$/;
 
-/** The shards' segments of a folder, each once: while one is being compressed both forms are there, and the plain one counts. */
-export function shardSegments(dir: string): SegmentFile[] {
+/**
+ * The segments of the shards and of the node in a journal's folder, each once: while one is being compressed both forms
+ * are there, and the plain one counts.
+ */
+export function inspectedSegments(dir: string): SegmentFile[] {
+  return [...segmentsIn(dir, 'shard-'), ...nodeSegments(join(dir, NODE_FOLDER))];
+}
+
+function nodeSegments(dir: string): SegmentFile[] {
+  try {
+    return segmentsIn(dir, 'node-');
+  } catch (error) {
+    // Older journals have no log of the node.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function segmentsIn(dir: string, start: string): SegmentFile[] {
   const found = new Map<string, SegmentFile>();
   for (const name of readdirSync(dir).sort()) {
     // `.jsonl` sorts before `.jsonl.gz`.
-    if (!NAME.test(name) || !name.startsWith('shard-') || found.has(plainPath(name))) continue;
+    if (!NAME.test(name) || !name.startsWith(start) || found.has(plainPath(name))) continue;
     found.set(plainPath(name), segmentFile(join(dir, name)));
   }
   return [...found.values()];
@@ -43,7 +61,7 @@ export function inOrderOfTime(files: readonly SegmentFile[]): SegmentFile[] {
 
 function beganAt(path: string): number | null {
   const head = headOf(path);
-  const at = head === null ? null : /^\{"r":"segment","v":\d+,"at":(\d+)/.exec(head);
+  const at = head === null ? null : /^\{"r":"(?:node\.)?segment","v":\d+,"at":(\d+)/.exec(head);
   return at === null ? null : Number(at[1]);
 }
 

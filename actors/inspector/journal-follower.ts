@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { journalErrors } from '../../machines/errors/journal-errors.ts';
 import type { SegmentFile } from './journal-files.ts';
-import { inOrderOfTime, segmentFile, shardSegments } from './journal-files.ts';
+import { inOrderOfTime, segmentFile, inspectedSegments } from './journal-files.ts';
 import type { JournalIndex } from './journal-index.ts';
 import { SegmentFeed } from './segment-feed.ts';
 import { plainPath } from './segment-store.ts';
@@ -48,7 +48,7 @@ export class JournalFollower {
     const files: SegmentFile[] = [];
     for (const path of paths) {
       try {
-        if ((await stat(path)).isDirectory()) files.push(...shardSegments(path));
+        if ((await stat(path)).isDirectory()) files.push(...inspectedSegments(path));
         else if (!files.some((file) => plainPath(file.path) === plainPath(path))) files.push(segmentFile(path));
       } catch (error) {
         throw new ActorletError(journalErrors.unreadableFile, { file: path, problem: textOf(error) });
@@ -78,7 +78,7 @@ export class JournalFollower {
   private async look(dir: string): Promise<void> {
     let files: SegmentFile[];
     try {
-      files = shardSegments(dir);
+      files = inspectedSegments(dir);
     } catch {
       // The folder is made by the first shard that starts.
       return;

@@ -1,5 +1,7 @@
 import type { PodStatus } from '../../machines/protocol/api-types.ts';
 import { statePath } from '../../machines/machine-step/step.ts';
+import { NODE_UID } from '../../machines/node/node-context.ts';
+import { NodeLog } from './node-log.ts';
 import type { PodEntry } from './pod-entry.ts';
 import { newEntry, takeStatus, visibleSteps } from './pod-entry.ts';
 import type { HeadEffect, RecordHead } from './record-head.ts';
@@ -24,6 +26,7 @@ export class JournalIndex {
   readonly store: SegmentStore;
   readonly states = new StateNames();
   readonly pods = new Map<string, PodEntry>();
+  private readonly nodeLog = new NodeLog();
   readonly specs = new SpecPlaces();
   /** Pods of which something has changed since {@link takeChanged} was last called. */
   private changed = new Set<string>();
@@ -69,9 +72,17 @@ export class JournalIndex {
       case 'fault':
         this.takeFault(head, place);
         break;
+      case 'node.segment':
+        this.openNode(name, head, place);
+        break;
       case 'other':
         break;
     }
+  }
+
+  /** The pod of this UID, or the node. */
+  entry(uid: string): PodEntry | undefined {
+    return uid === NODE_UID ? (this.nodeLog.entry ?? undefined) : this.pods.get(uid);
   }
 
   /** The pods that have changed since the last call. */
@@ -91,6 +102,7 @@ export class JournalIndex {
   /** All lines are read and none will come: what waits for its outcome will not get one. */
   noMore(): void {
     for (const entry of this.pods.values()) this.settlePending(entry);
+    if (this.nodeLog.entry !== null) this.settlePending(this.nodeLog.entry);
   }
 
   /** Segments are gone from disk: drops what stood in them. */
@@ -107,6 +119,7 @@ export class JournalIndex {
         this.lost.push(uid);
       } else if (fewer) this.touch(uid);
     }
+    if (this.nodeLog.drop(gone)) this.touch(NODE_UID);
     this.version++;
   }
 
@@ -169,6 +182,16 @@ export class JournalIndex {
     this.touch(uid);
   }
 
+  private openNode(name: string, head: Extract<RecordHead, { r: 'node.segment' }>, place: Place): void {
+    const { entry: before } = this.nodeLog;
+    if (before !== null) this.settlePending(before);
+    this.nodeLog.open(name, head, place, this.states.number(statePath(head.value)));
+    this.nodeName ||= head.nodeName;
+    this.agent ||= head.agent;
+    this.seenAt(head.at);
+    this.touch(NODE_UID);
+  }
+
   private takeMessage(
     name: string,
     writer: Writer,
@@ -177,10 +200,11 @@ export class JournalIndex {
     place: Place,
   ): void {
     const { uid, at, type } = head;
-    let entry = this.pods.get(uid);
+    let entry = this.entry(uid);
     const start = type === 'pod.start' && writer.settings !== null;
     // Without its beginning there is nothing to step: a damaged file, or one of which the first part is missing.
     if (entry === undefined && !start) return;
+    if (uid === NODE_UID && entry !== undefined) this.nodeLog.take(entry, line);
     entry ??= this.add(uid, name);
     entry.writer = name;
     const index = entry.steps.append(at, place);
@@ -201,7 +225,7 @@ export class JournalIndex {
   }
 
   private takeStep({ n, uid, state, effects }: Extract<RecordHead, { r: 'step' }>, place: Place): void {
-    const entry = this.pods.get(uid);
+    const entry = this.entry(uid);
     const pending = entry?.pending.get(n);
     if (entry === undefined || pending === undefined) return;
     const index = pending.step;
@@ -234,7 +258,7 @@ export class JournalIndex {
   }
 
   private takeFault({ n, uid }: Extract<RecordHead, { r: 'fault' }>, place: Place): void {
-    const entry = this.pods.get(uid);
+    const entry = this.entry(uid);
     const pending = entry?.pending.get(n);
     if (entry === undefined || pending === undefined) return;
     entry.pending.delete(n);
@@ -264,7 +288,7 @@ export class JournalIndex {
   }
 
   private touch(uid: string): void {
-    const entry = this.pods.get(uid);
+    const entry = this.entry(uid);
     if (entry !== undefined) entry.line.steps = visibleSteps(entry);
     this.changed.add(uid);
     this.version++;

@@ -18,14 +18,16 @@ export class LiveFeed {
   private readonly leave: () => void;
   private changed = new Set<string>();
   private lost = new Set<string>();
+  private nodeChanged = false;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(inspector: Inspector) {
     this.inspector = inspector;
-    this.leave = inspector.onChange(({ pods, lost }) => {
+    this.leave = inspector.onChange(({ pods, lost, node }) => {
       if (this.group.size === 0) return;
       for (const { uid } of pods) this.changed.add(uid);
       for (const uid of lost) this.lost.add(uid);
+      this.nodeChanged ||= node !== null;
       this.timer ??= setTimeout(() => this.send(), BATCH_MS);
     });
   }
@@ -55,6 +57,9 @@ export class LiveFeed {
     for (let i = 0; i < pods.length; i += PODS_IN_MESSAGE)
       messages.push({ type: 'pods', pods: pods.slice(i, i + PODS_IN_MESSAGE) });
     for (const { uid, steps } of pods) messages.push({ type: 'steps', uid, total: steps });
+    const node = this.nodeChanged ? this.inspector.node() : null;
+    this.nodeChanged = false;
+    if (node !== null) messages.push({ type: 'node', node }, { type: 'steps', uid: node.uid, total: node.steps });
     if (lost.size > 0) messages.push({ type: 'lost', uids: [...lost] });
     const texts = messages.map((message) => JSON.stringify(message));
     for (const client of this.group.clients) sendAll(client, texts);

@@ -1,3 +1,5 @@
+import { NODE_UID } from '../../machines/node/node-context.ts';
+
 /** What of a journal line the index needs; the rest stays on disk. */
 export type RecordHead =
   | { r: 'segment'; at: number; shard: number; agent: string; settings: unknown }
@@ -6,6 +8,8 @@ export type RecordHead =
   | { r: 'msg'; n: number; uid: string; type: string; at: number; key: string; failed: boolean }
   | { r: 'step'; n: number; uid: string; state: string; effects: readonly HeadEffect[] }
   | { r: 'fault'; n: number; uid: string }
+  /** The node's log; its messages and their outcomes are those of {@link NODE_UID}. */
+  | { r: 'node.segment'; at: number; agent: string; nodeName: string; value: unknown; context: object }
   /** The supervisor's records, and kinds that a later version may add. */
   | { r: 'other' };
 
@@ -88,6 +92,20 @@ function wholeHead(record: unknown): RecordHead {
     case 'step':
       if (!Array.isArray(record['e'])) throw new Error('not a step record');
       return { r, n: Number(n), uid: text(uid), state: text(record['s']), effects: record['e'] as HeadEffect[] };
+    case 'node.segment': {
+      const { at, context, value } = record;
+      if (typeof at !== 'number' || !isObject(context)) throw new Error('not a segment record');
+      return { r, at, agent: text(record['agent']), nodeName: text(record['nodeName']), value, context };
+    }
+    case 'node.msg': {
+      const { m } = record;
+      if (!isObject(m) || typeof m['at'] !== 'number') throw new Error('not a message record');
+      return { r: 'msg', n: Number(n), uid: NODE_UID, type: text(m['type']), at: m['at'], key: '', failed: false };
+    }
+    case 'node.step':
+      return { r: 'step', n: Number(n), uid: NODE_UID, state: text(record['s']), effects: [] };
+    case 'node.fault':
+      return { r: 'fault', n: Number(n), uid: NODE_UID };
     default:
       return { r: 'other' };
   }

@@ -4,7 +4,9 @@ import type { MachineName } from '../../machines/charts/node-machines.ts';
 import { NODE_MACHINES } from '../../machines/charts/node-machines.ts';
 import type { Place } from '../../machines/machine-step/step.ts';
 import { statePath } from '../../machines/machine-step/step.ts';
+import { NODE_UID } from '../../machines/node/node-context.ts';
 import type { PodSnapshot } from '../../machines/pod/pod-context.ts';
+import type { NodeSnapshot } from '../journal/node-replay.ts';
 import type { Lane } from './inspector-api.ts';
 
 /** Version of `@statelyai/inspect` whose schema this is. */
@@ -12,7 +14,7 @@ const PROTOCOL = '0.7.2';
 
 /** A message of the protocol of `@statelyai/inspect`. */
 export type StatelyEvent = {
-  /** Unique in the agent: a pod's UID, or `UID/container/NAME`, `UID/probe/CONTAINER/KIND`, `actorlet/LANE`. */
+  /** Unique in the agent: a pod's UID, or `UID/container/NAME`, `UID/probe/CONTAINER/KIND`, `UID/volume/NAME`, `@node`, `actorlet/LANE`. */
   sessionId: string;
   rootId: string;
   /** ms since the epoch, as text. */
@@ -88,7 +90,33 @@ export function podActor(uid: string, name: string, at: number, snapshot: PodSna
   };
 }
 
-/** A container's or probe's machine. */
+/** The node's machine, with its definition and its place. */
+export function nodeActor(name: string, at: number, snapshot: NodeSnapshot): StatelyEvent {
+  return {
+    type: '@xstate.actor',
+    ...base(NODE_UID, NODE_UID, at, `${NODE_UID}#actor`),
+    ...{ name, parentId: undefined, definition: definitionOf('node'), snapshot: nodePlace(snapshot) },
+  };
+}
+
+/** Where the node is after a step. */
+export function nodeSnapshot(
+  step: { index: number; at: number },
+  message: Record<string, unknown>,
+  snapshot: NodeSnapshot,
+): StatelyEvent {
+  return {
+    type: '@xstate.snapshot',
+    ...base(NODE_UID, NODE_UID, step.at, `${NODE_UID}#snapshot-${String(step.index)}`),
+    ...{ event: message as { type: string }, snapshot: nodePlace(snapshot) },
+  };
+}
+
+function nodePlace({ value, context }: NodeSnapshot): StatelySnapshot {
+  return { status: 'active', value, context };
+}
+
+/** A container's, probe's or volume's machine. */
 export function childActor(uid: string, child: ChildActor, at: number): StatelyEvent {
   return {
     type: '@xstate.actor',
@@ -126,7 +154,7 @@ export function podSnapshot(
   };
 }
 
-/** Where a container or a probe is after a step of its pod. */
+/** Where a container, a probe or a volume is after a step of its pod. */
 export function childSnapshot(
   uid: string,
   step: { index: number; at: number },
@@ -150,9 +178,19 @@ export function childActors(uid: string, { context }: PodSnapshot): ChildActor[]
         machine,
         place,
       },
-      mark: `${statePath(place.value)} ${JSON.stringify((place.context as { seq?: unknown }).seq)}`,
+      mark: `${statePath(place.value)} ${markOf(place.context)}`,
     }));
-  return [...made('container', context.containers), ...made('probe', context.probes)];
+  return [
+    ...made('container', context.containers),
+    ...made('probe', context.probes),
+    ...made('volume', context.volumes),
+  ];
+}
+
+/** What of a context counts its turns: of containers and probes the effects, of volumes the effect under way and the last success. */
+function markOf(context: unknown): string {
+  const { seq, op, mountedAt } = context as { seq?: unknown; op?: unknown; mountedAt?: unknown };
+  return JSON.stringify(seq ?? [op, mountedAt]);
 }
 
 /** The child whose effect a message answers. */
@@ -164,7 +202,14 @@ export function answeredChild(uid: string, message: Record<string, unknown>): st
 
 /** The context without what never changes (settings), stands elsewhere (children) or is large (the pod's spec). */
 function podPlace({ value, context }: PodSnapshot): StatelySnapshot {
-  const { settings: _settings, pod: _pod, containers: _containers, probes: _probes, ...rest } = context;
+  const {
+    settings: _settings,
+    pod: _pod,
+    containers: _containers,
+    probes: _probes,
+    volumes: _volumes,
+    ...rest
+  } = context;
   return { status: context.finished ? 'done' : 'active', value, context: rest };
 }
 

@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
+import { NODE_UID } from '../../machines/node/node-context.ts';
 import type { PodSnapshot } from '../../machines/pod/pod-context.ts';
 import { SocketGroup } from './accept-socket.ts';
 import type { Inspector } from './inspector.ts';
 import type { Lane } from './inspector-api.ts';
+import { nodeAfter } from './node-past.ts';
 import type { PodEntry } from './pod-entry.ts';
 import { visibleSteps } from './pod-entry.ts';
 import type { RecordedStep } from './step-reader.ts';
@@ -18,6 +20,8 @@ import {
   laneActor,
   laneSession,
   messageEvent,
+  nodeActor,
+  nodeSnapshot,
   podActor,
   podSnapshot,
 } from './stately-events.ts';
@@ -106,6 +110,7 @@ class StatelyClient {
       this.again = false;
       if (!this.lanesTold) for (const lane of LANES) await this.send(laneActor(lane, this.inspector.index.to));
       this.lanesTold = true;
+      if (this.wish.pod === undefined || this.wish.pod === NODE_UID) await this.tellNode();
       for (const { uid, name, namespace } of this.inspector.pods()) {
         const { pod } = this.wish;
         const wanted = pod === undefined || pod === uid || pod === name || pod === `${namespace}/${name}`;
@@ -113,6 +118,34 @@ class StatelyClient {
       }
       this.caughtUp = true;
       for (const uid of this.told.keys()) if (this.inspector.entry(uid) === undefined) this.told.delete(uid);
+    }
+  }
+
+  /** The node's steps are few: from its place of before the wished ones on. */
+  private async tellNode(): Promise<void> {
+    const { index } = this.inspector;
+    const entry = index.entry(NODE_UID);
+    if (entry === undefined) return;
+    const total = visibleSteps(entry);
+    let told = this.told.get(NODE_UID);
+    if (told === undefined || total - told.next > MAX_LAG_STEPS) {
+      const from = Math.max(entry.steps.first, total - this.wish.history - 1);
+      const snapshot = await nodeAfter(index, entry, Math.min(from, total - 1));
+      if (snapshot === null) return;
+      await this.send(nodeActor(entry.line.name, entry.steps.row(from)?.at ?? index.to, snapshot));
+      told = { next: Math.min(total, from + 1), children: new Map() };
+      this.told.set(NODE_UID, told);
+    }
+    for (; told.next < total && this.open; told.next++) {
+      const row = entry.steps.row(told.next);
+      const snapshot = await nodeAfter(index, entry, told.next);
+      const recorded = this.recorded(entry, told.next);
+      if (row === undefined || snapshot === null || recorded === null) continue;
+      const { message } = recorded;
+      const step = { index: told.next, at: row.at };
+      const sourceId = laneSession(messageLane(message, 'node'));
+      await this.send(messageEvent(NODE_UID, { sessionId: NODE_UID, sourceId }, step, message));
+      await this.send(nodeSnapshot(step, message, snapshot));
     }
   }
 

@@ -50,8 +50,14 @@ export function recordedStep(reading: LineReading, row: StepRow): RecordedStep |
   const message = parsed(reading.line(row.message))?.['m'];
   if (!isObject(message)) return null;
   const outcome = row.outcome === null ? null : parsed(reading.line(row.outcome));
-  const effects = Array.isArray(outcome?.['e']) ? (outcome['e'] as HeadEffect[]) : [];
+  const effects = Array.isArray(outcome?.['e']) ? (outcome['e'] as HeadEffect[]) : ordersOf(outcome?.['o']);
   return { message, effects, fault: row.threw ? String(outcome?.['error'] ?? '') : '' };
+}
+
+/** The node's orders in the form of effects. */
+function ordersOf(orders: unknown): HeadEffect[] {
+  if (!Array.isArray(orders)) return [];
+  return orders.filter(isObject).map(({ type, ...params }) => ({ type: String(type), key: '', params }));
 }
 
 /** A step as the page lists it. */

@@ -2,6 +2,7 @@ import type { Lane } from './inspector-api.ts';
 import { isObject } from './record-head.ts';
 
 const LANES: readonly (readonly [prefix: string, lane: Lane])[] = [
+  ['pods.observe', 'pleg'],
   ['cri.', 'cri'],
   ['image.', 'images'],
   ['host.', 'host'],
@@ -17,9 +18,17 @@ export function effectLane(type: string): Lane {
   return LANES.find(([prefix]) => type.startsWith(prefix))?.[1] ?? 'supervisor';
 }
 
-/** Who sent a message. @param source the pod's, e.g. `api` */
+/** Who sent a message. @param source the pod's, e.g. `api`; `node` for a message to the node */
 export function messageLane(message: Record<string, unknown>, source: string): Lane {
   switch (message['type']) {
+    case 'runtime.state':
+      return source === 'node' ? 'cri' : 'supervisor';
+    case 'pleg.state':
+      return 'pleg';
+    case 'sources.ready':
+      return 'sources';
+    case 'node.registered':
+      return 'api';
     case 'pod.start':
     case 'pod.update':
     case 'pod.terminate':
@@ -57,6 +66,16 @@ export function messageWords(message: Record<string, unknown>): string {
       return 'a deadline has come';
     case 'runtime.state':
       return runtimeWords(message);
+    case 'node.start':
+      return `the agent ${text(message['agent'])} begins`;
+    case 'pleg.state':
+      return text(message['problem']) || 'PLEG is well';
+    case 'sources.ready':
+      return 'all sources of pods have spoken';
+    case 'node.registered':
+      return 'the API server has the node';
+    case 'node.stop':
+      return 'the agent ends';
     case 'effect.done':
       return `${text(message['effect'])} ${subjectOf(text(message['key']))}${resultWords(message['result'])}`.trim();
     case 'effect.failed':
@@ -84,6 +103,8 @@ export function effectWords(type: string, key: string, params: unknown): string 
     case 'net.TcpConnect':
     case 'net.GrpcHealth':
       return cut(`${text(p['host'])}:${text(p['port'])}`);
+    case 'pods.tellRuntime':
+      return runtimeWords(p);
     case 'host.SetUpVolumes':
       return Array.isArray(p['volumes']) ? counted(p['volumes'].length, 'volume') : '';
     default:
@@ -125,6 +146,8 @@ function observedWords(observed: unknown): string {
 }
 
 function runtimeWords(message: Record<string, unknown>): string {
+  const { messages } = message;
+  if (Array.isArray(messages) && messages.length > 0) return cut(messages.map(text).join(', '));
   if (message['runtimeReady'] !== true) return 'the runtime is not ready';
   return message['networkReady'] === true ? 'runtime and network are ready' : 'the network is not ready';
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { journalErrors } from '../../machines/errors/journal-errors.ts';
+import { NODE_FOLDER } from './node-journal.ts';
 import type { JournalRecord } from './records.ts';
 import { JOURNAL_VERSION, journalRecord } from './records.ts';
 
@@ -25,14 +26,21 @@ export interface JournalBatch {
 /** Bytes that are read and split at once. */
 const CHUNK = 1 << 20;
 
-/** Journal files behind the given paths: files as they are, folders by their segments in name order. */
+/** Journal files behind the given paths: files as they are, folders by their segments in name order, the node's log last. */
 export async function journalFiles(paths: string[]): Promise<string[]> {
   const files: string[] = [];
   for (const path of paths) {
     try {
       if ((await stat(path)).isDirectory()) {
-        const names = (await readdir(path)).filter((n) => /\.jsonl(\.gz)?$/.test(n)).sort();
-        files.push(...names.map((n) => join(path, n)));
+        for (const dir of [path, join(path, NODE_FOLDER)]) {
+          const names = await readdir(dir).catch((error: unknown) => {
+            // Older journals have no log of the node.
+            if (dir !== path && (error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+            throw error;
+          });
+          const segments = names.filter((n) => /\.jsonl(\.gz)?$/.test(n)).sort();
+          files.push(...segments.map((n) => join(dir, n)));
+        }
       } else files.push(path);
     } catch (error) {
       throw unreadable(path, error);
@@ -41,16 +49,23 @@ export async function journalFiles(paths: string[]): Promise<string[]> {
   return files;
 }
 
+/** Whole lines of one file as bytes, without the end of the last one. */
+export interface JournalChunk {
+  /** Position among the files. */
+  index: number;
+  /** One after the other they are the bytes. */
+  pieces: Buffer[];
+}
+
 /**
- * Lines of the files in order, many at once; `.gz` files are read through gunzip. A file that cannot be read (to its end)
- * is told to `broken`, after the lines that could be read of it, and the next file goes on; without `broken` JRN001 is thrown.
+ * The files in order as whole lines, many at once; `.gz` files are read through gunzip. A file that cannot be read (to its
+ * end) is told to `broken` (JRN001), after the lines that could be read of it, and the next file goes on.
  */
-export async function* journalBatches(
+export async function* journalChunks(
   files: readonly string[],
-  broken?: (error: ActorletError, file: string, line: number) => void,
-): AsyncGenerator<JournalBatch> {
-  for (const file of files) {
-    let line = 1;
+  broken: (error: ActorletError, index: number) => void,
+): AsyncGenerator<JournalChunk> {
+  for (const [index, file] of files.entries()) {
     let rest: Buffer[] = [];
     try {
       const raw = createReadStream(file, { highWaterMark: CHUNK });
@@ -63,19 +78,62 @@ export async function* journalBatches(
           continue;
         }
         const whole = chunk.subarray(0, end);
-        const lines = (rest.length === 0 ? whole : Buffer.concat([...rest, whole])).toString('utf8').split('\n');
-        rest = [chunk.subarray(end + 1)];
-        yield { file, line, lines };
-        line += lines.length;
+        yield { index, pieces: [...rest, whole] };
+        rest = end + 1 < chunk.length ? [chunk.subarray(end + 1)] : [];
       }
-      const last = Buffer.concat(rest).toString('utf8');
-      if (last !== '') yield { file, line, lines: [last] };
+      if (rest.length > 0) yield { index, pieces: rest };
     } catch (error) {
       // Half a line before the damage tells nothing.
-      const problem = unreadable(file, error);
-      if (broken === undefined) throw problem;
-      broken(problem, file, line);
+      broken(unreadable(file, error), index);
     }
+  }
+}
+
+/** Makes batches of the chunks of some files, which come in order. */
+export class ChunkLines {
+  private readonly files: readonly string[];
+  private index = -1;
+  /** The next line's number. */
+  line = 1;
+
+  constructor(files: readonly string[]) {
+    this.files = files;
+  }
+
+  /** The lines of the next chunk. */
+  take(index: number, bytes: Buffer): JournalBatch {
+    if (index !== this.index) {
+      this.index = index;
+      this.line = 1;
+    }
+    const { line } = this;
+    const lines = bytes.toString('utf8').split('\n');
+    this.line += lines.length;
+    return { file: this.files[index] ?? '', line, lines };
+  }
+
+  /** Number of the line behind the last one of this file. */
+  endOf(index: number): number {
+    return index === this.index ? this.line : 1;
+  }
+}
+
+/**
+ * Lines of the files in order, many at once. A file that cannot be read (to its end) is told to `broken`, after the
+ * lines that could be read of it, and the next file goes on; without `broken` JRN001 is thrown.
+ */
+export async function* journalBatches(
+  files: readonly string[],
+  broken?: (error: ActorletError, file: string, line: number) => void,
+): AsyncGenerator<JournalBatch> {
+  const lines = new ChunkLines(files);
+  const onBroken = (error: ActorletError, index: number) => {
+    if (broken === undefined) throw error;
+    broken(error, files[index] ?? '', lines.endOf(index));
+  };
+  for await (const { index, pieces } of journalChunks(files, onBroken)) {
+    const [first, ...others] = pieces;
+    if (first !== undefined) yield lines.take(index, others.length === 0 ? first : Buffer.concat(pieces));
   }
 }
 
@@ -108,7 +166,8 @@ export function parseLine({ file, line, text }: JournalLine): JournalRecord {
       problem: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unknown shape'}`,
     });
   }
-  if ((parsed.data.r === 'segment' || parsed.data.r === 'sup.segment') && parsed.data.v !== JOURNAL_VERSION) {
+  const { r } = parsed.data;
+  if ((r === 'segment' || r === 'sup.segment' || r === 'node.segment') && parsed.data.v !== JOURNAL_VERSION) {
     throw new ActorletError(journalErrors.unknownVersion, {
       file,
       line,

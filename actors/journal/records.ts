@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { effectsText } from '../../machines/pod/status-text.ts';
+import { effectsText, isEffectsText } from '../../machines/pod/status-text.ts';
 import type { Effect } from '../../machines/protocol/effects.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
 import type { SpecReference } from './spec-book.ts';
@@ -66,6 +66,28 @@ const supStep = z.looseObject({ r: z.literal('sup.step'), n: z.number(), s: z.st
 /** The supervisor machine threw: the message changed nothing. */
 const supFault = z.looseObject({ r: z.literal('sup.fault'), n: z.number(), error: z.string() });
 
+/** First record of each segment of the node's log: the node machine's place. */
+const nodeSegment = z.looseObject({
+  r: z.literal('node.segment'),
+  v: z.number(),
+  at: z.number(),
+  seq: z.number(),
+  agent: z.string(),
+  nodeName: z.string(),
+  value: z.unknown(),
+  context: loose,
+});
+/** A message to the node machine, written before it is handled. */
+const nodeMsg = z.looseObject({
+  r: z.literal('node.msg'),
+  n: z.number(),
+  m: z.looseObject({ type: z.string(), at: z.number() }),
+});
+/** What handling it came to: state path and orders. */
+const nodeStep = z.looseObject({ r: z.literal('node.step'), n: z.number(), s: z.string(), o: z.array(z.unknown()) });
+/** The node machine threw: the message changed nothing. */
+const nodeFault = z.looseObject({ r: z.literal('node.fault'), n: z.number(), error: z.string() });
+
 /** Any journal record, as validated when it is read. */
 export const journalRecord = z.discriminatedUnion('r', [
   segment,
@@ -79,6 +101,10 @@ export const journalRecord = z.discriminatedUnion('r', [
   supMsg,
   supStep,
   supFault,
+  nodeSegment,
+  nodeMsg,
+  nodeStep,
+  nodeFault,
 ]);
 /** A validated record. */
 export type JournalRecord = z.infer<typeof journalRecord>;
@@ -94,4 +120,16 @@ type Journaled<M> = M extends { pod: unknown } ? Omit<M, 'pod'> & { pod: SpecRef
 /** The outcome of a step as a journal line. */
 export function stepText(n: number, uid: string, state: string, effects: Effect[]): string {
   return `{"r":"step","n":${n},"uid":${JSON.stringify(uid)},"s":${JSON.stringify(state)},"e":${effectsText(effects)}}\n`;
+}
+
+/** The first of `step` in a line. */
+const STEP_UNIT = 0x73;
+
+/** Whether a line (without its end) is the {@link stepText} of this outcome: without making that text. */
+export function isStepText(line: string, n: number, uid: string, state: string, effects: readonly Effect[]): boolean {
+  // Most other lines are messages: this tells them at once.
+  if (line.charCodeAt(6) !== STEP_UNIT) return false;
+  const head = `{"r":"step","n":${n},"uid":${JSON.stringify(uid)},"s":"${state}","e":`;
+  const end = line.length - 1;
+  return line.startsWith(head) && line.endsWith('}') && isEffectsText(effects, line, head.length, end);
 }

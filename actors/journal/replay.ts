@@ -1,7 +1,6 @@
 import { ActorletError } from '../../machines/errors/define.ts';
 import { journalErrors } from '../../machines/errors/journal-errors.ts';
 import { bornPod, podState, restoredPod, stepPod } from '../../machines/pod/pod-step.ts';
-import { effectsText } from '../../machines/pod/status-text.ts';
 import type { PodContext, PodSnapshot } from '../../machines/pod/pod-context.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { Effect } from '../../machines/protocol/effects.ts';
@@ -11,9 +10,13 @@ import type { Difference } from './difference.ts';
 import { THREW, differenceOf } from './difference.ts';
 import type { JournalBatch, JournalLine } from './journal-reader.ts';
 import { parseLine } from './journal-reader.ts';
+import { NodeReplay } from './node-replay.ts';
 import type { OpenStep } from './open-steps.ts';
 import { OpenSteps } from './open-steps.ts';
 import type { JournalRecord } from './records.ts';
+import { isStepText } from './records.ts';
+import type { ReplayPart } from './replay-part.ts';
+import { partOfLine, partOfPod } from './replay-part.ts';
 import type { Selection } from './selection.ts';
 import { isAfter, isBefore, isChosen } from './selection.ts';
 import type { SpecReference } from './spec-book.ts';
@@ -35,12 +38,12 @@ export interface ReplayedStep {
   line: number;
   n: number;
   at: number;
-  /** '' of the supervisor. */
+  /** '' of the supervisor and the node. */
   uid: string;
   pod: string;
   message: { type: string; at: number };
   state: string;
-  /** Effects, of the supervisor its orders. */
+  /** Effects, of the supervisor and the node their orders. */
   outputs: readonly unknown[];
 }
 
@@ -48,6 +51,8 @@ export interface ReplayedStep {
 export interface ReplayOptions extends Selection {
   /** Is told each step of the chosen part, with what was computed. */
   onStep?: (step: ReplayedStep) => void;
+  /** Steps this part of the pods only, of a journal whose lines are all given. */
+  part?: ReplayPart;
   /** Is told what is damaged or missing; the reading goes on with the next file. Without it the damage is thrown. */
   onDamage?: (damage: ActorletError) => void;
 }
@@ -70,6 +75,7 @@ export class Replayer {
   private messages = 0;
   private here = { file: '', line: 0 };
   private readonly supervisor = new SupervisorReplay((reference) => this.podOf(reference));
+  private readonly node = new NodeReplay();
 
   constructor(options: ReplayOptions = {}) {
     this.options = options;
@@ -83,29 +89,32 @@ export class Replayer {
   /** The same without an object around it. */
   takeText(file: string, line: number, text: string): Difference | null {
     // Most outcomes are byte for byte what is expected, and need not be parsed.
+    const { part } = this.options;
+    const owner = part === undefined ? null : partOfLine(text, part.of);
+    if (owner !== null && owner !== part?.index) return null;
     if (this.expected(text)) return null;
     this.here = { file, line };
     const record = parseLine({ file, line, text });
-    return record.r.startsWith('sup.') ? this.takeOfSupervisor(record) : this.takeOfShard(record, text);
+    if (part !== undefined && isForeign(record, part)) {
+      if (owner === null) return null;
+      throw new Error(`${file}, line ${line}: nobody can tell whose it is`);
+    }
+    if (record.r.startsWith('sup.')) return this.takeOfSupervisor(record);
+    return record.r.startsWith('node.') ? this.takeOfNode(record) : this.takeOfShard(record, text);
   }
 
   result(difference: Difference | null): ReplayResult {
     return {
-      messages: this.messages + this.supervisor.messages,
+      messages: this.messages + this.supervisor.messages + this.node.messages,
       pods: this.seen.size,
       difference,
-      unanswered: this.open.size + this.supervisor.open.size,
+      unanswered: this.open.size + this.supervisor.open.size + this.node.open.size,
     };
   }
 
   private expected(text: string): boolean {
     const step = this.open.first();
-    if (step === undefined || !text.startsWith('{"r":"step"')) return false;
-    const { n, uid, state, effects } = step;
-    const start = `{"r":"step","n":${n},"uid":${JSON.stringify(uid)},"s":"${state}","e":`;
-    if (!text.startsWith(start) || !text.endsWith('}')) return false;
-    const body = effectsText(effects);
-    if (text.length !== start.length + body.length + 1 || !text.startsWith(body, start.length)) return false;
+    if (step === undefined || !isStepText(text, step.n, step.uid, step.state, step.effects)) return false;
     this.open.shift();
     return true;
   }
@@ -161,6 +170,35 @@ export class Replayer {
         return this.compareOrders(record.n, THREW, []);
       case 'sup.step':
         return this.compareOrders(record.n, record.s, record.o);
+      default:
+        return null;
+    }
+  }
+
+  private takeOfNode(record: JournalRecord): Difference | null {
+    switch (record.r) {
+      case 'node.segment':
+        this.node.begin(record.value, record.context);
+        this.checkSegment('the log of the node', record.seq);
+        return null;
+      case 'node.msg': {
+        const { n, m } = record;
+        if (this.options.pod !== undefined || isAfter(n, m.at, this.options.until)) return null;
+        const judged = this.node.take(n, m);
+        if (judged === null) throw this.noStart('(node)');
+        if (this.options.onStep === undefined || isBefore(n, m.at, this.options.from)) return null;
+        const outputs = judged.outputs.map((order) => JSON.parse(order) as unknown);
+        const { state } = judged;
+        this.options.onStep({ ...this.here, n, at: m.at, uid: '', pod: 'node', message: m, state, outputs });
+        return null;
+      }
+      case 'node.step':
+      case 'node.fault': {
+        const computed = this.node.open.get(record.n);
+        this.node.open.delete(record.n);
+        const [state, orders] = record.r === 'node.step' ? [record.s, record.o] : [THREW, []];
+        return differenceOf(computed, state, orders, 'order', { ...this.here, uid: '', pod: 'node' });
+      }
       default:
         return null;
     }
@@ -252,6 +290,12 @@ export class Replayer {
   }
 }
 
+/** Another part has the record's pod. */
+function isForeign(record: JournalRecord, part: ReplayPart): boolean {
+  if ('uid' in record && typeof record.uid === 'string') return partOfPod(record.uid, part.of) !== part.index;
+  return part.index !== 0 && (record.r.startsWith('sup.') || record.r.startsWith('node.'));
+}
+
 function judgedOf({ message, state, effects }: OpenStep) {
   const record = JSON.parse(message) as { m: unknown };
   return { message: record.m, state, outputs: effects.map((effect) => JSON.stringify(effect)) };
@@ -271,35 +315,68 @@ export async function replay(lines: AsyncIterable<JournalLine>): Promise<ReplayR
   return replayer.result(null);
 }
 
-/**
- * Replays batches of lines. `onDifference` says whether to go on (true) after a difference. A file with a line that is no
- * record is read no further when `onDamage` is there to hear of it.
- */
-export async function replayBatches(
-  batches: AsyncIterable<JournalBatch>,
-  replayer: Replayer,
-  options: { onDifference: (difference: Difference) => boolean; onDamage?: (damage: ActorletError) => void },
-): Promise<ReplayResult> {
-  let first: Difference | null = null;
-  let damaged = '';
-  for await (const { file, line, lines } of batches) {
-    if (file === damaged) continue;
+/** Who hears what a replay of batches comes across. */
+export interface ReplayListener {
+  /** Says whether to go on (true) after a difference. */
+  onDifference: (difference: Difference) => boolean;
+  /** A file with a line that is no record is read no further; without this listener the damage is thrown. */
+  onDamage?: (damage: ActorletError) => void;
+  /** A line of a damaged file was left out. */
+  onLeftOut?: () => void;
+}
+
+/** Replays batches of lines, one after the other. */
+export class BatchReplay {
+  private readonly replayer: Replayer;
+  private readonly listener: ReplayListener;
+  private first: Difference | null = null;
+  private damaged = '';
+
+  constructor(replayer: Replayer, listener: ReplayListener) {
+    this.replayer = replayer;
+    this.listener = listener;
+  }
+
+  /** Replays the next lines; false when it is not to go on. */
+  take({ file, line, lines }: JournalBatch): boolean {
     for (let i = 0; i < lines.length; i++) {
       const text = lines[i];
       if (text === undefined || text === '') continue;
-      let difference: Difference | null;
-      try {
-        difference = replayer.takeText(file, line + i, text);
-      } catch (error) {
-        if (options.onDamage === undefined || !(error instanceof ActorletError)) throw error;
-        options.onDamage(error);
-        damaged = file;
-        break;
+      if (file === this.damaged) {
+        this.listener.onLeftOut?.();
+        return true;
       }
+      const difference = this.step(file, line + i, text);
       if (difference === null) continue;
-      first ??= difference;
-      if (!options.onDifference(difference)) return replayer.result(first);
+      this.first ??= difference;
+      if (!this.listener.onDifference(difference)) return false;
+    }
+    return true;
+  }
+
+  result(): ReplayResult {
+    return this.replayer.result(this.first);
+  }
+
+  private step(file: string, line: number, text: string): Difference | null {
+    try {
+      return this.replayer.takeText(file, line, text);
+    } catch (error) {
+      if (this.listener.onDamage === undefined || !(error instanceof ActorletError)) throw error;
+      this.listener.onDamage(error);
+      this.damaged = file;
+      return null;
     }
   }
-  return replayer.result(first);
+}
+
+/** Replays batches of lines in this thread. */
+export async function replayBatches(
+  batches: AsyncIterable<JournalBatch>,
+  replayer: Replayer,
+  listener: ReplayListener,
+): Promise<ReplayResult> {
+  const replay = new BatchReplay(replayer, listener);
+  for await (const batch of batches) if (!replay.take(batch)) break;
+  return replay.result();
 }

@@ -45,6 +45,9 @@ export class SegmentLog {
   private openingBytes = 0;
   private pending = '';
   private broken = false;
+  /** What the outage was logged with; '' while the log is written. One line tells an outage, one its end. */
+  private outage = '';
+  /** `performance.now()` of the last try: the machine's clock may be set. */
   private lastTry = 0;
   /** Compressions under way. */
   private compressing: Promise<void> = Promise.resolve();
@@ -83,7 +86,7 @@ export class SegmentLog {
   /** Begins a new segment when the current one is full or broken. To be called between steps, never within one. */
   rotateIfDue(): void {
     if (this.broken) {
-      if (Date.now() - this.lastTry >= RETRY_MS) this.openSegment();
+      if (performance.now() - this.lastTry >= RETRY_MS) this.openSegment();
       return;
     }
     if (this.written < Math.max(this.config.maxBytes / 8, this.openingBytes * 4)) return;
@@ -130,8 +133,17 @@ export class SegmentLog {
     }
     this.pending = this.config.opening(this.seq);
     this.flush();
+    if (this.fd < 0) {
+      // A beginning without its end is of no use, and each try would leave one.
+      rmSync(this.path, { force: true });
+      this.seq--;
+      return;
+    }
     this.openingBytes = this.written;
     this.written = 0;
+    if (this.outage === '') return;
+    this.config.log.info({ dir, segment: this.seq, outage: this.outage }, 'Journal goes on in a new segment');
+    this.outage = '';
   }
 
   private dropOldest(): void {
@@ -147,21 +159,27 @@ export class SegmentLog {
 
   private fail(error: unknown): void {
     const { dir, log } = this.config;
-    if (!this.broken) {
+    if (this.outage === '') {
       const problem = error instanceof Error ? error.message : String(error);
+      this.outage = problem;
       log.error({ err: new ActorletError(journalErrors.cannotWrite, { dir, problem }) }, 'Journal stopped');
     }
     this.broken = true;
-    this.lastTry = Date.now();
+    this.lastTry = performance.now();
     if (this.fd < 0) return;
+    const { fd } = this;
+    this.fd = -1;
     try {
       // Half a line would make the whole file unreadable to replay.
-      cutToWholeLines(this.path, this.fd);
-      closeSync(this.fd);
+      cutToWholeLines(this.path, fd);
     } catch {
       // The disk refuses everything.
     }
-    this.fd = -1;
+    try {
+      closeSync(fd);
+    } catch {
+      // Its last write failed, which is known by now.
+    }
   }
 
   /** What an agent that was killed left: half a line at the end of its last segment, half a compressed file. */

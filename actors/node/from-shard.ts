@@ -6,11 +6,14 @@ import type { EventRecorder } from '../events/event-recorder.ts';
 import type { ImagePuller } from '../images/image-puller.ts';
 import type { Metrics } from '../metrics/metrics-registry.ts';
 import type { Pleg } from '../pleg/pleg.ts';
+import type { Ask, AskCatalog } from '../shard/ask.ts';
 import { answerShard } from '../shard/ask-main.ts';
+import type { Question } from '../shard/ask-main.ts';
 import { errorOf } from '../shard/effect-runner.ts';
 import type { ShardPool } from '../shard/shard-pool.ts';
 import type { FromShard, PodReport } from '../shard/shard-protocol.ts';
 import type { PodStore } from '../status/pod-store.ts';
+import type { UserNamespaces } from '../userns/user-namespaces.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import type { Cluster } from './cluster.ts';
 import type { PodIntake } from './pod-intake.ts';
@@ -27,6 +30,7 @@ export interface FromShardParts {
   events: EventRecorder;
   pleg: Pleg;
   puller: ImagePuller;
+  userNamespaces: UserNamespaces;
   metrics: Metrics;
   podMetrics: PodMetrics;
   intake: PodIntake;
@@ -38,7 +42,7 @@ export interface FromShardParts {
 
 /** Hands a message of a shard to the part of the node that it is for. */
 export function handleFromShard(parts: FromShardParts, shard: number, message: FromShard): void {
-  const { supervisor, pool, cluster, log, now } = parts;
+  const { supervisor, pool, log, now } = parts;
   switch (message.t) {
     case 'report':
       takeReport(parts, message.report);
@@ -50,6 +54,8 @@ export function handleFromShard(parts: FromShardParts, shard: number, message: F
       parts.pleg.observe(message.uid);
       break;
     case 'finished':
+      parts.puller.podGone(message.uid);
+      parts.userNamespaces.release(message.uid);
       parts.podMetrics.finished(trackedPod(supervisor.context.pods, message.uid));
       supervisor.take({ type: 'finished', at: now(), uid: message.uid });
       parts.intake.gone(message.uid);
@@ -74,11 +80,22 @@ export function handleFromShard(parts: FromShardParts, shard: number, message: F
       void pull(parts, shard, message);
       break;
     case 'ask':
-      void answerShard(cluster?.answers ?? null, message, (answer) => pool.post(shard, answer));
+      void answerShard(answersTo(message, parts), message, (answer) => pool.post(shard, answer));
       break;
     case 'ready':
       break;
   }
+}
+
+/** Only the node's puller and the allocation of ids answer without an API server. */
+function answersTo({ what }: Question, { puller, cluster, userNamespaces }: FromShardParts): Ask | null {
+  if (what === 'userns.Get')
+    return ((_what, params) => {
+      const { podUid, handler } = params as AskCatalog['userns.Get']['params'];
+      return userNamespaces.get(podUid, handler);
+    }) as Ask;
+  if (what !== 'image.MayUse') return cluster?.answers ?? null;
+  return ((_what, params) => puller.mayUse(params as AskCatalog['image.MayUse']['params'])) as Ask;
 }
 
 function takeReport({ supervisor, store, intake, cluster }: FromShardParts, report: PodReport): void {

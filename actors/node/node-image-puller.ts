@@ -7,6 +7,7 @@ import type { EventRecorder } from '../events/event-recorder.ts';
 import { CredentialProviders } from '../images/credential-providers.ts';
 import { ImagePuller, MISSING_PULL_SECRET } from '../images/image-puller.ts';
 import { nodeLogins } from '../images/node-logins.ts';
+import { PullRecords } from '../images/pull-records.ts';
 import { loadProviderConfig } from '../images/provider-config.ts';
 import type { LoginSources } from '../images/pull-logins.ts';
 import type { Metrics } from '../metrics/metrics-registry.ts';
@@ -35,6 +36,8 @@ export function nodeImagePuller(options: NodeImagePullerOptions): ImagePuller {
     maxParallel: config.maxParallelImagePulls ?? null,
     qps: config.registryPullQPS,
     burst: config.registryBurst,
+    records: pullRecords(options),
+    podOf,
     metrics,
     log,
     pullSecret,
@@ -51,4 +54,31 @@ export function nodeImagePuller(options: NodeImagePullerOptions): ImagePuller {
       });
     },
   });
+}
+
+/** Null while the gate KubeletEnsureSecretPulledImages is off. */
+function pullRecords({ cri, config, flags, metrics, log, now }: NodeImagePullerOptions): PullRecords | null {
+  const policy = config.imagePullCredentialsVerificationPolicy;
+  if (policy === undefined) return null;
+  // kubelet's caches hold so many; here all of them are in memory
+  const intentsInMemory = Math.min(1024, 2 * Math.max(config.maxPods, config.maxParallelImagePulls ?? 0));
+  const recordsInMemory = Math.min(2000, 5 * config.maxPods);
+  return new PullRecords({
+    rootDir: flags.rootDir,
+    policy: { policy, allowlist: config.preloadedImagesVerificationAllowlist },
+    listImages: async () => (await cri.image.listImages({})).images,
+    log,
+    now,
+    onCheck: (result) => metrics.imageMustPullChecks.inc({ result }),
+    onCounts: ({ intents, records }) => {
+      metrics.pullIntents.set(intents);
+      metrics.pulledRecords.set(records);
+      metrics.pullIntentsUsage.set(percent(intents, intentsInMemory));
+      metrics.pulledRecordsUsage.set(percent(records, recordsInMemory));
+    },
+  });
+}
+
+function percent(count: number, of: number): number {
+  return Math.floor((count * 100) / of);
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { CriClient } from '../../cri/client/cri-client.ts';
+import type { VersionResponse } from '../../cri/generated/runtime/v1/api.ts';
 import { fixedAddresses } from '../../machines/node-object/node-addresses.ts';
 import type { MachineFacts, NodeObjectConfig } from '../../machines/node-object/node-types.ts';
 import { allocatableOf, machineCapacity } from '../../machines/node-object/node-resources.ts';
@@ -61,6 +62,7 @@ export async function nodeSettingsOf(
       recursiveReadOnlyMounts: handler?.recursiveReadOnlyMounts ?? false,
       userNamespaces: handler?.userNamespaces ?? false,
       supplementalGroupsPolicy: features?.supplementalGroupsPolicy ?? false,
+      ...(!mountsImages(version) && { withoutImageVolumes: `${version.runtimeName} ${version.runtimeVersion}` }),
     },
     swapController: existsSync(`${cgroups.mounts['memory'] ?? '/nowhere'}/memory.memsw.limit_in_bytes`),
     singleProcessOOMKill: config.singleProcessOOMKill ?? cgroups.version === 1,
@@ -70,6 +72,18 @@ export async function nodeSettingsOf(
     ...(cluster && { cluster: true }),
     behaviour: [],
   };
+}
+
+/** Can the runtime mount images as volumes? CRI does not tell: older ones ignore what they do not know (containerd 2.1, CRI-O 1.31 can). */
+export function mountsImages({
+  runtimeName,
+  runtimeVersion,
+}: Pick<VersionResponse, 'runtimeName' | 'runtimeVersion'>): boolean {
+  const first = { containerd: [2, 1], 'cri-o': [1, 31] }[runtimeName];
+  const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(runtimeVersion) ?? [];
+  if (first === undefined || major === undefined) return true;
+  const [needed = 0, least = 0] = first;
+  return Number(major) > needed || (Number(major) === needed && Number(minor) >= least);
 }
 
 /** Allocatable as the node's object shows it: capacity less what is reserved and what hard eviction keeps free (H2). */

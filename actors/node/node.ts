@@ -4,6 +4,8 @@ import { createCriClient } from '../../cri/client/cri-client.ts';
 import { trackedPod } from '../../machines/supervisor/pod-table.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
 import { AdmissionGate } from '../admission/admission-gate.ts';
+import { PodAllocations } from '../admission/pod-allocations.ts';
+import { resolveFeatureGates } from '../configuration/feature-gates.ts';
 import { agentVersion } from '../configuration/version.ts';
 import { EventRecorder } from '../events/event-recorder.ts';
 import { detectCgroups } from '../host/cgroup-detect.ts';
@@ -18,6 +20,7 @@ import { createMetrics } from '../metrics/metrics-registry.ts';
 import { listenToEvents } from '../pleg/evented-pleg.ts';
 import { Pleg } from '../pleg/pleg.ts';
 import type { ListedPod } from '../pleg/observe-pod.ts';
+import { EVENTED_RATE, GENERIC_RATE } from '../pleg/relist-rate.ts';
 import { RuntimeWatch } from '../runtime-state/runtime-watch.ts';
 import { effectObservations } from '../shard/effect-observations.ts';
 import { ShardPool } from '../shard/shard-pool.ts';
@@ -27,9 +30,12 @@ import { Supervisor } from '../supervisor/supervisor.ts';
 import { handleFromShard } from './from-shard.ts';
 import type { FromShardParts } from './from-shard.ts';
 import { PodIntake } from './pod-intake.ts';
+import { cgroupDriverOf } from './cgroup-driver.ts';
 import { burstableShares } from './burstable-shares.ts';
+import { nodeUserNamespaces } from './node-user-namespaces.ts';
 import { nodeImagePuller } from './node-image-puller.ts';
 import { nodeSettingsOf } from './node-settings-of.ts';
+import { NodeState } from './node-state.ts';
 import type { NodeOptions, RunningNode } from './node-options.ts';
 import { startNodeServers } from './node-servers.ts';
 import { startNodeSources } from './node-sources.ts';
@@ -39,27 +45,23 @@ import { Resync } from './resync.ts';
 import { staticLife } from './static-life.ts';
 import { keepHeapsSmall } from './small-heaps.ts';
 
-/** Relist periods of PLEG, ms: alone, and beside a stream of events (KEP-3386). */
-const GENERIC_PERIOD_MS = 1_000;
-const EVENTED_PERIOD_MS = 300_000;
-
 /**
  * Starts the node: runtime connection, observer, worker shards, sources, servers. Wires parts only; what each does
  * stands in its own folder. Rejects when the runtime does not answer or a port is taken.
  */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
-  const { config, flags, settings: own, log, endpoint } = options;
+  const { config: configured, flags, settings: own, log, endpoint } = options;
   const now = Date.now;
-  checkOwnSource(options.source, config.staticPodURL);
+  checkOwnSource(options.source, configured.staticPodURL);
   keepHeapsSmall();
   mkdirSync(join(flags.rootDir, 'pods'), { recursive: true, mode: 0o750 });
-  mkdirSync(config.podLogsDir, { recursive: true, mode: 0o755 });
+  mkdirSync(configured.podLogsDir, { recursive: true, mode: 0o755 });
   const metrics = createMetrics();
-  const imageEndpoint = config.imageServiceEndpoint;
+  const imageEndpoint = configured.imageServiceEndpoint;
   const cri = createCriClient({
     endpoint,
     imageEndpoint,
-    timeoutMs: config.runtimeRequestTimeout,
+    timeoutMs: configured.runtimeRequestTimeout,
     hooks: { onCall: (report) => metrics.applyObservations(effectObservations.call(report)) },
   });
   const version = await cri.waitReady(60_000);
@@ -67,6 +69,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     { endpoint, runtime: version.runtimeName, version: version.runtimeVersion },
     'Container runtime initialized',
   );
+  const config = { ...configured, cgroupDriver: await cgroupDriverOf(cri.runtime, configured.cgroupDriver, log) };
   const cgroups = detectCgroups();
   const kubeconfig = options.kubeconfig ?? null;
   const node = await nodeSettingsOf(config, flags, cgroups, cri, kubeconfig !== null);
@@ -104,10 +107,11 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     podOf: (uid) => trackedPod(supervisor.context.pods, uid)?.pod,
     pullSecret: async (namespace, name) => (await cluster?.objects.get('secret', namespace, name)) ?? null,
   });
+  const userNamespaces = await nodeUserNamespaces(config, flags.rootDir, cri);
   let listed: ReadonlyMap<string, ListedPod> = new Map();
   const pleg = new Pleg({
     cri,
-    periodMs: GENERIC_PERIOD_MS,
+    rate: GENERIC_RATE,
     log,
     metrics,
     now,
@@ -118,14 +122,11 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const runtime = new RuntimeWatch({
     cri,
     log,
-    onChange: ({ runtimeReady, networkReady }) => {
-      cluster?.node.changed();
-      supervisor.broadcast({ type: 'runtime.state', at: now(), runtimeReady, networkReady });
-      if (runtimeReady) pleg.observeAll();
-    },
+    onChange: () => nodeState.runtimeChanged(),
   });
-  // The supervisor's messages are few: one for each change of a source and each end of a pod.
-  const supervisorShare = Math.floor(own.journalMaxBytes / 16);
+  // The supervisor's messages are few: one for each change of a source and each end of a pod; the node's are fewer.
+  const nodeShare = Math.floor(own.journalMaxBytes / 256);
+  const supervisorShare = Math.floor(own.journalMaxBytes / 16) - nodeShare;
   const pool = new ShardPool({
     shards: own.shards,
     ...(options.threads !== undefined && { threads: options.threads }),
@@ -139,7 +140,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
           ? null
           : {
               dir: own.journalDir,
-              maxBytes: Math.floor((own.journalMaxBytes - supervisorShare) / own.shards),
+              maxBytes: Math.floor((own.journalMaxBytes - supervisorShare - nodeShare) / own.shards),
               agent: agentVersion(),
             },
       log: options.workerLog,
@@ -155,7 +156,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       for (const pod of supervisor.started()) if (pod.shard === shard) pleg.observe(pod.uid);
     },
   });
-  const supervisor = new Supervisor({
+  const supervisor: Supervisor = new Supervisor({
     shards: own.shards,
     log,
     now,
@@ -163,7 +164,11 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     runtimeState: () => runtime.state,
     held: (uid) => pleg.holds(uid),
     observe: (uid) => pleg.observe(uid),
-    remembered: (uid) => remembered.get(uid)?.memory ?? null,
+    remembered: (uid) => {
+      const memory = remembered.get(uid)?.memory ?? null;
+      const pod = trackedPod(supervisor.context.pods, uid)?.pod;
+      return pod === undefined ? memory : allocations.remembered(pod, memory);
+    },
     ...(own.journalDir !== null && {
       journal: { dir: own.journalDir, maxBytes: supervisorShare, agent: agentVersion(), log },
     }),
@@ -171,6 +176,31 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       podMetrics.posted(uid, message);
       pool.post(shard, { t: 'pod', uid, message });
     },
+  });
+
+  const nodeState = new NodeState({
+    nodeName: node.nodeName,
+    agent: agentVersion(),
+    cluster: kubeconfig !== null,
+    log,
+    now,
+    facts: () => ({
+      runtime: runtime.state,
+      plegError: pleg.unhealthy(),
+      sourcesReady: supervisor.context.sourcesReady,
+      registered: cluster !== null && cluster.node.node() !== null,
+    }),
+    carryOut: (order) => {
+      if (order.type === 'status.post') cluster?.node.changed();
+      else if (order.type === 'pods.observe') pleg.observeAll();
+      else {
+        const { runtimeReady, networkReady } = order;
+        supervisor.broadcast({ type: 'runtime.state', at: now(), runtimeReady, networkReady });
+      }
+    },
+    ...(own.journalDir !== null && {
+      journal: { dir: own.journalDir, agent: agentVersion(), nodeName: node.nodeName, maxBytes: nodeShare, log },
+    }),
   });
 
   if (kubeconfig !== null) await makeRootShared(flags.rootDir, log);
@@ -194,23 +224,42 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
           lifeOf: (uid) => staticLife(trackedPod(supervisor.context.pods, uid), store.reportOf(uid)),
           tell: (uid, message) => supervisor.tell(uid, message),
         });
+  const admission =
+    cluster === null
+      ? null
+      : new AdmissionGate({
+          config,
+          settings: node,
+          node: () => cluster.node.node(),
+          freshNode: () => cluster.freshNode(),
+        });
+  const allocations = new PodAllocations({
+    rootDir: flags.rootDir,
+    settings: node,
+    log,
+    now,
+    metrics,
+    record: (event) => events.record(event),
+    fits: (pod) => admission?.fits(pod) ?? { admit: true },
+    recount: (pod) => admission?.recount(pod),
+    sourcesReady: () => sources.allSourcesReady(),
+    changed: (pod) => {
+      const source = trackedPod(supervisor.context.pods, pod.metadata?.uid ?? '')?.source ?? 'orphan';
+      if (source === 'orphan') return;
+      supervisor.take({ type: 'config', at: now(), update: { op: 'UPDATE', source, pods: [pod] } });
+    },
+  });
   const intake = new PodIntake({
     supervisor,
     cluster,
-    admission:
-      cluster === null
-        ? null
-        : new AdmissionGate({
-            config,
-            settings: node,
-            node: () => cluster.node.node(),
-            freshNode: () => cluster.freshNode(),
-          }),
+    admission,
+    allocations,
     metrics,
     now,
     sources: () => sources,
   });
   const parts: FromShardParts = {
+    userNamespaces,
     supervisor,
     pool,
     store,
@@ -227,21 +276,26 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
 
   await Promise.all([pool.start(), runtime.start()]);
   await pleg.start();
+  nodeState.watch();
   const listening = new AbortController();
-  const eventStream = listenToEvents(
-    {
-      cri,
-      log,
-      metrics,
-      onEvent: (uid) => pleg.observe(uid),
-      onConnected: (connected) => {
-        pleg.setPeriod(connected ? EVENTED_PERIOD_MS : GENERIC_PERIOD_MS);
-        if (!connected) runtime.suspect();
-      },
-    },
-    listening.signal,
-  );
+  const eventStream = resolveFeatureGates(config.featureGates).gates.enabled('EventedPLEG')
+    ? listenToEvents(
+        {
+          cri,
+          log,
+          metrics,
+          now,
+          onEvent: (uid) => (uid === null ? void pleg.relist() : pleg.observe(uid)),
+          onConnected: (connected) => {
+            pleg.setRate(connected ? EVENTED_RATE : GENERIC_RATE);
+            if (!connected) runtime.suspect();
+          },
+        },
+        listening.signal,
+      )
+    : Promise.resolve();
   const sources = startNodeSources(options, node.nodeName, supervisor, intake, now);
+  nodeState.look();
   cluster?.start();
   const resync = new Resync({ supervisor, periodMs: config.syncFrequency, now });
   resync.start();
@@ -298,6 +352,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     supervisor,
     servers,
     stop: async () => {
+      nodeState.stop();
       listening.abort();
       resync.stop();
       runtime.stop();
@@ -312,6 +367,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       ]);
       await pool.stop();
       supervisor.close();
+      allocations.stop();
       await eventStream;
       cri.close();
     },

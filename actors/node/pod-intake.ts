@@ -4,6 +4,7 @@ import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { PodConfigUpdate } from '../../machines/sources/pod-config.ts';
 import type { Rejection } from '../../machines/supervisor/supervisor-context.ts';
 import type { AdmissionGate, Refusal } from '../admission/admission-gate.ts';
+import type { PodAllocations } from '../admission/pod-allocations.ts';
 import type { Metrics } from '../metrics/metrics-registry.ts';
 import type { PodReport } from '../shard/shard-protocol.ts';
 import type { PodSources } from '../sources/pod-sources.ts';
@@ -16,6 +17,7 @@ export interface PodIntakeOptions {
   /** Null on a standalone node. */
   cluster: Cluster | null;
   admission: AdmissionGate | null;
+  allocations: PodAllocations;
   metrics: Metrics;
   now: () => number;
   /** The sources, once they are started. */
@@ -26,6 +28,7 @@ export interface PodIntakeOptions {
 export class PodIntake {
   private readonly options: PodIntakeOptions;
   private readonly queue: PodConfigUpdate[] = [];
+  private wholeSeen = false;
 
   constructor(options: PodIntakeOptions) {
     this.options = options;
@@ -49,17 +52,24 @@ export class PodIntake {
       this.tell(update, verdicts);
       this.queue.shift();
     }
+    this.settled();
+  }
+
+  /** Every pod of every source has come once: what is kept of others belongs to nobody. */
+  private settled(): void {
+    if (!this.wholeSeen && this.options.sources().allSourcesReady()) this.options.allocations.allSourcesSpoke();
+    this.wholeSeen ||= this.options.sources().allSourcesReady();
   }
 
   /** Refusals of the update's new pods. */
   private judge({ op, pods }: PodConfigUpdate): Map<Pod, Refusal> {
-    const { cluster, admission } = this.options;
+    const { cluster, admission, allocations } = this.options;
     const refused = new Map<Pod, Refusal>();
     for (const pod of pods) {
       if (op === 'REMOVE') continue;
       cluster?.podWanted(pod);
       const ends = pod.metadata?.deletionTimestamp !== undefined || isTerminalPhase(pod.status?.phase);
-      const verdict = op === 'ADD' && !ends ? (admission?.admit(pod) ?? null) : null;
+      const verdict = op === 'ADD' && !ends ? (admission?.admit(allocations.arriving(pod)) ?? null) : null;
       if (verdict !== null) refused.set(pod, verdict);
     }
     return refused;
@@ -70,8 +80,9 @@ export class PodIntake {
     verdicts: Map<Pod, Refusal>,
     update: PodConfigUpdate,
   ): Promise<void> {
+    const { admission, allocations } = this.options;
     for (const [pod, refusal] of unsure) {
-      const verdict = (await this.options.admission?.admitAfterAll(pod, refusal)) ?? null;
+      const verdict = (await admission?.admitAfterAll(allocations.arriving(pod), refusal)) ?? null;
       if (verdict === null) verdicts.delete(pod);
       else verdicts.set(pod, verdict);
     }
@@ -87,21 +98,44 @@ export class PodIntake {
       rejections[pod.metadata?.uid ?? ''] = { reason, message };
       metrics.admissionRejections.inc({ reason: rejectionLabel(reason) });
     }
-    supervisor.take({ type: 'config', at: now(), update, ...(verdicts.size > 0 && { rejections }) });
-    // A pod that only waited for its predecessor is gone at once.
-    if (update.op === 'REMOVE') for (const pod of update.pods) this.gone(pod.metadata?.uid ?? '');
+    const given = { ...update, pods: this.allocated(update, verdicts) };
+    supervisor.take({ type: 'config', at: now(), update: given, ...(verdicts.size > 0 && { rejections }) });
+    if (update.op === 'REMOVE') for (const pod of update.pods) this.removed(pod.metadata?.uid ?? '');
+    if (update.op === 'ADD') this.options.allocations.added();
     if (update.source !== 'api') this.tellStatics();
   }
 
+  /** The update's pods as they are to run: with the resources that the node has set aside for them. */
+  private allocated({ op, pods }: PodConfigUpdate, verdicts: ReadonlyMap<Pod, Refusal>): Pod[] {
+    const { allocations } = this.options;
+    if (op === 'REMOVE') return pods;
+    if (op !== 'ADD') return pods.map((pod) => allocations.updated(pod));
+    return pods.map((pod) => {
+      const runs = !verdicts.has(pod) && !isTerminalPhase(pod.status?.phase);
+      return runs ? allocations.admitted(pod) : allocations.arriving(pod);
+    });
+  }
+
   /** A pod's actor told how it stands. */
-  reported({ uid, status, state }: PodReport): void {
+  reported(report: PodReport): void {
+    const { uid, status, state } = report;
+    this.options.allocations.reported(report);
     if (isTerminalPhase(status.phase) || state.startsWith('terminated.')) this.options.admission?.forget(uid);
+  }
+
+  /** Its source gave it up: what it holds counts no more, though it may still be stopping (kubelet GetActivePods). */
+  private removed(uid: string): void {
+    this.options.admission?.forget(uid);
+    this.options.allocations.removed(uid);
+    // A pod that only waited for its predecessor is gone at once.
+    this.gone(uid);
   }
 
   /** Nothing is known of the pod any more, unless it is tracked anew. */
   gone(uid: string): void {
     if (this.options.supervisor.tracks(uid)) return;
     this.options.admission?.forget(uid);
+    this.options.allocations.gone(uid);
     this.options.cluster?.podGone(uid);
   }
 
@@ -109,5 +143,6 @@ export class PodIntake {
   tellStatics(): void {
     const { cluster, sources } = this.options;
     cluster?.staticPods(sources().staticPods(), sources().allSourcesReady());
+    if (this.queue.length === 0) this.settled();
   }
 }

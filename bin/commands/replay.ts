@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Difference } from '../../actors/journal/difference.ts';
 import { exportPod } from '../../actors/journal/export-pod.ts';
 import { journalBatches, journalFiles } from '../../actors/journal/journal-reader.ts';
+import { parallelReplay, threadsFor } from '../../actors/journal/parallel-replay.ts';
 import type { ReplayOptions, ReplayedStep } from '../../actors/journal/replay.ts';
 import { Replayer, replayBatches } from '../../actors/journal/replay.ts';
 import { momentOf } from '../../actors/journal/selection.ts';
@@ -15,6 +16,7 @@ interface Flags {
   json?: boolean;
   allDifferences?: boolean;
   export?: string;
+  threads?: string;
 }
 
 /** Exit codes besides 0 (identical). */
@@ -31,6 +33,7 @@ export function replayCommand(): Command {
     .option('--until <moment>', 'end with this message number or time, and print the steps up to it')
     .option('--json', 'print steps and differences as JSON, one object a line')
     .option('--all-differences', 'go on after a difference: each pod that decides otherwise, with its first difference')
+    .option('--threads <number>', 'replay in so many threads (default: as many as the files are worth)')
     .option('--export <pod>', 'write this pod alone to standard output, names and values masked, for a bug report')
     .action(async (paths: string[], flags: Flags) => {
       const files = await journalFiles(paths);
@@ -39,11 +42,52 @@ export function replayCommand(): Command {
     });
 }
 
+/** What there is to say at the end. */
+interface Outcome {
+  messages: number;
+  pods: number;
+  unanswered: number;
+  /** A difference, or several with `--all-differences`. */
+  differing: number;
+  damages: string[];
+}
+
 async function run(files: string[], flags: Flags): Promise<void> {
   const began = performance.now();
   const write = outlet();
-  const damages: ActorletError[] = [];
-  const onDamage = (damage: ActorletError) => void damages.push(damage);
+  const outcome = (await inThreads(files, flags, write)) ?? (await inOneThread(files, flags, write));
+  const { messages, pods, differing, unanswered, damages } = outcome;
+  const seconds = (performance.now() - began) / 1000;
+  const rate = Math.round(messages / Math.max(seconds, 1e-3));
+  if (flags.pod !== undefined && pods === 0 && damages.length === 0)
+    throw new ActorletError(journalErrors.unknownPod, { pod: flags.pod });
+  if (flags.json !== true) {
+    if (differing === 0) write('identical\n');
+    else if (flags.allDifferences === true) write(`${differing} of ${pods} pods decide otherwise\n`);
+  }
+  write.flush();
+  const notes = [`${messages} messages of ${pods} pods in ${seconds.toFixed(2)} s (${rate}/s)`];
+  if (unanswered > 0)
+    notes.push(`${unanswered} messages had no recorded outcome (the agent ended while it handled them)`);
+  process.stderr.write([...notes, ...damages].map((note) => `${note}\n`).join(''));
+  if (differing > 0) process.exitCode = DIFFERENT;
+  else if (damages.length > 0) process.exitCode = DAMAGED;
+}
+
+/** Null when it is to be done in one thread: steps are printed as they come, or the journal asks for it. */
+async function inThreads(files: string[], flags: Flags, write: (text: string) => void): Promise<Outcome | null> {
+  if (flags.pod !== undefined || flags.from !== undefined || flags.until !== undefined) return null;
+  const threads = flags.threads === undefined ? await threadsFor(files) : Number(flags.threads);
+  if (!(threads > 1)) return null;
+  const result = await parallelReplay(files, { threads, goOn: flags.allDifferences === true });
+  if (result === null) return null;
+  for (const difference of result.differences) write(differenceText(difference, flags));
+  return { ...result, differing: result.differences.length };
+}
+
+async function inOneThread(files: string[], flags: Flags, write: (text: string) => void): Promise<Outcome> {
+  const damages: string[] = [];
+  const onDamage = (damage: ActorletError) => void damages.push(damage.message);
   const options: ReplayOptions = {
     ...(flags.pod !== undefined && { pod: flags.pod }),
     ...(flags.from !== undefined && { from: momentOf('--from', flags.from) }),
@@ -52,32 +96,18 @@ async function run(files: string[], flags: Flags): Promise<void> {
   };
   if (flags.pod !== undefined || flags.from !== undefined || flags.until !== undefined)
     options.onStep = (step) => write(flags.json === true ? `${JSON.stringify(step)}\n` : stepText(step));
-  const differing = new Map<string, Difference>();
+  const differing = new Set<string>();
   const onDifference = (difference: Difference) => {
-    if (!differing.has(difference.uid)) {
-      differing.set(difference.uid, difference);
-      write(flags.json === true ? `${JSON.stringify({ difference })}\n` : describe(difference));
-    }
+    if (!differing.has(difference.uid)) write(differenceText(difference, flags));
+    differing.add(difference.uid);
     return flags.allDifferences === true;
   };
-  const replayer = new Replayer(options);
-  const result = await replayBatches(journalBatches(files, onDamage), replayer, { onDifference, onDamage });
-  const seconds = (performance.now() - began) / 1000;
-  const rate = Math.round(result.messages / Math.max(seconds, 1e-3));
-  if (flags.pod !== undefined && result.pods === 0 && damages.length === 0)
-    throw new ActorletError(journalErrors.unknownPod, { pod: flags.pod });
-  if (flags.json !== true) {
-    if (result.difference === null) write('identical\n');
-    else if (flags.allDifferences === true) write(`${differing.size} of ${result.pods} pods decide otherwise\n`);
-  }
-  write.flush();
-  const notes = [`${result.messages} messages of ${result.pods} pods in ${seconds.toFixed(2)} s (${rate}/s)`];
-  if (result.unanswered > 0)
-    notes.push(`${result.unanswered} messages had no recorded outcome (the agent ended while it handled them)`);
-  for (const damage of damages) notes.push(damage.message);
-  process.stderr.write(notes.map((note) => `${note}\n`).join(''));
-  if (result.difference !== null) process.exitCode = DIFFERENT;
-  else if (damages.length > 0) process.exitCode = DAMAGED;
+  const batches = journalBatches(files, onDamage);
+  const { messages, pods, unanswered } = await replayBatches(batches, new Replayer(options), {
+    onDifference,
+    onDamage,
+  });
+  return { messages, pods, unanswered, differing: differing.size, damages };
 }
 
 /** Standard output in large pieces: there may be a line for each of a million steps. */
@@ -105,6 +135,10 @@ function stepText({ at, n, pod, message, state, outputs }: ReplayedStep): string
   });
   const came = effects.length === 0 ? '' : ` [${effects.join(', ')}]`;
   return `${new Date(at).toISOString()} #${n} ${pod}: ${what} -> ${state}${came}\n`;
+}
+
+function differenceText(difference: Difference, { json }: Flags): string {
+  return json === true ? `${JSON.stringify({ difference })}\n` : describe(difference);
 }
 
 function describe(d: Difference): string {

@@ -1,6 +1,6 @@
 /** A statechart as plain data: what the inspector draws and `actorlet machines` writes. */
 export interface Chart {
-  /** Name of the machine: `pod`, `container`, `probe`, `supervisor`. */
+  /** Name of the machine: `pod`, `container`, `probe`, `volume`, `supervisor`, `node`. */
   id: string;
   root: ChartState;
   transitions: ChartTransition[];

@@ -1,15 +1,19 @@
 import type { AnyStateMachine } from 'xstate';
 import { containerMachine } from '../container/container-machine.ts';
+import { nodeMachine } from '../node/node-machine.ts';
 import { podMachine } from '../pod/pod-machine.ts';
 import { probeMachine } from '../probe/probe-machine.ts';
 import { supervisorMachine } from '../supervisor/supervisor-machine.ts';
+import { volumeMachine } from '../volumes/volume-machine.ts';
 
 /** The machines that a node is made of, by name. */
 export const NODE_MACHINES = {
   pod: podMachine,
   container: containerMachine,
   probe: probeMachine,
+  volume: volumeMachine,
   supervisor: supervisorMachine,
+  node: nodeMachine,
 } as const satisfies Record<string, AnyStateMachine>;
 
 /** Name of one of them. */

@@ -187,6 +187,7 @@ const RETRIES: Readonly<Record<string, readonly [what: string, effect: string, k
 /** In words, why a container was told to stop. */
 const KILLS: Readonly<Record<Exclude<KillReason, 'podTermination'>, string>> = {
   definitionChanged: 'its definition changed: it is replaced',
+  resize: 'its resources change, and its resizePolicy wants a restart for that',
   liveness: 'its liveness probe failed',
   startup: 'its startup probe failed',
   postStartHook: 'its postStart hook failed',

@@ -4,6 +4,7 @@ import type { Cause, Explanation } from './explanation.ts';
 import { POD_REASONS } from './pod-reasons.ts';
 import type { ExplainInput, Reason, View } from './view.ts';
 import { viewOf } from './view.ts';
+import { volumeCauses } from './volume-reasons.ts';
 import { moment, span } from './words.ts';
 
 /**
@@ -34,7 +35,8 @@ export function explainPod(input: ExplainInput): Explanation {
 }
 
 /** What stands in the way beside the nearest cause. */
-function circumstances({ context, history, specs }: View, reason: Reason): Cause[] {
+function circumstances(view: View, reason: Reason): Cause[] {
+  const { context, history, specs } = view;
   const out: Cause[] = [];
   const { termination, focus } = context;
   if (!context.runtimeReady && focus !== 'syncing.waitingForRuntime' && !context.finished)
@@ -43,6 +45,8 @@ function circumstances({ context, history, specs }: View, reason: Reason): Cause
       text: 'the container runtime does not answer or is not ready',
       kind: 'runtime',
     });
+  // Of volumes that are waited for the nearest cause speaks.
+  out.push(...volumeCauses(view, (state) => state === 'mounted.remountFailed' && focus !== 'syncing.mountingVolumes'));
   const active = context.pod.spec?.activeDeadlineSeconds;
   if (active !== undefined && termination === null && context.startedAt !== 0)
     out.push({

@@ -31,7 +31,7 @@ export interface PodHistory {
   fromSnapshot: boolean;
   /** States before, oldest first, at most {@link KEPT_STATES}. */
   before: Since[];
-  /** `<container>` and `<container>/<kind of probe>`. */
+  /** `<container>`, `<container>/<kind of probe>` and `volume/<name>`. */
   machines: Record<string, Since>;
   /** By what is tried: `task/volumes`, `container/web/image.Pull`, `probe/web/liveness`. */
   failures: Record<string, Failure>;
@@ -102,6 +102,7 @@ function noteMachines(history: PodHistory, context: PodContext, at: number): voi
   };
   for (const [name, place] of Object.entries(context.containers)) note(name, place.value);
   for (const [key, place] of Object.entries(context.probes)) note(key, place.value);
+  for (const [name, place] of Object.entries(context.volumes)) note(`volume/${name}`, place.value);
   for (const [name, task] of Object.entries(context.tasks)) if (task.state !== 'done') history.tasks[name] ??= at;
   for (const name of Object.keys(history.tasks))
     if (context.tasks[name] === undefined || context.tasks[name].state === 'done') delete history.tasks[name];

@@ -2,32 +2,40 @@ import type { PodFocus } from '../pod/pod-context.ts';
 import { readyOf, startedOf } from '../pod/readiness.ts';
 import { containerReason } from './container-reasons.ts';
 import type { Cause } from './explanation.ts';
+import { nodeCause } from './node-reasons.ts';
 import { probeReason } from './probe-reasons.ts';
+import { resizeCauses } from './resize-reasons.ts';
 import { containerState, endText, failedText, failureOf, taskReason } from './view.ts';
 import type { Reason, View } from './view.ts';
+import { volumeCauses } from './volume-reasons.ts';
 import { moment, short, span } from './words.ts';
 
 type Explainer = (view: View) => Reason;
 
 /** Why a pod is in its state: one entry for each state of the pod chart; the compiler asks for all of them. */
 export const POD_REASONS: Readonly<Record<PodFocus, Explainer>> = {
-  'syncing.waitingForRuntime': ({ history }) => ({
+  'syncing.waitingForRuntime': ({ history, node }) => ({
     causes: [
       { at: history.runtime.at, text: 'the container runtime does not answer or is not ready', kind: 'runtime' },
+      ...ofNode(node),
     ],
   }),
-  'syncing.waitingForNetwork': ({ history }) => ({
+  'syncing.waitingForNetwork': ({ history, node }) => ({
     causes: [
       {
         at: history.network.at,
         text: "the runtime's network is not ready: no CNI configuration, or its plugin is not up",
         kind: 'network',
       },
+      ...ofNode(node),
       { at: 0, text: 'the pod has no sandbox yet and does not use the network of the node', kind: 'config' },
     ],
   }),
   'syncing.creatingCgroup': (view) => taskReason(view, 'cgroup', "making the pod's cgroup", 'node') ?? looking(view),
-  'syncing.mountingVolumes': (view) => taskReason(view, 'volumes', 'setting up the volumes', 'volume') ?? looking(view),
+  'syncing.mountingVolumes': (view) => {
+    const reason = taskReason(view, 'volumes', 'setting up the volumes', 'volume') ?? looking(view);
+    return { ...reason, causes: [...reason.causes, ...volumeCauses(view)] };
+  },
   'syncing.stoppingOldSandbox': (view) => {
     const stops = tasksNamed(view, 'sandbox.stop/').flatMap(
       (name) => taskReason(view, name, 'stopping the old sandbox', 'sandbox') ?? [],
@@ -90,6 +98,7 @@ export const POD_REASONS: Readonly<Record<PodFocus, Explainer>> = {
           text: 'all that should run runs and is ready: it waits for nothing',
           kind: 'container',
         },
+        ...resizeCauses(view),
         ...causes,
       ],
     };
@@ -132,7 +141,7 @@ export const POD_REASONS: Readonly<Record<PodFocus, Explainer>> = {
         : (taskReason(view, 'teardown', 'removing volumes and folders', 'volume') ??
           taskReason(view, 'cgroup.remove', "removing the pod's cgroup", 'node') ??
           looking(view));
-    return { ...first, causes: [...first.causes, ...endOf(view)] };
+    return { ...first, causes: [...first.causes, ...volumeCauses(view), ...endOf(view)] };
   },
   'terminated.kept': (view) => ({
     causes: [
@@ -181,6 +190,11 @@ export const POD_REASONS: Readonly<Record<PodFocus, Explainer>> = {
     ],
   }),
 };
+
+function ofNode(node: View['node']): Cause[] {
+  const cause = nodeCause(node);
+  return cause === null ? [] : [cause];
+}
 
 /** Why the pod ends or has ended, with what its containers came to. */
 export function endOf(view: View): Cause[] {

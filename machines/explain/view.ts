@@ -4,6 +4,7 @@ import { specContainers } from '../pod/spec.ts';
 import type { SpecContainer } from '../pod/spec.ts';
 import { statePath } from '../machine-step/step.ts';
 import type { Cause, CauseKind, NextStep } from './explanation.ts';
+import type { NodePlace } from './node-reasons.ts';
 import type { Failure, PodHistory } from './pod-history.ts';
 import { failed, maskOf, moment, short } from './words.ts';
 
@@ -16,6 +17,8 @@ export interface ExplainInput {
   now: number;
   /** Where its spec was read from: path of the manifest or URL, '' when not known. */
   place?: string;
+  /** The node at that moment, when its log says. */
+  node?: NodePlace;
 }
 
 /** What the explainers look at. */
@@ -26,6 +29,7 @@ export interface View {
   /** Replaces environment values in texts that others wrote. */
   mask: (text: string) => string;
   specs: readonly SpecContainer[];
+  node?: NodePlace;
 }
 
 /** What one state comes to. */
@@ -36,8 +40,9 @@ export interface Reason {
 }
 
 /** Prepares an input for the explainers. */
-export function viewOf({ context, history, now }: ExplainInput): View {
-  return { context, history, now, mask: maskOf(context.pod), specs: specContainers(context.pod) };
+export function viewOf({ context, history, now, node }: ExplainInput): View {
+  const view = { context, history, now, mask: maskOf(context.pod), specs: specContainers(context.pod) };
+  return node === undefined ? view : { ...view, node };
 }
 
 /** State of a container machine, '' when there is none. */
@@ -45,7 +50,7 @@ export function containerState(view: View, name: string): string {
   return statePath(view.context.containers[name]?.value);
 }
 
-/** Since when a container or probe machine is in its state. */
+/** Since when a container, probe or volume machine is in its state. */
 export function machineSince(view: View, key: string): number {
   return view.history.machines[key]?.at ?? 0;
 }

@@ -5,6 +5,7 @@ import type { Draft } from './draft.ts';
 import { podEvent, own } from './draft.ts';
 import { leftOver } from './left-over.ts';
 import { mergeObserved, newestOf } from './observation.ts';
+import { adoptResize } from './resize.ts';
 import { specContainers } from './spec.ts';
 import { beginTermination } from './termination.ts';
 
@@ -68,6 +69,7 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
     }
   }
   for (const [id, text] of Object.entries(memory?.messages ?? {})) own(draft, 'messages')[id] = text;
+  adoptResize(draft, memory?.resize);
   if (memory?.termination !== undefined) context.termination = { ...memory.termination };
   const { deletionTimestamp, deletionGracePeriodSeconds } = context.pod.metadata ?? {};
   if (deletionTimestamp !== undefined && context.termination === null) {

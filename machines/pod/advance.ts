@@ -14,9 +14,11 @@ import { mergeObserved, newestOf } from './observation.ts';
 import { takeOutcome } from './outcomes.ts';
 import type { Focused, PodContext } from './pod-context.ts';
 import { report } from './report.ts';
+import { noteResize } from './resize.ts';
 import { specContainers } from './spec.ts';
 import { planSyncing } from './sync-plan.ts';
 import { beginTermination, planTerminating } from './termination.ts';
+import { followVolumes } from './volume-children.ts';
 import { volumesChanged } from './volume-plan.ts';
 
 /**
@@ -35,6 +37,7 @@ export function advance(context: PodContext, message: PodMessage): Decision<PodC
     draft.context.focus = focus;
     draft.context.why = why;
     settleDeadlines(draft, context);
+    followVolumes(draft, message);
     report(draft);
   }
   return { patch: draft.context, whole: true, effects: draft.effects };
@@ -48,9 +51,14 @@ function take(draft: Draft, message: PodMessage): void {
     case 'pod.update': {
       // Volumes and limits may have changed; setting them up again is harmless.
       const changed = differ(draft.context.pod, message.pod);
+      const { pod } = draft.context;
       takeDefinition(draft, message.pod);
-      if (changed && draft.context.termination === null)
-        forgetTasks(draft, ...['volumes', 'cgroup'].filter((n) => draft.context.tasks[n]?.state !== 'running'));
+      if (changed) noteResize(draft, pod, message.pod);
+      if (changed && draft.context.termination === null) {
+        // While a resize is under way, the pod's cgroup changes with its containers, in their order.
+        const again = draft.context.resize === undefined ? ['volumes', 'cgroup'] : ['volumes'];
+        forgetTasks(draft, ...again.filter((n) => draft.context.tasks[n]?.state !== 'running'));
+      }
       if (message.pod.metadata?.deletionTimestamp !== undefined) {
         beginTermination(
           draft,

@@ -8,6 +8,7 @@ import { probeMachine } from '../probe/probe-machine.ts';
 import type { Probe } from '../protocol/api-types.ts';
 import type { Draft } from './draft.ts';
 import { own } from './draft.ts';
+import { imagesFor } from './image-volumes.ts';
 import { newestOf, newestSandbox } from './observation.ts';
 import type { SpecContainer } from './spec.ts';
 import { specContainer } from './spec.ts';
@@ -43,6 +44,7 @@ function containerWorld(draft: Draft, { container, kind }: SpecContainer, own: C
     kind === 'ephemeral'
       ? context.pod.spec?.ephemeralContainers?.find((c) => c.name === container.name)?.targetContainerName
       : undefined;
+  const images = imagesFor(context, container);
   return {
     at: draft.at,
     pod: context.pod,
@@ -52,7 +54,8 @@ function containerWorld(draft: Draft, { container, kind }: SpecContainer, own: C
     sandboxId: ready?.id ?? '',
     sandboxConfig: context.sandboxConfig,
     podIPs: podIPs(draft),
-    volumePaths: context.tasks['volumes']?.state === 'done' ? (context.volumePaths ?? {}) : null,
+    volumePaths: context.tasks['volumes']?.state === 'done' && images !== null ? (context.volumePaths ?? {}) : null,
+    imageVolumes: images ?? {},
     observed,
     nextAttempt: observed === null ? (own.id === '' ? 0 : own.attempt + 1) : observed.restartCount + 1,
     runtimeHandler: sandbox?.runtimeHandler ?? '',

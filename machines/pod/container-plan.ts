@@ -6,6 +6,7 @@ import { statePath } from '../machine-step/step.ts';
 import { newestOf } from './observation.ts';
 import type { PodContext } from './pod-context.ts';
 import { startedOf } from './readiness.ts';
+import { isRestarting, restartsForResize } from './resize.ts';
 import { restartsOnFailure, shouldRestart } from './spec.ts';
 import type { SpecContainer } from './spec.ts';
 import { containersOf } from './spec.ts';
@@ -56,6 +57,9 @@ function reasonToKill(
   }
   if (probeFailed(context, container.name, 'startup', seen.id)) {
     return { message: `${word} ${container.name} failed startup probe`, reason: 'startup', restart };
+  }
+  if (restartsForResize(context, container)) {
+    return { message: `Container ${container.name} resize requires restart`, reason: 'resize', restart: false };
   }
   return null;
 }
@@ -159,6 +163,7 @@ function workDone(context: PodContext, regular: readonly SpecContainer[]): boole
     return (
       seen?.state === 'exited' &&
       !busy(context, container.name) &&
+      !isRestarting(context, container.name) &&
       !shouldRestart(context.pod, container, seen.exitCode)
     );
   });
@@ -204,6 +209,7 @@ function planRegular(context: PodContext, regular: readonly SpecContainer[], pla
       seen === null ||
       seen.state === 'created' ||
       seen.state === 'unknown' ||
+      isRestarting(context, name) ||
       shouldRestart(context.pod, container, seen.exitCode)
     ) {
       plan.start.push(name);

@@ -2,7 +2,7 @@ import type { Effect } from '../protocol/effects.ts';
 import type { PodContext, Task } from './pod-context.ts';
 
 /** The maps of a pod's context, which a step changes through {@link own} only. */
-type OwnedMap = 'containers' | 'probes' | 'tasks' | 'fresh' | 'messages';
+type OwnedMap = 'containers' | 'probes' | 'volumes' | 'tasks' | 'fresh' | 'messages';
 
 /**
  * The working copy of one step: a map is copied when the step first changes it ({@link own}), so that the snapshot before

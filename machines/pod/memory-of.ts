@@ -5,6 +5,10 @@ import type { PodContext } from './pod-context.ts';
 export function memoryOf(context: PodContext): PodMemory {
   const memory: PodMemory = { containers: {}, probes: {}, messages: context.messages };
   if (context.startedAt !== 0) memory.startedAt = context.startedAt;
+  if (context.resize !== undefined) {
+    const { generation, since, error, actuated } = context.resize;
+    memory.resize = { generation, since, error, actuated };
+  }
   if (context.termination !== null) memory.termination = context.termination;
   const { containers, probes } = context;
   for (const name in containers) {

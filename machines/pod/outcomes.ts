@@ -4,6 +4,8 @@ import { probesOf, tellContainer, tellProbe } from './children.ts';
 import type { Draft } from './draft.ts';
 import { forgetTasks, podEvent, taskDone, taskFailed, taskNameOf, taskOf, own } from './draft.ts';
 import { dropContainer, dropSandbox, newestSandbox, patchContainer, putContainer, putSandbox } from './observation.ts';
+import { forgetImageVolumes, takeImageVolume } from './image-volumes.ts';
+import { takeResize } from './resize.ts';
 import { specContainer, usesHostNetwork } from './spec.ts';
 import { runtimeError } from '../container/container-events.ts';
 import { containerHash } from '../container-config/container-hash.ts';
@@ -20,7 +22,10 @@ export function takeOutcome(draft: Draft, outcome: EffectDone | EffectFailed): v
 function takeContainer(draft: Draft, name: string, outcome: EffectDone | EffectFailed): void {
   noteFact(draft, name, outcome);
   if (outcome.type === 'effect.done') tellContainer(draft, name, { type: 'done', outcome });
-  else tellContainer(draft, name, { type: 'failed', outcome });
+  else {
+    tellContainer(draft, name, { type: 'failed', outcome });
+    if (outcome.effect === 'cri.CreateContainer') forgetImageVolumes(draft, name);
+  }
 }
 
 /** What CreateContainer and StartContainer prove is put into the view before anybody looks. */
@@ -40,6 +45,7 @@ function noteFact(draft: Draft, name: string, outcome: EffectDone | EffectFailed
 function newContainer(draft: Draft, name: string, id: string, attempt: number): ObservedContainer {
   const { context } = draft;
   const spec = specContainer(context.pod, name);
+  const image = context.containers[name]?.context.image;
   return {
     id,
     name,
@@ -51,8 +57,8 @@ function newContainer(draft: Draft, name: string, id: string, attempt: number): 
     exitCode: 0,
     reason: '',
     message: '',
-    image: spec?.container.image ?? '',
-    imageRef: context.containers[name]?.context.image?.imageRef ?? '',
+    image: image?.repoTag ?? spec?.container.image ?? '',
+    imageRef: image?.repoDigest ?? image?.imageRef ?? '',
     imageId: '',
     logPath: `${context.sandboxConfig?.logDirectory ?? ''}/${name}/${attempt}.log`,
     hash: spec === null ? '' : containerHash(spec.container),
@@ -88,6 +94,10 @@ function takeTask(draft: Draft, outcome: EffectDone | EffectFailed): void {
   const task = name === null ? undefined : draft.context.tasks[name];
   // An outcome that comes a second time, or after the task was forgotten, says nothing new.
   if (name === null || task?.key !== outcome.key || task.state !== 'running') return;
+  if (name === 'resize') {
+    takeResize(draft, outcome);
+    return;
+  }
   if (outcome.type === 'effect.failed') {
     if (outcome.error.code === 'NotFound' && goneIsGood(name)) taskSucceeded(draft, name, null);
     else taskWentWrong(draft, name, outcome);
@@ -103,6 +113,7 @@ function goneIsGood(name: string): boolean {
 
 function taskSucceeded(draft: Draft, name: string, outcome: EffectDone | null): void {
   taskDone(draft, name);
+  if (outcome !== null && takeImageVolume(draft, name, outcome)) return;
   const { context } = draft;
   const [what, id = ''] = name.split('/');
   if (outcome?.effect === 'host.SetUpVolumes') context.volumePaths = outcome.result.paths;
@@ -163,6 +174,7 @@ function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void 
     { code: outcome.error.code, message: text },
     name === 'sandbox.run' ? { firstMs: 1_000, longestMs: 60_000 } : undefined,
   );
+  if (takeImageVolume(draft, name, outcome)) return;
   if (name === 'sandbox.run') {
     podEvent(draft, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${text}`);
     // A sandbox may have been made all the same (an answer lost with the runtime): look before the next try.

@@ -4,10 +4,13 @@ import type { ContainerContext } from '../container/container-context.ts';
 import type { ProbeContext } from '../probe/probe-context.ts';
 import type { Pod, PodStatus } from '../protocol/api-types.ts';
 import type { SandboxConfig } from '../protocol/cri-shapes.ts';
-import type { PodMemory } from '../protocol/memory.ts';
+import type { PodMemory, ResizeMemory } from '../protocol/memory.ts';
 import type { PodSource } from '../protocol/messages.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
+import type { ImageVolume } from './image-volumes.ts';
+import type { ResizeStep } from '../resize/resize-plan.ts';
+import type { VolumeContext } from '../volumes/volume-context.ts';
 
 /**
  * A piece of work that is wanted until it is done: the pod asks for it at each step, and it is started once,
@@ -20,6 +23,16 @@ export interface Task {
   /** ms since the epoch; 0 when not failed. */
   retryAt: number;
   error: { code: string; message: string } | null;
+}
+
+/** A pod's resources on their way from allocated to in force (KEP-1287). */
+export interface PodResize extends ResizeMemory {
+  /** Containers that are restarted for it, until they are made anew. */
+  restarting: string[];
+  /** The pod's cgroup was not compared with the allocation yet. */
+  unsettled: boolean;
+  /** Calls that are left, null before they are known; the first is under way while task `resize` runs. */
+  steps: ResizeStep[] | null;
 }
 
 /** Why and since when a pod terminates. Once set it is never taken back (C2). */
@@ -50,6 +63,8 @@ export interface PodContext {
   containers: Record<string, Place<ContainerContext>>;
   /** Probe machines by `<container>/<kind>`. */
   probes: Record<string, Place<ProbeContext>>;
+  /** Volume machines by name. They follow what the pod decides; nothing is decided by them. */
+  volumes: Record<string, Place<VolumeContext>>;
   /** Containers that ran before this agent (or this worker) took them over. */
   adopted: string[];
   tasks: Record<string, Task>;
@@ -58,11 +73,15 @@ export interface PodContext {
   volumePaths: Record<string, string> | null;
   /** An API object that the volumes show has changed since they were last set up. */
   volumesStale: boolean;
+  /** What became of the images of its image volumes, by volume; absent until one of them was looked for. */
+  imageVolumes?: Record<string, ImageVolume>;
   sandboxConfig: SandboxConfig | null;
   /** Termination messages by container id. */
   messages: Record<string, string>;
   startedAt: number;
   termination: Termination | null;
+  /** A resize in place that is under way; absent when there is none. */
+  resize?: PodResize;
   /** Everything of the pod is cleaned; the actor has ended. */
   finished: boolean;
   /** Nested state that the chart moves to, and why, in words. */

@@ -1,10 +1,12 @@
 import { setup } from 'xstate';
 import { act } from '../machine-step/act.ts';
+import { holdsWhen } from '../machine-step/hold-when.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import type { PodMessage, PodSource } from '../protocol/messages.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import { advance } from './advance.ts';
 import type { PodContext, PodFocus } from './pod-context.ts';
+import { bornVolumes } from './volume-children.ts';
 
 /** What a pod machine is made from. */
 export interface PodInput {
@@ -25,6 +27,7 @@ function initialContext({ pod, source, settings }: PodInput): PodContext {
     fresh: {},
     containers: {},
     probes: {},
+    volumes: bornVolumes(pod),
     adopted: [],
     tasks: {},
     seq: 0,
@@ -42,10 +45,12 @@ function initialContext({ pod, source, settings }: PodInput): PodContext {
   };
 }
 
+const focusOf = ({ focus }: PodContext) => focus;
+
 /** The chart follows the context: one guarded way into each state, and no way back from a later phase. */
 function follow<const T extends readonly PodFocus[]>(...targets: T) {
   return targets.map((target) => ({
-    guard: ({ context }: { context: PodContext }) => context.focus === target,
+    guard: holdsWhen(focusOf, target),
     target: `#pod.${target}` as const,
   }));
 }
@@ -85,7 +90,7 @@ const advancing = { actions: act(advance) };
 /**
  * One pod: syncing -> terminating -> terminated, never back (C2). Every message is handled the same way:
  * `advance` computes the next context and effects from what is wanted and what was seen, and the chart moves
- * to the state that names what the pod now waits for. Container and probe machines live in the context.
+ * to the state that names what the pod now waits for. Container, probe and volume machines live in the context.
  */
 export const podMachine = machine.createMachine({
   id: 'pod',

@@ -5,15 +5,22 @@ import { deadlineAt } from './deadline.ts';
 import type { PodContext, PodSnapshot } from './pod-context.ts';
 import type { PodInput } from './pod-machine.ts';
 import { podMachine } from './pod-machine.ts';
+import { volumesOfTasks } from './volume-children.ts';
 
 /** A pod machine at its birth, before `pod.start`. */
 export function bornPod(input: PodInput): PodSnapshot {
   return bornSnapshot(podMachine, input) as PodSnapshot;
 }
 
-/** A pod machine at a journaled place. */
-export function restoredPod(value: unknown, context: PodContext): PodSnapshot {
-  return resolve(podMachine, { value, context }) as PodSnapshot;
+/** A pod machine at a journaled place. Journals of 0.1.0 know no volume machines: those are made from the pod's tasks. */
+export function restoredPod(
+  value: unknown,
+  context: Omit<PodContext, 'volumes'> & Partial<Pick<PodContext, 'volumes'>>,
+): PodSnapshot {
+  const { volumes } = context;
+  const whole: PodContext =
+    volumes === undefined ? { ...context, volumes: volumesOfTasks(context) } : { ...context, volumes };
+  return resolve(podMachine, { value, context: whole }) as PodSnapshot;
 }
 
 /** One step of one pod: pure, the same for the node, the simulation and replay. */

@@ -7,12 +7,14 @@ import type { ContainerDecision } from '../status/status-input.ts';
 import { podIPs } from './children.ts';
 import { readsMessages } from './clean-up.ts';
 import type { Draft } from './draft.ts';
-import { fingerprint } from './fingerprint.ts';
+import { printed, printing } from './fingerprint.ts';
 import { memoryOf } from './memory-of.ts';
 import type { PodContext } from './pod-context.ts';
+import { imageVolumeWaiting } from './image-volumes.ts';
 import { readyOf, startedOf } from './readiness.ts';
 import { sameJson } from './same-json.ts';
 import { specContainers } from './spec.ts';
+import { notesOf } from './status-notes.ts';
 import { statusText } from './status-text.ts';
 
 /** Tells the pod's status, state and memory, when any of them has changed. */
@@ -35,35 +37,27 @@ export function report(draft: Draft): void {
   });
 }
 
-/** What was last worked out with a status object: the fingerprint of a report with it. */
-interface Print {
-  focus: string;
-  why: string;
-  memory: PodMemory;
-  print: string;
-}
-
-const PRINTS = new WeakMap<PodStatus, Print>();
-
 function printOf(status: PodStatus, { focus, why }: PodContext, memory: PodMemory): string {
-  const known = PRINTS.get(status);
-  if (known !== undefined && known.focus === focus && known.why === why && sameJson(known.memory, memory))
+  const notes = notesOf(status);
+  const known = notes.print;
+  if (known !== null && known.focus === focus && known.why === why && sameJson(known.memory, memory))
     return known.print;
-  const print = fingerprint(
-    `[${statusText(status)},${JSON.stringify(focus)},${JSON.stringify(why)},${JSON.stringify(memory)}]`,
-  );
-  PRINTS.set(status, { focus, why, memory, print });
+  const memoryText = JSON.stringify(memory);
+  notes.printing ??= printing(statusText(status), OPENED);
+  const rest = `,${JSON.stringify(focus)},${JSON.stringify(why)},${memoryText}]`;
+  const print = printed(printing(rest, notes.printing));
+  notes.print = { focus, why, memory, memoryText, print };
   return print;
 }
+
+/** The report's fingerprint is that of the JSON list of status, state, reason and memory. */
+const OPENED = printing('[');
 
 /**
  * All that a status follows from, besides the status before it: objects that are never changed in place, and plain values.
  * Time is missing on purpose, see {@link settledStatus}.
  */
 type Inputs = readonly unknown[];
-
-/** Statuses that came out unchanged of these inputs and themselves. */
-const SETTLED = new WeakMap<PodStatus, Inputs>();
 
 /**
  * The pod's status. One that was computed from itself and the same inputs, and came out the same, is not computed again:
@@ -74,11 +68,12 @@ function settledStatus(draft: Draft): PodStatus {
   const before = context.status;
   const containers = decisionsOf(context);
   const inputs = inputsOf(draft, containers);
-  const settled = before === null ? undefined : SETTLED.get(before);
-  if (before !== null && settled !== undefined && sameInputs(settled, inputs)) return before;
+  if (before === null) return statusOf(draft, containers);
+  const notes = notesOf(before);
+  if (notes.settled !== null && sameInputs(notes.settled, inputs)) return before;
   const status = statusOf(draft, containers);
-  if (before === null || !sameJson(before, status)) return status;
-  SETTLED.set(before, inputs);
+  if (!sameJson(before, status)) return status;
+  notes.settled = inputs;
   return before;
 }
 
@@ -98,6 +93,7 @@ function inputsOf(draft: Draft, containers: Record<string, ContainerDecision>): 
     context.startedAt,
     context.focus.startsWith('terminated.'),
     observed === null,
+    context.resize,
   ];
   for (const { container } of specContainers(context.pod)) {
     const decision = containers[container.name];
@@ -115,7 +111,7 @@ function decisionsOf(context: PodContext): Record<string, ContainerDecision> {
   const containers: Record<string, ContainerDecision> = {};
   for (const owner of specContainers(context.pod)) {
     const { name } = owner.container;
-    const waiting = context.containers[name]?.context.waiting;
+    const waiting = context.containers[name]?.context.waiting ?? imageVolumeWaiting(context, name);
     containers[name] = {
       ready: readyOf(context, owner),
       started: startedOf(context, owner),
@@ -140,6 +136,7 @@ function statusOf(draft: Draft, containers: Record<string, ContainerDecision>): 
     ...(told && {
       termination: { reason: termination.reason, message: termination.message, phase: termination.phase },
     }),
+    ...(context.resize && { resize: context.resize }),
     podIsTerminal: context.focus.startsWith('terminated.'),
     at: draft.at,
     startedAt: context.startedAt,

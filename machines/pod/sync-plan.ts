@@ -8,10 +8,12 @@ import { podEvent, taskOf, want } from './draft.ts';
 import { graceSecondsOf, probeGraceSeconds } from './grace.ts';
 import { containerEvent } from '../container/container-events.ts';
 import { newestOf } from './observation.ts';
+import { noteRestart, planResize, startsMustWait } from './resize.ts';
 import { planSandbox, sandboxNeed } from './sandbox-plan.ts';
 import { usesHostNetwork } from './spec.ts';
 import { beginTermination } from './termination.ts';
 import type { Focused } from './pod-context.ts';
+import { imageVolumeFocus, wantImageVolumes } from './image-volumes.ts';
 import { wantVolumes } from './volume-plan.ts';
 import { syncingFocus } from './focus.ts';
 
@@ -63,13 +65,15 @@ export function planSyncing(draft: Draft): Focused {
     return { focus: 'terminating.stoppingContainers', why: 'nothing is left to run' };
   }
   carryOut(draft, plan);
+  wantImageVolumes(draft);
   if (sandbox === 'creating') {
     return { focus: 'syncing.creatingSandbox', why: taskOf(draft, 'sandbox.run')?.error?.message ?? '' };
   }
   if (!cgroup) return { focus: 'syncing.creatingCgroup', why: taskOf(draft, 'cgroup')?.error?.message ?? '' };
+  planResize(draft);
   if (!volumes) return { focus: 'syncing.mountingVolumes', why: taskOf(draft, 'volumes')?.error?.message ?? '' };
   for (const name of Object.keys(context.containers)) tellContainer(draft, name, { type: 'proceed' });
-  return syncingFocus(context, plan.initialized);
+  return imageVolumeFocus(context) ?? syncingFocus(context, plan.initialized);
 }
 
 const cgroupOf = forPod(podCgroup);
@@ -77,7 +81,9 @@ const cgroupOf = forPod(podCgroup);
 function wantCgroup(draft: Draft): boolean {
   const { context } = draft;
   if (!context.settings.cgroupsPerQOS) return true;
-  const cgroup = cgroupOf(context.pod, context.settings);
+  const limited = cgroupOf(context.pod, context.settings);
+  // The limits of a resize that was under way when the agent ended are set by its own steps.
+  const cgroup = context.resize === undefined ? limited : { path: limited.path };
   return want(draft, 'cgroup', (key) => ({ type: 'host.EnsurePodCgroup', key, params: { cgroup } }));
 }
 
@@ -132,10 +138,12 @@ function carryOut(draft: Draft, plan: ContainerPlan): void {
       kill.reason === 'liveness' || kill.reason === 'startup'
         ? probeGraceSeconds(context, kill.name, kill.reason)
         : graceSecondsOf(context);
+    if (kill.reason === 'resize') noteRestart(draft, kill.name);
     tellContainer(draft, kill.name, {
       type: 'kill',
       order: { reason: kill.reason, message: kill.message, graceSeconds, since: draft.at, waitTurn: false },
     });
   }
+  if (startsMustWait(draft)) return;
   for (const name of plan.start) if (surelyStopped(draft, name)) tellContainer(draft, name, { type: 'start' });
 }

@@ -1,3 +1,4 @@
+import { statePath } from '../machine-step/step.ts';
 import type { TerminationOrder } from '../protocol/messages.ts';
 import { tellContainer } from './children.ts';
 import type { Draft } from './draft.ts';
@@ -87,7 +88,7 @@ export function planTerminating(draft: Draft): Focused | null {
     return typeof value === 'object' && value !== null && 'stopping' in value;
   });
   if (running.length > 0 || stopping.length > 0) {
-    const hooks = names.filter((name) => JSON.stringify(context.containers[name]?.value) === '{"stopping":"preStop"}');
+    const hooks = names.filter((name) => statePath(context.containers[name]?.value) === 'stopping.preStop');
     if (hooks.length > 0) return { focus: 'terminating.runningPreStop', why: `preStop hook of ${hooks.join(', ')}` };
     return {
       focus: 'terminating.stoppingContainers',

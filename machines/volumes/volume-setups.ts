@@ -27,7 +27,8 @@ export function volumeSetups(
   const used = mountedVolumes(pod);
   const volumes: VolumeSetup[] = [];
   for (const volume of pod.spec?.volumes ?? []) {
-    if (!used.has(volume.name)) continue;
+    // The runtime mounts images: nothing of them lies on the node.
+    if (!used.has(volume.name) || volume.image !== undefined) continue;
     const made = withNested(pod, volumeSetup(pod, volume, settings));
     if (typeof made === 'string') {
       return { error: `MountVolume.SetUp failed for volume "${volume.name}" : ${made}` };

@@ -9,7 +9,7 @@ export interface Moment {
   /** Step index; null: the newest, and it moves on. */
   step: number | null;
   view: View;
-  /** Whose chart is drawn: `pod`, `container/NAME`, `probe/CONTAINER/KIND`. */
+  /** Whose chart is drawn: `pod`, `container/NAME`, `probe/CONTAINER/KIND`, `volume/NAME`. */
   chart: string;
 }
 

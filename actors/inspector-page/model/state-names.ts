@@ -1,7 +1,10 @@
 /** How a state is coloured: what a reader of the list wants to tell apart at a glance. */
 export type Tone = 'ok' | 'wait' | 'fail' | 'stop' | 'end';
 
-const FAILING = new Set(['imageBackOff', 'retryingStart', 'crashLoopBackOff', 'backingOff', 'retrying']);
+const FAILING = new Set([
+  ...['imageBackOff', 'retryingStart', 'crashLoopBackOff', 'backingOff', 'retrying'],
+  ...['mountFailed', 'invalid', 'remountFailed', 'unmountFailed'],
+]);
 
 /** Last part of a dotted path. */
 export function leafOf(path: string): string {
@@ -36,9 +39,11 @@ export function toneOf(path: string): Tone {
 function judge(path: string): Tone {
   const leaf = leafOf(path);
   if (FAILING.has(leaf)) return 'fail';
-  if (leaf === 'running' || leaf === 'postStart') return 'ok';
+  if (leaf === 'running' || leaf === 'postStart' || leaf === 'upToDate') return 'ok';
   const top = path.split('.')[0];
-  if (top === 'terminating' || top === 'stopping') return 'stop';
+  if (top === 'notReady') return 'fail';
+  if (leaf === 'unmounted') return 'end';
+  if (top === 'terminating' || top === 'stopping' || top === 'leaving' || top === 'shuttingDown') return 'stop';
   if (top === 'terminated' || top === 'exited' || top === 'ended') return 'end';
   return 'wait';
 }

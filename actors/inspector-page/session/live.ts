@@ -21,9 +21,10 @@ export async function connect(): Promise<void> {
   clearTimeout(timer);
   s.retryAt.value = 0;
   try {
-    const [about, pods] = await Promise.all([server.about(), server.pods()]);
+    const [about, pods, node] = await Promise.all([server.about(), server.pods(), server.node()]);
     batch(() => {
       s.about.value = about;
+      s.node.value = node;
       s.pods.value = new Map(pods.map((pod) => [pod.uid, pod]));
       const first = !s.podsLoaded.value;
       s.podsLoaded.value = true;
@@ -70,6 +71,10 @@ function listen(): void {
 function take(message: LiveMessage): void {
   if (message.type === 'steps') {
     if (message.uid === s.uid.value) onMoreSteps(message.total);
+    return;
+  }
+  if (message.type === 'node') {
+    s.node.value = message.node;
     return;
   }
   if (message.type === 'lost') for (const uid of message.uids) told.set(uid, null);

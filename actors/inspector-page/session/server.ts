@@ -1,4 +1,4 @@
-import type { About, PodLine, StepDetail, StepPage } from '../../inspector/inspector-api.ts';
+import type { About, NodeAnswer, PodLine, StepDetail, StepPage } from '../../inspector/inspector-api.ts';
 
 /** An answer of the server that is no success. */
 export class ServerError extends Error {
@@ -29,6 +29,15 @@ const pod = (uid: string) => `api/pods/${encodeURIComponent(uid)}`;
 export const server = {
   about: () => get<About>('api/about'),
   pods: () => get<PodLine[]>('api/pods'),
+  /** Null, too, of a server that does not know of it. */
+  node: () =>
+    get<NodeAnswer>('api/node').then(
+      ({ node }) => node,
+      (error: unknown) => {
+        if (error instanceof ServerError && error.status === 404) return null;
+        throw error;
+      },
+    ),
   steps: (uid: string, from: number, limit: number) =>
     get<StepPage>(`${pod(uid)}/steps?from=${String(from)}&limit=${String(limit)}`),
   detail: (uid: string, index: number, signal?: AbortSignal) =>

@@ -14,6 +14,8 @@ export type Connection = 'loading' | 'live' | 'files' | 'lost' | 'refused';
 
 export const about = signal<About | null>(null);
 export const pods = signal<ReadonlyMap<string, PodLine>>(new Map());
+/** The node itself; null when the journals have no log of it. */
+export const node = signal<PodLine | null>(null);
 /** The list has been loaded at least once. */
 export const podsLoaded = signal(false);
 export const connection = signal<Connection>('loading');
@@ -34,9 +36,11 @@ export const stateCounts = computed(() => countStates(pods.value.values()));
 
 export const moment = signal<Moment>(parseMoment(location.hash));
 export const uid = computed(() => moment.value.uid);
+export const isNode = computed(() => uid.value !== '' && uid.value === node.value?.uid);
 export const view = computed(() => moment.value.view);
 export const following = computed(() => moment.value.step === null);
-export const pod = computed(() => pods.value.get(uid.value));
+/** What is chosen: a pod, or the node. */
+export const pod = computed(() => pods.value.get(uid.value) ?? (isNode.value ? (node.value ?? undefined) : undefined));
 
 /** Steps of the chosen pod; `stepsVersion` rises with each change of it. */
 export const steps = { store: new StepStore() };

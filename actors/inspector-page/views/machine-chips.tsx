@@ -5,9 +5,9 @@ import { MiniChart } from './mini-chart.tsx';
 
 /** One machine of the pod. */
 export interface MachineOfPod {
-  /** As in the address: `pod`, `container/NAME`, `probe/CONTAINER/KIND`. */
+  /** As in the address: `pod` (of the node, too), `container/NAME`, `probe/CONTAINER/KIND`, `volume/NAME`. */
   id: string;
-  kind: 'pod' | 'container' | 'probe';
+  kind: 'pod' | 'container' | 'probe' | 'volume' | 'node';
   name: string;
   state: string;
   /** State after the step before; '' when there was none. */
@@ -16,8 +16,9 @@ export interface MachineOfPod {
 
 /** The pod's machine and those in its context, at the shown moment. */
 export function machinesNow(): MachineOfPod[] {
+  const kind = s.isNode.value ? 'node' : 'pod';
   const all: MachineOfPod[] = [
-    { id: 'pod', kind: 'pod', name: 'pod', state: s.stateNow.value, before: s.line.value?.before ?? '' },
+    { id: 'pod', kind, name: kind, state: s.stateNow.value, before: s.line.value?.before ?? '' },
   ];
   const shown = s.shown.value;
   if (shown?.uid !== s.uid.value) return all;
@@ -27,6 +28,9 @@ export function machinesNow(): MachineOfPod[] {
   }
   for (const [name, state] of Object.entries(shown.detail.machines.probes)) {
     all.push({ id: `probe/${name}`, kind: 'probe', name, state, before: old?.probes[name] ?? '' });
+  }
+  for (const [name, state] of Object.entries(shown.detail.machines.volumes)) {
+    all.push({ id: `volume/${name}`, kind: 'volume', name, state, before: old?.volumes[name] ?? '' });
   }
   return all;
 }
@@ -52,7 +56,7 @@ export function MachineChips() {
         >
           <MiniChart kind={m.kind} state={m.state} />
           <span class="machine-text">
-            <span class="quiet">{m.kind === 'pod' ? 'machine' : m.kind}</span> <b class="mono">{m.name}</b>
+            <span class="quiet">{m.id === 'pod' ? 'machine' : m.kind}</span> <b class="mono">{m.name}</b>
             <br />
             <span class={`mono text-${toneOf(m.state)}`}>{leafOf(m.state)}</span>
           </span>

@@ -14,10 +14,16 @@ export function PodHead() {
     <header class="pod-head">
       <div class="pod-title">
         <h2 class="mono">
-          <span class="quiet">{pod?.namespace ?? ''}/</span>
+          <span class="quiet">{s.isNode.value ? 'node ' : `${pod?.namespace ?? ''}/`}</span>
           {pod?.name ?? s.uid.value}
         </h2>
-        {pod !== undefined && (
+        {pod !== undefined && s.isNode.value && (
+          <p class="facts mono quiet">
+            {s.following.value ? '' : 'now '}
+            {pod.phase}
+          </p>
+        )}
+        {pod !== undefined && !s.isNode.value && (
           <p class="facts mono quiet">
             {pod.uid} · from {pod.source} · {s.following.value ? '' : 'now '}
             {pod.phase === '' ? 'no phase' : pod.phase} · {pod.ready}/{pod.containers} ready

@@ -118,7 +118,7 @@ function Diagram() {
             y={18}
             class={`lane-name lane-${gap < ROOMY ? (SHORT_NAMES[lane] ?? lane) : lane}`}
           >
-            {lane}
+            {lane === 'pod' && s.isNode.value ? 'node' : lane}
           </text>
         ))}
       </svg>

@@ -47,8 +47,8 @@ export function StateChart() {
           layout={layout}
           state={machine.state}
           title={machine.id}
-          ways={machine.kind === 'pod' ? [...s.ways.value.values()] : ownWay(machine.before, machine.state)}
-          latest={machine.kind === 'pod' ? s.latestWay.value : ownWay(machine.before, machine.state)[0]}
+          ways={machine.id === 'pod' ? [...s.ways.value.values()] : ownWay(machine.before, machine.state)}
+          latest={machine.id === 'pod' ? s.latestWay.value : ownWay(machine.before, machine.state)[0]}
           hover={hover}
           onHover={setHover}
         />

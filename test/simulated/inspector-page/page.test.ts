@@ -56,6 +56,46 @@ describe('the inspector page in Chromium', { skip: chromium === undefined ? 'nee
     );
   };
 
+  test('the node stands above its pods; its own chart, and the chart of a volume', async () => {
+    const made = generatePod({ uid: '@node', name: 'node-a', steps: 4 });
+    const states = ['starting', 'starting', 'ready.waitingForSources', 'ready.running'];
+    const stateOf = (index: number) => states[index] ?? '';
+    fake.node = {
+      line: { ...made.line, namespace: '', source: 'node', state: 'ready.running', phase: 'Ready', why: '' },
+      step: (i) => ({ ...made.step(i), before: stateOf(i - 1), after: stateOf(i) }),
+      detail: (i) => {
+        const machines = { pod: stateOf(i), containers: {}, probes: {}, volumes: {} };
+        return { ...made.detail(i), machines };
+      },
+    };
+    const page = await browser.open(address);
+    await page.waitForSelector('#node');
+    assert.equal(await textOf(page, '#node .pod-name'), 'node node-a');
+    await page.click('#node');
+    await lit(page, 'ready.running');
+    assert.equal(await page.$eval('#node', (el) => el.getAttribute('aria-pressed')), 'true');
+    assert.deepEqual(await page.$$eval('.machine', (all) => all.map((el) => el.title)), ['node node: ready.running']);
+    await page.keyboard.press('ArrowLeft');
+    await lit(page, 'ready.waitingForSources');
+
+    const line = {
+      ...fake.node.line,
+      state: 'notReady.runtimeDown',
+      phase: 'NotReady',
+      why: 'container runtime is down',
+    };
+    fake.node = { ...fake.node, line };
+    fake.tell({ type: 'node', node: line });
+    await page.waitForFunction(() =>
+      document.querySelector('#node')?.textContent.includes('container runtime is down'),
+    );
+
+    await page.goto(`${address}#pod=story&chart=volume%2Fconf`);
+    await page.waitForSelector('.machine[title="volume conf: mounted.upToDate"][aria-pressed="true"]');
+    await lit(page, 'mounted.upToDate');
+    fake.node = null;
+  });
+
   test('the list is filtered by text and by state, and rows outside the view do not exist', async () => {
     const page = await browser.open(address);
     await page.waitForSelector('.pod');

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import type { About, PodLine, StepDetail } from '../../../actors/inspector/inspector-api.ts';
+import type { About, NodeAnswer, PodLine, StepDetail, StepPage } from '../../../actors/inspector/inspector-api.ts';
 import { folder } from '../../pure/journal/journal-fixture.ts';
 import { journalOfLives, podNamed } from '../../pure/inspector/made-journal.ts';
 import { bench, manifest, running, until } from '../agent/support/bench.ts';
@@ -44,6 +44,31 @@ test('a running agent: its log has the address; pods, their journey, and each mo
   assert.deepEqual([last.machines.pod, last.machines.containers], ['syncing.running', { c: 'running' }]);
   const start = await get<StepDetail>(`/api/pods/${uid}/steps/0`);
   assert.equal(start.line.message, 'pod.start');
+
+  const { node } = await until('the node', async () => {
+    const answer = await get<NodeAnswer>('/api/node');
+    return answer.node?.state === 'ready.running' ? answer : null;
+  });
+  assert.deepEqual([node?.name, node?.phase, node?.why], ['node', 'Ready', '']);
+  const path = `/api/pods/${encodeURIComponent(node?.uid ?? '')}`;
+  const { steps: began } = await get<StepPage>(`${path}/steps`);
+  assert.deepEqual(
+    began.map(({ message, after }) => `${message} -> ${after}`),
+    [
+      'node.start -> starting',
+      'runtime.state -> starting',
+      'pleg.state -> ready.waitingForSources',
+      'sources.ready -> ready.running',
+    ],
+  );
+  assert.deepEqual(
+    began.map(({ from }) => from),
+    ['supervisor', 'cri', 'pleg', 'sources'],
+  );
+  const ready = await get<StepDetail>(`${path}/steps/3`);
+  assert.deepEqual([ready.machines.pod, ready.line.before], ['ready.running', 'ready.waitingForSources']);
+  const why = await get<{ state: string; summary: string }>(`${path}/explain`);
+  assert.match(why.summary, /^the node node is in ready\.running since .*: the node is ready/);
 
   await b.remove('pods.yaml');
   await until('their end', async () => (await get<PodLine[]>('/api/pods')).every(({ gone }) => gone));

@@ -85,7 +85,7 @@ test('the API: about, pods, steps, one step, why; errors as JSON', async (t) => 
   assert.deepEqual([about.mode, about.nodeName, about.version, about.damages], ['files', 'node1', 'test', []]);
   assert.deepEqual(
     about.charts.map(({ id }) => id),
-    ['pod', 'container', 'probe', 'supervisor'],
+    ['pod', 'container', 'probe', 'volume', 'supervisor', 'node'],
   );
   const pods = await json<PodLine[]>(server, '/api/pods');
   assert.deepEqual([pods.length, pods[0]?.uid, pods[0]?.steps], [1, 'web', life.length]);

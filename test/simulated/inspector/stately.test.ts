@@ -6,8 +6,10 @@ import { createWebSocketReceiver } from '@statelyai/inspect';
 import type { StatelyActorEvent, StatelyInspectionEvent, StatelySnapshotEvent } from '@statelyai/inspect';
 import { WebSocket } from 'ws';
 import { createMachine } from 'xstate';
-import { feed, folder, journalingShard, lifeOf } from '../../pure/journal/journal-fixture.ts';
+import { feed, folder, journalingShard, lifeOf, memoryLog } from '../../pure/journal/journal-fixture.ts';
 import { journalOfLives, podNamed, startPods } from '../../pure/inspector/made-journal.ts';
+import { NodeState } from '../../../actors/node/node-state.ts';
+import { runtimeHealthOf } from '../../../machines/node-object/ready-message.ts';
 import { until } from '../agent/support/bench.ts';
 import { served, TOKEN } from './served.ts';
 
@@ -67,6 +69,48 @@ test('the package’s client follows a pod and its container from birth to end',
   const end = snapshots(events, 'web').at(-1)?.snapshot as { value?: unknown } | undefined;
   assert.deepEqual(end?.value, { terminated: 'finished' });
   assert.ok(snapshots(events, 'web/container/c').length > 3);
+});
+
+test('the node and a pod’s volumes are actors with definitions, and move', async (t) => {
+  const dir = folder(t);
+  const runtime = { value: runtimeHealthOf({ state: 'silent' }) };
+  const node = new NodeState({
+    ...{ nodeName: 'n1', agent: 'v', cluster: false, log: memoryLog().log, now: Date.now, carryOut: () => undefined },
+    facts: () => ({ runtime: runtime.value, plegError: null, sourcesReady: false, registered: false }),
+    journal: { dir, agent: 'v', nodeName: 'n1', maxBytes: 1 << 20, log: memoryLog().log },
+  });
+  t.after(() => node.stop());
+  const shard = journalingShard(dir);
+  t.after(() => shard.close());
+  const made = podNamed('web');
+  const volumeMounts = [{ name: 'data', mountPath: '/data' }];
+  const spec = { volumes: [{ name: 'data', emptyDir: {} }], containers: [{ name: 'c', image: 'img:1', volumeMounts }] };
+  const life = lifeOf({ ...made, spec: { ...made.spec, ...spec } });
+  const server = await served(t, { mode: 'live', dir });
+  const events = received(t, server.statelyAddress);
+  await feed(shard, 'web', life.slice(0, 1));
+  await until('both', () => ['@node', 'web/volume/data'].every((id) => actors(events).some((a) => a.sessionId === id)));
+  const [theNode, volume] = ['@node', 'web/volume/data'].map((id) => actors(events).find((a) => a.sessionId === id));
+  assert.deepEqual([theNode?.name, theNode?.parentId, theNode?.snapshot.value], ['n1', undefined, 'starting']);
+  assert.deepEqual([volume?.name, volume?.parentId], ['web/data', 'web']);
+  for (const [actor, states] of [
+    [theNode, ['starting', 'notReady', 'ready', 'shuttingDown']],
+    [volume, ['pending', 'mounted', 'leaving']],
+  ] as const)
+    assert.deepEqual(Object.keys(createMachine(JSON.parse(actor?.definition ?? '{}') as object).root.states), states);
+
+  node.look();
+  await feed(shard, 'web', life.slice(1));
+  const valuesOf = (id: string) => snapshots(events, id).map(({ snapshot }) => (snapshot as { value?: unknown }).value);
+  await until('the end', () => valuesOf('web/volume/data').length === 3);
+  assert.deepEqual(valuesOf('web/volume/data'), [
+    { mounted: 'upToDate' },
+    { leaving: 'unmounting' },
+    { leaving: 'unmounted' },
+  ]);
+  await until('the node', () => valuesOf('@node').length === 2);
+  assert.deepEqual(valuesOf('@node').at(-1), { notReady: 'runtimeDown' });
+  assert.equal(new Set(events.map(({ id }) => id)).size, events.length);
 });
 
 test('a client that comes late gets definitions and places first, of pods of all shards, each under its own session', async (t) => {

@@ -11,6 +11,8 @@ import type { GeneratedPod } from './generated-pods.ts';
 /** Serves the page and the inspector's contract from generated pods, with the real one's security headers. */
 export class FakeInspector {
   readonly pods = new Map<string, GeneratedPod>();
+  /** The node itself, when there is a log of it. */
+  node: GeneratedPod | null = null;
   /** Paths that were asked for. */
   readonly asked: string[] = [];
   readonly #page: ReadonlyMap<string, Buffer>;
@@ -75,9 +77,11 @@ export class FakeInspector {
     const [, api, what, uid, steps, index] = url.pathname.split('/');
     if (api !== 'api') return undefined;
     if (what === 'about') return about();
+    if (what === 'node') return { node: this.node?.line ?? null };
     if (what !== 'pods') return undefined;
     if (uid === undefined) return [...this.pods.values()].map((pod) => pod.line);
-    const pod = this.pods.get(decodeURIComponent(uid));
+    const named = decodeURIComponent(uid);
+    const pod = named === this.node?.line.uid ? this.node : this.pods.get(named);
     if (pod === undefined) return undefined;
     const total = pod.line.steps;
     if (steps === 'explain') return explain(pod, Number(url.searchParams.get('index')));

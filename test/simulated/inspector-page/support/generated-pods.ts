@@ -237,6 +237,7 @@ export function generatePod(wishes: PodWishes): GeneratedPod {
           pod: line.after,
           containers: { web, proxy: web === 'running' ? 'running' : 'waiting' },
           probes: { 'web/readiness': web === 'running' ? 'waiting' : 'idle' },
+          volumes: { conf: 'mounted.upToDate' },
         },
         spec: {
           containers: [
