@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { admitPod } from '../../machines/admission/admit-pod.ts';
 import { NodeUsage } from '../../machines/admission/node-usage.ts';
+import type { Admission } from '../../machines/admission/rejection.ts';
 import type { Node } from '../../machines/node-object/node-types.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
@@ -51,10 +52,30 @@ export class AdmissionGate {
     return node === null ? refused : this.judge(pod, node);
   }
 
+  /** Would the node take the pod as it stands here, beside all others? Nothing is counted (a resize in place). */
+  fits(pod: Pod): Admission {
+    return this.ask(pod, this.options.node());
+  }
+
+  /** The pod is counted by what it holds now. */
+  recount(pod: Pod): void {
+    if (this.usage.counts(pod.metadata?.uid ?? '')) this.usage.addPod(pod);
+  }
+
   private judge(pod: Pod, node: Node | null): Verdict {
+    const verdict = this.ask(pod, node);
+    if (!verdict.admit) {
+      const { reason, message, retryWithFreshNode = false } = verdict;
+      return { reason, message, retryWithFreshNode };
+    }
+    this.usage.addPod(pod);
+    return null;
+  }
+
+  private ask(pod: Pod, node: Node | null): Admission {
     const { config, settings } = this.options;
     const cores = settings.capacity.cpuMilli / 1000;
-    const verdict = admitPod({
+    return admitPod({
       pod,
       node,
       usage: this.usage,
@@ -66,12 +87,6 @@ export class AdmissionGate {
       kernelVersion: this.kernelVersion,
       appArmorEnabled: this.appArmorEnabled,
     });
-    if (!verdict.admit) {
-      const { reason, message, retryWithFreshNode = false } = verdict;
-      return { reason, message, retryWithFreshNode };
-    }
-    this.usage.addPod(pod);
-    return null;
   }
 
   /** The pod has ended or is gone: what it held is free. */

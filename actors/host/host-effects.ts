@@ -2,6 +2,7 @@ import type { EffectCatalog, EffectType } from '../../machines/protocol/effects.
 import { ensurePodCgroup, removePodCgroup } from './cgroups.ts';
 import type { HostSettings } from './host-settings.ts';
 import { linkLog, removeContainerLog, removePodLogs } from './log-links.ts';
+import { readPodResources, updatePodCgroup } from './pod-resources.ts';
 import { prepareContainer } from './prepare-container.ts';
 import { readTerminationMessage } from './termination-message.ts';
 import { setUpVolumes, tearDownPod } from './volumes.ts';
@@ -21,6 +22,8 @@ export const hostEffects: {
 } = {
   'host.EnsurePodCgroup': ensurePodCgroup,
   'host.RemovePodCgroup': removePodCgroup,
+  'host.UpdatePodCgroup': updatePodCgroup,
+  'host.ReadPodResources': readPodResources,
   'host.SetUpVolumes': setUpVolumes,
   'host.TearDownPod': tearDownPod,
   'host.PrepareContainer': prepareContainer,

@@ -20,7 +20,10 @@ export async function prepareContainer(
   if (params.hostsFile !== undefined) await writeHostsFile(params.hostsFile.path, params.hostsFile.content);
   const subPaths: Record<string, string> = {};
   for (const sub of await expandedSubPaths(params, settings.ask)) {
-    subPaths[sub.key] = await prepareSubPath(sub, params.podUid, params.containerName, settings);
+    // A path in an image volume is the runtime's to find.
+    subPaths[sub.key] = sub.ofImage
+      ? sub.subPath
+      : await prepareSubPath(sub, params.podUid, params.containerName, settings);
   }
   return { subPaths };
 }

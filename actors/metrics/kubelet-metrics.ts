@@ -163,6 +163,21 @@ export const kubeletMetrics = {
     'Starts of containers by what became of their image: was it there, and had it to be pulled.',
     ['present_locally', 'pull_policy', 'pull_required'],
   ),
+  imageMustPullChecks: counter(
+    'kubelet_imagemanager_image_mustpull_checks_total',
+    'Looks at whether a pod may use an image that is on the node, by how they ended.',
+    ['result'],
+  ),
+  pullIntents: gauge('kubelet_imagemanager_ondisk_pullintents', 'Image pulls under way, as recorded on disk.'),
+  pulledRecords: gauge('kubelet_imagemanager_ondisk_pulledrecords', 'Images that were pulled, as recorded on disk.'),
+  pullIntentsUsage: gauge(
+    'kubelet_imagemanager_inmemory_pullintents_usage_percent',
+    "Image pulls under way, in percent of what kubelet's cache would hold.",
+  ),
+  pulledRecordsUsage: gauge(
+    'kubelet_imagemanager_inmemory_pulledrecords_usage_percent',
+    "Images that were pulled, in percent of what kubelet's cache would hold.",
+  ),
 
   lifecycleHttpFallbacks: counter(
     'kubelet_lifecycle_handler_http_fallbacks_total',

@@ -8,12 +8,20 @@ import { actorletMetrics } from './actorlet-metrics.ts';
 import { apiMetrics } from './api-metrics.ts';
 import { kubeletMetrics } from './kubelet-metrics.ts';
 import { collectProcess, collectStartTime } from './process-metrics.ts';
+import { resizeMetrics } from './resize-metrics.ts';
 import { idleMetrics, volumeMetrics } from './volume-metrics.ts';
 import { collectNodejs, Counter, Gauge, Histogram, Registry } from './prometheus.ts';
 import type { MetricSpec } from './metric-spec.ts';
 import type { Observation } from './observation.ts';
 
-const catalog = { ...kubeletMetrics, ...apiMetrics, ...volumeMetrics, ...idleMetrics, ...actorletMetrics };
+const catalog = {
+  ...kubeletMetrics,
+  ...apiMetrics,
+  ...volumeMetrics,
+  ...resizeMetrics,
+  ...idleMetrics,
+  ...actorletMetrics,
+};
 
 /** The prom-client object of a spec, with its label names as type. */
 type Instrument<S> =

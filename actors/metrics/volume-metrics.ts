@@ -53,5 +53,4 @@ export const idleMetrics = {
   memoryManagerErrors: counter('kubelet_memory_manager_pinning_errors_total', 'Such wishes that failed; 0 here.'),
   shutdownStart: gauge('kubelet_graceful_shutdown_start_time_seconds', 'When a node shutdown began; 0: none has.'),
   shutdownEnd: gauge('kubelet_graceful_shutdown_end_time_seconds', 'When a node shutdown ended; 0: none has.'),
-  resizes: gauge('kubelet_pod_in_progress_resizes', 'Resizes of pods under way; 0: there are none here.'),
 };

@@ -1,5 +1,5 @@
 import type { Container, Pod } from '../protocol/api-types.ts';
-import type { SandboxConfig } from '../protocol/cri-shapes.ts';
+import type { CriImageSpec, SandboxConfig } from '../protocol/cri-shapes.ts';
 import type { ImagePresent } from '../protocol/effects.ts';
 import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
@@ -11,7 +11,14 @@ export type ContainerKind = 'init' | 'sidecar' | 'regular' | 'ephemeral';
 
 /** Why a running container is to be stopped (kubelet's containerKillReason, in words). */
 export type KillReason =
-  'podTermination' | 'definitionChanged' | 'liveness' | 'startup' | 'postStartHook' | 'unknownState' | 'sandboxChanged';
+  | 'podTermination'
+  | 'definitionChanged'
+  | 'liveness'
+  | 'startup'
+  | 'postStartHook'
+  | 'unknownState'
+  | 'sandboxChanged'
+  | 'resize';
 
 /** An order to stop a container. */
 export interface KillOrder {
@@ -67,8 +74,9 @@ export interface ContainerWorld {
   sandboxId: string;
   sandboxConfig: SandboxConfig | null;
   podIPs: string[];
-  /** Null until the volumes are set up. */
+  /** Null until the volumes are set up and the images of the container's image volumes are there. */
   volumePaths: Record<string, string> | null;
+  imageVolumes?: Record<string, CriImageSpec>;
   /** Newest container under this name as observed. */
   observed: ObservedContainer | null;
   /** Restart count for a container made now. */

@@ -28,17 +28,12 @@ export function askImageStatus(context: ContainerContext, { world }: ContainerEv
 export function imageFound(context: ContainerContext, event: ContainerEvent): Out {
   const outcome = outcomeOf(event);
   if (outcome?.effect !== 'image.Status' || outcome.result.present === null) return {};
-  const image = event.world.container.image ?? '';
+  const { present, unchecked = false } = outcome.result;
+  const accessible = unchecked ? '' : ' and can be accessed by the pod';
+  const text = `Container image "${event.world.container.image ?? ''}" already present on machine${accessible}`;
   return {
-    patch: { image: outcome.result.present, op: '', imageBackOff: null },
-    effects: [
-      containerEvent(
-        context,
-        'Normal',
-        'Pulled',
-        `Container image "${image}" already present on machine and can be accessed by the pod`,
-      ),
-    ],
+    patch: { image: present, op: '', imageBackOff: null },
+    effects: [containerEvent(context, 'Normal', 'Pulled', text)],
   };
 }
 
@@ -61,11 +56,11 @@ export function askImagePull(context: ContainerContext, { world }: ContainerEven
 export function imagePulled(context: ContainerContext, event: ContainerEvent): Out {
   const outcome = outcomeOf(event);
   if (outcome?.effect !== 'image.Pull') return {};
-  const { imageRef, uid, username, ms, waitedMs, sizeBytes } = outcome.result;
+  const { ms, waitedMs, sizeBytes, ...present } = outcome.result;
   const image = event.world.container.image ?? '';
   const text = `Successfully pulled image "${image}" in ${goDuration(ms)} (${goDuration(waitedMs)} including waiting). Image size: ${sizeBytes} bytes.`;
   return {
-    patch: { image: { imageRef, uid, username }, op: '', imageBackOff: null },
+    patch: { image: present, op: '', imageBackOff: null },
     effects: [containerEvent(context, 'Normal', 'Pulled', text)],
   };
 }

@@ -99,6 +99,7 @@ export function createEffect(
     image: context.image,
     podIPs: world.podIPs,
     volumePaths: world.volumePaths ?? {},
+    ...(world.imageVolumes && { imageVolumes: world.imageVolumes }),
     subPaths: context.subPaths,
     terminationLogPath: terminationLogPath(context, world),
     hostsPath: hostsPath(world),

@@ -132,6 +132,8 @@ export function ended(context: ContainerContext, { world }: ContainerEvent): Out
       op: '',
       deadline: null,
       kill: null,
+      // Kubelet restarts it within the same sync, before it looks at the back-off.
+      ...(context.kill?.reason === 'resize' && { backOff: null }),
       id: seen?.id ?? context.id,
       attempt: seen?.restartCount ?? context.attempt,
     },

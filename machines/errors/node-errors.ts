@@ -13,4 +13,24 @@ export const nodeErrors = defineErrors('NOD', {
     'The machine of pod {pod} failed on a message: {problem}.',
     'The pod keeps its last state and the next message is tried anew; replay its journal to see the step.',
   ],
+  userNamespaces: [
+    5,
+    'User namespaces cannot be given out: {problem}.',
+    'See userNamespaces.idsPerPod in the configuration, the ids of user kubelet (getsubids kubelet), and the file userns in the folder of each pod.',
+  ],
+  unknownCgroupDriver: [
+    4,
+    'The runtime returned an unknown cgroup driver {driver}.',
+    'Use a runtime whose cgroup driver is cgroupfs or systemd.',
+  ],
+  checkpointDamaged: [
+    5,
+    'The checkpoint {path} is damaged: it is not JSON or its checksum is wrong.',
+    'Pods count with the resources that their specs ask for; the file is written anew.',
+  ],
+  checkpointUnwritten: [
+    6,
+    'The checkpoint {path} could not be written: {problem}.',
+    'Make room on the disk of the root directory; the next change writes it again.',
+  ],
 });

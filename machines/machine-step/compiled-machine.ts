@@ -1,6 +1,7 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import { decisionOf } from './act.ts';
 import type { Decide } from './act.ts';
+import { askedBy } from './hold-when.ts';
 
 /** A guard as a plain function. */
 export type Check = (context: unknown, event: unknown) => boolean;
@@ -20,6 +21,14 @@ export interface Stand {
   path: string;
   on: ReadonlyMap<string, readonly Way[]>;
   always: readonly Way[];
+  /** `always` as a table, when each way in it asks for a value of the same thing. */
+  turns: Turns | null;
+}
+
+/** Ways by what `pick` reads of the context; a value without a way leads nowhere. */
+export interface Turns {
+  pick: (context: unknown) => unknown;
+  ways: ReadonlyMap<unknown, Way>;
 }
 
 /** A machine as a table: {@link Stand} by dotted path. */
@@ -49,7 +58,13 @@ function compile(machine: AnyStateMachine): CompiledMachine | null {
     const places = new Map<AnyStateNode, MutableStand>(
       leaves.map((node) => [
         node,
-        { value: valueOf(node.path), path: node.path.join('.'), on: new Map(), always: [] } satisfies MutableStand,
+        {
+          value: valueOf(node.path),
+          path: node.path.join('.'),
+          on: new Map(),
+          always: [],
+          turns: null,
+        } satisfies MutableStand,
       ]),
     );
     for (const [leaf, place] of places) fill(machine, leaf, place, places);
@@ -76,15 +91,33 @@ function fill(
 ): void {
   const on = new Map<string, Way[]>();
   const always: Way[] = [];
+  const guards: unknown[] = [];
   for (const node of upwards(leaf)) {
     for (const [event, transitions] of node.transitions) {
       if (event.includes('*')) throw new Unsupported();
       on.set(event, [...(on.get(event) ?? []), ...transitions.map((t) => wayOf(machine, leaf, t, places))]);
     }
-    for (const t of node.always ?? []) always.push(wayOf(machine, leaf, t, places));
+    for (const t of node.always ?? []) {
+      always.push(wayOf(machine, leaf, t, places));
+      guards.push(t.guard);
+    }
   }
   place.on = on;
   place.always = always;
+  place.turns = turnsOf(always, guards);
+}
+
+function turnsOf(always: readonly Way[], guards: readonly unknown[]): Turns | null {
+  const first = askedBy(guards[0]);
+  if (first === null) return null;
+  const ways = new Map<unknown, Way>();
+  for (const [i, way] of always.entries()) {
+    const asked = askedBy(guards[i]);
+    if (asked === null || asked.pick !== first.pick) return null;
+    // The first one that holds is taken.
+    if (!ways.has(asked.value)) ways.set(asked.value, way);
+  }
+  return { pick: first.pick as Turns['pick'], ways };
 }
 
 /** The node and those around it, innermost first. */

@@ -112,7 +112,8 @@ export function stepPlace<C, F>(
       if (way.to !== null) stand = way.to;
     }
     if (stand.always.length === 0) break;
-    way = choose(stand.always, context, event);
+    const { turns } = stand;
+    way = turns === null ? choose(stand.always, context, event) : (turns.ways.get(turns.pick(context)) ?? null);
     if (way === null) break;
     if (i >= MOST_MICROSTEPS) throw new Error(`the machine ${machine.id} goes in circles in ${stand.path}`);
   }

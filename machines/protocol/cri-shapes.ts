@@ -25,6 +25,15 @@ export interface NamespaceOption {
   pid: NamespaceMode;
   ipc: NamespaceMode;
   targetId?: string;
+  /** POD: the pod has users of its own; its ids are put in right before the call. Absent: as the node. */
+  usernsOptions?: { mode: NamespaceMode; uids: IdMapping[]; gids: IdMapping[] };
+}
+
+/** CRI `IDMapping`: `length` ids from `containerId` on are those from `hostId` on. */
+export interface IdMapping {
+  hostId: number;
+  containerId: number;
+  length: number;
 }
 
 /** CRI `SecurityProfile.ProfileType`: 0 RuntimeDefault, 1 Unconfined, 2 Localhost. */
@@ -97,6 +106,22 @@ export interface CriMount {
   selinuxRelabel: boolean;
   propagation: 0 | 1 | 2;
   recursiveReadOnly?: boolean;
+  /** An image volume: the runtime mounts it, `hostPath` is ''. */
+  image?: CriImageSpec;
+  imageSubPath?: string;
+  uidMappings?: IdMapping[];
+  gidMappings?: IdMapping[];
+}
+
+/** CRI `ImageSpec` of an image volume. */
+export interface CriImageSpec {
+  /** As the runtime answered it. */
+  image: string;
+  /** As the pod's spec has it. */
+  userSpecifiedImage: string;
+  runtimeHandler: string;
+  /** The pod's. */
+  annotations: Record<string, string>;
 }
 
 /** CRI `LinuxContainerSecurityContext`. */

@@ -1,5 +1,5 @@
 import type { PodStatus } from './api-types.ts';
-import type { ContainerConfig, SandboxConfig } from './cri-shapes.ts';
+import type { ContainerConfig, LinuxContainerResources, SandboxConfig } from './cri-shapes.ts';
 import type { PodMemory } from './memory.ts';
 import type { ObservedContainer } from './observed.ts';
 
@@ -33,14 +33,25 @@ export interface EffectCatalog {
     params: { containerId: string; linux: ContainerConfig['linux']['resources'] };
     result: Empty;
   };
+  /** Tells the runtime of the pod's new cgroup limits (for NRI plugins and virtual machines); one that does not know the call is left alone. */
+  'cri.UpdatePodSandboxResources': {
+    params: { podSandboxId: string; overhead?: LinuxContainerResources; resources: LinuxContainerResources };
+    result: Empty;
+  };
   /** `output` is stdout then stderr, cut at 10 KiB. `timeoutSeconds` 0 = none. */
   'cri.ExecSync': {
     params: { containerId: string; cmd: string[]; timeoutSeconds: number };
     result: { exitCode: number; output: string };
   };
 
-  /** Is the image there? `present` null when not. `imageRef` is what CreateContainer is given. */
-  'image.Status': { params: { image: string; runtimeHandler: string }; result: { present: ImagePresent | null } };
+  /**
+   * Is the image there, and may the pod use it? `present` null when not: a pod does not learn which. `imageRef` is what
+   * CreateContainer is given; `unchecked` while nobody verifies pull credentials (KubeletEnsureSecretPulledImages).
+   */
+  'image.Status': {
+    params: { image: string; runtimeHandler: string };
+    result: { present: ImagePresent | null; unchecked?: true };
+  };
   /** Pulls through the node's pull queue (serial or bounded, QPS). `ms` counts the pull, `waitedMs` with the queue. */
   'image.Pull': {
     params: {
@@ -57,6 +68,13 @@ export interface EffectCatalog {
   /** Creates (or adjusts) the pod's cgroup. `path` is the cgroup name, e.g. `/kubepods/burstable/pod<uid>`. */
   'host.EnsurePodCgroup': { params: { cgroup: PodCgroup }; result: Empty };
   'host.RemovePodCgroup': { params: { path: string }; result: Empty };
+  /** Changes some limits of a pod's cgroup that is there (a resize in place). */
+  'host.UpdatePodCgroup': { params: { path: string; limits: CgroupLimitsSet }; result: Empty };
+  /** What the pod's cgroup allows, and the memory that the pod and these containers (name, id) use. */
+  'host.ReadPodResources': {
+    params: { path: string; containers: { name: string; id: string }[] };
+    result: PodResourcesRead;
+  };
   /** Makes pod folders and sets up all volumes; returns each volume's path on the host. */
   'host.SetUpVolumes': {
     params: { podUid: string; owner: VolumeOwner; fsGroup?: number; volumes: VolumeSetup[] };
@@ -133,12 +151,34 @@ export interface ImagePresent {
   /** Numeric user of the image config, null when it is a name or absent. */
   uid: number | null;
   username: string;
+  /** Its first tag and its first repository digest: what the runtime's status of a container of it will say. */
+  repoTag?: string;
+  repoDigest?: string;
+}
+
+/** Limits of a pod's cgroup that a resize changes; what is missing is left alone, -1 = no limit. */
+export interface CgroupLimitsSet {
+  cpuShares?: number;
+  cpuQuotaUs?: number;
+  cpuPeriodUs?: number;
+  memoryLimitBytes?: number;
+}
+
+/** See `host.ReadPodResources`. `cpuQuotaUs` -1: no limit; an unlimited memory is a very great number. Usage null: it cannot be read. */
+export interface PodResourcesRead {
+  cpuShares: number;
+  cpuQuotaUs: number;
+  cpuPeriodUs: number;
+  memoryLimitBytes: number;
+  usageBytes: number | null;
+  /** Bytes by container name. */
+  containers: Record<string, number | null>;
 }
 
 /** The pod-level cgroup (QoS parent included in `path`). Undefined limits are left alone. */
 export interface PodCgroup {
   path: string;
-  cpuShares: number;
+  cpuShares?: number;
   /** Microseconds for each period; undefined = no limit. */
   cpuQuotaUs?: number;
   cpuPeriodUs?: number;
@@ -222,7 +262,7 @@ export interface ContainerPreparation {
   containerLogDirectory: string;
   terminationLogPath: string;
   hostsFile?: { path: string; content: string };
-  /** With `expand`, `$(NAME)` in `subPath` (then a `subPathExpr`) is replaced from `env` by the worker. */
-  subPaths: { key: string; volumePath: string; subPath: string; readOnly: boolean; expand?: true }[];
+  /** With `expand`, `$(NAME)` in `subPath` (then a `subPathExpr`) is replaced from `env` by the worker. `ofImage`: that is all. */
+  subPaths: { key: string; volumePath: string; subPath: string; readOnly: boolean; expand?: true; ofImage?: true }[];
   env?: EnvPlan;
 }

@@ -1,3 +1,5 @@
+import type { Requirements } from '../resize/requirements.ts';
+
 /**
  * What neither the runtime, the sources nor the API hold, and so must be restored after a restart:
  * back-off, deadlines, probe counts. Times are ms since the epoch.
@@ -20,6 +22,20 @@ export interface PodMemory {
   probes: Record<string, ProbeMemory>;
   /** Termination messages that were read, by container id. */
   messages: Record<string, string>;
+  /** A resize in place that is under way (KEP-1287). */
+  resize?: ResizeMemory;
+}
+
+/** What of a resize must survive a restart. */
+export interface ResizeMemory {
+  /** Generation of the pod whose resources are being put in force: `observedGeneration` of PodResizeInProgress. */
+  generation: number;
+  /** When the condition came to its reason, ms since the epoch. */
+  since: number;
+  /** Why the last try failed, '' when none did. */
+  error: string;
+  /** Resources that containers have, by name, where those differ from what is allocated to them. */
+  actuated: Record<string, Requirements>;
 }
 
 /** One container's share of {@link PodMemory}. */

@@ -39,7 +39,13 @@ export interface NodeSettings {
   /** `containerLogMaxSize` and the like live in `actors/`; only what decides stands here. */
   imagePullProgressDeadlineMs: number;
   /** Handlers that the runtime reports, for user namespaces and recursive read-only mounts. */
-  runtimeFeatures: { recursiveReadOnlyMounts: boolean; userNamespaces: boolean; supplementalGroupsPolicy: boolean };
+  runtimeFeatures: {
+    recursiveReadOnlyMounts: boolean;
+    userNamespaces: boolean;
+    supplementalGroupsPolicy: boolean;
+    /** The runtime's version, where it is known to be too old to mount images (CRI has no field for it). */
+    withoutImageVolumes?: string;
+  };
   /** `memory.memsw.*` (cgroup v1) or `memory.swap.max` (v2) exists: containers get their swap limit (none above memory). */
   swapController?: boolean;
   /** `singleProcessOOMKill` on cgroup v2; unless true, all of a container's processes are killed together. */

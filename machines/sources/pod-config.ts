@@ -1,7 +1,7 @@
 import type { Pod } from '../protocol/api-types.ts';
 import type { PodSource } from '../protocol/messages.ts';
 import { CONFIG_FIRST_SEEN, CONFIG_SOURCE, LOCAL_ANNOTATIONS } from './annotations.ts';
-import { OWN_CONDITIONS } from '../status/own-conditions.ts';
+import { OWN_CONDITIONS, RESIZE_CONDITIONS } from '../status/own-conditions.ts';
 import { equalJson } from './canonical-json.ts';
 
 /** What happened to pods of one source. An ADD without pods says that the source has spoken for the first time. */
@@ -125,7 +125,7 @@ function compare(existing: Pod, given: Pod, source: PodSource): { pod: Pod; op?:
  */
 function foreignConditions(pod: Pod): unknown[] {
   return (pod.status?.conditions ?? [])
-    .filter(({ type }) => !OWN_CONDITIONS.includes(type))
+    .filter(({ type }) => !OWN_CONDITIONS.includes(type) && !RESIZE_CONDITIONS.includes(type))
     .map(({ type, status, reason, message }) => [type, status, reason, message]);
 }
 

@@ -11,13 +11,15 @@ const MIN_SHARES = 2;
 
 /**
  * `containerStatuses[].resources`: the spec's, and for a running container what the runtime says is in force
- * (KEP-1287). What the runtime does not say stays as reported before for the same container.
+ * (KEP-1287). What the runtime does not say stays as reported before for the same container; a runtime that says nothing
+ * (containerd 1.6), and the memory request that none says, are made up for by what the container was last given.
  */
 export function actualResources(
   spec: Container,
   seen: ObservedContainer,
   containerID: string,
   old: ContainerStatus | undefined,
+  actuated: Container['resources'] = spec.resources,
 ): Resources {
   const out: Resources = {};
   const { requests, limits, claims } = spec.resources ?? {};
@@ -27,16 +29,22 @@ export function actualResources(
   if (seen.state !== 'running') return out;
   const before = old?.state?.running !== undefined && old.containerID === containerID ? old.resources : undefined;
   const { cpuShares, cpuQuota, cpuPeriod, memoryLimitInBytes } = seen.resources ?? {};
+  const silent = cpuShares === undefined && cpuQuota === undefined && memoryLimitInBytes === undefined;
   if (out.limits) {
     const cpu = quotaToMilli(Number(cpuQuota ?? 0), Number(cpuPeriod ?? 0));
-    setCpu(out.limits, cpu, MIN_LIMIT_MILLI, before?.limits);
+    setCpu(out.limits, cpu, MIN_LIMIT_MILLI, silent ? actuated?.limits : before?.limits);
     const memory = Number(memoryLimitInBytes ?? 0);
     if (memory > 0) out.limits['memory'] = formatQuantity(BigInt(memory) * 1_000_000_000n, 'BinarySI');
-    else keep(out.limits, 'memory', before?.limits);
+    else keep(out.limits, 'memory', silent ? actuated?.limits : before?.limits);
   }
   if (out.requests) {
-    setCpu(out.requests, sharesToMilli(Number(cpuShares ?? 0)), MIN_SHARES, before?.requests);
-    keep(out.requests, 'memory', before?.requests);
+    setCpu(
+      out.requests,
+      sharesToMilli(Number(cpuShares ?? 0)),
+      MIN_SHARES,
+      silent ? actuated?.requests : before?.requests,
+    );
+    keep(out.requests, 'memory', actuated?.requests?.['memory'] === undefined ? before?.requests : actuated.requests);
   }
   return out;
 }

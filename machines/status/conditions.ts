@@ -1,8 +1,10 @@
 import type { ContainerStatus, Pod, PodCondition, PodStatus } from '../protocol/api-types.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
 import { isSidecar } from '../qos/pod-resources.ts';
+import { inProgressCondition } from '../resize/resize-conditions.ts';
+import { isTerminalPhase } from './phase.ts';
 import type { Phase } from './phase.ts';
-import { OWN_CONDITIONS } from './own-conditions.ts';
+import { OWN_CONDITIONS, RESIZE_CONDITIONS } from './own-conditions.ts';
 import { rfc3339 } from './rfc3339.ts';
 
 type Verdict = Pick<PodCondition, 'status' | 'reason' | 'message'>;
@@ -17,6 +19,8 @@ export interface ConditionInput {
   /** Init containers' and regular containers' statuses. */
   statuses: readonly ContainerStatus[];
   phase: Phase;
+  /** A resize that is under way. */
+  resize?: { generation: number; since: number; error: string };
   at: number;
 }
 
@@ -27,8 +31,13 @@ export interface ConditionInput {
 export function podConditions(input: ConditionInput): PodCondition[] {
   const { pod, old } = input;
   const foreign = (pod.status?.conditions ?? []).filter(({ type }) => !OWN_CONDITIONS.includes(type));
+  const ended = isTerminalPhase(input.phase);
+  // PodResizePending comes with the pod: who allocates knows it. A pod that has ended is not resized any more.
+  const resizes = foreign.filter(({ type }) => type === 'PodResizePending' && !ended);
+  if (input.resize && !ended) resizes.push(inProgressCondition(input.resize));
   const disruption = old.conditions?.find(({ type }) => type === 'DisruptionTarget');
-  const kept = disruption ? [...foreign.filter(({ type }) => type !== 'DisruptionTarget'), disruption] : foreign;
+  const others = foreign.filter(({ type }) => !RESIZE_CONDITIONS.includes(type));
+  const kept = disruption ? [...others.filter(({ type }) => type !== 'DisruptionTarget'), disruption] : others;
 
   const containersReady = containersReadyVerdict(input);
   const own: [string, Verdict][] = [
@@ -38,7 +47,7 @@ export function podConditions(input: ConditionInput): PodCondition[] {
     ['ContainersReady', containersReady],
     ['PodScheduled', TRUE],
   ];
-  return [...kept, ...own.map(([type, verdict]) => condition(type, verdict, input))];
+  return [...kept, ...resizes, ...own.map(([type, verdict]) => condition(type, verdict, input))];
 }
 
 function condition(type: string, { status, reason, message }: Verdict, { pod, old, at }: ConditionInput): PodCondition {

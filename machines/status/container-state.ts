@@ -35,7 +35,13 @@ export function observedStatus(
   seen: ObservedContainer,
   spec: Container,
   old: ContainerStatus | undefined,
-  context: { runtimeName: string; messageBytes: number; settings: Pick<NodeSettings, 'runtimeFeatures'> },
+  context: {
+    runtimeName: string;
+    messageBytes: number;
+    settings: Pick<NodeSettings, 'runtimeFeatures'>;
+    /** Resources that it was last given. */
+    actuated?: Container['resources'];
+  },
 ): ContainerStatus {
   const containerID = `${context.runtimeName}://${seen.id}`;
   const vanished = seen.state === 'unknown' && old?.state?.running !== undefined;
@@ -50,7 +56,7 @@ export function observedStatus(
     image: seen.image,
     imageID: seen.imageRef,
     containerID,
-    resources: actualResources(spec, seen, containerID, old),
+    resources: actualResources(spec, seen, containerID, old, context.actuated),
   };
   if (spec.resources?.requests) status.allocatedResources = { ...spec.resources.requests };
   const mounts = volumeMountStatuses(spec, context.settings);

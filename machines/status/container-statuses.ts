@@ -49,7 +49,12 @@ function statusOf(
     (podSpec?.containers.length ?? 0) +
     (podSpec?.initContainers?.length ?? 0) +
     (podSpec?.ephemeralContainers?.length ?? 0);
-  const context = { runtimeName: input.runtimeName, messageBytes: messageLimit(count), settings: input.settings };
+  const context = {
+    runtimeName: input.runtimeName,
+    messageBytes: messageLimit(count),
+    settings: input.settings,
+    actuated: input.resize?.actuated[spec.name] ?? spec.resources,
+  };
   const status = observedStatus(newest, spec, old, context);
   if (before !== undefined) status.lastState = observedStatus(before, spec, old, context).state;
   return status;

@@ -1,12 +1,12 @@
 import type { Pod, PodCondition, PodStatus } from '../protocol/api-types.ts';
-import { OWN_CONDITIONS } from './own-conditions.ts';
+import { OWN_CONDITIONS, RESIZE_CONDITIONS } from './own-conditions.ts';
 import { isTerminalPhase } from './phase.ts';
 import { rfc3339 } from './rfc3339.ts';
 import { statusPatch } from './status-patch.ts';
 import { guardTerminal } from './terminal-guard.ts';
 
 /** Conditions that belong to the agent alone (kubelet PodConditionByKubelet). */
-const AGENTS_CONDITIONS: ReadonlySet<string> = new Set([...OWN_CONDITIONS, 'PodResizeInProgress', 'PodResizePending']);
+const AGENTS_CONDITIONS: ReadonlySet<string> = new Set([...OWN_CONDITIONS, ...RESIZE_CONDITIONS]);
 
 /** Fields of the status that others write; the agent leaves them as they are. */
 const FOREIGN_FIELDS = [

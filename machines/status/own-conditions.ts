@@ -6,3 +6,6 @@ export const OWN_CONDITIONS: readonly string[] = [
   'ContainersReady',
   'PodScheduled',
 ];
+
+/** Conditions of a resize in place (KEP-1287): set and cleared by the agent alone. */
+export const RESIZE_CONDITIONS: readonly string[] = ['PodResizeInProgress', 'PodResizePending'];

@@ -30,7 +30,9 @@ export function podStatus(input: StatusInput): PodStatus {
   const generation = Math.max(pod.metadata?.generation ?? 0, old.observedGeneration ?? 0);
   if (generation > 0) status.observedGeneration = generation;
   status.phase = phase;
-  status.conditions = podConditions({ pod, old, observed, statuses: [...init, ...regular], phase, at: input.at });
+  const { resize, at } = input;
+  const statuses = [...init, ...regular];
+  status.conditions = podConditions({ pod, old, observed, statuses, phase, at, ...(resize && { resize }) });
   if (message) status.message = message;
   if (reason) status.reason = reason;
   setAddresses(status, input);

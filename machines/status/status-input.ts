@@ -1,5 +1,6 @@
 import type { Pod, PodStatus } from '../protocol/api-types.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
+import type { ResizeMemory } from '../protocol/memory.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
 
 /** What the pod machine decided about one container. */
@@ -32,6 +33,8 @@ export interface StatusInput {
   termination?: { reason: string; message: string; phase?: 'Failed' | 'Succeeded' | null };
   /** All containers are stopped for good: an API pod's phase becomes terminal (never a static pod's, kubernetes#116484). */
   podIsTerminal?: boolean;
+  /** A resize in place that is under way, with what containers still have of the old resources. */
+  resize?: ResizeMemory;
   at: number;
   /** When the agent took the pod up; `status.startTime` unless an earlier status says. */
   startedAt: number;

@@ -39,13 +39,12 @@ export const NOT_SERVED: readonly Note[] = [
   },
   { match: /^kubelet_cri_losing_support$/, text: 'the runtime is not asked for its configuration (RuntimeConfig)' },
   { match: /^kubelet_image_volume_/, text: 'no image volumes yet' },
-  { match: /^kubelet_imagemanager_/, text: 'pull credentials are not verified yet' },
   { match: /^kubelet_started_user_namespaced_pods/, text: 'no user namespaces yet' },
   { match: /^kubelet_topology_manager_/, text: 'no topology manager yet' },
 ];
 
 /** 0 here, since what they count cannot happen yet; the reference shows 0, too, where it is not used. */
-export const ALWAYS_ZERO = /^kubelet_(cpu_manager_|memory_manager_|graceful_shutdown_|pod_in_progress_resizes$)/;
+export const ALWAYS_ZERO = /^kubelet_(cpu_manager_|memory_manager_|graceful_shutdown_)/;
 
 /** Served, but with another meaning in a detail. */
 export const DIFFERENCES: readonly Note[] = [
@@ -55,6 +54,10 @@ export const DIFFERENCES: readonly Note[] = [
     text: "what the main thread's event loop has under way (connections, timers, requests): it grows with a leak, as goroutines do",
   },
   { match: /^go_threads$/, text: 'threads of the process' },
+  {
+    match: /^kubelet_imagemanager_inmemory_/,
+    text: "in percent of what kubelet's cache would hold; here all records are in memory",
+  },
   {
     match: /^kubelet_pod_worker_duration_seconds$/,
     text: "one round of a pod's work, from its cause to the end of all effects that it began; no step blocks, so resyncs that find nothing to do take no time",

@@ -74,13 +74,13 @@ describe('the pictures in docs/machines', () => {
 
 describe('actorlet machines', () => {
   it('lists the machines, and writes one in each format', async () => {
-    assert.equal(await machines(), 'pod\ncontainer\nprobe\nsupervisor\n');
+    assert.equal(await machines(), 'pod\ncontainer\nprobe\nvolume\nsupervisor\nnode\n');
     assert.equal((JSON.parse(await machines('pod')) as { id: string }).id, 'pod');
     assert.equal(
       (JSON.parse(await machines('pod', '--format', 'xstate-json')) as { initial: string }).initial,
       'syncing',
     );
     assert.match(await machines('probe', '--format', 'mermaid'), /^stateDiagram-v2\n/);
-    await assert.rejects(machines('node'), /'node' is invalid for argument 'name'/);
+    await assert.rejects(machines('nodes'), /'nodes' is invalid for argument 'name'/);
   });
 });

@@ -1,0 +1,54 @@
+import type { Admission } from '../admission/rejection.ts';
+import type { Pod } from '../protocol/api-types.ts';
+import { isStaticPod } from '../qos/critical-pod.ts';
+import { podRequests } from '../qos/pod-resources.ts';
+import { milli, units } from '../qos/resource-amounts.ts';
+import { withAllocation } from './allocation.ts';
+import type { PodAllocation } from './allocation.ts';
+
+/** What a wished resize comes to. */
+export type ResizeDecision =
+  /** The pod has what it wants. */
+  | { kind: 'none' }
+  /** The node can give it: the allocation becomes what the spec asks. */
+  | { kind: 'allocate' }
+  /** `detail`: label of `kubelet_pod_infeasible_resizes_total`. `told`: kubelet records an event of it. */
+  | { kind: 'pending'; reason: 'Deferred' | 'Infeasible'; message: string; detail?: string; told: boolean };
+
+/** What the decision follows from. */
+export interface ResizeQuestion {
+  /** The pod as its spec wants it. */
+  desired: Pod;
+  allocation: PodAllocation | undefined;
+  /** All that pods may ever have of the node: capacity less what is reserved. */
+  allocatable: { cpuMilli: number; memoryBytes: number };
+  /** Admission of the pod as it wants to be, beside all others as they are now. Asked last. */
+  admit: (pod: Pod) => Admission;
+}
+
+/**
+ * Decides about a pod whose spec asks for other resources than it was given (kubelet handlePodResourcesResize and
+ * canResizePod): a static pod never, more than the whole node never (Infeasible), what others hold later (Deferred).
+ */
+export function decideResize({ desired, allocation, allocatable, admit }: ResizeQuestion): ResizeDecision {
+  if (withAllocation(desired, allocation) === desired) return { kind: 'none' };
+  if (isStaticPod(desired)) {
+    const message = 'In-place resize of static-pods is not supported';
+    return { kind: 'pending', reason: 'Infeasible', message, detail: 'static_pod', told: false };
+  }
+  const requests = podRequests(desired);
+  const [cpu, memory] = [milli(requests['cpu']), units(requests['memory'])];
+  const tooMuch =
+    memory > allocatable.memoryBytes
+      ? `memory, requested: ${memory}, capacity: ${allocatable.memoryBytes}`
+      : cpu > allocatable.cpuMilli
+        ? `cpu, requested: ${cpu}, capacity: ${allocatable.cpuMilli}`
+        : null;
+  if (tooMuch !== null) {
+    const message = `Node didn't have enough capacity: ${tooMuch}`;
+    return { kind: 'pending', reason: 'Infeasible', message, detail: 'insufficient_node_allocatable', told: true };
+  }
+  const verdict = admit(desired);
+  if (verdict.admit) return { kind: 'allocate' };
+  return { kind: 'pending', reason: 'Deferred', message: verdict.message, told: true };
+}
