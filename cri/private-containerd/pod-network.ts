@@ -1,17 +1,16 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { claimSubnet } from './claim-subnet.ts';
 import type { ContainerdLayout } from './layout.ts';
 import type { RuntimeLog } from './runtime-log.ts';
-import { runCommand } from './run-command.ts';
-import { chooseSubnet } from './subnet.ts';
 
 const IP_FORWARD = '/proc/sys/net/ipv4/ip_forward';
 
 /**
- * Writes the CNI network list of the private containerd and switches IPv4 forwarding on, without which no packet
+ * Makes the bridge and writes the CNI network list of the private containerd, and switches IPv4 forwarding on, without which no packet
  * leaves the bridge. The subnet of an earlier start is kept unless another route of the machine now overlaps it.
  */
 export async function preparePodNetwork(layout: ContainerdLayout, log: RuntimeLog): Promise<{ subnet: string }> {
-  const subnet = chooseSubnet(await takenNetworks(layout.bridgeName), await earlierSubnet(layout.cniConflist));
+  const subnet = await claimSubnet(layout.bridgeName, await earlierSubnet(layout.cniConflist));
   await mkdir(layout.cniConfDir, { recursive: true });
   await writeFile(layout.cniConflist, `${JSON.stringify(conflist(layout, subnet), null, 2)}\n`);
   await enableForwarding(log);
@@ -42,16 +41,6 @@ export function conflist(layout: ContainerdLayout, subnet: string): object {
   };
 }
 
-/** Destinations of all IPv4 routes and addresses that are not on `ownDevice`. */
-export async function takenNetworks(ownDevice: string): Promise<string[]> {
-  const routes = await runCommand('ip', ['-4', '-j', 'route', 'show', 'table', 'all']);
-  const out: string[] = [];
-  for (const route of parseArray(routes.stdout)) {
-    if (route['dev'] !== ownDevice && typeof route['dst'] === 'string') out.push(route['dst']);
-  }
-  return out;
-}
-
 async function earlierSubnet(file: string): Promise<string | undefined> {
   try {
     return /"subnet":\s*"([^"]+)"/.exec(await readFile(file, 'utf8'))?.[1];
@@ -67,16 +56,5 @@ async function enableForwarding(log: RuntimeLog): Promise<void> {
     log.info({ file: IP_FORWARD }, 'Switched IPv4 forwarding on for the pod network');
   } catch (error) {
     log.warn({ err: error, file: IP_FORWARD }, 'Cannot switch IPv4 forwarding on: pods reach only this machine');
-  }
-}
-
-function parseArray(json: string): Record<string, unknown>[] {
-  try {
-    const value: unknown = JSON.parse(json);
-    return Array.isArray(value)
-      ? value.filter((v): v is Record<string, unknown> => typeof v === 'object' && v !== null)
-      : [];
-  } catch {
-    return [];
   }
 }

@@ -13,6 +13,7 @@ import type { DaemonProcess } from './daemon-process.ts';
 import { hostFacts } from './host-facts.ts';
 import { containerdLayout } from './layout.ts';
 import type { ContainerdLayout } from './layout.ts';
+import { removeNetwork } from './network-remains.ts';
 import { preparePodNetwork } from './pod-network.ts';
 import { nextRestartDelay } from './restart-delay.ts';
 import type { RuntimeLog } from './runtime-log.ts';
@@ -79,7 +80,12 @@ export async function startPrivateContainerd(options: PrivateContainerdOptions):
   await writeFile(layout.config, config);
 
   const started = performance.now();
-  const daemon = (await adoptDaemon(layout)) ?? (await startFresh(layout, binaries));
+  const daemon =
+    (await adoptDaemon(layout)) ??
+    (await startFresh(layout, binaries).catch(async (error: unknown) => {
+      await removeNetwork(layout);
+      throw error;
+    }));
   if (daemon.adopted && changed) {
     log.warn(
       { config: layout.config },

@@ -1,5 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { takenNetworks } from '../../../cri/private-containerd/pod-network.ts';
+import { takenNetworks } from '../../../cri/private-containerd/claim-subnet.ts';
 import { overlaps, parseNetwork4 } from '../../../cri/private-containerd/subnet.ts';
 import { runCommand } from '../../../cri/private-containerd/run-command.ts';
 
