@@ -5,6 +5,7 @@ import { isTerminalPhase } from '../../machines/status/phase.ts';
 import { statusPatch } from '../../machines/status/status-patch.ts';
 import type { StatusPatch } from '../../machines/status/status-patch.ts';
 import { terminatedStatus } from '../../machines/status/terminated-status.ts';
+import { withWaitingReasons } from '../../machines/status/waiting-reason.ts';
 import type { PodReport } from '../shard/shard-protocol.ts';
 import type { ApiPod } from './api-pods.ts';
 
@@ -62,7 +63,8 @@ export function patchFor(
   api: ApiPod,
   at: number,
 ): Extract<NextStep, { do: 'patch' }> | null {
-  const own = CLEANED.has(report.state) ? terminatedStatus(pod, report.status) : report.status;
+  const last = CLEANED.has(report.state) ? terminatedStatus(pod, report.status) : report.status;
+  const own = withWaitingReasons(last, pod);
   const { status, refused } = mergePodStatus({
     pod,
     api: api.status,
