@@ -6,7 +6,9 @@ import { checkpointText, readCheckpoint } from '../../machines/resize/checkpoint
 import type { AllocationEntries } from '../../machines/resize/checkpoint.ts';
 
 /** Changes that lose nothing when the agent dies before they are written wait so long for others, ms. */
-const GATHER_MS = 200;
+const GATHER_MS = 1_000;
+/** Pause before a file that could not be written is tried again, ms. */
+const RETRY_MS = 10_000;
 
 /**
  * One of kubelet's two checkpoints of resources in the root directory: `allocated_pods_state` or `actuated_pods_state`,
@@ -18,6 +20,8 @@ export class AllocationFile {
   private readonly entries: () => AllocationEntries;
   private timer: NodeJS.Timeout | undefined;
   private written = '';
+  /** The last try failed, and this was logged: one line tells an outage. */
+  private failing = false;
 
   constructor(path: string, log: Logger, entries: () => AllocationEntries) {
     this.path = path;
@@ -42,7 +46,7 @@ export class AllocationFile {
 
   /** Writes soon. */
   soon(): void {
-    this.timer ??= setTimeout(() => this.now(), GATHER_MS).unref();
+    this.timer ??= setTimeout(() => this.now(), this.failing ? RETRY_MS : GATHER_MS).unref();
   }
 
   /** Writes at once, if there is anything new. */
@@ -50,12 +54,21 @@ export class AllocationFile {
     clearTimeout(this.timer);
     this.timer = undefined;
     const text = checkpointText(this.entries());
-    if (text === this.written) return;
+    if (text === this.written) {
+      this.failing = false;
+      return;
+    }
     try {
       writeFileSync(`${this.path}.tmp`, text, { mode: 0o600 });
       renameSync(`${this.path}.tmp`, this.path);
       this.written = text;
+      if (this.failing) this.log.info({ path: this.path }, 'Checkpoint is written again');
+      this.failing = false;
     } catch (error) {
+      const known = this.failing;
+      this.failing = true;
+      this.soon();
+      if (known) return;
       const problem = error instanceof Error ? error.message : String(error);
       const params = { path: this.path, problem };
       this.log.error(

@@ -219,9 +219,12 @@ export class PodAllocations {
   private actuates(uid: string, pod: Pod, memory: PodMemory): void {
     this.actuatedBefore.delete(uid);
     const now = actuatedOf(pod, memory.resize);
-    if (JSON.stringify(this.actuated.get(uid)) === JSON.stringify(now)) return;
+    const known = this.actuated.get(uid);
+    if (JSON.stringify(known) === JSON.stringify(now)) return;
     this.actuated.set(uid, now);
-    this.actuatedFile.soon();
+    // Who takes over must not put the same in force again: that may restart a container.
+    if (known === undefined) this.actuatedFile.soon();
+    else this.actuatedFile.now();
   }
 
   private measure(entry: Entry, { resize }: PodMemory): void {
@@ -304,6 +307,8 @@ export class PodAllocations {
         if (detail !== undefined) metrics.infeasibleResizes.inc({ reason_detail: detail });
         const news = entry.pending?.reason !== reason || entry.pending.generation !== generation;
         entry.pending = pendingNote(entry.pending, { reason, message, generation }, this.options.now());
+        // From now on the spec does not say any more what the pod has.
+        if (news) this.allocatedFile.now();
         if (news && told) this.tell(desired, reason === 'Deferred' ? 'ResizeDeferred' : 'ResizeInfeasible', message);
         return reason === 'Deferred';
       }

@@ -28,31 +28,38 @@ export function answerError(status: number, body: string, retryAfter: number | u
   } catch {
     json = undefined;
   }
-  const parts = (typeof json === 'object' && json !== null ? json : {}) as StatusParts;
-  const reason = parts.reason === undefined || parts.reason === '' ? (reasons[status] ?? 'Unknown') : parts.reason;
-  const message = parts.message ?? `the server answered ${String(status)}${oneLine(body)}`;
-  return new ApiStatusError(status, reason, message, retryAfter ?? parts.details?.retryAfterSeconds ?? 0);
+  const { reason, message, retryAfterSeconds } = statusParts(json, status);
+  const text = message ?? `the server answered ${String(status)}${oneLine(body)}`;
+  return new ApiStatusError(status, reason ?? reasonOf(status), text, retryAfter ?? retryAfterSeconds);
 }
 
 /** The error of a watch's ERROR event, whose object is a `metav1.Status`. */
 export function eventError(object: unknown): ApiStatusError {
-  const parts = (typeof object === 'object' && object !== null ? object : {}) as StatusParts;
-  const status = parts.code ?? 500;
-  const reason = parts.reason === undefined || parts.reason === '' ? (reasons[status] ?? 'Unknown') : parts.reason;
-  return new ApiStatusError(status, reason, parts.message ?? 'the watch failed', parts.details?.retryAfterSeconds ?? 0);
+  const { code, reason, message, retryAfterSeconds } = statusParts(object, 500);
+  return new ApiStatusError(code, reason ?? reasonOf(code), message ?? 'the watch failed', retryAfterSeconds);
 }
 
-interface StatusParts {
-  code?: number;
-  reason?: string;
-  message?: string;
-  details?: { retryAfterSeconds?: number };
+function reasonOf(status: number): string {
+  return reasons[status] ?? 'Unknown';
+}
+
+/** What of a `metav1.Status` counts, where it has the right type: it may be anything that a proxy made up. */
+function statusParts(json: unknown, status: number) {
+  const parts = (typeof json === 'object' && json !== null ? json : {}) as Record<string, unknown>;
+  const { code, reason, message } = parts;
+  const seconds = (parts['details'] as { retryAfterSeconds?: unknown } | null | undefined)?.retryAfterSeconds;
+  return {
+    code: typeof code === 'number' ? code : status,
+    reason: typeof reason === 'string' && reason !== '' ? reason : undefined,
+    message: typeof message === 'string' ? message : undefined,
+    retryAfterSeconds: typeof seconds === 'number' ? seconds : 0,
+  };
 }
 
 /** Whole seconds of a Retry-After header, undefined without one; a date is not understood, as in client-go. */
 export function retryAfterSeconds(headers: HttpAnswer['headers']): number | undefined {
   const value = headers['retry-after'];
-  return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : undefined;
+  return typeof value === 'string' && /^\d+$/.test(value) ? Math.min(Number(value), 3600) : undefined;
 }
 
 function oneLine(body: string): string {

@@ -23,6 +23,9 @@ export interface ApiRequest {
   signal?: AbortSignal;
 }
 
+/** A server that asks to wait for longer is not believed: timers of more than 25 days fire at once. Seconds. */
+const LONGEST_RETRY_AFTER = 3600;
+
 /** An answer that is no success: `metav1.Status` in parts. */
 export class ApiStatusError extends Error {
   /** HTTP status, 0 when the server could not be reached. */
@@ -37,7 +40,9 @@ export class ApiStatusError extends Error {
     this.name = 'ApiStatusError';
     this.status = status;
     this.reason = reason;
-    this.retryAfterSeconds = retryAfterSeconds;
+    this.retryAfterSeconds = Number.isFinite(retryAfterSeconds)
+      ? Math.min(Math.max(0, retryAfterSeconds), LONGEST_RETRY_AFTER)
+      : 0;
   }
 }
 

@@ -47,6 +47,8 @@ export interface ApiClientOptions {
 /** How often a request is sent again when the server says Retry-After (client-go's maxRetries). */
 const maxRetries = 10;
 const defaultTimeoutMs = 30_000;
+/** Largest answer that is read, bytes: all services of a large cluster have some 50 MiB. */
+const MAX_ANSWER = 256 * 1024 * 1024;
 
 /**
  * Makes the client of the API server: HTTP/2 over one kept connection, HTTP/1.1 for `http://` and for servers without
@@ -226,7 +228,12 @@ async function waitTurn(turns: TokenBucket, signal: AbortSignal): Promise<void> 
 
 async function readAll(answer: HttpAnswer): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of wholeBody(answer)) chunks.push(chunk);
+  let size = 0;
+  for await (const chunk of wholeBody(answer)) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_ANSWER) throw new Error(`the answer is larger than ${String(MAX_ANSWER)} bytes`);
+  }
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 }
 

@@ -18,7 +18,7 @@ interface ListBody<T> {
 /** Reads a list from the server's cache (`resourceVersion=0`), which is cheap and may be a little old. */
 export async function listFromCache<T>(api: ApiClient, request: ApiRequest): Promise<Listed<T>> {
   const body = await api.request<ListBody<T>>({ ...request, query: { ...request.query, resourceVersion: '0' } });
-  return { items: body.items ?? [], resourceVersion: body.metadata?.resourceVersion ?? '' };
+  return { items: itemsOf(body), resourceVersion: body.metadata?.resourceVersion ?? '' };
 }
 
 /**
@@ -39,10 +39,22 @@ export async function listNewest<T>(api: ApiClient, request: ApiRequest): Promis
       body = await api.request<ListBody<T>>(request);
       items.length = 0;
     }
-    for (const item of body.items ?? []) items.push(item);
+    for (const item of itemsOf(body)) items.push(item);
+    const before = next;
     next = body.metadata?.continue;
+    if (next !== undefined && next !== '' && next === before) throw notList('the same chunk again and again');
     if (next === undefined || next === '') return { items, resourceVersion: body.metadata?.resourceVersion ?? '' };
   }
+}
+
+function itemsOf<T>(body: ListBody<T> | undefined): T[] {
+  const items: unknown = body?.items ?? [];
+  if (!Array.isArray(items)) throw notList('a list without items');
+  return items as T[];
+}
+
+function notList(what: string): ApiStatusError {
+  return new ApiStatusError(0, 'Unreachable', `the server sent ${what}`);
 }
 
 /** 410: the server no longer knows the resource version. */

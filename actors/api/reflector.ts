@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiStatusError } from './api-client.ts';
 import { eventError } from './answer-error.ts';
 import { BackOff } from './back-off.ts';
+import { NotJson } from './json-lines.ts';
+import { withoutNulls } from './without-nulls.ts';
 import { isExpired, isTooNew, listFromCache, listNewest } from './list-pages.ts';
 import type { Logger } from 'pino';
 import type { ApiClient, ApiRequest, ApiResource } from './api-client.ts';
@@ -26,6 +28,8 @@ export interface ReflectorOptions<T extends Reflected> {
   fieldSelector?: string;
   labelSelector?: string;
   log: Logger;
+  /** Why an object cannot be used (`spec.volumes: must be a list`), or undefined. It is passed over; what is known of it stays. */
+  refuse?: (object: T) => string | undefined;
   /** Changes or shrinks an object before it is kept (`metadata.managedFields` is dropped before). */
   transform?: (object: T) => T;
   /** After each list, when the cache holds it: all objects, those that did not change the same as before. */
@@ -151,9 +155,10 @@ export class Reflector<T extends Reflected> {
     const before = this.objects;
     this.objects = new Map();
     for (const item of items) {
-      const key = keyOf(item);
-      const old = before.get(key);
-      this.objects.set(key, old !== undefined && sameVersion(old, item) ? old : this.shrink(item));
+      const key = this.usableKey(item);
+      const old = before.get(key ?? keyOf(item));
+      if (old !== undefined && (key === undefined || sameVersion(old, item))) this.objects.set(keyOf(old), old);
+      else if (key !== undefined) this.keep(key, item);
     }
     this.version = resourceVersion;
   }
@@ -178,13 +183,15 @@ export class Reflector<T extends Reflected> {
       try {
         for await (const line of lines) {
           if (this.stopped) return 'well';
-          if (this.take(line as WatchLine<T>)) {
+          if (this.take(line as Partial<WatchLine<T>> | null)) {
             events++;
             this.backOff.reset();
           }
         }
       } catch (error) {
         if (error instanceof ApiStatusError) throw error;
+        // What the line said is unknown, and the next watch might begin with it again: a list tells all of it.
+        if (error instanceof NotJson) this.listing = 'newest';
         this.options.log.debug({ resource: this.options.on.resource, err: asStatusError(error) }, 'Watch was cut');
       }
     } finally {
@@ -198,31 +205,59 @@ export class Reflector<T extends Reflected> {
     return 'well';
   }
 
-  /** Handles one line; true when it was an event of an object. */
-  private take({ type, object }: WatchLine<T>): boolean {
+  /** Handles one line; true when it was an event of an object. One that makes no sense is passed over: the next may be good. */
+  private take(line: Partial<WatchLine<T>> | null): boolean {
+    const { type, object } = line ?? {};
     if (type === 'ERROR') throw eventError(object);
-    const version = object.metadata?.resourceVersion;
     this.justListed = false;
     if (type === 'BOOKMARK') {
-      this.version = version ?? this.version;
+      this.version = versionOf(object) || this.version;
       return false;
     }
-    const key = keyOf(object);
+    if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') return false;
+    const key = this.usableKey(object, type === 'DELETED');
+    if (key === undefined || object === undefined) return false;
+    this.version = versionOf(object) || this.version;
     const old = this.objects.get(key);
     if (type === 'DELETED') {
-      this.version = version ?? this.version;
       if (!this.objects.delete(key)) return true;
-      const last = this.shrink(object);
-      this.tell(() => this.options.onEvent?.({ type: 'DELETED', object: last }));
+      const last = this.shrink(object) ?? old;
+      if (last !== undefined) this.tell(() => this.options.onEvent?.({ type: 'DELETED', object: last }));
       return true;
     }
-    if (type !== 'ADDED' && type !== 'MODIFIED') return false;
-    this.version = version ?? this.version;
     if (old !== undefined && sameVersion(old, object)) return true;
-    const kept = this.shrink(object);
-    this.objects.set(key, kept);
+    const kept = this.keep(key, object);
+    if (kept === undefined) return false;
     this.tell(() => this.options.onEvent?.({ type: old === undefined ? 'ADDED' : 'MODIFIED', object: kept }));
     return true;
+  }
+
+  /** The key of an object that can be used. The API server sends no others, unless something between is broken. */
+  private usableKey(object: T | undefined, gone = false): string | undefined {
+    let problem = problemOf(object);
+    try {
+      // An object that is gone need only be known by its name.
+      if (problem === undefined && object !== undefined && !gone) problem = this.options.refuse?.(object);
+    } catch (error) {
+      problem = String(error);
+    }
+    if (problem === undefined && object !== undefined) return keyOf(object);
+    this.passOver(object, problem);
+    return undefined;
+  }
+
+  private passOver(object: T | undefined, problem: string | undefined): void {
+    const { log, on } = this.options;
+    log.warn(
+      { resource: on.resource, object: keyOf(object), problem },
+      'The API server sent an object that cannot be used; it is passed over, and what was known of it stays',
+    );
+  }
+
+  private keep(key: string, object: T): T | undefined {
+    const kept = this.shrink(object);
+    if (kept !== undefined) this.objects.set(key, kept);
+    return kept;
   }
 
   private request(query: Record<string, string>, signal: AbortSignal = this.controller.signal): ApiRequest {
@@ -235,10 +270,17 @@ export class Reflector<T extends Reflected> {
     };
   }
 
-  private shrink(object: T): T {
+  /** The object as it is kept; undefined when it cannot be made. */
+  private shrink(object: T): T | undefined {
     const metadata = object.metadata as { managedFields?: unknown } | undefined;
     if (metadata !== undefined) delete metadata.managedFields;
-    return this.options.transform?.(object) ?? object;
+    try {
+      const plain = withoutNulls(object);
+      return this.options.transform?.(plain) ?? plain;
+    } catch (error) {
+      this.passOver(object, String(error));
+      return undefined;
+    }
   }
 
   /** A listener that throws must not end the watch. */
@@ -263,8 +305,26 @@ interface WatchLine<T> {
   object: T;
 }
 
-function keyOf(object: Reflected): string {
-  return `${object.metadata?.namespace ?? ''}/${object.metadata?.name ?? ''}`;
+function keyOf(object: Reflected | undefined): string {
+  const { namespace, name } = object?.metadata ?? {};
+  return `${text(namespace)}/${text(name)}`;
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+function versionOf(object: Reflected | null | undefined): string {
+  return text(object?.metadata?.resourceVersion);
+}
+
+/** What no object of the API lacks: without it nobody could tell which one it is. */
+function problemOf(object: Reflected | null | undefined): string | undefined {
+  const metadata: unknown = object?.metadata;
+  if (typeof metadata !== 'object' || metadata === null) return 'metadata: must be an object';
+  const { name, namespace, uid, resourceVersion } = metadata as Record<string, unknown>;
+  if (typeof name !== 'string' || name === '') return 'metadata.name: must be a string';
+  for (const [field, value] of Object.entries({ namespace, uid, resourceVersion }))
+    if (value !== undefined && typeof value !== 'string') return `metadata.${field}: must be a string`;
+  return undefined;
 }
 
 function sameVersion(a: Reflected, b: Reflected): boolean {

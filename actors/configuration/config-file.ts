@@ -4,6 +4,7 @@ import { parseDocument } from 'yaml';
 import { configErrors } from '../../machines/errors/config-errors.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { API_VERSION, isObject, type JsonObject, KIND } from './kubelet-configuration.ts';
+import { namesPrototype, outOfBounds, TOO_DEEP } from '../sources/document-bounds.ts';
 import { shown } from './problems.ts';
 
 /** Reads one file (YAML or JSON) and checks apiVersion and kind. Throws CFG001 to CFG004. */
@@ -15,13 +16,7 @@ export function readConfigFile(path: string): JsonObject {
     throw new ActorletError(configErrors.unreadable, { where: path, reason: reasonOf(cause) }, { cause });
   }
   if (text.trim() === '') throw new ActorletError(configErrors.empty, { where: path });
-  const document = parseDocument(text, { prettyErrors: true });
-  const [problem] = document.errors;
-  if (problem !== undefined) {
-    const reason = problem.message.trim().split('\n')[0]?.replace(/[.:]$/, '') ?? problem.code;
-    throw new ActorletError(configErrors.notYaml, { where: path, reason }, { cause: problem });
-  }
-  const value: unknown = document.toJS();
+  const value = parse(path, text);
   if (!isObject(value)) throw new ActorletError(configErrors.notYaml, { where: path, reason: 'it holds no fields' });
   if (value.apiVersion !== API_VERSION || value.kind !== KIND) {
     throw new ActorletError(configErrors.wrongKind, {
@@ -30,6 +25,26 @@ export function readConfigFile(path: string): JsonObject {
       kind: shown('kind', value.kind),
     });
   }
+  return value;
+}
+
+function parse(where: string, text: string): unknown {
+  const bad = (reason: string, cause?: unknown) =>
+    new ActorletError(configErrors.notYaml, { where, reason }, { cause });
+  let value: unknown;
+  try {
+    const document = parseDocument(text, { prettyErrors: true, logLevel: 'silent' });
+    const [problem] = document.errors;
+    if (problem !== undefined) throw problem;
+    value = document.toJS();
+  } catch (cause) {
+    // The parser calls itself for each level.
+    const deep = cause instanceof RangeError || (cause instanceof Error && cause.message.includes('call stack'));
+    const reason = reasonOf(cause).trim().split('\n')[0] ?? '';
+    throw bad(deep ? TOO_DEEP : reason.replace(/[.:]$/, ''), cause);
+  }
+  const reason = outOfBounds(value) ?? (namesPrototype(value) ? '__proto__ is no name of a field' : undefined);
+  if (reason !== undefined) throw bad(reason);
   return value;
 }
 

@@ -33,7 +33,7 @@ export function resolveFeatureGates(
   }
   for (const [name, value] of Object.entries(wanted)) {
     const where = whereOf(name);
-    const known = FEATURE_GATES[name];
+    const known = Object.hasOwn(FEATURE_GATES, name) ? FEATURE_GATES[name] : undefined;
     if (known === undefined) {
       errors.push(
         new ActorletError(configErrors.unknownGate, {

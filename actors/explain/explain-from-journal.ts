@@ -1,4 +1,5 @@
 import { ActorletError } from '../../machines/errors/define.ts';
+import { journalErrors } from '../../machines/errors/journal-errors.ts';
 import { explainErrors } from '../../machines/errors/explain-errors.ts';
 import { explainPod } from '../../machines/explain/explain-pod.ts';
 import { explainSupervised } from '../../machines/explain/explain-supervision.ts';
@@ -27,9 +28,19 @@ const LIVE_MS = 120_000;
 
 /**
  * Explains a pod from journals. They are on disk before a message is handled, so those of a running agent are as good as
- * asking it. Throws JRN001, EXP001, EXP002 or EXP004.
+ * asking it. Throws JRN001, JRN009, EXP001, EXP002 or EXP004.
  */
 export async function explainFromJournal(question: ExplainQuestion): Promise<Explanation> {
+  try {
+    return await explained(question);
+  } catch (error) {
+    if (error instanceof ActorletError) throw error;
+    const params = { pod: question.pod, problem: String(error) };
+    throw new ActorletError(journalErrors.unusable, params, { cause: error });
+  }
+}
+
+async function explained(question: ExplainQuestion): Promise<Explanation> {
   const { pod, journals, at, now } = question;
   const files = await journalFiles([...journals]);
   const journal = journals.join(', ');
@@ -40,10 +51,10 @@ export async function explainFromJournal(question: ExplainQuestion): Promise<Exp
   const rivals = first?.uid === pod ? (await podsNamed(files, first.name)).filter((p) => sameName(p, first)) : [];
   const trails = await readTrails(files, new Set([...chosen, ...rivals].map(({ uid }) => uid)), at);
   const moved = at ?? (now - trails.newest < LIVE_MS ? now : trails.newest);
-  const explained = newest(chosen, trails, moved);
-  if (explained === null)
+  const answer = newest(chosen, trails, moved);
+  if (answer === null)
     throw new ActorletError(explainErrors.tooEarly, { pod, journal, time: moment(at ?? trails.newest) });
-  return explained;
+  return answer;
 }
 
 async function explainTheNode(

@@ -40,7 +40,7 @@ export class Housekeeping {
   constructor(options: HousekeepingOptions) {
     this.options = options;
     const { host, alive, log } = options;
-    this.folders = new OrphanFolders({ host, alive, log, now: Date.now });
+    this.folders = new OrphanFolders({ host, alive, log, now: () => performance.now() });
   }
 
   start(): void {
@@ -82,12 +82,12 @@ export class Housekeeping {
     const owned = await ownedCgroups(cgroupHost(host), kubepods);
     this.cgroupRetry.keepOnly(new Set(owned.keys()));
     for (const [uid, path] of owned) {
-      if (alive(uid) || !this.cgroupRetry.due(uid, Date.now())) continue;
+      if (alive(uid) || !this.cgroupRetry.due(uid, performance.now())) continue;
       try {
         await removePodCgroup({ path }, host);
         log.info({ podUID: uid, cgroup: path }, 'Orphaned pod cgroup is removed');
       } catch (error) {
-        if (this.cgroupRetry.failed(uid, Date.now(), textOf(error)))
+        if (this.cgroupRetry.failed(uid, performance.now(), textOf(error)))
           log.warn({ podUID: uid, cgroup: path, err: error }, 'Orphaned pod cgroup cannot be removed');
       }
     }

@@ -64,6 +64,8 @@ export function messageWords(message: Record<string, unknown>): string {
       return 'resync';
     case 'timer':
       return 'a deadline has come';
+    case 'clock.steppedBack':
+      return `the clock was set back by ${String(Number(message['byMs']) / 1000)} s`;
     case 'runtime.state':
       return runtimeWords(message);
     case 'node.start':

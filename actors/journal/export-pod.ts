@@ -29,9 +29,18 @@ interface TwinStep {
  * A journal of one pod (`namespace/name` or UID) that tells nothing of its user: environment values, commands, labels and
  * names of other objects are replaced, the same text always by the same. Outcomes are what today's machines make of
  * the replaced messages, so that it replays as identical; an outcome that was recorded otherwise stays as it was recorded
- * (with texts replaced), so that the difference can be seen in the export as well. Throws JRN007.
+ * (with texts replaced), so that the difference can be seen in the export as well. Throws JRN007, and JRN009 for damaged records.
  */
 export async function exportPod(files: readonly string[], pod: string): Promise<string> {
+  try {
+    return await exported(files, pod);
+  } catch (error) {
+    if (error instanceof ActorletError) throw error;
+    throw new ActorletError(journalErrors.unusable, { pod, problem: String(error) }, { cause: error });
+  }
+}
+
+async function exported(files: readonly string[], pod: string): Promise<string> {
   const exporter = new PodExport(pod);
   // The whole text is known before anything is replaced: what is secret in a later definition is so in an earlier message.
   for await (const line of journalLines(files)) exporter.look(parseLine(line));

@@ -25,6 +25,8 @@ export interface JournalBatch {
 
 /** Bytes that are read and split at once. */
 const CHUNK = 1 << 20;
+/** Longest line: a pod may have 1.5 MiB, and a snapshot holds it a few times. What unpacks to more is no journal. */
+const MAX_LINE = 64 * CHUNK;
 
 /** Journal files behind the given paths: files as they are, folders by their segments in name order, the node's log last. */
 export async function journalFiles(paths: string[]): Promise<string[]> {
@@ -67,12 +69,15 @@ export async function* journalChunks(
 ): AsyncGenerator<JournalChunk> {
   for (const [index, file] of files.entries()) {
     let rest: Buffer[] = [];
+    let held = 0;
     try {
       const raw = createReadStream(file, { highWaterMark: CHUNK });
       const input = file.endsWith('.gz') ? raw.pipe(createGunzip({ chunkSize: CHUNK })) : raw;
       raw.on('error', (error) => input.destroy(error));
       for await (const chunk of input as AsyncIterable<Buffer>) {
         const end = chunk.lastIndexOf(10);
+        held = end < 0 ? held + chunk.length : chunk.length - end;
+        if (held > MAX_LINE) throw new Error(`a line of more than ${MAX_LINE} bytes`);
         if (end < 0) {
           rest.push(chunk);
           continue;

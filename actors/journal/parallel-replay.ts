@@ -18,7 +18,7 @@ export interface ParallelResult {
 }
 
 /** Bytes of journal from which on threads pay: each one loads and compiles the machines for itself. */
-const WORTH_BYTES = 48 << 20;
+const WORTH_BYTES = 128 << 20;
 /** How many bytes come of one of a compressed file, about. */
 const INFLATION = 12;
 const MOST_THREADS = 8;

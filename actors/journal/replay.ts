@@ -99,8 +99,14 @@ export class Replayer {
       if (owner === null) return null;
       throw new Error(`${file}, line ${line}: nobody can tell whose it is`);
     }
-    if (record.r.startsWith('sup.')) return this.takeOfSupervisor(record);
-    return record.r.startsWith('node.') ? this.takeOfNode(record) : this.takeOfShard(record, text);
+    try {
+      if (record.r.startsWith('sup.')) return this.takeOfSupervisor(record);
+      return record.r.startsWith('node.') ? this.takeOfNode(record) : this.takeOfShard(record, text);
+    } catch (error) {
+      if (error instanceof ActorletError) throw error;
+      // JSON of other types than the agent wrote: as damaged as what is no JSON.
+      throw new ActorletError(journalErrors.badRecord, { file, line, problem: String(error) }, { cause: error });
+    }
   }
 
   result(difference: Difference | null): ReplayResult {

@@ -1,11 +1,17 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { shapeProblem } from '../../machines/pod-validation/shape.ts';
+import { STATUS_SHAPE } from '../../machines/pod-validation/status-shape.ts';
 import { memoryOf } from '../../machines/pod/memory-of.ts';
 import type { PodContext } from '../../machines/pod/pod-context.ts';
 import { emptyMemory } from '../../machines/pod/pod-context.ts';
 import type { PodMemory } from '../../machines/protocol/memory.ts';
 import type { PodStatus } from '../../machines/protocol/api-types.ts';
+import { podMemory } from './memory-schema.ts';
+
+/** A compressed segment unpacks to at most so much, bytes: what does not is none. */
+const MAX_INFLATED = 1 << 28;
 
 /** What the journal gives back of a pod after the agent was restarted. */
 export interface Remembered {
@@ -28,6 +34,11 @@ export function restoreMemory(dir: string): Map<string, Remembered> {
     byShard.set(match[1], [...(byShard.get(match[1]) ?? []), name]);
   }
   for (const names of byShard.values()) for (const name of names.slice(-2)) readSegment(join(dir, name), out);
+  // A flipped bit may leave JSON of other types; a machine that starts with it would throw at each message.
+  for (const [uid, { memory, status }] of out) {
+    const usable = podMemory.safeParse(memory).success && (status === null || !shapeProblem(status, STATUS_SHAPE));
+    if (!usable) out.delete(uid);
+  }
   return out;
 }
 
@@ -35,7 +46,7 @@ function readSegment(path: string, out: Map<string, Remembered>): void {
   let text: string;
   try {
     const raw = readFileSync(path);
-    text = (path.endsWith('.gz') ? gunzipSync(raw) : raw).toString('utf8');
+    text = (path.endsWith('.gz') ? gunzipSync(raw, { maxOutputLength: MAX_INFLATED }) : raw).toString('utf8');
   } catch {
     return;
   }

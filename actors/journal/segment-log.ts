@@ -135,8 +135,12 @@ export class SegmentLog {
     this.flush();
     if (this.fd < 0) {
       // A beginning without its end is of no use, and each try would leave one.
-      rmSync(this.path, { force: true });
-      this.seq--;
+      try {
+        rmSync(this.path, { force: true });
+        this.seq--;
+      } catch {
+        // It stays, and is read as one that holds nothing.
+      }
       return;
     }
     this.openingBytes = this.written;

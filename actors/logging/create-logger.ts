@@ -39,7 +39,7 @@ export function createLogger(options: LoggerOptions, sink: LogSink = pino.destin
       base: options.name === undefined ? null : { logger: options.name },
       messageKey: 'msg',
       errorKey: 'err',
-      timestamp: () => `,"ts":${(performance.timeOrigin + performance.now()).toFixed(4)}`,
+      timestamp: () => `,"ts":${preciseNow().toFixed(4)}`,
       formatters: {
         level: (_label, level) => (format === 'text' ? { level } : {}),
         log: (fields) => maskSecrets(fields),
@@ -59,6 +59,17 @@ export function createLogger(options: LoggerOptions, sink: LogSink = pino.destin
     },
     stream,
   );
+}
+
+let origin = performance.timeOrigin;
+
+/** Ms since the epoch with fractions, as kubelet's log has them; it follows the clock when that is set. */
+function preciseNow(): number {
+  const now = Date.now();
+  const precise = origin + performance.now();
+  if (Math.abs(precise - now) < 1_000) return precise;
+  origin = now - performance.now();
+  return now;
 }
 
 /** The verbosity from which on a line is printed. */

@@ -32,7 +32,7 @@ export class NodeFactsReader {
 
   /** Brings all up to date; `now` in ms. Never rejects. */
   async read(now: number): Promise<void> {
-    if (now - this.machineAt >= MACHINE_EVERY_MS) {
+    if (Math.abs(now - this.machineAt) >= MACHINE_EVERY_MS) {
       if (this.machineAt > 0) this.machine = readMachineFacts(this.rootDir);
       this.machineAt = now;
     }

@@ -277,7 +277,9 @@ export class NodeObject {
     const { node, events } = setNodeStatus(before, this.config, facts, now);
     const changed =
       nodeStatusHasChanged(before.status ?? {}, node.status ?? {}) || nodeMetadataHasChanged(before, node);
-    const expired = now - this.reportedAt >= this.options.config.nodeStatusReportFrequency + this.reportDelay;
+    // A report in the future is one of before the clock was set back.
+    const age = now < this.reportedAt ? Infinity : now - this.reportedAt;
+    const expired = age >= this.options.config.nodeStatusReportFrequency + this.reportDelay;
     if (!changed && !expired) return;
     const patch = nodePatch(before, node);
     if (patch !== undefined) await this.patch(patch);

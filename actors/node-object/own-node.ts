@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { nodeProblem } from '../../machines/node-object/node-shape.ts';
 import type { Node } from '../../machines/node-object/node-types.ts';
 import { ApiStatusError } from '../api/api-client.ts';
 import { Reflector } from '../api/reflector.ts';
@@ -28,6 +29,7 @@ export class OwnNode {
       on: NODES,
       fieldSelector: `metadata.name=${options.nodeName}`,
       log: options.log,
+      refuse: (node) => nodeProblem(node),
       onSync: ([node]) => this.listed(node),
       onEvent: ({ type, object }) => {
         if (type !== 'DELETED') this.took(object);

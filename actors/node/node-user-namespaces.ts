@@ -8,7 +8,7 @@ import { UserNamespaces } from '../userns/user-namespaces.ts';
 
 const DEFAULT_IDS_PER_POD = 65_536;
 
-/** The node's allocation of ids to pods with users of their own. Throws NOD005 for a node that cannot have one. */
+/** The node's allocation of ids to pods with users of their own. Throws NOD007 for a node that cannot have one. */
 export async function nodeUserNamespaces(
   config: KubeletConfiguration,
   rootDir: string,

@@ -26,6 +26,7 @@ import { effectObservations } from '../shard/effect-observations.ts';
 import { ShardPool } from '../shard/shard-pool.ts';
 import { PodStore } from '../status/pod-store.ts';
 import { checkOwnSource } from '../sources/own-source.ts';
+import type { PodSources } from '../sources/pod-sources.ts';
 import { Supervisor } from '../supervisor/supervisor.ts';
 import { handleFromShard } from './from-shard.ts';
 import type { FromShardParts } from './from-shard.ts';
@@ -41,6 +42,7 @@ import { startNodeServers } from './node-servers.ts';
 import { startNodeSources } from './node-sources.ts';
 import { startNodeLogRotation } from './node-log-rotation.ts';
 import { PodMetrics, setNodeFacts } from './pod-metrics.ts';
+import { ClockWatch } from './clock-watch.ts';
 import { Resync } from './resync.ts';
 import { staticLife } from './static-life.ts';
 import { keepHeapsSmall } from './small-heaps.ts';
@@ -93,6 +95,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const kubepods = config.cgroupsPerQOS ? join(node.cgroupRoot, 'kubepods') : null;
   if (kubepods !== null) await ensureQosCgroups(cgroupHost(host), kubepods);
 
+  const later: { sources?: PodSources } = {};
   const store = new PodStore();
   const events = new EventRecorder(log);
   const remembered = own.journalDir === null ? new Map() : restoreMemory(own.journalDir);
@@ -220,7 +223,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
           now,
           runtimeState: () => runtime.state,
           plegError: () => pleg.unhealthy(),
-          onPods: (pods) => sources.setPods('api', pods),
+          onPods: (pods) => later.sources?.setPods('api', pods),
           lifeOf: (uid) => staticLife(trackedPod(supervisor.context.pods, uid), store.reportOf(uid)),
           tell: (uid, message) => supervisor.tell(uid, message),
         });
@@ -242,7 +245,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     record: (event) => events.record(event),
     fits: (pod) => admission?.fits(pod) ?? { admit: true },
     recount: (pod) => admission?.recount(pod),
-    sourcesReady: () => sources.allSourcesReady(),
+    sourcesReady: () => later.sources?.allSourcesReady() ?? false,
     changed: (pod) => {
       const source = trackedPod(supervisor.context.pods, pod.metadata?.uid ?? '')?.source ?? 'orphan';
       if (source === 'orphan') return;
@@ -256,7 +259,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     allocations,
     metrics,
     now,
-    sources: () => sources,
+    sources: () => later.sources,
   });
   const parts: FromShardParts = {
     userNamespaces,
@@ -294,8 +297,17 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
         listening.signal,
       )
     : Promise.resolve();
-  const sources = startNodeSources(options, node.nodeName, supervisor, intake, now);
+  const started = startNodeSources(options, node.nodeName, supervisor, intake, now);
+  later.sources = started;
+  // What spoke while it was started had no one to be asked about the others.
+  intake.tellStatics();
   nodeState.look();
+  const clock = new ClockWatch({
+    log,
+    now,
+    steady: () => performance.now(),
+    onSetBack: (byMs) => supervisor.broadcast({ type: 'clock.steppedBack', at: now(), byMs }),
+  });
   cluster?.start();
   const resync = new Resync({ supervisor, periodMs: config.syncFrequency, now });
   resync.start();
@@ -303,7 +315,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     host,
     kubepods,
     alive: (uid) => supervisor.tracks(uid) || listed.has(uid),
-    ready: () => sources.allSourcesReady() && pleg.unhealthy() === null,
+    ready: () => started.allSourcesReady() && pleg.unhealthy() === null,
     burstableShares: () => burstableShares(store.list()),
     log,
     onOrphans: ({ found, left }) => {
@@ -352,13 +364,14 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     supervisor,
     servers,
     stop: async () => {
+      clock.stop();
       nodeState.stop();
       listening.abort();
       resync.stop();
       runtime.stop();
       pleg.stop();
       await Promise.all([
-        sources.stop(),
+        started.stop(),
         servers.close(),
         inspector?.stop(),
         rotation.stop(),

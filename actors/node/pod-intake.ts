@@ -20,8 +20,8 @@ export interface PodIntakeOptions {
   allocations: PodAllocations;
   metrics: Metrics;
   now: () => number;
-  /** The sources, once they are started. */
-  sources: () => PodSources;
+  /** The sources; undefined until they are started, when one may have spoken already. */
+  sources: () => PodSources | undefined;
 }
 
 /** The way of pods from their sources to the supervisor: admission (C9), and all who must know that a pod is wanted. */
@@ -57,8 +57,9 @@ export class PodIntake {
 
   /** Every pod of every source has come once: what is kept of others belongs to nobody. */
   private settled(): void {
-    if (!this.wholeSeen && this.options.sources().allSourcesReady()) this.options.allocations.allSourcesSpoke();
-    this.wholeSeen ||= this.options.sources().allSourcesReady();
+    if (this.wholeSeen || this.options.sources()?.allSourcesReady() !== true) return;
+    this.wholeSeen = true;
+    this.options.allocations.allSourcesSpoke();
   }
 
   /** Refusals of the update's new pods. */
@@ -69,7 +70,7 @@ export class PodIntake {
       if (op === 'REMOVE') continue;
       cluster?.podWanted(pod);
       const ends = pod.metadata?.deletionTimestamp !== undefined || isTerminalPhase(pod.status?.phase);
-      const verdict = op === 'ADD' && !ends ? (admission?.admit(allocations.arriving(pod)) ?? null) : null;
+      const verdict = op === 'ADD' && !ends ? judged(() => admission?.admit(allocations.arriving(pod)) ?? null) : null;
       if (verdict !== null) refused.set(pod, verdict);
     }
     return refused;
@@ -82,7 +83,8 @@ export class PodIntake {
   ): Promise<void> {
     const { admission, allocations } = this.options;
     for (const [pod, refusal] of unsure) {
-      const verdict = (await admission?.admitAfterAll(allocations.arriving(pod), refusal)) ?? null;
+      const asked = Promise.resolve(admission?.admitAfterAll(allocations.arriving(pod), refusal) ?? null);
+      const verdict = await asked.catch(unexpected);
       if (verdict === null) verdicts.delete(pod);
       else verdicts.set(pod, verdict);
     }
@@ -141,8 +143,25 @@ export class PodIntake {
 
   /** Also called when the last source has spoken: only then may the mirror of an unknown static pod go. */
   tellStatics(): void {
-    const { cluster, sources } = this.options;
-    cluster?.staticPods(sources().staticPods(), sources().allSourcesReady());
+    const { cluster } = this.options;
+    const sources = this.options.sources();
+    if (sources === undefined) return;
+    cluster?.staticPods(sources.staticPods(), sources.allSourcesReady());
     if (this.queue.length === 0) this.settled();
   }
+}
+
+/** A pod whose judging throws is refused, and keeps no other waiting. */
+function judged(judge: () => Refusal | null): Refusal | null {
+  try {
+    return judge();
+  } catch (error) {
+    return unexpected(error);
+  }
+}
+
+/** As kubelet calls it when admission itself fails. */
+function unexpected(error: unknown): Refusal {
+  const message = `Allocate failed due to ${error instanceof Error ? error.message : String(error)}, which is unexpected`;
+  return { reason: 'UnexpectedAdmissionError', message, retryWithFreshNode: false };
 }

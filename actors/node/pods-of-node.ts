@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { podProblem } from '../../machines/pod-validation/pod-problem.ts';
 import { isMirrorPod } from '../../machines/mirror-pods/mirror-pod.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { ApiClient } from '../api/api-client.ts';
@@ -27,6 +28,7 @@ export function watchPodsOfNode({ api, nodeName, log, onList, onPod, onPods }: P
     on: { group: '', version: 'v1', resource: 'pods' },
     fieldSelector: `spec.nodeName=${nodeName}`,
     log: log.child({ source: 'api' }),
+    refuse: (pod) => podProblem(pod),
     onSync: (pods) => {
       onList(pods);
       tell();

@@ -24,20 +24,34 @@ interface RawObject {
   immutable?: boolean;
 }
 
-/** Takes from an API object what pods use of it; a secret's values become text where they are UTF-8. */
+/**
+ * Takes from an API object what pods use of it; a secret's values become text where they are UTF-8. Throws, without any
+ * of the content, when it is no such object.
+ */
 export function knownObject(kind: ObjectKind, raw: unknown): KnownObject {
   const object = (raw ?? {}) as RawObject;
   return {
-    uid: object.metadata?.uid ?? '',
-    resourceVersion: object.metadata?.resourceVersion ?? '',
+    uid: textOf(object.metadata?.uid),
+    resourceVersion: textOf(object.metadata?.resourceVersion),
     immutable: object.immutable === true,
     content: kind === 'secret' ? secretContent(object) : configMapContent(object),
   };
 }
 
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** A map of texts, as Go would decode it. */
+function mapOf(field: string, raw: unknown): Record<string, string> {
+  const map = raw ?? {};
+  const good =
+    typeof map === 'object' && !Array.isArray(map) && Object.values(map).every((value) => typeof value === 'string');
+  if (good) return map as Record<string, string>;
+  throw new TypeError(`the API server sent an object whose ${field} is no map of texts`);
+}
+
 /** `metadata.name` of an object in a list or a watch event. */
 export function nameOf(raw: unknown): string {
-  return ((raw ?? {}) as RawObject).metadata?.name ?? '';
+  return textOf(((raw ?? {}) as RawObject).metadata?.name);
 }
 
 /** True when a pod would see a difference. */
@@ -47,20 +61,23 @@ export function sameContent(a: ObjectContent | null, b: ObjectContent | null): b
 }
 
 function configMapContent({ data, binaryData }: RawObject): ObjectContent {
-  return { data: data ?? {}, binaryData: binaryData ?? {}, type: '' };
+  return { data: mapOf('data', data), binaryData: mapOf('binaryData', binaryData), type: '' };
 }
 
 function secretContent({ metadata, data, type }: RawObject): ObjectContent {
-  const content: ObjectContent = { data: {}, binaryData: {}, type: type ?? '', uid: metadata?.uid ?? '' };
-  for (const [key, value] of Object.entries(data ?? {})) {
+  // A key may be called `__proto__`, which an assignment would lose.
+  const texts: [string, string][] = [];
+  const binary: [string, string][] = [];
+  for (const [key, value] of Object.entries(mapOf('data', data))) {
     const bytes = Buffer.from(value, 'base64');
-    if (isUtf8(bytes)) content.data[key] = bytes.toString('utf8');
-    else content.binaryData[key] = value;
+    if (isUtf8(bytes)) texts.push([key, bytes.toString('utf8')]);
+    else binary.push([key, value]);
   }
-  return content;
+  const [values, binaryData] = [Object.fromEntries(texts), Object.fromEntries(binary)];
+  return { data: values, binaryData, type: textOf(type), uid: textOf(metadata?.uid) };
 }
 
 function sameValues(a: Record<string, string>, b: Record<string, string>): boolean {
   const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key]);
 }

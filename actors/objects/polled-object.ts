@@ -64,7 +64,9 @@ export class PolledObject implements ObjectSource {
 
   private isFresh(): boolean {
     if (this.known == null) return false;
-    return this.settings.now() - this.since < this.settings.ttlMs();
+    const age = this.settings.now() - this.since;
+    // Below zero the clock was set back, and nobody knows how old it is.
+    return age >= 0 && age < this.settings.ttlMs();
   }
 
   private ask(mayBeForbidden: boolean): Promise<void> {

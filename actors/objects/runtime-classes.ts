@@ -25,7 +25,8 @@ export class RuntimeClasses {
     this.reflector.start();
     if (!(await this.reflector.syncedWithin(FIRST_LIST_MS)))
       throw codedError('NotSynced', 'RuntimeClasses have not been read yet', this.reflector.lastError);
-    return this.reflector.get('', name)?.handler ?? null;
+    const handler: unknown = this.reflector.get('', name)?.handler;
+    return typeof handler === 'string' ? handler : null;
   }
 
   stop(): void {

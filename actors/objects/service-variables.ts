@@ -2,11 +2,22 @@ import type { V1Service } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
 import type { EnvEntry } from '../../machines/protocol/cri-shapes.ts';
 import type { Plain } from '../../machines/protocol/api-types.ts';
+import { META_SHAPE } from '../../machines/pod-validation/pod-shape.ts';
+import { fields, list, shapeProblem } from '../../machines/pod-validation/shape.ts';
 import { hasClusterIP, serviceEnv } from '../../machines/services/service-env.ts';
 import type { ServiceView } from '../../machines/services/service-env.ts';
 import type { ApiClient } from '../api/api-client.ts';
 import { Reflector } from '../api/reflector.ts';
 import { codedError } from './object-errors.ts';
+
+/** What of a `v1.Service` is read. */
+const SERVICE_SHAPE = fields({
+  metadata: META_SHAPE,
+  spec: fields({
+    clusterIP: 'string',
+    ports: list(fields({ name: 'string', port: 'int32', protocol: 'string' })),
+  }),
+});
 
 /** Settings of {@link ServiceVariables}. */
 export interface ServiceVariablesSettings {
@@ -38,6 +49,7 @@ export class ServiceVariables {
       api,
       on: { group: '', version: 'v1', resource: 'services' },
       log,
+      refuse: (service) => shapeProblem(service, SERVICE_SHAPE),
       transform: shrink,
       onSync: changed,
       onEvent: changed,

@@ -29,7 +29,7 @@ export function readWatchEvent(line: unknown): WatchEvent | null {
       return {
         type,
         object,
-        resourceVersion: object?.metadata?.resourceVersion ?? '',
+        resourceVersion: versionOf(object?.metadata?.resourceVersion),
         initialEnd: object?.metadata?.annotations?.['k8s.io/initial-events-end'] === 'true',
       };
     case 'ERROR':
@@ -37,4 +37,8 @@ export function readWatchEvent(line: unknown): WatchEvent | null {
     default:
       return null;
   }
+}
+
+function versionOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }

@@ -8,6 +8,7 @@ import { isStatus } from './object-errors.ts';
 import { collectionOf, notSynced } from './object-source.ts';
 import type { ObjectSource, ObjectSourceSettings } from './object-source.ts';
 import { readWatchEvent } from './watch-event.ts';
+import type { WatchEvent } from './watch-event.ts';
 
 /** Waits between attempts in ms: after the Node authorizer's 403, and after anything else. */
 const FORBIDDEN_WAIT = { firstMs: 50, maxMs: 2000 };
@@ -156,12 +157,24 @@ export class WatchedObject implements ObjectSource {
         this.lastError = null;
       } else if (nameOf(event.object) === ref.name) {
         present = true;
-        this.take(event.type === 'DELETED' ? null : knownObject(ref.kind, event.object));
+        this.takeEvent(event);
       }
       // Before the initial events are complete their versions are those of the objects, perhaps too old to go on from.
       if (complete && event.resourceVersion !== '') this.resumeFrom = event.resourceVersion;
     }
     return told;
+  }
+
+  /** One that makes no sense is passed over: what was known stays, and the next one may be good. */
+  private takeEvent({ type, object }: WatchEvent): void {
+    let next: KnownObject | null = null;
+    try {
+      if (type !== 'DELETED') next = knownObject(this.settings.ref.kind, object);
+    } catch (error) {
+      this.failed(error);
+      return;
+    }
+    this.take(next);
   }
 
   private async list(signal: AbortSignal): Promise<void> {

@@ -11,7 +11,12 @@ export interface GroupedLists {
   counts: Map<string, PodCounts>;
 }
 
-/** Groups the lists of sandboxes and containers by pod; what carries no pod's label is left out. */
+/** Nothing can be asked for by no id, and a plain object cannot hold an entry of this name. */
+function isNoId(id: string): boolean {
+  return id === '' || id === '__proto__';
+}
+
+/** Groups the lists of sandboxes and containers by pod; what carries no pod's label, or has no id to ask for, is left out. */
 export function groupByPod(sandboxes: readonly PodSandbox[], containers: readonly Container[]): GroupedLists {
   const pods = new Map<string, ListedPod>();
   const parts = new Map<string, string[]>();
@@ -35,7 +40,7 @@ export function groupByPod(sandboxes: readonly PodSandbox[], containers: readonl
     return pod;
   };
   for (const s of sandboxes) {
-    const pod = podOf(s.labels);
+    const pod = isNoId(s.id) ? null : podOf(s.labels);
     if (pod === null) continue;
     pod.sandboxIds.push(s.id);
     parts.get(pod.uid)?.push(`${s.id}:s${s.state}`);
@@ -43,7 +48,7 @@ export function groupByPod(sandboxes: readonly PodSandbox[], containers: readonl
     if (count !== undefined && s.state === 0) count.readySandboxes++;
   }
   for (const c of containers) {
-    const pod = podOf(c.labels);
+    const pod = isNoId(c.id) ? null : podOf(c.labels);
     if (pod === null) continue;
     pod.containers.push({ id: c.id, sandboxId: c.podSandboxId });
     parts.get(pod.uid)?.push(`${c.id}:${c.state}`);

@@ -34,7 +34,8 @@ export async function observePod(cri: CriClient, pod: ListedPod, at: number): Pr
 async function sandboxOf(cri: CriClient, podSandboxId: string): Promise<ObservedSandbox | null> {
   try {
     const { status } = await cri.runtime.podSandboxStatus({ podSandboxId });
-    return status === undefined ? null : observedSandbox(status);
+    // What it was asked for by is its id, whatever the answer says.
+    return status === undefined ? null : { ...observedSandbox(status), id: podSandboxId };
   } catch (error) {
     if (isCriError(error, 'NotFound')) return null;
     throw error;
@@ -44,7 +45,7 @@ async function sandboxOf(cri: CriClient, podSandboxId: string): Promise<Observed
 async function containerOf(cri: CriClient, containerId: string, sandboxId: string): Promise<ObservedContainer | null> {
   try {
     const { status } = await cri.runtime.containerStatus({ containerId });
-    return status === undefined ? null : observedContainer(status, sandboxId);
+    return status === undefined ? null : { ...observedContainer(status, sandboxId), id: containerId };
   } catch (error) {
     if (isCriError(error, 'NotFound')) return null;
     throw error;

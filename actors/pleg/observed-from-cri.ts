@@ -23,6 +23,12 @@ export function msFromNs(ns: string): number {
   return ns.length > 6 ? Number(ns.slice(0, -6)) : 0;
 }
 
+/** The count that the agent wrote on the container; the attempt in its name is the same, and stands in for what is no number. */
+function restartCountOf({ annotations, metadata }: ContainerStatus): number {
+  const written = annotations[ANNOTATION.restartCount] ?? '';
+  return /^\d{1,9}$/.test(written) ? Number(written) : (metadata?.attempt ?? 0);
+}
+
 /** A CRI ContainerStatus as the machines see it. */
 export function observedContainer(status: ContainerStatus, sandboxId: string): ObservedContainer {
   const { annotations } = status;
@@ -46,7 +52,7 @@ export function observedContainer(status: ContainerStatus, sandboxId: string): O
     imageId: status.imageId,
     logPath: status.logPath,
     hash: annotations[ANNOTATION.hash] ?? '',
-    restartCount: Number(annotations[ANNOTATION.restartCount] ?? status.metadata?.attempt ?? 0),
+    restartCount: restartCountOf(status),
     annotations,
     labels: status.labels,
     ...(log !== undefined && { terminationLogHostPath: log }),

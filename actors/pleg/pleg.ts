@@ -58,7 +58,7 @@ export class Pleg {
   private stopped = false;
   private lastRelist = 0;
   private lastStart = 0;
-  /** Start of the relist that was last taken in: an older one that comes late says nothing new. */
+  /** Start of the relist that was last taken in (`performance.now()`: the clock may be set): an older one that comes late says nothing new. */
   private newest = 0;
   private rate: RelistRate;
   private failed = false;
@@ -102,14 +102,14 @@ export class Pleg {
     void this.relist();
   }
 
-  /** The last look named this pod: the runtime holds something of it. */
+  /** The last look named this pod: the runtime holds something of it. Before the first list it may hold something of any. */
   holds(uid: string): boolean {
-    return this.listed.has(uid);
+    return this.lastRelist === 0 || this.listed.has(uid);
   }
 
   /** Error text when no relist has succeeded for longer than the threshold, else null (healthz and node Ready). */
   unhealthy(): string | null {
-    const age = this.options.now() - this.lastRelist;
+    const age = performance.now() - this.lastRelist;
     if (this.lastRelist === 0) return 'pleg has yet to be successful';
     const { thresholdMs } = this.rate;
     if (age <= thresholdMs) return null;
@@ -146,25 +146,26 @@ export class Pleg {
   private async relistOnce(): Promise<void> {
     const { cri, now, metrics, log } = this.options;
     const at = now();
-    if (this.lastStart !== 0) metrics.plegRelistInterval.observe((at - this.lastStart) / 1000);
-    this.lastStart = at;
+    const began = performance.now();
+    if (this.lastStart !== 0) metrics.plegRelistInterval.observe((began - this.lastStart) / 1000);
+    this.lastStart = began;
     try {
       const [sandboxes, containers] = await Promise.all([
         cri.runtime.listPodSandbox({}),
         cri.runtime.listContainers({}),
       ]);
-      if (this.stopped || at < this.newest) return;
-      this.newest = at;
+      if (this.stopped || began < this.newest) return;
+      this.newest = began;
       this.takeList(sandboxes.items, containers.containers, at);
       this.failed = false;
-      this.lastRelist = now();
-      metrics.plegLastSeen.set(this.lastRelist / 1000);
+      this.lastRelist = performance.now();
+      metrics.plegLastSeen.set(now() / 1000);
     } catch (error) {
       this.failed = true;
       log.debug({ err: error }, 'GenericPLEG: Unable to retrieve pods');
       this.options.onFailure?.();
     }
-    metrics.plegRelistDuration.observe((now() - at) / 1000);
+    metrics.plegRelistDuration.observe((performance.now() - began) / 1000);
   }
 
   private takeList(sandboxes: Sandboxes, containers: Containers, at: number): void {
@@ -224,6 +225,7 @@ export class Pleg {
   private async lookFresh(uid: string): Promise<void> {
     const { cri, now } = this.options;
     const at = now();
+    const began = performance.now();
     const labelSelector = { [LABEL.podUid]: uid };
     try {
       const [sandboxes, containers] = await Promise.all([
@@ -233,7 +235,7 @@ export class Pleg {
       const { pods, counts } = groupByPod(sandboxes.items, containers.containers);
       const pod = pods.get(uid);
       // A list that was asked for later knows better what there is.
-      if (at >= this.newest) {
+      if (began >= this.newest) {
         if (pod === undefined) this.listed.delete(uid);
         else this.listed.set(uid, pod);
         this.counts.set(uid, counts.get(uid) ?? null);

@@ -116,6 +116,13 @@ export async function refuseOtherMethods(app: FastifyInstance): Promise<void> {
 export function routeUpgrades(app: FastifyInstance, server: Server): void {
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on('error', () => socket.destroy());
+    const before = responseOn(socket);
+    if (before !== undefined) {
+      // It was sent along with an earlier request that is not answered yet: that answer is the connection's last.
+      before.shouldKeepAlive = false;
+      before.once('finish', () => socket.destroySoon());
+      return;
+    }
     const response = new ServerResponse(request);
     response.assignSocket(socket);
     // An answer without a change of protocol ends the connection.
@@ -127,6 +134,12 @@ export function routeUpgrades(app: FastifyInstance, server: Server): void {
     rememberUpgrade(request, { socket, head });
     app.routing(request, response);
   });
+}
+
+/** The answer that is under way on a connection; Node would throw, with nobody to catch it, if another were begun. */
+function responseOn(socket: Socket): ServerResponse | undefined {
+  const { _httpMessage } = socket as Socket & { _httpMessage?: ServerResponse | null };
+  return _httpMessage ?? undefined;
 }
 
 function redirect(method: string, reply: FastifyReply, location: string): FastifyReply {

@@ -2,6 +2,7 @@ import type { CriClient } from '../../cri/client/cri-client.ts';
 import { CriError } from '../../cri/client/cri-error.ts';
 import type { Effect, EffectCatalog, EffectType } from '../../machines/protocol/effects.ts';
 import type { EffectDone, EffectFailed } from '../../machines/protocol/messages.ts';
+import { diskTrouble } from '../host/disk-trouble.ts';
 import { hostEffects } from '../host/host-effects.ts';
 import type { HostSettings } from '../host/host-settings.ts';
 import { netEffects } from '../prober/net-effects.ts';
@@ -57,7 +58,7 @@ export function effectRunner(settings: RunnerSettings): (effect: Effect, podUid?
       if (effect.type === 'image.Status' && mayUseImage !== undefined)
         result = await usableImage(result as ImageStatus, { podUid, image: effect.params.image }, mayUseImage);
     } catch (thrown) {
-      error = errorOf(thrown);
+      error = errorOf(effect.type.startsWith('host.') ? await diskTrouble(thrown, host.rootDir) : thrown);
     }
     onDone(effect, (performance.now() - began) / 1000, error);
     const base = { at: now(), effect: effect.type, key: effect.key };

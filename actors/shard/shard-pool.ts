@@ -81,7 +81,7 @@ export class ShardPool {
   async start(): Promise<void> {
     for (let shard = 0; shard < this.options.shards; shard++) this.workers[shard] = this.launch(shard);
     await Promise.all(this.workers.map((w) => w.ready));
-    this.lastCheck = Date.now();
+    this.lastCheck = performance.now();
     this.watch = setInterval(() => this.check(), CHECK_MS);
   }
 
@@ -118,7 +118,7 @@ export class ShardPool {
       port,
       beat: new Int32Array(heartbeat),
       lastBeat: 0,
-      lastSeen: Date.now(),
+      lastSeen: performance.now(),
       abort,
       ready,
       loaded: false,
@@ -127,7 +127,7 @@ export class ShardPool {
     port.on('message', (message: FromShard) => {
       if (message.t === 'ready') {
         worker.loaded = true;
-        worker.lastSeen = Date.now();
+        worker.lastSeen = performance.now();
         answered();
       } else this.options.onMessage(shard, message);
     });
@@ -158,7 +158,8 @@ export class ShardPool {
 
   /** A silent worker is ended. When main itself was held up (a suspended machine, a busy core) nobody is to blame. */
   private check(): void {
-    const now = Date.now();
+    // Not the clock, which may be set: a hung worker must not be borne for an hour.
+    const now = performance.now();
     const heldUp = now - this.lastCheck > 4 * CHECK_MS;
     this.lastCheck = now;
     this.workers.forEach((worker, shard) => {
@@ -166,12 +167,12 @@ export class ShardPool {
       if (beat !== worker.lastBeat || heldUp) {
         worker.lastBeat = beat;
         worker.lastSeen = now;
-        this.options.metrics.shardHeartbeat.set({ shard: String(shard) }, now / 1000);
+        this.options.metrics.shardHeartbeat.set({ shard: String(shard) }, Date.now() / 1000);
         return;
       }
       if (now - worker.lastSeen < (worker.loaded ? SILENT_MS : LOADING_MS)) return;
       this.options.log.error(
-        { err: new ActorletError(nodeErrors.shardSilent, { shard, ms: now - worker.lastSeen }) },
+        { err: new ActorletError(nodeErrors.shardSilent, { shard, ms: Math.round(now - worker.lastSeen) }) },
         'Shard is silent',
       );
       // Taken off the list first, so that its end is not reported a second time.

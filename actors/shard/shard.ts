@@ -124,7 +124,9 @@ export class Shard {
     this.config.observe?.(this.rounds.step(uid, { message, effects, state, began, now: performance.now() }));
     this.journal?.step(n, uid, state, effects);
     if (state !== pod.state) this.tellState(pod, state);
-    for (const effect of effects) this.carryOut(pod, effect, message.at);
+    for (const effect of effects) if (effect.type !== 'pod.Finished') this.carryOut(pod, effect, message.at);
+    // Last: a report told after it would be taken for one of a pod that comes back under this UID.
+    for (const effect of effects) if (effect.type === 'pod.Finished') this.carryOut(pod, effect, message.at);
     this.arm(pod);
   }
 

@@ -28,6 +28,8 @@ const SETTLE_MS = 8;
 const SETTLE_MAX_MS = 100;
 /** Editors save by moving the old file away and the new one in: what is gone is looked for once more after this (ms). */
 const GONE_GRACE_MS = 40;
+/** Fields without effect that are not told again. */
+const MOST_REMEMBERED = 10_000;
 /** How often a path that cannot be watched (it or its parent does not exist) is looked for (ms). */
 const RETRY_MS = 1000;
 
@@ -46,6 +48,7 @@ export class FileSource {
   #running: Promise<void> | undefined;
   #emitted: Pod[] | undefined;
   #stopped = false;
+  #abort = new AbortController();
   #unwatchable = false;
   #unknownLogged = new Set<string>();
 
@@ -66,6 +69,7 @@ export class FileSource {
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#abort.abort();
     this.#watch.close();
     clearInterval(this.#poll);
     clearTimeout(this.#settle);
@@ -107,6 +111,7 @@ export class FileSource {
       if (this.#stopped) return;
       this.#options.onErrors([...errors, ...this.#sorted().flatMap((file) => file.errors)]);
     } catch (error) {
+      if (this.#stopped) return;
       // Nothing was learned, so nothing is removed; the next poll tries again.
       const problem = errnoOf(error) || (error instanceof Error ? error.message : String(error));
       const place = this.#path;
@@ -183,7 +188,7 @@ export class FileSource {
   async #refresh(path: string, dirty: ReadonlySet<string>): Promise<boolean> {
     const file = this.#files.get(path) ?? new ManifestFile(path, this.#options.nodeName);
     const named = path === this.#path || dirty.has(path.slice(this.#path.length + 1));
-    const there = await file.refresh(named, performance.now());
+    const there = await file.refresh(named, performance.now(), this.#abort.signal);
     if (!there) return !this.#files.has(path);
     this.#files.set(path, file);
     this.#warnOfUnknownFields(file);
@@ -194,13 +199,15 @@ export class FileSource {
     if (gone.length === 0) return;
     await pause(GONE_GRACE_MS);
     for (const path of gone)
-      if (!(await this.#files.get(path)?.refresh(true, performance.now()))) this.#files.delete(path);
+      if (!(await this.#files.get(path)?.refresh(true, performance.now(), this.#abort.signal)))
+        this.#files.delete(path);
   }
 
   #warnOfUnknownFields(file: ManifestFile): void {
     for (const field of file.unknownFields) {
       const key = `${file.path} ${field}`;
       if (this.#unknownLogged.has(key)) continue;
+      if (this.#unknownLogged.size >= MOST_REMEMBERED) this.#unknownLogged.clear();
       this.#unknownLogged.add(key);
       this.#options.log.warn({ path: file.path, field }, 'Unknown field in manifest has no effect');
     }

@@ -4,7 +4,7 @@ import { sourceErrors } from '../../machines/errors/source-errors.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import { type HeaderLists, httpGet } from './http-get.ts';
 import { fullName } from './manifest-file.ts';
-import { MAX_MANIFEST_BYTES, parseManifest } from './parse-manifest.ts';
+import { MAX_MANIFEST_BYTES, readManifest } from './parse-manifest.ts';
 
 /** What an {@link HttpSource} needs. */
 export interface HttpSourceOptions {
@@ -88,15 +88,16 @@ export class HttpSource {
       this.#body = undefined;
       return [new ActorletError(sourceErrors.urlEmpty, { place })];
     }
-    if (!this.#body?.equals(answer.body)) this.#take(answer.body);
+    if (!this.#body?.equals(answer.body)) await this.#take(answer.body);
     return this.#bodyErrors;
   }
 
   /** A bad pod does not take the good ones with it, and pods that ran before go on while anything is bad. */
-  #take(body: Buffer): void {
-    this.#body = body;
+  async #take(body: Buffer): Promise<void> {
     const origin = { kind: 'http', location: this.#options.url, nodeName: this.#options.nodeName } as const;
-    const { pods, errors, unknownFields } = parseManifest(body.toString('utf8'), origin, this.#place);
+    const { signal } = this.#abort;
+    const { pods, errors, unknownFields } = await readManifest(body.toString('utf8'), origin, this.#place, signal);
+    this.#body = body;
     this.#bodyErrors = errors;
     for (const field of unknownFields) {
       this.#options.log.warn({ url: this.#place, field }, 'Unknown field in manifest has no effect');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ActorletError } from '../../machines/errors/define.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { StaticOrigin } from '../../machines/sources/static-pod.ts';
-import { parseManifest } from './parse-manifest.ts';
+import { readManifest } from './parse-manifest.ts';
 import { lookAtFile } from './read-file.ts';
 
 /**
@@ -33,8 +33,8 @@ export class ManifestFile {
     return this.#kept.length === 0 ? this.#good : [...this.#good, ...this.#kept];
   }
 
-  /** Looks at the file; false when it is gone. `force`: read it even if size and times are the same. `at`: monotonic ms. */
-  async refresh(force: boolean, at: number): Promise<boolean> {
+  /** Looks at the file; false when it is gone. `force`: read it even if size and times are the same. `at`: monotonic ms. Rejects when `signal` aborts. */
+  async refresh(force: boolean, at: number, signal?: AbortSignal): Promise<boolean> {
     const look = await lookAtFile(this.path, force ? undefined : this.#signature);
     if (look.kind === 'gone') return false;
     if (look.kind === 'same') return true;
@@ -47,8 +47,8 @@ export class ManifestFile {
     }
     const digest = createHash('sha256').update(look.text).digest('hex');
     if (digest === this.#digest) return true;
+    const { pods, errors, unknownFields } = await readManifest(look.text, this.#origin, this.path, signal);
     this.#digest = digest;
-    const { pods, errors, unknownFields } = parseManifest(look.text, this.#origin);
     this.#turn(pods, errors, at);
     this.unknownFields = unknownFields;
     return true;

@@ -59,7 +59,7 @@ export class RunningOwnSource {
     const { nodeName, log, onPods, onErrors } = this.#links;
     const read = manifests.map((manifest, i) =>
       // The location counts for the uid of a pod without one: it must not change with the pod's position.
-      parseManifest(JSON.stringify(manifest), { kind: 'http', location: name, nodeName }, `${name}, pod ${i + 1}`),
+      parseManifest(textOf(manifest), { kind: 'http', location: name, nodeName }, `${name}, pod ${i + 1}`),
     );
     for (const field of read.flatMap((r) => r.unknownFields))
       log.warn({ source: name, field }, 'Unknown field in manifest has no effect');
@@ -72,5 +72,14 @@ export class RunningOwnSource {
     onErrors(errors);
     onPods(this.#before, Object.fromEntries(this.#before.map((pod) => [pod.metadata?.uid ?? '', name])));
     return errors;
+  }
+}
+
+/** What cannot be JSON (a cycle, a bigint, nothing at all) gets the error of text that is none; the other manifests go on. */
+function textOf(manifest: unknown): string {
+  try {
+    return JSON.stringify(manifest) ?? '{';
+  } catch {
+    return '{';
   }
 }

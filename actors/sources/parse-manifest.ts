@@ -6,7 +6,8 @@ import type { Pod } from '../../machines/protocol/api-types.ts';
 import { canonicalJson } from '../../machines/sources/canonical-json.ts';
 import { decodePod, finishPod, type PodCandidate, podsIn } from '../../machines/sources/read-document.ts';
 import { originText, type StaticOrigin } from '../../machines/sources/static-pod.ts';
-import { parseDocuments } from './parse-documents.ts';
+import { parseApart } from './parse-apart.ts';
+import { parseDocuments, parseJson, type ParsedDocument } from './parse-documents.ts';
 
 /** Greatest size of a manifest, in bytes (kubelet: maxConfigLength). A manifest must be smaller. */
 export const MAX_MANIFEST_BYTES = 10 * 1024 * 1024;
@@ -19,10 +20,29 @@ export interface ParsedManifest {
   unknownFields: string[];
 }
 
+/** YAML of more characters than this is parsed in a thread of its own: the parser takes up to a minute for what may stand in a manifest. */
+const APART = 64 * 1024;
+/** Errors of one manifest that are told one by one, problems of one pod, and fields without effect. */
+const MOST_TOLD = 100;
+
+/** As {@link parseManifest}, but never holds this thread for long. Ends early, with what it has, when `signal` aborts. */
+export async function readManifest(
+  text: string,
+  origin: StaticOrigin,
+  place = origin.location,
+  signal?: AbortSignal,
+): Promise<ParsedManifest> {
+  if (text.length <= APART || parseJson(text) !== undefined) return parseManifest(text, origin, place);
+  return podsOf(await parseApart(text, signal), origin, place);
+}
+
 /** Reads all pods of a manifest and makes them static pods of the node. `place`: how errors call the manifest. */
 export function parseManifest(text: string, origin: StaticOrigin, place = origin.location): ParsedManifest {
+  return podsOf(parseDocuments(text), origin, place);
+}
+
+function podsOf(documents: readonly ParsedDocument[], origin: StaticOrigin, place: string): ParsedManifest {
   const manifest: ParsedManifest = { pods: [], errors: [], unknownFields: [] };
-  const documents = parseDocuments(text);
   if (documents.length === 0) manifest.errors.push(new ActorletError(sourceErrors.emptyFile, { place }));
   for (const { number: document, value, problem } of documents) {
     if (problem !== undefined) {
@@ -37,6 +57,12 @@ export function parseManifest(text: string, origin: StaticOrigin, place = origin
     }
     for (const candidate of candidates) readPod(candidate, document, origin, place, manifest);
   }
+  const { errors, unknownFields } = manifest;
+  if (errors.length > MOST_TOLD) {
+    const count = errors.length - MOST_TOLD;
+    errors.splice(MOST_TOLD, count, new ActorletError(sourceErrors.moreErrors, { place, count }));
+  }
+  manifest.unknownFields = unknownFields.slice(0, MOST_TOLD);
   return manifest;
 }
 
@@ -49,7 +75,8 @@ function readPod(
 ): void {
   const decoded = decodePod(candidate);
   const { pod, problems } = finishPod(decoded, origin, manifestHash(decoded.pod, origin));
-  into.unknownFields.push(...decoded.unknownFields.map((field) => `document ${document}: ${candidate.prefix}${field}`));
+  for (const field of decoded.unknownFields.slice(0, MOST_TOLD))
+    into.unknownFields.push(`document ${document}: ${candidate.prefix}${field}`);
   if (problems.length === 0) {
     into.pods.push(pod);
     return;
@@ -61,7 +88,9 @@ function readPod(
 }
 
 function joined(problems: readonly FieldProblem[], prefix = ''): string {
-  return problems.map((problem) => prefix + problemText(problem)).join('; ');
+  const told = problems.slice(0, MOST_TOLD).map((problem) => prefix + problemText(problem));
+  if (problems.length > MOST_TOLD) told.push(`and ${problems.length - MOST_TOLD} more problems`);
+  return told.join('; ');
 }
 
 /** Identity of a static pod without `metadata.uid`: 32 hex digits from its content and where it was read. */

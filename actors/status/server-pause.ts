@@ -3,6 +3,8 @@ import { ApiStatusError } from '../api/api-client.ts';
 /** First and longest pause, ms: an API server that is back is noticed within seconds even if nobody tells. */
 const FIRST_MS = 200;
 const LONGEST_MS = 4_000;
+/** Nobody waits so long for a request: the clock was set back since, ms. */
+export const TOO_LONG_MS = 600_000;
 
 /** `base` doubled with each failure up to `longest`, give or take a quarter, so that nodes do not call in step. */
 export function backOffMs(failures: number, base: number, longest: number): number {
@@ -29,7 +31,7 @@ export class ServerPause {
 
   failed(error: unknown, now: number): void {
     // Requests that were under way together are one failure.
-    if (this.away && now < this.until) return;
+    if (this.away && now < this.until && this.until - now < TOO_LONG_MS) return;
     this.failures++;
     const asked = error instanceof ApiStatusError ? error.retryAfterSeconds * 1000 : 0;
     this.until = now + Math.max(asked, backOffMs(this.failures, FIRST_MS, LONGEST_MS));

@@ -5,7 +5,7 @@ import { isTerminalPhase } from '../../machines/status/phase.ts';
 import { statusPatch } from '../../machines/status/status-patch.ts';
 import type { StatusPatch } from '../../machines/status/status-patch.ts';
 import { terminatedStatus } from '../../machines/status/terminated-status.ts';
-import { withWaitingReasons } from '../../machines/status/waiting-reason.ts';
+import { withoutCreated } from '../../machines/status/created-containers.ts';
 import type { PodReport } from '../shard/shard-protocol.ts';
 import type { ApiPod } from './api-pods.ts';
 
@@ -64,7 +64,7 @@ export function patchFor(
   at: number,
 ): Extract<NextStep, { do: 'patch' }> | null {
   const last = CLEANED.has(report.state) ? terminatedStatus(pod, report.status) : report.status;
-  const own = withWaitingReasons(last, pod);
+  const own = withoutCreated(last, api.status, pod);
   const { status, refused } = mergePodStatus({
     pod,
     api: api.status,

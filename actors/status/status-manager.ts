@@ -9,7 +9,7 @@ import type { PodReport } from '../shard/shard-protocol.ts';
 import { ApiPods } from './api-pods.ts';
 import type { ApiPod } from './api-pods.ts';
 import { deleteNow, isGone, patchStatus } from './pod-requests.ts';
-import { backOffMs, isServerTrouble, ServerPause } from './server-pause.ts';
+import { backOffMs, isServerTrouble, ServerPause, TOO_LONG_MS } from './server-pause.ts';
 import { nextStep, patchFor } from './status-entry.ts';
 import type { NextStep, StatusEntry } from './status-entry.ts';
 import { isMinor } from '../../machines/status/status-patch.ts';
@@ -188,7 +188,7 @@ export class StatusManager {
       const entry = this.entries.get(uid);
       if (entry?.inFlight) continue;
       const due = entry === undefined ? 0 : Math.max(entry.notBefore, entry.holdUntil, this.pause.until);
-      if (due > at) {
+      if (due > at && due - at < TOO_LONG_MS) {
         wakeAt = Math.min(wakeAt, due);
         continue;
       }

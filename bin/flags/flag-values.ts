@@ -11,10 +11,10 @@ const good = (value: unknown): FlagValue => ({ ok: true, value });
 const bad = (accepted: string): FlagValue => ({ ok: false, accepted });
 
 /** Go's strconv.ParseBool. */
-const TRUTHS: Readonly<Record<string, boolean>> = {
-  ...Object.fromEntries(['1', 't', 'T', 'TRUE', 'true', 'True'].map((word) => [word, true])),
-  ...Object.fromEntries(['0', 'f', 'F', 'FALSE', 'false', 'False'].map((word) => [word, false])),
-};
+const TRUTHS: ReadonlyMap<string, boolean> = new Map([
+  ...['1', 't', 'T', 'TRUE', 'true', 'True'].map((word) => [word, true] as const),
+  ...['0', 'f', 'F', 'FALSE', 'false', 'False'].map((word) => [word, false] as const),
+]);
 
 /** What is accepted, by kind; for errors and for `--help`. */
 export function acceptedForm(spec: FlagSpec): string {
@@ -56,7 +56,7 @@ export function readFlagValue(spec: FlagSpec, raw: readonly string[]): FlagValue
   const last = raw.at(-1) ?? '';
   switch (spec.kind) {
     case 'bool':
-      return last in TRUTHS ? good(TRUTHS[last]) : bad(accepted);
+      return TRUTHS.has(last) ? good(TRUTHS.get(last)) : bad(accepted);
     case 'int':
       return /^[+-]?\d+$/.test(last) && Number.isSafeInteger(Number(last)) ? good(Number(last)) : bad(accepted);
     case 'duration':
@@ -97,6 +97,7 @@ function readMap(spec: FlagSpec, raw: readonly string[], accepted: string): Flag
     // A label may have no value at all.
     if (at < 0 && spec.name !== 'node-labels') return bad(accepted);
     const [key, value] = at < 0 ? [piece, ''] : [piece.slice(0, at), piece.slice(at + 1)];
+    if (key.trim() === '__proto__') return bad(accepted);
     out[key.trim()] = value.trim();
   }
   return good(out);
@@ -107,8 +108,8 @@ function readGates(raw: readonly string[], accepted: string): FlagValue {
   for (const piece of pieces(raw)) {
     if (piece === '') continue;
     const [key = '', value, ...more] = piece.split('=').map((part) => part.trim());
-    const truth = value === undefined || more.length > 0 ? undefined : TRUTHS[value];
-    if (truth === undefined) return bad(accepted);
+    const truth = value === undefined || more.length > 0 ? undefined : TRUTHS.get(value);
+    if (truth === undefined || key === '__proto__') return bad(accepted);
     out[key] = truth;
   }
   return good(out);
@@ -147,13 +148,18 @@ function readReservedMemory(raw: readonly string[], accepted: string): FlagValue
 }
 
 function readHeaders(list: readonly string[], accepted: string): FlagValue {
-  const out: Record<string, string[]> = {};
+  // A header may be called `constructor`.
+  const out = new Map<string, string[]>();
   for (const text of list) {
     const at = text.indexOf(':');
     if (at < 0) return bad(accepted);
-    (out[text.slice(0, at).trim()] ??= []).push(text.slice(at + 1).trim());
+    const name = text.slice(0, at).trim();
+    if (name === '__proto__') return bad(accepted);
+    const values = out.get(name) ?? [];
+    values.push(text.slice(at + 1).trim());
+    out.set(name, values);
   }
-  return good(out);
+  return good(Object.fromEntries(out));
 }
 
 function readVmodule(list: readonly string[], accepted: string): FlagValue {

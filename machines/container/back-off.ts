@@ -12,22 +12,28 @@ export interface BackOff {
 /** A container (or an image) that gave no trouble for so long starts from the first delay again, whatever the longest delay is (kubelet `HasExpiredFunc`), ms. */
 export const BACK_OFF_EXPIRES_MS = 600_000;
 
+/** The runtime reads the same clock a moment earlier or later, ms. */
+const CLOCKS_DIFFER_MS = 5_000;
+
 function expired(entry: BackOff, eventAt: number): boolean {
   return eventAt - entry.since > BACK_OFF_EXPIRES_MS;
 }
 
 /**
  * Until when a container that finished at `finishedAt` must wait; null when it may start now.
- * The rule is kubelet's `IsInBackOffSince`: the delay counts from the moment the container ended.
+ * The rule is kubelet's `IsInBackOffSince`: the delay counts from the moment the container ended. An end in the future is
+ * one of before the clock was set back (kubelet waits until that time comes again): then it counts from the last start.
  */
 export function waitsUntil(entry: BackOff | null, finishedAt: number, at: number): number | null {
-  if (entry === null || expired(entry, finishedAt)) return null;
-  const until = finishedAt + entry.delayMs;
+  const ended = entry !== null && finishedAt > at + CLOCKS_DIFFER_MS ? entry.since : finishedAt;
+  if (entry === null || expired(entry, ended)) return null;
+  const until = ended + entry.delayMs;
   return at < until ? until : null;
 }
 
 /** The entry after one more start: first 10 s (or the maximum, when that is less), then doubled up to `maxMs`. */
 export function nextBackOff(entry: BackOff | null, eventAt: number, at: number, maxMs: number): BackOff {
-  if (entry === null || expired(entry, eventAt)) return { delayMs: Math.min(INITIAL_BACK_OFF_MS, maxMs), since: at };
+  const ended = entry !== null && eventAt > at + CLOCKS_DIFFER_MS ? entry.since : eventAt;
+  if (entry === null || expired(entry, ended)) return { delayMs: Math.min(INITIAL_BACK_OFF_MS, maxMs), since: at };
   return { delayMs: Math.min(entry.delayMs * 2, maxMs), since: at };
 }

@@ -57,4 +57,14 @@ export const hostErrors = defineErrors('HOST', {
     'Refused to delete {path}: it is on another file system than {root}.',
     'Unmount it; the removal is tried again.',
   ],
+  diskFull: [
+    12,
+    'No space is left for {path}: {problem}.',
+    'Free space (df -h, and df -i for inodes) on its file system; it is tried again until there is some.',
+  ],
+  diskReadOnly: [
+    13,
+    'The file system of {path} is read-only: {problem}.',
+    'See dmesg for the reason, repair the disk and remount it writable; it is tried again until it is.',
+  ],
 });

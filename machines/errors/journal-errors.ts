@@ -37,6 +37,11 @@ export const journalErrors = defineErrors('JRN', {
     'No pod {pod} is in the journal files given.',
     'Name it by namespace/name or UID, as `actorlet pods` shows it.',
   ],
+  unusable: [
+    9,
+    'What the journal says of {pod} makes no sense: {problem}.',
+    'The files are damaged; run `actorlet replay` on them to see where, and use what stands before it, or another copy.',
+  ],
   unknownMoment: [
     8,
     '{flag} {value} is neither a message number nor a time.',

@@ -14,7 +14,7 @@ export const nodeErrors = defineErrors('NOD', {
     'The pod keeps its last state and the next message is tried anew; replay its journal to see the step.',
   ],
   userNamespaces: [
-    5,
+    7,
     'User namespaces cannot be given out: {problem}.',
     'See userNamespaces.idsPerPod in the configuration, the ids of user kubelet (getsubids kubelet), and the file userns in the folder of each pod.',
   ],
@@ -31,6 +31,6 @@ export const nodeErrors = defineErrors('NOD', {
   checkpointUnwritten: [
     6,
     'The checkpoint {path} could not be written: {problem}.',
-    'Make room on the disk of the root directory; the next change writes it again.',
+    'Make room on the disk of the root directory, or remount it writable; it is tried again every ten seconds.',
   ],
 });

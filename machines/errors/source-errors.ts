@@ -54,6 +54,7 @@ export const sourceErrors = defineErrors('SRC', {
     'The path for static pods, {place}, is neither a folder nor a regular file.',
     'Let staticPodPath (--pod-manifest-path) name a folder or one file.',
   ],
+  moreErrors: [15, '{count} more errors in {place}.', 'Correct the first ones; the others are told then.'],
   ownBesideUrl: [
     14,
     'An own source of pods and staticPodURL {place} were given; both are source http.',

@@ -21,7 +21,7 @@ export class SimilarEvents {
   /** Notes an event of the group; true when it is to be combined with the others. */
   combine(group: string, message: string, at: number): boolean {
     let similar = this.groups.get(group);
-    if (!similar || at - similar.lastAt > INTERVAL_MS) similar = { messages: new Set(), lastAt: at };
+    if (!similar || Math.abs(at - similar.lastAt) > INTERVAL_MS) similar = { messages: new Set(), lastAt: at };
     similar.messages.add(message);
     similar.lastAt = at;
     this.groups.set(group, similar);

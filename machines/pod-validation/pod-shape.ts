@@ -1,3 +1,5 @@
+import { AFFINITY_SHAPE } from './affinity-shape.ts';
+import { STATUS_SHAPE } from './status-shape.ts';
 import { fields, list, map, type Shape } from './shape.ts';
 import { VOLUME_SHAPE } from './volume-shape.ts';
 
@@ -134,7 +136,7 @@ const container: Record<string, Shape> = {
 /** `spec` of a pod. */
 export const POD_SPEC_SHAPE: Shape = fields({
   activeDeadlineSeconds: 'int64',
-  affinity: 'any',
+  affinity: AFFINITY_SHAPE,
   automountServiceAccountToken: 'bool',
   containers: list(fields(container)),
   initContainers: list(fields(container)),
@@ -203,5 +205,5 @@ export const POD_SHAPE: Shape = fields({
   kind: 'string',
   metadata: META_SHAPE,
   spec: POD_SPEC_SHAPE,
-  status: 'any',
+  status: STATUS_SHAPE,
 });

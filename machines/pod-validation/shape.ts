@@ -1,5 +1,5 @@
 import { isQuantity } from '../quantity.ts';
-import { invalid, type FieldProblem } from './problem.ts';
+import { invalid, type FieldProblem, problemText } from './problem.ts';
 
 /** What JSON type a field has. `int32` and `int64` are whole numbers; `quantity` accepts numbers too and becomes a string. */
 export type Shape =
@@ -39,6 +39,12 @@ export function readShape(input: unknown, shape: Shape, path = ''): ShapeReading
   return reading;
 }
 
+/** What of a value does not fit a shape, in a line; undefined when all does. Fields that the shape lacks may be anything. */
+export function shapeProblem(input: unknown, shape: Shape): string | undefined {
+  const { problems } = readShape(input, shape);
+  return problems.length === 0 ? undefined : problems.slice(0, 5).map(problemText).join('; ');
+}
+
 function read(input: unknown, shape: Shape, path: string, into: ShapeReading): unknown {
   if (typeof shape === 'string') return readScalar(input, shape, path, into);
   if ('list' in shape) {
@@ -57,9 +63,19 @@ function read(input: unknown, shape: Shape, path: string, into: ShapeReading): u
     const inner = 'map' in shape ? shape.map : Object.hasOwn(shape.fields, key) ? shape.fields[key] : undefined;
     const at = 'map' in shape ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
     if (inner === undefined) into.unknown.push(at);
-    else if (key !== '__proto__') out[key] = read(value, inner, at, into);
+    else if (isTrap(key, inner)) into.problems.push(invalid(path || '(document)', key, 'is no name'));
+    else {
+      const fitting = read(value, inner, at, into);
+      // A map of texts that held `undefined` would be none.
+      if (fitting !== undefined) out[key] = fitting;
+    }
   }
   return out;
+}
+
+/** A plain object cannot hold `__proto__`, and seems to hold an amount of `constructor` and its like; no resource is called so. */
+function isTrap(key: string, inner: Shape): boolean {
+  return key === '__proto__' || (inner === 'quantity' && key in Object.prototype);
 }
 
 function zero(shape: Shape): unknown {

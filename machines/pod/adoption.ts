@@ -1,3 +1,4 @@
+import { entryOf } from '../entry-of.ts';
 import type { PodMessage } from '../protocol/messages.ts';
 import { isTerminalPhase } from '../status/phase.ts';
 import { bornContainer, bornProbe, probesOf, tellContainer, tellProbe } from './children.ts';
@@ -15,6 +16,11 @@ function reject(draft: Draft, { reason, message }: { reason: string; message: st
   beginTermination(draft, { reason, message: `Pod was rejected: ${message}`, gracePeriodSeconds: 0 }, 'Failed');
 }
 
+/** A copy that did not begin in the future: the clock may have been set back since it was remembered. */
+function begun<T extends { since: number }>(remembered: T | undefined, at: number): T | null {
+  return remembered === undefined ? null : { ...remembered, since: Math.min(remembered.since, at) };
+}
+
 /**
  * A pod begins, or is taken over from an agent (or worker) that ended: what the runtime holds is adopted as it
  * is, never restarted; the memory gives back what the runtime does not know.
@@ -29,14 +35,14 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
   context.adopted = (observed?.containers ?? []).filter((c) => c.state === 'running').map((c) => c.id);
   for (const owner of specContainers(context.pod)) {
     const { name } = owner.container;
-    const kept = memory?.containers[name];
+    const kept = entryOf(memory?.containers, name);
     const born = bornContainer(name, owner.kind);
     own(draft, 'containers')[name] = {
       value: born.value,
       context: {
         ...born.context,
-        backOff: kept?.backOff ?? null,
-        imageBackOff: kept?.imageBackOff ?? null,
+        backOff: begun(kept?.backOff, draft.at),
+        imageBackOff: begun(kept?.imageBackOff, draft.at),
         preStopDone: kept?.preStopDone ?? '',
       },
     };
@@ -50,10 +56,12 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
       const place = context.probes[key];
       if (known !== undefined && known.containerId === seen.id && place !== undefined) {
         const { result, outcome, run, nextAt } = known;
+        const latest = draft.at + Math.max(probe.periodSeconds ?? 10, probe.initialDelaySeconds ?? 0) * 1000;
+        const due = Math.min(latest, Math.max(draft.at, nextAt));
         const onHold = kind === 'startup' && result === 'success';
         own(draft, 'probes')[key] = {
           value: onHold ? 'onHold' : place.value,
-          context: { ...place.context, result, outcome, run, deadline: onHold ? null : Math.max(draft.at, nextAt) },
+          context: { ...place.context, result, outcome, run, deadline: onHold ? null : due },
         };
       } else if (kind === 'startup' && place !== undefined) {
         // Without memory, a container that has run for long has started (kubelet seeds sidecars the same way).
@@ -70,7 +78,7 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
   }
   for (const [id, text] of Object.entries(memory?.messages ?? {})) own(draft, 'messages')[id] = text;
   adoptResize(draft, memory?.resize);
-  if (memory?.termination !== undefined) context.termination = { ...memory.termination };
+  if (memory?.termination !== undefined) context.termination = begun(memory.termination, draft.at);
   const { deletionTimestamp, deletionGracePeriodSeconds } = context.pod.metadata ?? {};
   if (deletionTimestamp !== undefined && context.termination === null) {
     beginTermination(draft, { reason: 'Deleted', message: '', gracePeriodSeconds: deletionGracePeriodSeconds }, null);

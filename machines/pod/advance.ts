@@ -1,3 +1,4 @@
+import { entryOf } from '../entry-of.ts';
 import type { Decision } from '../machine-step/act.ts';
 import { statePath } from '../machine-step/step.ts';
 import { containerHash } from '../container-config/container-hash.ts';
@@ -9,6 +10,7 @@ import { collectGarbage, planTerminated, readMessages, readsMessages } from './c
 import type { Draft } from './draft.ts';
 import { forgetTasks, openDraft, own } from './draft.ts';
 import { adopt } from './adoption.ts';
+import { followClock } from './clock-step.ts';
 import { leftOver } from './left-over.ts';
 import { mergeObserved, newestOf } from './observation.ts';
 import { takeOutcome } from './outcomes.ts';
@@ -27,6 +29,7 @@ import { volumesChanged } from './volume-plan.ts';
  */
 export function advance(context: PodContext, message: PodMessage): Decision<PodContext> {
   const draft = openDraft(context, message.at);
+  if (message.type === 'clock.steppedBack') followClock(draft, message.byMs);
   fireTimers(draft);
   take(draft, message);
   if (!draft.context.finished) {
@@ -85,6 +88,7 @@ function take(draft: Draft, message: PodMessage): void {
       volumesChanged(draft);
       break;
     case 'timer':
+    case 'clock.steppedBack':
       break;
     default:
       takeOutcome(draft, message);
@@ -152,8 +156,8 @@ function lookAround(draft: Draft): void {
   const { context } = draft;
   for (const { container, kind } of specContainers(context.pod)) {
     const seen = newestOf(context.observed, container.name);
-    const place = context.containers[container.name] ?? bornContainer(container.name, kind);
-    if (context.containers[container.name] === undefined) own(draft, 'containers')[container.name] = place;
+    const place = entryOf(context.containers, container.name) ?? bornContainer(container.name, kind);
+    if (entryOf(context.containers, container.name) === undefined) own(draft, 'containers')[container.name] = place;
     if (leftOver(context, seen)) continue;
     const value = statePath(place.value);
     const holdsRunning = value === 'running' || value === 'starting.postStart' || value.startsWith('stopping');

@@ -1,3 +1,4 @@
+import { entryOf } from '../entry-of.ts';
 import { containerHash } from '../container-config/container-hash.ts';
 import type { ContainerContext, ContainerEvent, ContainerWorld } from '../container/container-context.ts';
 import { containerMachine } from '../container/container-machine.ts';
@@ -20,9 +21,9 @@ type Bare<E> = E extends unknown ? Omit<E, 'world'> : never;
 export function tellContainer(draft: Draft, name: string, event: Bare<ContainerEvent>): void {
   const found = specContainer(draft.context.pod, name);
   if (found === null) return;
-  const before = draft.context.containers[name] ?? bornContainer(name, found.kind);
+  const before = entryOf(draft.context.containers, name) ?? bornContainer(name, found.kind);
   if (!hears(containerMachine, before.value, event.type)) {
-    if (draft.context.containers[name] === undefined) own(draft, 'containers')[name] = before;
+    if (entryOf(draft.context.containers, name) === undefined) own(draft, 'containers')[name] = before;
     return;
   }
   const world = containerWorld(draft, found, before.context);

@@ -1,3 +1,4 @@
+import { entryOf } from '../entry-of.ts';
 import { podCgroup } from '../qos/pod-cgroup.ts';
 import type { ObservedContainer } from '../protocol/observed.ts';
 import { statePath } from '../machine-step/step.ts';
@@ -19,7 +20,7 @@ export function logLinkName(draft: Draft, container: ObservedContainer): string 
 export function readMessages(draft: Draft): void {
   const { context } = draft;
   for (const c of context.observed?.containers ?? []) {
-    if (c.state !== 'exited' || context.messages[c.id] !== undefined) continue;
+    if (c.state !== 'exited' || entryOf(context.messages, c.id) !== undefined) continue;
     const path = c.terminationLogHostPath ?? '';
     const fallback =
       c.annotations['io.kubernetes.container.terminationMessagePolicy'] === 'FallbackToLogsOnError' && c.exitCode !== 0;
@@ -44,7 +45,7 @@ export function collectGarbage(draft: Draft): void {
   const { context } = draft;
   const observed = context.observed;
   if (observed === null) return;
-  const ownId = (c: ObservedContainer) => context.containers[c.name]?.context.id ?? '';
+  const ownId = (c: ObservedContainer) => entryOf(context.containers, c.name)?.context.id ?? '';
   const isOwn = (c: ObservedContainer) => ownId(c) === c.id;
   const dead = new Map<string, ObservedContainer[]>();
   for (const c of observed.containers) {
@@ -53,14 +54,15 @@ export function collectGarbage(draft: Draft): void {
     // the answer of its own CreateContainer is under way.
     if (
       c.state === 'created' &&
-      (isOwn(c) || statePath(context.containers[c.name]?.value ?? '') === 'starting.creating')
+      (isOwn(c) || statePath(entryOf(context.containers, c.name)?.value ?? '') === 'starting.creating')
     )
       continue;
     dead.set(c.name, [...(dead.get(c.name) ?? []), c]);
   }
   for (const list of dead.values()) {
     const left = list.filter((c) => leftOver(context, c));
-    const ended = list.filter((c) => !left.includes(c));
+    // By number, whatever the clock said: the last one's number is the pod's count of restarts.
+    const ended = list.filter((c) => !left.includes(c)).sort((a, b) => b.restartCount - a.restartCount);
     for (const c of [...ended.slice(KEPT_DEAD), ...left]) removeContainer(draft, c);
   }
   for (const sandbox of observed.sandboxes.slice(1)) {

@@ -1,3 +1,4 @@
+import { entryOf } from '../entry-of.ts';
 import type { ObservedContainer } from '../protocol/observed.ts';
 import type { PodContext } from './pod-context.ts';
 
@@ -15,7 +16,7 @@ const REMOVE_TRIES = 3;
  * name is taken, so the next one has to be a restart.
  */
 export function leftOver(context: Pick<PodContext, 'containers' | 'tasks'>, seen: ObservedContainer | null): boolean {
-  if (seen === null || seen.id === (context.containers[seen.name]?.context.id ?? '')) return false;
+  if (seen === null || seen.id === (entryOf(context.containers, seen.name)?.context.id ?? '')) return false;
   if ((context.tasks[`container.remove/${seen.id}`]?.failures ?? 0) >= REMOVE_TRIES) return false;
   return seen.state === 'created' || (seen.state === 'exited' && seen.startedAt <= 0 && BROKEN_OFF.test(seen.message));
 }

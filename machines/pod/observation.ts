@@ -7,9 +7,11 @@ import { sameJson } from './same-json.ts';
  * Merges what PLEG saw. What an own call told after the observation began stays: a container that was
  * created meanwhile is not "gone" because an older list lacks it (kubelet's cache "newer than", C7).
  */
-export function mergeObserved(draft: Draft, seen: ObservedPod): void {
+export function mergeObserved(draft: Draft, told: ObservedPod): void {
   const { context } = draft;
   const before = context.observed;
+  // A look cannot have begun after its message was sent, unless the clock was set back in between.
+  const seen = told.at <= draft.at ? told : { ...told, at: draft.at };
   if (before !== null && seen.at < before.at) return;
   // Within one millisecond nobody knows which is newer: the own call counts, and another look is asked for.
   const newer = (id: string) => (context.fresh[id] ?? 0) >= seen.at;
@@ -20,7 +22,7 @@ export function mergeObserved(draft: Draft, seen: ObservedPod): void {
   for (const c of before?.containers ?? []) if (newer(c.id)) containers.push(c);
   context.observed = {
     ...seen,
-    sandboxes: sandboxes.sort(newestFirst),
+    sandboxes: sandboxes.sort(newestSandboxFirst),
     containers: containers.sort(newestFirst),
   };
   const { fresh } = context;
@@ -36,14 +38,13 @@ function kept<T extends { id: string }>(before: readonly T[] | undefined, seen: 
   });
 }
 
-interface Aged {
-  createdAt: number;
-  restartCount?: number;
-  attempt?: number;
+function newestFirst(a: ObservedContainer, b: ObservedContainer): number {
+  return b.createdAt - a.createdAt || b.restartCount - a.restartCount;
 }
 
-function newestFirst(a: Aged, b: Aged): number {
-  return b.createdAt - a.createdAt || (b.restartCount ?? b.attempt ?? 0) - (a.restartCount ?? a.attempt ?? 0);
+/** By number first: a clock that was set back makes the newer one look older. */
+function newestSandboxFirst(a: ObservedSandbox, b: ObservedSandbox): number {
+  return b.attempt - a.attempt || b.createdAt - a.createdAt;
 }
 
 function current(draft: Draft): ObservedPod {
@@ -88,7 +89,7 @@ export function dropContainer(draft: Draft, id: string): void {
 export function putSandbox(draft: Draft, sandbox: ObservedSandbox): void {
   const observed = current(draft);
   const others = observed.sandboxes.filter((s) => s.id !== sandbox.id);
-  draft.context.observed = { ...observed, sandboxes: [sandbox, ...others].sort(newestFirst) };
+  draft.context.observed = { ...observed, sandboxes: [sandbox, ...others].sort(newestSandboxFirst) };
   own(draft, 'fresh')[sandbox.id] = draft.at;
 }
 
@@ -99,9 +100,12 @@ export function dropSandbox(draft: Draft, id: string): void {
   own(draft, 'fresh')[id] = draft.at;
 }
 
-/** Newest container under a name, whatever its sandbox. */
+/** Newest container under a name, whatever its sandbox: by number first, for a clock that was set back makes it look older. */
 export function newestOf(observed: ObservedPod | null, name: string): ObservedContainer | null {
-  return observed?.containers.find((c) => c.name === name) ?? null;
+  let newest: ObservedContainer | null = null;
+  for (const c of observed?.containers ?? [])
+    if (c.name === name && (newest === null || c.restartCount > newest.restartCount)) newest = c;
+  return newest;
 }
 
 /** Newest sandbox. */

@@ -103,6 +103,7 @@ export const podMachine = machine.createMachine({
     'pod.observed': advancing,
     'pod.sync': advancing,
     'pod.refresh': advancing,
+    'clock.steppedBack': advancing,
     'runtime.state': advancing,
     timer: advancing,
     'effect.done': advancing,

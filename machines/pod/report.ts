@@ -1,3 +1,4 @@
+import { entryOf } from '../entry-of.ts';
 import type { PodStatus } from '../protocol/api-types.ts';
 import type { PodMemory } from '../protocol/memory.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
@@ -99,7 +100,7 @@ function inputsOf(draft: Draft, containers: Record<string, ContainerDecision>): 
     const decision = containers[container.name];
     out.push(decision?.ready, decision?.started, decision?.waiting);
   }
-  for (const c of observed?.containers ?? []) out.push(c, messages[c.id]);
+  for (const c of observed?.containers ?? []) out.push(c, entryOf(messages, c.id));
   out.push('sandboxes');
   for (const s of observed?.sandboxes ?? []) out.push(s);
   out.push('ips');
@@ -150,6 +151,9 @@ function withMessages({ observed, messages }: PodContext): ObservedPod | null {
   if (observed === null) return null;
   return {
     ...observed,
-    containers: observed.containers.map((c) => (messages[c.id] ? { ...c, message: messages[c.id] ?? c.message } : c)),
+    containers: observed.containers.map((c) => {
+      const message = entryOf(messages, c.id);
+      return message ? { ...c, message } : c;
+    }),
   };
 }

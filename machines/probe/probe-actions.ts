@@ -38,7 +38,8 @@ export function begin(context: ProbeContext, event: ProbeEvent): Out {
 
 function firstRunAt(context: ProbeContext, { world }: ProbeEvent): number | null {
   if (context.kind === 'startup' ? false : !world.started) return null;
-  return Math.max(world.at, world.startedAt + (world.probe.initialDelaySeconds ?? 0) * 1000);
+  // A start in the future is one of before the clock was set back.
+  return Math.max(world.at, Math.min(world.startedAt, world.at) + (world.probe.initialDelaySeconds ?? 0) * 1000);
 }
 
 /** The container started meanwhile: liveness and readiness become due. */

@@ -38,6 +38,8 @@ export type PodMessage =
   | { type: 'pod.observed'; at: number; observed: ObservedPod }
   /** Resync: look again at what is wanted and what is seen. */
   | { type: 'pod.sync'; at: number }
+  /** The node's clock was set back by so many ms; `at` is the new time. */
+  | { type: 'clock.steppedBack'; at: number; byMs: number }
   | { type: 'runtime.state'; at: number; runtimeReady: boolean; networkReady: boolean }
   /** A deadline of `context.timers` has come. */
   | { type: 'timer'; at: number }

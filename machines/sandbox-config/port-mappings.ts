@@ -1,3 +1,4 @@
+import { entryOf } from '../entry-of.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import type { SandboxConfig } from '../protocol/cri-shapes.ts';
 import { isIPv6 } from './pod-ips.ts';
@@ -14,7 +15,7 @@ export function portMappings(pod: Pod): SandboxConfig['portMappings'] {
       const key = name || `${family}-${protocol}-${hostIP}:${containerPort}:${hostPort}`;
       if (seen.has(key)) continue;
       seen.add(key);
-      out.push({ protocol: PROTOCOLS[protocol] ?? 0, containerPort, hostPort, hostIp: hostIP });
+      out.push({ protocol: entryOf(PROTOCOLS, protocol) ?? 0, containerPort, hostPort, hostIp: hostIP });
     }
   }
   return out;

@@ -1,6 +1,7 @@
 import { defaultPod } from '../pod-defaults/default-pod.ts';
+import { isPodUid } from '../pod-validation/pod-problem.ts';
 import { POD_SHAPE } from '../pod-validation/pod-shape.ts';
-import { type FieldProblem, notSupported, required } from '../pod-validation/problem.ts';
+import { type FieldProblem, invalid, notSupported, required } from '../pod-validation/problem.ts';
 import { readShape } from '../pod-validation/shape.ts';
 import { validatePod } from '../pod-validation/validate-pod.ts';
 import type { Pod } from '../protocol/api-types.ts';
@@ -41,7 +42,7 @@ export function podsIn(document: unknown): { candidates: PodCandidate[]; problem
   if (!apiVersion) problems.push(required('apiVersion'));
   else if (apiVersion !== 'v1') problems.push(notSupported('apiVersion', apiVersion, ['v1']));
   const kinds = ['Pod', 'PodList', 'List'];
-  if (kind && !kinds.includes(String(kind))) problems.push(notSupported('kind', kind, kinds));
+  if (kind && !(typeof kind === 'string' && kinds.includes(kind))) problems.push(notSupported('kind', kind, kinds));
   if (problems.length > 0) return { candidates: [], problems };
   if (kind === 'Pod') return { candidates: [{ prefix: '', value: document }], problems };
   return listItems(document, kind === 'List');
@@ -92,8 +93,15 @@ export function finishPod(
     known.some(
       (other) => field === other.field || field.startsWith(`${other.field}.`) || field.startsWith(`${other.field}[`),
     );
-  const found = [...validatePod(pod), ...apiReferences(pod)].filter(
+  const found = [...uidOf(pod), ...validatePod(pod), ...apiReferences(pod)].filter(
     (problem) => !covered(problem) && !(problem.field === 'metadata.name' && !decoded.pod.metadata?.name),
   );
   return { pod, problems: [...known, ...found] };
+}
+
+/** A folder of the pod is called by its uid: one that leads elsewhere must not be used. */
+function uidOf(pod: Pod): FieldProblem[] {
+  const uid = pod.metadata?.uid ?? '';
+  if (isPodUid(uid)) return [];
+  return [invalid('metadata.uid', uid, "must consist of alphanumeric characters, '-', '_' or '.', at most 253")];
 }

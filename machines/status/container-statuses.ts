@@ -27,9 +27,14 @@ export function containerStatuses(
   return list === 'init' ? out : out.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
+/** By number first: a clock that was set back makes the newer one look older. */
+function newestFirst(a: ObservedContainer, b: ObservedContainer): number {
+  return b.restartCount - a.restartCount || b.createdAt - a.createdAt;
+}
+
 function newestByName(containers: readonly ObservedContainer[]): Map<string, ObservedContainer[]> {
   const byName = new Map<string, ObservedContainer[]>();
-  for (const container of [...containers].sort((a, b) => b.createdAt - a.createdAt)) {
+  for (const container of [...containers].sort(newestFirst)) {
     const instances = byName.get(container.name);
     if (instances) instances.push(container);
     else byName.set(container.name, [container]);

@@ -1,29 +1,31 @@
 import type { ContainerStatus, Pod, PodStatus } from '../protocol/api-types.ts';
 
+const LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const;
+
 /**
- * The status with a reason for each container that waits without one: it was created a moment ago and starts next.
- * A kubelet looks at a pod between its rounds and hardly ever sees that moment; to clients it is still
- * `ContainerCreating`, or `PodInitializing` in a pod with init containers (kubelet_pods.go, defaultWaitingState).
+ * The status as clients may see it while a container is created and not yet started: a kubelet looks at a pod between
+ * its rounds and hardly ever sees that moment, so clients take a new `restartCount` to mean that the container runs.
+ * Until it does they are shown what the API has of it (`CrashLoopBackOff`, its last end); of one that is new, that it
+ * waits: `ContainerCreating`, or `PodInitializing` in a pod with init containers (kubelet_pods.go,
+ * convertToAPIContainerStatuses).
  */
-export function withWaitingReasons(status: PodStatus, pod: Pod): PodStatus {
-  if (!lists(status).some((list) => list.some(isBare))) return status;
+export function withoutCreated(status: PodStatus, shown: PodStatus, pod: Pod): PodStatus {
+  if (!LISTS.some((list) => status[list]?.some(isCreated))) return status;
   const reason = (pod.spec?.initContainers?.length ?? 0) > 0 ? 'PodInitializing' : 'ContainerCreating';
-  const named = (list: ContainerStatus[]): ContainerStatus[] =>
-    list.map((each) => (isBare(each) ? { ...each, state: { waiting: { reason } } } : each));
-  const { initContainerStatuses, containerStatuses, ephemeralContainerStatuses } = status;
-  return {
-    ...status,
-    ...(initContainerStatuses && { initContainerStatuses: named(initContainerStatuses) }),
-    ...(containerStatuses && { containerStatuses: named(containerStatuses) }),
-    ...(ephemeralContainerStatuses && { ephemeralContainerStatuses: named(ephemeralContainerStatuses) }),
-  };
+  const out = { ...status };
+  for (const list of LISTS) {
+    const own = status[list];
+    if (own === undefined) continue;
+    out[list] = own.map((each) => {
+      if (!isCreated(each)) return each;
+      const before = shown[list]?.find(({ name }) => name === each.name);
+      const waits = before?.state?.terminated !== undefined || before?.state?.waiting?.reason !== undefined;
+      return before !== undefined && waits ? before : { ...each, state: { waiting: { reason } } };
+    });
+  }
+  return out;
 }
 
-function lists(status: PodStatus): ContainerStatus[][] {
-  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status;
-  return [initContainerStatuses, containerStatuses, ephemeralContainerStatuses];
-}
-
-function isBare({ state }: ContainerStatus): boolean {
+function isCreated({ state }: ContainerStatus): boolean {
   return state?.waiting !== undefined && state.waiting.reason === undefined;
 }

@@ -35,6 +35,8 @@ export interface ClusterNodeOptions {
   config?: Record<string, unknown> | ((address: string) => Record<string, unknown>);
   /** Further flags of the agent. */
   flags?: readonly string[];
+  /** Further variables of the agent's environment. */
+  env?: NodeJS.ProcessEnv;
   /** A runtime that is there already and outlives the node: one agent after another on the same runtime. */
   containerd?: TestRuntime;
 }
@@ -168,6 +170,7 @@ export class ClusterNode {
       ],
       logFile: join(this.dir, `agent-${String(this.lives).padStart(3, '0')}.log`),
       netns: this.netns,
+      ...(this.options.env !== undefined && { env: this.options.env }),
     });
     return this.current;
   }

@@ -9,6 +9,7 @@ import { silentLog } from '../../../cri/private-containerd/runtime-log.ts';
 import { startPrivateContainerd } from '../../../cri/private-containerd/start-private-containerd.ts';
 import type { PrivateContainerd } from '../../../cri/private-containerd/start-private-containerd.ts';
 import { stopPrivateContainerd } from '../../../cri/private-containerd/stop-private-containerd.ts';
+import { stopOnSignal } from '../../cluster/support/end-with-test.ts';
 import { CriCalls } from './cri-calls.ts';
 
 /** Cgroups that a harness takes away at its end, as far as they are empty: another agent may use them, too. */
@@ -51,7 +52,6 @@ export async function startTestContainerd(options: TestContainerdOptions = {}): 
   let cri: CriCalls | undefined;
   const stop = () => {
     stopped ??= (async () => {
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeListener(signal, onSignal);
       cri?.close();
       running?.detach();
       await stopPrivateContainerd(layout, { purge: true });
@@ -59,13 +59,10 @@ export async function startTestContainerd(options: TestContainerdOptions = {}): 
       const mounted = await unmountBelow(rootDir);
       if (mounted.length > 0) throw new Error(`still mounted: ${mounted.join(', ')}`);
       await rm(rootDir, { recursive: true, force: true });
-    })();
+    })().finally(() => forget());
     return stopped;
   };
-  const onSignal = (signal: NodeJS.Signals) => {
-    void stop().finally(() => process.kill(process.pid, signal));
-  };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal);
+  const forget = stopOnSignal(stop);
   try {
     running = await startPrivateContainerd({ log: silentLog, ...options, rootDir });
     cri = new CriCalls(running.endpoint);

@@ -69,9 +69,20 @@ test('back-off arithmetic', () => {
   const first = nextBackOff(null, 0, 5, 300_000);
   assert.deepEqual(first, { delayMs: 10_000, since: 5 });
   assert.deepEqual(nextBackOff(first, 6, 7, 300_000), { delayMs: 20_000, since: 7 });
-  assert.deepEqual(nextBackOff(first, 5 + BACK_OFF_EXPIRES_MS, 7, 300_000).delayMs, 20_000);
-  assert.deepEqual(nextBackOff(first, 6 + BACK_OFF_EXPIRES_MS, 7, 300_000).delayMs, 10_000);
+  assert.deepEqual(nextBackOff(first, 5 + BACK_OFF_EXPIRES_MS, 7 + BACK_OFF_EXPIRES_MS, 300_000).delayMs, 20_000);
+  assert.deepEqual(nextBackOff(first, 6 + BACK_OFF_EXPIRES_MS, 7 + BACK_OFF_EXPIRES_MS, 300_000).delayMs, 10_000);
   assert.equal(waitsUntil(null, 0, 0), null);
   assert.equal(waitsUntil(first, 100, 101), 10_100);
   assert.equal(waitsUntil(first, 100, 10_100), null);
+});
+
+test('an end of before the clock was set back does not hold a container for that long: the last start counts', () => {
+  const hour = 3_600_000;
+  const entry = { delayMs: 40_000, since: hour };
+  // it ended at two o'clock, and now it is one second past one again
+  assert.equal(waitsUntil(entry, 2 * hour, hour + 1_000), hour + 40_000);
+  assert.equal(waitsUntil(entry, 2 * hour, hour + 40_000), null);
+  assert.equal(nextBackOff(entry, 2 * hour, hour + 40_000, 300_000).delayMs, 80_000, 'nor is it forgotten');
+  // a runtime that reads the clock a moment later is no such case
+  assert.equal(waitsUntil(entry, hour + 2_000, hour + 1_000), hour + 42_000);
 });

@@ -184,8 +184,8 @@ test('a changed state or effect is shown with its message, what was recorded and
 test('a disk that refuses stops the journal, said once, and it goes on by itself with a new segment', async (t) => {
   const dir = join(folder(t), 'journal');
   const { log, lines } = memoryLog();
-  let time = Date.now();
-  t.mock.method(Date, 'now', () => time);
+  let time = performance.now();
+  t.mock.method(performance, 'now', () => time);
   const shard = journalingShard(dir, { log, maxBytes: 16_000 });
   await feed(shard, 'u1', living.slice(0, 6));
   rmSync(dir, { recursive: true });

@@ -32,14 +32,17 @@ interface ClusterBench {
 async function clusterBench(t: TestContext, script: SimScript = {}): Promise<ClusterBench> {
   const dir = mkdtempSync(join(tmpdir(), 'actorlet-resize-'));
   const server = await startFakeApiServer();
+  const ends = [() => server.close()];
+  t.after(async () => {
+    for (const end of ends.reverse()) await end();
+  });
   const socket = join(dir, 'cri.sock');
   const sim = await startSimulatedRuntime({ socket, script: { images: [PRESENT], ...script }, seed: 1 });
   const start = () => startAgent({ dir, endpoint: `unix://${socket}`, kubeconfigPath: server.kubeconfigPath });
   const agents: Agent[] = [];
-  t.after(async () => {
+  ends.push(async () => {
     await agents.at(-1)?.kill();
     await sim.stop();
-    await server.close();
     await unmountBelow(dir);
     rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
   });
@@ -193,7 +196,7 @@ test('a pod that shrinks makes room for one that waits', async (t) => {
 });
 
 test('a pod that was removed by force counts no more, though it is still stopping', async (t) => {
-  const hangs = { match: { method: 'StopContainer', pod: 'big' }, hang: 'forever' } as const;
+  const hangs = { match: { rpc: 'StopContainer', pod: 'big' }, hang: 'forever' } as const;
   const bench = await clusterBench(t, { faults: [hangs] });
   const cores = Number(
     (bench.server.get(NODES, 'node') as { status?: { capacity?: { cpu?: string } } }).status?.capacity?.cpu,

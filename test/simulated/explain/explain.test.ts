@@ -91,7 +91,8 @@ test('a pod of a live agent is explained from its journal: what failed, what com
 
   // After the agent has ended, with half a line at the end: the newest moment of the journal counts.
   await node.node.stop();
-  for (const file of await readdir(node.journalDir)) await appendFile(join(node.journalDir, file), '{"r":"msg","n":9');
+  for (const file of (await readdir(node.journalDir)).filter((name) => name.endsWith('.jsonl')))
+    await appendFile(join(node.journalDir, file), '{"r":"msg","n":9');
   const after = await explainJson('lost', ...journal);
   assert.equal(after.state, 'syncing.imageBackOff');
 });

@@ -1,23 +1,24 @@
-import type { LogLine, TestNode } from '../../agent/support/test-node.ts';
+import type { TestNode } from '../../agent/support/test-node.ts';
 
-/** Everything of the agents' logs that is a warning, an error, or carries the code of a registry error. */
-export async function complaints(node: TestNode): Promise<LogLine[]> {
-  return (await node.agentLog()).filter((line) => levelOf(line) >= 40);
-}
+/** Lines of the agents' logs that speak of a disk that refuses to be written. */
+const REFUSED = /ENOSPC|EROFS|no space left|read-only file system/i;
 
-/** How often each complaint was made; texts with digits, ids and names alike count as one. */
-export async function complaintCounts(node: TestNode): Promise<Record<string, number>> {
+/**
+ * How often the agents' logs speak of a disk that refuses: by message, with numbers and ids taken out. Events, which
+ * Kubernetes counts by itself, are under `Event occurred`.
+ */
+export async function refusals(node: TestNode): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  for (const line of await complaints(node)) {
-    const text = `${String(line['msg'])} ${JSON.stringify(line['err'] ?? '')}`.replace(/[0-9a-f]{6,}|\d+/g, '#');
+  for (const line of await node.agentLog()) {
+    if (!REFUSED.test(JSON.stringify(line))) continue;
+    const about = line['reason'] === undefined ? line['err'] : line['reason'];
+    const text = `${String(line['msg'])}: ${String(about ?? '')}`.replace(/[0-9a-f]{6,}|\d+/g, '#');
     counts[text] = (counts[text] ?? 0) + 1;
   }
   return counts;
 }
 
-function levelOf(line: LogLine): number {
-  const { level } = line;
-  if (typeof level === 'number') return level;
-  const names: Record<string, number> = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60 };
-  return names[String(level)] ?? 0;
+/** Lines of the agents' logs with this message. */
+export async function linesSaying(node: TestNode, message: string): Promise<string[]> {
+  return (await node.agentLog()).filter((line) => line['msg'] === message).map((line) => JSON.stringify(line));
 }

@@ -1,7 +1,16 @@
 import fc from 'fast-check';
 
 /** Names that mean something to JavaScript where a map is a plain object. */
-export const TRAPS = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', 'length', 'then', ''] as const;
+export const TRAPS = [
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  'valueOf',
+  'length',
+  'then',
+  '',
+] as const;
 
 /** Numbers at and beyond the edges of what Go's and JavaScript's types hold. */
 const NUMBERS = [0, -0, -1, 1, 0.5, 1e21, -1e21, 1e308, 5e-324, 2 ** 31, -(2 ** 31) - 1, 2 ** 53, 2 ** 63, 2 ** 64];

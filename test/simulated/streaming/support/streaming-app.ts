@@ -1,11 +1,10 @@
 import fastify from 'fastify';
-import { ServerResponse } from 'node:http';
-import type { IncomingMessage, Server } from 'node:http';
+import type { Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { pino } from 'pino';
-import { rememberUpgrade } from '../../../../actors/server/upgrade.ts';
+import { routeUpgrades } from '../../../../actors/server/http-app.ts';
 import { addStreamingRoutes } from '../../../../actors/streaming/streaming-routes.ts';
 import type { StreamingRoutes, StreamingRoutesOptions } from '../../../../actors/streaming/streaming-routes.ts';
 
@@ -26,23 +25,10 @@ export async function startStreamingApp(
   const { idleMs = 0, ...rest } = options;
   const app = fastify({
     logger: false,
-    serverFactory: (handler) => {
-      const server = tls === undefined ? createServer(handler) : (createTlsServer({ ...tls }, handler) as Server);
-      server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-        const response = new ServerResponse(request);
-        response.shouldKeepAlive = false;
-        response.assignSocket(socket);
-        response.on('finish', () => {
-          response.detachSocket(socket);
-          socket.destroySoon();
-        });
-        socket.on('error', () => undefined);
-        rememberUpgrade(request, { socket, head });
-        app.routing(request, response);
-      });
-      return server;
-    },
+    serverFactory: (handler) =>
+      tls === undefined ? createServer(handler) : (createTlsServer({ ...tls }, handler) as Server),
   });
+  routeUpgrades(app, app.server);
   const sockets = new Set<Socket>();
   app.server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
     sockets.add(socket);

@@ -1,0 +1,29 @@
+import type { Pod } from '../protocol/api-types.ts';
+import { lacking } from './lacking.ts';
+import { POD_SHAPE } from './pod-shape.ts';
+import { invalid, problemText, required } from './problem.ts';
+import { readShape } from './shape.ts';
+
+/** Names that lead out of the pod's folder, or that no plain object can hold. */
+const NO_FOLDERS = new Set(['.', '..', '__proto__']);
+
+/** Can a pod's folder be called so? */
+export function isPodUid(uid: string): boolean {
+  return /^[\w.-]{1,253}$/.test(uid) && !NO_FOLDERS.has(uid);
+}
+
+/**
+ * Why a pod of the API cannot be used at all: fields of the wrong type, or without what tells things apart; undefined
+ * when it can. The API server, which has checked the rest, sends no such pod; a client in Go would fail to decode it.
+ */
+export function podProblem(raw: unknown): string | undefined {
+  const { value, problems } = readShape(raw, POD_SHAPE);
+  const pod = (value ?? {}) as Pod;
+  const uid = pod.metadata?.uid ?? '';
+  if (!isPodUid(uid)) problems.push(invalid('metadata.uid', uid, 'must be the name of a folder'));
+  if (!pod.metadata?.name) problems.push(required('metadata.name'));
+  if (!pod.metadata?.namespace) problems.push(required('metadata.namespace'));
+  if (!pod.spec?.containers?.length) problems.push(required('spec.containers'));
+  if (problems.length === 0) problems.push(...lacking(raw));
+  return problems.length === 0 ? undefined : problems.slice(0, 5).map(problemText).join('; ');
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { AdmissionGate } from '../../../actors/admission/admission-gate.ts';
+import { withoutNulls } from '../../../actors/api/without-nulls.ts';
+import type { PodAllocations } from '../../../actors/admission/pod-allocations.ts';
+import { createMetrics } from '../../../actors/metrics/metrics-registry.ts';
+import { PodIntake } from '../../../actors/node/pod-intake.ts';
+import type { PodSources } from '../../../actors/sources/pod-sources.ts';
+import type { Supervisor } from '../../../actors/supervisor/supervisor.ts';
+import { nodeProblem } from '../../../machines/node-object/node-shape.ts';
+import type { Node } from '../../../machines/node-object/node-types.ts';
+import { podProblem } from '../../../machines/pod-validation/pod-problem.ts';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import type { PodConfigUpdate } from '../../../machines/sources/pod-config.ts';
+import { PodWorld, settings } from '../pod/pod-world.ts';
+import { notPlain } from '../pod/chaos-world.ts';
+import { changed, jsonChanges } from './support/mutate-json.ts';
+import { fuzz } from './support/runs.ts';
+import { wholePod } from './support/whole-pod.ts';
+
+const node: Node = {
+  metadata: { name: 'node1', labels: { 'kubernetes.io/os': 'linux', z: 'a' } },
+  spec: { taints: [{ key: 'a', value: 'b', effect: 'NoSchedule' }] },
+  status: { capacity: { cpu: '2', memory: '8Gi', pods: '110' }, allocatable: { cpu: '2', memory: '4Gi', pods: '110' } },
+};
+
+const gateWith = (own: Node | null): AdmissionGate =>
+  new AdmissionGate({
+    config: { allowedUnsafeSysctls: [], maxPods: 110, podsPerCore: 0 },
+    settings,
+    node: () => own,
+    freshNode: () => Promise.reject(new Error('no API server')),
+  });
+
+/** Pods of which every field may be wrong, as far as the watch lets them through. */
+const apiPod = jsonChanges
+  .map((changes) => changed(wholePod('bad', 'uid-bad'), changes))
+  .filter((pod) => !podProblem(pod))
+  .map(withoutNulls);
+const ownNode = jsonChanges
+  .map((changes) => changed(node, changes) as Node)
+  .filter((one) => !nodeProblem(one))
+  .map(withoutNulls);
+
+test('admission: judges whatever pod and node the API server may have', () => {
+  fc.assert(
+    fc.property(apiPod, ownNode, (pod, own) => {
+      const verdict = gateWith(own).admit(pod as Pod);
+      assert.ok(verdict === null || (verdict.reason !== '' && typeof verdict.message === 'string'));
+    }),
+    fuzz(500),
+  );
+});
+
+test('a pod machine bears whatever pod the API server may have', () => {
+  fc.assert(
+    fc.property(apiPod, (pod) => {
+      const world = new PodWorld(pod as Pod, null, undefined, true, 'api');
+      world.run(20_000);
+      for (const effect of world.effects)
+        assert.equal(notPlain(effect), null, `${effect.type} ${notPlain(effect) ?? ''}`);
+      if (!world.finished)
+        world.send({ type: 'pod.terminate', at: world.at, order: { reason: 'Removed', message: '' } });
+      for (let i = 0; i < 20 && !world.finished; i++) world.run(5_000);
+    }),
+    fuzz(200),
+  );
+});
+
+test('a pod whose judging fails is refused, and the pods behind it are told', async () => {
+  // The queue stood still for ever: no pod of the API server was started or ended any more.
+  const told: unknown[] = [];
+  const gate = {
+    admit: ({ metadata }: Pod) => {
+      if (metadata?.name === 'bad') throw new TypeError('broken');
+      return metadata?.name === 'unsure' ? { reason: 'x', message: '', retryWithFreshNode: true } : null;
+    },
+    admitAfterAll: () => Promise.reject(new TypeError('broken, too')),
+  } as unknown as AdmissionGate;
+  const same = (pod: Pod): Pod => pod;
+  const intake = new PodIntake({
+    supervisor: {
+      take: (message: { rejections?: unknown; update: PodConfigUpdate }) =>
+        told.push(...message.update.pods.map((pod) => pod.metadata?.name), message.rejections),
+    } as unknown as Supervisor,
+    cluster: null,
+    admission: gate,
+    allocations: { arriving: same, admitted: same, updated: same, added: () => undefined } as unknown as PodAllocations,
+    metrics: createMetrics({ processMetrics: false }),
+    now: () => 0,
+    sources: () => ({ allSourcesReady: () => false, staticPods: () => [] }) as unknown as PodSources,
+  });
+  for (const name of ['bad', 'unsure', 'good']) intake.take({ source: 'api', op: 'ADD', pods: [wholePod(name, name)] });
+  for (let i = 0; i < 5; i++) await Promise.resolve();
+  await new Promise((done) => setImmediate(done));
+  const refusal = (why: string) => ({
+    reason: 'UnexpectedAdmissionError',
+    message: `Allocate failed due to ${why}, which is unexpected`,
+  });
+  assert.deepEqual(told, [
+    'bad',
+    { bad: refusal('broken') },
+    'unsure',
+    { unsure: refusal('broken, too') },
+    'good',
+    undefined,
+  ]);
+});

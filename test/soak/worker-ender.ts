@@ -1,0 +1,15 @@
+import { statSync } from 'node:fs';
+import { isMainThread } from 'node:worker_threads';
+
+/**
+ * Loaded into the agent of a soak (`node --import`): a worker thread cannot be killed from outside, so each ends itself
+ * without a word when the file named by SOAK_END_WORKERS changes.
+ */
+const file = process.env['SOAK_END_WORKERS'];
+if (file !== undefined && !isMainThread) {
+  const read = (): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const begin = read();
+  setInterval(() => {
+    if (read() !== begin) process.exit(1);
+  }, 100).unref();
+}
