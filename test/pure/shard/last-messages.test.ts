@@ -17,7 +17,7 @@ test("a pod's last report comes before the message that it has finished", async 
     now: Date.now,
     send: (message) => {
       sent.push(message);
-      if (message.t === 'finished') setTimeout(finished.resolve, 20);
+      if (message.t === 'finished') setTimeout(() => finished.resolve(undefined), 20);
     },
     run: async ({ type, key }: Effect): Promise<Outcome> =>
       ({ type: 'effect.done', at: Date.now(), effect: type, key, result: {} }) as Outcome,
