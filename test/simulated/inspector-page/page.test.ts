@@ -74,7 +74,9 @@ describe('the inspector page in Chromium', { skip: chromium === undefined ? 'nee
     await page.click('#node');
     await lit(page, 'ready.running');
     assert.equal(await page.$eval('#node', (el) => el.getAttribute('aria-pressed')), 'true');
-    assert.deepEqual(await page.$$eval('.machine', (all) => all.map((el) => el.getAttribute('title'))), ['node node: ready.running']);
+    assert.deepEqual(await page.$$eval('.machine', (all) => all.map((el) => el.getAttribute('title'))), [
+      'node node: ready.running',
+    ]);
     await page.keyboard.press('ArrowLeft');
     await lit(page, 'ready.waitingForSources');
 
