@@ -53,10 +53,21 @@ function mayPass(error: unknown): boolean {
   return error.reason === 'InternalError' || error.reason === 'Timeout';
 }
 
+/** What Node says of a connection, or of one stream of it, that ended under a request. Go's transport asks anew itself. */
+const BROKEN: ReadonlySet<unknown> = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'ERR_HTTP2_GOAWAY_SESSION',
+  'ERR_HTTP2_INVALID_SESSION',
+  'ERR_HTTP2_SESSION_ERROR',
+  'ERR_HTTP2_STREAM_CANCEL',
+  'ERR_HTTP2_STREAM_ERROR',
+]);
+
 /** A connection that broke, over whatever errors wrap it. */
 function isReset(error: unknown): boolean {
   for (let next = error, depth = 0; next instanceof Error && depth < 5; next = next.cause, depth++) {
-    if ('code' in next && (next.code === 'ECONNRESET' || next.code === 'ERR_HTTP2_SESSION_ERROR')) return true;
+    if ('code' in next && BROKEN.has(next.code)) return true;
     if (next.message === 'the connection was closed') return true;
   }
   return false;
