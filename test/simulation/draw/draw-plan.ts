@@ -1,0 +1,104 @@
+import { Random } from '../world/random.ts';
+import { drawFaults } from './draw-faults.ts';
+import { drawPod } from './draw-pod.ts';
+import type { Change, Plan, PodPlan } from './plan.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60_000;
+const HOUR = 3_600_000;
+/** From the end of faults to the last look, ms: the longest back-offs and runs end within it. */
+export const SETTLING_MS = 40 * MINUTE;
+
+/** What may be asked of a draw. */
+export interface DrawOptions {
+  /** Virtual hours; 2 by default. */
+  hours?: number;
+  pods?: number;
+  faults?: boolean;
+  changes?: boolean;
+}
+
+/** Draws everything that happens in a run. */
+export function drawPlan(seed: number, options: DrawOptions = {}): Plan {
+  const random = new Random(seed);
+  const endAt = Math.round((options.hours ?? 2) * HOUR);
+  const quietAt = endAt - SETTLING_MS;
+  const shards = random.between(1, 3);
+  const node = {
+    shards,
+    evented: random.chance(0.4),
+    syncFrequencyMs: random.pick([MINUTE, 10 * MINUTE, 10 * MINUTE]),
+    serializePulls: random.chance(0.7),
+  };
+  const pods = drawPods(random.fork('pods'), options.pods ?? random.between(5, 15), quietAt);
+  const changes = options.changes === false ? [] : drawChanges(random.fork('changes'), pods, quietAt);
+  const faults = options.faults === false ? [] : drawFaults(random.fork('faults'), quietAt, shards);
+  return { seed, quietAt, endAt, node, pods, changes, faults };
+}
+
+function drawPods(random: Random, count: number, until: number): PodPlan[] {
+  const pods: PodPlan[] = [];
+  const burst = random.chance(0.4);
+  for (let i = 0; i < count; i++) {
+    const source = random.chance(0.25) ? 'file' : 'api';
+    // Now and then the name of a pod that is there, or was: of its source, or of the other (a static pod's ends with the node's).
+    const twin = random.chance(0.15) ? random.pickAny(pods) : undefined;
+    const base = twin?.name.replace(/-sim$/, '') ?? `pod${i}`;
+    const name = source === 'api' && twin?.source === 'file' ? `${base}-sim` : base;
+    const at =
+      burst && random.chance(0.7)
+        ? random.between(0, 2_000)
+        : random.between(0, Math.floor((until * 0.7) / SECOND)) * SECOND;
+    pods.push(drawPod(random, { key: `p${i}`, at, source, name }));
+  }
+  return pods;
+}
+
+function drawChanges(random: Random, pods: readonly PodPlan[], until: number): Change[] {
+  const changes: Change[] = [];
+  for (const { key, at: born, spec, source } of pods) {
+    const soon = (): number =>
+      Math.min(
+        until - SECOND,
+        born + (random.chance(0.4) ? random.between(1, 4_000) : random.between(1, 3_600) * SECOND),
+      );
+    const containers = [...(spec.initContainers ?? []), ...spec.containers].map(({ name }) => name);
+    if (random.chance(0.55)) {
+      const at = soon();
+      changes.push({ at, do: 'delete', pod: key, grace: random.chance(0.3) ? random.pick([0, 1, 10, 60]) : null });
+      if (random.chance(0.3) && source === 'api')
+        changes.push({
+          at: Math.min(until - SECOND, at + random.between(0, 20_000)),
+          do: 'delete',
+          pod: key,
+          grace: random.pick([0, 1, 5]),
+        });
+      if (source === 'file' && random.chance(0.5))
+        changes.push({ at: Math.min(until - SECOND, at + random.between(10, 120_000)), do: 'restore', pod: key });
+    }
+    if (random.chance(0.2)) {
+      const container = random.pickAny(spec.containers.map(({ name }) => name)) ?? 'main0';
+      changes.push({
+        at: soon(),
+        do: 'image',
+        pod: key,
+        container,
+        image: random.pick(['there:1', 'there:2', 'registry/app:2']),
+      });
+    }
+    if (random.chance(0.15)) changes.push({ at: soon(), do: 'label', pod: key });
+    if (random.chance(0.05) && source === 'api')
+      changes.push({ at: soon(), do: 'deadline', pod: key, seconds: random.pick([1, 60, 600]) });
+    for (let i = random.chance(0.3) ? random.between(1, 3) : 0; i > 0; i--) {
+      const container = random.pickAny(containers) ?? 'main0';
+      const [code, reason] = random.pick([
+        [137, 'OOMKilled'],
+        [1, ''],
+        [0, ''],
+      ] as [[number, string], ...[number, string][]]);
+      changes.push({ at: soon(), do: 'kill', pod: key, container, code, reason });
+    }
+    if (random.chance(0.12)) changes.push({ at: soon(), do: 'kill-sandbox', pod: key });
+  }
+  return changes.sort((a, b) => a.at - b.at);
+}

@@ -1,0 +1,79 @@
+import type { SimScript } from '../../../cri/sim/script.ts';
+import type { PodSpec } from './pod-spec.ts';
+
+/** A time in which something goes wrong: ms since the start, and how long. */
+export interface Window {
+  from: number;
+  for: number;
+}
+
+/** Everything that can go wrong; all of it ends before {@link Plan.quietAt}. */
+export type Fault =
+  /** Calls of the runtime. `lost`: done, but the answer is an error. `twice`: carried out a second time, later. */
+  | (Window & { kind: 'cri'; how: 'fail' | 'hang' | 'lost' | 'twice' | 'slow'; rpcs: string[]; chance: number })
+  | (Window & { kind: 'runtime-restart'; keepContainers: boolean })
+  | (Window & { kind: 'not-ready'; condition: 'RuntimeReady' | 'NetworkReady' })
+  | (Window & { kind: 'events'; how: 'off' | 'lost' | 'late' })
+  /** What PLEG saw reaches the supervisor late, twice or after newer sights. */
+  | (Window & { kind: 'looks'; how: 'late' | 'twice' | 'reordered'; chance: number })
+  | (Window & { kind: 'api'; how: 'down' | 'fail' | 'hang' | 'lost' | 'twice' | 'slow'; chance: number })
+  | (Window & { kind: 'stale-list' })
+  | (Window & { kind: 'watch-late' })
+  | { kind: 'watch'; from: number; how: 'cut' | 'expired' | 'end' }
+  | (Window & { kind: 'host'; how: 'fail' | 'lost' | 'slow'; code: string; chance: number; effects: string[] })
+  | (Window & { kind: 'journal-full' })
+  | (Window & { kind: 'agent-crash'; torn: boolean; journalLost: boolean })
+  | { kind: 'worker-crash'; from: number; shard: number }
+  /** The agent ends right after it has written that it would carry out such an effect, before it does, or right after. */
+  | (Window & { kind: 'crash-at-effect'; effect: string; count: number; done: boolean })
+  | { kind: 'clock'; from: number; by: number };
+
+/** When a probe of a container says no, ms since the start; `for` null = for ever. */
+export interface BadTime {
+  from: number;
+  for: number | null;
+}
+
+/** How a container behaves, whatever the agent does. */
+export interface Fate {
+  attempts: NonNullable<NonNullable<SimScript['containers']>[number]['attempts']>;
+  onStop: NonNullable<NonNullable<SimScript['containers']>[number]['onStop']>;
+  /** By probe kind: `liveness`, `readiness`, `startup`; and `postStart`. */
+  bad: Record<string, BadTime[]>;
+}
+
+/** One pod of the workload. */
+export interface PodPlan {
+  key: string;
+  /** When it is created, ms since the start. */
+  at: number;
+  source: 'api' | 'file';
+  namespace: string;
+  name: string;
+  spec: PodSpec;
+  finalizers?: string[];
+  fates: Record<string, Fate>;
+}
+
+/** What people and controllers do with pods, and what befalls containers by themselves. */
+export type Change =
+  | { at: number; do: 'delete'; pod: string; grace: number | null }
+  | { at: number; do: 'image'; pod: string; container: string; image: string }
+  | { at: number; do: 'label'; pod: string }
+  | { at: number; do: 'deadline'; pod: string; seconds: number }
+  /** A static pod's file is put back after it was removed. */
+  | { at: number; do: 'restore'; pod: string }
+  | { at: number; do: 'kill'; pod: string; container: string; code: number; reason: string }
+  | { at: number; do: 'kill-sandbox'; pod: string };
+
+/** All that a run is made of, besides the seed's draws of small times. */
+export interface Plan {
+  seed: number;
+  /** Faults and changes have ended by then, ms since the start. */
+  quietAt: number;
+  endAt: number;
+  node: { shards: number; evented: boolean; syncFrequencyMs: number; serializePulls: boolean };
+  pods: PodPlan[];
+  changes: Change[];
+  faults: Fault[];
+}

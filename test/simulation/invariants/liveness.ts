@@ -1,0 +1,112 @@
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { IMAGES } from '../draw/draw-pod.ts';
+import type { PodPlan } from '../draw/plan.ts';
+import type { ContainerSpec } from '../draw/pod-spec.ts';
+import type { Ground, Rule } from './rule.ts';
+
+/** What becomes of a container in the long run. */
+type Fate = 'runs' | 'succeeds' | 'fails' | 'noImage' | 'unwell';
+
+/** Once nothing goes wrong any more, every pod comes to what its spec and its containers' fate call for. */
+export const everyPodArrives: Rule = {
+  name: 'every pod comes to where it belongs',
+  source: 'Pod Lifecycle, "Pod phase"; the state that the API server shows at the end',
+  begin: (ground) => ({
+    end: () => {
+      const { world, say } = ground;
+      const { workload, api } = world;
+      for (const key of workload.born) {
+        const plan = workload.plans.get(key);
+        if (plan === undefined) continue;
+        const uid = workload.uidOf(key) ?? '';
+        const shown = plan.source === 'api' ? api.get(plan.namespace, plan.name) : mirrorOf(ground, uid);
+        const current = plan.source === 'api' ? shown?.metadata?.uid === uid : shown !== undefined;
+        if (workload.deleted.has(key)) {
+          if (current) say(`${key} (${uid}) was deleted and is still shown as ${shown?.status?.phase ?? ''}`);
+        } else if (shown === undefined || !current) {
+          if (!hidden(ground, plan)) say(`${key} (${uid}) is not shown`);
+        } else checkEnd(ground, plan, shown);
+      }
+    },
+  }),
+};
+
+/**
+ * A static pod and a pod of the API of its full name: only one can have a place in the API. And a static pod that has
+ * ended gets no mirror pod any more (kubelet makes it in SyncPod).
+ */
+function hidden({ world }: Ground, plan: PodPlan): boolean {
+  if (plan.source === 'api') return false;
+  if (plan.spec.restartPolicy !== 'Always' || plan.spec.activeDeadlineSeconds !== undefined) return true;
+  return world.api.get(plan.namespace, `${plan.name}-sim`) !== undefined;
+}
+
+function mirrorOf({ world }: Ground, uid: string): Pod | undefined {
+  return world.api.list().find(({ metadata }) => metadata?.annotations?.['kubernetes.io/config.mirror'] === uid);
+}
+
+function checkEnd({ world, say }: Ground, plan: PodPlan, shown: Pod): void {
+  const phase = shown.status?.phase ?? '';
+  const allowed = phasesOf(plan, world.workload.disturbed.has(plan.key), shown);
+  if (!allowed.includes(phase)) {
+    say(`${plan.key} is ${phase}, not ${allowed.join(' or ')}: ${JSON.stringify(shown.status).slice(0, 1_500)}`);
+    return;
+  }
+  const calm = !world.workload.disturbed.has(plan.key) && plan.spec.activeDeadlineSeconds === undefined;
+  if (!calm || phase !== 'Running') return;
+  for (const container of plan.spec.containers) {
+    if (fateOf(plan, container) !== 'runs' || Object.keys(plan.fates[container.name]?.bad ?? {}).length > 0) continue;
+    const status = shown.status?.containerStatuses?.find(({ name }) => name === container.name);
+    if (status?.state?.running === undefined || !status.ready)
+      say(`${plan.key}/${container.name} should run and be ready: ${JSON.stringify(status)}`);
+  }
+}
+
+/** In which phases a pod may be when all has come to rest. */
+function phasesOf(plan: PodPlan, disturbed: boolean, shown: Pod): string[] {
+  const { spec } = plan;
+  const deadline = shown.spec?.activeDeadlineSeconds !== undefined || spec.activeDeadlineSeconds !== undefined;
+  const either = (...phases: string[]): string[] => [
+    ...phases,
+    ...(deadline ? ['Failed'] : []),
+    ...(disturbed ? ['Succeeded', 'Failed', 'Running', 'Pending'] : []),
+  ];
+  const never = spec.restartPolicy === 'Never';
+  for (const init of spec.initContainers ?? []) {
+    const fate = fateOf(plan, init);
+    const sidecar = init.restartPolicy === 'Always';
+    if (fate === 'noImage') return either('Pending');
+    // A sidecar holds up what follows until it is seen to run: one that crashes may never be.
+    if (sidecar && fate !== 'runs') return either('Pending', 'Running', 'Succeeded', 'Failed');
+    if (!sidecar && (fate === 'fails' || (fate === 'succeeds' && never && mayFail(plan, init))))
+      return either(never ? 'Failed' : 'Pending');
+  }
+  const fates = spec.containers.map((container) => fateOf(plan, container));
+  if (fates.includes('noImage')) return either('Pending');
+  if (fates.includes('unwell')) return either('Running', 'Failed', 'Succeeded');
+  if (spec.restartPolicy === 'Always') return either('Running');
+  if (fates.includes('runs')) return either('Running');
+  if (never) {
+    const failed = spec.containers.some((container) => mayFail(plan, container));
+    return either(failed ? 'Failed' : 'Succeeded');
+  }
+  return either(fates.includes('fails') ? 'Running' : 'Succeeded');
+}
+
+/** Its first try fails. */
+function mayFail(plan: PodPlan, { name }: ContainerSpec): boolean {
+  const first = plan.fates[name]?.attempts[0];
+  return first !== undefined && ('startError' in first || ('exit' in first && first.exit.code !== 0));
+}
+
+function fateOf(plan: PodPlan, { name, image }: ContainerSpec): Fate {
+  if ((IMAGES.bad as readonly string[]).includes(image ?? '')) return 'noImage';
+  const fate = plan.fates[name];
+  if (fate === undefined) return 'runs';
+  if (Object.keys(fate.bad).some((kind) => kind !== 'readiness')) return 'unwell';
+  const never = plan.spec.restartPolicy === 'Never';
+  const tries = fate.attempts;
+  const last = never ? tries[0] : tries.at(-1);
+  if (last === undefined || 'runs' in last) return 'runs';
+  return 'exit' in last && last.exit.code === 0 ? 'succeeds' : 'fails';
+}

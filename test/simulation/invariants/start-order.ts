@@ -1,0 +1,53 @@
+import type { Ground, Rule } from './rule.ts';
+
+/** Init containers run one after the other to their end, sidecars are begun in their place, and only then the others. */
+export const startOrder: Rule = {
+  name: 'init containers and sidecars come first, in order',
+  source: 'core/v1 PodSpec.initContainers; KEP-753',
+  begin: ({ world, book, say }) => ({
+    on: (fact) => {
+      if (fact.f !== 'container' || fact.change !== 'started') return;
+      const spec = world.workload.planOf(fact.uid)?.spec;
+      const { name } = fact.record.metadata;
+      for (const before of spec?.initContainers ?? []) {
+        if (before.name === name) break;
+        const tried = book.of(fact.uid, before.name).filter(({ sandboxId }) => sandboxId === fact.record.sandbox.id);
+        const sidecar = before.restartPolicy === 'Always';
+        const done = tried.some(
+          (c) => c.startedAt !== null && (sidecar || (c.exitedAt !== null && c.record.exitCode === 0)),
+        );
+        if (!done) say(`${fact.uid}/${name} starts before ${before.name} ${sidecar ? 'has started' : 'has succeeded'}`);
+      }
+    },
+  }),
+};
+
+/** Sidecars end after all other containers, the last one first. */
+export const stopOrder: Rule = {
+  name: 'sidecars end last',
+  source: 'KEP-753: sidecars are terminated after all containers, in reverse order, within the grace period',
+  begin: (ground) => ({
+    on: (fact) => {
+      if (fact.f !== 'effect' || fact.effect.type !== 'cri.StopContainer') return;
+      const pod = ground.book.pods.get(fact.uid);
+      const stopped = ground.book.containers.get(fact.effect.params.containerId);
+      const termination = pod?.context.termination;
+      if (stopped === undefined || termination === null || termination === undefined) return;
+      // Of an orphan nobody knows any more which containers are sidecars.
+      if (pod?.context.source === 'orphan') return;
+      const left = termination.since + termination.graceSeconds * 1000 - ground.world.time.wall();
+      if (left > 0) checkTurn(ground, fact.uid, stopped.name);
+    },
+  }),
+};
+
+function checkTurn({ world, book, say }: Ground, uid: string, name: string): void {
+  const inits = world.workload.planOf(uid)?.spec.initContainers ?? [];
+  const place = inits.findIndex((c) => c.name === name && c.restartPolicy === 'Always');
+  if (place < 0) return;
+  const later = new Set(inits.slice(place + 1).map((c) => c.name));
+  for (const other of book.running(uid)) {
+    const isSidecar = inits.some((c) => c.name === other.name && c.restartPolicy === 'Always');
+    if (!isSidecar || later.has(other.name)) say(`${uid}/${name} is stopped while ${other.name} runs`);
+  }
+}

@@ -1,0 +1,92 @@
+import type { ContainerStatus, PodStatus } from '../../../machines/protocol/api-types.ts';
+import { endedLives } from './book.ts';
+import type { Rule } from './rule.ts';
+
+const isTerminal = (phase: string | undefined): boolean => phase === 'Succeeded' || phase === 'Failed';
+
+/** What is told while a pod's remains are removed is shown to nobody: its object in the API is gone by then. */
+const isShown = (state: string): boolean => state !== 'terminated.removing' && state !== 'terminated.finished';
+
+function all(status: PodStatus): ContainerStatus[] {
+  return [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
+}
+
+/** A pod that has ended does not come back. */
+export const phaseIsFinal: Rule = {
+  name: 'a terminal phase is final',
+  source: 'Pod Lifecycle, "Pod phase": Succeeded: "will not be restarted"; core/v1 PodPhase',
+  begin: ({ world, say }) => {
+    const ended = new Map<string, string>();
+    const see = (where: string, uid: string, phase: string | undefined): void => {
+      const key = `${where} ${uid}`;
+      const before = ended.get(key);
+      if (before !== undefined && phase !== before) say(`${key}: ${before} becomes ${phase ?? 'nothing'}`);
+      if (isTerminal(phase)) ended.set(key, phase ?? '');
+    };
+    return {
+      on: (fact) => {
+        if (fact.f === 'report' && isShown(fact.report.state)) see('report', fact.uid, fact.report.status.phase);
+        if (fact.f === 'api' && fact.type !== 'DELETED')
+          see('API', fact.pod.metadata?.uid ?? '', fact.pod.status?.phase);
+        const over = endedLives(fact, world);
+        if (over !== null) for (const key of [...ended.keys()]) if (over(key.split(' ')[1] ?? '')) ended.delete(key);
+      },
+    };
+  },
+};
+
+/** Restarts are counted upwards. */
+export const restartsAreCounted: Rule = {
+  name: 'a restart count never goes down',
+  source: 'core/v1 ContainerStatus.restartCount',
+  begin: ({ world, book, say }) => {
+    const counts = new Map<string, number>();
+    return {
+      on: (fact) => {
+        const over = endedLives(fact, world);
+        if (over !== null) for (const key of [...counts.keys()]) if (over(key.split('/')[0] ?? '')) counts.delete(key);
+        if (fact.f !== 'report' || !isShown(fact.report.state)) return;
+        for (const { name, restartCount, containerID } of all(fact.report.status)) {
+          const key = `${fact.uid}/${name}`;
+          const before = counts.get(key) ?? 0;
+          if (restartCount < before) say(`${key}: ${before} becomes ${restartCount}`);
+          // One that was made and removed again without ever running was no restart.
+          const known = book.containers.get((containerID ?? '').replace(/^.*:\/\//, ''));
+          if (known !== undefined && known.startedAt !== null) counts.set(key, restartCount);
+        }
+      },
+    };
+  },
+};
+
+/** A status names only containers that the runtime once had, and says that one runs only when it did. */
+export const statusIsTrue: Rule = {
+  name: 'no status tells of a container that never was',
+  source: 'core/v1 ContainerStatus.containerID, ContainerState',
+  begin: ({ book, say }) => ({
+    on: (fact) => {
+      if (fact.f !== 'report' || !isShown(fact.report.state)) return;
+      for (const { name, state, lastState, containerID } of all(fact.report.status)) {
+        const ids = [containerID, state?.terminated?.containerID, lastState?.terminated?.containerID];
+        for (const id of ids) {
+          if (id === undefined || id === '') continue;
+          const known = book.containers.get(id.replace(/^.*:\/\//, ''));
+          if (known === undefined || known.uid !== fact.uid || known.name !== name) say(`${fact.uid}/${name}: ${id}`);
+        }
+        const now = book.containers.get((containerID ?? '').replace(/^.*:\/\//, ''));
+        if (state?.running !== undefined && (now === undefined || now.startedAt === null))
+          say(`${fact.uid}/${name} is said to run and never did`);
+        // What was waiting for its next start when the pod ended is told as not located (kubelet TerminatePod).
+        const { exitCode: code, reason } = state?.terminated ?? {};
+        if (
+          reason !== 'ContainerStatusUnknown' &&
+          code !== undefined &&
+          now !== undefined &&
+          now.exitedAt !== null &&
+          now.record.exitCode !== code
+        )
+          say(`${fact.uid}/${name} is said to have ended with ${code}, and did with ${now.record.exitCode}`);
+      }
+    },
+  }),
+};

@@ -1,0 +1,102 @@
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { drawPlan } from '../draw/draw-plan.ts';
+import type { Plan } from '../draw/plan.ts';
+import { Coverage } from './coverage.ts';
+import { coverageText } from './coverage-text.ts';
+import { runInScratch } from './in-scratch.ts';
+import { shrink } from './shrink.ts';
+
+const USAGE = `usage: bin/simulate [--seeds N] [--seed S] [--hours H] [--calm] [--coverage]
+
+Runs the node in virtual time from seeds, each a workload with faults, and looks after each step whether all rules hold.
+
+  --seeds N    how many seeds (default 20)
+  --seed S     the first of them (default: drawn, and printed)
+  --hours H    virtual hours of each run (default 2)
+  --calm       no faults
+  --coverage   print every state, transition and fault that was reached, with how often
+  --stop       end at the first seed that fails
+  --no-keep    on failure keep no journal
+  --no-shrink  on failure do not look for the shortest schedule that still fails
+`;
+
+/** `bin/simulate`. The exit code is 1 when a rule was broken. */
+export async function main(args: string[]): Promise<number> {
+  const { values } = parseArgs({
+    args,
+    allowNegative: true,
+    options: {
+      seeds: { type: 'string', default: '20' },
+      seed: { type: 'string' },
+      hours: { type: 'string', default: '2' },
+      calm: { type: 'boolean', default: false },
+      coverage: { type: 'boolean', default: false },
+      stop: { type: 'boolean', default: false },
+      keep: { type: 'boolean', default: true },
+      shrink: { type: 'boolean', default: true },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const count = Number(values.seeds);
+  const first = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
+  const hours = Number(values.hours);
+  const coverage = new Coverage();
+  let virtualMs = 0;
+  let messages = 0;
+  let failed = 0;
+  const before = process.cpuUsage();
+  for (let seed = first; seed < first + count; seed++) {
+    const plan = drawPlan(seed, { hours, faults: !values.calm });
+    const result = await runInScratch(plan);
+    virtualMs += result.virtualMs;
+    messages += result.messages;
+    coverage.add(result.coverage);
+    if (result.violations.length === 0) continue;
+    failed++;
+    await tellFailure(plan, hours, values);
+    if (values.stop) break;
+  }
+  const { user, system } = process.cpuUsage(before);
+  const cpuMinutes = (user + system) / 60e6;
+  const nodeHours = virtualMs / 3_600_000;
+  print(
+    `${count} seeds from ${first}: ${nodeHours.toFixed(1)} virtual node-hours in ${(cpuMinutes * 60).toFixed(1)} s of CPU: ` +
+      `${(nodeHours / cpuMinutes).toFixed(0)} node-hours a minute on one core; ${messages} messages to machines, all replayed`,
+  );
+  print(coverageText(coverage, values.coverage));
+  print(failed === 0 ? 'No rule was broken.' : `${failed} of ${count} seeds broke a rule.`);
+  return failed === 0 ? 0 : 1;
+}
+
+async function tellFailure(plan: Plan, hours: number, how: { shrink: boolean; keep: boolean }): Promise<void> {
+  const first = await runInScratch(plan);
+  const rule = first.violations[0]?.rule;
+  const fails = async (less: Plan): Promise<boolean> => (await runInScratch(less)).violations[0]?.rule === rule;
+  const least = how.shrink ? await shrink(plan, fails) : plan;
+  const result = await runInScratch(least, { keep: how.keep });
+  const [violation] = result.violations;
+  const journal = result.journals.at(-1) ?? '';
+  const { pods, changes, faults } = least;
+  print(
+    `seed ${plan.seed}: ${violation?.rule ?? rule ?? ''}, at ${violation?.at ?? 0} ms\n  ${violation?.problem ?? ''}`,
+  );
+  print(`  schedule: ${pods.length} pods, ${changes.length} changes, ${faults.length} faults`);
+  for (const fault of least.faults) print(`    ${JSON.stringify(fault)}`);
+  for (const change of least.changes) print(`    ${JSON.stringify(change)}`);
+  print(`  again:   bin/simulate --seed ${plan.seed} --seeds 1 --hours ${hours}`);
+  if (!how.keep) return;
+  const file = join(dirname(journal), 'plan.json');
+  writeFileSync(file, JSON.stringify(least, null, 2));
+  print(`  plan:    ${file}`);
+  print(`  inspect: bin/actorlet inspect ${journal}`);
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

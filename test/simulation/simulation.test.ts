@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { registerSimulationHooks } from './loader/register.ts';
+import { pinnedSeeds } from './pinned-seeds.ts';
+
+registerSimulationHooks();
+const { drawPlan } = await import('./draw/draw-plan.ts');
+const { runInScratch } = await import('./run/in-scratch.ts');
+const { Coverage } = await import('./run/coverage.ts');
+const { allStates } = await import('./run/coverage-text.ts');
+const { shrink } = await import('./run/shrink.ts');
+
+/** Wall time that fresh seeds may take, ms. */
+const FRESH_MS = 60_000;
+const FIXED = 40;
+
+const again = (seed: number): string => `bin/simulate --seed ${seed} --seeds 1`;
+
+test('seeds that once found something find nothing more', async () => {
+  for (const [seed, found] of pinnedSeeds) {
+    const { violations } = await runInScratch(drawPlan(seed));
+    assert.deepEqual(violations, [], `${found}; ${again(seed)}`);
+  }
+});
+
+test('fixed seeds keep all rules, and reach every state of the machines and every kind of fault', async () => {
+  const coverage = new Coverage();
+  const kinds = new Set<string>();
+  for (let seed = 1; seed <= FIXED; seed++) {
+    const plan = drawPlan(seed);
+    const result = await runInScratch(plan);
+    assert.deepEqual(result.violations, [], again(seed));
+    coverage.add(result.coverage);
+    for (const { kind } of plan.faults) kinds.add(kind);
+  }
+  assert.deepEqual(
+    allStates().filter((state) => !coverage.states.has(state)),
+    [],
+    'states that were not reached',
+  );
+  const struck = new Set([...coverage.faults.keys()].map((name) => name.split('.')[0]));
+  assert.deepEqual(
+    [...kinds].filter((kind) => !struck.has(kind)),
+    [],
+    'faults that were drawn and never struck',
+  );
+  assert.ok(kinds.size >= 14, [...kinds].join());
+});
+
+test('fresh seeds keep all rules', async (t) => {
+  const first = Math.floor(Math.random() * 2 ** 31);
+  const end = Date.now() + FRESH_MS;
+  let count = 0;
+  for (; Date.now() < end; count++) {
+    const { violations } = await runInScratch(drawPlan(first + count));
+    assert.deepEqual(violations, [], again(first + count));
+  }
+  t.diagnostic(`${count} fresh seeds from ${first}`);
+});
+
+test('a seed gives the same run each time, to the byte of its journals', async () => {
+  for (const seed of [3, 11]) {
+    const [one, two] = [await runInScratch(drawPlan(seed)), await runInScratch(drawPlan(seed))];
+    assert.equal(one.digest, two.digest);
+    assert.equal(one.events, two.events);
+    assert.ok(one.messages > 100, `${one.messages} messages`);
+  }
+  const other = await runInScratch(drawPlan(4));
+  assert.notEqual(other.digest, (await runInScratch(drawPlan(5))).digest);
+});
+
+test('jumping over idle times changes no outcome', async () => {
+  for (const seed of [2, 5, 7, 9]) {
+    const plan = drawPlan(seed, { hours: 1, faults: false });
+    const jumped = await runInScratch(plan);
+    const walked = await runInScratch(plan, { jumps: false });
+    assert.deepEqual(jumped.violations, []);
+    assert.deepEqual(walked.violations, []);
+    assert.deepEqual(jumped.outcome, walked.outcome, `seed ${seed}`);
+    assert.ok(jumped.events < walked.events, 'something was jumped over');
+  }
+});
+
+test('a schedule that fails is made shorter as long as it fails', async () => {
+  const plan = drawPlan(12, { pods: 8 });
+  const culprit = plan.pods[3]?.key ?? '';
+  const least = await shrink(plan, async ({ pods }) => pods.some(({ key }) => key === culprit));
+  assert.deepEqual(
+    least.pods.map(({ key }) => key),
+    [culprit],
+  );
+  assert.deepEqual([least.changes, least.faults], [[], []]);
+});

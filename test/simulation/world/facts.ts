@@ -1,0 +1,33 @@
+import type { ContainerRecord, SandboxRecord } from '../../../cri/sim/records.ts';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import type { Effect } from '../../../machines/protocol/effects.ts';
+import type { PodMessage, PodSource } from '../../../machines/protocol/messages.ts';
+import type { PodSnapshot } from '../../../machines/pod/pod-context.ts';
+import type { PodReport } from '../../../actors/shard/shard-protocol.ts';
+
+/** What truly happens in the world, in the order in which it does. Rules listen to it. */
+export type Fact =
+  | { f: 'container'; change: 'created' | 'started' | 'exited' | 'removed'; uid: string; record: ContainerRecord }
+  | { f: 'sandbox'; change: 'made' | 'down' | 'removed'; uid: string; record: SandboxRecord }
+  /** A call of the runtime that begins to act. */
+  | {
+      f: 'call';
+      rpc: string;
+      uid: string;
+      request: object;
+      container: ContainerRecord | undefined;
+      sandbox: SandboxRecord | undefined;
+    }
+  /** A worker begins to carry out an effect. */
+  | { f: 'effect'; uid: string; effect: Effect }
+  | { f: 'step'; uid: string; before: PodSnapshot; message: PodMessage; after: PodSnapshot; effects: Effect[] }
+  | { f: 'report'; uid: string; report: PodReport; pod: Pod; source: PodSource | 'orphan' }
+  /** The pod's machine has ended. */
+  | { f: 'finished'; uid: string }
+  /** Work on the host that was done. */
+  | { f: 'host'; effect: string; uid: string }
+  /** A pod of the API changed. */
+  | { f: 'api'; type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod; before: Pod | undefined }
+  | { f: 'change'; what: string; uid: string; container: string }
+  | { f: 'agent'; change: 'started' | 'crashed' }
+  | { f: 'worker'; change: 'crashed'; shard: number };

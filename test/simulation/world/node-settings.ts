@@ -1,0 +1,39 @@
+import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
+import type { Plan } from '../draw/plan.ts';
+
+export const NODE_NAME = 'sim';
+/** Where all static pods come from. */
+export const STATIC_ORIGIN = { kind: 'file', location: '/etc/kubernetes/manifests', nodeName: NODE_NAME } as const;
+export const ROOT_DIR = '/var/lib/kubelet';
+
+/** The simulated node, as its machines are told of it. */
+export function nodeSettings(plan: Plan): NodeSettings {
+  return {
+    nodeName: NODE_NAME,
+    runtimeName: 'actorlet-sim',
+    hostname: NODE_NAME,
+    nodeIPs: ['10.99.0.1'],
+    rootDir: ROOT_DIR,
+    podLogsDir: '/var/log/pods',
+    cgroupDriver: 'cgroupfs',
+    cgroupRoot: '/',
+    cgroupsPerQOS: true,
+    cgroupVersion: 1,
+    clusterDNS: [],
+    clusterDomain: 'cluster.local',
+    hostResolver: { nameservers: ['1.1.1.1'], searches: [], options: [] },
+    capacity: { cpuMilli: 4000, memoryBytes: 8 * 2 ** 30, ephemeralStorageBytes: 2 ** 30 },
+    allocatable: { cpuMilli: 4000, memoryBytes: 8 * 2 ** 30, ephemeralStorageBytes: 2 ** 30 },
+    maxContainerRestartPeriodMs: 300_000,
+    cpuCFSQuota: true,
+    cpuCFSQuotaPeriodUs: 100_000,
+    podPidsLimit: -1,
+    seccompDefault: false,
+    syncFrequencyMs: plan.node.syncFrequencyMs,
+    runtimeRequestTimeoutMs: 120_000,
+    imagePullProgressDeadlineMs: 60_000,
+    runtimeFeatures: { recursiveReadOnlyMounts: true, userNamespaces: true, supplementalGroupsPolicy: true },
+    cluster: true,
+    behaviour: [],
+  };
+}

@@ -1,0 +1,300 @@
+import { mkdirSync, renameSync } from 'node:fs';
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import pino from 'pino';
+import { createMetrics } from '../../../actors/metrics/metrics-registry.ts';
+import type { Metrics } from '../../../actors/metrics/metrics-registry.ts';
+import { checkScript } from '../../../cri/sim/read-script.ts';
+import { containerSchema } from '../../../cri/sim/script.ts';
+import type { ContainerBehaviour, ExecResult } from '../../../cri/sim/script.ts';
+import type { ContainerRecord } from '../../../cri/sim/records.ts';
+import type { Effect } from '../../../machines/protocol/effects.ts';
+import type { Plan } from '../draw/plan.ts';
+import { IMAGES } from '../draw/draw-pod.ts';
+import { Agent } from './agent.ts';
+import type { AgentOptions } from './agent.ts';
+import { ApiEdge } from './api-edge.ts';
+import type { Edges } from './edges.ts';
+import type { Fact } from './facts.ts';
+import { FaultClock } from './fault-clock.ts';
+import { HostEdge } from './host-edge.ts';
+import { NODE_NAME, nodeSettings, ROOT_DIR } from './node-settings.ts';
+import { Random } from './random.ts';
+import { RuntimeEdge } from './runtime-edge.ts';
+import { VirtualTime } from './virtual-time.ts';
+import { listenToSteps } from './watched-steps.ts';
+import { Workload } from './workload.ts';
+
+/** Where a run keeps its files: the journals of each time the agent had one, and its checkpoints. */
+export interface WorldOptions {
+  plan: Plan;
+  dir: string;
+  /** Jump over times in which nothing can happen; true by default. */
+  jumps?: boolean;
+  onFact: (fact: Fact, world: World) => void;
+  onViolation: (rule: string, problem: string, world: World) => void;
+}
+
+let metrics: Metrics | null = null;
+
+/** The simulated node with all around it, for one run. */
+export class World {
+  readonly plan: Plan;
+  readonly time: VirtualTime;
+  readonly faults: FaultClock;
+  readonly runtime: RuntimeEdge;
+  readonly host: HostEdge;
+  readonly api: ApiEdge;
+  readonly workload: Workload;
+  /** Folders that hold a journal each, oldest first. */
+  readonly journals: string[];
+  /** The living agent, null while there is none. */
+  agent: Agent | null = null;
+  readonly edges: Edges;
+  /** The pods at the end, in words that do not depend on exact times. */
+  outcome: string[] = [];
+  private readonly options: WorldOptions;
+  private readonly random: Random;
+  private readonly stateDir: string;
+  private lives = 0;
+  private readonly mortalLeft = new Map<object, number>();
+  private readonly behaviours = new Map<string, ContainerBehaviour>();
+  private journalFull = false;
+
+  constructor(options: WorldOptions) {
+    this.options = options;
+    const { plan, dir } = options;
+    this.plan = plan;
+    const { seed } = plan;
+    this.random = new Random(seed).fork('world');
+    this.time = new VirtualTime(seed);
+    this.time.jumps = options.jumps ?? true;
+    this.time.horizon = () => this.agent?.nextDue() ?? Infinity;
+    this.time.onJump = (ms) => this.agent?.jumped(ms);
+    this.time.onError = (owner, error) => {
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      this.violation('nothing is thrown that nobody catches', `${owner.name}: ${text}`);
+    };
+    this.faults = new FaultClock(plan.faults, this.time, this.random.fork('faults'));
+    const tell = (fact: Fact): void => {
+      if (fact.f === 'container' && fact.change === 'created') this.giveFate(fact.uid, fact.record);
+      options.onFact(fact, this);
+    };
+    this.runtime = new RuntimeEdge({
+      time: this.time,
+      faults: this.faults,
+      seed,
+      plan: checkScript(SCRIPT),
+      timeoutMs: 120_000,
+      tell,
+      exec: (record, command) => this.exec(record, command),
+    });
+    this.host = new HostEdge({ time: this.time, faults: this.faults, rootDir: ROOT_DIR, tell });
+    this.api = new ApiEdge({ time: this.time, faults: this.faults, nodeName: NODE_NAME, tell });
+    this.edges = {
+      time: this.time,
+      faults: this.faults,
+      random: this.random.fork('edges'),
+      runtime: this.runtime,
+      host: this.host,
+      api: this.api,
+      says: (uid, container, kind) => this.says(uid, container, kind),
+      files: () => this.workload.files,
+      tell,
+    };
+    this.workload = new Workload(plan.pods, this.edges, () => this.agent?.readFiles());
+    this.stateDir = join(dir, 'state');
+    this.journals = [join(dir, 'journal')];
+    mkdirSync(this.stateDir, { recursive: true });
+    metrics ??= createMetrics({ processMetrics: false });
+  }
+
+  /** Runs the whole plan. Virtual time stands in for the globals meanwhile; nothing real is waited for. */
+  run(atEnd: () => void): void {
+    const draws = this.random.fork('agent');
+    const restore = this.time.install(() => draws.next());
+    listenToSteps((before, message, after, effects) => {
+      const uid = after.context.pod.metadata?.uid ?? '';
+      this.edges.tell({ f: 'step', uid, before, message, after, effects });
+    });
+    try {
+      this.schedule();
+      this.startAgent();
+      this.time.run(this.plan.endAt);
+      this.outcome = outcomeOf(this);
+      atEnd();
+    } finally {
+      this.agent?.kill(false);
+      this.fillJournalDisk(false);
+      listenToSteps(null);
+      restore();
+    }
+  }
+
+  violation(rule: string, problem: string): void {
+    this.options.onViolation(rule, problem, this);
+  }
+
+  private schedule(): void {
+    const { plan, time, faults } = this;
+    const at = (ms: number, action: () => void): void => void time.after(ms, time.world, action, false);
+    for (const pod of plan.pods) at(pod.at, () => this.workload.create(pod));
+    for (const change of plan.changes) at(change.at, () => this.workload.change(change));
+    faults.start();
+    for (const fault of faults.all('runtime-restart'))
+      at(fault.from, () => {
+        faults.count(fault);
+        if (!fault.keepContainers) for (const key of this.workload.born) this.workload.disturbed.add(key);
+        this.runtime.restart(fault.for, fault.keepContainers);
+      });
+    for (const fault of faults.all('not-ready')) {
+      const { readiness } = this.runtime.core;
+      at(fault.from, () => {
+        faults.count(fault);
+        readiness.set(fault.condition, { reason: 'Simulated', message: 'not ready' });
+      });
+      at(fault.from + fault.for, () => readiness.set(fault.condition, undefined));
+    }
+    for (const fault of faults.all('events')) if (fault.how === 'off') at(fault.from, () => this.runtime.feed.cut());
+    for (const fault of faults.all('stale-list')) {
+      at(fault.from, () => this.api.lag(true));
+      at(fault.from + fault.for, () => this.api.lag(false));
+    }
+    for (const fault of faults.all('watch'))
+      at(fault.from, () => {
+        faults.count(fault);
+        this.api.endWatches(fault.how);
+      });
+    for (const fault of faults.all('api')) if (fault.how === 'down') at(fault.from, () => this.api.endWatches('cut'));
+    for (const fault of faults.all('agent-crash'))
+      at(fault.from, () => {
+        faults.count(fault);
+        this.crash(fault.for, fault.torn, fault.journalLost);
+      });
+    for (const fault of faults.all('worker-crash'))
+      at(fault.from, () => {
+        faults.count(fault);
+        this.agent?.killWorker(fault.shard);
+      });
+    for (const fault of faults.all('clock'))
+      at(fault.from, () => {
+        faults.count(fault);
+        time.wallOffset += fault.by;
+      });
+    for (const fault of faults.all('journal-full')) {
+      at(fault.from, () => {
+        faults.count(fault);
+        this.fillJournalDisk(true);
+      });
+      at(fault.from + fault.for, () => this.fillJournalDisk(false));
+    }
+  }
+
+  private startAgent(): void {
+    const { plan, edges, stateDir } = this;
+    if (metrics === null) return;
+    const owner = { name: `agent-${++this.lives}`, alive: true };
+    const options: AgentOptions = {
+      owner,
+      edges,
+      plan,
+      settings: nodeSettings(plan),
+      journalDir: this.journals.at(-1) ?? '',
+      stateDir,
+      log: pino({ level: process.env['SIM_LOG'] ?? 'silent' }),
+      metrics,
+      mortal: (effect) => this.mortal(effect),
+      died: () => this.crash(1_000, false, false),
+      complain: (problem) => this.violation('the agent works', problem),
+    };
+    const agent = this.time.as(owner, false, () => new Agent(options));
+    this.agent = agent;
+    agent.start();
+  }
+
+  private crash(downMs: number, torn: boolean, journalLost: boolean): void {
+    const { agent, time } = this;
+    if (agent === null) return;
+    this.agent = null;
+    agent.kill(torn && !journalLost);
+    if (journalLost) {
+      const last = this.journals.pop() ?? '';
+      const kept = `${last}-lost-${this.lives}`;
+      renameSync(last, kept);
+      this.journals.push(kept, last);
+    }
+    time.after(downMs, time.world, () => this.startAgent(), false);
+  }
+
+  private mortal({ type }: Effect): 'before' | 'after' | null {
+    const fault = this.faults.strikes(
+      'crash-at-effect',
+      (each) => each.effect === type && this.mortalLeft.get(each) !== 0,
+    );
+    if (fault === undefined) return null;
+    const left = (this.mortalLeft.get(fault) ?? fault.count) - 1;
+    this.mortalLeft.set(fault, left);
+    if (left > 0) return null;
+    return fault.done ? 'after' : 'before';
+  }
+
+  private exec(record: ContainerRecord, command: readonly string[]): ExecResult | undefined {
+    const [, kind = ''] = command;
+    const yes = this.says(record.sandbox.metadata.uid, record.metadata.name, kind);
+    const takes = kind === 'preStop' ? 3_000 : 2;
+    return { code: yes ? 0 : 1, stdout: '', stderr: '', takes: { min: takes, max: takes }, times: 1, hang: false };
+  }
+
+  private says(uid: string, container: string, kind: string): boolean {
+    const bad = this.workload.planOf(uid)?.fates[container]?.bad[kind] ?? [];
+    const { now } = this.time;
+    return !bad.some(({ from, for: span }) => now >= from && (span === null || now < from + span));
+  }
+
+  /** A new container behaves as the plan says for its pod. */
+  private giveFate(uid: string, record: ContainerRecord): void {
+    const plan = this.workload.planOf(uid);
+    const fate = plan?.fates[record.metadata.name];
+    if (plan === undefined || fate === undefined) return;
+    const key = `${plan.key}/${record.metadata.name}`;
+    const behaviour =
+      this.behaviours.get(key) ?? containerSchema.parse({ attempts: fate.attempts, onStop: fate.onStop });
+    this.behaviours.set(key, behaviour);
+    Object.assign(record, { behaviour });
+  }
+
+  /** Writes to files of the journal fail while it is on. */
+  private fillJournalDisk(full: boolean): void {
+    if (full === this.journalFull) return;
+    this.journalFull = full;
+    fs.writeSync = full
+      ? ((() => {
+          throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+        }) as typeof fs.writeSync)
+      : realWriteSync;
+    syncBuiltinESMExports();
+  }
+}
+
+function outcomeOf({ agent, api }: World): string[] {
+  const shown = new Set(api.list().map(({ metadata }) => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`));
+  return (agent?.store.rows() ?? [])
+    .map(
+      ({ namespace, name, phase, state }) =>
+        `${namespace}/${name} ${phase} ${state} ${shown.has(`${namespace}/${name}`) ? 'shown' : ''}`,
+    )
+    .sort();
+}
+
+const realWriteSync = fs.writeSync;
+
+const SCRIPT = {
+  images: [
+    ...IMAGES.present.map((image) => ({ image, present: true })),
+    { image: 'registry/slow:1', pull: { takes: 45_000 } },
+    { image: 'registry/flaky:1', pull: { fail: { code: 'Unknown', message: 'connection reset' }, times: 3 } },
+    { image: 'registry/none:1', pull: { fail: { code: 'NotFound', message: 'no such image' } } },
+    { image: 'registry/*', pull: { takes: 1_500 } },
+  ],
+} as const;
