@@ -50,15 +50,25 @@ export function beginTermination(draft: Draft, order: TerminationOrder, phase: '
   if (shorter) orderKills(draft, asked, true);
 }
 
-/** Tells every living container to stop; sidecars hear it too, but wait for their turn (KEP-753). */
+/** Rounding of times in seconds, ms. */
+const ROUNDING_MS = 500;
+
+/**
+ * Tells every living container to stop; sidecars hear it too, but wait for their turn (KEP-753). One that is stopped
+ * already, for another reason, hears it when that gave it more time than the pod has.
+ */
 function orderKills(draft: Draft, graceSeconds: number, again: boolean): void {
   const { context } = draft;
   for (const { container, kind } of specContainers(context.pod)) {
-    const value = context.containers[container.name]?.value;
-    if (value === undefined) continue;
+    const child = context.containers[container.name];
+    if (child === undefined) continue;
+    const { value } = child;
     const stopping = typeof value === 'object' && value !== null && 'stopping' in value;
     const starting = typeof value === 'object' && value !== null && 'starting' in value;
-    if (!(value === 'running' || starting || (again && stopping))) continue;
+    const { kill } = child.context;
+    const ends = kill === null ? 0 : kill.since + kill.graceSeconds * 1000;
+    const tooLong = ends > draft.at + graceSeconds * 1000 + ROUNDING_MS;
+    if (!(value === 'running' || starting || (stopping && (again || tooLong)))) continue;
     tellContainer(draft, container.name, {
       type: 'kill',
       order: {
