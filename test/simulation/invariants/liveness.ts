@@ -17,7 +17,7 @@ export const everyPodArrives: Rule = {
       const { workload, api } = world;
       for (const key of workload.born) {
         const plan = workload.plans.get(key);
-        if (plan === undefined) continue;
+        if (plan === undefined || heldUp(ground, plan)) continue;
         const uid = workload.uidOf(key) ?? '';
         const shown = plan.source === 'api' ? api.get(plan.namespace, plan.name) : mirrorOf(ground, uid);
         const current = plan.source === 'api' ? shown?.metadata?.uid === uid : shown !== undefined;
@@ -39,6 +39,15 @@ function hidden({ world }: Ground, plan: PodPlan): boolean {
   if (plan.source === 'api') return false;
   if (plan.spec.restartPolicy !== 'Always' || plan.spec.activeDeadlineSeconds !== undefined) return true;
   return world.api.get(plan.namespace, `${plan.name}-sim`) !== undefined;
+}
+
+/** A pod of the API with the full name of a static pod waits for that one's end, also to be deleted. */
+function heldUp({ world: { workload } }: Ground, plan: PodPlan): boolean {
+  if (plan.source !== 'api') return false;
+  return workload.staticKeys.some((key) => {
+    const other = workload.plans.get(key);
+    return other?.namespace === plan.namespace && `${other.name}-sim` === plan.name;
+  });
 }
 
 function mirrorOf({ world }: Ground, uid: string): Pod | undefined {

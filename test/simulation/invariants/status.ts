@@ -1,11 +1,14 @@
 import type { ContainerStatus, PodStatus } from '../../../machines/protocol/api-types.ts';
+import type { Fact } from '../world/facts.ts';
 import { endedLives } from './book.ts';
 import type { Rule } from './rule.ts';
 
 const isTerminal = (phase: string | undefined): boolean => phase === 'Succeeded' || phase === 'Failed';
 
-/** What is told while a pod's remains are removed is shown to nobody: its object in the API is gone by then. */
-const isShown = (state: string): boolean => state !== 'terminated.removing' && state !== 'terminated.finished';
+/** What is told of orphans, and while a pod's remains are removed, is shown to nobody: the API's object is gone by then. */
+function isShown({ source, report }: Extract<Fact, { f: 'report' }>): boolean {
+  return source !== 'orphan' && report.state !== 'terminated.removing' && report.state !== 'terminated.finished';
+}
 
 function all(status: PodStatus): ContainerStatus[] {
   return [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
@@ -25,7 +28,7 @@ export const phaseIsFinal: Rule = {
     };
     return {
       on: (fact) => {
-        if (fact.f === 'report' && isShown(fact.report.state)) see('report', fact.uid, fact.report.status.phase);
+        if (fact.f === 'report' && isShown(fact)) see('report', fact.uid, fact.report.status.phase);
         if (fact.f === 'api' && fact.type !== 'DELETED')
           see('API', fact.pod.metadata?.uid ?? '', fact.pod.status?.phase);
         const over = endedLives(fact, world);
@@ -45,7 +48,7 @@ export const restartsAreCounted: Rule = {
       on: (fact) => {
         const over = endedLives(fact, world);
         if (over !== null) for (const key of [...counts.keys()]) if (over(key.split('/')[0] ?? '')) counts.delete(key);
-        if (fact.f !== 'report' || !isShown(fact.report.state)) return;
+        if (fact.f !== 'report' || !isShown(fact)) return;
         for (const { name, restartCount, containerID } of all(fact.report.status)) {
           const key = `${fact.uid}/${name}`;
           const before = counts.get(key) ?? 0;
@@ -65,7 +68,7 @@ export const statusIsTrue: Rule = {
   source: 'core/v1 ContainerStatus.containerID, ContainerState',
   begin: ({ book, say }) => ({
     on: (fact) => {
-      if (fact.f !== 'report' || !isShown(fact.report.state)) return;
+      if (fact.f !== 'report' || !isShown(fact)) return;
       for (const { name, state, lastState, containerID } of all(fact.report.status)) {
         const ids = [containerID, state?.terminated?.containerID, lastState?.terminated?.containerID];
         for (const id of ids) {
