@@ -2,11 +2,25 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+/** A binary that build.sh makes. */
+export type ReferenceTool = 'kubelet' | 'containerd2' | 'cri-client' | 'cri-contract';
+
 /**
  * The path of a reference binary, built by build.sh when the cache does not hold it yet (the first kubelet takes
  * minutes). Needs Go only then.
  */
-export async function referenceTool(name: 'kubelet' | 'containerd2' | 'cri-client' | 'cri-contract'): Promise<string> {
+export async function referenceTool(name: ReferenceTool): Promise<string> {
   const { stdout } = await promisify(execFile)(join(import.meta.dirname, 'build.sh'), [name]);
   return stdout.trim();
+}
+
+/** Why a test that needs this tool must be skipped on this machine: a sentence for `skip`; false when it is there. */
+export async function lacksTool(name: ReferenceTool): Promise<string | false> {
+  try {
+    await referenceTool(name);
+    return false;
+  } catch (error) {
+    const told = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error);
+    return `needs ${name}: ${told.split('\n').at(-1) ?? ''}`;
+  }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, describe, it } from 'node:test';
 import { RuntimeServiceService } from '../../../cri/generated/runtime/v1/api.ts';
-import { referenceTool } from '../../tools/reference-tool.ts';
+import { lacksTool, referenceTool } from '../../tools/reference-tool.ts';
 import { assertNothingLeft, machineState } from '../support/machine-state.ts';
 import type { MachineState } from '../support/machine-state.ts';
 import { isReady, restartsOf, statusOf } from './support/seen.ts';
@@ -10,7 +10,7 @@ import { podOf, runs, shell } from './support/test-pod.ts';
 import { TestNode } from './support/test-node.ts';
 import { waitFor } from './support/wait-for.ts';
 
-describe('evented PLEG (KEP-3386) on containerd v2', () => {
+describe('evented PLEG (KEP-3386) on containerd v2', { skip: await lacksTool('containerd2') }, () => {
   let clean: MachineState;
   let node: TestNode;
   before(async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { BUSYBOX_IMAGE } from '../../../cri/image-maker/own-images.ts';
-import { referenceTool } from '../../tools/reference-tool.ts';
+import { lacksTool, referenceTool } from '../../tools/reference-tool.ts';
 import { unmountBelow } from '../../../cri/private-containerd/mount-points.ts';
 import { assertNothingLeft, machineState } from '../support/machine-state.ts';
 import type { MachineState } from '../support/machine-state.ts';
@@ -22,7 +22,7 @@ function withImage(name: string, reference: string, pullPolicy: string, containe
   });
 }
 
-describe('image volumes (KEP-4639) on containerd v2', () => {
+describe('image volumes (KEP-4639) on containerd v2', { skip: await lacksTool('containerd2') }, () => {
   let clean: MachineState;
   let node: TestNode;
   before(async () => {

@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { BUSYBOX_IMAGE, PAUSE_IMAGE } from '../../../cri/image-maker/own-images.ts';
 import { findShims } from '../../../cri/private-containerd/processes.ts';
-import { referenceTool } from '../../tools/reference-tool.ts';
+import { lacksTool, referenceTool } from '../../tools/reference-tool.ts';
 import { assertNothingLeft, machineState } from '../support/machine-state.ts';
 import { withContainerd } from '../support/with-containerd.ts';
 
-describe('a private containerd of version 2', () => {
+describe('a private containerd of version 2', { skip: await lacksTool('containerd2') }, () => {
   it('runs pods with the same images, pinned, and leaves nothing', async () => {
     const path = await referenceTool('containerd2');
     const before = await machineState();

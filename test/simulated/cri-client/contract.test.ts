@@ -4,8 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync, mkdirSync } from 'nod
 import { arch, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { referenceTool } from '../../tools/reference-tool.ts';
+import { lacksTool, referenceTool } from '../../tools/reference-tool.ts';
 
+const skip = await lacksTool('cri-contract');
 const root = join(import.meta.dirname, '../../..');
 const buf = join(root, `node_modules/@bufbuild/buf-linux-${arch() === 'arm64' ? 'aarch64' : 'x64'}/bin/buf`);
 
@@ -17,13 +18,13 @@ async function compare(folder: string): Promise<{ status: number | null; stdout:
   return { status: compared.status, stdout: compared.stdout.toString() };
 }
 
-test('each service, method, message, field and enum value is that of Kubernetes 1.35', async () => {
+test('each service, method, message, field and enum value is that of Kubernetes 1.35', { skip }, async () => {
   const { status, stdout } = await compare(join(root, 'cri/proto'));
   assert.equal(status, 0, stdout);
   assert.match(stdout, /^\d+ elements agree$/m);
 });
 
-test('a field with another number or type is found', async (t) => {
+test('a field with another number or type is found', { skip }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'cri-contract-'));
   t.after(() => {
     rmSync(folder, { recursive: true });
