@@ -42,7 +42,7 @@ export function manifest(name: string, spec: object = {}, container: object = {}
 
 /** Starts runtime and agent. */
 export async function bench(
-  t: TestContext,
+  t: Pick<TestContext, 'after'>,
   options: { script?: SimScript } & Omit<AgentOptions, 'dir' | 'endpoint'> = {},
 ): Promise<Bench> {
   const { script = {}, ...agentOptions } = options;
