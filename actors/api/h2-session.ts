@@ -1,4 +1,5 @@
 import http2 from 'node:http2';
+import { H2Body } from './h2-body.ts';
 import { TransportError } from './transport.ts';
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
@@ -69,9 +70,10 @@ export class H2Session {
       this.streams++;
       const onAbort = (): void => void stream.close(http2.constants.NGHTTP2_CANCEL);
       request.signal.addEventListener('abort', onAbort, { once: true });
+      const body = new H2Body(stream);
       let failure: unknown;
       stream.on('error', (error) => (failure = error));
-      stream.once('response', (headers) => resolve(answerOf(headers, stream)));
+      stream.once('response', (headers) => resolve(answerOf(headers, stream, body)));
       stream.once('close', () => {
         this.streams--;
         request.signal.removeEventListener('abort', onAbort);
@@ -112,8 +114,12 @@ export class H2Session {
   }
 }
 
-function answerOf(headers: IncomingHttpHeaders & { ':status'?: number }, body: ClientHttp2Stream): HttpAnswer {
-  return { status: headers[':status'] ?? 0, headers, body, whole: () => body.rstCode === 0 };
+function answerOf(
+  headers: IncomingHttpHeaders & { ':status'?: number },
+  stream: ClientHttp2Stream,
+  body: H2Body,
+): HttpAnswer {
+  return { status: headers[':status'] ?? 0, headers, body, whole: () => stream.rstCode === 0 };
 }
 
 function isGoaway(error: unknown): boolean {

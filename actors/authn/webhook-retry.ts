@@ -64,11 +64,11 @@ const BROKEN: ReadonlySet<unknown> = new Set([
   'ERR_HTTP2_STREAM_ERROR',
 ]);
 
-/** A connection that broke, over whatever errors wrap it. */
+/** A connection that broke or was given up (no answer to a ping: Go's "client connection lost"), over whatever errors wrap it. */
 function isReset(error: unknown): boolean {
   for (let next = error, depth = 0; next instanceof Error && depth < 5; next = next.cause, depth++) {
     if ('code' in next && BROKEN.has(next.code)) return true;
-    if (next.message === 'the connection was closed') return true;
+    if (next.message.startsWith('the connection was ')) return true;
   }
   return false;
 }

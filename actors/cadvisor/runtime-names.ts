@@ -1,5 +1,6 @@
 import { ContainerState, PodSandboxState } from '../../cri/generated/runtime/v1/api.ts';
 import type { CriClient } from '../../cri/client/cri-client.ts';
+import { LABEL } from '../../machines/protocol/runtime-labels.ts';
 
 /** What the runtime tells of a container or sandbox by its id. */
 export interface RuntimeName {
@@ -16,10 +17,6 @@ export interface RuntimeNames {
   read(): Promise<ReadonlyMap<string, RuntimeName>>;
 }
 
-/** Containers and sandboxes carry their pod in labels that kubelet gives them; the runtime only keeps those. */
-const CONTAINER = 'io.kubernetes.container.name';
-const POD = 'io.kubernetes.pod.name';
-const NAMESPACE = 'io.kubernetes.pod.namespace';
 const RUNNING = { state: { state: ContainerState.CONTAINER_RUNNING } };
 const READY = { state: { state: PodSandboxState.SANDBOX_READY } };
 
@@ -54,14 +51,14 @@ export function createRuntimeNames(cri: CriClient): RuntimeNames {
       if (pause === undefined && first !== undefined) pause = await pauseImage(first.id).catch(() => undefined);
       const names = new Map<string, RuntimeName>();
       for (const { id, labels } of items) {
-        const pod = { pod: labels[POD] ?? '', namespace: labels[NAMESPACE] ?? '' };
+        const pod = { pod: labels[LABEL.podName] ?? '', namespace: labels[LABEL.podNamespace] ?? '' };
         names.set(id, { container: '', ...pod, image: pause ?? '', sandbox: true });
       }
       for (const { id, labels, imageRef, image } of containers) {
         names.set(id, {
-          container: labels[CONTAINER] ?? '',
-          pod: labels[POD] ?? '',
-          namespace: labels[NAMESPACE] ?? '',
+          container: labels[LABEL.containerName] ?? '',
+          pod: labels[LABEL.podName] ?? '',
+          namespace: labels[LABEL.podNamespace] ?? '',
           image: images.get(imageRef) ?? image?.image ?? '',
           sandbox: false,
         });

@@ -1,5 +1,6 @@
 import type { ChartState } from '../../machines/charts/chart.ts';
 import type { DrawnEdge, LegibleChart } from '../../machines/charts/legible-chart.ts';
+import { liftToSiblings } from '../../machines/charts/sibling-ways.ts';
 
 /** A state's box; all numbers in px, from the drawing's upper left corner. */
 export interface Box {
@@ -193,12 +194,11 @@ interface Lifted {
 
 /** The lines between children of `parent`, with those between their insides. */
 function liftedEdges(parent: ChartState, edges: readonly DrawnEdge[]): Lifted[] {
-  const childOf = (path: string) =>
-    parent.states.find((child) => path === child.path || path.startsWith(`${child.path}.`))?.path;
   const byPair = new Map<string, { from: string; to: string; edges: DrawnEdge[] }>();
   for (const edge of edges) {
-    const [from, to] = [childOf(edge.from), childOf(edge.to)];
-    if (edge.from === '' || from === undefined || to === undefined || from === to) continue;
+    const lifted = liftToSiblings(edge.from, edge.to);
+    if (lifted?.level !== parent.path) continue;
+    const { from, to } = lifted;
     const pair = byPair.get(`${from} ${to}`) ?? { from, to, edges: [] };
     pair.edges.push(edge);
     byPair.set(`${from} ${to}`, pair);

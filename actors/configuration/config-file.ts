@@ -3,7 +3,8 @@ import { extname, join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { configErrors } from '../../machines/errors/config-errors.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
-import { API_VERSION, isObject, type JsonObject, KIND } from './kubelet-configuration.ts';
+import { isObject } from '../../machines/protocol/json-object.ts';
+import { API_VERSION, type JsonObject, KIND } from './kubelet-configuration.ts';
 import { namesPrototype, outOfBounds, TOO_DEEP } from '../sources/document-bounds.ts';
 import { shown } from './problems.ts';
 

@@ -38,11 +38,6 @@ export type KubeletConfiguration = z.output<typeof kubeletConfigurationSchema>;
 /** An object as JSON and YAML give it. */
 export type JsonObject = { [key: string]: unknown };
 
-/** Is it an object (no list, not null)? */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The v1beta1 form (durations as `1m0s`): what `/configz` shows and drop-ins are merged into. */
 export function toVersioned(config: KubeletConfiguration): JsonObject {
   return z.encode(kubeletConfigurationSchema, config);

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject } from './kubelet-configuration.ts';
+import { isObject } from '../../machines/protocol/json-object.ts';
+import type { JsonObject } from './kubelet-configuration.ts';
 
 /** JSON merge patch (RFC 7396), with which kubelet merges drop-ins: maps merge, lists are replaced, null removes. */
 export function mergePatch(target: JsonObject, patch: JsonObject): JsonObject {

@@ -2,7 +2,8 @@ import { configErrors } from '../../machines/errors/config-errors.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import type { z } from 'zod';
 import { suggestion } from './closest-name.ts';
-import { isObject, type JsonObject, kubeletConfigurationSchema } from './kubelet-configuration.ts';
+import { isObject } from '../../machines/protocol/json-object.ts';
+import { type JsonObject, kubeletConfigurationSchema } from './kubelet-configuration.ts';
 import { toError } from './problems.ts';
 import { withoutZeroValues } from './zero-values.ts';
 

@@ -1,5 +1,6 @@
 import { parseDuration } from './duration.ts';
-import { isObject, type JsonObject } from './kubelet-configuration.ts';
+import { isObject } from '../../machines/protocol/json-object.ts';
+import type { JsonObject } from './kubelet-configuration.ts';
 
 /** Fields whose zero value (`''`, 0, `0s`) in a file means "take the default" (SetDefaults_KubeletConfiguration). */
 const ZERO_IS_UNSET = [

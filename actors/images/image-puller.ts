@@ -9,7 +9,8 @@ import type { EffectCatalog } from '../../machines/protocol/effects.ts';
 import type { Metrics } from '../metrics/metrics-registry.ts';
 import { imageSizeLabel } from '../metrics/kubelet-metrics.ts';
 import { imagePresent } from './image-present.ts';
-import { findPullLogins, findSecretLogins } from './pull-logins.ts';
+import { pullingPod } from './plugin-token.ts';
+import { findLoginAccount, findPullLogins, findSecretLogins } from './pull-logins.ts';
 import type { LoginSources, TrackedLogin } from './pull-logins.ts';
 import type { PullRecords } from './pull-records.ts';
 import { requestedImage } from './requested-image.ts';
@@ -105,7 +106,8 @@ export class ImagePuller {
       const { logins } = await findSecretLogins(image, pod?.metadata?.namespace ?? 'default', names, this.options);
       return logins.flatMap(secretOf);
     };
-    return { allowed: !(await records.mustPull(requestedImage(pod, image), imageRef, secrets)) };
+    const account = () => findLoginAccount(image, pullingPod(pod), this.options);
+    return { allowed: !(await records.mustPull(requestedImage(pod, image), imageRef, secrets, account)) };
   }
 
   /** Looks for logins, waits for the pull's turn and pulls; `login` is the one that was let in. */
@@ -114,10 +116,16 @@ export class ImagePuller {
     podUid: string,
     signal: AbortSignal,
   ): Promise<{ result: PullResult; login: TrackedLogin | null }> {
-    const { cri, metrics, onMissingSecrets } = this.options;
+    const { cri, metrics, podOf, onMissingSecrets } = this.options;
     const { image, runtimeHandler, namespace, pullSecrets } = params;
     const asked = performance.now();
-    const { logins, missing } = await findPullLogins(image, namespace, pullSecrets, this.options);
+    const { logins, missing } = await findPullLogins(
+      image,
+      namespace,
+      pullSecrets,
+      this.options,
+      pullingPod(podOf?.(podUid)),
+    );
     if (missing.length > 0) {
       const names = missing.join(', ');
       onMissingSecrets?.(
@@ -188,6 +196,7 @@ export class ImagePuller {
 
 /** What the records keep of a pull: a login of the node, or none, makes the image free for all its pods. */
 function credentialsOf(login: TrackedLogin | null): ImagePullCredentials {
+  if (login?.serviceAccount !== undefined) return { kubernetesServiceAccounts: [login.serviceAccount] };
   const secrets = login === null ? [] : secretOf(login);
   return secrets.length === 0 ? { nodePodsAccessible: true } : { kubernetesSecrets: secrets };
 }

@@ -4,6 +4,7 @@ import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { imageErrors } from '../../machines/errors/image-errors.ts';
+import { isQualifiedName } from '../configuration/kubernetes-names.ts';
 import { parseDuration } from '../configuration/duration.ts';
 
 /** One credential provider plugin. */
@@ -18,6 +19,20 @@ export interface ProviderConfig {
   apiVersion: string;
   args: string[];
   env: Record<string, string>;
+  /** It is given a token of the pod's service account (KEP-4412). */
+  tokenAttributes?: TokenAttributes;
+}
+
+/** Which token a plugin gets, and what its answer is for. */
+export interface TokenAttributes {
+  audience: string;
+  /** What a plugin answers is kept for all pods of the service account, or for the token alone. */
+  cacheType: 'ServiceAccount' | 'Token';
+  /** The plugin is not asked for pods without a service account. */
+  requireServiceAccount: boolean;
+  /** Annotations of the service account that the plugin is told; without a required one it is not asked. */
+  requiredAnnotationKeys: string[];
+  optionalAnnotationKeys: string[];
 }
 
 const versions = (group: string) => ['v1', 'v1beta1', 'v1alpha1'].map((version) => `${group}/${version}`);
@@ -28,6 +43,42 @@ const cacheDuration = z.string({ error: 'a duration such as "12h" is required' }
   context.addIssue({ code: 'custom', message: `"${text}" is no duration of zero or more, such as "12h"` });
   return z.NEVER;
 });
+
+const annotationKeys = z
+  .array(
+    z.string().refine((key) => isQualifiedName(key.toLowerCase()), { error: 'a key of an annotation is required' }),
+  )
+  .refine((keys) => new Set(keys).size === keys.length, { error: 'a key stands here twice' })
+  .nullish();
+
+const tokenAttributes = z
+  .strictObject({
+    serviceAccountTokenAudience: z
+      .string({ error: 'an audience is required' })
+      .min(1, { error: 'an audience is required' }),
+    cacheType: z.enum(['ServiceAccount', 'Token'], {
+      error:
+        'cacheType is required to be set when tokenAttributes is specified. Supported values are: ServiceAccount, Token',
+    }),
+    requireServiceAccount: z.boolean({ error: 'true or false is required' }),
+    requiredServiceAccountAnnotationKeys: annotationKeys,
+    optionalServiceAccountAnnotationKeys: annotationKeys,
+  })
+  .transform((given, context): TokenAttributes => {
+    const required = given.requiredServiceAccountAnnotationKeys ?? [];
+    const optional = given.optionalServiceAccountAnnotationKeys ?? [];
+    const wrong = (message: string) => context.addIssue({ code: 'custom', message });
+    if (!given.requireServiceAccount && required.length > 0)
+      wrong('requireServiceAccount cannot be false when requiredServiceAccountAnnotationKeys is set');
+    if (required.some((key) => optional.includes(key))) wrong('annotation keys cannot be both required and optional');
+    return {
+      audience: given.serviceAccountTokenAudience,
+      cacheType: given.cacheType,
+      requireServiceAccount: given.requireServiceAccount,
+      requiredAnnotationKeys: required,
+      optionalAnnotationKeys: optional,
+    };
+  });
 
 const provider = z.strictObject({
   name: z
@@ -42,9 +93,7 @@ const provider = z.strictObject({
   apiVersion: z.enum(versions('credentialprovider.kubelet.k8s.io') as [string, ...string[]]),
   args: z.array(z.string()).nullish(),
   env: z.array(z.strictObject({ name: z.string(), value: z.string().default('') })).nullish(),
-  tokenAttributes: z
-    .never({ error: 'service account tokens for plugins are not supported by this agent yet' })
-    .optional(),
+  tokenAttributes: tokenAttributes.nullish(),
 });
 
 const configuration = z.strictObject({
@@ -57,15 +106,16 @@ const configuration = z.strictObject({
 
 /**
  * Reads `--image-credential-provider-config`: a file, or all .yaml, .yml and .json files of a folder in the order of
- * their names. Each program must be in `binDir`.
+ * their names. Each program must be in `binDir`. `serviceAccountTokens`: gate KubeletServiceAccountTokenForCredentialProviders.
  * @throws ActorletError IMG002, IMG003, IMG004
  */
-export function loadProviderConfig(path: string, binDir: string): ProviderConfig[] {
+export function loadProviderConfig(path: string, binDir: string, serviceAccountTokens = true): ProviderConfig[] {
   const providers: ProviderConfig[] = [];
   for (const file of filesOf(path)) {
     for (const read of readProviders(file)) {
       if (providers.some(({ name }) => name === read.name))
         throw invalid(file, `duplicate provider name "${read.name}" found in configuration file(s)`);
+      if (read.tokenAttributes != null) assertTokens(file, read.apiVersion, serviceAccountTokens);
       const program = join(binDir, read.name);
       assertExecutable(program);
       const { name, matchImages, defaultCacheDuration, apiVersion, args, env } = read;
@@ -77,10 +127,22 @@ export function loadProviderConfig(path: string, binDir: string): ProviderConfig
         apiVersion,
         args: args ?? [],
         env: Object.fromEntries((env ?? []).map((each) => [each.name, each.value])),
+        ...(read.tokenAttributes != null && { tokenAttributes: read.tokenAttributes }),
       });
     }
   }
   return providers;
+}
+
+/** Tokens need a gate, and a version of the question that has a field for them. */
+function assertTokens(file: string, apiVersion: string, gate: boolean): void {
+  const v1 = 'credentialprovider.kubelet.k8s.io/v1';
+  if (!gate)
+    throw invalid(
+      file,
+      'tokenAttributes is not supported when KubeletServiceAccountTokenForCredentialProviders feature gate is disabled',
+    );
+  if (apiVersion !== v1) throw invalid(file, `tokenAttributes is only supported for ${v1} API version`);
 }
 
 function filesOf(path: string): string[] {

@@ -5,6 +5,7 @@ import { parseDockerConfig, PULL_SECRET_KEYS } from '../../machines/images/docke
 import type { DockerConfig, DockerLogin } from '../../machines/images/docker-config.ts';
 import type { ImagePullServiceAccount } from '../../machines/images/pull-record.ts';
 import { lookUpLogins, repositoryOf } from '../../machines/images/keyring.ts';
+import type { PullingPod } from './plugin-token.ts';
 import type { ObjectContent } from '../shard/ask.ts';
 
 /** Where logins come from; each may be absent. */
@@ -13,14 +14,22 @@ export interface LoginSources {
   pullSecret?: (namespace: string, name: string) => Promise<ObjectContent | null>;
   /** The node's own docker configuration. */
   nodeLogins?: () => Promise<DockerConfig>;
-  /** Credential provider plugins, asked with the repository; in the order of their configuration. Never rejects. */
-  providers?: (repository: string) => Promise<DockerConfig[]>;
+  /** Credential provider plugins, asked with the repository and who pulls; in the order of their configuration. Never rejects. */
+  providers?: (repository: string, pod: PullingPod | null) => Promise<ProviderLogins[]>;
   log: Logger;
 }
 
-/** A login, and the pull secret it is from; without one it is for all pods of the node. */
+/** What one plugin answered. */
+export interface ProviderLogins {
+  logins: DockerConfig;
+  /** It was given a token of this service account, so the logins are for its pods alone. */
+  serviceAccount?: ImagePullServiceAccount;
+}
+
+/** A login, and the pull secret or service account it is from; without one it is for all pods of the node. */
 export interface TrackedLogin extends DockerLogin {
   secret?: ImagePullServiceAccount;
+  serviceAccount?: ImagePullServiceAccount;
 }
 
 /** What is known before a pull. */
@@ -40,15 +49,41 @@ export async function findPullLogins(
   namespace: string,
   pullSecrets: readonly string[],
   sources: LoginSources,
+  pod: PullingPod | null,
 ): Promise<PullLogins> {
   const repository = repositoryOf(image);
   const [{ logins, missing }, ofNode, ofProviders] = await Promise.all([
     findSecretLogins(image, namespace, pullSecrets, sources),
     sources.nodeLogins?.() ?? {},
-    sources.providers?.(repository) ?? [],
+    findProviderLogins(repository, pod, sources),
   ]);
-  const ofAll = [[ofNode], ofProviders].flatMap((each) => lookUpLogins<TrackedLogin>(each, repository));
-  return { logins: [...logins, ...ofAll], missing };
+  return { logins: [...logins, ...lookUpLogins<TrackedLogin>([ofNode], repository), ...ofProviders], missing };
+}
+
+/** The service account whose token brought a login for the image; null without such a login. Never rejects. */
+export async function findLoginAccount(
+  image: string,
+  pod: PullingPod | null,
+  sources: LoginSources,
+): Promise<ImagePullServiceAccount | null> {
+  const logins = await findProviderLogins(repositoryOf(image), pod, sources);
+  return logins.find(({ serviceAccount }) => serviceAccount !== undefined)?.serviceAccount ?? null;
+}
+
+async function findProviderLogins(
+  repository: string,
+  pod: PullingPod | null,
+  { providers }: LoginSources,
+): Promise<TrackedLogin[]> {
+  const answers = (await providers?.(repository, pod)) ?? [];
+  const configs = answers.map(({ logins, serviceAccount }) =>
+    serviceAccount === undefined ? logins : tracked(logins, { serviceAccount }),
+  );
+  return lookUpLogins<TrackedLogin>(configs, repository);
+}
+
+function tracked(logins: DockerConfig, from: Partial<TrackedLogin>): Record<string, TrackedLogin> {
+  return Object.fromEntries(Object.entries(logins).map(([at, login]) => [at, { ...login, ...from }]));
 }
 
 /**
@@ -93,7 +128,7 @@ async function readSecrets(
       if ('fault' in config)
         throw new ActorletError(imageErrors.pullSecretInvalid, { namespace, name, problem: config.fault });
       const secret = { uid: content.uid ?? '', namespace, name };
-      configs.push(Object.fromEntries(Object.entries(config.logins).map(([at, login]) => [at, { ...login, secret }])));
+      configs.push(tracked(config.logins, { secret }));
     }
   }
   return { configs, missing };

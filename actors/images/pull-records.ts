@@ -1,9 +1,14 @@
 import type { Logger } from 'pino';
-import { accessWith, addCredentials, isOpenToAll } from '../../machines/images/pull-credentials.ts';
+import { accessWith, addCredentials, isAccountOf, isOpenToAll } from '../../machines/images/pull-credentials.ts';
 import { repositoryOf } from '../../machines/images/keyring.ts';
 import { mustVerify } from '../../machines/images/pull-policy.ts';
 import type { VerificationPolicy } from '../../machines/images/pull-policy.ts';
-import type { ImagePullCredentials, ImagePulledRecord, ImagePullSecret } from '../../machines/images/pull-record.ts';
+import type {
+  ImagePullCredentials,
+  ImagePulledRecord,
+  ImagePullSecret,
+  ImagePullServiceAccount,
+} from '../../machines/images/pull-record.ts';
 import { PullRecordFiles } from './pull-record-files.ts';
 import type { RecordCounts } from './pull-record-files.ts';
 
@@ -79,12 +84,18 @@ export class PullRecords {
 
   /**
    * Must the image be pulled (again), so that the registry decides? `image` as the container spells it, `imageRef` as
-   * the runtime does. The pod's secrets are only looked up when they matter. Never rejects.
+   * the runtime does. The pod's secrets, and the service account whose token brings it logins, are only looked up when they
+   * matter. Never rejects.
    */
-  async mustPull(image: string, imageRef: string, secrets: () => Promise<ImagePullSecret[]>): Promise<boolean> {
+  async mustPull(
+    image: string,
+    imageRef: string,
+    secrets: () => Promise<ImagePullSecret[]>,
+    account: () => Promise<ImagePullServiceAccount | null>,
+  ): Promise<boolean> {
     let result: CheckResult = 'error';
     try {
-      result = await this.check(image, imageRef, secrets);
+      result = await this.check(image, imageRef, secrets, account);
     } catch (err) {
       this.options.log.error({ err, imageRef }, 'Unable to access cache records about image pulls');
     }
@@ -109,22 +120,28 @@ export class PullRecords {
     image: string,
     imageRef: string,
     secrets: () => Promise<ImagePullSecret[]>,
+    account: () => Promise<ImagePullServiceAccount | null>,
   ): Promise<CheckResult> {
     const record = this.files.record(imageRef);
     const byAgent = record !== undefined || (this.underWay.get(image) ?? 0) > 0 || this.files.hasIntent(image);
     if (!mustVerify(this.options.policy, image, byAgent)) return 'credentialPolicyAllowed';
     const known = record?.credentialMapping[repositoryOf(image)];
     if (isOpenToAll(known)) return 'credentialRecordFound';
-    if ((known?.kubernetesSecrets ?? []).length === 0) return 'mustAuthenticate';
-    const { allowed, remember } = accessWith(known, await secrets());
-    if (remember !== null) {
-      try {
-        this.remember(image, imageRef, { kubernetesSecrets: [remember] });
-      } catch (err) {
-        this.options.log.error({ err, imageRef }, 'failed to write an image pulled record');
-      }
+    if ((known?.kubernetesSecrets ?? []).length > 0) {
+      const { allowed, remember } = accessWith(known, await secrets());
+      if (remember !== null) this.rememberSeen(image, imageRef, remember);
+      if (allowed) return 'credentialRecordFound';
     }
-    return allowed ? 'credentialRecordFound' : 'mustAuthenticate';
+    if ((known?.kubernetesServiceAccounts ?? []).length === 0) return 'mustAuthenticate';
+    return isAccountOf(known, await account()) ? 'credentialRecordFound' : 'mustAuthenticate';
+  }
+
+  private rememberSeen(image: string, imageRef: string, secret: ImagePullSecret): void {
+    try {
+      this.remember(image, imageRef, { kubernetesSecrets: [secret] });
+    } catch (err) {
+      this.options.log.error({ err, imageRef }, 'failed to write an image pulled record');
+    }
   }
 
   /** Null credentials: it is known that the agent pulled the image, but not with what. */

@@ -6,7 +6,7 @@ import { restoredNode, stepNode } from '../journal/node-replay.ts';
 import type { StepDetail } from './inspector-api.ts';
 import type { JournalIndex } from './journal-index.ts';
 import type { PodEntry } from './pod-entry.ts';
-import { isObject } from './record-head.ts';
+import { isObject } from '../../machines/protocol/json-object.ts';
 import { parsed } from './step-reader.ts';
 
 /** Longest time that a replay holds up the thread. */

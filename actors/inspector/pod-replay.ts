@@ -7,7 +7,7 @@ import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
 import type { JournalIndex } from './journal-index.ts';
 import type { Base, PodEntry } from './pod-entry.ts';
 import { visibleSteps } from './pod-entry.ts';
-import { isObject } from './record-head.ts';
+import { isObject } from '../../machines/protocol/json-object.ts';
 import type { LineReading } from './segment-store.ts';
 import type { Place } from './step-table.ts';
 import { ReplayMarks } from './replay-marks.ts';

@@ -1,4 +1,5 @@
 import { NODE_UID } from '../../machines/node/node-context.ts';
+import { isObject } from '../../machines/protocol/json-object.ts';
 
 /** What of a journal line the index needs; the rest stays on disk. */
 export type RecordHead =
@@ -109,9 +110,4 @@ function wholeHead(record: unknown): RecordHead {
     default:
       return { r: 'other' };
   }
-}
-
-/** A JSON object. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -6,7 +6,7 @@ import { ActorletError } from '../../machines/errors/define.ts';
 import { journalErrors } from '../../machines/errors/journal-errors.ts';
 import { NODE_FOLDER } from './node-journal.ts';
 import type { JournalRecord } from './records.ts';
-import { JOURNAL_VERSION, journalRecord } from './records.ts';
+import { JOURNAL_VERSION, journalRecord, unknownKind } from './records.ts';
 
 /** One line of a journal with its place. */
 export interface JournalLine {
@@ -149,7 +149,7 @@ export async function* journalLines(files: readonly string[]): AsyncGenerator<Jo
   }
 }
 
-/** Parses and validates a line. Throws JRN002 or JRN003 that names file and line. */
+/** Parses and validates a line; a kind that is not known comes back as such. Throws JRN002 or JRN003 that names file and line. */
 export function parseLine({ file, line, text }: JournalLine): JournalRecord {
   let raw: unknown;
   try {
@@ -164,6 +164,8 @@ export function parseLine({ file, line, text }: JournalLine): JournalRecord {
   if (isMessage(raw)) return raw;
   const parsed = journalRecord.safeParse(raw);
   if (!parsed.success) {
+    const kind = unknownKind(raw);
+    if (kind !== null) return { r: 'unknown', kind };
     const issue = parsed.error.issues[0];
     throw new ActorletError(journalErrors.badRecord, {
       file,

@@ -32,6 +32,8 @@ export interface PartResult {
   differences: Found<Difference>[];
   /** Messages of the errors. */
   damages: Found<string>[];
+  /** Kinds of records that were left out: a later version has added them. */
+  unknownKinds: string[];
 }
 
 /** From a thread. */

@@ -15,6 +15,8 @@ export interface ParallelResult {
   differences: Difference[];
   /** What is damaged or missing, in the order of the journal. */
   damages: string[];
+  /** Kinds of records that were left out: a later version has added them. */
+  unknownKinds: string[];
 }
 
 /** Bytes of journal from which on threads pay: each one loads and compiles the machines for itself. */
@@ -90,6 +92,7 @@ function joined(results: readonly PartResult[], broken: readonly Found<string>[]
     unanswered: sum((r) => r.unanswered),
     differences: differences.map(({ what }) => what),
     damages: damages.map(({ what }) => what),
+    unknownKinds: [...new Set(results.flatMap((r) => r.unknownKinds))].sort(),
   };
 }
 

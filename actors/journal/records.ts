@@ -106,8 +106,22 @@ export const journalRecord = z.discriminatedUnion('r', [
   nodeStep,
   nodeFault,
 ]);
+/** A record of a kind that a later version has added. */
+export interface UnknownRecord {
+  r: 'unknown';
+  kind: string;
+}
+
 /** A validated record. */
-export type JournalRecord = z.infer<typeof journalRecord>;
+export type JournalRecord = z.infer<typeof journalRecord> | UnknownRecord;
+
+const KINDS: ReadonlySet<unknown> = new Set(journalRecord.options.map(({ shape }) => shape.r.value));
+
+/** The kind of a record that is none of ours, but looks like one: a later version may add kinds within format version 1. */
+export function unknownKind(raw: unknown): string | null {
+  const { r } = (raw ?? {}) as { r?: unknown };
+  return typeof r === 'string' && /^[a-z][A-Za-z.]*$/.test(r) && !KINDS.has(r) ? r : null;
+}
 
 /** A message as journaled: `pod` of pod.start and pod.update is replaced by `{ $spec: id }`. */
 export function messageText(n: number, uid: string, m: Journaled<PodMessage>): string {

@@ -13,6 +13,7 @@ const send = (message: FromPart) => port.postMessage(message);
 const lines = new ChunkLines(files);
 const differences = new Map<string, Found<Difference>>();
 const damages: Found<string>[] = [];
+const unknownKinds = new Set<string>();
 let index = 0;
 let given = false;
 
@@ -35,13 +36,24 @@ function onDamage(damage: ActorletError): void {
 }
 
 // What follows a damaged line in its file is left out, also by those who do not see the damage.
-const replay = new BatchReplay(new Replayer({ part, onDamage }), { onDifference, onDamage, onLeftOut: giveUp });
+const replay = new BatchReplay(new Replayer({ part, onDamage, onUnknownKind: (kind) => void unknownKinds.add(kind) }), {
+  onDifference,
+  onDamage,
+  onLeftOut: giveUp,
+});
 
 port.on('message', (message: ToPart) => {
   if (given) return;
   if (message.t === 'end') {
     const { messages, pods, unanswered } = replay.result();
-    const result = { messages, pods, unanswered, differences: [...differences.values()], damages };
+    const result = {
+      messages,
+      pods,
+      unanswered,
+      differences: [...differences.values()],
+      damages,
+      unknownKinds: [...unknownKinds],
+    };
     send({ t: 'result', result });
     port.close();
     return;

@@ -55,6 +55,8 @@ export interface ReplayOptions extends Selection {
   part?: ReplayPart;
   /** Is told what is damaged or missing; the reading goes on with the next file. Without it the damage is thrown. */
   onDamage?: (damage: ActorletError) => void;
+  /** Is told the kind of each record that a later version has added; it is left out. */
+  onUnknownKind?: (kind: string) => void;
 }
 
 interface Replayed {
@@ -95,6 +97,10 @@ export class Replayer {
     if (this.expected(text)) return null;
     this.here = { file, line };
     const record = parseLine({ file, line, text });
+    if (record.r === 'unknown') {
+      this.options.onUnknownKind?.(record.kind);
+      return null;
+    }
     if (part !== undefined && isForeign(record, part)) {
       if (owner === null) return null;
       throw new Error(`${file}, line ${line}: nobody can tell whose it is`);

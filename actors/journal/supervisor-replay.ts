@@ -6,8 +6,8 @@ import type {
   SupervisorContext,
   SupervisorMessage,
   SupervisorOrder,
-  TrackedPod,
 } from '../../machines/supervisor/supervisor-context.ts';
+import type { TrackedPod } from '../../machines/supervisor/tracked-pod.ts';
 import { NO_TRACKED_PODS, podTable } from '../../machines/supervisor/pod-table.ts';
 import { supervisorMachine } from '../../machines/supervisor/supervisor-machine.ts';
 import type { Judged } from './difference.ts';

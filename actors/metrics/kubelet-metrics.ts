@@ -99,6 +99,12 @@ export const kubeletMetrics = {
     'Age of a container event of the runtime when it is handled.',
   ),
 
+  criLosingSupport: gauge(
+    'kubelet_cri_losing_support',
+    'Kubernetes release from which on this container runtime is too old; no series: it is not.',
+    ['version'],
+  ),
+
   runningPods: gauge('kubelet_running_pods', 'Pods that have a ready sandbox.'),
   runningContainers: gauge('kubelet_running_containers', 'Containers by state: created, running, exited, unknown.', [
     'container_state',
@@ -123,6 +129,14 @@ export const kubeletMetrics = {
 
   startedPods: counter('kubelet_started_pods_total', 'Pod sandboxes that were started.'),
   startedPodErrors: counter('kubelet_started_pods_errors_total', 'Pod sandboxes that could not be started.'),
+  startedUserNamespacedPods: counter(
+    'kubelet_started_user_namespaced_pods_total',
+    'Sandboxes of pods with users of their own (`hostUsers: false`) that were started.',
+  ),
+  startedUserNamespacedPodErrors: counter(
+    'kubelet_started_user_namespaced_pods_errors_total',
+    'Such sandboxes that could not be started.',
+  ),
   startedContainers: counter('kubelet_started_containers_total', 'Containers that were started, by kind.', [
     'container_type',
   ]),

@@ -27,6 +27,18 @@ export const volumeMetrics = {
     ['metric_source'],
     DEFAULT_BUCKETS,
   ),
+  imageVolumesRequested: counter(
+    'kubelet_image_volume_requested_total',
+    'Image volumes of containers that were to be made.',
+  ),
+  imageVolumesMounted: counter(
+    'kubelet_image_volume_mounted_succeed_total',
+    'Mounts of image volumes of containers that were made.',
+  ),
+  imageVolumesFailed: counter(
+    'kubelet_image_volume_mounted_errors_total',
+    'Mounts of image volumes that the runtime could not make.',
+  ),
   orphanPodVolumes: gauge(
     'kubelet_orphan_pod_cleaned_volumes',
     'Folders of pods without an owner that the last round of housekeeping met.',

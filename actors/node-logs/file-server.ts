@@ -12,6 +12,7 @@ import type { ByteRange } from './byte-range.ts';
 import { directoryList } from './directory-list.ts';
 import { MimeTypes } from './mime-types.ts';
 import { SNIFF_BYTES, sniffType } from './sniff-type.ts';
+import { httpErrorParts } from '../server/go-answers.ts';
 
 const openFile = promisify(open);
 const closeFile = promisify(close);
@@ -147,14 +148,8 @@ export class FileServer {
 
 /** Answers as Go's `http.Error` does. */
 export function httpError(response: ServerResponse, status: number, text: string): void {
-  const body = Buffer.from(`${text}\n`);
-  response
-    .writeHead(status, {
-      'content-type': 'text/plain; charset=utf-8',
-      'x-content-type-options': 'nosniff',
-      'content-length': body.length,
-    })
-    .end(body);
+  const { headers, body } = httpErrorParts(text);
+  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body);
 }
 
 async function sendParts(

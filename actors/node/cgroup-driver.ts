@@ -12,6 +12,15 @@ const NAMES: readonly CgroupDriver[] = ['systemd', 'cgroupfs'];
 
 type CgroupDriver = 'systemd' | 'cgroupfs';
 
+/** What goes with the search for the driver. */
+export interface DriverSearch {
+  log: Logger;
+  /** The runtime has no RuntimeConfig (`kubelet_cri_losing_support`). */
+  onFallback?: () => void;
+  /** For tests. */
+  wait?: (ms: number) => Promise<unknown>;
+}
+
 /**
  * The cgroup driver of the runtime (RuntimeConfig, gate KubeletCgroupDriverFromCRI; D2), which goes before the configured
  * one: both sides must name cgroups alike. A runtime without RuntimeConfig (containerd 1.x) leaves the configured one.
@@ -20,8 +29,7 @@ type CgroupDriver = 'systemd' | 'cgroupfs';
 export async function cgroupDriverOf(
   runtime: Pick<CriClient['runtime'], 'runtimeConfig'>,
   configured: CgroupDriver,
-  log: Logger,
-  wait: (ms: number) => Promise<unknown> = sleep,
+  { log, onFallback, wait = sleep }: DriverSearch,
 ): Promise<CgroupDriver> {
   for (let tries = 1; ; tries++) {
     try {
@@ -36,6 +44,7 @@ export async function cgroupDriverOf(
         log.info(
           'CRI implementation should be updated to support RuntimeConfig. Falling back to using cgroupDriver from kubelet config.',
         );
+        onFallback?.();
         return configured;
       }
       if (error instanceof ActorletError || tries === TRIES) throw error;

@@ -13,7 +13,8 @@ import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
 import { agentVersion } from '../configuration/version.ts';
 import { ApiEvents } from '../events/api-events.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
-import { restClientHooks } from '../metrics/api-metrics.ts';
+import type { TokenSources } from '../images/plugin-token.ts';
+import { restClientHooks } from '../metrics/api-hooks.ts';
 import type { Metrics } from '../metrics/metrics-registry.ts';
 import { NodeStartup } from '../metrics/node-startup.ts';
 import { PodStartLatency } from '../metrics/pod-start-latency.ts';
@@ -29,6 +30,9 @@ import type { Ask } from '../shard/ask.ts';
 import type { PodReport } from '../shard/shard-protocol.ts';
 import { StatusManager } from '../status/status-manager.ts';
 import { watchPodsOfNode } from './pods-of-node.ts';
+
+/** Life of a token for a plugin: what the API server gives when nothing is asked. */
+const PLUGIN_TOKEN_SECONDS = 3600;
 
 /** What the cluster's side of the node works with. */
 export interface ClusterOptions {
@@ -61,6 +65,8 @@ export class Cluster {
   /** Answers to what workers ask. */
   readonly answers: Ask;
   readonly objects: ObjectStore;
+  /** Service accounts and their tokens, for credential provider plugins. */
+  readonly pluginTokens: TokenSources;
   readonly api: ApiClient;
   /** How long pods take to start. */
   readonly starts: PodStartLatency;
@@ -121,6 +127,14 @@ export class Cluster {
       onChange: (kind, namespace, name) => this.objects.podsNaming(kind, namespace, name).forEach(refresh),
     });
     this.tokens = new TokenManager({ api: limited, log, onDue: refresh });
+    this.pluginTokens = {
+      serviceAccount: (namespace, name) => this.serviceAccount(limited, namespace, name),
+      token: (pod, serviceAccountUid, audience) =>
+        this.tokens.get({
+          ...{ namespace: pod.namespace, serviceAccount: pod.serviceAccount, serviceAccountUid },
+          ...{ podName: pod.name, podUid: pod.uid, audience, expirationSeconds: PLUGIN_TOKEN_SECONDS },
+        }),
+    };
     this.services = new ServiceVariables({ api: limited, log });
     this.runtimeClasses = new RuntimeClasses({ api: limited, log });
     const { objects, tokens, services, runtimeClasses } = this;
@@ -161,6 +175,16 @@ export class Cluster {
   async freshNode(): Promise<Node | null> {
     const on = { group: '', version: 'v1', resource: 'nodes' };
     return this.api.request<Node>({ method: 'GET', on, name: this.nodeName }).catch(() => null);
+  }
+
+  private async serviceAccount(
+    api: ApiClient,
+    namespace: string,
+    name: string,
+  ): ReturnType<TokenSources['serviceAccount']> {
+    const on = { group: '', version: 'v1', resource: 'serviceaccounts', namespace };
+    const { metadata } = await api.request<{ metadata?: Pod['metadata'] }>({ method: 'GET', on, name });
+    return { uid: metadata?.uid ?? '', annotations: metadata?.annotations ?? {} };
   }
 
   /** A pod came or was changed: what it names is fetched ahead of its actor's asking. */

@@ -1,12 +1,14 @@
 import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
+import type { FeatureGates } from '../configuration/feature-gates.ts';
 import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
 import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { CredentialProviders } from '../images/credential-providers.ts';
 import { ImagePuller, MISSING_PULL_SECRET } from '../images/image-puller.ts';
 import { nodeLogins } from '../images/node-logins.ts';
+import type { TokenSources } from '../images/plugin-token.ts';
 import { PullRecords } from '../images/pull-records.ts';
 import { loadProviderConfig } from '../images/provider-config.ts';
 import type { LoginSources } from '../images/pull-logins.ts';
@@ -16,6 +18,7 @@ import type { Metrics } from '../metrics/metrics-registry.ts';
 export interface NodeImagePullerOptions {
   cri: CriClient;
   config: KubeletConfiguration;
+  featureGates: FeatureGates;
   flags: KubeletFlags;
   metrics: Metrics;
   log: Logger;
@@ -23,13 +26,19 @@ export interface NodeImagePullerOptions {
   now: () => number;
   podOf: (uid: string) => Pod | undefined;
   pullSecret: NonNullable<LoginSources['pullSecret']>;
+  /** For plugins that get a token of the pod's service account; undefined on a standalone node. */
+  tokens: () => TokenSources | undefined;
 }
 
 /** The node's one image puller with all its sources of logins. Throws when the plugins' configuration is bad (IMG002 to IMG004). */
 export function nodeImagePuller(options: NodeImagePullerOptions): ImagePuller {
-  const { cri, config, flags, metrics, log, events, now, podOf, pullSecret } = options;
+  const { cri, config, featureGates, flags, metrics, log, events, now, podOf, pullSecret, tokens } = options;
   const { imageCredentialProviderConfig: file, imageCredentialProviderBinDir: binDir } = flags;
-  const plugins = file === '' ? null : new CredentialProviders({ providers: loadProviderConfig(file, binDir), log });
+  const withTokens = featureGates.enabled('KubeletServiceAccountTokenForCredentialProviders');
+  const plugins =
+    file === ''
+      ? null
+      : new CredentialProviders({ providers: loadProviderConfig(file, binDir, withTokens), tokens, log });
   return new ImagePuller({
     cri,
     serialize: config.serializeImagePulls,
@@ -42,7 +51,7 @@ export function nodeImagePuller(options: NodeImagePullerOptions): ImagePuller {
     log,
     pullSecret,
     nodeLogins: nodeLogins({ rootDir: flags.rootDir, log }),
-    ...(plugins !== null && { providers: (repository) => plugins.loginsFor(repository) }),
+    ...(plugins !== null && { providers: (repository, pod) => plugins.loginsFor(repository, pod) }),
     onMissingSecrets: (uid, message) => {
       const { name = '', namespace = '' } = podOf(uid)?.metadata ?? {};
       events.record({

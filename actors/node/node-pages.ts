@@ -6,7 +6,6 @@ import type { CadvisorMetrics } from '../cadvisor/create-cadvisor-metrics.ts';
 import { reportedCgroups } from '../cadvisor/cgroup-roots.ts';
 import { createCgroupReader } from '../cgroup-stats/create-cgroup-reader.ts';
 import type { FeatureGates } from '../configuration/feature-gates.ts';
-import { resolveFeatureGates } from '../configuration/feature-gates.ts';
 import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
 import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
 import { agentVersion } from '../configuration/version.ts';
@@ -38,6 +37,7 @@ import { addStreamingRoutes } from '../streaming/streaming-routes.ts';
 /** What the pages of a node tell of. */
 export interface NodePagesOptions {
   config: KubeletConfiguration;
+  featureGates: FeatureGates;
   flags: KubeletFlags;
   node: NodeView;
   cri: CriClient;
@@ -58,7 +58,6 @@ export class NodePages {
   /** Paths of the kubelet server as patterns of Go's ServeMux. */
   readonly patterns: readonly string[];
   private readonly options: NodePagesOptions;
-  readonly gates: FeatureGates;
   private readonly checks: readonly HealthCheck[];
   private readonly slis = new HealthSlis();
   private readonly stats: StatsProvider;
@@ -66,25 +65,24 @@ export class NodePages {
   private readonly startedAt: number;
 
   constructor(options: NodePagesOptions) {
-    const { config, flags, node, cri, log, now } = options;
+    const { config, featureGates, flags, node, cri, log, now } = options;
     this.options = options;
-    this.gates = resolveFeatureGates(config.featureGates).gates;
     this.checks = [logCheck, ...options.checks];
     this.startedAt = now() - performance.now();
     const onVolumeCounted = (seconds: number) => options.metrics.volumeCount.observe({ metric_source: 'du' }, seconds);
     const reader = createCgroupReader(options.cgroups, now);
-    this.stats = new StatsProvider({ node, cri, reader, config, flags, log, now, onVolumeCounted });
+    this.stats = new StatsProvider({ node, cri, reader, config, featureGates, flags, log, now, onVolumeCounted });
     this.cadvisor = createCadvisorMetrics({
       ...{ reader, cri, node, log, now },
       roots: reportedCgroups({ ...config, runtimeCgroups: flags.runtimeCgroups }),
-      pressure: this.gates.enabled('KubeletPSI'),
+      pressure: featureGates.enabled('KubeletPSI'),
     });
     this.patterns = kubeletPatterns({
       debugging: config.enableDebuggingHandlers,
       healthChecks: ['ping', ...this.checkNames],
-      checkpoint: this.gates.enabled('ContainerCheckpoint'),
-      flagz: this.gates.enabled('ComponentFlagz'),
-      statusz: this.gates.enabled('ComponentStatusz'),
+      checkpoint: featureGates.enabled('ContainerCheckpoint'),
+      flagz: featureGates.enabled('ComponentFlagz'),
+      statusz: featureGates.enabled('ComponentStatusz'),
     });
   }
 
@@ -113,8 +111,7 @@ export class NodePages {
 
   /** What only the kubelet server has, for those whom it knows (`InstallAuthRequiredHandlers`). */
   addGuardedPages(app: FastifyInstance): void {
-    const { config, flags, node, cri, log, now } = this.options;
-    const { gates } = this;
+    const { config, featureGates: gates, flags, node, cri, log, now } = this.options;
     if (config.enableDebuggingHandlers) {
       addStreamingRoutes(app, { node, cri, config, log });
       addContainerLogsRoutes(app, { node, cri, gates, log, now });

@@ -1,5 +1,5 @@
 import type { ApiClient } from '../api/api-client.ts';
-import { authObserver } from '../metrics/api-metrics.ts';
+import { authObserver } from '../metrics/api-hooks.ts';
 import { serverCertificateMetrics } from '../metrics/certificate-metrics.ts';
 import type { ServingTls } from '../tls/serving-tls.ts';
 import { startHealthzServer } from '../server/healthz-server.ts';
@@ -66,7 +66,7 @@ export async function startNodeServers(options: NodeServersOptions): Promise<Nod
 
 /** The kubelet server with its locks. Its parts are loaded only when there is such a server. */
 async function startGuarded(options: NodeServersOptions, pages: NodePages): Promise<RunningServer> {
-  const { config, flags, node, api, addresses, log, now, metrics } = options;
+  const { config, featureGates, flags, node, api, addresses, log, now, metrics } = options;
   const { nodeName } = node;
   const [{ createServerAuth }, { startServingTls }, { startKubeletServer }] = await Promise.all([
     import('../server/auth-hook.ts'),
@@ -75,7 +75,7 @@ async function startGuarded(options: NodeServersOptions, pages: NodePages): Prom
   ]);
   const auth = createServerAuth({
     config,
-    featureGates: pages.gates,
+    featureGates,
     nodeName,
     api,
     log,
@@ -91,7 +91,7 @@ async function startGuarded(options: NodeServersOptions, pages: NodePages): Prom
     const reports = config.serverTLSBootstrap
       ? serverCertificateMetrics(metrics.registry, () => serving.tls?.ttlSeconds() ?? null)
       : undefined;
-    const tls = await startServingTls({ config, flags, nodeName, addresses, api, log, now, ...reports });
+    const tls = await startServingTls({ config, featureGates, flags, nodeName, addresses, api, log, now, ...reports });
     serving.tls = tls;
     ends.push(() => tls.stop());
     const server = await startKubeletServer({

@@ -6,6 +6,7 @@ import { fixedAddresses } from '../../machines/node-object/node-addresses.ts';
 import type { MachineFacts, NodeObjectConfig } from '../../machines/node-object/node-types.ts';
 import { allocatableOf, machineCapacity } from '../../machines/node-object/node-resources.ts';
 import { parseBytes, parseCpuMilli } from '../../machines/quantity.ts';
+import { ALL_BEHAVIOUR } from '../../machines/protocol/behaviour.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
 import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
 import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
@@ -70,7 +71,7 @@ export async function nodeSettingsOf(
     extraMaskedPaths: thermalPaths(),
     nodeHosts: readText('/etc/hosts'),
     ...(cluster && { cluster: true }),
-    behaviour: [],
+    behaviour: [...ALL_BEHAVIOUR],
   };
 }
 

@@ -1,7 +1,7 @@
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { nodeErrors } from '../../machines/errors/node-errors.ts';
-import { resolveFeatureGates } from '../configuration/feature-gates.ts';
+import type { FeatureGates } from '../configuration/feature-gates.ts';
 import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
 import { nodeIdRange } from '../userns/node-id-range.ts';
 import { UserNamespaces } from '../userns/user-namespaces.ts';
@@ -9,13 +9,15 @@ import { UserNamespaces } from '../userns/user-namespaces.ts';
 const DEFAULT_IDS_PER_POD = 65_536;
 
 /** The node's allocation of ids to pods with users of their own. Throws NOD007 for a node that cannot have one. */
-export async function nodeUserNamespaces(
-  config: KubeletConfiguration,
-  rootDir: string,
-  cri: CriClient,
-): Promise<UserNamespaces> {
+export async function nodeUserNamespaces(options: {
+  config: KubeletConfiguration;
+  featureGates: FeatureGates;
+  rootDir: string;
+  cri: CriClient;
+}): Promise<UserNamespaces> {
+  const { config, featureGates, rootDir, cri } = options;
   const idsPerPod = Number(config.userNamespaces?.idsPerPod ?? DEFAULT_IDS_PER_POD);
-  const enabled = resolveFeatureGates(config.featureGates).gates.enabled('UserNamespacesSupport');
+  const enabled = featureGates.enabled('UserNamespacesSupport');
   try {
     // With the gate off nothing is given out, so nothing of the machine is asked.
     const range = enabled

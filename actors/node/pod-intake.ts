@@ -2,7 +2,7 @@ import { rejectionLabel } from '../../machines/admission/rejection.ts';
 import { isTerminalPhase } from '../../machines/status/phase.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { PodConfigUpdate } from '../../machines/sources/pod-config.ts';
-import type { Rejection } from '../../machines/supervisor/supervisor-context.ts';
+import type { Rejection } from '../../machines/supervisor/tracked-pod.ts';
 import type { AdmissionGate, Refusal } from '../admission/admission-gate.ts';
 import type { PodAllocations } from '../admission/pod-allocations.ts';
 import type { Metrics } from '../metrics/metrics-registry.ts';

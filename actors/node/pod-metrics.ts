@@ -1,8 +1,9 @@
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
 import { trackedPods } from '../../machines/supervisor/pod-table.ts';
-import type { SupervisorContext, TrackedPod } from '../../machines/supervisor/supervisor-context.ts';
-import { resolveFeatureGates } from '../configuration/feature-gates.ts';
+import type { SupervisorContext } from '../../machines/supervisor/supervisor-context.ts';
+import type { TrackedPod } from '../../machines/supervisor/tracked-pod.ts';
+import type { FeatureGates } from '../configuration/feature-gates.ts';
 import { FEATURE_GATES } from '../configuration/feature-gate-table.ts';
 import { KUBERNETES_VERSION, agentVersion } from '../configuration/version.ts';
 import type { Metrics } from '../metrics/metrics-registry.ts';
@@ -105,7 +106,7 @@ export class PodMetrics {
 /** What does not change while the agent runs: build, feature gates, cgroup version, node name. */
 export function setNodeFacts(
   metrics: Metrics,
-  facts: { nodeName: string; cgroupVersion: 1 | 2; featureGates: Readonly<Record<string, boolean>> },
+  facts: { nodeName: string; cgroupVersion: 1 | 2; featureGates: FeatureGates },
 ): void {
   metrics.nodeName.set({ node: facts.nodeName }, 1);
   metrics.cgroupVersion.set(facts.cgroupVersion);
@@ -120,9 +121,8 @@ export function setNodeFacts(
     compiler: `node ${process.version}`,
   };
   metrics.buildInfo.set({ major, minor, git_version: agentVersion(), platform: `linux/${architecture}`, ...build }, 1);
-  const { gates } = resolveFeatureGates(facts.featureGates);
   for (const [name, [stage]] of Object.entries(FEATURE_GATES)) {
-    metrics.featureEnabled.set({ name, stage: stage === 'GA' ? '' : stage }, gates.enabled(name) ? 1 : 0);
+    metrics.featureEnabled.set({ name, stage: stage === 'GA' ? '' : stage }, facts.featureGates.enabled(name) ? 1 : 0);
   }
 }
 

@@ -4,8 +4,11 @@ import type { ApiClient } from '../api/api-client.ts';
 import type { AskCatalog } from '../shard/ask.ts';
 import { codedError, whileForbidden, withCode } from './object-errors.ts';
 
-/** Which token: `audience` '' = the API server's default. */
-export type TokenParams = AskCatalog['token.Get']['params'];
+/**
+ * Which token: `audience` '' = the API server's default. One with `serviceAccountUid` (the account must be that one) is not
+ * for a volume: it is made anew when it is asked for, and nobody is told that it is due.
+ */
+export type TokenParams = AskCatalog['token.Get']['params'] & { serviceAccountUid?: string };
 
 /** Settings of {@link TokenManager}. */
 export interface TokenManagerSettings {
@@ -126,10 +129,11 @@ export class TokenManager {
 
   private async request(params: TokenParams): Promise<Entry> {
     const { api, random = Math.random } = this.settings;
-    const { namespace, serviceAccount, podName, podUid, audience, expirationSeconds } = params;
+    const { namespace, serviceAccount, serviceAccountUid, podName, podUid, audience, expirationSeconds } = params;
     const body = {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',
+      ...(serviceAccountUid !== undefined && { metadata: { uid: serviceAccountUid } }),
       spec: {
         audiences: audience === '' ? [] : [audience],
         expirationSeconds,
@@ -154,13 +158,13 @@ export class TokenManager {
     const expiresAt = Number.isNaN(told) ? began + lifeMs : told;
     if (token === '') throw codedError('InvalidAnswer', 'the API server answered without a token');
     const dueAt = expiresAt - lifeMs + Math.min(0.8 * lifeMs, MAX_AGE_MS) - random() * Math.min(JITTER_MS, lifeMs / 10);
-    return { params, token, expiresAt, dueAt, told: false };
+    return { params, token, expiresAt, dueAt, told: serviceAccountUid !== undefined };
   }
 
   private retryLater(entry: Entry): void {
     const { random = Math.random } = this.settings;
     entry.dueAt = this.now() + RETRY_MS * (0.75 + random() / 2);
-    entry.told = false;
+    entry.told = entry.params.serviceAccountUid !== undefined;
     this.arm();
   }
 
@@ -195,8 +199,10 @@ export class TokenManager {
 }
 
 /** Ends with the pod's UID; see `forget`. */
-function keyOf({ namespace, serviceAccount, podName, podUid, audience, expirationSeconds }: TokenParams): string {
-  return [namespace, serviceAccount, podName, expirationSeconds, JSON.stringify(audience), podUid].join(' ');
+function keyOf(params: TokenParams): string {
+  const { namespace, serviceAccount, serviceAccountUid = '', podName, podUid, audience, expirationSeconds } = params;
+  const account = `${serviceAccount} ${serviceAccountUid}`;
+  return [namespace, account, podName, expirationSeconds, JSON.stringify(audience), podUid].join(' ');
 }
 
 /** What may be printed of a key. */

@@ -1,6 +1,6 @@
 import type { Container, PodSandbox } from '../../cri/generated/runtime/v1/api.ts';
 import type { ListedPod } from './observe-pod.ts';
-import { LABEL } from './observed-from-cri.ts';
+import { LABEL } from '../../machines/protocol/runtime-labels.ts';
 import type { PodCounts } from './runtime-counts.ts';
 
 /** The runtime's two lists, by pod UID. */

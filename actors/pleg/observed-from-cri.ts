@@ -1,20 +1,6 @@
 import type { ContainerStatus, PodSandboxStatus } from '../../cri/generated/runtime/v1/api.ts';
 import type { ObservedContainer, ObservedSandbox } from '../../machines/protocol/observed.ts';
-
-/** Labels by which pods and containers are found again in the runtime (kubelet's kuberuntime labels). */
-export const LABEL = {
-  podName: 'io.kubernetes.pod.name',
-  podNamespace: 'io.kubernetes.pod.namespace',
-  podUid: 'io.kubernetes.pod.uid',
-  containerName: 'io.kubernetes.container.name',
-} as const;
-
-/** Annotations that kubelet (and this agent) writes on containers. */
-export const ANNOTATION = {
-  hash: 'io.kubernetes.container.hash',
-  restartCount: 'io.kubernetes.container.restartCount',
-  terminationMessagePath: 'io.kubernetes.container.terminationMessagePath',
-} as const;
+import { ANNOTATION, LABEL } from '../../machines/protocol/runtime-labels.ts';
 
 const CONTAINER_STATES = ['created', 'running', 'exited', 'unknown'] as const;
 

@@ -6,7 +6,7 @@ import type { Metrics } from '../metrics/metrics-registry.ts';
 import { groupByPod } from './group-by-pod.ts';
 import type { ListedPod } from './observe-pod.ts';
 import { observePod } from './observe-pod.ts';
-import { LABEL } from './observed-from-cri.ts';
+import { LABEL } from '../../machines/protocol/runtime-labels.ts';
 import type { RelistRate } from './relist-rate.ts';
 import { RuntimeCounts } from './runtime-counts.ts';
 

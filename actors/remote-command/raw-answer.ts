@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { httpErrorParts } from '../server/go-answers.ts';
 
 /** An answer without an upgrade on a connection that asked for one. */
 export interface RawAnswer {
@@ -29,9 +30,5 @@ export function sendRawAnswer(socket: Duplex, { status, headers = {}, body }: Ra
 
 /** What Go's `http.Error` answers: plain text with a newline. */
 export function httpError(status: number, text: string): RawAnswer {
-  return {
-    status,
-    headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
-    body: `${text}\n`,
-  };
+  return { status, ...httpErrorParts(text) };
 }

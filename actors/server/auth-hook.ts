@@ -1,6 +1,7 @@
 import { authErrors } from '../../machines/errors/auth-errors.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { ClientCaBundle } from '../authn/client-ca-bundle.ts';
+import { failureWords } from '../authn/failure-words.ts';
 import { bearerAuthenticator, webSocketAuthenticator } from '../authn/token-authenticators.ts';
 import { TokenCache } from '../authn/token-cache.ts';
 import { tokenReview } from '../authn/token-review.ts';
@@ -145,7 +146,7 @@ async function filter(
     const { headers, rawHeaders, socket } = request.raw;
     user = await authn.authenticate({ headers, rawHeaders, socket });
   } catch (error) {
-    log.error({ reason: wordsOf(error) }, 'Unable to authenticate the request due to an error');
+    log.error({ reason: failureWords(error) }, 'Unable to authenticate the request due to an error');
   }
   if (user === null) return reply.code(401).type(TEXT).send('Unauthorized');
 
@@ -156,7 +157,7 @@ async function filter(
     try {
       if (await authz.allows({ user, verb, subresource, path })) return undefined;
     } catch (error) {
-      const about = { user: user.name, verb, resource: 'nodes', subresource, reason: wordsOf(error) };
+      const about = { user: user.name, verb, resource: 'nodes', subresource, reason: failureWords(error) };
       log.error(about, 'Authorization error');
       return reply.code(500).type(TEXT).send(`Authorization error (${words})`);
     }
@@ -167,8 +168,4 @@ async function filter(
     .code(403)
     .type(TEXT)
     .send(`Forbidden (user=${user.name}, verb=${verb}, resource=nodes, subresource(s)=${listed})\n`);
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -7,9 +7,15 @@ export function restfulError(reply: FastifyReply, status: number, text: string):
   return reply.code(status).type(TEXT).send(text);
 }
 
-/** An error as Go's `http.Error` writes it: a line of text. */
+/** What Go's `http.Error` writes, whatever it is written to: a line of text. */
+export function httpErrorParts(text: string): { headers: Record<string, string>; body: string } {
+  return { headers: { 'Content-Type': TEXT, 'X-Content-Type-Options': 'nosniff' }, body: `${text}\n` };
+}
+
+/** {@link httpErrorParts} as the answer of a route. */
 export function httpError(reply: FastifyReply, status: number, text: string): FastifyReply {
-  return reply.code(status).header('x-content-type-options', 'nosniff').type(TEXT).send(`${text}\n`);
+  const { headers, body } = httpErrorParts(text);
+  return reply.code(status).headers(headers).send(body);
 }
 
 /** JSON as kubelet's handlers write it: as bytes, since to a string fastify would add a charset that kubelet has not. */

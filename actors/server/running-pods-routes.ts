@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import { ContainerState, PodSandboxState } from '../../cri/generated/runtime/v1/api.ts';
-import { LABEL } from '../pleg/observed-from-cri.ts';
+import { LABEL } from '../../machines/protocol/runtime-labels.ts';
 import { goJson, restfulError } from './go-answers.ts';
 
 interface RunningPod {

@@ -1,4 +1,6 @@
 import type { CallReport } from '../../cri/client/call.ts';
+import { NamespaceMode } from '../../machines/protocol/cri-shapes.ts';
+import type { SandboxConfig } from '../../machines/protocol/cri-shapes.ts';
 import type { Effect } from '../../machines/protocol/effects.ts';
 import type { Observation } from '../metrics/observation.ts';
 
@@ -55,6 +57,11 @@ export const effectObservations = {
         out.push({ name: 'kubelet_run_podsandbox_errors_total', labels, value: 1, op: 'inc' });
         out.push({ name: 'kubelet_started_pods_errors_total', labels: {}, value: 1, op: 'inc' });
       }
+      if (hasOwnUsers(effect.params.config)) {
+        out.push({ name: 'kubelet_started_user_namespaced_pods_total', labels: {}, value: 1, op: 'inc' });
+        if (error !== null)
+          out.push({ name: 'kubelet_started_user_namespaced_pods_errors_total', labels: {}, value: 1, op: 'inc' });
+      }
     }
     if (effect.type === 'host.EnsurePodCgroup') out.push(cgroupWork('create', seconds));
     if (effect.type === 'host.RemovePodCgroup') out.push(cgroupWork('destroy', seconds));
@@ -70,6 +77,11 @@ export const effectObservations = {
     return out;
   },
 };
+
+/** `hostUsers: false`. */
+function hasOwnUsers({ linux }: SandboxConfig): boolean {
+  return linux.securityContext.namespaceOptions.usernsOptions?.mode === NamespaceMode.POD;
+}
 
 /** A pod's cgroup is made and set in one go; what kubelet tells apart as `create` and `update` is one operation here. */
 function cgroupWork(operation_type: string, seconds: number): Observation {

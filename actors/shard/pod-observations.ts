@@ -48,7 +48,10 @@ export function podObservations(before: PodContext, after: PodContext, message: 
     if (seen !== null) out.push(seconds('kubelet_pod_start_duration_seconds', {}, message.at - seen));
   }
   if (before.containers !== after.containers) starts(before, after, message.at, out);
-  if (message.type === 'effect.done' || message.type === 'effect.failed') probeRun(before, after, message, out);
+  if (message.type === 'effect.done' || message.type === 'effect.failed') {
+    probeRun(before, after, message, out);
+    if (message.effect === 'cri.CreateContainer') imageVolumes(after, message, out);
+  }
   if (after.finished && !before.finished) forgetProbes(after, out);
   return out;
 }
@@ -109,6 +112,23 @@ function probeRun(before: PodContext, after: PodContext, outcome: Outcome, out: 
   out.push({ name: 'prober_probe_total', labels: total, value: 1, op: 'inc' });
   if (result !== 'failure')
     out.push(seconds('prober_probe_duration_seconds', labels, outcome.at - old.context.askedAt));
+}
+
+/**
+ * Image volumes of a container that was made, or could not be. Only what the runtime itself names a failed mount counts as
+ * one (cri-api `ErrImageVolumeMountFailed`), as in kubelet.
+ */
+function imageVolumes({ pod }: PodContext, outcome: Outcome, out: Observation[]): void {
+  const images = (pod.spec?.volumes ?? []).flatMap(({ name, image }) => (image === undefined ? [] : [name]));
+  if (images.length === 0) return;
+  const { container } = specContainer(pod, outcome.key.split('/')[1] ?? '') ?? {};
+  const mounted = (container?.volumeMounts ?? []).map(({ name }) => name).filter((name) => images.includes(name));
+  if (mounted.length === 0) return;
+  const failed = outcome.type === 'effect.failed' && outcome.error.message.startsWith('ImageVolumeMountFailed');
+  const end = failed ? 'kubelet_image_volume_mounted_errors_total' : 'kubelet_image_volume_mounted_succeed_total';
+  const requested = new Set(mounted).size;
+  out.push({ name: 'kubelet_image_volume_requested_total', labels: {}, value: requested, op: 'inc' });
+  out.push({ name: end, labels: {}, value: mounted.length, op: 'inc' });
 }
 
 /** The series of a pod that is gone would stay for ever. */

@@ -4,6 +4,7 @@ import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { CgroupReader, InterfaceReading } from '../cgroup-stats/cgroup-reading.ts';
 import { sizesOf } from '../cgroup-stats/filesystem.ts';
 import { readInterfaces } from '../cgroup-stats/interfaces.ts';
+import type { FeatureGates } from '../configuration/feature-gates.ts';
 import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
 import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
 import type { NodeView } from '../server/node-view.ts';
@@ -22,12 +23,12 @@ export interface StatsOptions {
     | 'cgroupRoot'
     | 'cgroupDriver'
     | 'cgroupsPerQOS'
-    | 'featureGates'
     | 'kubeletCgroups'
     | 'systemCgroups'
     | 'podLogsDir'
     | 'volumeStatsAggPeriod'
   >;
+  featureGates: FeatureGates;
   flags: Pick<KubeletFlags, 'rootDir' | 'runtimeCgroups'>;
   log: Logger;
   /** ms since the epoch. */

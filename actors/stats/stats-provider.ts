@@ -1,4 +1,3 @@
-import { resolveFeatureGates } from '../configuration/feature-gates.ts';
 import { networkStats } from './cgroup-usage.ts';
 import { CgroupSurveyor } from './cgroup-survey.ts';
 import type { CgroupSurvey } from './cgroup-survey.ts';
@@ -40,9 +39,9 @@ export class StatsProvider {
 
   constructor(options: StatsOptions) {
     this.options = options;
-    const { config, flags, now, claimed, onVolumeCounted } = options;
+    const { config, featureGates, flags, now, claimed, onVolumeCounted } = options;
     this.machine = { ...machineReaders, ...options.machine };
-    this.psi = resolveFeatureGates(config.featureGates).gates.enabled('KubeletPSI');
+    this.psi = featureGates.enabled('KubeletPSI');
     this.cgroups = new CgroupSurveyor(options, this.machine, this.psi);
     this.volumes = new VolumeUsage({
       ...{ rootDir: flags.rootDir, periodMs: config.volumeStatsAggPeriod, now, claimed, onVolumeCounted },

@@ -1,4 +1,5 @@
 import type { Pod } from '../../machines/protocol/api-types.ts';
+import { CURRENT } from '../../machines/protocol/behaviour.ts';
 import type { PodSource } from '../../machines/protocol/messages.ts';
 import { mergePodStatus } from '../../machines/status/merge-pod-status.ts';
 import { isTerminalPhase } from '../../machines/status/phase.ts';
@@ -63,7 +64,7 @@ export function patchFor(
   api: ApiPod,
   at: number,
 ): Extract<NextStep, { do: 'patch' }> | null {
-  const last = CLEANED.has(report.state) ? terminatedStatus(pod, report.status) : report.status;
+  const last = CLEANED.has(report.state) ? terminatedStatus(pod, report.status, CURRENT) : report.status;
   const own = withoutCreated(last, api.status, pod);
   const { status, refused } = mergePodStatus({
     pod,

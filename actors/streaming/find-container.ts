@@ -1,11 +1,7 @@
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import { ContainerState, PodSandboxState } from '../../cri/generated/runtime/v1/api.ts';
 import type { Container, PodSandbox } from '../../cri/generated/runtime/v1/api.ts';
-
-const POD_NAME = 'io.kubernetes.pod.name';
-const POD_NAMESPACE = 'io.kubernetes.pod.namespace';
-const POD_UID = 'io.kubernetes.pod.uid';
-const CONTAINER_NAME = 'io.kubernetes.container.name';
+import { LABEL } from '../../machines/protocol/runtime-labels.ts';
 
 /** The part of a `CriClient` that is used here. */
 export interface RuntimeLists {
@@ -31,7 +27,7 @@ export async function findRunningPod(
   name: string,
   signal?: AbortSignal,
 ): Promise<RunningPod | undefined> {
-  const labelSelector = { [POD_NAMESPACE]: namespace, [POD_NAME]: name };
+  const labelSelector = { [LABEL.podNamespace]: namespace, [LABEL.podName]: name };
   const ready = { state: PodSandboxState.SANDBOX_READY };
   const running = { state: ContainerState.CONTAINER_RUNNING };
   const [sandboxes, containers] = await Promise.all([
@@ -39,7 +35,7 @@ export async function findRunningPod(
     cri.runtime.listContainers({ filter: { state: running, labelSelector } }, { signal }),
   ]);
   const madeAt = new Map<string, bigint>();
-  for (const { labels } of containers.containers) madeAt.set(labels[POD_UID] ?? '', 0n);
+  for (const { labels } of containers.containers) madeAt.set(labels[LABEL.podUid] ?? '', 0n);
   for (const sandbox of sandboxes.items) {
     const uid = uidOf(sandbox);
     const at = BigInt(sandbox.createdAt);
@@ -53,8 +49,8 @@ export async function findRunningPod(
   const [uid] = newest;
   const byName = new Map<string, Container>();
   for (const container of containers.containers) {
-    if (container.labels[POD_UID] !== uid) continue;
-    const key = container.labels[CONTAINER_NAME] ?? container.metadata?.name ?? '';
+    if (container.labels[LABEL.podUid] !== uid) continue;
+    const key = container.labels[LABEL.containerName] ?? container.metadata?.name ?? '';
     const known = byName.get(key);
     if (known === undefined || BigInt(container.createdAt) > BigInt(known.createdAt)) byName.set(key, container);
   }
@@ -66,7 +62,10 @@ export async function findRunningPod(
  * @throws CriError
  */
 export async function findSandboxId(cri: RuntimeLists, uid: string, signal?: AbortSignal): Promise<string | undefined> {
-  const { items } = await cri.runtime.listPodSandbox({ filter: { labelSelector: { [POD_UID]: uid } } }, { signal });
+  const { items } = await cri.runtime.listPodSandbox(
+    { filter: { labelSelector: { [LABEL.podUid]: uid } } },
+    { signal },
+  );
   const newest = items.reduce<PodSandbox | undefined>(
     (best, each) => (best === undefined || BigInt(each.createdAt) > BigInt(best.createdAt) ? each : best),
     undefined,
@@ -75,5 +74,5 @@ export async function findSandboxId(cri: RuntimeLists, uid: string, signal?: Abo
 }
 
 function uidOf(sandbox: PodSandbox): string {
-  return sandbox.metadata?.uid ?? sandbox.labels[POD_UID] ?? '';
+  return sandbox.metadata?.uid ?? sandbox.labels[LABEL.podUid] ?? '';
 }

@@ -85,7 +85,10 @@ export class Supervisor {
     // A look at a pod that has an actor changes nothing here; the shard journals it.
     const journal = message.type === 'seen' && this.tracks(message.observed.uid) ? null : this.journal;
     const n = journal?.message(message) ?? 0;
-    for (const order of this.step(n, message, journal)) this.carryOut(order);
+    for (const order of this.step(n, message, journal)) {
+      this.carryOut(order);
+      if (order.type === 'forget' && message.type === 'config') this.lookForRemains(order.uid);
+    }
     journal?.flush();
     journal?.rotateIfFull();
     if (message.type === 'sourcesReady') this.judgeCached();
@@ -158,6 +161,14 @@ export class Supervisor {
     this.unseen.set(uid, [order]);
     this.options.observe?.(uid);
     return true;
+  }
+
+  /**
+   * A pod that its source gave up while it waited for another of its name never had an actor: what an earlier agent left
+   * of it in the runtime does not change any more, so no relist would name it (kubelet HandlePodCleanups looks each 2 s).
+   */
+  private lookForRemains(uid: string): void {
+    if (this.options.held?.(uid) === true) this.options.observe?.(uid);
   }
 
   private seenAtLast(uid: string): void {

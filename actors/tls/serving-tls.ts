@@ -14,7 +14,7 @@ import type { Clock } from '../certificates/clock.ts';
 import { certificatesIn } from '../certificates/key-pair.ts';
 import type { KeyPair } from '../certificates/key-pair.ts';
 import { servingTemplate } from '../certificates/request-template.ts';
-import { resolveFeatureGates } from '../configuration/feature-gates.ts';
+import type { FeatureGates } from '../configuration/feature-gates.ts';
 import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
 import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
 import { CertificateFiles } from './certificate-files.ts';
@@ -27,14 +27,9 @@ import type { PairPaths } from './self-signed.ts';
 export interface ServingTlsOptions {
   config: Pick<
     KubeletConfiguration,
-    | 'tlsCertFile'
-    | 'tlsPrivateKeyFile'
-    | 'tlsMinVersion'
-    | 'tlsCipherSuites'
-    | 'serverTLSBootstrap'
-    | 'authentication'
-    | 'featureGates'
+    'tlsCertFile' | 'tlsPrivateKeyFile' | 'tlsMinVersion' | 'tlsCipherSuites' | 'serverTLSBootstrap' | 'authentication'
   >;
+  featureGates: FeatureGates;
   flags: Pick<KubeletFlags, 'certDir'>;
   nodeName: string;
   /** Addresses of the node as they were last found; asked each second while `serverTLSBootstrap` is on. */
@@ -129,8 +124,7 @@ export async function startServingTls(options: ServingTlsOptions): Promise<Servi
 }
 
 async function sourceOf(options: ServingTlsOptions, onChange: () => void): Promise<Source> {
-  const { config, flags, log } = options;
-  const { gates } = resolveFeatureGates(config.featureGates);
+  const { config, featureGates: gates, flags, log } = options;
   if (config.serverTLSBootstrap) return requested(options, gates.enabled('AllowDNSOnlyNodeCSR'), onChange);
   const given = { certFile: config.tlsCertFile, keyFile: config.tlsPrivateKeyFile };
   const files = new CertificateFiles(await pathsOf(given, flags.certDir, options), log);

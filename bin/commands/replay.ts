@@ -50,13 +50,15 @@ interface Outcome {
   /** A difference, or several with `--all-differences`. */
   differing: number;
   damages: string[];
+  /** Kinds of records that were left out. */
+  unknownKinds: string[];
 }
 
 async function run(files: string[], flags: Flags): Promise<void> {
   const began = performance.now();
   const write = outlet();
   const outcome = (await inThreads(files, flags, write)) ?? (await inOneThread(files, flags, write));
-  const { messages, pods, differing, unanswered, damages } = outcome;
+  const { messages, pods, differing, unanswered, damages, unknownKinds } = outcome;
   const seconds = (performance.now() - began) / 1000;
   const rate = Math.round(messages / Math.max(seconds, 1e-3));
   if (flags.pod !== undefined && pods === 0 && damages.length === 0)
@@ -69,6 +71,8 @@ async function run(files: string[], flags: Flags): Promise<void> {
   const notes = [`${messages} messages of ${pods} pods in ${seconds.toFixed(2)} s (${rate}/s)`];
   if (unanswered > 0)
     notes.push(`${unanswered} messages had no recorded outcome (the agent ended while it handled them)`);
+  if (unknownKinds.length > 0)
+    notes.push(new ActorletError(journalErrors.unknownKinds, { kinds: unknownKinds.join(', ') }).message);
   process.stderr.write([...notes, ...damages].map((note) => `${note}\n`).join(''));
   if (differing > 0) process.exitCode = DIFFERENT;
   else if (damages.length > 0) process.exitCode = DAMAGED;
@@ -87,12 +91,14 @@ async function inThreads(files: string[], flags: Flags, write: (text: string) =>
 
 async function inOneThread(files: string[], flags: Flags, write: (text: string) => void): Promise<Outcome> {
   const damages: string[] = [];
+  const unknownKinds = new Set<string>();
   const onDamage = (damage: ActorletError) => void damages.push(damage.message);
   const options: ReplayOptions = {
     ...(flags.pod !== undefined && { pod: flags.pod }),
     ...(flags.from !== undefined && { from: momentOf('--from', flags.from) }),
     ...(flags.until !== undefined && { until: momentOf('--until', flags.until) }),
     onDamage,
+    onUnknownKind: (kind) => void unknownKinds.add(kind),
   };
   if (flags.pod !== undefined || flags.from !== undefined || flags.until !== undefined)
     options.onStep = (step) => write(flags.json === true ? `${JSON.stringify(step)}\n` : stepText(step));
@@ -107,7 +113,7 @@ async function inOneThread(files: string[], flags: Flags, write: (text: string) 
     onDifference,
     onDamage,
   });
-  return { messages, pods, unanswered, differing: differing.size, damages };
+  return { messages, pods, unanswered, differing: differing.size, damages, unknownKinds: [...unknownKinds].sort() };
 }
 
 /** Standard output in large pieces: there may be a line for each of a million steps. */

@@ -65,6 +65,8 @@ export async function createContainer(
       exitWaiters: new Set(),
       execCounts: undefined,
       stopSignalled: false,
+      play: undefined,
+      files: undefined,
       wire: undefined,
     };
     core.containers.add(record);

@@ -4,10 +4,15 @@ import type { ExecSyncRequest, ExecSyncResponse } from '../generated/runtime/v1/
 import type { CallContext } from './call-context.ts';
 import { findRunning } from './find-container.ts';
 import type { RuntimeHandlers } from './handlers.ts';
+import { playCommand } from './play/play.ts';
+import type { Played } from './play/play.ts';
 import { drawBetween, hexId } from './prng.ts';
+import { attemptOf } from './processes.ts';
+import type { ContainerRecord } from './records.ts';
 import { findSandbox } from './sandbox-service.ts';
 import { refused, RpcError, scripted } from './rpc-error.ts';
 import type { SimCore } from './sim-core.ts';
+import type { Timer } from './timers.ts';
 
 /** Where the streaming URLs point. Nothing listens there: the simulated runtime has no processes to stream from. */
 const STREAMING_HOST = 'http://127.0.0.1:10010';
@@ -45,7 +50,7 @@ export function execHandlers(
 async function execSync(core: SimCore, request: ExecSyncRequest, call: CallContext): Promise<ExecSyncResponse> {
   const record = findRunning(core, request.containerId);
   const answer = core.exec.next(record, request.cmd);
-  if (answer === undefined) return output(0, '', '');
+  if (answer === undefined) return playedExec(core, record, request, call);
   if (answer.fail !== undefined) throw scripted(answer.fail);
   const { namespace, name } = record.sandbox.metadata;
   const runs = [...(record.execCounts?.values() ?? [])].reduce((sum, count) => sum + count, 0);
@@ -75,10 +80,54 @@ async function execSync(core: SimCore, request: ExecSyncRequest, call: CallConte
     if (died) return output(KILLED, '', '');
   }
   if (takes > limit) {
-    const problem = `timeout ${seconds}s exceeded: context deadline exceeded`;
-    throw new RpcError(status.DEADLINE_EXCEEDED, `failed to exec in container: ${problem}`);
+    throw timedOut(seconds);
   }
   return output(answer.code, answer.stdout, answer.stderr);
+}
+
+/** A command that nothing is scripted for: played where the container plays its own and knows it, else it succeeds. */
+async function playedExec(
+  core: SimCore,
+  record: ContainerRecord,
+  { cmd, timeout }: ExecSyncRequest,
+  call: CallContext,
+): Promise<ExecSyncResponse> {
+  const attempt = attemptOf(record);
+  const timers = new Set<Timer>();
+  const sleep = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = core.timers.after(ms, () => {
+        timers.delete(timer);
+        resolve();
+      });
+      timers.add(timer);
+    });
+  const playing = attempt !== undefined && 'plays' in attempt ? playCommand(record, cmd, { sleep }) : undefined;
+  if (playing === undefined) return output(0, '', '');
+  let played: Played | undefined;
+  const seconds = Number(timeout);
+  try {
+    const over = await call.until(
+      (done) => {
+        void playing.then((result) => {
+          played = result;
+          done();
+        });
+        record.exitWaiters.add(done);
+        return () => record.exitWaiters.delete(done);
+      },
+      seconds > 0 ? seconds * 1000 : undefined,
+    );
+    if (!over) throw timedOut(seconds);
+  } finally {
+    for (const timer of timers) timer.cancel();
+  }
+  return played === undefined ? output(KILLED, '', '') : output(played.code, played.stdout, played.stderr);
+}
+
+function timedOut(seconds: number): RpcError {
+  const problem = `timeout ${seconds}s exceeded: context deadline exceeded`;
+  return new RpcError(status.DEADLINE_EXCEEDED, `failed to exec in container: ${problem}`);
 }
 
 function output(exitCode: number, stdout: string, stderr: string): ExecSyncResponse {

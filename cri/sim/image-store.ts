@@ -89,6 +89,8 @@ export class ImageStore {
       repoDigests: [`${name.repository}@${digest}`],
       sizeBytes: rule?.sizeBytes ?? Math.floor(MIB + draw(DIGEST_SEED, 'size', digest) * 100 * MIB),
       user: rule?.user ?? '',
+      entrypoint: rule?.entrypoint ?? [],
+      command: rule?.command ?? [],
       pinned: rule?.pinned ?? false,
     };
   }

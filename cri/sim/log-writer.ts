@@ -20,10 +20,10 @@ export class LogWriter {
     this.#descriptor(path);
   }
 
-  /** One entry per line of `text`; what cannot be written is counted and dropped, as a container would not notice. */
-  write(path: string, at: string, stream: 'stdout' | 'stderr', text: string): void {
+  /** One entry per line of `text`, or one whose newline is missing (`partial`); what cannot be written is counted and dropped, as a container would not notice. */
+  write(path: string, at: string, stream: 'stdout' | 'stderr', text: string, partial = false): void {
     let entries = '';
-    for (const line of text.replace(/\n$/, '').split('\n')) entries += formatLine(at, stream, line);
+    for (const line of text.replace(/\n$/, '').split('\n')) entries += formatLine(at, stream, line, partial);
     try {
       writeSync(this.#descriptor(path), entries);
     } catch {
@@ -59,7 +59,7 @@ export class LogWriter {
 }
 
 /** A line's entries, each with its newline. `at`: ns since the epoch. */
-export function formatLine(at: string, stream: 'stdout' | 'stderr', line: string): string {
+export function formatLine(at: string, stream: 'stdout' | 'stderr', line: string, partial = false): string {
   const seconds = new Date(nanosToMs(at)).toISOString().slice(0, 19);
   const head = `${seconds}.${at.slice(-9)}Z ${stream}`;
   let out = '';
@@ -68,5 +68,5 @@ export function formatLine(at: string, stream: 'stdout' | 'stderr', line: string
     out += `${head} P ${rest.slice(0, LONGEST_LINE)}\n`;
     rest = rest.slice(LONGEST_LINE);
   }
-  return `${out}${head} F ${rest}\n`;
+  return `${out}${head} ${partial ? 'P' : 'F'} ${rest}\n`;
 }

@@ -3,6 +3,7 @@ import { ContainerEventType, ContainerState, Signal } from '../generated/runtime
 import type { EventHub } from './event-hub.ts';
 import type { LogWriter } from './log-writer.ts';
 import type { NanoClock } from './nano-clock.ts';
+import { playContainer } from './play/play.ts';
 import { drawBetween } from './prng.ts';
 import type { RecordIndex } from './record-index.ts';
 import type { ContainerRecord } from './records.ts';
@@ -36,7 +37,11 @@ export class Processes {
     containers.setState(record, ContainerState.CONTAINER_RUNNING);
     events.emit(record.id, ContainerEventType.CONTAINER_STARTED_EVENT, record.sandbox);
     for (const line of record.behaviour.logs) this.#schedule(record, line);
-    const attempt = attemptOf(record);
+    let attempt = attemptOf(record);
+    if (attempt !== undefined && 'plays' in attempt) {
+      if (this.#play(record)) return;
+      attempt = attempt.otherwise;
+    }
     if (attempt === undefined || !('exit' in attempt)) return;
     const { after, code, reason, message } = attempt.exit;
     this.#later(record, this.#draw(record, 'exit', after), () => this.exit(record, code, reason, message));
@@ -49,6 +54,10 @@ export class Processes {
     const signal = signalNumber(record.config.stopSignal);
     if (signal === constants.signals.SIGKILL) {
       this.kill(record);
+      return;
+    }
+    if (record.play !== undefined) {
+      record.play.terminate();
       return;
     }
     const { onStop } = record.behaviour;
@@ -86,8 +95,19 @@ export class Processes {
   }
 
   /** Writes to the container's log, if it has one. */
-  writeLog(record: ContainerRecord, stream: 'stdout' | 'stderr', text: string): void {
-    if (record.logPath !== '') this.#parts.logs.write(record.logPath, this.#parts.clock.now(), stream, text);
+  writeLog(record: ContainerRecord, stream: 'stdout' | 'stderr', text: string, partial = false): void {
+    if (record.logPath !== '') this.#parts.logs.write(record.logPath, this.#parts.clock.now(), stream, text, partial);
+  }
+
+  /** The record's command as the process of its container; false when it is not known. */
+  #play(record: ContainerRecord): boolean {
+    const play = playContainer(record, {
+      sleep: (ms) => new Promise((resolve) => this.#later(record, ms, resolve)),
+      line: (stream, text, partial) => this.writeLog(record, stream, text, partial),
+    });
+    record.play = play;
+    void play?.ended.then((code) => this.exit(record, code));
+    return play !== undefined;
   }
 
   #schedule(record: ContainerRecord, line: ContainerBehaviour['logs'][number]): void {

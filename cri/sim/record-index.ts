@@ -1,3 +1,5 @@
+import { LABEL } from '../../machines/protocol/runtime-labels.ts';
+
 /** What {@link RecordIndex} needs of a record. */
 interface Indexed {
   readonly id: string;
@@ -13,8 +15,6 @@ export interface RecordFilter {
   labelSelector: Readonly<Record<string, string>>;
 }
 
-/** The label by which every kubelet asks for one pod's share. */
-const POD_UID = 'io.kubernetes.pod.uid';
 const ID_LENGTH = 64;
 
 /** Records by id, by pod UID and by state: no list call scans what it does not return. In order of creation. */
@@ -27,7 +27,7 @@ export class RecordIndex<R extends Indexed> {
 
   add(record: R): void {
     this.byId.set(record.id, record);
-    const uid = record.labels[POD_UID];
+    const uid = record.labels[LABEL.podUid];
     if (uid !== undefined) put(this.#byPod, uid, record);
     put(this.#byState, record.state, record);
     this.version++;
@@ -35,7 +35,7 @@ export class RecordIndex<R extends Indexed> {
 
   remove(record: R): void {
     if (!this.byId.delete(record.id)) return;
-    const uid = record.labels[POD_UID];
+    const uid = record.labels[LABEL.podUid];
     if (uid !== undefined) take(this.#byPod, uid, record);
     take(this.#byState, record.state, record);
     this.version++;
@@ -89,7 +89,7 @@ export class RecordIndex<R extends Indexed> {
       return record === undefined ? [] : within === undefined || has(within, record) ? [record] : [];
     }
     if (within !== undefined) return within;
-    const uid = filter.labelSelector[POD_UID];
+    const uid = filter.labelSelector[LABEL.podUid];
     if (uid !== undefined) return this.#byPod.get(uid) ?? [];
     return filter.state === undefined ? this.byId.values() : this.inState(filter.state.state);
   }

@@ -8,6 +8,8 @@ import type {
   PodSandboxState,
 } from '../generated/runtime/v1/api.ts';
 import type { ContainerBehaviour, ExecBehaviour, SandboxBehaviour } from './script.ts';
+import type { ContainerFiles } from './play/container-files.ts';
+import type { Play } from './play/running-play.ts';
 import type { Timer } from './timers.ts';
 
 /** An image the simulated node holds. */
@@ -18,6 +20,9 @@ export interface ImageRecord {
   repoDigests: string[];
   sizeBytes: number;
   user: string;
+  /** What a container runs that names no command, and its arguments when it names none. */
+  entrypoint: readonly string[];
+  command: readonly string[];
   pinned: boolean;
 }
 
@@ -69,5 +74,8 @@ export interface ContainerRecord {
   /** How often each answer to commands was given. */
   execCounts: Map<ExecBehaviour, number> | undefined;
   stopSignalled: boolean;
+  /** Its command while it is played, and the files it sees. */
+  play: Play | undefined;
+  files: ContainerFiles | undefined;
   wire: Uint8Array | undefined;
 }

@@ -20,10 +20,17 @@ const exitSchema = z.strictObject({
   message: z.string().default(''),
 });
 
+const endSchema = z.union([z.strictObject({ runs: z.literal(true) }), z.strictObject({ exit: exitSchema })]);
+
 /** One try of a container: how it ends by itself; `runs: true` = it does not. */
 const attemptSchema = z.union([
-  z.strictObject({ runs: z.literal(true) }),
-  z.strictObject({ exit: exitSchema }),
+  ...endSchema.options,
+  z.strictObject({
+    /** It does what its command says, as far as the simulated programs go (`play/`). */
+    plays: z.literal(true),
+    /** For a command that is not among them. */
+    otherwise: endSchema.default({ runs: true }),
+  }),
   z.strictObject({ startError: z.string() }),
 ]);
 
@@ -97,6 +104,9 @@ const imageSchema = z.strictObject({
   sizeBytes: z.int().min(0).optional(),
   /** `USER` of the image: number or name. */
   user: z.string().default(''),
+  /** `ENTRYPOINT` and `CMD` of the image, for containers that play their command. */
+  entrypoint: z.array(z.string()).default([]),
+  command: z.array(z.string()).default([]),
   pinned: z.boolean().default(false),
   pull: z
     .strictObject({

@@ -57,17 +57,21 @@ export function statsHandlers(core: SimCore): Pick<RuntimeHandlers, StatsRpcs> {
   };
 }
 
+function attributesOf<M>(record: {
+  id: string;
+  metadata: M;
+  config: { labels: Record<string, string>; annotations: Record<string, string> };
+}) {
+  const { id, metadata, config } = record;
+  return { id, metadata, labels: config.labels, annotations: config.annotations };
+}
+
 function containerStats(core: SimCore, record: ContainerRecord): ContainerStats {
   const timestamp = core.clock.now();
   const runs = record.state === ContainerState.CONTAINER_RUNNING;
   const { mountpoint } = core.plan.runtime.imageFilesystem;
   return {
-    attributes: {
-      id: record.id,
-      metadata: record.metadata,
-      labels: record.config.labels,
-      annotations: record.config.annotations,
-    },
+    attributes: attributesOf(record),
     cpu: runs ? cpuUsage(timestamp, cpuNanos(record, timestamp), record.behaviour.usage.cpuNanoCores) : undefined,
     memory: runs ? memoryUsage(timestamp, record.behaviour.usage.memoryBytes) : undefined,
     writableLayer: {
@@ -90,12 +94,7 @@ function sandboxStats(core: SimCore, record: SandboxRecord): PodSandboxStats {
   const zero = { value: '0' };
   const eth0 = { name: 'eth0', rxBytes: { value: bytes }, rxErrors: zero, txBytes: { value: bytes }, txErrors: zero };
   return {
-    attributes: {
-      id: record.id,
-      metadata: record.metadata,
-      labels: record.config.labels,
-      annotations: record.config.annotations,
-    },
+    attributes: attributesOf(record),
     linux: {
       cpu: cpuUsage(
         timestamp,

@@ -1,12 +1,9 @@
 import type { Container, Pod } from '../protocol/api-types.ts';
+import { ANNOTATION, LABEL } from '../protocol/runtime-labels.ts';
 import { podIdentity } from '../sandbox-config/pod-identity.ts';
-import { POD_NAMESPACE_LABEL, POD_NAME_LABEL, POD_UID_LABEL } from '../sandbox-config/sandbox-config.ts';
 import { containerHash } from './container-hash.ts';
 import { goJson } from './go-json.ts';
 import { terminationMessagePath } from './volume-mounts.ts';
-
-/** Label with the container's name. */
-export const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name';
 
 type Handler = NonNullable<NonNullable<Container['lifecycle']>['preStop']>;
 
@@ -14,29 +11,29 @@ type Handler = NonNullable<NonNullable<Container['lifecycle']>['preStop']>;
 export function containerLabels(pod: Pod, container: Container): Record<string, string> {
   const { name, namespace, uid } = podIdentity(pod);
   return {
-    [POD_NAME_LABEL]: name,
-    [POD_NAMESPACE_LABEL]: namespace,
-    [POD_UID_LABEL]: uid,
-    [CONTAINER_NAME_LABEL]: container.name,
+    [LABEL.podName]: name,
+    [LABEL.podNamespace]: namespace,
+    [LABEL.podUid]: uid,
+    [LABEL.containerName]: container.name,
   };
 }
 
 /** What an agent must know of a container after a restart, without its pod: the kubelet's annotations. */
 export function containerAnnotations(pod: Pod, container: Container, restartCount: number): Record<string, string> {
   const annotations: Record<string, string> = {
-    'io.kubernetes.container.hash': containerHash(container),
-    'io.kubernetes.container.restartCount': String(restartCount),
-    'io.kubernetes.container.terminationMessagePath': terminationMessagePath(container),
-    'io.kubernetes.container.terminationMessagePolicy': container.terminationMessagePolicy || 'File',
+    [ANNOTATION.hash]: containerHash(container),
+    [ANNOTATION.restartCount]: String(restartCount),
+    [ANNOTATION.terminationMessagePath]: terminationMessagePath(container),
+    [ANNOTATION.terminationMessagePolicy]: container.terminationMessagePolicy || 'File',
   };
   const deletion = pod.metadata?.deletionGracePeriodSeconds;
-  if (deletion !== undefined) annotations['io.kubernetes.pod.deletionGracePeriod'] = String(deletion);
+  if (deletion !== undefined) annotations[ANNOTATION.deletionGracePeriod] = String(deletion);
   const grace = pod.spec?.terminationGracePeriodSeconds ?? 30;
-  annotations['io.kubernetes.pod.terminationGracePeriod'] = String(grace);
+  annotations[ANNOTATION.terminationGracePeriod] = String(grace);
   const preStop = container.lifecycle?.preStop;
-  if (preStop) annotations['io.kubernetes.container.preStopHandler'] = goJson(orderedHandler(preStop));
+  if (preStop) annotations[ANNOTATION.preStopHandler] = goJson(orderedHandler(preStop));
   const ports = container.ports ?? [];
-  if (ports.length > 0) annotations['io.kubernetes.container.ports'] = goJson(ports.map(orderedPort));
+  if (ports.length > 0) annotations[ANNOTATION.ports] = goJson(ports.map(orderedPort));
   return annotations;
 }
 

@@ -3,7 +3,7 @@ export const INITIAL_BACK_OFF_MS = 10_000;
 /** Longest image-pull delay, ms. */
 export const MAX_IMAGE_BACK_OFF_MS = 300_000;
 
-/** State of one back-off: the delay in force and when it was last applied (client-go `flowcontrol.Backoff`). */
+/** State of one back-off: the delay in force and when it was last applied (client-go `flowcontrol.Backoff`, without jitter as kubelet makes it). */
 export interface BackOff {
   delayMs: number;
   since: number;

@@ -51,6 +51,18 @@ const adopt = [
   { guard: 'seenEnded', target: '#container.exited', actions: act(stopping.ended) },
 ] as const;
 
+const start = [
+  { guard: 'inBackOff', target: '#container.backingOff', actions: act(backing.backedOff) },
+  { guard: 'imageNameBad', target: '#container.retrying', actions: act(image.badImageName) },
+  {
+    guard: 'pullHeldBack',
+    target: '#container.starting.imageBackOff',
+    actions: [act(starting.begun), act(image.imageBackedOff)],
+  },
+  { guard: 'pullAlways', target: '#container.starting.pullingImage', actions: act(starting.begun) },
+  { target: '#container.starting.checkingImage', actions: act(starting.begun) },
+] as const;
+
 const kill = [
   { guard: 'runsPreStop', target: '#container.stopping.preStop', actions: act(stopping.killOrdered) },
   { guard: 'mustWaitTurn', target: '#container.stopping.waitingTurn', actions: act(stopping.killOrdered) },
@@ -76,17 +88,7 @@ export const containerMachine = machine.createMachine({
     waiting: {
       description: 'Not asked to run.',
       on: {
-        start: [
-          { guard: 'inBackOff', target: 'backingOff', actions: act(backing.backedOff) },
-          { guard: 'imageNameBad', target: 'retrying', actions: act(image.badImageName) },
-          {
-            guard: 'pullHeldBack',
-            target: 'starting.imageBackOff',
-            actions: [act(starting.begun), act(image.imageBackedOff)],
-          },
-          { guard: 'pullAlways', target: 'starting.pullingImage', actions: act(starting.begun) },
-          { target: 'starting.checkingImage', actions: act(starting.begun) },
-        ],
+        start: [...start],
         observed: [...adopt],
       },
     },
@@ -303,17 +305,7 @@ export const containerMachine = machine.createMachine({
     exited: {
       description: 'The container has ended.',
       on: {
-        start: [
-          { guard: 'inBackOff', target: 'backingOff', actions: act(backing.backedOff) },
-          { guard: 'imageNameBad', target: 'retrying', actions: act(image.badImageName) },
-          {
-            guard: 'pullHeldBack',
-            target: 'starting.imageBackOff',
-            actions: [act(starting.begun), act(image.imageBackedOff)],
-          },
-          { guard: 'pullAlways', target: 'starting.pullingImage', actions: act(starting.begun) },
-          { target: 'starting.checkingImage', actions: act(starting.begun) },
-        ],
+        start: [...start],
         observed: { guard: 'seenRunning', target: 'running', actions: act(starting.adopted) },
       },
     },

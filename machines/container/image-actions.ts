@@ -12,11 +12,17 @@ export function badImageName(context: ContainerContext, { world }: ContainerEven
   const image = world.container.image ?? '';
   const named = withDefaultTag(image);
   const message = `Failed to apply default image tag "${image}": ${'error' in named ? named.error : ''}`;
+  return refused(context, world.at, 'InvalidImageName', { event: 'InspectFailed', message });
+}
+
+/** There is no image and none may be pulled: told, and tried again after the pause of a failed start. */
+function refused(context: ContainerContext, at: number, reason: string, told: { event: string; message: string }): Out {
+  const { event, message } = told;
   return {
-    patch: { deadline: world.at + RETRY_MS, op: '', waiting: { reason: 'InvalidImageName', message } },
+    patch: { deadline: at + RETRY_MS, op: '', waiting: { reason, message } },
     effects: [
-      containerEvent(context, 'Warning', 'InspectFailed', message),
-      containerEvent(context, 'Warning', 'Failed', 'Error: InvalidImageName'),
+      containerEvent(context, 'Warning', event, message),
+      containerEvent(context, 'Warning', 'Failed', `Error: ${reason}`),
     ],
   };
 }
@@ -39,13 +45,7 @@ export function imageFound(context: ContainerContext, event: ContainerEvent): Ou
 
 export function neverPull(context: ContainerContext, { world }: ContainerEvent): Out {
   const message = `Container image "${world.container.image ?? ''}" is not present with pull policy of Never`;
-  return {
-    patch: { deadline: world.at + RETRY_MS, op: '', waiting: { reason: 'ErrImageNeverPull', message } },
-    effects: [
-      containerEvent(context, 'Warning', 'ErrImageNeverPull', message),
-      containerEvent(context, 'Warning', 'Failed', 'Error: ErrImageNeverPull'),
-    ],
-  };
+  return refused(context, world.at, 'ErrImageNeverPull', { event: 'ErrImageNeverPull', message });
 }
 
 export function askImagePull(context: ContainerContext, { world }: ContainerEvent): Out {

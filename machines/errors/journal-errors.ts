@@ -42,6 +42,11 @@ export const journalErrors = defineErrors('JRN', {
     'What the journal says of {pod} makes no sense: {problem}.',
     'The files are damaged; run `actorlet replay` on them to see where, and use what stands before it, or another copy.',
   ],
+  unknownKinds: [
+    10,
+    'Records of kind {kinds} are not known here and were left out.',
+    'Nothing, when all else is identical: a later actorlet wrote them, and knows what they mean.',
+  ],
   unknownMoment: [
     8,
     '{flag} {value} is neither a message number nor a time.',

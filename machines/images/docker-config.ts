@@ -1,3 +1,5 @@
+import { isObject, readObject } from '../protocol/json-object.ts';
+
 /** User and password of one registry entry. */
 export interface DockerLogin {
   username: string;
@@ -21,14 +23,10 @@ export const PULL_SECRET_KEYS: ReadonlyMap<string, string> = new Map([
  * The error says what is wrong and never shows a value.
  */
 export function parseDockerConfig(text: string, legacy: boolean): { logins: DockerConfig } | { fault: string } {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    return { fault: 'it is no valid JSON' };
-  }
-  if (!isObject(parsed)) return { fault: 'it is no JSON object' };
-  const entries = legacy ? parsed : (parsed['auths'] ?? {});
+  const read = readObject(text);
+  if ('fault' in read) return read;
+  const { object } = read;
+  const entries = legacy ? object : (object['auths'] ?? {});
   if (!isObject(entries)) return { fault: 'field "auths" is no JSON object' };
   const logins: DockerConfig = {};
   for (const [location, entry] of Object.entries(entries)) {
@@ -64,8 +62,4 @@ function fromBase64(text: string): string | null {
   } catch {
     return null;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import type { DockerConfig } from './docker-config.ts';
+import { isObject, readObject } from '../protocol/json-object.ts';
 
 /** For what a plugin's answer holds: this repository, all of its registry, or every image. */
 export type CacheKeyType = 'Image' | 'Registry' | 'Global';
@@ -16,14 +17,9 @@ export interface ProviderResponse {
  * some, never shows what was written: it may hold passwords.
  */
 export function parseProviderResponse(text: string, apiVersion: string): ProviderResponse | { fault: string } {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    return { fault: 'error decoding credential provider plugin response from stdout' };
-  }
-  if (!isObject(parsed)) return { fault: 'error decoding credential provider plugin response from stdout' };
-  const { apiVersion: given, kind, cacheKeyType, cacheDuration, auth } = parsed;
+  const read = readObject(text);
+  if ('fault' in read) return { fault: 'error decoding credential provider plugin response from stdout' };
+  const { apiVersion: given, kind, cacheKeyType, cacheDuration, auth } = read.object;
   if (given !== apiVersion) {
     const actual = typeof given === 'string' ? given : '';
     return {
@@ -51,8 +47,4 @@ function loginsOf(auth: unknown): DockerConfig | null {
     logins[location] = { username, password };
   }
   return logins;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

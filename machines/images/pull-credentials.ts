@@ -98,3 +98,10 @@ export function accessWith(known: ImagePullCredentials | undefined, secrets: rea
   }
   return REFUSED;
 }
+
+/** Was the image pulled with a login that a token of this service account brought? */
+export function isAccountOf(known: ImagePullCredentials | undefined, account: ImagePullServiceAccount | null): boolean {
+  return (known?.kubernetesServiceAccounts ?? []).some(
+    ({ uid, namespace, name }) => uid === account?.uid && namespace === account.namespace && name === account.name,
+  );
+}

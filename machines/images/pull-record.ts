@@ -1,3 +1,5 @@
+import { isObject, readObject } from '../protocol/json-object.ts';
+
 /** A Kubernetes secret that an image was pulled with. */
 export interface ImagePullSecret {
   uid: string;
@@ -60,7 +62,7 @@ export function recordText({ lastUpdatedTime, imageRef, credentialMapping }: Ima
 
 /** Reads an `ImagePullIntent`; gives its image. */
 export function readIntent(text: string): ReadRecord<string> {
-  const read = readObject(text, 'ImagePullIntent');
+  const read = readKind(text, 'ImagePullIntent');
   if ('fault' in read) return read;
   const { image = '' } = read.value;
   if (typeof image !== 'string') return { fault: 'field "image" is no string' };
@@ -69,7 +71,7 @@ export function readIntent(text: string): ReadRecord<string> {
 
 /** Reads an `ImagePulledRecord`. */
 export function readRecord(text: string): ReadRecord<ImagePulledRecord> {
-  const read = readObject(text, 'ImagePulledRecord');
+  const read = readKind(text, 'ImagePulledRecord');
   if ('fault' in read) return read;
   const { lastUpdatedTime, imageRef = '', credentialMapping } = read.value;
   if (typeof imageRef !== 'string') return { fault: 'field "imageRef" is no string' };
@@ -153,20 +155,12 @@ function readList<K extends string>(value: unknown, fields: readonly K[]): Recor
   return out;
 }
 
-function readObject(text: string, kind: string): ReadRecord<Record<string, unknown>> {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    return { fault: 'it is no valid JSON' };
-  }
-  if (!isObject(parsed)) return { fault: 'it is no JSON object' };
-  if (parsed['kind'] !== kind) return { fault: `its kind is not ${kind}` };
-  const version = parsed['apiVersion'];
+function readKind(text: string, kind: string): ReadRecord<Record<string, unknown>> {
+  const read = readObject(text);
+  if ('fault' in read) return read;
+  const { object } = read;
+  if (object['kind'] !== kind) return { fault: `its kind is not ${kind}` };
+  const version = object['apiVersion'];
   if (version !== VERSION && version !== OLD_VERSION) return { fault: `its apiVersion is not ${VERSION}` };
-  return { value: parsed, outdated: version === OLD_VERSION };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return { value: object, outdated: version === OLD_VERSION };
 }

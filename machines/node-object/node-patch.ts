@@ -1,10 +1,7 @@
 import type { Node, NodeCondition, NodeStatus } from './node-types.ts';
+import { isObject } from '../protocol/json-object.ts';
 
 type Json = Record<string, unknown>;
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Are two plain JSON values the same? An absent, null or empty list or map is nothing, as in Go's semantic comparison. */
 export function sameJson(a: unknown, b: unknown): boolean {

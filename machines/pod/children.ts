@@ -7,10 +7,13 @@ import { bornPlace, hears, statePath, stepPlace } from '../machine-step/step.ts'
 import type { ProbeContext, ProbeEvent, ProbeKind, ProbeWorld } from '../probe/probe-context.ts';
 import { probeMachine } from '../probe/probe-machine.ts';
 import type { Probe } from '../protocol/api-types.ts';
+import { behaves } from '../protocol/behaviour.ts';
+import type { ObservedContainer } from '../protocol/observed.ts';
 import type { Draft } from './draft.ts';
 import { own } from './draft.ts';
 import { imagesFor } from './image-volumes.ts';
 import { newestOf, newestSandbox } from './observation.ts';
+import type { PodContext } from './pod-context.ts';
 import type { SpecContainer } from './spec.ts';
 import { specContainer } from './spec.ts';
 import { startedOf } from './readiness.ts';
@@ -58,10 +61,24 @@ function containerWorld(draft: Draft, { container, kind }: SpecContainer, own: C
     volumePaths: context.tasks['volumes']?.state === 'done' && images !== null ? (context.volumePaths ?? {}) : null,
     imageVolumes: images ?? {},
     observed,
-    nextAttempt: observed === null ? (own.id === '' ? 0 : own.attempt + 1) : observed.restartCount + 1,
+    nextAttempt: nextAttempt(context, own, observed),
     runtimeHandler: sandbox?.runtimeHandler ?? '',
     targetId: target === undefined ? '' : (newestOf(context.observed, target)?.id ?? ''),
   };
+}
+
+/**
+ * Number of the container that is made next. One that never ran is made anew with its number; where several of one name are
+ * removed, none is left that tells it. The status has told it then, and a restart count never falls.
+ */
+function nextAttempt(context: PodContext, own: ContainerContext, observed: ObservedContainer | null): number {
+  const next = observed === null ? (own.id === '' ? 0 : own.attempt + 1) : observed.restartCount + 1;
+  if (!behaves(context.settings, 'restartCountNeverFalls')) return next;
+  const status = context.status ?? context.pod.status;
+  const lists = [status?.containerStatuses, status?.initContainerStatuses, status?.ephemeralContainerStatuses];
+  for (const list of lists)
+    for (const told of list ?? []) if (told.name === own.name) return Math.max(next, told.restartCount);
+  return next;
 }
 
 /** The pod's addresses: the sandbox's, or the node's with host network. */

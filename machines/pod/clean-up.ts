@@ -1,11 +1,13 @@
 import { entryOf } from '../entry-of.ts';
 import { podCgroup } from '../qos/pod-cgroup.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import type { ObservedContainer } from '../protocol/observed.ts';
 import { statePath } from '../machine-step/step.ts';
 import type { Draft } from './draft.ts';
 import { want } from './draft.ts';
 import { leftOver } from './left-over.ts';
 import type { Focused, PodContext } from './pod-context.ts';
+import { ANNOTATION } from '../protocol/runtime-labels.ts';
 
 /** Dead containers kept for each name (kubelet MaxPerPodContainerCount, D7). */
 const KEPT_DEAD = 1;
@@ -22,8 +24,7 @@ export function readMessages(draft: Draft): void {
   for (const c of context.observed?.containers ?? []) {
     if (c.state !== 'exited' || entryOf(context.messages, c.id) !== undefined) continue;
     const path = c.terminationLogHostPath ?? '';
-    const fallback =
-      c.annotations['io.kubernetes.container.terminationMessagePolicy'] === 'FallbackToLogsOnError' && c.exitCode !== 0;
+    const fallback = c.annotations[ANNOTATION.terminationMessagePolicy] === 'FallbackToLogsOnError' && c.exitCode !== 0;
     if (path === '' && !fallback) continue;
     want(draft, `message/${c.id}`, (key) => ({
       type: 'host.ReadTerminationMessage',
@@ -138,6 +139,9 @@ function removeAll(draft: Draft): boolean {
     }));
   }
   if (!all) return false;
+  // The sandbox is the last trace of the pod: an agent that begins in between finds by it what is still to be removed.
+  const logsFirst = behaves(context.settings, 'logsBeforeSandbox');
+  if (logsFirst && !removeLogs(draft)) return false;
   for (const s of context.observed?.sandboxes ?? []) {
     all = false;
     want(draft, `sandbox.remove/${s.id}`, (key) => ({
@@ -146,7 +150,11 @@ function removeAll(draft: Draft): boolean {
       params: { podSandboxId: s.id },
     }));
   }
-  if (!all) return false;
+  return all && (logsFirst || removeLogs(draft));
+}
+
+function removeLogs(draft: Draft): boolean {
+  const { context } = draft;
   const pod = context.pod.metadata;
   const logDirectory = `${context.settings.podLogsDir}/${pod?.namespace ?? ''}_${pod?.name ?? ''}_${context.uid}`;
   const linkPrefix = `${pod?.name ?? ''}_${pod?.namespace ?? ''}_`;

@@ -1,6 +1,5 @@
 import { goDuration } from '../go-duration.ts';
 import { MAX_IMAGE_BACK_OFF_MS, nextBackOff } from '../container/back-off.ts';
-import type { BackOff } from '../container/back-off.ts';
 import { RETRY_MS } from '../container/asking.ts';
 import { containerEvent, runtimeError } from '../container/container-events.ts';
 import { withDefaultTag } from '../container/image-name.ts';
@@ -13,20 +12,9 @@ import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
 import { allContainers } from '../volumes/pod-containers.ts';
 import type { Draft } from './draft.ts';
 import { forgetTasks, own, podEvent, taskOf, want } from './draft.ts';
+import type { ImageVolume } from './image-volume.ts';
 import { newestSandbox } from './observation.ts';
 import type { Focused, PodContext } from './pod-context.ts';
-
-/**
- * Image volumes (KEP-4639, `volumes[].image`): the pod has their images pulled as those of its containers, beside the
- * sandbox; only containers that mount one wait for it. The runtime mounts it, so nothing of it lies on the node.
- */
-export interface ImageVolume {
-  /** The image, once it is there. */
-  spec: CriImageSpec | null;
-  /** Why it is not, as `state.waiting` of the containers that mount it says. */
-  waiting: { reason: string; message: string } | null;
-  backOff: (BackOff & { error: string }) | null;
-}
 
 const NEW: ImageVolume = { spec: null, waiting: null, backOff: null };
 /** How long ErrImagePull is shown before it becomes ImagePullBackOff, ms (as with a container's own image). */

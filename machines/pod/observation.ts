@@ -1,3 +1,4 @@
+import { behaves } from '../protocol/behaviour.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../protocol/observed.ts';
 import type { Draft } from './draft.ts';
 import { own } from './draft.ts';
@@ -12,7 +13,10 @@ export function mergeObserved(draft: Draft, told: ObservedPod): void {
   const before = context.observed;
   // A look cannot have begun after its message was sent, unless the clock was set back in between.
   const seen = told.at <= draft.at ? told : { ...told, at: draft.at };
-  if (before !== null && seen.at < before.at) return;
+  if (before !== null && seen.at < before.at) {
+    takeEndings(draft, seen);
+    return;
+  }
   // Within one millisecond nobody knows which is newer: the own call counts, and another look is asked for.
   const newer = (id: string) => (context.fresh[id] ?? 0) >= seen.at;
   if (Object.values(context.fresh).includes(seen.at)) draft.effects.push({ type: 'pleg.Observe', key: '', params: {} });
@@ -25,8 +29,31 @@ export function mergeObserved(draft: Draft, told: ObservedPod): void {
     sandboxes: sandboxes.sort(newestSandboxFirst),
     containers: containers.sort(newestFirst),
   };
+  takeEndings(draft, seen);
   const { fresh } = context;
   for (const id in fresh) if ((fresh[id] ?? 0) < seen.at) delete own(draft, 'fresh')[id];
+}
+
+/**
+ * Of a look that began before something newer was told, what it saw ended has ended all the same: a list that took long may
+ * have seen more than an own call that was answered meanwhile. Whoever looks says each change once, so what is not taken
+ * in now would never be.
+ */
+function takeEndings(draft: Draft, seen: ObservedPod): void {
+  const { context } = draft;
+  const { observed } = context;
+  if (observed === null || !behaves(context.settings, 'endingsAreFinal')) return;
+  const containers = observed.containers.map((known) => {
+    const now = known.state === 'exited' ? undefined : seen.containers.find(({ id }) => id === known.id);
+    return now?.state === 'exited' ? now : known;
+  });
+  const sandboxes = observed.sandboxes.map((known) => {
+    const now = known.state === 'notReady' ? undefined : seen.sandboxes.find(({ id }) => id === known.id);
+    return now?.state === 'notReady' ? now : known;
+  });
+  const more = (a: readonly unknown[], b: readonly unknown[]): boolean => a.some((each, i) => each !== b[i]);
+  if (more(containers, observed.containers) || more(sandboxes, observed.sandboxes))
+    context.observed = { ...observed, containers, sandboxes };
 }
 
 /** What is seen as it was known keeps its object: whoever remembers something of it need not look again. */

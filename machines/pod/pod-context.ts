@@ -4,11 +4,11 @@ import type { ContainerContext } from '../container/container-context.ts';
 import type { ProbeContext } from '../probe/probe-context.ts';
 import type { Pod, PodStatus } from '../protocol/api-types.ts';
 import type { SandboxConfig } from '../protocol/cri-shapes.ts';
-import type { PodMemory, ResizeMemory } from '../protocol/memory.ts';
+import type { PodMemory, ResizeMemory, Termination } from '../protocol/memory.ts';
 import type { PodSource } from '../protocol/messages.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
-import type { ImageVolume } from './image-volumes.ts';
+import type { ImageVolume } from './image-volume.ts';
 import type { ResizeStep } from '../resize/resize-plan.ts';
 import type { VolumeContext } from '../volumes/volume-context.ts';
 
@@ -33,18 +33,6 @@ export interface PodResize extends ResizeMemory {
   unsettled: boolean;
   /** Calls that are left, null before they are known; the first is under way while task `resize` runs. */
   steps: ResizeStep[] | null;
-}
-
-/** Why and since when a pod terminates. Once set it is never taken back (C2). */
-export interface Termination {
-  reason: string;
-  message: string;
-  since: number;
-  graceSeconds: number;
-  /** Its source gave it up: when it is terminated, nothing of it is kept. */
-  deletedFromSource: boolean;
-  /** Phase that the pod ends in when its containers do not decide it (`Failed` for evictions and deadlines). */
-  phase: 'Failed' | null;
 }
 
 /** A pod machine's memory; plain JSON, so that it can be journaled, restored and shown. */

@@ -143,7 +143,7 @@ function statusOf(draft: Draft, containers: Record<string, ContainerDecision>): 
     startedAt: context.startedAt,
     settings: context.settings,
   });
-  return context.focus.startsWith('terminated.') ? terminatedStatus(context.pod, status) : status;
+  return context.focus.startsWith('terminated.') ? terminatedStatus(context.pod, status, context.settings) : status;
 }
 
 /** The runtime's view with the termination messages that were read put in. */

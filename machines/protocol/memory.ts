@@ -8,14 +8,7 @@ export interface PodMemory {
   /** `status.startTime`. */
   startedAt?: number;
   /** Why the pod is going: absent while it is syncing. */
-  termination?: {
-    reason: string;
-    message: string;
-    since: number;
-    graceSeconds: number;
-    deletedFromSource: boolean;
-    phase: 'Failed' | null;
-  };
+  termination?: Termination;
   /** By container name. */
   containers: Record<string, ContainerMemory>;
   /** By `<container>/<probe kind>`. */
@@ -57,4 +50,16 @@ export interface ProbeMemory {
   outcome: 'success' | 'failure' | 'unknown';
   /** When the next run is due. */
   nextAt: number;
+}
+
+/** Why and since when a pod terminates. Once set it is never taken back (C2). */
+export interface Termination {
+  reason: string;
+  message: string;
+  since: number;
+  graceSeconds: number;
+  /** Its source gave it up: when it is terminated, nothing of it is kept. */
+  deletedFromSource: boolean;
+  /** Phase that the pod ends in when its containers do not decide it (`Failed` for evictions and deadlines). */
+  phase: 'Failed' | null;
 }

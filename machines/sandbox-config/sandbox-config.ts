@@ -1,4 +1,6 @@
+import { normalSysctl } from '../admission/sysctls.ts';
 import type { Pod } from '../protocol/api-types.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import type { LinuxSandboxSecurityContext, SandboxConfig } from '../protocol/cri-shapes.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import { cgroupParent } from '../qos/pod-cgroup.ts';
@@ -11,13 +13,7 @@ import { kernelHostname } from './pod-hostname.ts';
 import { podIdentity, podLogDirectory } from './pod-identity.ts';
 import { podNamespaces } from './pod-namespaces.ts';
 import { portMappings } from './port-mappings.ts';
-
-/** Labels by which the runtime's objects are found again. */
-export const POD_NAME_LABEL = 'io.kubernetes.pod.name';
-/** See {@link POD_NAME_LABEL}. */
-export const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
-/** See {@link POD_NAME_LABEL}. */
-export const POD_UID_LABEL = 'io.kubernetes.pod.uid';
+import { LABEL } from '../protocol/runtime-labels.ts';
 
 /**
  * The CRI config of a pod's sandbox, as the kubelet makes it. Ask {@link sandboxConfigError} first: with an
@@ -34,9 +30,9 @@ export function sandboxConfig(pod: Pod, attempt: number, settings: NodeSettings)
     portMappings: portMappings(pod),
     labels: {
       ...pod.metadata?.labels,
-      [POD_NAME_LABEL]: name,
-      [POD_NAMESPACE_LABEL]: namespace,
-      [POD_UID_LABEL]: uid,
+      [LABEL.podName]: name,
+      [LABEL.podNamespace]: namespace,
+      [LABEL.podUid]: uid,
     },
     annotations: { ...pod.metadata?.annotations },
     linux: sandboxLinux(pod, settings),
@@ -61,7 +57,7 @@ function sandboxLinux(pod: Pod, settings: NodeSettings): SandboxConfig['linux'] 
   const linux: SandboxConfig['linux'] = {
     cgroupParent: cgroupParent(pod, settings),
     securityContext: sandboxSecurity(pod),
-    sysctls: Object.fromEntries((pod.spec?.securityContext?.sysctls ?? []).map(({ name, value }) => [name, value])),
+    sysctls: sandboxSysctls(pod, settings),
     resources: linuxResources(
       { cpuRequest: requests['cpu'], cpuLimit: limits['cpu'], memoryLimit: limits['memory'] },
       settings,
@@ -72,6 +68,13 @@ function sandboxLinux(pod: Pod, settings: NodeSettings): SandboxConfig['linux'] 
     linux.overhead = linuxResources({ cpuRequest: cpu, cpuLimit: cpu, memoryLimit: memory }, settings);
   }
   return linux;
+}
+
+/** By the names with dots, since not every runtime knows those with slashes (`kernel/shm_rmid_forced`). */
+function sandboxSysctls(pod: Pod, settings: Pick<NodeSettings, 'behaviour'>): Record<string, string> {
+  const nameOf = behaves(settings, 'dottedSysctls') ? normalSysctl : (name: string): string => name;
+  const sysctls = pod.spec?.securityContext?.sysctls ?? [];
+  return Object.fromEntries(sysctls.map(({ name, value }) => [nameOf(name), value]));
 }
 
 function sandboxSecurity(pod: Pod): LinuxSandboxSecurityContext {

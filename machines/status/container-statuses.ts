@@ -1,4 +1,5 @@
 import type { Container, ContainerStatus } from '../protocol/api-types.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import type { ObservedContainer } from '../protocol/observed.ts';
 import { defaultStatus, messageLimit, observedStatus, STATUS_UNKNOWN, UNKNOWN_EXIT_CODE } from './container-state.ts';
 import { isToBeStarted } from './restart-rule.ts';
@@ -61,6 +62,9 @@ function statusOf(
     actuated: input.resize?.actuated[spec.name] ?? spec.resources,
   };
   const status = observedStatus(newest, spec, old, context);
+  // The newest may be gone and an earlier one be seen: what was told of restarts has happened all the same.
+  const told = behaves(input.settings, 'restartCountNeverFalls') ? (old?.restartCount ?? 0) : 0;
+  if (told > status.restartCount) status.restartCount = told;
   if (before !== undefined) status.lastState = observedStatus(before, spec, old, context).state;
   return status;
 }

@@ -1,16 +1,19 @@
 import type { ContainerStatus, Pod, PodStatus } from '../protocol/api-types.ts';
+import { behaves } from '../protocol/behaviour.ts';
+import type { NodeSettings } from '../protocol/node-settings.ts';
 import { isStaticPod } from '../qos/critical-pod.ts';
 import { isSidecar } from '../qos/pod-resources.ts';
 import { unknownEnd } from './container-state.ts';
-import { isTerminalPhase } from './phase.ts';
+import { isTerminalPhase, podPhase } from './phase.ts';
 
 const NOT_LOCATED = 'The container could not be located when the pod was terminated';
 
 /**
  * The last status of a pod whose containers and sandbox are gone (the kubelet's TerminatePod): what never reported
- * its end is taken for failed, and the phase of an API pod becomes terminal. A static pod keeps its phase.
+ * its end is taken for failed, and the phase of an API pod becomes terminal. That of a static pod is what follows from
+ * these ends, at once: told only with the next report, it would go back when an agent's next life begins with this one.
  */
-export function terminatedStatus(pod: Pod, status: PodStatus): PodStatus {
+export function terminatedStatus(pod: Pod, status: PodStatus, settings: Pick<NodeSettings, 'behaviour'>): PodStatus {
   const out: PodStatus = { ...status };
   if (hasInitialized(pod, status)) out.containerStatuses = status.containerStatuses?.map(ended);
   const init = status.initContainerStatuses;
@@ -18,7 +21,12 @@ export function terminatedStatus(pod: Pod, status: PodStatus): PodStatus {
     const tried = Math.max(1, init.findLastIndex(wasTried) + 1);
     out.initContainerStatuses = init.map((s, i) => (i < tried ? ended(s) : s));
   }
-  if (!isStaticPod(pod) && !isTerminalPhase(status.phase)) out.phase = 'Failed';
+  if (isTerminalPhase(status.phase)) return out;
+  if (!isStaticPod(pod)) out.phase = 'Failed';
+  else if (behaves(settings, 'phaseOfEndedStaticPod')) {
+    const statuses = [...(out.initContainerStatuses ?? []), ...(out.containerStatuses ?? [])];
+    out.phase = podPhase(pod, statuses, { podIsTerminal: true, initialized: false });
+  }
   return out;
 }
 

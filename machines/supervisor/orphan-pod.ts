@@ -1,8 +1,6 @@
 import type { Container, Pod } from '../protocol/api-types.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
-
-/** Annotation in which kubelet keeps the pod's grace period for containers whose spec is lost. */
-const GRACE = 'io.kubernetes.pod.terminationGracePeriod';
+import { ANNOTATION } from '../protocol/runtime-labels.ts';
 
 /**
  * The pod as far as the runtime's labels and annotations tell it (kubelet's restoreSpecsFromContainerLabels):
@@ -11,7 +9,7 @@ const GRACE = 'io.kubernetes.pod.terminationGracePeriod';
 export function orphanPod(observed: ObservedPod): Pod {
   const names = [...new Set(observed.containers.map((c) => c.name))];
   const graces = observed.containers
-    .map((c) => Number(c.annotations[GRACE]))
+    .map((c) => Number(c.annotations[ANNOTATION.terminationGracePeriod]))
     .filter((n) => Number.isFinite(n) && n >= 0);
   const containers: Container[] = names.map((name) => ({
     name,

@@ -1,4 +1,4 @@
-import type { TrackedPod } from './supervisor-context.ts';
+import type { TrackedPod } from './tracked-pod.ts';
 
 /**
  * All tracked pods, plain JSON: by the bucket of their UID, then by UID. A change copies one bucket and the list of

@@ -3,30 +3,7 @@ import type { PodMessage, PodSource, TerminationOrder } from '../protocol/messag
 import type { PodConfigUpdate } from '../sources/pod-config.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
 import type { PodTable } from './pod-table.ts';
-
-/** One pod as the supervisor tracks it (kubelet's pod worker, without its work). */
-export interface TrackedPod {
-  uid: string;
-  /** `namespace/name`: two pods of one full name never run at once. */
-  fullName: string;
-  pod: Pod;
-  source: PodSource | 'orphan';
-  shard: number;
-  /** `waiting`: for its predecessor of the same name; `started`: its actor lives. */
-  phase: 'waiting' | 'started';
-  /** Its source gave it up. */
-  terminating: boolean;
-  /** The node does not admit it: its actor only tells so. */
-  rejection?: Rejection;
-  /** It came back under the same UID while it was still terminating: start it anew afterwards. */
-  comeback: Pod | null;
-}
-
-/** Why a pod is not admitted: reason and message of its status and event (C9). */
-export interface Rejection {
-  reason: string;
-  message: string;
-}
+import type { Rejection } from './tracked-pod.ts';
 
 /** The supervisor's memory; plain JSON. */
 export interface SupervisorContext {

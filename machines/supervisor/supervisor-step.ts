@@ -2,14 +2,9 @@ import type { Pod } from '../protocol/api-types.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
 import { orphanPod } from './orphan-pod.ts';
 import { hashOfUid, PodTableDraft, trackedPod, trackedPods } from './pod-table.ts';
-import type {
-  Rejection,
-  SupervisorContext,
-  SupervisorMessage,
-  SupervisorOrder,
-  TrackedPod,
-} from './supervisor-context.ts';
+import type { SupervisorContext, SupervisorMessage, SupervisorOrder } from './supervisor-context.ts';
 import { terminate } from './supervisor-context.ts';
+import type { Rejection, TrackedPod } from './tracked-pod.ts';
 
 interface Turn {
   pods: PodTableDraft;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { BUSYBOX_IMAGE } from '../../cri/image-maker/own-images.ts';
 import { statusOf } from '../containerd/agent/support/seen.ts';
@@ -272,9 +272,9 @@ describe('image pulls from a real registry', { concurrency: true }, () => {
 
 const registryAsked = ({ gate }: TestRegistry, path: string) => gate.passed.filter((each) => each.path.includes(path));
 
-/** Times at which a new round of requests began: those of one pull come close together. */
+/** Times at which a new round of requests began: those of one pull come close together, a busy machine allowing. */
 function roundsOf(times: readonly number[]): number[] {
-  return times.filter((at, i) => i === 0 || at - (times[i - 1] ?? 0) > 3_000);
+  return times.filter((at, i) => i === 0 || at - (times[i - 1] ?? 0) > 7_000);
 }
 
 describe('who may use an image that is on the node (KEP-2535)', { concurrency: true }, () => {
@@ -366,10 +366,8 @@ describe('pulls of a node with other settings', () => {
       await waitFor('the first pull', () => (open.gate.held().length > 0 ? true : undefined));
       const pulling = await readdir(join(cluster.node(NODE).agentRoot, 'image_manager', 'pulling'));
       const intent = recordFile('pulling', images[0]?.image ?? '');
-      assert.deepEqual(
-        pulling.map((name) => join(intent, '..', name)),
-        [intent],
-      );
+      // pods of the tests before this one may wait for their turn, too
+      assert.ok(pulling.includes(basename(intent)), pulling.join(' '));
       const text = { kind: 'ImagePullIntent', apiVersion: 'kubelet.config.k8s.io/v1beta1', image: images[0]?.image };
       assert.equal(await readFile(intent, 'utf8'), `${JSON.stringify(text)}\n`);
 
@@ -397,10 +395,8 @@ describe('pulls of a node with other settings', () => {
     );
   });
 
-  test('parallel pulls are as many as maxParallelImagePulls; QPS and burst hold pulls back', async () => {
-    const back = await reconfigured({
-      ...{ serializeImagePulls: false, maxParallelImagePulls: 2, registryPullQPS: 1, registryBurst: 2 },
-    });
+  test('parallel pulls are as many as maxParallelImagePulls', async () => {
+    const back = await reconfigured({ serializeImagePulls: false, maxParallelImagePulls: 2 });
     try {
       const space = await cluster.space('parallel');
       const images = await Promise.all(Array.from({ length: 8 }, (_, i) => open.push(`par/i${i}`)));
@@ -412,22 +408,31 @@ describe('pulls of a node with other settings', () => {
         return found.size >= 2 ? found : undefined;
       });
       assert.equal(held.size, 2, 'the others wait');
-      // now they come one right after the other
       open.gate.release();
-      const refused = await waitFor('a pull that is too much', async () => {
-        const pods = await space.pods();
-        return pods.find((pod) => waitsWith(pod, 'ErrImagePull') || waitsWith(pod, 'ImagePullBackOff'));
-      });
-      assert.match(waiting(refused), /ErrImagePull: pull QPS exceeded$/);
-      const name = refused.metadata?.name ?? '';
-      const failed = await space.waitEvent(name, 'Failed', /^Failed to pull/);
-      const image = refused.spec?.containers[0]?.image ?? '';
-      assert.equal(failed.message, `Failed to pull image "${image}": pull QPS exceeded`);
-      for (const i of images.keys()) {
-        if (held.has(`par/i${i}`)) await space.waitPod(`p${i}`, 'ready', isReadyPod);
-      }
+      for (const i of images.keys()) await space.waitPod(`p${i}`, 'ready', isReadyPod);
     } finally {
       open.gate.release();
+      await back();
+    }
+  });
+
+  test('QPS and burst hold pulls back', async () => {
+    const back = await reconfigured({ serializeImagePulls: false, registryPullQPS: 1, registryBurst: 1 });
+    try {
+      const space = await cluster.space('often');
+      // quickly asked for and quickly not there: more of them than one a second, whatever the machine does besides
+      const wanted = Array.from({ length: 8 }, (_, i) => runs(`c${i}`, { image: `${open.host}/none/often-${i}:1` }));
+      await space.create(apiPod('p', wanted, { terminationGracePeriodSeconds: 1 }));
+      const [name, text] = await waitFor('a pull that is too much', async () => {
+        const statuses = (await space.pod('p'))?.status?.containerStatuses ?? [];
+        const found = statuses.find((c) => c.state?.waiting?.message?.endsWith('pull QPS exceeded') === true);
+        return found && ([found.name, found.state?.waiting?.message ?? ''] as const);
+      });
+      assert.match(text, /ErrImagePull: pull QPS exceeded$/);
+      const image = `${open.host}/none/often-${name.slice(1)}:1`;
+      await space.waitEvent('p', 'Failed', new RegExp(`^Failed to pull image "${image}": pull QPS exceeded$`));
+      await space.remove('Pod', 'p');
+    } finally {
       await back();
     }
   });
@@ -482,4 +487,3 @@ describe('pulls of a node with other settings', () => {
 });
 
 const repository = (path: string) => path.replace(/^\/v2\/(.*?)\/(manifests|blobs)\/.*$/, '$1');
-const waitsWith = (pod: Pod, reason: string) => pod.status?.containerStatuses?.[0]?.state?.waiting?.reason === reason;

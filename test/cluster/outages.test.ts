@@ -37,6 +37,17 @@ async function rolledOut(space: Space, what: string): Promise<void> {
   await space.wait<Deployment>('Deployment', 'web', what, whole, 240_000);
 }
 
+/**
+ * Pods that were restarted, but for those whose container containerd refused or broke while it was being started: a
+ * killed agent's call ends with it, the name of that try is taken, and the next try counts as a restart, as with kubelet.
+ */
+function restarted(pods: readonly Pod[]): string[] {
+  return pods
+    .map((p) => JSON.stringify(p.status?.containerStatuses ?? []))
+    .filter((text) => !/"restartCount":0/.test(text))
+    .filter((text) => !/"restartCount":1/.test(text) || !/StartError|failed to create containerd task/.test(text));
+}
+
 /** Each pod of the API runs as the runtime has it, once, and nothing else runs. */
 async function assertSameAsRuntime(space: Space): Promise<void> {
   await waitFor(`the runtime to hold what ${space.name} says`, async () => {
@@ -136,7 +147,7 @@ test('the agent is killed in the middle of a roll-out and started again: no doub
     await watch;
   }
   assert.deepEqual(doubled, []);
-  assert.equal(restarts(await space.pods('app=web')), 0);
+  assert.deepEqual(restarted(await space.pods('app=web')), []);
   await assertSameAsRuntime(space);
 });
 

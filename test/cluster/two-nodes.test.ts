@@ -8,11 +8,11 @@ import { runs } from '../containerd/agent/support/test-pod.ts';
 
 const NODES = ['one', 'two'];
 const REPLICAS = 8;
-// A node that does not renew its lease is given up soon.
-const config = { nodeLeaseDurationSeconds: 8, nodeStatusUpdateFrequency: '2s' };
+// A node that does not renew its lease is given up soon, but not one that is only slow.
+const config = { nodeLeaseDurationSeconds: 16, nodeStatusUpdateFrequency: '2s' };
 const cluster = withCluster({
   nodes: NODES.map((name) => ({ name, netns: true, config })),
-  plane: { controllerManagerFlags: ['--node-monitor-grace-period=10s', '--node-monitor-period=1s'] },
+  plane: { controllerManagerFlags: ['--node-monitor-grace-period=20s', '--node-monitor-period=1s'] },
 });
 
 const tolerations = ['not-ready', 'unreachable'].map((taint) => ({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { runs, shell } from '../containerd/agent/support/test-pod.ts';
+import { PATIENT, runs, shell } from '../containerd/agent/support/test-pod.ts';
 import { waitFor } from '../containerd/agent/support/wait-for.ts';
 import type { DaemonSet, Deployment, Event, Job, Node, Pod, StatefulSet } from './support/api-objects.ts';
 import { withCluster } from './support/cluster-fixture.ts';
@@ -109,7 +109,7 @@ describe('workloads', { concurrency: true }, () => {
 
   test('a StatefulSet restarts in order', async () => {
     const space = await cluster.space('stateful');
-    const readinessProbe = { exec: { command: ['true'] }, periodSeconds: 1 };
+    const readinessProbe = { exec: { command: ['true'] }, periodSeconds: 1, ...PATIENT };
     const spec = { replicas: 3, serviceName: 'db' };
     const steps: string[] = [];
     const containers = [runs('c', { readinessProbe })];
@@ -157,7 +157,7 @@ describe('workloads', { concurrency: true }, () => {
     const volumeMounts = [{ name: 'out', mountPath: '/out' }];
     const ends = 'trap "sleep 2; echo done > /out/polite; exit 3" TERM; touch /tmp/up; while :; do sleep 0.1; done';
     const stays = 'trap "echo asked > /out/deaf" TERM; touch /tmp/up; while :; do sleep 0.1; done';
-    const readinessProbe = { exec: { command: ['cat', '/tmp/up'] }, periodSeconds: 1 };
+    const readinessProbe = { exec: { command: ['cat', '/tmp/up'] }, periodSeconds: 1, ...PATIENT };
     const spec = { volumes, terminationGracePeriodSeconds: 60 };
     await space.create(apiPod('polite', [shell('c', ends, { volumeMounts, readinessProbe })], spec));
     await space.create(apiPod('deaf', [shell('c', stays, { volumeMounts, readinessProbe })], spec));
@@ -168,7 +168,7 @@ describe('workloads', { concurrency: true }, () => {
     // kubectl waits for the end by itself
     await Promise.all([
       space.kubectl('delete', 'pod', 'polite', '--grace-period=30'),
-      space.kubectl('delete', 'pod', 'deaf', '--grace-period=2'),
+      space.kubectl('delete', 'pod', 'deaf', '--grace-period=6'),
     ]);
     assert.equal(await readFile(join(out, 'polite'), 'utf8'), 'done\n');
     assert.equal(await readFile(join(out, 'deaf'), 'utf8'), 'asked\n', 'asked before it was killed');

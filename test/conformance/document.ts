@@ -4,6 +4,8 @@ import { format } from 'prettier';
 import { compareRuns, differences, inShort } from './compare.ts';
 import { keptRuns } from './kept-results.ts';
 import type { KeptRun } from './kept-results.ts';
+import { SAMPLE_SPECS } from './sample-specs.ts';
+import { simulatedLimit, simulatedRemark } from './simulated-limits.ts';
 import type { SpecResult } from './suite/spec-result.ts';
 
 const FILE = fileURLToPath(new URL('../../docs/conformance.md', import.meta.url));
@@ -18,10 +20,15 @@ by \`bin/conformance --keep PART\`; a test fails when it is stale.
 /** docs/conformance.md as the kept runs have it. */
 export async function conformanceDocument(): Promise<string> {
   const runs = await keptRuns();
-  const parts = [...new Set(runs.map(({ part }) => part))];
+  const simulated = runs.filter((run) => run.simulated === true);
+  const parts = [...new Set(runs.filter((run) => !simulated.includes(run)).map(({ part }) => part))];
   const of = (part: string, agent: KeptRun['agent']): KeptRun | undefined =>
     runs.find((run) => run.part === part && run.agent === agent);
-  const text = [HEAD, ...parts.map((part) => section(part, of(part, 'actorlet'), of(part, 'kubelet')))].join('\n');
+  const text = [
+    HEAD,
+    ...parts.map((part) => section(part, of(part, 'actorlet'), of(part, 'kubelet'))),
+    ...simulated.map(simulatedSection),
+  ].join('\n');
   return format(text, { parser: 'markdown', printWidth: 120 });
 }
 
@@ -61,6 +68,41 @@ function section(part: string, ours: KeptRun | undefined, reference: KeptRun | u
     '| actorlet | kubelet | spec |',
     '| --- | --- | --- |',
     ...rows.map((row) => `| ${cell(row.ours)} | ${cell(row.reference)} | ${plain(row.name)} |`),
+    '',
+  ].join('\n');
+}
+
+/** A run without containers: what it says of the agent, spec by spec. */
+function simulatedSection(run: KeptRun): string {
+  const failed = run.results.filter(({ state }) => state === 'failed');
+  const reasons = new Map<string, number>();
+  for (const { name } of failed) {
+    const why = simulatedLimit(name) ?? 'not explained';
+    reasons.set(why, (reasons.get(why) ?? 0) + 1);
+  }
+  const sample = run.results.filter(({ name }) => SAMPLE_SPECS.some((text) => name.includes(text)));
+  const inSample = sample.filter(({ state }) => state === 'passed').length;
+  const why = ({ name, state }: SpecResult): string =>
+    (state === 'failed' ? `needs processes: ${simulatedLimit(name) ?? 'not explained'}` : simulatedRemark(name)) ?? '';
+  return [
+    `## ${run.part}: without containers`,
+    '',
+    `\`--simulated --focus '${run.focus}' --skip '${run.skip}' --procs ${run.procs}\``,
+    '',
+    'The agent with a real control plane over the [simulated runtime](simulated-runtime.md): pods, volumes, probes by command,',
+    'hooks, restarts and statuses are the same decisions and the same files, while commands are played in memory.',
+    'Without `--skip`, `--simulated` leaves out what fails here.',
+    '',
+    '| agent | date | result | versions |',
+    '| --- | --- | --- | --- |',
+    `| ${run.agent} | ${run.date} | ${inShort(run)} | ${Object.values(run.versions).join(', ')} |`,
+    '',
+    ...[...reasons].map(([reason, count]) => `- ${count} fail by nature: ${plain(reason)}`),
+    `- of the sample that \`bin/test\` runs, ${inSample} of ${sample.length} pass`,
+    '',
+    '| simulated | spec | what it lacks |',
+    '| --- | --- | --- |',
+    ...run.results.map((result) => `| ${cell(result)} | ${plain(result.name)} | ${plain(why(result))} |`),
     '',
   ].join('\n');
 }

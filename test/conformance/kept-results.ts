@@ -15,6 +15,8 @@ const kept = z.object({
   focus: z.string(),
   skip: z.string(),
   procs: z.number(),
+  /** It ran on the simulated runtime. */
+  simulated: z.literal(true).optional(),
   /** Wall clock, s. */
   seconds: z.number(),
   results: z.array(

@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import { literal } from './sample-specs.ts';
+import { simulatedLimitNames } from './simulated-limits.ts';
 import type { AgentKind } from '../cluster/support/node-config.ts';
 
 /** What `bin/conformance` was asked for. */
@@ -21,21 +23,25 @@ export interface ConformanceOptions {
   keep: string | undefined;
 }
 
+const SKIP = '\\[Serial\\]|\\[Disruptive\\]|\\[Slow\\]|Windows';
+
 export const USAGE = `usage: bin/conformance [FOCUS] [flags]
 Runs Kubernetes' own end-to-end suite (built from its Go module) against a node of its own: a control plane, a
 containerd with images made here, and the agent. FOCUS is a regular expression over the specs' names; by default
 \\[NodeConformance\\]. Prints each spec beside the reference kubelet's kept result, and every difference.
   --agent actorlet|kubelet   who serves the node (actorlet)
-  --skip REGEX               specs to leave out (\\[Serial\\]|\\[Disruptive\\]|\\[Slow\\]|Windows)
+  --skip REGEX               specs to leave out (\\[Serial\\]|\\[Disruptive\\]|\\[Slow\\]|Windows; with --simulated also those
+                             that need processes)
   --procs N                  specs at a time (8)
   --timeout MINUTES          end of a run (80)
   --runs N                   runs in a row on the same node (1)
   --out DIR                  keep logs and reports there (otherwise they are removed)
   --containerd PATH          another containerd, e.g. $(test/tools/build.sh containerd2)
-  --simulated                no containers: the simulated runtime, where what a pod prints or serves is missing
+  --simulated                no containers: the simulated runtime, which plays a few simple programs
   --feature-gates A=true,... for the agent
   --keep PART                keep the result (test/conformance/results) and write docs/conformance.md anew
-Exit code 0: every spec that the reference passes was passed; 1: not; 2: wrong flags.
+Exit code 0: every spec that the reference passes was passed (with --simulated those that need processes apart); 1: not;
+2: wrong flags.
 `;
 
 /** Reads the command line. Throws with a message for people. */
@@ -45,7 +51,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
     allowPositionals: true,
     options: {
       agent: { type: 'string', default: 'actorlet' },
-      skip: { type: 'string', default: '\\[Serial\\]|\\[Disruptive\\]|\\[Slow\\]|Windows' },
+      skip: { type: 'string' },
       procs: { type: 'string', default: '8' },
       timeout: { type: 'string', default: '80' },
       runs: { type: 'string', default: '1' },
@@ -66,7 +72,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
   return {
     agent,
     focus: positionals[0] ?? '\\[NodeConformance\\]',
-    skip: values.skip,
+    skip: values.skip ?? [SKIP, ...(values.simulated ? simulatedLimitNames().map(literal) : [])].join('|'),
     procs: positive('--procs', values.procs),
     timeoutMinutes: positive('--timeout', values.timeout),
     runs: positive('--runs', values.runs),

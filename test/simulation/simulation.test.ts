@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { registerSimulationHooks } from './loader/register.ts';
-import { pinnedSeeds } from './pinned-seeds.ts';
 
 registerSimulationHooks();
 const { drawPlan } = await import('./draw/draw-plan.ts');
 const { runInScratch } = await import('./run/in-scratch.ts');
 const { Coverage } = await import('./run/coverage.ts');
 const { allStates } = await import('./run/coverage-text.ts');
+const { pinnedPlans } = await import('./run/saved-plan.ts');
 const { shrink } = await import('./run/shrink.ts');
 
 /** Wall time that fresh seeds may take, ms. */
@@ -16,10 +16,12 @@ const FIXED = 40;
 
 const again = (seed: number): string => `bin/simulate --seed ${seed} --seeds 1`;
 
-test('seeds that once found something find nothing more', async () => {
-  for (const [seed, found] of pinnedSeeds) {
-    const { violations } = await runInScratch(drawPlan(seed));
-    assert.deepEqual(violations, [], `${found}; ${again(seed)}`);
+test('plans that once found something find nothing more', async () => {
+  const pinned = pinnedPlans();
+  assert.ok(pinned.size > 0);
+  for (const { found, plan, file } of pinned.values()) {
+    const { violations } = await runInScratch(plan);
+    assert.deepEqual(violations, [], `${found}; bin/simulate --plan ${file}`);
   }
 });
 

@@ -1,19 +1,11 @@
-/** A container as the runtime lists it. */
-export interface SeenContainer {
-  id: string;
-  podUid: string;
-  name: string;
-  running: boolean;
-}
-
-/** A pod as the API server shows it. */
-export interface SeenPod {
-  uid: string;
-  name: string;
-  phase: string;
-  /** Restart counts by container. */
-  restarts: Readonly<Record<string, number>>;
-}
+import { ContainerLives } from './container-lives.ts';
+import type { Life, SeenContainer, ToldTimes } from './container-lives.ts';
+import { ContainerRules } from './container-rules.ts';
+import { PodBook } from './pod-book.ts';
+import { PodRules } from './pod-rules.ts';
+import type { SeenPod } from './pod-rules.ts';
+import { UpTime } from './up-time.ts';
+import { Findings } from './violations.ts';
 
 /** A running container's first process, and when that began (field 22 of /proc/PID/stat). */
 export interface SeenProcess {
@@ -21,79 +13,93 @@ export interface SeenProcess {
   began: string;
 }
 
-/** A rule that did not hold. */
-export interface Violation {
-  rule:
-    'two of one name' | 'runs without its pod' | 'restart count fell' | 'terminal phase went back' | 'lost its process';
-  what: string;
+/** A cgroup of a container that holds processes. */
+export interface SeenCgroup {
+  podUid: string;
+  id: string;
 }
 
-const TERMINAL = new Set(['Succeeded', 'Failed']);
-
 /**
- * Checks what a client from outside sees of a node. Pure: it is told what was read, and in which order, and holds what it
- * has seen before. What it is not told of is not judged.
+ * Checks what a client from outside sees of a node. Pure: it is told what was read, when and in which order, and holds
+ * what it has seen before. What it is not told of is not judged.
  */
 export class Invariants {
-  readonly violations: Violation[] = [];
-  /** Number of checks, for a report: a checker that was never asked finds nothing. */
-  checks = 0;
-  private readonly known = new Map<string, SeenPod>();
-  private readonly gone = new Set<string>();
-  private readonly told = new Set<string>();
+  readonly findings = new Findings();
+  readonly up = new UpTime();
+  readonly book = new PodBook();
+  private readonly lives = new ContainerLives();
+  private readonly podRules = new PodRules(this.findings, this.up, this.book);
+  private readonly containerRules = new ContainerRules(this.findings, this.up);
+  /** Pods whose containers are all gone and judged. */
+  private readonly closed = new Set<string>();
 
-  /** A whole list of the API server's pods (a consistent one), as of before everything that is told afterwards. */
-  pods(list: readonly SeenPod[]): void {
-    this.checks++;
-    const now = new Set(list.map((pod) => pod.uid));
-    for (const uid of this.known.keys()) if (!now.has(uid)) this.gone.add(uid);
-    for (const pod of list) {
-      const before = this.known.get(pod.uid);
-      if (before !== undefined) this.comparePod(before, pod);
-      this.known.set(pod.uid, pod);
+  /** A whole list of the API server's pods, answered at `ended` (ms since the epoch). */
+  pods(list: readonly SeenPod[], ended: number): void {
+    this.podRules.list(list, this.lives.lives, ended);
+  }
+
+  /** A whole list of the runtime that was asked for after the last list of pods. Returns the containers to be asked about. */
+  containers(list: readonly SeenContainer[], began: number, ended: number): Life[] {
+    const running = new Map<string, string>();
+    for (const c of list.filter((seen) => seen.running)) {
+      const key = `${c.podUid}/${c.name}`;
+      const other = running.get(key);
+      running.set(key, c.id);
+      this.findings.judge('two of one name', other === undefined ? null : `${c.pod}/${c.name}: ${other} and ${c.id}`);
+    }
+    return this.lives.list(list, began, ended);
+  }
+
+  /** What the runtime says of one container. */
+  told(id: string, times: ToldTimes): void {
+    this.lives.told(id, times);
+  }
+
+  /** All that followed from a list of the runtime is told. */
+  judge(listBegan: number): void {
+    this.podRules.runtime(this.lives.lives, listBegan);
+    const byPod = Map.groupBy(this.lives.lives.values(), (life) => life.pod);
+    for (const [name, lives] of byPod) {
+      const asked = this.book.pods.get(name);
+      if (asked === undefined || this.closed.has(name)) continue;
+      this.containerRules.judge(asked, lives, listBegan);
+      if (lives.every((l) => l.gone && this.podRules.gone.has(l.podUid))) this.closed.add(name);
     }
   }
 
-  /** A whole list of the runtime's containers that was read after the last list of pods. */
-  containers(list: readonly SeenContainer[]): void {
-    this.checks++;
+  /** Cgroups of containers and sandboxes in which processes run, read after the last list of pods. */
+  cgroups(list: readonly SeenCgroup[]): void {
+    for (const { podUid, id } of list)
+      this.findings.judge('processes without their pod', this.podRules.gone.has(podUid) ? `${podUid}/${id}` : null);
     const names = new Map<string, string>();
-    for (const { id, podUid, name, running } of list) {
-      if (!running) continue;
-      const key = `${podUid}/${name}`;
+    for (const { id } of list) {
+      const life = this.lives.lives.get(id);
+      if (life === undefined) continue;
+      const key = `${life.pod}/${life.name}`;
       const other = names.get(key);
-      if (other !== undefined) this.note('two of one name', `${key}: ${other} and ${id}`);
       names.set(key, id);
-      if (this.gone.has(podUid)) this.note('runs without its pod', `${key}: ${id}`);
+      this.findings.judge('two of one name', other === undefined ? null : `${key}: processes of ${other} and ${id}`);
     }
+  }
+
+  /** A volume of a container that ran before and after `mounted` was read. */
+  volume(where: string, mounted: boolean): void {
+    this.findings.judge('unmounted under a container', mounted ? null : where);
   }
 
   /** Processes of containers before an agent was killed and after the next one had begun; `null`: the container is gone. */
   processes(before: ReadonlyMap<string, SeenProcess>, after: ReadonlyMap<string, SeenProcess | null>): void {
-    this.checks++;
     for (const [id, then] of before) {
       const now = after.get(id);
       if (now === undefined) continue;
-      if (now?.pid === then.pid && now.began === then.began) continue;
-      this.note('lost its process', `${id}: ${then.pid} is ${now === null ? 'gone' : `${now.pid} now`}`);
+      const same = now?.pid === then.pid && now.began === then.began;
+      const what = `${id}: ${then.pid} is ${now === null ? 'gone' : `${now.pid} now`}`;
+      this.findings.judge('lost its process', same ? null : what);
     }
   }
 
-  private comparePod(before: SeenPod, now: SeenPod): void {
-    for (const [name, count] of Object.entries(before.restarts)) {
-      const left = now.restarts[name];
-      if (left !== undefined && left < count)
-        this.note('restart count fell', `${now.name}/${name} (${now.uid}): ${count} to ${left}`);
-    }
-    if (TERMINAL.has(before.phase) && now.phase !== before.phase)
-      this.note('terminal phase went back', `${now.name} (${now.uid}): ${before.phase} to ${now.phase}`);
-  }
-
-  /** Each finding once. */
-  private note(rule: Violation['rule'], what: string): void {
-    const key = `${rule}: ${what}`;
-    if (this.told.has(key)) return;
-    this.told.add(key);
-    this.violations.push({ rule, what });
+  /** Names of the pods whose containers ran in the list that was asked for at `listBegan`, with their UIDs. */
+  runningIn(listBegan: number): Life[] {
+    return [...this.lives.lives.values()].filter((life) => life.lastRan === listBegan);
   }
 }

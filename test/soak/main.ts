@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { USAGE, soakOptions } from './options.ts';
 import type { SoakOptions } from './options.ts';
+import { isWell, reportText } from './report.ts';
 import { runSoak } from './run-soak.ts';
 import { SoakedNode } from './soaked-node.ts';
 
@@ -23,6 +24,8 @@ function options(): SoakOptions {
 }
 
 const wish = options();
+// a terminal that is closed ends it as ^C does: everything is taken away first
+process.on('SIGHUP', () => process.kill(process.pid, 'SIGTERM'));
 const began = performance.now();
 const say = (line: string): void => {
   process.stderr.write(`${((performance.now() - began) / 1000).toFixed(1)} s  ${line}\n`);
@@ -31,14 +34,17 @@ say(`bin/soak --minutes ${wish.minutes} --seed ${wish.seed}`);
 const lab = await SoakedNode.start();
 try {
   const result = await runSoak(lab, wish, say);
-  process.stdout.write(`${JSON.stringify(result, null, 1)}\n`);
-  const bad = [result.violations, result.unfinished, result.left, result.growing].some((list) => list.length > 0);
-  if (bad) {
+  const text = reportText(result, new Date());
+  process.stdout.write(text);
+  if (!isWell(result) && !lab.ending) {
     process.exitCode = 1;
     const kept = await mkdtemp(join(tmpdir(), 'soak-failure-'));
     await cp(join(lab.node.agentRoot, 'journal'), join(kept, 'journal'), { recursive: true });
     await writeFile(join(kept, 'agent.log'), await lab.node.agentLogs());
-    say(`journal and log are kept in ${kept}: bin/actorlet explain --journal ${join(kept, 'journal')} soak/NAME`);
+    await writeFile(join(kept, 'report.txt'), text);
+    await writeFile(join(kept, 'readings.txt'), result.readings);
+    const explain = `bin/actorlet explain --journal ${join(kept, 'journal')} soak/NAME`;
+    say(`journal, log, report and readings are kept in ${kept}: ${explain}`);
   }
 } finally {
   await lab.stop();

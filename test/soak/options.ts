@@ -6,8 +6,9 @@ export interface SoakOptions {
 
 export const USAGE = `usage: bin/soak [--minutes N] [--seed S]
   Thirty pods come and go on a real containerd and control plane while the agent, containerd, the API server and the
-  agent's worker threads are killed at random. Prints what happened, then one JSON document with the rules that did
-  not hold and the trends of memory, file descriptors, threads, mounts and cgroups. Ends with 1 when a rule did not hold.
+  agent's worker threads are killed at random. Prints what happened, then a report: how often each rule was asked and which
+  did not hold, the slopes of memory, file descriptors, threads, mounts and cgroups, and whether the journals replay.
+  Ends with 1 when a rule did not hold; journal, log and readings are kept then.
   --minutes N   how long pods come and go (30)
   --seed S      draws pods and kills: the same seed, the same schedule (a fresh one)`;
 

@@ -1,14 +1,16 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cgroupHierarchies } from '../../cri/private-containerd/container-remains.ts';
+import { containerdLayout } from '../../cri/private-containerd/layout.ts';
+import { findShims } from '../../cri/private-containerd/processes.ts';
 import type { ClusterNode } from '../cluster/support/cluster-node.ts';
+import { cgroupsOf, mountsOf } from './outside-view.ts';
 import { trendOf } from './slopes.ts';
 import type { Reading, Trend } from './slopes.ts';
 
-/** A process that is young still grows, s. */
-const GROWN_UP_S = 30;
-/** Until then the number of pods grows, ms. */
-const FILLED_MS = 60_000;
+/** A process that has just begun loads its code, s. */
+const LOADED_S = 30;
+/** What a process takes in its first minute is read once, so that it can be compared with that of later ones, s. */
+const YOUNG_S = 45;
 
 /** A process under watch. */
 export interface Watched {
@@ -21,54 +23,72 @@ export interface Watched {
 export class Samples {
   private readonly series = new Map<string, Reading[]>();
   private readonly began = performance.now();
+  private load = 0;
+
+  /** Containers that the node has now. */
+  containers(count: number): void {
+    this.load = count;
+  }
 
   /** Reads all of a process; a young one, or one that is just gone, is left out. */
   async process(name: string, { pid, life, ageSeconds }: Watched): Promise<void> {
-    if (ageSeconds < GROWN_UP_S) return;
+    if (ageSeconds < LOADED_S) return;
     try {
       const status = await readFile(`/proc/${pid}/status`, 'utf8');
       const fds = (await readdir(`/proc/${pid}/fd`)).length;
       const number = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? NaN);
-      this.add(`${name}.rssMiB`, number('VmRSS') / 1024, life);
-      this.add(`${name}.threads`, number('Threads'), life);
-      this.add(`${name}.fds`, fds, life);
+      const rss = number('VmRSS') / 1024;
+      const age = ageSeconds / 60;
+      this.add(`${name}.rssMiB`, rss, life, age);
+      this.add(`${name}.threads`, number('Threads'), life, age);
+      this.add(`${name}.fds`, fds, life, age);
+      const young = this.series.get(`${name}.youngRssMiB`)?.at(-1);
+      if (ageSeconds < YOUNG_S && (young === undefined || young.minute < this.minute() - YOUNG_S / 60))
+        this.add(`${name}.youngRssMiB`, rss, 0, this.minute());
     } catch {
       // killed a moment ago
     }
   }
 
-  /** Mounts and cgroups of the node, once all places have had their first pod. */
+  /** What the machine holds for the node. */
   async machine(node: ClusterNode): Promise<void> {
-    if (performance.now() - this.began < FILLED_MS) return;
-    this.add('mounts', (await mountsOf(node.dir)).length, 0);
-    this.add('cgroups', (await cgroupsOf(node.cgroupRoot)).length, 0);
+    const readings = {
+      mounts: (await mountsOf(node.agentRoot)).length,
+      'containerd.mounts': (await mountsOf(join(node.dir, 'containerd'))).length,
+      cgroups: (await cgroupsOf(node.cgroupRoot)).length,
+      'containerd.shims': (await findShims(containerdLayout(node.containerd.rootDir).socket)).length,
+      'containerd.veths': await vethsOf(node),
+    };
+    for (const [name, value] of Object.entries(readings)) this.add(name, value, 0, this.minute());
   }
 
   /** Trends by name of the series. */
   trends(): Record<string, Trend | null> {
-    return Object.fromEntries([...this.series].map(([name, readings]) => [name, trendOf(readings)]));
+    const sorted = [...this.series].sort(([a], [b]) => (a < b ? -1 : 1));
+    return Object.fromEntries(sorted.map(([name, readings]) => [name, trendOf(readings)]));
   }
 
-  private add(name: string, value: number, life: number): void {
-    const minute = (performance.now() - this.began) / 60_000;
+  /** All readings as text, `series minute value life containers`. */
+  text(): string {
+    const lines = [...this.series].flatMap(([name, readings]) =>
+      readings.map((r) => `${name} ${r.minute.toFixed(2)} ${r.value} ${r.life} ${r.load}`),
+    );
+    return `${lines.join('\n')}\n`;
+  }
+
+  private minute(): number {
+    return (performance.now() - this.began) / 60_000;
+  }
+
+  private add(name: string, value: number, life: number, age: number): void {
     const readings = this.series.get(name) ?? [];
-    readings.push({ minute, value: Math.round(value * 10) / 10, life });
+    readings.push({ minute: this.minute(), value: Math.round(value * 10) / 10, life, age, load: this.load });
     this.series.set(name, readings);
   }
 }
 
-/** Mount points below a folder. */
-export async function mountsOf(dir: string): Promise<string[]> {
-  const lines = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n');
-  return lines.map((line) => line.split(' ')[4] ?? '').filter((point) => point.startsWith(`${dir}/`));
-}
-
-/** Cgroups of pods and containers below a node's root, in one hierarchy (they are the same in all). */
-export async function cgroupsOf(cgroupRoot: string): Promise<string[]> {
-  const all = await cgroupHierarchies();
-  const hierarchy = all.find((dir) => dir.endsWith('/memory')) ?? all[0] ?? '';
-  const entries = await readdir(join(hierarchy, cgroupRoot), { recursive: true, withFileTypes: true }).catch(() => []);
-  return entries
-    .filter((entry) => entry.isDirectory() && /\/pod[^/]+/.test(`${entry.parentPath}/${entry.name}`))
-    .map((entry) => `${entry.parentPath}/${entry.name}`);
+/** Network interfaces of the node's pods. */
+export async function vethsOf(node: ClusterNode): Promise<number> {
+  const { bridgeName } = containerdLayout(node.containerd.rootDir);
+  return (await readdir(join('/sys/class/net', bridgeName, 'brif')).catch(() => [])).length;
 }

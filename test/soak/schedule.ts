@@ -5,11 +5,14 @@ import type { Shape } from './shapes.ts';
 /** What is killed with `kill -9` (a worker thread: ended without a word). */
 export type Victim = 'agent' | 'containerd' | 'apiServer' | 'worker';
 
+/** Which worker threads end. */
+export type Workers = 'all' | 'even' | 'odd';
+
 /** One thing that is done to the node, `at` ms after the beginning. */
 export type Act =
   | { at: number; do: 'create'; name: string; shape: Shape; graceSeconds: number }
   | { at: number; do: 'delete'; name: string }
-  | { at: number; do: 'kill'; victim: Victim };
+  | { at: number; do: 'kill'; victim: Victim; workers: Workers };
 
 /** Pods that are there at a time. */
 export const PODS = 30;
@@ -36,7 +39,7 @@ export function drawSchedule(seed: number, minutes: number): Act[] {
       const name = `p${place}-${n}`;
       const shape = random.weighted(SHAPES);
       // no 0: the API server removes such a pod at once, while its containers still run
-      acts.push({ at, do: 'create', name, shape, graceSeconds: random.pick([1, 2, 5]) });
+      acts.push({ at, do: 'create', name, shape, graceSeconds: random.pick([1, 3, 8]) });
       at += random.int(15_000, 120_000);
       if (at >= end) break;
       acts.push({ at, do: 'delete', name });
@@ -46,7 +49,8 @@ export function drawSchedule(seed: number, minutes: number): Act[] {
   for (let at = random.int(15_000, 25_000); at < end; at += random.int(10_000, 30_000)) {
     const victim = random.weighted(VICTIMS);
     const spared = minutes >= LONG_MINUTES && at > end * LONG_LIFE.from && at < end * LONG_LIFE.to;
-    acts.push({ at, do: 'kill', victim: victim === 'agent' && spared ? 'worker' : victim });
+    const workers = random.pick<Workers>(['all', 'even', 'odd']);
+    acts.push({ at, do: 'kill', victim: victim === 'agent' && spared ? 'worker' : victim, workers });
   }
   return acts.sort((a, b) => a.at - b.at);
 }

@@ -1,52 +1,102 @@
-/** One reading of a series; `life` counts the processes that it was read from. */
+/** One reading of a series. */
 export interface Reading {
-  /** Minutes since the beginning. */
+  /** Minutes since the beginning of the soak. */
   minute: number;
   value: number;
+  /** Counts the processes that it was read from. */
   life: number;
+  /** Minutes since that process began. */
+  age: number;
+  /** Containers on the node at that time: more of them need more of everything. */
+  load: number;
 }
 
-/** What became of a series. Slopes are changes a minute. */
+/** What became of a series. */
 export interface Trend {
   first: number;
   last: number;
   most: number;
-  /** Straight line through all readings; null with less than three of them, or all at one time. */
-  slope: number | null;
-  /** The same within the lives of a process: a process that begins anew does not hide that it grows. */
-  slopeWithinLives: number | null;
+  /** Change an hour at the same number of containers; null when what was read is too short for one. */
+  perHour: number | null;
+  /** Twice the standard error of that. */
+  error: number | null;
+  /** Minutes that the slope rests on. */
+  minutes: number;
 }
 
-/** The trend of a series; null without readings. */
+/** A process that is young still grows, and the node fills up, minutes. */
+export const WARM_UP_MIN = 2;
+/** A shorter life tells nothing of growth, minutes. */
+const SHORTEST_LIFE_MIN = 3;
+/** Readings one after the other are alike; means of so many minutes are not. */
+const BUCKET_MIN = 0.5;
+
+/**
+ * The trend of a series; null without readings. The slope is that of the least squares through the means of half minutes, with
+ * a level of its own for each life (a process that begins anew does not hide that it grows) and a share for each container.
+ */
 export function trendOf(readings: readonly Reading[]): Trend | null {
   const [first] = readings;
   const last = readings.at(-1);
   if (first === undefined || last === undefined) return null;
-  const lives = Map.groupBy(readings, (r) => r.life);
+  const lives = [...Map.groupBy(readings, (r) => r.life).values()]
+    .map((life) => life.filter((r) => r.age >= WARM_UP_MIN))
+    .filter((life) => spanOf(life) >= SHORTEST_LIFE_MIN);
+  const line = slopeOf(lives.map(bucketed));
   return {
     first: first.value,
     last: last.value,
     most: Math.max(...readings.map((r) => r.value)),
-    slope: slopeOf([readings]),
-    slopeWithinLives: slopeOf([...lives.values()]),
+    perHour: line === null ? null : round(line.slope * 60),
+    error: line === null ? null : round(2 * line.error * 60),
+    minutes: round(lives.reduce((sum, life) => sum + spanOf(life), 0)),
   };
 }
 
-/** Least squares with one slope for all groups, and a level of its own for each. */
-function slopeOf(groups: readonly (readonly Reading[])[]): number | null {
-  let upper = 0;
-  let lower = 0;
-  let points = 0;
-  for (const group of groups) {
-    if (group.length < 3) continue;
-    points += group.length;
-    const mean = (of: (r: Reading) => number) => group.reduce((sum, r) => sum + of(r), 0) / group.length;
-    const minute = mean((r) => r.minute);
-    const value = mean((r) => r.value);
-    for (const r of group) {
-      upper += (r.minute - minute) * (r.value - value);
-      lower += (r.minute - minute) ** 2;
-    }
-  }
-  return points < 3 || lower === 0 ? null : Number((upper / lower).toPrecision(4));
+function round(value: number): number {
+  // no -0
+  return Math.round(value * 10) / 10 + 0;
+}
+
+function spanOf(life: readonly Reading[]): number {
+  return (life.at(-1)?.minute ?? 0) - (life[0]?.minute ?? 0);
+}
+
+interface Point {
+  x: number;
+  load: number;
+  y: number;
+}
+
+function bucketed(life: readonly Reading[]): Point[] {
+  const buckets = Map.groupBy(life, (r) => Math.floor(r.minute / BUCKET_MIN));
+  return [...buckets.values()].map((bucket) => ({
+    x: meanOf(bucket, (r) => r.minute),
+    load: meanOf(bucket, (r) => r.load),
+    y: meanOf(bucket, (r) => r.value),
+  }));
+}
+
+function meanOf<T>(list: readonly T[], of: (one: T) => number): number {
+  return list.reduce((sum, one) => sum + of(one), 0) / list.length;
+}
+
+/** Slope over `x` and its standard error, with `load` taken out; null with too few points. */
+function slopeOf(groups: readonly (readonly Point[])[]): { slope: number; error: number } | null {
+  const points = groups.flatMap((group) => {
+    const [x, load, y] = [meanOf(group, (p) => p.x), meanOf(group, (p) => p.load), meanOf(group, (p) => p.y)];
+    return group.map((p) => ({ x: p.x - x, load: p.load - load, y: p.y - y }));
+  });
+  const sum = (of: (p: Point) => number): number => points.reduce((total, p) => total + of(p), 0);
+  const [xx, ll, xl] = [sum((p) => p.x ** 2), sum((p) => p.load ** 2), sum((p) => p.x * p.load)];
+  const [xy, ly] = [sum((p) => p.x * p.y), sum((p) => p.load * p.y)];
+  // a load that never changed, or only as time did, cannot be told from time
+  const apart = ll > 0 && xx * ll - xl ** 2 > 1e-6 * xx * ll;
+  const free = points.length - groups.length - (apart ? 2 : 1);
+  if (xx === 0 || free < 1) return null;
+  const det = apart ? xx * ll - xl ** 2 : xx;
+  const slope = apart ? (xy * ll - ly * xl) / det : xy / xx;
+  const share = apart ? (ly * xx - xy * xl) / det : 0;
+  const rest = sum((p) => (p.y - slope * p.x - share * p.load) ** 2);
+  return { slope, error: Math.sqrt((rest / free) * ((apart ? ll : 1) / det)) };
 }

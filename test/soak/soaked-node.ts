@@ -1,13 +1,15 @@
-import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ClusterNode } from '../cluster/support/cluster-node.ts';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
+import { stopOnSignal } from '../cluster/support/end-with-test.ts';
 import { Space } from '../cluster/support/space.ts';
+import { waitFor } from '../containerd/agent/support/wait-for.ts';
 import type { TestContainerd } from '../containerd/support/with-containerd.ts';
 import type { Watched } from './samples.ts';
-import type { Victim } from './schedule.ts';
+import type { Victim, Workers } from './schedule.ts';
 
 const ENDER = fileURLToPath(new URL('./worker-ender.ts', import.meta.url));
 
@@ -18,71 +20,86 @@ export class SoakedNode {
   readonly space: Space;
   private readonly dir: string;
   private readonly lives = new Map<string, { pid: number; life: number; since: number }>();
+  private readonly forget: () => void;
+  private stopping: Promise<void> | undefined;
 
   private constructor(dir: string, plane: ControlPlane, node: ClusterNode, space: Space) {
     this.dir = dir;
     this.plane = plane;
     this.node = node;
     this.space = space;
+    this.forget = stopOnSignal(() => this.stop());
   }
 
   /** Starts it all; the caller stops it. */
   static async start(): Promise<SoakedNode> {
     const dir = await mkdtemp(join(tmpdir(), 'soak-'));
-    const plane = await ControlPlane.start().catch(async (error: unknown) => {
-      await rm(dir, { recursive: true, force: true });
-      throw error;
-    });
+    const remove = (): Promise<void> => rm(dir, { recursive: true, force: true });
+    const forget = stopOnSignal(remove);
     try {
-      const file = join(dir, 'end-workers');
-      await writeFile(file, '');
-      const env = { NODE_OPTIONS: `--import ${ENDER}`, SOAK_END_WORKERS: file };
-      // two shards: while one is replaced, the other serves
-      const flags = ['--shards', '2'];
-      const node = await ClusterNode.start(plane, { name: 'soaked', agent: 'actorlet', env, flags });
+      const plane = await ControlPlane.start();
       try {
-        return new SoakedNode(dir, plane, node, await Space.make(plane, 'soak'));
+        const node = await ClusterNode.start(plane, await nodeOptions(dir));
+        try {
+          return new SoakedNode(dir, plane, node, await Space.make(plane, 'soak'));
+        } catch (error) {
+          await node.stop();
+          throw error;
+        }
       } catch (error) {
-        await node.stop();
+        await plane.stop();
         throw error;
       }
     } catch (error) {
-      await plane.stop();
-      await rm(dir, { recursive: true, force: true });
+      await remove();
       throw error;
+    } finally {
+      forget();
     }
   }
 
-  /** Kills it; resolves when it is on its way up again. Who was killed comes back by itself or is started anew. */
-  async kill(victim: Victim): Promise<void> {
+  /** It is being taken away: nothing may be begun on it any more. */
+  get ending(): boolean {
+    return this.stopping !== undefined;
+  }
+
+  /** Kills it; resolves when it serves again. Who was killed comes back by itself or is started anew. */
+  async kill(victim: Victim, workers: Workers): Promise<void> {
+    if (this.ending) return;
     switch (victim) {
       case 'agent':
         await this.node.kill9();
-        await this.node.startAgent();
-        return;
+        if (!this.ending) await this.node.startAgent();
+        break;
       case 'containerd':
         // supervised: it is started again
         process.kill(this.containerdPid, 'SIGKILL');
-        return;
+        break;
       case 'apiServer':
         await this.plane.part('kube-apiserver').kill();
-        await this.plane.startApiServer();
-        return;
+        if (!this.ending) await this.plane.startApiServer();
+        break;
       case 'worker':
-        await utimes(join(this.dir, 'end-workers'), new Date(), new Date());
+        // another text, and with it another time of change
+        await writeFile(join(this.dir, 'end-workers'), `${workers}\n`);
     }
+    await this.serving();
   }
 
-  /** Waits until the agent serves. */
-  async healthy(): Promise<boolean> {
-    const { address, ports } = this.node;
-    for (const host of ['127.0.0.1', address]) {
-      const reply = await fetch(`http://${host}:${ports.healthzPort}/healthz`, {
-        signal: AbortSignal.timeout(2_000),
-      }).catch(() => null);
-      if (reply?.ok === true) return true;
-    }
-    return false;
+  /** Waits until agent, runtime and API server answer. */
+  async serving(): Promise<void> {
+    const { address, ports, containerd } = this.node;
+    const url = `http://${address}:${ports.healthzPort}/healthz`;
+    const local = `http://127.0.0.1:${ports.healthzPort}/healthz`;
+    await waitFor('the agent, the runtime and the API server to answer', async () => {
+      if (this.ending) return true;
+      const answers = await Promise.all(
+        [url, local].map((where) => fetch(where, { signal: AbortSignal.timeout(2_000) }).catch(() => null)),
+      );
+      if (!answers.some((answer) => answer?.ok === true)) return undefined;
+      await Promise.all([containerd.cri.pods(), this.plane.api.find(`/api/v1/nodes/${this.node.name}`)]);
+      return true;
+    });
   }
 
   /** The process of a part, with the number of its life. */
@@ -96,16 +113,29 @@ export class SoakedNode {
     return { pid, life: known.life, ageSeconds: (performance.now() - known.since) / 1000 };
   }
 
-  async stop(): Promise<void> {
-    try {
-      await this.node.stop();
-    } finally {
-      await this.plane.stop();
-      await rm(this.dir, { recursive: true, force: true });
-    }
+  /** Takes all of it away; may be called twice. */
+  stop(): Promise<void> {
+    this.stopping ??= (async () => {
+      try {
+        await this.node.stop();
+      } finally {
+        await this.plane.stop();
+        await rm(this.dir, { recursive: true, force: true });
+        this.forget();
+      }
+    })();
+    return this.stopping;
   }
 
   private get containerdPid(): number {
     return (this.node.containerd as TestContainerd).containerd.pid;
   }
+}
+
+async function nodeOptions(dir: string) {
+  const file = join(dir, 'end-workers');
+  await writeFile(file, '');
+  const env = { NODE_OPTIONS: `--import ${ENDER}`, SOAK_END_WORKERS: file };
+  // two shards: while one is replaced, the other serves
+  return { name: 'soaked', agent: 'actorlet' as const, env, flags: ['--shards', '2'] };
 }

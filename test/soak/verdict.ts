@@ -2,22 +2,35 @@ import type { Trend } from './slopes.ts';
 
 /** Runs of so many minutes are long enough to tell growth from noise. */
 export const JUDGED_MINUTES = 20;
-/** What a series may grow by in a minute, by the end of its name. */
-const LIMITS: readonly (readonly [ending: string, perMinute: number])[] = [
-  ['actorlet.rssMiB', 1],
-  ['actorlet.fds', 0.5],
-  ['actorlet.threads', 0.2],
-  ['mounts', 0.5],
-  ['cgroups', 0.5],
-];
 
-/** Series that grew more than they may; nothing for a run that is too short to tell. */
+/** What a series may grow by in an hour. What containerd itself takes is shown and not judged: it is killed all the time, and loses things. */
+export const LIMITS: Readonly<Record<string, number>> = {
+  'actorlet.rssMiB': 60,
+  'actorlet.fds': 12,
+  'actorlet.threads': 4,
+  mounts: 6,
+  cgroups: 6,
+};
+
+/** What is said of a series: `flat` is certain, `grows` is a failure, else it grows by less than can be told from noise. */
+export type Word = 'flat' | 'grows' | 'not certain' | 'not judged';
+
+/** The word for a trend: flat when even twice the error above the slope is within the limit. */
+export function wordFor(name: string, trend: Trend | null | undefined): Word {
+  const limit = LIMITS[name];
+  if (limit === undefined || trend?.perHour == null || trend.error === null) return 'not judged';
+  if (trend.perHour + trend.error <= limit) return 'flat';
+  return trend.perHour > limit && trend.perHour > trend.error ? 'grows' : 'not certain';
+}
+
+/** Series that grew more than they may or were not read; nothing for a run that is too short to tell. */
 export function growing(trends: Readonly<Record<string, Trend | null>>, minutes: number): string[] {
   if (minutes < JUDGED_MINUTES) return [];
-  return LIMITS.flatMap(([name, limit]) => {
+  return Object.entries(LIMITS).flatMap(([name, limit]) => {
     const trend = trends[name];
-    const slope = trend?.slopeWithinLives ?? trend?.slope;
-    if (slope === undefined || slope === null) return [`${name}: no readings`];
-    return slope > limit ? [`${name}: ${slope} a minute, more than ${limit}`] : [];
+    const word = wordFor(name, trend);
+    if (word === 'not judged') return [`${name}: not read for long enough`];
+    const figures = `${trend?.perHour ?? ''} an hour (± ${trend?.error ?? ''})`;
+    return word === 'grows' ? [`${name}: ${figures}, more than ${limit}`] : [];
   });
 }

@@ -1,5 +1,5 @@
 import type { Box, ChartLayout, Grid, Point } from './chart-layout.ts';
-import { liftToSiblings } from './chart-tree.ts';
+import { liftToSiblings } from '../../../machines/charts/sibling-ways.ts';
 
 /** Number from a text, for ways that would else lie on one another. */
 function spread(text: string, steps: number): number {

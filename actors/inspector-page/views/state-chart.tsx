@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Box, ChartLayout } from '../model/chart-layout.ts';
-import { liftToSiblings } from '../model/chart-tree.ts';
+import { liftToSiblings } from '../../../machines/charts/sibling-ways.ts';
 import { timeText } from '../model/clock-text.ts';
 import type { Way } from '../model/journey.ts';
 import { leafOf, toneOf, withParents } from '../model/state-names.ts';

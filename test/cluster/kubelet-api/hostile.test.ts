@@ -49,7 +49,7 @@ async function secured(): Promise<TLSSocket> {
 }
 
 /** First line of what a server says to these bytes; '' when it ends the connection without a word. */
-async function saidTo(socket: Socket | TLSSocket, bytes: string | Buffer, patienceMs = 20_000): Promise<string> {
+async function saidTo(socket: Socket | TLSSocket, bytes: string | Buffer, patienceMs = 80_000): Promise<string> {
   let text = '';
   const closed = new Promise<void>((resolve) => {
     socket.on('data', (chunk: Buffer) => {

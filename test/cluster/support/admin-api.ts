@@ -122,7 +122,7 @@ export class AdminApi {
       // Node sends the body of a DELETE without its length unless it is told
       const length = { 'content-type': type, 'content-length': Buffer.byteLength(content) };
       const headers = body === undefined ? this.headers : { ...this.headers, ...length };
-      const sent = request({ ...this.target(method, path), headers, timeout: 20_000 }, (response) => {
+      const sent = request({ ...this.target(method, path), headers, timeout: 60_000 }, (response) => {
         let text = '';
         response.setEncoding('utf8');
         response.on('data', (chunk: string) => (text += chunk));
@@ -133,7 +133,7 @@ export class AdminApi {
           else reject(problem(code, `${method} ${path}`, text));
         });
       });
-      sent.on('timeout', () => sent.destroy(new Error(`${method} ${path}: no answer for 20 s`)));
+      sent.on('timeout', () => sent.destroy(new Error(`${method} ${path}: no answer for 60 s`)));
       sent.on('error', reject);
       sent.end(content);
     });

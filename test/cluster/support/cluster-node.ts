@@ -231,7 +231,7 @@ export class ClusterNode {
     if (running === undefined) throw new Error(`${this.name} has no containerd of its own`);
     running.detach();
     const { pid } = running;
-    if (!(await endProcess(pid, 5_000))) throw new Error(`containerd ${pid} does not end`);
+    if (!(await endProcess(pid, 30_000))) throw new Error(`containerd ${pid} does not end`);
   }
 
   /** Starts containerd again on the same folder. */
@@ -301,7 +301,7 @@ export class ClusterNode {
   /** Body of a path of the agent's read-only server. */
   async readOnly(path: string): Promise<string> {
     const url = `http://${this.address}:${this.ports.readOnlyPort}${path}`;
-    const reply = await fetch(url, { signal: AbortSignal.timeout(10_000) });
+    const reply = await fetch(url, { signal: AbortSignal.timeout(30_000) });
     if (!reply.ok) throw new Error(`${url}: ${reply.status}`);
     return reply.text();
   }

@@ -253,7 +253,8 @@ export class ControlPlane {
       `${name} to be ready`,
       async () => (this.part(name).exit === null ? look() : undefined),
       () => this.part(name).tail(),
-      60_000,
+      // starts with three others on the same cores
+      180_000,
     );
   }
 

@@ -71,7 +71,7 @@ export class DaemonProcess {
   }
 
   /** SIGTERM and its end; SIGKILL after `graceMs`. */
-  async terminate(graceMs = 10_000): Promise<Ended> {
+  async terminate(graceMs = 60_000): Promise<Ended> {
     this.child.kill('SIGTERM');
     const late = setTimeout(() => this.child.kill('SIGKILL'), graceMs);
     try {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runs, shell } from '../../containerd/agent/support/test-pod.ts';
+import { PATIENT, runs, shell } from '../../containerd/agent/support/test-pod.ts';
 import { waitFor } from '../../containerd/agent/support/wait-for.ts';
 import { nodeClient } from '../kubelet-api/support/node-client.ts';
 import { AdminApi } from './admin-api.ts';
@@ -39,7 +39,7 @@ export async function furnishNode(plane: ControlPlane, node: ClusterNode, space:
   await space.create({ kind: 'ConfigMap', metadata: { name: 'settings' }, data: { color: 'red' } });
   await space.create({ kind: 'Secret', metadata: { name: 'login' }, stringData: { user: 'me' } });
   const on = { nodeName: node.name, terminationGracePeriodSeconds: 1 };
-  const exec = (command: string) => ({ exec: { command: ['sh', '-c', command] }, periodSeconds: 1 });
+  const exec = (command: string) => ({ exec: { command: ['sh', '-c', command] }, periodSeconds: 1, ...PATIENT });
   const work = apiPod(
     'work',
     [

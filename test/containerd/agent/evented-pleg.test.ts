@@ -38,7 +38,7 @@ describe('evented PLEG (KEP-3386) on containerd v2', { skip: await lacksTool('co
   const relistsAreRare = () =>
     waitFor('rare relists', async () => {
       const before = await relists();
-      await sleep(2_500);
+      await sleep(4_000);
       return (await relists()) === before ? true : undefined;
     });
 
@@ -48,7 +48,7 @@ describe('evented PLEG (KEP-3386) on containerd v2', { skip: await lacksTool('co
   });
 
   it('starts, restarts and ends pods by events, while nothing is listed', async () => {
-    await waitFor('the stream', async () => ((await connections()) === 1 ? true : undefined));
+    await waitFor('the stream', async () => ((await connections()) >= 1 ? true : undefined));
     await relistsAreRare();
     const before = { relists: await relists(), events: await events() };
     await node.write(

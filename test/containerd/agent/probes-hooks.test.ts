@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { assertNothingLeft, machineState } from '../support/machine-state.ts';
 import type { MachineState } from '../support/machine-state.ts';
 import { conditionOf, isReady, restartsOf, statusOf } from './support/seen.ts';
-import { RUNS, podOf, runs, shell } from './support/test-pod.ts';
+import { PATIENT, RUNS, podOf, runs, shell } from './support/test-pod.ts';
 import { TestNode } from './support/test-node.ts';
 import { waitFor } from './support/wait-for.ts';
 
@@ -42,7 +42,7 @@ describe('probes, hooks and sidecars on a real node', { concurrency: 10 }, () =>
     };
   }
 
-  const quick = { periodSeconds: 1, failureThreshold: 1 };
+  const quick = { periodSeconds: 1, timeoutSeconds: PATIENT.timeoutSeconds, failureThreshold: 1 };
 
   it('readiness follows its probe up and down, and never restarts', async () => {
     const readinessProbe = { exec: { command: ['test', '-e', '/tmp/ready'] }, ...quick };
@@ -76,7 +76,9 @@ describe('probes, hooks and sidecars on a real node', { concurrency: 10 }, () =>
         shell('http', server, {
           ports,
           readinessProbe: { httpGet: { path: '/healthy', port: 'web' }, ...quick },
-          livenessProbe: { httpGet: { path: '/healthy', port: 8080 }, periodSeconds: 1, failureThreshold: 2 },
+          // it takes a moment to listen
+          startupProbe: { httpGet: { path: '/healthy', port: 8080 }, periodSeconds: 1, ...PATIENT },
+          livenessProbe: { httpGet: { path: '/healthy', port: 8080 }, ...quick, failureThreshold: 2 },
         }),
         shell('tcp', 'while :; do nc -l -p 9090 </dev/null >/dev/null 2>&1; done', {
           readinessProbe: { tcpSocket: { port: 9090 }, periodSeconds: 1, failureThreshold: 5 },
@@ -119,14 +121,15 @@ describe('probes, hooks and sidecars on a real node', { concurrency: 10 }, () =>
     const script = 'trap "echo term >> /diary/lines" TERM; while :; do sleep 0.1; done';
     const livenessProbe = {
       exec: { command: ['sh', '-c', 'test ! -e /tmp/sick || { echo "I am sick"; exit 1; }'] },
-      periodSeconds: 1,
+      ...quick,
       failureThreshold: 2,
-      terminationGracePeriodSeconds: 1,
+      terminationGracePeriodSeconds: 5,
     };
     await node.write(
       'alive.json',
       podOf('alive', [shell('a', script, { livenessProbe, ...book.mount }), runs('b')], {
-        terminationGracePeriodSeconds: 60,
+        // longer than anybody waits here
+        terminationGracePeriodSeconds: 600,
         volumes: book.volumes,
       }),
     );
@@ -146,7 +149,12 @@ describe('probes, hooks and sidecars on a real node', { concurrency: 10 }, () =>
   });
 
   it('a startup probe holds the others back, and restarts what does not come up', async () => {
-    const startupProbe = { exec: { command: ['test', '-e', '/tmp/up'] }, periodSeconds: 1, failureThreshold: 60 };
+    const startupProbe = {
+      exec: { command: ['test', '-e', '/tmp/up'] },
+      periodSeconds: 1,
+      ...PATIENT,
+      failureThreshold: 90,
+    };
     const livenessProbe = { exec: { command: ['test', '-e', '/tmp/up'] }, ...quick };
     await node.write('slow.json', podOf('slow', [runs('a', { startupProbe, livenessProbe })]));
     await node.write(
@@ -218,7 +226,7 @@ describe('probes, hooks and sidecars on a real node', { concurrency: 10 }, () =>
     await node.write(
       'late.json',
       podOf('late', [shell('a', trap('a'), { lifecycle: { preStop: endless }, ...late.mount })], {
-        terminationGracePeriodSeconds: 3,
+        terminationGracePeriodSeconds: 6,
         volumes: late.volumes,
       }),
     );
@@ -257,10 +265,15 @@ describe('probes, hooks and sidecars on a real node', { concurrency: 10 }, () =>
           {
             ...says('one', 0.5),
             restartPolicy: 'Always',
-            startupProbe: { exec: { command: ['test', '-e', '/diary/lines'] }, periodSeconds: 1 },
+            startupProbe: { exec: { command: ['test', '-e', '/diary/lines'] }, periodSeconds: 1, ...PATIENT },
           },
           shell('init', 'echo init >> /diary/lines', book.mount),
-          { ...says('two', 0.5), restartPolicy: 'Always' },
+          {
+            ...says('two', 0.5),
+            restartPolicy: 'Always',
+            // what follows it may not be quicker to write its line
+            startupProbe: { exec: { command: ['grep', '-q', 'two', '/diary/lines'] }, periodSeconds: 1, ...PATIENT },
+          },
         ],
         volumes: book.volumes,
       }),

@@ -25,12 +25,12 @@ describe('a removed manifest on a real node', { concurrency: 4 }, () => {
 
   it('sends SIGTERM and lets the container take its time within the grace period', async () => {
     const script =
-      'trap "echo got TERM; sleep 2; echo bye > /keep/out; date +%s >> /keep/out; exit 0" TERM; echo up; while :; do sleep 0.1; done';
+      'trap "echo got TERM > /keep/out; sleep 2; echo bye >> /keep/out; exit 0" TERM; echo up; while :; do sleep 0.1; done';
     const keep = join(node.rootDir, 'keep-graceful');
     await node.write(
       'graceful.json',
       podOf('graceful', [shell('a', script, { volumeMounts: [{ name: 'keep', mountPath: '/keep' }] })], {
-        terminationGracePeriodSeconds: 30,
+        terminationGracePeriodSeconds: 80,
         volumes: [{ name: 'keep', hostPath: { path: keep, type: 'DirectoryOrCreate' } }],
       }),
     );
@@ -38,14 +38,9 @@ describe('a removed manifest on a real node', { concurrency: 4 }, () => {
     await waitFor('its trap is set', async () => ((await node.log('graceful', 'a')).includes('up') ? true : undefined));
     const removed = Date.now();
     await node.remove('graceful.json');
-    await waitFor('SIGTERM in its log', async () =>
-      (await node.log('graceful', 'a')).includes('got TERM') ? true : undefined,
-    );
     await node.waitGone('graceful');
-    const [word, at] = (await readFile(join(keep, 'out'), 'utf8')).split('\n');
-    assert.equal(word, 'bye', 'it was not killed before it was done');
-    assert.ok(Date.now() - removed < 25_000, 'nobody waited out the whole grace period');
-    assert.ok(Number(at) * 1000 <= Date.now());
+    assert.equal(await readFile(join(keep, 'out'), 'utf8'), 'got TERM\nbye\n', 'it was not killed before it was done');
+    assert.ok(Date.now() - removed < 75_000, 'nobody waited out the whole grace period');
   });
 
   it('kills what ignores SIGTERM when the grace period is over, not before', async () => {
@@ -54,7 +49,7 @@ describe('a removed manifest on a real node', { concurrency: 4 }, () => {
     await node.write(
       'stubborn.json',
       podOf('stubborn', [shell('a', script, { volumeMounts: [{ name: 'keep', mountPath: '/keep' }] })], {
-        terminationGracePeriodSeconds: 4,
+        terminationGracePeriodSeconds: 8,
         volumes: [{ name: 'keep', hostPath: { path: keep, type: 'DirectoryOrCreate' } }],
       }),
     );
@@ -67,7 +62,8 @@ describe('a removed manifest on a real node', { concurrency: 4 }, () => {
     const term = (await stat(join(keep, 'out'))).mtimeMs;
     await node.waitGone('stubborn');
     const died = (await stat(join(keep, 'alive'))).mtimeMs;
-    assert.ok(died - term >= 3_000, `it was killed ${died - term} ms after SIGTERM`);
+    // the shell hears of the signal, and tells that it is alive, whenever the machine lets it
+    assert.ok(died - term >= 4_000, `it was killed ${died - term} ms after SIGTERM`);
     assert.equal(await readFile(join(keep, 'out'), 'utf8'), 'term\n');
   });
 
@@ -135,7 +131,7 @@ describe('a removed manifest on a real node', { concurrency: 4 }, () => {
   });
 
   it('starts a pod that comes back under its name and UID while it still terminates', async () => {
-    const manifest = podOf('back', [shell('a', 'trap "sleep 2; exit 0" TERM; echo up; while :; do sleep 0.1; done')], {
+    const manifest = podOf('back', [shell('a', 'trap "sleep 6; exit 0" TERM; echo up; while :; do sleep 0.1; done')], {
       terminationGracePeriodSeconds: 20,
     });
     await node.write('back.json', manifest);

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { assertNothingLeft, machineState } from '../support/machine-state.ts';
 import type { MachineState } from '../support/machine-state.ts';
 import { isReady, restartsOf, statusOf } from './support/seen.ts';
-import { podOf, runs } from './support/test-pod.ts';
+import { PATIENT, podOf, runs } from './support/test-pod.ts';
 import { TestNode } from './support/test-node.ts';
 import { waitFor } from './support/wait-for.ts';
 
@@ -31,7 +31,7 @@ describe('containerd killed under a running agent', { concurrency: false }, () =
   }
 
   it('the pods go on and are seen again, their probes too; what died meanwhile is restarted', async () => {
-    const probe = { exec: { command: ['true'] }, periodSeconds: 1, failureThreshold: 2 };
+    const probe = { exec: { command: ['true'] }, periodSeconds: 1, ...PATIENT };
     const named = (name: string) =>
       podOf(name, [runs('probed', { livenessProbe: probe, readinessProbe: probe }), runs('plain')]);
     await node.write('goes-on.json', named('goes-on'));

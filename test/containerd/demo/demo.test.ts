@@ -94,7 +94,9 @@ describe('bin/demo', { concurrency: false }, () => {
     ['leaves-logs', /left behind: \/var\/log\/pods\/default_hello-/],
   ] as const) {
     it(`exits with 1 and cleans up when the agent ${fault.replace('-', ' ')}`, async () => {
-      const { code, out } = await demo(['--check', '--timeout', '3'], { env: withFake(fault) });
+      const { code, out } = await demo(['--check', '--timeout', fault === 'never-up' ? '10' : '60'], {
+        env: withFake(fault),
+      });
       assert.equal(code, 1, out);
       assert.match(out, words);
       await assertTidy();

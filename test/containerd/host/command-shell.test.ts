@@ -40,7 +40,7 @@ test('no argument is anything but an argument', async () => {
 });
 
 test('a command that hangs holds up no other, and is killed in the end with its shell', async () => {
-  const shell = new CommandShell(50, 1_500);
+  const shell = new CommandShell(50, 6_000);
   const ended: string[] = [];
   const hung = shell.run('sh', ['-c', 'echo begun; exec sleep 1000']).then((result) => {
     ended.push('hung');

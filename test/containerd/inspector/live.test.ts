@@ -149,6 +149,9 @@ describe('the inspector of a real node in Chromium', { skip: chromium === undefi
 
     // To the newest step again.
     await second.keyboard.press('l');
+    await holds(second, `document.querySelector('.live')?.getAttribute('aria-pressed') === 'true'`);
+    // the delay after the crash may be over by now; after this one it is longer
+    await killContainer(node, POD, 'serve');
     await lit(second, 'syncing.crashLoopBackOff');
     assert.deepEqual(browser.complaints, [], 'nothing in the console, no refused resource, no exception');
   });

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { isReady, restartsOf } from '../agent/support/seen.ts';
 import { TestNode } from '../agent/support/test-node.ts';
-import { podOf, runs, shell } from '../agent/support/test-pod.ts';
+import { PATIENT, podOf, runs, shell } from '../agent/support/test-pod.ts';
 import { waitFor } from '../agent/support/wait-for.ts';
 import { assertNothingLeft, machineState } from '../support/machine-state.ts';
 import type { MachineState } from '../support/machine-state.ts';
@@ -48,7 +48,7 @@ describe('a clock that is set back by an hour', { concurrency: false }, () => {
     await node.startAgent();
     const beats = join(node.rootDir, 'beats');
     const probed = shell('a', 'trap "exit 0" TERM; while :; do sleep 0.1; done', {
-      livenessProbe: { exec: { command: ['sh', '-c', 'echo x >> /node/beats'] }, periodSeconds: 2 },
+      livenessProbe: { exec: { command: ['sh', '-c', 'echo x >> /node/beats'] }, periodSeconds: 2, ...PATIENT },
       volumeMounts: [{ name: 'node', mountPath: '/node' }],
     });
     const volumes = [{ name: 'node', hostPath: { path: node.rootDir, type: 'Directory' } }];

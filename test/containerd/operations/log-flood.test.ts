@@ -65,7 +65,11 @@ describe('a container that writes 10,000 lines a second', { concurrency: false }
         podOf(name, [shell('a', 'echo here; trap "exit 0" TERM; while :; do sleep 0.1; done')]),
       );
       await node.waitPod(name, 'ready', isReady);
-      assert.deepEqual(await node.log(name, 'a'), ['here']);
+      const said = await waitFor('its word', async () => {
+        const log = await node.log(name, 'a');
+        return log.length > 0 ? log : undefined;
+      });
+      assert.deepEqual(said, ['here']);
       await node.remove(`${name}.json`);
       await node.waitGone(name);
       await sleep(2_000);

@@ -60,7 +60,7 @@ describe('a private containerd', { concurrency: false }, () => {
         const id = await cri.runContainer(sandbox, 'c', ['sleep', '1000']);
         const killAndWait = async (pid: number, seen: number) => {
           process.kill(pid, 'SIGKILL');
-          for (let i = 0; restarts.length === seen && i < 600; i++) await sleep(50);
+          for (let i = 0; restarts.length === seen && i < 1_800; i++) await sleep(50);
           assert.equal(restarts.length, seen + 1);
           const [container] = await cri.containers();
           assert.deepEqual([container?.id, container?.state], [id, 1]);

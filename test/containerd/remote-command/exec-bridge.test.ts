@@ -7,6 +7,7 @@ import type { CommandStreams } from '../../../actors/remote-command/bridge-remot
 import { RuntimeServiceService } from '../../../cri/generated/runtime/v1/api.ts';
 import { ClientSession, silent, startUpgradeServer } from '../../simulated/remote-command/support/upgrade-server.ts';
 import type { UpgradeServer } from '../../simulated/remote-command/support/upgrade-server.ts';
+import { waitFor } from '../agent/support/wait-for.ts';
 import { startTestContainerd } from '../support/with-containerd.ts';
 import type { TestContainerd } from '../support/with-containerd.ts';
 
@@ -112,9 +113,15 @@ describe('exec over WebSocket v5 by the SPDY server of a real containerd', () =>
       return channel === STDOUT;
     };
     session.ws.pause();
-    await sleep(500);
     const memory = () => process.memoryUsage().arrayBuffers;
-    const before = memory();
+    // until all buffers on the way are full
+    let before = memory();
+    await waitFor('nothing more to come', async () => {
+      const earlier = before;
+      await sleep(500);
+      before = memory();
+      return before <= earlier ? true : undefined;
+    });
     await sleep(1000);
     assert.ok(memory() - before < 8 * MIB, `grew by ${memory() - before}`);
     assert.ok(bytes < 20 * MIB);
@@ -125,7 +132,7 @@ describe('exec over WebSocket v5 by the SPDY server of a real containerd', () =>
   });
 
   it('holds no more than its buffers while the command does not read', async () => {
-    const session = await exec(['sh', '-c', 'sleep 2; wc -c'], { stdin: true });
+    const session = await exec(['sh', '-c', 'until test -e /tmp/read; do usleep 50000; done; wc -c'], { stdin: true });
     const piece = Buffer.alloc(32 * 1024, 'x');
     let sent = 0;
     const sending = (async () => {
@@ -134,20 +141,22 @@ describe('exec over WebSocket v5 by the SPDY server of a real containerd', () =>
     })();
     await sleep(1000);
     assert.ok(sent < 30 * MIB, `${sent} bytes were taken`);
+    assert.equal((await c.cri.exec(container, ['touch', '/tmp/read'])).code, 0);
     await sending;
     assert.equal(await session.closed, 1000);
     assert.equal(session.text(STDOUT).trim(), String(60 * MIB));
   });
 
   it('tells the terminal its size, also later', async () => {
-    const session = await exec(['sh'], { stdin: true, tty: true });
+    // containerd sets the size beside the keys: the command looks until it is there
+    const until = (size: string) => `until stty size | grep -x '${size}'; do usleep 50000; done`;
+    const session = await exec(['sh', '-c', `${until('41 101')}; ${until('22 77')}; test -t 1 && exit 5`], {
+      stdin: true,
+      tty: true,
+    });
     await session.send(RESIZE, JSON.stringify({ Width: 101, Height: 41 }));
-    await sleep(300);
-    await session.send(STDIN, 'stty size\n');
-    await sleep(300);
+    await waitFor('the first size', () => (session.text(STDOUT).includes('41 101') ? true : undefined));
     await session.send(RESIZE, JSON.stringify({ Width: 77, Height: 22 }));
-    await sleep(300);
-    await session.send(STDIN, 'stty size; test -t 1 && exit 5\n');
     assert.equal(await session.closed, 1000);
     assert.match(session.text(STDOUT), /41 101\r\n[^]*22 77\r\n/);
     assert.equal(session.text(STDERR), '');
@@ -161,7 +170,7 @@ describe('exec over WebSocket v5 by the SPDY server of a real containerd', () =>
     session.ws.terminate();
     await Promise.all(server.served);
     let seen = '';
-    for (let i = 0; i < 50 && seen === ''; i++) {
+    for (let i = 0; i < 300 && seen === ''; i++) {
       seen = (await c.cri.exec(container, ['cat', '/tmp/gone'])).out.replace(/^cat:.*\n/, '');
       await sleep(100);
     }

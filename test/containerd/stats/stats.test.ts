@@ -8,6 +8,7 @@ import { createCriClient } from '../../../cri/client/cri-client.ts';
 import { RuntimeServiceService } from '../../../cri/generated/runtime/v1/api.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { createCgroupReader } from '../../../actors/cgroup-stats/create-cgroup-reader.ts';
+import { resolveFeatureGates } from '../../../actors/configuration/feature-gates.ts';
 import { kubeletConfigurationSchema } from '../../../actors/configuration/kubelet-configuration.ts';
 import { detectCgroups } from '../../../actors/host/cgroup-detect.ts';
 import { resourceMetrics } from '../../../actors/stats/resource-metrics.ts';
@@ -57,6 +58,7 @@ async function busyPod(c: TestContainerd) {
     node: { nodeName: 'one', pods: () => [pod] },
     ...{ cri, reader: createCgroupReader(host), log: pino({ level: 'silent' }), now: Date.now },
     config: kubeletConfigurationSchema.parse({ cgroupRoot: '/actorlet-test', podLogsDir }),
+    featureGates: resolveFeatureGates({}).gates,
     flags: { rootDir, runtimeCgroups: '' },
   });
   return { stats, work, idle, data, sandbox, close: () => cri.close() };

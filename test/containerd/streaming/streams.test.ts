@@ -100,7 +100,7 @@ class Channels {
 
   until(channel: number, text: string): Promise<true> {
     const explain = () => `channel ${String(channel)}: ${this.text(channel)}; error: ${this.text(3)}`;
-    return waitFor(text, () => (this.text(channel).includes(text) ? true : undefined), explain, 20_000);
+    return waitFor(text, () => (this.text(channel).includes(text) ? true : undefined), explain);
   }
 }
 

@@ -31,6 +31,7 @@ test('failures that may pass are tried five times, with longer and longer waits'
     new ApiStatusError(429, 'TooManyRequests', 'x'),
     new ApiStatusError(503, 'ServiceUnavailable', 'x', 1),
     new ApiStatusError(0, 'Unreachable', 'x', 0, { cause: new Error('wrapped', { cause: reset }) }),
+    new ApiStatusError(0, 'Unreachable', 'x', 0, { cause: new Error('the connection was given up') }),
     ...['EPIPE', 'ERR_HTTP2_STREAM_CANCEL', 'ERR_HTTP2_GOAWAY_SESSION'].map(
       (code) => new ApiStatusError(0, 'Unreachable', 'x', 0, { cause: Object.assign(new Error('ended'), { code }) }),
     ),

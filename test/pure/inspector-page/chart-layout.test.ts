@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Box, ChartLayout } from '../../../actors/inspector-page/model/chart-layout.ts';
 import { layoutChart } from '../../../actors/inspector-page/model/chart-layout.ts';
-import { liftToSiblings } from '../../../actors/inspector-page/model/chart-tree.ts';
+import { liftToSiblings } from '../../../machines/charts/sibling-ways.ts';
 import { miniCells } from '../../../actors/inspector-page/model/mini-cells.ts';
 import { parentOf } from '../../../actors/inspector-page/model/state-names.ts';
 import { roundedPath, routeWay } from '../../../actors/inspector-page/model/way-route.ts';

@@ -42,12 +42,15 @@ async function serially(paths: string[]): Promise<ParallelResult> {
     if (!differences.has(difference.uid)) differences.set(difference.uid, difference);
     return true;
   };
+  const kinds = new Set<string>();
+  const replayer = new Replayer({ onDamage, onUnknownKind: (kind) => void kinds.add(kind) });
   const batches = journalBatches(await journalFiles(paths), onDamage);
-  const { messages, pods, unanswered } = await replayBatches(batches, new Replayer({ onDamage }), {
+  const { messages, pods, unanswered } = await replayBatches(batches, replayer, {
     onDifference,
     onDamage,
   });
-  return { messages, pods, unanswered, differences: [...differences.values()], damages };
+  const found = { differences: [...differences.values()], damages, unknownKinds: [...kinds].sort() };
+  return { messages, pods, unanswered, ...found };
 }
 
 const inThreads = async (paths: string[], goOn = true, threads = 3) =>
@@ -113,6 +116,22 @@ test('a cut last line', async (t) => {
   const [one, several] = commands(dir);
   assert.deepEqual(several, one);
   assert.equal((several as { status: number }).status, 3);
+});
+
+test('kinds of records that a later version has added are left out, and named once', async (t) => {
+  const dir = await journals(t);
+  const added = ['{"r":"weather","at":1}', '{"r":"pod.mood","n":3,"uid":"u4","m":{}}', '{"r":"sup.weather","n":1}'];
+  for (const { name } of files(dir))
+    change(dir, name, (text) => text.replaceAll('\n{"r":"msg"', `\n${added.join('\n')}\n{"r":"msg"`));
+  const expected = await serially([dir]);
+  assert.deepEqual(expected.unknownKinds, ['pod.mood', 'sup.weather', 'weather']);
+  assert.deepEqual([expected.differences, expected.damages, expected.unanswered], [[], [], 0]);
+  assert.deepEqual(await inThreads([dir]), expected);
+  const [one, several] = commands(dir);
+  assert.deepEqual(several, one);
+  const { status, stdout, stderr } = several as { status: number; stdout: string; stderr: string };
+  assert.deepEqual([status, stdout], [0, 'identical\n'], stderr);
+  assert.equal(stderr.match(/JRN010: Records of kind pod\.mood, sup\.weather, weather are not known here/g)?.length, 1);
 });
 
 test('a damaged compressed file and a missing segment', async (t) => {

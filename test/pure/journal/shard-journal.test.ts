@@ -142,7 +142,8 @@ test('damage is named by file and line', async (t) => {
     damage(3, '{"r":"msg","n":"one","uid":"u1","m":{"type":"timer","at":1}}'),
     /JRN002.*line 3: .*\bn: /s,
   );
-  await assert.rejects(damage(3, '{"r":"strange"}'), /JRN002.*line 3/s);
+  await assert.rejects(damage(3, '{"r":"m\u0003sg"}'), /JRN002.*line 3/s);
+  await assert.rejects(damage(3, '{"n":1}'), /JRN002.*line 3/s);
   await assert.rejects(damage(1, (lines[0] ?? '').replace('"v":1', '"v":99')), /JRN003.*line 1: .*99/s);
   await assert.rejects(damage(2, '{"r":"fault","n":0,"uid":"x","error":""}'), /JRN002.*was not written before/s);
   await assert.rejects(replayed(join(dir, 'none.jsonl')), /JRN001/);

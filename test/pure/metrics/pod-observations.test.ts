@@ -8,7 +8,7 @@ import { PodMetrics } from '../../../actors/node/pod-metrics.ts';
 import { PodStore } from '../../../actors/status/pod-store.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
 import { podTable } from '../../../machines/supervisor/pod-table.ts';
-import type { TrackedPod } from '../../../machines/supervisor/supervisor-context.ts';
+import type { TrackedPod } from '../../../machines/supervisor/tracked-pod.ts';
 import { PodWorld, pod } from '../pod/pod-world.ts';
 
 /** Every reading of a pod's life, by `name{labels}`. */
@@ -100,6 +100,55 @@ test('probe runs by result; an error of the prober counts once, after its tries'
   world.run(60_000);
   assert.ok(world.finished);
   assert.equal(world.readings.filter((o) => o.op === 'remove' && o.name === 'prober_probe_total').length, 3);
+});
+
+test('image volumes: those of a container that is made, and only what the runtime calls a failed mount fails', () => {
+  const mounts = ['a', 'a', 'b', 'tmp'].map((name, i) => ({
+    name,
+    mountPath: `/m${i}`,
+    ...(i === 1 && { subPath: 's' }),
+  }));
+  const artifact = { reference: 'registry.example/model:3', pullPolicy: 'IfNotPresent' };
+  const spec = pod({
+    volumes: [
+      { name: 'a', image: artifact },
+      { name: 'b', image: artifact },
+      { name: 'unused', image: artifact },
+      { name: 'tmp', emptyDir: {} },
+    ],
+    containers: [
+      { name: 'c', image: 'img:1', imagePullPolicy: 'IfNotPresent', volumeMounts: mounts },
+      { name: 'other', image: 'img:2', imagePullPolicy: 'IfNotPresent' },
+    ],
+  });
+  const counts = (message: string | null) => {
+    const world = new Measured(spec);
+    if (message !== null)
+      world.answers['cri.CreateContainer'] = (effect) =>
+        effect.key.startsWith('container/c/') ? { error: { code: 'Unknown', message } } : undefined;
+    world.run(3_000);
+    const total = (name: string) =>
+      world.readings.filter((o) => o.name === `kubelet_image_volume_${name}_total`).reduce((n, o) => n + o.value, 0);
+    return [total('requested'), total('mounted_succeed'), total('mounted_errors')];
+  };
+  assert.deepEqual(counts(null), [2, 3, 0]);
+  assert.deepEqual(counts('ImageVolumeMountFailed: no such layer'), [2, 0, 3]);
+  assert.deepEqual(counts('no space left'), [2, 3, 0]);
+});
+
+test('pods with users of their own are counted with their sandboxes', () => {
+  const counts = (hostUsers: boolean, error: { code: string } | null) => {
+    const world = new PodWorld(pod({ hostUsers }));
+    world.run(3_000);
+    const run = world.effects.find((effect) => effect.type === 'cri.RunPodSandbox');
+    assert.ok(run !== undefined);
+    const made = effectObservations.effect(run, 1, error);
+    return made.map(({ name }) => name).filter((name) => name.includes('user_namespaced'));
+  };
+  const started = 'kubelet_started_user_namespaced_pods_total';
+  assert.deepEqual(counts(true, null), []);
+  assert.deepEqual(counts(false, null), [started]);
+  assert.deepEqual(counts(false, { code: 'Unknown' }), [started, 'kubelet_started_user_namespaced_pods_errors_total']);
 });
 
 test('a hook that fell back to http, and cgroup work, are counted with their effects', () => {

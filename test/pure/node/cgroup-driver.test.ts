@@ -9,7 +9,9 @@ import { CriError } from '../../../cri/client/cri-error.ts';
 const log = pino({ level: 'silent' });
 
 /** Answers one after the other: a driver's number, null (no Linux part), or an error. */
-async function ask(...answers: (number | null | CriError)[]): Promise<{ driver: string; waited: number[] }> {
+async function ask(
+  ...answers: (number | null | CriError)[]
+): Promise<{ driver: string; waited: number[]; fellBack: boolean }> {
   const waited: number[] = [];
   const runtimeConfig = () => {
     const answer = answers.shift();
@@ -19,24 +21,35 @@ async function ask(...answers: (number | null | CriError)[]): Promise<{ driver: 
       RuntimeConfigResponse.fromPartial(answer === null ? {} : { linux: { cgroupDriver: answer as CgroupDriver } }),
     );
   };
-  const driver = await cgroupDriverOf({ runtimeConfig }, 'cgroupfs', log, (ms) => Promise.resolve(waited.push(ms)));
-  return { driver, waited };
+  let fellBack = false;
+  const driver = await cgroupDriverOf({ runtimeConfig }, 'cgroupfs', {
+    log,
+    onFallback: () => (fellBack = true),
+    wait: (ms) => Promise.resolve(waited.push(ms)),
+  });
+  return { driver, waited, fellBack };
 }
 
 const unavailable = new CriError('RuntimeConfig', 'Unavailable', 'starting');
 
 test("the runtime's driver goes before the configured one", async () => {
-  assert.deepEqual(await ask(0), { driver: 'systemd', waited: [] });
-  assert.deepEqual(await ask(1), { driver: 'cgroupfs', waited: [] });
+  assert.deepEqual(await ask(0), { driver: 'systemd', waited: [], fellBack: false });
+  assert.deepEqual(await ask(1), { driver: 'cgroupfs', waited: [], fellBack: false });
 });
 
 test('a runtime that cannot tell leaves the configured one', async () => {
-  assert.equal((await ask(null)).driver, 'cgroupfs');
-  assert.equal((await ask(new CriError('RuntimeConfig', 'Unimplemented', 'unknown method'))).driver, 'cgroupfs');
+  assert.deepEqual(await ask(null), { driver: 'cgroupfs', waited: [], fellBack: false });
+  // Only a runtime that does not know the question loses support (kubelet_cri_losing_support).
+  const old = new CriError('RuntimeConfig', 'Unimplemented', 'unknown method');
+  assert.deepEqual(await ask(old), { driver: 'cgroupfs', waited: [], fellBack: true });
 });
 
 test('other errors are tried three times, 2 s apart, and then end the start', async () => {
-  assert.deepEqual(await ask(unavailable, unavailable, 0), { driver: 'systemd', waited: [2_000, 2_000] });
+  assert.deepEqual(await ask(unavailable, unavailable, 0), {
+    driver: 'systemd',
+    waited: [2_000, 2_000],
+    fellBack: false,
+  });
   await assert.rejects(ask(unavailable, unavailable, unavailable), unavailable);
 });
 

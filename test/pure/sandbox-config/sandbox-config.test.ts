@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { ALL_BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
 import { podDns } from '../../../machines/sandbox-config/dns.ts';
 import { kernelHostname, podHostname } from '../../../machines/sandbox-config/pod-hostname.ts';
 import { sortPodIPs } from '../../../machines/sandbox-config/pod-ips.ts';
@@ -170,4 +171,24 @@ test('host namespaces, cgroup v2', () => {
   assert.deepEqual(config.linux.securityContext.namespaceOptions, { network: 2, pid: 2, ipc: 2 });
   assert.deepEqual(config.linux.resources, { cpuShares: '2', unified: { 'memory.oom.group': '1' } });
   assert.equal(sandboxConfig(pod({}), 0, nodeSettings()).linux.securityContext.namespaceOptions.pid, 1);
+});
+
+test('sysctls are named with dots, as older runtimes want them; a journal from before keeps its spelling', () => {
+  const sysctls = [
+    { name: 'kernel/shm_rmid_forced', value: '1' },
+    { name: 'net/ipv4/conf/eno2.100/rp_filter', value: '2' },
+    { name: 'net.ipv4.ip_local_port_range', value: '1 2' },
+  ];
+  const p = pod({ securityContext: { sysctls } });
+  const names = (behaviour: readonly number[]): string[] =>
+    Object.keys(sandboxConfig(p, 0, nodeSettings({ behaviour: [...behaviour] })).linux.sysctls);
+  assert.deepEqual(names(ALL_BEHAVIOUR), [
+    'kernel.shm_rmid_forced',
+    'net.ipv4.conf.eno2/100.rp_filter',
+    'net.ipv4.ip_local_port_range',
+  ]);
+  assert.deepEqual(
+    names([]),
+    sysctls.map(({ name }) => name),
+  );
 });

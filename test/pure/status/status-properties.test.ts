@@ -5,6 +5,7 @@ import type { Pod, PodStatus } from '../../../machines/protocol/api-types.ts';
 import type { ObservedContainer } from '../../../machines/protocol/observed.ts';
 import { podStatus } from '../../../machines/status/pod-status.ts';
 import type { StatusInput } from '../../../machines/status/status-input.ts';
+import { ALL_BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
 import { terminatedStatus } from '../../../machines/status/terminated-status.ts';
 import { AT, observedPod, seen, statusInput } from './status-fixtures.ts';
 
@@ -108,20 +109,22 @@ test('property: every container of the spec once, in order; one state each; read
   );
 });
 
+const NOW = { behaviour: [...ALL_BEHAVIOUR] };
+
 test('property: after the end every container that was tried has an end, and nothing is lost', () => {
   fc.assert(
     fc.property(storyArb, ([pod, steps]) => {
       const last = live(pod, steps).at(-1) ?? {};
-      const end = terminatedStatus(pod, freeze(last));
+      const end = terminatedStatus(pod, freeze(last), NOW);
       assert.ok(end.phase === 'Failed' || end.phase === 'Succeeded');
       const all = [...(end.containerStatuses ?? []), ...(end.initContainerStatuses ?? [])];
       assert.ok(all.every(({ state }) => state?.running === undefined));
-      assert.deepEqual(terminatedStatus(pod, end), end);
+      assert.deepEqual(terminatedStatus(pod, end, NOW), end);
     }),
   );
 });
 
-test('what vanished is taken for failed; a static pod keeps its phase', () => {
+test('what vanished is taken for failed; a static pod has the phase that follows from it at once', () => {
   const pod: Pod = { spec: { initContainers: [{ name: 'i' }, { name: 'j' }], containers: [{ name: 'a' }] } };
   const waiting = { waiting: { reason: 'PodInitializing' } };
   const one = (name: string, state: object): NonNullable<PodStatus['containerStatuses']>[number] => ({
@@ -137,7 +140,7 @@ test('what vanished is taken for failed; a static pod keeps its phase', () => {
     initContainerStatuses: [one('i', { running: {} }), one('j', waiting)],
     containerStatuses: [one('a', waiting)],
   };
-  const end = terminatedStatus(pod, status);
+  const end = terminatedStatus(pod, status, NOW);
   assert.equal(end.phase, 'Failed');
   assert.deepEqual(end.initContainerStatuses?.[0]?.state, {
     terminated: {
@@ -149,5 +152,11 @@ test('what vanished is taken for failed; a static pod keeps its phase', () => {
   assert.deepEqual(end.initContainerStatuses?.[1]?.state, waiting);
   assert.deepEqual(end.containerStatuses?.[0]?.state, waiting);
   const isStatic: Pod = { ...pod, metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } };
-  assert.equal(terminatedStatus(isStatic, status).phase, 'Pending');
+  assert.equal(terminatedStatus(isStatic, status, NOW).phase, 'Pending');
+  const never: Pod = { ...isStatic, spec: { restartPolicy: 'Never', containers: [{ name: 'a' }] } };
+  const unseen: PodStatus = { phase: 'Pending', containerStatuses: [one('a', waiting)] };
+  const first = terminatedStatus(never, unseen, NOW);
+  assert.equal(first.phase, 'Failed');
+  assert.equal(terminatedStatus(never, first, NOW).phase, 'Failed');
+  assert.equal(terminatedStatus(never, unseen, { behaviour: [] }).phase, 'Pending', 'as older journals have it');
 });

@@ -6,9 +6,18 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
 import { CredentialProviders } from '../../../actors/images/credential-providers.ts';
+import type { PullingPod, TokenSources } from '../../../actors/images/plugin-token.ts';
 import { loadProviderConfig } from '../../../actors/images/provider-config.ts';
 
 const API = 'credentialprovider.kubelet.k8s.io/v1';
+
+/** `tokenAttributes` of a plugin. */
+const TOKEN = {
+  serviceAccountTokenAudience: 'reg.io',
+  cacheType: 'ServiceAccount',
+  requireServiceAccount: true,
+  requiredServiceAccountAnnotationKeys: ['reg.io/role'],
+};
 
 /** A folder with a plugin `ecr` that runs `script`, and a configuration for it. */
 function pluginBench(t: TestContext, script: string, more: object = {}) {
@@ -36,11 +45,19 @@ function answering(cacheKeyType: string, more = ''): string {
   return `cat >> "$(dirname "$0")/../requests"; echo "$1" >> "$(dirname "$0")/../runs"; echo '${response}'`;
 }
 
-function providersOf(config: string, bin: string, now: () => number, timeoutMs = 60_000) {
+function providersOf(
+  config: string,
+  bin: string,
+  now: () => number,
+  timeoutMs = 60_000,
+  tokens: () => TokenSources | undefined = () => undefined,
+) {
   const logged: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
-  const providers = new CredentialProviders({ providers: loadProviderConfig(config, bin), log, now, timeoutMs });
-  return { providers, logged };
+  const asked = new CredentialProviders({ providers: loadProviderConfig(config, bin), log, now, timeoutMs, tokens });
+  /** Without a pod, and only the logins. */
+  const loginsFor = async (image: string) => (await asked.loginsFor(image, null)).map(({ logins }) => logins);
+  return { providers: { loginsFor }, asked, logged };
 }
 
 test('a plugin gets the request and its arguments; its answer is kept for the registry', async (t) => {
@@ -119,11 +136,137 @@ test('a configuration that cannot be used says which field is wrong', (t) => {
     [[{ ...provider, apiVersion: 'v1' }], /providers\[0\]\.apiVersion: .*credentialprovider\.kubelet\.k8s\.io\/v1/],
     [[{ ...provider, name: '../ecr' }], /providers\[0\]\.name: a provider name is a file name/],
     [[{ ...provider, colour: 1 }], /colour/],
-    [[{ ...provider, tokenAttributes: {} }], /tokenAttributes: service account tokens .* not supported/],
+    [[{ ...provider, tokenAttributes: {} }], /tokenAttributes\.serviceAccountTokenAudience: an audience is required/],
+    [
+      [{ ...provider, tokenAttributes: { ...TOKEN, cacheType: 'Pod' } }],
+      /cacheType is required to be set .*ServiceAccount, Token/,
+    ],
+    [
+      [{ ...provider, tokenAttributes: { ...TOKEN, requireServiceAccount: 'yes' } }],
+      /requireServiceAccount: true or false/,
+    ],
+    [
+      [{ ...provider, tokenAttributes: { ...TOKEN, requireServiceAccount: false } }],
+      /requireServiceAccount cannot be false/,
+    ],
+    [
+      [{ ...provider, tokenAttributes: { ...TOKEN, optionalServiceAccountAnnotationKeys: ['reg.io/role'] } }],
+      /annotation keys cannot be both required and optional/,
+    ],
+    [
+      [{ ...provider, tokenAttributes: { ...TOKEN, requiredServiceAccountAnnotationKeys: ['a b'] } }],
+      /requiredServiceAccountAnnotationKeys\[0\]: a key of an annotation/,
+    ],
+    [
+      [{ ...provider, apiVersion: `${API}beta1`, tokenAttributes: TOKEN }],
+      /tokenAttributes is only supported for credentialprovider\.kubelet\.k8s\.io\/v1 API version/,
+    ],
     [[provider, provider], /duplicate provider name "ecr" found/],
     [[{ ...provider, name: 'gcr' }], /IMG004: .*\/bin\/gcr cannot be executed: ENOENT/],
   ];
   for (const [providers, why] of cases) assert.throws(() => load(...providers), why);
+  const withToken = { ...provider, tokenAttributes: TOKEN };
+  assert.equal(load(withToken)[0]?.tokenAttributes?.audience, 'reg.io');
+  assert.throws(
+    () => loadProviderConfig(config, bin, false),
+    /KubeletServiceAccountTokenForCredentialProviders feature gate/,
+  );
   assert.throws(() => loadProviderConfig(bin, bin), /IMG002: .*holds no \.json, \.yaml or \.yml file/);
   assert.throws(() => loadProviderConfig(join(dir, 'none'), bin), /IMG002/);
+});
+
+/** Pods, and service accounts with tokens `token-<account>-<pod>`. */
+const podOf = (name: string, serviceAccount: string): PullingPod => ({
+  namespace: 'ns',
+  name,
+  uid: name,
+  serviceAccount,
+});
+const accounts: TokenSources = {
+  serviceAccount: (_namespace, name) =>
+    name === 'gone'
+      ? Promise.reject(new Error('serviceaccounts "gone" not found'))
+      : Promise.resolve({
+          uid: `uid-${name}`,
+          annotations: { ...(name !== 'plain' && { 'reg.io/role': name }), 'reg.io/other': 'x' },
+        }),
+  token: (pod, uid, audience) => Promise.resolve(`token-${uid}-${pod.name}-${audience}`),
+};
+
+test("a plugin gets a token of the pod's service account; its answer is for the account, or for the token", async (t) => {
+  for (const [cacheType, expected] of [
+    ['ServiceAccount', 2],
+    ['Token', 3],
+  ] as const) {
+    const more = { args: ['get'], tokenAttributes: { ...TOKEN, cacheType } };
+    const { dir, bin, config } = pluginBench(t, answering('Global'), more);
+    const { asked, logged } = providersOf(
+      config,
+      bin,
+      () => 0,
+      60_000,
+      () => accounts,
+    );
+    const runs = () => readFileSync(join(dir, 'runs'), 'utf8').trim().split('\n').length;
+    const [first] = await asked.loginsFor('a.reg.io/x', podOf('p1', 'ada'));
+    assert.deepEqual(first?.serviceAccount, { uid: 'uid-ada', namespace: 'ns', name: 'ada' });
+    assert.deepEqual(Object.keys(first.logins), ['*.reg.io']);
+    assert.deepEqual(JSON.parse(readFileSync(join(dir, 'requests'), 'utf8')), {
+      kind: 'CredentialProviderRequest',
+      apiVersion: API,
+      image: 'a.reg.io/x',
+      serviceAccountToken: 'token-uid-ada-p1-reg.io',
+      serviceAccountAnnotations: { 'reg.io/role': 'ada' },
+    });
+    await asked.loginsFor('a.reg.io/x', podOf('p1', 'ada'));
+    assert.equal(runs(), 1, 'the same token');
+    await asked.loginsFor('a.reg.io/y', podOf('p2', 'ada'));
+    await asked.loginsFor('a.reg.io/x', podOf('p3', 'bob'));
+    assert.equal(runs(), expected, cacheType);
+    // No account, and no annotation by which it opts in: the plugin is not asked.
+    assert.deepEqual(await asked.loginsFor('a.reg.io/x', podOf('p4', '')), [{ logins: {} }]);
+    assert.deepEqual(await asked.loginsFor('a.reg.io/x', podOf('p5', 'plain')), [{ logins: {} }]);
+    assert.deepEqual(logged, []);
+    assert.deepEqual(await asked.loginsFor('a.reg.io/x', podOf('p6', 'gone')), [{ logins: {} }]);
+    assert.match(logged.join(''), /failed to get service account: serviceaccounts \\"gone\\" not found/);
+    assert.doesNotMatch(logged.join(''), /token-uid/);
+    assert.equal(runs(), expected);
+  }
+});
+
+test('a plugin that does not insist on a service account is asked without a token for a static pod', async (t) => {
+  const tokenAttributes = { serviceAccountTokenAudience: 'reg.io', cacheType: 'Token', requireServiceAccount: false };
+  const { dir, bin, config } = pluginBench(t, answering('Image'), { tokenAttributes });
+  const { asked } = providersOf(config, bin, () => 0);
+  const [answer] = await asked.loginsFor('a.reg.io/x', podOf('static', ''));
+  assert.equal(answer?.serviceAccount, undefined);
+  assert.deepEqual(Object.keys(answer?.logins ?? {}), ['*.reg.io']);
+  assert.doesNotMatch(readFileSync(join(dir, 'requests'), 'utf8'), /serviceAccount/);
+});
+
+test('a token that comes back as the password is only good for a cache by token; a standalone node has none', async (t) => {
+  const echo = `token=$(sed 's/.*"serviceAccountToken":"\\([^"]*\\)".*/\\1/'); echo '{"kind":"CredentialProviderResponse","apiVersion":"${API}","cacheKeyType":"Image","auth":{"*.reg.io":{"username":"u","password":"'"$token"'"}}}'`;
+  for (const [cacheType, passwords] of [
+    ['ServiceAccount', []],
+    ['Token', ['token-uid-ada-p1-reg.io']],
+  ] as const) {
+    const { bin, config } = pluginBench(t, echo, { tokenAttributes: { ...TOKEN, cacheType } });
+    const { asked, logged } = providersOf(
+      config,
+      bin,
+      () => 0,
+      60_000,
+      () => accounts,
+    );
+    const [answer] = await asked.loginsFor('a.reg.io/x', podOf('p1', 'ada'));
+    assert.deepEqual(
+      Object.values(answer?.logins ?? {}).map(({ password }) => password),
+      passwords,
+    );
+    assert.equal(/returned the service account token as the password/.test(logged.join('')), passwords.length === 0);
+    assert.doesNotMatch(logged.join(''), /token-uid/);
+    const standalone = providersOf(config, bin, () => 0);
+    assert.deepEqual(await standalone.asked.loginsFor('a.reg.io/x', podOf('p1', 'ada')), [{ logins: {} }]);
+    assert.match(standalone.logged.join(''), /cannot get ServiceAccounts when kubelet is in standalone mode/);
+  }
 });

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
 import { ImagePuller } from '../../../actors/images/image-puller.ts';
+import type { LoginSources } from '../../../actors/images/pull-logins.ts';
 import { PullRecords } from '../../../actors/images/pull-records.ts';
 import type { CheckResult, ListedImage } from '../../../actors/images/pull-records.ts';
 import { createMetrics } from '../../../actors/metrics/metrics-registry.ts';
@@ -27,6 +28,7 @@ const secret = (name: string): ImagePullSecret => ({
   credentialHash: `hash-${name}`,
 });
 const nobody = () => Promise.resolve([]);
+const noAccount = () => Promise.resolve(null);
 const fileName = (key: string) => `sha256-${createHash('sha256').update(key).digest('hex')}`;
 
 function folder(t: TestContext): string {
@@ -73,17 +75,17 @@ test('a pull is an intent until it ends, then a record; a failed one leaves noth
 test('an image is for who knows its secret, under the name it was pulled by; others go to the registry', async (t) => {
   const root = folder(t);
   const first = await life(root);
-  assert.equal(await first.records.mustPull(IMAGE, ID, nobody), false, 'preloaded');
+  assert.equal(await first.records.mustPull(IMAGE, ID, nobody, noAccount), false, 'preloaded');
   first.records.began(IMAGE);
-  assert.equal(await first.records.mustPull(IMAGE, ID, nobody), true, 'being pulled by the agent');
+  assert.equal(await first.records.mustPull(IMAGE, ID, nobody, noAccount), true, 'being pulled by the agent');
   first.records.pulled(IMAGE, ID, { kubernetesSecrets: [secret('a')] });
   const { records, checks } = await life(root);
-  assert.equal(await records.mustPull(`${IMAGE}:1`, ID, nobody), true);
-  assert.equal(await records.mustPull(`${IMAGE}:1`, ID, () => Promise.resolve([secret('a')])), false);
-  assert.equal(await records.mustPull('reg.io/alias', ID, () => Promise.resolve([secret('a')])), true);
-  assert.equal(await records.mustPull(IMAGE, ID, () => Promise.reject(new Error('no such secret'))), true);
+  assert.equal(await records.mustPull(`${IMAGE}:1`, ID, nobody, noAccount), true);
+  assert.equal(await records.mustPull(`${IMAGE}:1`, ID, () => Promise.resolve([secret('a')]), noAccount), false);
+  assert.equal(await records.mustPull('reg.io/alias', ID, () => Promise.resolve([secret('a')]), noAccount), true);
+  assert.equal(await records.mustPull(IMAGE, ID, () => Promise.reject(new Error('no such secret')), noAccount), true);
   records.pulled(IMAGE, ID, { nodePodsAccessible: true });
-  assert.equal(await records.mustPull(IMAGE, ID, nobody), false);
+  assert.equal(await records.mustPull(IMAGE, ID, nobody, noAccount), false);
   const found = 'credentialRecordFound';
   assert.deepEqual(checks, ['mustAuthenticate', found, 'mustAuthenticate', 'error', found]);
 });
@@ -98,8 +100,12 @@ test('a pull that a former life left behind is settled by what the runtime has',
   });
   assert.deepEqual(files('pulling'), [fileName('reg.io/lost:1')]);
   assert.deepEqual(read().credentialMapping ?? {}, {});
-  assert.equal(await records.mustPull(`${IMAGE}:1`, ID, nobody), true, 'nobody knows with what it was pulled');
-  assert.equal(await records.mustPull('reg.io/lost:1', 'sha256:2', nobody), true);
+  assert.equal(
+    await records.mustPull(`${IMAGE}:1`, ID, nobody, noAccount),
+    true,
+    'nobody knows with what it was pulled',
+  );
+  assert.equal(await records.mustPull('reg.io/lost:1', 'sha256:2', nobody, noAccount), true);
 });
 
 test('older records are written anew; damaged ones open nothing until they are replaced', async (t) => {
@@ -118,11 +124,11 @@ test('older records are written anew; damaged ones open nothing until they are r
   const { records, checks } = await life(root);
   assert.equal(readFileSync(place(ID), 'utf8'), old);
   assert.equal(readFileSync(join(root, 'image_manager', 'pulling', fileName('y')), 'utf8'), intentText('y'));
-  assert.equal(await records.mustPull(IMAGE, ID, nobody), false);
-  assert.equal(await records.mustPull(IMAGE, 'sha256:2', nobody), true);
+  assert.equal(await records.mustPull(IMAGE, ID, nobody, noAccount), false);
+  assert.equal(await records.mustPull(IMAGE, 'sha256:2', nobody, noAccount), true);
   records.began(IMAGE);
   records.pulled(IMAGE, 'sha256:2', { nodePodsAccessible: true });
-  assert.equal(await records.mustPull(IMAGE, 'sha256:2', nobody), false);
+  assert.equal(await records.mustPull(IMAGE, 'sha256:2', nobody, noAccount), false);
   assert.deepEqual(checks, ['credentialRecordFound', 'error', 'credentialRecordFound']);
 });
 
@@ -138,8 +144,14 @@ test('records of images that are gone are forgotten, but for young ones', async 
   assert.deepEqual(files('pulled'), [fileName('sha256:2')]);
 });
 
+interface BenchOptions {
+  qps?: number;
+  burst?: number;
+  providers?: NonNullable<LoginSources['providers']>;
+}
+
 /** A puller whose pulls end when the test says so. */
-function bench(records: PullRecords | null, options: { qps?: number; burst?: number } = {}) {
+function bench(records: PullRecords | null, options: BenchOptions = {}) {
   const pulls: { image: string; end: () => void }[] = [];
   const cri = {
     image: {
@@ -153,13 +165,14 @@ function bench(records: PullRecords | null, options: { qps?: number; burst?: num
   } as unknown as CriClient;
   const pod = {
     metadata: { namespace: 'ns' },
-    spec: { containers: [{ name: 'c', image: IMAGE }], imagePullSecrets: [{ name: 's' }] },
+    spec: { containers: [{ name: 'c', image: IMAGE }], imagePullSecrets: [{ name: 's' }], serviceAccountName: 'ada' },
   } as Pod;
   const puller = new ImagePuller({
     ...{ cri, serialize: true, maxParallel: null, qps: options.qps ?? 0, burst: options.burst ?? 1, records },
     metrics: createMetrics({ processMetrics: false }),
     log: pino({ level: 'silent' }),
     podOf: (uid) => (uid === 'owner' ? pod : undefined),
+    ...(options.providers !== undefined && { providers: options.providers }),
     pullSecret: () =>
       Promise.resolve({
         ...{ type: 'kubernetes.io/dockercfg', uid: 'uid-s', binaryData: {} },
@@ -230,4 +243,38 @@ test('pulls beyond QPS and burst are refused when their turn comes', async () =>
   await first;
   await assert.rejects(second, { message: 'pull QPS exceeded' });
   assert.equal(pulls.length, 1);
+});
+
+test('an image that came with a token is for the pods of that service account', async (t) => {
+  const account = (name: string) => ({ uid: `uid-${name}`, namespace: 'ns', name });
+  const { records, read, checks } = await life(folder(t));
+  records.began(IMAGE);
+  records.pulled(IMAGE, ID, { kubernetesServiceAccounts: [account('ada')] });
+  assert.deepEqual(read().credentialMapping, { [IMAGE]: { kubernetesServiceAccounts: [account('ada')] } });
+  const may = async (name: string | null) =>
+    !(await records.mustPull(IMAGE, ID, nobody, () => Promise.resolve(name === null ? null : account(name))));
+  assert.deepEqual([await may('ada'), await may('bob'), await may(null)], [true, false, false]);
+  assert.deepEqual(checks.slice(-3), ['credentialRecordFound', 'mustAuthenticate', 'mustAuthenticate']);
+});
+
+test("a pull with a plugin's login for a service account is recorded for that account, and looked up again for its pods", async (t) => {
+  const { records, read } = await life(folder(t));
+  const serviceAccount = { uid: 'uid-ada', namespace: 'ns', name: 'ada' };
+  const asked: unknown[] = [];
+  const { puller, pull, pulls } = bench(records, {
+    providers: (repository, pod) => {
+      asked.push([repository, pod]);
+      const logins = { 'reg.io': { username: 'robot', password: 'hush' } };
+      return Promise.resolve([pod?.serviceAccount === 'ada' ? { logins, serviceAccount } : { logins: {} }]);
+    },
+  });
+  const pulled = pull('owner');
+  await settled();
+  pulls[0]?.end();
+  await pulled;
+  assert.deepEqual(asked, [[IMAGE, { namespace: 'ns', name: '', uid: '', serviceAccount: 'ada' }]]);
+  assert.deepEqual(read().credentialMapping, { [IMAGE]: { kubernetesServiceAccounts: [serviceAccount] } });
+  const may = (podUid: string) => puller.mayUse({ podUid, image: `${IMAGE}:latest`, imageRef: ID });
+  assert.equal((await may('owner')).allowed, true);
+  assert.equal((await may('stranger')).allowed, false);
 });

@@ -60,6 +60,23 @@ test('asks at the same time share one request, bound to the pod; later ones are 
   assert.equal(await manager.get({ ...ask, podUid: 'u2' }), 'token-3');
 });
 
+test('a token for a plugin names its service account by UID, and tells nobody that it is due', async (t) => {
+  const due: string[] = [];
+  const { server, clock, manager } = await tokensBench(t, due);
+  const forPlugin = { ...ask, podUid: 'u9', audience: 'reg.io', serviceAccountUid: 'sa-1' };
+  assert.equal(await manager.get(forPlugin), 'token-1');
+  assert.deepEqual((server.requestsOf(TOKENS)[0]?.body as { metadata: unknown }).metadata, { uid: 'sa-1' });
+  assert.equal(await manager.get({ ...forPlugin, serviceAccountUid: 'sa-2' }), 'token-2', 'the account was made anew');
+  assert.equal(await manager.get(forPlugin), 'token-1');
+  await manager.get({ ...ask, podUid: 'u8' });
+  clock.now = START + 0.9 * 3600_000;
+  // Whatever is asked next sets the timer anew: all that is due is told.
+  await manager.get({ ...ask, podUid: 'u7' });
+  await until(() => due.length > 0);
+  assert.deepEqual(due, ['u8']);
+  assert.equal(await manager.get(forPlugin), 'token-5');
+});
+
 test('a token is refreshed after 80 % of its life, or after a day', async (t) => {
   const { clock, manager } = await tokensBench(t);
   assert.equal(manager.dueBefore('u1'), null);

@@ -7,6 +7,7 @@ import fastify from 'fastify';
 import { pino } from 'pino';
 import { createCriClient } from '../../../cri/client/cri-client.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { resolveFeatureGates } from '../../../actors/configuration/feature-gates.ts';
 import { kubeletConfigurationSchema } from '../../../actors/configuration/kubelet-configuration.ts';
 import { listen } from '../../../actors/server/http-listener.ts';
 import { addStatsRoutes } from '../../../actors/stats/stats-routes.ts';
@@ -34,6 +35,7 @@ async function server(t: TestContext): Promise<{ sim: Bench; url: string; reader
   const stats = new StatsProvider({
     ...{ node: { nodeName: 'one', pods: () => [pod] }, cri, reader, log, now: () => NOW },
     config: kubeletConfigurationSchema.parse({ cgroupRoot: '/', podLogsDir: join(sim.dir, 'logs') }),
+    featureGates: resolveFeatureGates({}).gates,
     flags: { rootDir, runtimeCgroups: '' },
     machine: { ownCgroup: () => null },
   });

@@ -18,6 +18,7 @@ import type { NodeAddresses } from '../../../machines/node-object/node-addresses
 import { waitFor } from '../../containerd/agent/support/wait-for.ts';
 import { startFakeApiServer } from '../api/support/fake-api-server.ts';
 import { CsrSigner } from '../certificates/support/csr-signer.ts';
+import { resolveFeatureGates } from '../../../actors/configuration/feature-gates.ts';
 import { TestClock } from '../certificates/support/test-clock.ts';
 
 const lines: string[] = [];
@@ -29,6 +30,7 @@ async function serve(t: TestContext, wish: Wish = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'serving-tls-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const tls = await startServingTls({
+    featureGates: resolveFeatureGates({}).gates,
     flags: { certDir: join(folder, 'pki') },
     nodeName: 'node1',
     addresses: () => [],
@@ -47,7 +49,6 @@ async function serve(t: TestContext, wish: Wish = {}) {
         webhook: { enabled: true, cacheTTL: 1 },
         anonymous: { enabled: false },
       },
-      featureGates: {},
       ...wish.config,
     },
   });
@@ -127,7 +128,10 @@ async function configured(t: TestContext, featureGates = {}) {
     }
   };
   put(await makeSelfSigned('first', Date.now()));
-  const served = await serve(t, { config: { tlsCertFile: crt, tlsPrivateKeyFile: key, featureGates } });
+  const served = await serve(t, {
+    config: { tlsCertFile: crt, tlsPrivateKeyFile: key },
+    featureGates: resolveFeatureGates(featureGates).gates,
+  });
   const name = async () => (await served.look()).leaf.subject.slice(3).replace(/@.*/, '');
   return { ...served, put, name, crt, key };
 }

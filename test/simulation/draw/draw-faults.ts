@@ -68,7 +68,13 @@ function drawFault(random: Random, until: number, shards: number): Fault {
     case 3:
       return { kind: 'runtime-restart', keepContainers: random.chance(0.7), ...span(60) };
     case 4:
-      return { kind: 'not-ready', condition: random.pick(['RuntimeReady', 'NetworkReady']), ...span(180) };
+      // Now and then while the first pods come.
+      return {
+        kind: 'not-ready',
+        condition: random.pick(['RuntimeReady', 'NetworkReady']),
+        ...span(180),
+        ...(random.chance(0.4) && { from: random.between(0, 2) * SECOND }),
+      };
     case 5:
       return { kind: 'events', how: random.pick(['off', 'lost', 'late']), ...span(300) };
     case 6:
@@ -114,6 +120,6 @@ function drawFault(random: Random, until: number, shards: number): Fault {
     default:
       return random.chance(0.4)
         ? { kind: 'clock', from, by: random.pick([-5 * MINUTE, -30 * SECOND, 30 * SECOND, 5 * MINUTE, 60 * MINUTE]) }
-        : { kind: 'agent-crash', torn: false, journalLost: false, ...span(30) };
+        : { kind: 'agent-stop', ...span(30) };
   }
 }

@@ -87,6 +87,7 @@ function drawChanges(random: Random, pods: readonly PodPlan[], until: number): C
       });
     }
     if (random.chance(0.15)) changes.push({ at: soon(), do: 'label', pod: key });
+    if (random.chance(0.1)) changes.push({ at: soon(), do: 'refresh', pod: key });
     if (random.chance(0.05) && source === 'api')
       changes.push({ at: soon(), do: 'deadline', pod: key, seconds: random.pick([1, 60, 600]) });
     for (let i = random.chance(0.3) ? random.between(1, 3) : 0; i > 0; i--) {

@@ -10,6 +10,9 @@ export const IMAGES = {
   bad: ['registry/none:1'],
 } as const;
 
+/** Name of a volume that keeps its pod from starting for ever. */
+export const ODD_VOLUME = 'odd';
+
 const SECOND = 1_000;
 const MINUTE = 60_000;
 
@@ -74,9 +77,16 @@ export function drawPod(
     ...(initContainers.length > 0 && { initContainers }),
     containers,
   };
+  if (place.source === 'api' && random.chance(0.02)) withOddVolume(spec);
   keepSleepsShort(spec);
   const finalizers = place.source === 'api' && random.chance(0.1) ? ['example.com/kept'] : undefined;
   return { ...place, namespace: 'default', spec, fates, ...(finalizers && { finalizers }) };
+}
+
+/** A volume that this node cannot set up. */
+function withOddVolume(spec: PodSpec): void {
+  spec.volumes?.push({ name: ODD_VOLUME, nfs: { server: 'nowhere', path: '/' } });
+  spec.containers[0]?.volumeMounts?.push({ name: ODD_VOLUME, mountPath: '/odd' });
 }
 
 /** The API server refuses a preStop that sleeps as long as the grace period. */

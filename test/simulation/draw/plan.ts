@@ -23,6 +23,8 @@ export type Fault =
   | (Window & { kind: 'host'; how: 'fail' | 'lost' | 'slow'; code: string; chance: number; effects: string[] })
   | (Window & { kind: 'journal-full' })
   | (Window & { kind: 'agent-crash'; torn: boolean; journalLost: boolean })
+  /** The agent is ended as it ends itself, and started again. */
+  | (Window & { kind: 'agent-stop' })
   | { kind: 'worker-crash'; from: number; shard: number }
   /** The agent ends right after it has written that it would carry out such an effect, before it does, or right after. */
   | (Window & { kind: 'crash-at-effect'; effect: string; count: number; done: boolean })
@@ -60,6 +62,8 @@ export type Change =
   | { at: number; do: 'delete'; pod: string; grace: number | null }
   | { at: number; do: 'image'; pod: string; container: string; image: string }
   | { at: number; do: 'label'; pod: string }
+  /** What its volumes show has changed. */
+  | { at: number; do: 'refresh'; pod: string }
   | { at: number; do: 'deadline'; pod: string; seconds: number }
   /** A static pod's file is put back after it was removed. */
   | { at: number; do: 'restore'; pod: string }

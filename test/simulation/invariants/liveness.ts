@@ -1,5 +1,5 @@
 import type { Pod } from '../../../machines/protocol/api-types.ts';
-import { IMAGES } from '../draw/draw-pod.ts';
+import { IMAGES, ODD_VOLUME } from '../draw/draw-pod.ts';
 import type { PodPlan } from '../draw/plan.ts';
 import type { ContainerSpec } from '../draw/pod-spec.ts';
 import type { Ground, Rule } from './rule.ts';
@@ -80,6 +80,7 @@ function phasesOf(plan: PodPlan, disturbed: boolean, shown: Pod): string[] {
     ...(deadline ? ['Failed'] : []),
     ...(disturbed ? ['Succeeded', 'Failed', 'Running', 'Pending'] : []),
   ];
+  if (spec.volumes?.some(({ name }) => name === ODD_VOLUME) === true) return either('Pending');
   const never = spec.restartPolicy === 'Never';
   for (const init of spec.initContainers ?? []) {
     const fate = fateOf(plan, init);

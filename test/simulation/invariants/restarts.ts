@@ -37,9 +37,13 @@ export const backOff: Rule = {
       on: (fact) => {
         const over = endedLives(fact, world);
         if (over !== null) for (const key of [...starts.keys()]) if (over(key.split('/')[0] ?? '')) starts.delete(key);
-        if (fact.f !== 'container' || fact.change !== 'started') return;
         const { now } = world.time;
-        const key = `${fact.uid}/${fact.record.metadata.name}`;
+        // An agent that starts without what the last one remembered begins anew (kubelet always does).
+        if (fact.f === 'agent' && fact.change === 'started' && world.memoryLostSince(now - WINDOW_MS)) starts.clear();
+        if (fact.f !== 'container' || fact.change !== 'started') return;
+        // Another definition is another loop (kubelet's back-off goes by the container's hash).
+        const { metadata, config } = fact.record;
+        const key = `${fact.uid}/${metadata.name}/${config.image?.image ?? ''}`;
         const recent = [...(starts.get(key) ?? []), now].filter((at) => at > now - WINDOW_MS);
         starts.set(key, recent);
         if (recent.length > MOST_STARTS) say(`${key} started ${recent.length} times within ${WINDOW_MS / 1000} s`);

@@ -26,19 +26,27 @@ export const startOrder: Rule = {
 export const stopOrder: Rule = {
   name: 'sidecars end last',
   source: 'KEP-753: sidecars are terminated after all containers, in reverse order, within the grace period',
-  begin: (ground) => ({
-    on: (fact) => {
-      if (fact.f !== 'effect' || fact.effect.type !== 'cri.StopContainer') return;
-      const pod = ground.book.pods.get(fact.uid);
-      const stopped = ground.book.containers.get(fact.effect.params.containerId);
-      const termination = pod?.context.termination;
-      if (stopped === undefined || termination === null || termination === undefined) return;
-      // Of an orphan nobody knows any more which containers are sidecars.
-      if (pod?.context.source === 'orphan') return;
-      const left = termination.since + termination.graceSeconds * 1000 - ground.world.time.wall();
-      if (left > 0) checkTurn(ground, fact.uid, stopped.name);
-    },
-  }),
+  begin: (ground) => {
+    /** Containers whose end had begun before their pod's, for a reason of their own: a probe, another definition. */
+    const endingAlone = new Set<string>();
+    return {
+      on: (fact) => {
+        if (fact.f !== 'effect' || fact.effect.type !== 'cri.StopContainer') return;
+        const { containerId } = fact.effect.params;
+        const pod = ground.book.pods.get(fact.uid);
+        const stopped = ground.book.containers.get(containerId);
+        const termination = pod?.context.termination;
+        if (termination === null) endingAlone.add(containerId);
+        if (stopped === undefined || termination === null || termination === undefined) return;
+        // Of an orphan nobody knows any more which containers are sidecars.
+        if (pod?.context.source === 'orphan') return;
+        // It has its signal already; that it is stopped again with the pod's shorter grace puts nothing out of order.
+        if (endingAlone.has(containerId)) return;
+        const left = termination.since + termination.graceSeconds * 1000 - ground.world.time.wall();
+        if (left > 0) checkTurn(ground, fact.uid, stopped.name);
+      },
+    };
+  },
 };
 
 function checkTurn({ world, book, say }: Ground, uid: string, name: string): void {

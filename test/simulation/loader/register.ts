@@ -11,13 +11,16 @@ const redirected: Readonly<Record<string, string>> = {
 };
 const stepModule = pathToFileURL(join(root, 'machines/pod/pod-step.ts')).href;
 const watchedSteps = pathToFileURL(join(here, 'world/watched-steps.ts')).href;
+const placeModule = pathToFileURL(join(root, 'machines/machine-step/step.ts')).href;
+const watchedPlaces = pathToFileURL(join(here, 'world/watched-places.ts')).href;
+const ofTests = pathToFileURL(here).href;
 const shard = pathToFileURL(join(root, 'actors/shard/shard.ts')).href;
 
 let registered = false;
 
 /**
  * From now on modules of the agent get `node:timers/promises` of virtual time, and the shard its steps through
- * `world/watched-steps.ts`. With the name of a mutation, that rule is broken in the source as it is loaded.
+ * `world/watched-steps.ts`; all machines step through `world/watched-places.ts`. With the name of a mutation, that rule is broken in the source as it is loaded.
  * To be called before anything of the agent is imported.
  *
  * @throws Error when the mutation's text is not in its file any more
@@ -35,6 +38,8 @@ export function registerSimulationHooks(mutation?: string): void {
         return { url: target, shortCircuit: true };
       const resolved = next(specifier, context);
       if (resolved.url === stepModule && context.parentURL === shard) return { ...resolved, url: watchedSteps };
+      if (resolved.url === placeModule && context.parentURL?.startsWith(ofTests) === false)
+        return { ...resolved, url: watchedPlaces };
       return resolved;
     },
     load: (url, context, next) => {

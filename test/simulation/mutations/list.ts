@@ -29,6 +29,22 @@ export const mutations: readonly Mutation[] = [
     seed: 8,
   },
   {
+    name: 'other-stop-goes-on',
+    breaks: 'a container that is stopped for another reason keeps its longer grace when its pod is deleted',
+    file: 'machines/pod/termination.ts',
+    from: '(stopping && (again || tooLong))',
+    to: '(stopping && again)',
+    seed: 1312173035,
+  },
+  {
+    name: 'waiting-pod-leaves-remains',
+    breaks: 'what runs of a pod that is removed while it waits for its name is left alone',
+    file: 'actors/supervisor/supervisor.ts',
+    from: 'if (this.options.held?.(uid) === true) this.options.observe?.(uid);',
+    to: 'if (this.options.held?.(uid) === undefined) this.options.observe?.(uid);',
+    seed: 700074,
+  },
+  {
     name: 'no-grace',
     breaks: 'containers of a pod that ends are killed at once',
     file: 'machines/pod/termination.ts',

@@ -3,19 +3,23 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { pinnedPlans } from '../run/saved-plan.ts';
 import { mutations } from './list.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const start = join(root, 'test/simulation/run/start.ts');
 
-/** Runs seeds with a rule broken until one fails. */
-function simulate(mutation: string, seed: number): Promise<{ code: number; output: string }> {
-  const args = [start, '--seed', String(seed), '--seeds', '60', '--stop', '--no-shrink', '--no-keep'];
+/** Simulates with a rule broken until a seed fails. */
+function simulate(mutation: string, ...args: string[]): Promise<{ code: number; output: string }> {
   const env = { ...process.env, ACTORLET_MUTATION: mutation };
   return new Promise((resolve) => {
-    execFile(process.execPath, args, { env, timeout: 240_000 }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code ?? 1), output: stdout + stderr });
-    });
+    execFile(
+      process.execPath,
+      [start, '--stop', '--no-shrink', '--no-keep', ...args],
+      { env, timeout: 300_000 },
+      (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : Number(error.code ?? 1), output: stdout + stderr }),
+    );
   });
 }
 
@@ -27,10 +31,21 @@ test('each mutation is a change of a text that stands once in its file', () => {
   assert.equal(new Set(mutations.map(({ name }) => name)).size, mutations.length);
 });
 
-for (const { name, breaks, seed } of mutations) {
-  test(`the simulation finds that ${breaks}`, async () => {
-    const { code, output } = await simulate(name, seed);
-    assert.equal(code, 1, output);
-    assert.match(output, /^seed \d+: /m);
-  });
-}
+test('the simulation finds each broken rule', { concurrency: 2 }, async (t) => {
+  const found = mutations.map(({ name, breaks, seed }) =>
+    t.test(breaks, async () => {
+      const { code, output } = await simulate(name, '--seed', String(seed), '--seeds', '60');
+      assert.equal(code, 1, output);
+      assert.match(output, /^seed \d+: /m);
+    }),
+  );
+  const pinned = [...pinnedPlans()].flatMap(([plan, { mutation, file }]) =>
+    mutation === undefined
+      ? []
+      : t.test(`the pinned plan ${plan} finds ${mutation}`, async () => {
+          const { code, output } = await simulate(mutation, '--plan', file);
+          assert.equal(code, 1, output);
+        }),
+  );
+  await Promise.all([...found, ...pinned]);
+});

@@ -1,39 +1,28 @@
-import { containerMachine } from '../../../machines/container/container-machine.ts';
-import { podMachine } from '../../../machines/pod/pod-machine.ts';
-import { probeMachine } from '../../../machines/probe/probe-machine.ts';
 import type { Coverage } from './coverage.ts';
+import { possibleMoves } from './possible-moves.ts';
 
-interface Node {
-  key: string;
-  path: string[];
-  states: Record<string, Node>;
-}
-
-/** All leaf states of the machines that the simulation looks at, as `pod syncing.running`. */
+/** All innermost states of the node's machines, as `pod syncing.running`. */
 export function allStates(): string[] {
-  const machines = { pod: podMachine, container: containerMachine, probe: probeMachine } as unknown as Record<
-    string,
-    { root: Node }
-  >;
-  return Object.entries(machines).flatMap(([name, { root }]) => leaves(root).map((path) => `${name} ${path}`));
+  return [...possibleMoves()].flatMap(([machine, { states }]) => states.map((state) => `${machine} ${state}`));
 }
 
-function leaves({ states, path }: Node): string[] {
-  const children = Object.values(states);
-  return children.length === 0 ? [path.join('.')] : children.flatMap(leaves);
-}
-
-/** What was reached, in a few lines or in full. */
+/** What was reached and what was not, in a few lines; in full with how often, and each transition that was not. */
 export function coverageText(coverage: Coverage, full: boolean): string {
-  const all = allStates();
-  const missed = all.filter((state) => !coverage.states.has(state));
-  const lines = [
-    `states: ${all.length - missed.length} of ${all.length}${missed.length > 0 ? `; not reached: ${missed.join(', ')}` : ''}`,
-    `transitions: ${coverage.transitions.size}`,
-    `faults: ${[...coverage.faults.keys()].sort().join(', ') || 'none'}`,
-  ];
-  if (full)
-    for (const part of [coverage.states, coverage.transitions, coverage.faults])
-      for (const [name, count] of [...part].sort(([a], [b]) => (a < b ? -1 : 1))) lines.push(`  ${count}\t${name}`);
+  const possible = possibleMoves();
+  const lines = [...possible].map(([machine, { states, moves }]) => {
+    const unseen = states.filter((state) => !coverage.states.has(`${machine} ${state}`));
+    const taken = moves.filter((move) => coverage.transitions.has(`${machine} ${move}`));
+    return (
+      `${machine}: ${states.length - unseen.length} of ${states.length} states` +
+      `${unseen.length > 0 ? ` (not ${unseen.join(', ')})` : ''}, ${taken.length} of ${moves.length} transitions`
+    );
+  });
+  lines.push(`faults: ${[...coverage.faults.keys()].sort().join(', ') || 'none'}`);
+  if (!full) return lines.join('\n');
+  for (const part of [coverage.states, coverage.transitions, coverage.faults])
+    for (const [name, count] of [...part].sort(([a], [b]) => (a < b ? -1 : 1))) lines.push(`  ${count}\t${name}`);
+  for (const [machine, { moves }] of possible)
+    for (const move of moves)
+      if (!coverage.transitions.has(`${machine} ${move}`)) lines.push(`  never\t${machine} ${move}`);
   return lines.join('\n');
 }

@@ -3,12 +3,16 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { drawPlan } from '../draw/draw-plan.ts';
 import type { Plan } from '../draw/plan.ts';
+import type { Fact } from '../world/facts.ts';
 import { Coverage } from './coverage.ts';
 import { coverageText } from './coverage-text.ts';
 import { runInScratch } from './in-scratch.ts';
+import { readPlan } from './saved-plan.ts';
 import { shrink } from './shrink.ts';
+import { traceLine } from './trace.ts';
 
 const USAGE = `usage: bin/simulate [--seeds N] [--seed S] [--hours H] [--calm] [--coverage]
+       bin/simulate --plan FILE [--trace [UID]]
 
 Runs the node in virtual time from seeds, each a workload with faults, and looks after each step whether all rules hold.
 
@@ -17,6 +21,8 @@ Runs the node in virtual time from seeds, each a workload with faults, and looks
   --hours H    virtual hours of each run (default 2)
   --calm       no faults
   --coverage   print every state, transition and fault that was reached, with how often
+  --plan FILE  run the schedule of this file (as a failure leaves it) instead of drawing some
+  --trace ALL  print what happens; of one pod with its UID
   --stop       end at the first seed that fails
   --no-keep    on failure keep no journal
   --no-shrink  on failure do not look for the shortest schedule that still fails
@@ -36,6 +42,8 @@ export async function main(args: string[]): Promise<number> {
       stop: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: true },
       shrink: { type: 'boolean', default: true },
+      plan: { type: 'string' },
+      trace: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -43,17 +51,23 @@ export async function main(args: string[]): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
-  const count = Number(values.seeds);
-  const first = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
+  const given = values.plan === undefined ? null : readPlan(values.plan).plan;
+  const count = given === null ? Number(values.seeds) : 1;
+  const first = given?.seed ?? (values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed));
   const hours = Number(values.hours);
+  const { trace } = values;
+  const onFact = (fact: Fact, at: number): void => {
+    const line = traceLine(fact, at);
+    if (line !== null && (trace === 'ALL' || !('uid' in fact) || fact.uid === trace)) print(line);
+  };
   const coverage = new Coverage();
   let virtualMs = 0;
   let messages = 0;
   let failed = 0;
   const before = process.cpuUsage();
   for (let seed = first; seed < first + count; seed++) {
-    const plan = drawPlan(seed, { hours, faults: !values.calm });
-    const result = await runInScratch(plan);
+    const plan = given ?? drawPlan(seed, { hours, faults: !values.calm });
+    const result = await runInScratch(plan, trace === undefined ? {} : { onFact });
     virtualMs += result.virtualMs;
     messages += result.messages;
     coverage.add(result.coverage);

@@ -6,6 +6,7 @@ import type { Plan } from '../draw/plan.ts';
 import { Book } from '../invariants/book.ts';
 import { rules } from '../invariants/rules.ts';
 import type { Fact } from '../world/facts.ts';
+import { listenToPlaces } from '../world/watched-places.ts';
 import { World } from '../world/world.ts';
 import { Coverage } from './coverage.ts';
 
@@ -39,6 +40,8 @@ export interface RunOptions {
   replay?: boolean;
   /** Go on after a rule was broken; otherwise the run ends there. */
   goOn?: boolean;
+  /** Hears of each fact, with the ms since the start. */
+  onFact?: (fact: Fact, at: number) => void;
 }
 
 /** Runs a plan in this thread, from its first to its last virtual moment. */
@@ -51,7 +54,7 @@ export function runPlan(plan: Plan, options: RunOptions): RunResult {
     dir: options.dir,
     jumps: options.jumps,
     onFact: (fact) => {
-      if (fact.f === 'step') coverage.step(fact.before, fact.after);
+      options.onFact?.(fact, world.time.now);
       book.take(fact);
       for (const listener of listeners) listener(fact);
     },
@@ -67,6 +70,7 @@ export function runPlan(plan: Plan, options: RunOptions): RunResult {
     if (on !== undefined) listeners.push(on);
     if (end !== undefined) ends.push(end);
   }
+  listenToPlaces((machine, from, _event, to) => coverage.move(machine, from, to));
   try {
     world.run(() => {
       if (violations.length === 0 || options.goOn === true) for (const end of ends) end();
@@ -76,6 +80,8 @@ export function runPlan(plan: Plan, options: RunOptions): RunResult {
       'the run comes to its end',
       error instanceof Error ? (error.stack ?? error.message) : String(error),
     );
+  } finally {
+    listenToPlaces(null);
   }
   const journals = world.journals.filter((dir) => existsSync(dir));
   let messages = 0;

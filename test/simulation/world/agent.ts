@@ -2,12 +2,14 @@ import { appendFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { PodAllocations } from '../../../actors/admission/pod-allocations.ts';
+import type { ApiClient } from '../../../actors/api/api-client.ts';
 import { EventRecorder } from '../../../actors/events/event-recorder.ts';
 import { ImagePuller } from '../../../actors/images/image-puller.ts';
 import { restoreMemory } from '../../../actors/journal/restore-memory.ts';
 import type { Metrics } from '../../../actors/metrics/metrics-registry.ts';
 import { MirrorPods } from '../../../actors/mirror-pods/mirror-pods.ts';
 import type { Cluster } from '../../../actors/node/cluster.ts';
+import { ClockWatch } from '../../../actors/node/clock-watch.ts';
 import { handleFromShard } from '../../../actors/node/from-shard.ts';
 import type { FromShardParts } from '../../../actors/node/from-shard.ts';
 import { NodeState } from '../../../actors/node/node-state.ts';
@@ -19,6 +21,7 @@ import { listenToEvents } from '../../../actors/pleg/evented-pleg.ts';
 import type { ListedPod } from '../../../actors/pleg/observe-pod.ts';
 import { Pleg } from '../../../actors/pleg/pleg.ts';
 import { EVENTED_RATE, GENERIC_RATE } from '../../../actors/pleg/relist-rate.ts';
+import type { RelistRate } from '../../../actors/pleg/relist-rate.ts';
 import { RuntimeWatch } from '../../../actors/runtime-state/runtime-watch.ts';
 import type { FromShard } from '../../../actors/shard/shard-protocol.ts';
 import { parseManifest } from '../../../actors/sources/parse-manifest.ts';
@@ -63,7 +66,7 @@ const LOADED_MS = 200;
 const HOUSEKEEPING_MS = 2_000;
 
 /**
- * One life of the agent, wired as `actors/node/node.ts` and `cluster.ts` do: its real parts over the world's edges. What
+ * One life of the agent, wired as `actors/node` does (`wire-parts.ts`, `start-order.ts`, `cluster.ts`): its real parts over the world's edges. What
  * is left out: servers, metrics of workers, admission, the Node object and lease, events to the API, objects and tokens.
  */
 export class Agent {
@@ -84,6 +87,7 @@ export class Agent {
   private sources: PodSources | null = null;
   private listed: ReadonlyMap<string, ListedPod> = new Map();
   private workersMade = 0;
+  private registered = false;
 
   constructor(options: AgentOptions) {
     this.options = options;
@@ -143,7 +147,7 @@ export class Agent {
         runtime: this.runtimeWatch.state,
         plegError: this.pleg.unhealthy(),
         sourcesReady: this.supervisor.context.sourcesReady,
-        registered: true,
+        registered: this.registered,
       }),
       carryOut: (order) => {
         time.busy();
@@ -225,12 +229,15 @@ export class Agent {
     this.resync = new Resync({ supervisor: this.supervisor, periodMs: plan.node.syncFrequencyMs, now });
   }
 
-  /** The regular looks of a part are ticks, also after one that found something to do. */
+  /**
+   * The regular looks of a part are ticks, also after one that found something to do; but not rare ones, which may be the
+   * first to see what no event told.
+   */
   private ticking(part: object): void {
     const { time } = this.options.edges;
-    const methods = part as { schedule: () => void };
+    const methods = part as { schedule: () => void; rate?: RelistRate };
     const schedule = methods.schedule.bind(part);
-    methods.schedule = () => time.as(this.owner, true, schedule);
+    methods.schedule = () => time.as(this.owner, methods.rate !== EVENTED_RATE, schedule);
   }
 
   /** Starts as the real node does; the first steps take some virtual time. */
@@ -259,6 +266,16 @@ export class Agent {
   readFiles(): void {
     const { edges } = this.options;
     edges.time.after(50, this.owner, () => this.takeFiles(), false);
+  }
+
+  /** Objects that volumes of this pod show have changed. */
+  refresh(uid: string): void {
+    this.supervisor.tell(uid, { type: 'pod.refresh', at: this.options.edges.time.wall() });
+  }
+
+  /** It is told to end, and says so; to be killed right after, as its workers end when it does. */
+  tellEnd(): void {
+    if (this.owner.alive) this.nodeState.stop();
   }
 
   /** `kill -9`. Its journal stays as it is; `torn`: half a line stands at its end. */
@@ -307,6 +324,7 @@ export class Agent {
     await time.as(this.owner, true, () => this.pleg.start());
     time.as(this.owner, true, () => {
       this.nodeState.watch();
+      if (plan.faults.some(({ kind }) => kind === 'clock')) this.watchClock();
       this.resync.start();
       this.housekeeping();
     });
@@ -342,6 +360,33 @@ export class Agent {
     this.nodeState.look();
     this.takeFiles();
     this.reflector.start();
+    void this.register(edges.api.client(this.owner));
+  }
+
+  /** As long as the API server has not answered it cannot have the node's object. */
+  private async register(api: ApiClient): Promise<void> {
+    const { time } = this.options.edges;
+    try {
+      await api.request({ method: 'GET', on: { group: '', version: 'v1', resource: 'nodes' }, name: NODE_NAME });
+      this.registered = true;
+      this.nodeState.look();
+    } catch {
+      time.after(1_000, this.owner, () => void this.register(api), false);
+    }
+  }
+
+  private watchClock(): void {
+    const { log, edges } = this.options;
+    const now = (): number => edges.time.wall();
+    new ClockWatch({
+      log,
+      now,
+      steady: () => edges.time.now,
+      onSetBack: (byMs) => {
+        edges.time.busy();
+        this.supervisor.broadcast({ type: 'clock.steppedBack', at: now(), byMs });
+      },
+    });
   }
 
   private takeFiles(): void {

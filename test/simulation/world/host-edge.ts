@@ -35,7 +35,15 @@ export class HostEdge {
     const { faults } = this.options;
     const fault = faults.strikes('host', ({ effects }) => effects.includes('*') || effects.includes(effect.type));
     await this.pass(fault?.how === 'slow' ? 15_000 : 2);
-    const failure = Object.assign(new Error(`${fault?.code ?? ''}: a fault of the simulation`), { code: fault?.code });
+    let text = `${fault?.code ?? ''}: a fault of the simulation`;
+    if (fault?.how === 'fail' && effect.type === 'host.SetUpVolumes') {
+      // Those before the one that fails are set up (actors/host/volumes.ts).
+      const { volumes } = effect.params;
+      const at = this.options.time.now % Math.max(1, volumes.length);
+      this.act({ ...effect, params: { ...effect.params, volumes: volumes.slice(0, at) } }, uid);
+      text = `MountVolume.SetUp failed for volume "${volumes[at]?.name ?? ''}" : ${text}`;
+    }
+    const failure = Object.assign(new Error(text), { code: fault?.code });
     if (fault?.how === 'fail') throw failure;
     const result = this.act(effect, uid);
     if (fault?.how === 'lost') throw failure;

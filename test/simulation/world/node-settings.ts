@@ -1,3 +1,4 @@
+import { ALL_BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 import type { Plan } from '../draw/plan.ts';
 
@@ -34,6 +35,6 @@ export function nodeSettings(plan: Plan): NodeSettings {
     imagePullProgressDeadlineMs: 60_000,
     runtimeFeatures: { recursiveReadOnlyMounts: true, userNamespaces: true, supplementalGroupsPolicy: true },
     cluster: true,
-    behaviour: [],
+    behaviour: [...ALL_BEHAVIOUR],
   };
 }

@@ -56,6 +56,8 @@ const LOOKS: ReadonlySet<string> = new Set<Method>(['status', 'version', 'listPo
 /** As the real client: how long a call is repeated while the runtime is away, and the pause between, ms. */
 const RETRY_MS = 1_500;
 const PAUSE_MS = 100;
+/** When a pull that makes no progress is ended by the runtime (containerd's `image_pull_progress_timeout`), ms. */
+const STUCK_PULL_MS = 300_000;
 
 /** The simulated runtime's own logic behind clients of the agent's interface; a wire that can be slow, lost or cut lies between. */
 export class RuntimeEdge {
@@ -199,7 +201,12 @@ export class RuntimeEdge {
       if (options.signal?.aborted === true) return aborted();
       options.signal?.addEventListener('abort', aborted, { once: true });
       this.pending.add(pending);
-      if (fault?.how === 'hang') return;
+      if (fault?.how === 'hang') {
+        // The agent gives a pull no deadline; the runtime does.
+        if (method === 'pullImage')
+          time.after(STUCK_PULL_MS, owner, () => refuse(new CriError(rpc, 'Canceled', 'context canceled')));
+        return;
+      }
       const answered = (error: ServiceError | null, answer: unknown): void => {
         const back = this.latency(rpc, 'back') + (fault?.how === 'slow' ? this.latency(rpc, 'slow', 20_000) : 0);
         time.after(back, owner, () => {

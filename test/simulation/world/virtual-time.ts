@@ -206,12 +206,15 @@ export class VirtualTime {
     Math.random = random;
     const unhandled = (error: unknown) => this.onError(this.owner, error);
     process.on('unhandledRejection', unhandled);
+    // What a microtask throws goes nowhere else.
+    process.on('uncaughtException', unhandled);
     return () => {
       const { performanceNow, random: ownRandom, ...globals } = real;
       Object.assign(globalThis, globals);
       globalThis.performance.now = performanceNow;
       Math.random = ownRandom;
       process.off('unhandledRejection', unhandled);
+      process.off('uncaughtException', unhandled);
     };
   }
 

@@ -21,11 +21,18 @@ export class Workload {
   private readonly manifests = new Map<string, string>();
   private readonly edges: Edges;
   private readonly onFiles: () => void;
+  private readonly onObjects: (uid: string) => void;
 
-  constructor(plans: readonly PodPlan[], edges: Edges, onFiles: () => void) {
+  /** `onFiles`: static pods' files have changed; `onObjects`: what volumes of that pod show has. */
+  constructor(
+    plans: readonly PodPlan[],
+    edges: Edges,
+    { onFiles, onObjects }: { onFiles: () => void; onObjects: (uid: string) => void },
+  ) {
     this.plans = new Map(plans.map((plan) => [plan.key, plan]));
     this.edges = edges;
     this.onFiles = onFiles;
+    this.onObjects = onObjects;
   }
 
   /** Manifests of all static pods, as their files have them now. */
@@ -75,7 +82,8 @@ export class Workload {
     const plan = this.plans.get(change.pod);
     if (plan === undefined || !this.born.has(plan.key)) return;
     this.edges.time.busy();
-    if (plan.source === 'file') this.changeFile(change, plan);
+    if (change.do === 'refresh') this.onObjects(this.uidOf(plan.key) ?? '');
+    else if (plan.source === 'file') this.changeFile(change, plan);
     else this.changeObject(change, plan);
   }
 

@@ -103,7 +103,10 @@ export class World {
       files: () => this.workload.files,
       tell,
     };
-    this.workload = new Workload(plan.pods, this.edges, () => this.agent?.readFiles());
+    this.workload = new Workload(plan.pods, this.edges, {
+      onFiles: () => this.agent?.readFiles(),
+      onObjects: (uid) => this.agent?.refresh(uid),
+    });
     this.stateDir = join(dir, 'state');
     this.journals = [join(dir, 'journal')];
     mkdirSync(this.stateDir, { recursive: true });
@@ -130,6 +133,15 @@ export class World {
       listenToSteps(null);
       restore();
     }
+  }
+
+  /** Was anything that agents remember kept from the journal, or taken from it, since then? */
+  memoryLostSince(at: number): boolean {
+    const { now } = this.time;
+    return this.plan.faults.some((fault) => {
+      if (fault.kind === 'journal-full') return fault.from <= now && fault.from + fault.for >= at;
+      return fault.kind === 'agent-crash' && fault.journalLost && fault.from <= now && fault.from >= at;
+    });
   }
 
   violation(rule: string, problem: string): void {
@@ -171,6 +183,12 @@ export class World {
       at(fault.from, () => {
         faults.count(fault);
         this.crash(fault.for, fault.torn, fault.journalLost);
+      });
+    for (const fault of faults.all('agent-stop'))
+      at(fault.from, () => {
+        faults.count(fault);
+        this.agent?.tellEnd();
+        this.crash(fault.for, false, false);
       });
     for (const fault of faults.all('worker-crash'))
       at(fault.from, () => {

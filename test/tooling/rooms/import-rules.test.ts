@@ -37,6 +37,11 @@ const offences: [file: string, source: string, rule: string][] = [
   ['bin/bad/test.ts', `import '../../test/bad/ok.ts';`, 'sources-never-import-test'],
   ['actors/bad/typescript.ts', `import ts from 'typescript'; export { ts };`, 'sources-no-dev-dependencies'],
   ['machines/bad/cycle-a.ts', `import { b } from './cycle-b.ts'; export const a = () => b;`, 'no-cycles'],
+  [
+    'machines/bad/type-cycle-a.ts',
+    `import type { B } from './type-cycle-b.ts'; export interface A { b: B }`,
+    'no-cycles',
+  ],
   ['machines/bad/lost.ts', `import './not-there.ts';`, 'no-unresolvable'],
 ];
 
@@ -57,6 +62,7 @@ const innocents: [file: string, source: string][] = [
   ['bin/bad/ok.ts', `import '../../actors/bad/ok.ts';`],
   ['test/bad/ok.ts', `import '../../bin/bad/ok.ts';`],
   ['machines/bad/cycle-b.ts', `import { a } from './cycle-a.ts'; export const b = () => a;`],
+  ['machines/bad/type-cycle-b.ts', `import type { A } from './type-cycle-a.ts'; export interface B { a: A }`],
 ];
 
 interface CruiseResult {
@@ -90,7 +96,7 @@ describe('import rules of the rooms', () => {
   }
 
   it('lets through what the rooms allow', () => {
-    // The two halves of the planted cycle name each other.
+    // The two halves of a planted cycle name each other.
     const files = new Set(innocents.map(([file]) => file).filter((file) => !file.includes('cycle')));
     assert.deepEqual(
       summary.violations.filter((violation) => files.has(violation.from)),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUSYBOX_IMAGE } from '../../../../cri/image-maker/own-images.ts';
 import { runs } from '../../../containerd/agent/support/test-pod.ts';
+import { waitFor } from '../../../containerd/agent/support/wait-for.ts';
 import { apiPod } from '../../support/manifests.ts';
 import { isReadyPod } from '../../support/seen-pods.ts';
 import { NODE } from '../support/api-fixture.ts';
@@ -25,7 +26,11 @@ export function debugScenarios(api: ApiFixture): void {
     const inside = await space.kubectl('exec', 'patient', '-c', 'doctor', '--', 'sh', '-c', 'echo within; hostname');
     assert.equal(inside, 'within\npatient\n');
     // with --target it sees the processes of the container
-    assert.equal(await space.kubectl('logs', 'patient', '-c', 'doctor'), 'looking\n1\n');
+    const said = await waitFor('its words', async () => {
+      const text = await space.kubectl('logs', 'patient', '-c', 'doctor');
+      return text.split('\n').length > 2 ? text : undefined;
+    });
+    assert.equal(said, 'looking\n1\n');
 
     const { kubectl } = api.cluster.plane();
     const argv = kubectl.argv(['-n', space.name, 'debug', '-it', 'patient', '-c', 'nurse', ...image, '--', 'sh']);

@@ -114,7 +114,7 @@ export function execScenarios(api: ApiFixture): void {
         const lost = exec('-i', '--', 'sh', '-c', `echo up; exec cat - /dev/null ${marker}`);
         await lost.waitFor(/up/);
         await lost.kill();
-        const look = `for i in $(seq 100); do ps | grep -q "[c]at - /dev/null ${marker}" || { echo gone; exit; }; `;
+        const look = `for i in $(seq 350); do ps | grep -q "[c]at - /dev/null ${marker}" || { echo gone; exit; }; `;
         const gone = await exec('--', 'sh', '-c', `${look} usleep 200000; done; ps`).mustEnd();
         assert.match(gone.out, /gone/);
       });

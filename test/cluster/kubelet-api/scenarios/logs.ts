@@ -38,6 +38,8 @@ export function logScenarios(api: ApiFixture): void {
     });
     const logs = (...args: string[]) => space.kubectl('logs', 'talks', ...args);
     await waitFor('the last line', async () => ((await logs('-c', 'count')).includes('aside') ? true : undefined));
+    const began = async () => ((await logs('-c', 'twice')) !== '' ? true : undefined);
+    await waitFor('the first words of the second life', began);
     await sleep(1_500); // for --since
     const lines = Array.from({ length: 20 }, (_, i) => `line ${i + 1}\n`);
     const all = `${lines.join('')}aside\n`;
@@ -72,17 +74,20 @@ export function logScenarios(api: ApiFixture): void {
     const space = api.space();
     // 1,600 lines of 650 bytes, about 1 MB in ten seconds: more than one rotation
     const pad = 'x'.repeat(600);
-    const script = `i=0; while [ $i -lt 1600 ]; do i=$((i+1)); echo "$i ${pad}"; [ $((i % 16)) -ne 0 ] || usleep 100000; done; sleep 1`;
+    const script = `echo 0 waits; until [ -e /tmp/go ]; do usleep 100000; done; i=0; while [ $i -lt 1600 ]; do i=$((i+1)); echo "$i ${pad}"; [ $((i % 16)) -ne 0 ] || usleep 100000; done; sleep 1`;
     await space.create(apiPod('writes', [shell('c', script)], { nodeName: NODE, restartPolicy: 'Never' }));
     const pod = await space.waitPod('writes', 'running', (p) => p.status?.phase === 'Running');
     const follow = api.kubectl(['logs', '-f', 'writes']);
-    const { code, out, err } = await follow.mustEnd();
+    // a reader that comes after a rotation is not shown what was before it
+    await follow.waitFor(/^0 waits$/m);
+    await space.kubectl('exec', 'writes', '--', 'touch', '/tmp/go');
+    const { code, out, err } = await follow.mustEnd(170_000);
     assert.deepEqual([code, err], [0, '']);
     const numbers = out
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => Number(line.split(' ', 1)[0]));
-    const expected = Array.from({ length: 1600 }, (_, i) => i + 1);
+    const expected = Array.from({ length: 1601 }, (_, i) => i);
     const odd = numbers.findIndex((n, i) => n !== expected[i]);
     assert.ok(odd === -1, `at ${odd}: ${numbers.slice(Math.max(0, odd - 2), odd + 3).join(' ')}`);
     assert.equal(numbers.length, expected.length);

@@ -48,7 +48,7 @@ export class RawClient {
         ...headers,
         ...(method === 'GET' || method === 'HEAD' ? {} : { 'content-length': '0' }),
       };
-      const sent = request({ agent, host, port, method, path, headers: all, timeout: 30_000 }, (response) => {
+      const sent = request({ agent, host, port, method, path, headers: all, timeout: 90_000 }, (response) => {
         const chunks: Buffer[] = [];
         let bytes = 0;
         response.on('data', (chunk: Buffer) => {
@@ -73,7 +73,7 @@ export class RawClient {
         socket.destroy();
         resolve({ status: response.statusCode ?? 0, contentType: '', headers: {}, body: '' });
       });
-      sent.on('timeout', () => sent.destroy(new Error(`${method} ${path}: no answer for 30 s`)));
+      sent.on('timeout', () => sent.destroy(new Error(`${method} ${path}: no answer for 90 s`)));
       sent.on('error', reject);
       sent.end();
     });

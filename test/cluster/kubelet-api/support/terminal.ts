@@ -63,7 +63,6 @@ export class Terminal {
       `${String(pattern)} on the terminal`,
       async () => (pattern.test(await this.screen()) ? true : undefined),
       () => this.screen(),
-      60_000,
     );
   }
 

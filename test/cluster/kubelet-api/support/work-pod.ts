@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { shell } from '../../../containerd/agent/support/test-pod.ts';
+import { PATIENT, shell } from '../../../containerd/agent/support/test-pod.ts';
 import type { ContainerWish } from '../../../containerd/agent/support/test-pod.ts';
 import { clusterTool } from '../../support/cluster-tool.ts';
 import { apiPod } from '../../support/manifests.ts';
@@ -23,7 +23,7 @@ export async function workPod(name: string, nodeName: string, more: readonly Con
       'trap "kill $!; exit 0" TERM; echo ready; usleep 300000; echo trouble >&2; touch /tmp/told; sleep 100000 & wait $!',
     ),
     // Ready once its log has both lines.
-    readinessProbe: { exec: { command: ['test', '-e', '/tmp/told'] }, periodSeconds: 1 },
+    readinessProbe: { exec: { command: ['test', '-e', '/tmp/told'] }, periodSeconds: 1, ...PATIENT },
   };
   return apiPod(name, [main, echo, ...more], {
     nodeName,

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { ContainerStatus, Pod } from '../../../../machines/protocol/api-types.ts';
 
 /** `containerStatuses[]` entry of a container (init containers too). */
@@ -6,6 +7,21 @@ export function statusOf(pod: Pod, container: string): ContainerStatus {
   const found = all.find((c) => c.name === container);
   if (found === undefined) throw new Error(`no status of ${container} in ${JSON.stringify(pod.status)}`);
   return found;
+}
+
+/**
+ * Fails when a container that waited in its back-off has been restarted before that was over. A delay that has ended by
+ * itself meanwhile, as on a busy machine, is kept.
+ */
+export function assertDelayKept(waiting: Pod, later: Pod, container: string, delaySeconds: number): void {
+  const [was, is] = [statusOf(waiting, container), statusOf(later, container)];
+  if (is.restartCount === was.restartCount) return;
+  assert.equal(is.restartCount, was.restartCount + 1);
+  const ended = Date.parse(String(was.lastState?.terminated?.finishedAt));
+  const again = is.state?.running ?? is.state?.terminated ?? is.lastState?.terminated;
+  const pause = Date.parse(String(again?.startedAt)) - ended;
+  // both times are whole seconds
+  assert.ok(pause >= (delaySeconds - 1) * 1_000, `restarted ${pause} ms after its end`);
 }
 
 /** Runs, and all its containers are ready. */

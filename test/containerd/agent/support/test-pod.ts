@@ -1,5 +1,11 @@
 import { BUSYBOX_IMAGE } from '../../../../cri/image-maker/own-images.ts';
 
+/**
+ * For probes that must not fail: kubelet's default is one second, and an exec takes longer than that on a busy machine.
+ * A probe that timed out counts as failed.
+ */
+export const PATIENT = { timeoutSeconds: 60, failureThreshold: 30 };
+
 /** A container of a test's manifest; any field of `v1.Container`. */
 export type ContainerWish = Readonly<Record<string, unknown>> & { name: string };
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { restartsOf } from '../../agent/support/seen.ts';
 import type { TestNode } from '../../agent/support/test-node.ts';
-import { podOf, runs } from '../../agent/support/test-pod.ts';
+import { PATIENT, podOf, runs } from '../../agent/support/test-pod.ts';
 
 /** A pod that uses the root directory: an emptyDir, a hosts file, a termination log; with a probe each second. */
 export function diskPod(name: string): Record<string, unknown> {
-  const probe = { exec: { command: ['cat', '/e/ready'] }, periodSeconds: 1 };
+  const probe = { exec: { command: ['cat', '/e/ready'] }, periodSeconds: 1, ...PATIENT };
   const command = ['sh', '-c', 'touch /e/ready; trap "exit 0" TERM; while :; do sleep 0.1; done'];
   return podOf(name, [runs('a', { command, readinessProbe: probe, volumeMounts: [{ name: 'e', mountPath: '/e' }] })], {
     volumes: [{ name: 'e', emptyDir: { medium: 'Memory' } }],

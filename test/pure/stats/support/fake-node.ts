@@ -9,6 +9,7 @@ import {
 } from '../../../../cri/generated/runtime/v1/api.ts';
 import type { DeepPartial } from '../../../../cri/generated/runtime/v1/api.ts';
 import type { CgroupReader, CgroupReading } from '../../../../actors/cgroup-stats/cgroup-reading.ts';
+import { resolveFeatureGates } from '../../../../actors/configuration/feature-gates.ts';
 import { kubeletConfigurationSchema } from '../../../../actors/configuration/kubelet-configuration.ts';
 import { StatsProvider } from '../../../../actors/stats/stats-provider.ts';
 import type { StatsOptions } from '../../../../actors/stats/stats-options.ts';
@@ -153,6 +154,7 @@ export function fakeNode(wish: FakeNodeWish = {}) {
     node: { nodeName: 'one', pods: () => [] },
     // Only these calls are made; a call of another one would throw and fail the test.
     cri: cri as unknown as StatsOptions['cri'],
+    featureGates: resolveFeatureGates(config.featureGates).gates,
     ...{ reader, config, log: pino({ level: 'silent' }), now: () => NOW },
     flags: { rootDir: '/nowhere', runtimeCgroups: '' },
     machine: {

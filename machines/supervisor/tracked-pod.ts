@@ -1,0 +1,26 @@
+import type { Pod } from '../protocol/api-types.ts';
+import type { PodSource } from '../protocol/messages.ts';
+
+/** One pod as the supervisor tracks it (kubelet's pod worker, without its work). */
+export interface TrackedPod {
+  uid: string;
+  /** `namespace/name`: two pods of one full name never run at once. */
+  fullName: string;
+  pod: Pod;
+  source: PodSource | 'orphan';
+  shard: number;
+  /** `waiting`: for its predecessor of the same name; `started`: its actor lives. */
+  phase: 'waiting' | 'started';
+  /** Its source gave it up. */
+  terminating: boolean;
+  /** The node does not admit it: its actor only tells so. */
+  rejection?: Rejection;
+  /** It came back under the same UID while it was still terminating: start it anew afterwards. */
+  comeback: Pod | null;
+}
+
+/** Why a pod is not admitted: reason and message of its status and event (C9). */
+export interface Rejection {
+  reason: string;
+  message: string;
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import pino from 'pino';
+import { PodStore } from '../../../actors/status/pod-store.ts';
+import { Supervisor } from '../../../actors/supervisor/supervisor.ts';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import type { ObservedPod } from '../../../machines/protocol/observed.ts';
+import type { SupervisorMessage } from '../../../machines/supervisor/supervisor-context.ts';
+import type { PodConfigUpdate } from '../../../machines/sources/pod-config.ts';
+
+function supervisorThatHolds(held: string[]) {
+  const asked: string[] = [];
+  const posted: string[] = [];
+  const supervisor = new Supervisor({
+    shards: 1,
+    log: pino({ level: 'silent' }),
+    now: () => 5,
+    store: new PodStore(),
+    runtimeState: () => ({ runtimeReady: true, networkReady: true }),
+    held: (uid) => held.includes(uid),
+    observe: (uid) => asked.push(uid),
+    remembered: () => null,
+    post: (_shard, uid, { type }) => posted.push(`${uid} ${type}`),
+  });
+  return { supervisor, asked, posted };
+}
+
+/** All have the same full name, so that one waits for another. */
+const pod = (uid: string): Pod => ({ metadata: { uid, name: 'web', namespace: 'default' }, spec: { containers: [] } });
+const config = (op: PodConfigUpdate['op'], uid: string): SupervisorMessage => ({
+  type: 'config',
+  at: 1,
+  update: { op, source: 'file', pods: [pod(uid)] },
+});
+const seen = (uid: string): ObservedPod =>
+  ({
+    uid,
+    name: 'web',
+    namespace: 'default',
+    at: 2,
+    sandboxes: [{ id: 's', state: 'ready' }],
+    containers: [],
+  }) as unknown as ObservedPod;
+
+test('what an earlier agent left of a pod that was removed while it waited for its name is looked at, and taken down', () => {
+  const { supervisor, asked, posted } = supervisorThatHolds(['second']);
+  supervisor.take(config('ADD', 'first'));
+  supervisor.take(config('ADD', 'second'));
+  supervisor.take({ type: 'sourcesReady', at: 1 });
+  assert.deepEqual(posted, ['first pod.start']);
+  supervisor.take(config('REMOVE', 'second'));
+  assert.deepEqual(asked, ['second']);
+  supervisor.take({ type: 'seen', at: 2, observed: seen('second') });
+  assert.deepEqual(posted, ['first pod.start', 'second pod.start']);
+});
+
+test('a removed pod of which the runtime holds nothing is not looked at', () => {
+  const { supervisor, asked } = supervisorThatHolds([]);
+  supervisor.take(config('ADD', 'first'));
+  supervisor.take(config('ADD', 'second'));
+  supervisor.take(config('REMOVE', 'second'));
+  assert.deepEqual(asked, []);
+});
