@@ -77,7 +77,9 @@ export const criEffects: {
     return {};
   },
   'cri.ExecSync': async ({ containerId, cmd, timeoutSeconds }, { runtime }) => {
-    const { stdout, stderr, exitCode } = await runtime.execSync({ containerId, cmd, timeout: String(timeoutSeconds) });
+    // CRI knows whole seconds only; what is left of a grace period is none (a preStop hook that an earlier agent began)
+    const timeout = String(Math.ceil(timeoutSeconds));
+    const { stdout, stderr, exitCode } = await runtime.execSync({ containerId, cmd, timeout });
     return { exitCode, output: (Buffer.from(stdout).toString() + Buffer.from(stderr).toString()).slice(0, MAX_OUTPUT) };
   },
   'image.Status': async ({ image, runtimeHandler }, cri) => {

@@ -58,6 +58,8 @@ interface Worker {
   ready: Promise<void>;
   /** It has answered once. */
   loaded: boolean;
+  /** It takes another's place and has not been told of its pods yet. */
+  toldAnew: boolean;
 }
 
 /**
@@ -85,8 +87,14 @@ export class ShardPool {
     this.watch = setInterval(() => this.check(), CHECK_MS);
   }
 
+  /**
+   * Sends to a shard's worker. One that takes another's place hears of its pods when it is ready, all of them anew: what came
+   * before that would make it begin them twice, and its calls to the runtime with them.
+   */
   post(shard: number, message: ToShard): void {
-    this.workers[shard]?.port.postMessage(message);
+    const worker = this.workers[shard];
+    if (worker === undefined || (worker.toldAnew && (message.t === 'pod' || message.t === 'result'))) return;
+    worker.port.postMessage(message);
   }
 
   /** How much the workers log from now on (`--v`). */
@@ -122,6 +130,7 @@ export class ShardPool {
       abort,
       ready,
       loaded: false,
+      toldAnew: false,
       ended: Promise.resolve(),
     };
     port.on('message', (message: FromShard) => {
@@ -150,8 +159,10 @@ export class ShardPool {
     this.options.metrics.shardRestarts.inc({ shard: String(shard) });
     this.options.log.warn({ shard, reason }, 'Shard is replaced');
     const worker = this.launch(shard);
+    worker.toldAnew = true;
     this.workers[shard] = worker;
     void worker.ready.then(() => {
+      worker.toldAnew = false;
       if (!this.stopping) this.options.onReplaced(shard);
     });
   }

@@ -1,4 +1,4 @@
-import type { Pod } from '../../machines/protocol/api-types.ts';
+import type { Pod, PodStatus } from '../../machines/protocol/api-types.ts';
 import { CURRENT } from '../../machines/protocol/behaviour.ts';
 import type { PodSource } from '../../machines/protocol/messages.ts';
 import { mergePodStatus } from '../../machines/status/merge-pod-status.ts';
@@ -9,6 +9,15 @@ import { terminatedStatus } from '../../machines/status/terminated-status.ts';
 import { withoutCreated } from '../../machines/status/created-containers.ts';
 import type { PodReport } from '../shard/shard-protocol.ts';
 import type { ApiPod } from './api-pods.ts';
+
+/** All that a comparison with the API depends on: objects that are never changed in place, and plain values. */
+export interface Shown {
+  pod: Pod;
+  source: PodSource;
+  status: PodStatus;
+  state: string;
+  api: PodStatus;
+}
 
 /** What the manager knows of one pod besides the API's object. */
 export interface StatusEntry {
@@ -27,6 +36,8 @@ export interface StatusEntry {
   /** Failures in a row of this pod's requests, and when the next may go out. */
   failures: number;
   notBefore: number;
+  /** What was compared last and found alike; nothing is to be sent while all of it stays. */
+  shown: Shown | null;
   /** A patch that the server took without effect: it is not sent again. */
   moot: string;
   /** The final DELETE was answered. */
@@ -47,7 +58,8 @@ const CLEANED: ReadonlySet<string> = new Set(['terminated.kept', 'terminated.rem
  * canBeDeleted). Mirror pods are removed by {@link MirrorPods}.
  */
 export function nextStep(entry: StatusEntry, api: ApiPod, at: number): NextStep {
-  const step = patchFor(entry, api, at);
+  const step = isShown(entry, api) ? null : patchFor(entry, api, at);
+  if (step === null) noteShown(entry, entry, api);
   if (step !== null && (entry.moot === '' || JSON.stringify(step.patch) !== entry.moot)) return step;
   const over =
     entry.source === 'api' &&
@@ -58,9 +70,29 @@ export function nextStep(entry: StatusEntry, api: ApiPod, at: number): NextStep 
   return over ? { do: 'delete' } : null;
 }
 
+type Told = Pick<StatusEntry, 'pod' | 'source' | 'report'>;
+
+/** The API's object shows what is told, as was found when they were compared. */
+export function noteShown(entry: StatusEntry, { pod, source, report }: Told, api: ApiPod): void {
+  if (isShown(entry, api)) return;
+  entry.shown = { pod, source, status: report.status, state: report.state, api: api.status };
+}
+
+/** Time enters a patch only with something that the API does not show yet, so what was alike once stays alike. */
+function isShown({ shown, pod, source, report }: StatusEntry, api: ApiPod): boolean {
+  return (
+    shown !== null &&
+    shown.api === api.status &&
+    shown.status === report.status &&
+    shown.state === report.state &&
+    shown.pod === pod &&
+    shown.source === source
+  );
+}
+
 /** The patch that the API's object needs now, null when it shows what it should. */
 export function patchFor(
-  { pod, source, report }: Pick<StatusEntry, 'pod' | 'source' | 'report'>,
+  { pod, source, report }: Told,
   api: ApiPod,
   at: number,
 ): Extract<NextStep, { do: 'patch' }> | null {

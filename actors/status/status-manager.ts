@@ -10,7 +10,7 @@ import { ApiPods } from './api-pods.ts';
 import type { ApiPod } from './api-pods.ts';
 import { deleteNow, isGone, patchStatus } from './pod-requests.ts';
 import { backOffMs, isServerTrouble, ServerPause, TOO_LONG_MS } from './server-pause.ts';
-import { nextStep, patchFor } from './status-entry.ts';
+import { nextStep, noteShown, patchFor } from './status-entry.ts';
 import type { NextStep, StatusEntry } from './status-entry.ts';
 import { isMinor } from '../../machines/status/status-patch.ts';
 
@@ -113,6 +113,7 @@ export class StatusManager {
       inFlight: false,
       failures: 0,
       notBefore: 0,
+      shown: null,
       moot: '',
       deleted: false,
       forgotten: false,
@@ -262,6 +263,7 @@ export class StatusManager {
     // What the server did not take over now it will not take over the next time either.
     const left = answered && patchFor(told, answered, now());
     entry.moot = left ? JSON.stringify(left.patch) : '';
+    if (answered && !left) noteShown(entry, told, answered);
   }
 
   private async remove(entry: StatusEntry, api: ApiPod): Promise<void> {

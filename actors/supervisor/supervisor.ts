@@ -2,7 +2,9 @@ import { initialTransition } from 'xstate';
 import type { AnyMachineSnapshot } from 'xstate';
 import type { Logger } from 'pino';
 import { statePath, step } from '../../machines/machine-step/step.ts';
+import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
+import { isTerminalPhase } from '../../machines/status/phase.ts';
 import type { PodMemory } from '../../machines/protocol/memory.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
 import type {
@@ -75,6 +77,7 @@ export class Supervisor {
 
   /** Handles one message. */
   take(message: SupervisorMessage): void {
+    if (message.type === 'seen' && this.isOfTheFuture(message)) return;
     if (message.type === 'seen') {
       this.remember(message.observed);
       this.seenAtLast(message.observed.uid);
@@ -92,6 +95,16 @@ export class Supervisor {
     journal?.flush();
     journal?.rotateIfFull();
     if (message.type === 'sourcesReady') this.judgeCached();
+  }
+
+  /**
+   * The clock was set back after this look: by its time it would be newer than all that is done from now on, and what is
+   * made would seem to have vanished. The pod is looked at again.
+   */
+  private isOfTheFuture({ at, observed }: Extract<SupervisorMessage, { type: 'seen' }>): boolean {
+    if (observed.at <= at || this.options.observe === undefined) return false;
+    this.options.observe(observed.uid);
+    return true;
   }
 
   /** Closes the journal; nothing must be taken afterwards. */
@@ -189,14 +202,13 @@ export class Supervisor {
       case 'start': {
         store.set(order.pod);
         const { runtimeReady, networkReady } = this.options.runtimeState();
-        const memory =
-          store.reportOf(order.uid)?.memory ??
-          (this.forgotten.has(order.uid) ? null : this.options.remembered(order.uid));
+        const told = store.reportOf(order.uid);
+        const memory = told?.memory ?? (this.forgotten.has(order.uid) ? null : this.options.remembered(order.uid));
         const observed = this.cache.get(order.uid) ?? null;
         post(order.shard, order.uid, {
           type: 'pod.start',
           at: now(),
-          pod: order.pod,
+          pod: withPhase(order.pod, told?.status.phase),
           source: order.source,
           observed,
           memory,
@@ -218,4 +230,9 @@ export class Supervisor {
         break;
     }
   }
+}
+
+/** A terminal phase that a worker told before it died is final, though the pod that was given to it does not have it. */
+function withPhase(pod: Pod, told: string | undefined): Pod {
+  return isTerminalPhase(told) ? { ...pod, status: { ...pod.status, phase: told } } : pod;
 }

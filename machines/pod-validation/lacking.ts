@@ -54,3 +54,17 @@ export function* lacking(value: unknown, path = '', field = ''): Problems {
     if (key !== 'managedFields') yield* lacking(item, path === '' ? key : `${path}.${key}`, key);
   }
 }
+
+/** Would {@link lacking} name anything? */
+export function lacks(value: unknown, field = ''): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) {
+    for (const item of value) if (item === null || lacks(item, field)) return true;
+    return false;
+  }
+  const object = value as Record<string, unknown>;
+  const needed = NEEDED.get(field);
+  if (needed !== undefined) for (const name of needed) if (object[name] == null) return true;
+  for (const key of Object.keys(object)) if (key !== 'managedFields' && lacks(object[key], key)) return true;
+  return false;
+}

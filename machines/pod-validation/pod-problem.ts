@@ -1,8 +1,8 @@
 import type { Pod } from '../protocol/api-types.ts';
-import { lacking } from './lacking.ts';
+import { lacking, lacks } from './lacking.ts';
 import { POD_SHAPE } from './pod-shape.ts';
 import { invalid, problemText, required } from './problem.ts';
-import { readShape } from './shape.ts';
+import { fits, readShape } from './shape.ts';
 
 /** Names that lead out of the pod's folder, or that no plain object can hold. */
 const NO_FOLDERS = new Set(['.', '..', '__proto__']);
@@ -17,6 +17,7 @@ export function isPodUid(uid: string): boolean {
  * when it can. The API server, which has checked the rest, sends no such pod; a client in Go would fail to decode it.
  */
 export function podProblem(raw: unknown): string | undefined {
+  if (isUsable(raw)) return undefined;
   const { value, problems } = readShape(raw, POD_SHAPE);
   const pod = (value ?? {}) as Pod;
   const uid = pod.metadata?.uid ?? '';
@@ -26,4 +27,12 @@ export function podProblem(raw: unknown): string | undefined {
   if (!pod.spec?.containers?.length) problems.push(required('spec.containers'));
   if (problems.length === 0) problems.push(...lacking(raw));
   return problems.length === 0 ? undefined : problems.slice(0, 5).map(problemText).join('; ');
+}
+
+/** Almost all pods are: that is told without noting where something is. */
+function isUsable(raw: unknown): boolean {
+  if (!fits(raw, POD_SHAPE) || lacks(raw)) return false;
+  const { metadata, spec } = raw as Pod;
+  if (!metadata?.name || !metadata.namespace || !isPodUid(metadata.uid ?? '')) return false;
+  return (spec?.containers?.length ?? 0) > 0;
 }

@@ -73,6 +73,25 @@ function read(input: unknown, shape: Shape, path: string, into: ShapeReading): u
   return out;
 }
 
+/** Has {@link readShape} nothing against it? Unknown fields may be anything. */
+export function fits(input: unknown, shape: Shape): boolean {
+  if (typeof shape === 'string') return fitsScalar(input, shape);
+  if ('list' in shape) {
+    if (!Array.isArray(input)) return false;
+    for (const item of input as unknown[]) if (item != null && !fits(item, shape.list)) return false;
+    return true;
+  }
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return false;
+  const object = input as Record<string, unknown>;
+  for (const key of Object.keys(object)) {
+    const value = object[key];
+    if (value === null || value === undefined) continue;
+    const inner = 'map' in shape ? shape.map : Object.hasOwn(shape.fields, key) ? shape.fields[key] : undefined;
+    if (inner !== undefined && (isTrap(key, inner) || !fits(value, inner))) return false;
+  }
+  return true;
+}
+
 /** A plain object cannot hold `__proto__`, and seems to hold an amount of `constructor` and its like; no resource is called so. */
 function isTrap(key: string, inner: Shape): boolean {
   return key === '__proto__' || (inner === 'quantity' && key in Object.prototype);
@@ -113,6 +132,24 @@ function readScalar(input: unknown, shape: Extract<Shape, string>, path: string,
       const text = typeof input === 'number' ? String(input) : input;
       return typeof text === 'string' && isQuantity(text) ? text : mismatch(input, wanted, path, into);
     }
+  }
+}
+
+function fitsScalar(input: unknown, shape: Extract<Shape, string>): boolean {
+  switch (shape) {
+    case 'any':
+      return true;
+    case 'string':
+      return typeof input === 'string';
+    case 'bool':
+      return typeof input === 'boolean';
+    case 'int32':
+    case 'int64':
+      return isWhole(input, shape);
+    case 'intOrString':
+      return typeof input === 'string' || isWhole(input, 'int32');
+    case 'quantity':
+      return typeof input === 'number' ? isQuantity(String(input)) : typeof input === 'string' && isQuantity(input);
   }
 }
 

@@ -4,11 +4,13 @@ import type { PodContext } from './pod-context.ts';
 export function deadlineAt(context: PodContext): number | null {
   if (context.finished) return null;
   let earliest = Number.POSITIVE_INFINITY;
-  for (const place of Object.values(context.containers))
-    earliest = Math.min(earliest, place.context.deadline ?? Infinity);
-  for (const place of Object.values(context.probes)) earliest = Math.min(earliest, place.context.deadline ?? Infinity);
-  for (const task of Object.values(context.tasks))
-    if (task.state === 'failed') earliest = Math.min(earliest, task.retryAt);
+  const { containers, probes, tasks } = context;
+  for (const name in containers) earliest = Math.min(earliest, containers[name]?.context.deadline ?? Infinity);
+  for (const key in probes) earliest = Math.min(earliest, probes[key]?.context.deadline ?? Infinity);
+  for (const name in tasks) {
+    const task = tasks[name];
+    if (task?.state === 'failed') earliest = Math.min(earliest, task.retryAt);
+  }
   const active = context.pod.spec?.activeDeadlineSeconds;
   if (active !== undefined && context.termination === null && context.startedAt !== 0) {
     earliest = Math.min(earliest, context.startedAt + active * 1000);

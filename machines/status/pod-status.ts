@@ -1,6 +1,7 @@
 import type { ContainerStatus, Pod, PodStatus } from '../protocol/api-types.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
 import { podQosClass } from '../qos/qos-class.ts';
+import type { QosClass } from '../qos/qos-class.ts';
 import { isIPv6, sortPodIPs } from '../sandbox-config/pod-ips.ts';
 import { podConditions } from './conditions.ts';
 import { containerStatuses } from './container-statuses.ts';
@@ -39,7 +40,7 @@ export function podStatus(input: StatusInput): PodStatus {
   status.startTime = old.startTime ?? pod.status?.startTime ?? rfc3339(input.startedAt);
   if (init.length > 0) status.initContainerStatuses = init;
   if (regular.length > 0) status.containerStatuses = regular;
-  status.qosClass = podQosClass(pod);
+  status.qosClass = qosOf(pod);
   if (ephemeral.length > 0) status.ephemeralContainerStatuses = ephemeral;
   return status;
 }
@@ -74,6 +75,15 @@ function hasActiveRegular(pod: Pod, observed: ObservedPod | null): boolean {
   const names = new Set((pod.spec?.containers ?? []).map(({ name }) => name));
   return observed?.containers.some((c) => c.sandboxId === sandbox.id && names.has(c.name)) ?? false;
 }
+
+/** The class follows from the definition alone, which is never changed in place; reading its quantities is slow. */
+function qosOf(pod: Pod): QosClass {
+  let known = QOS.get(pod);
+  if (known === undefined) QOS.set(pod, (known = podQosClass(pod)));
+  return known;
+}
+
+const QOS = new WeakMap<Pod, QosClass>();
 
 /** Host addresses, and the pod's: on the host network they are the node's and stay once set. */
 function setAddresses(status: PodStatus, { pod, podIPs, settings }: StatusInput): void {

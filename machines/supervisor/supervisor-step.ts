@@ -73,8 +73,8 @@ function takeConfig(
   switch (update.op) {
     case 'ADD':
       if (tracked === undefined) add(turn, pod, update.source, rejections?.[uid]);
-      else if (tracked.terminating || tracked.source === 'orphan')
-        turn.pods.put({ ...tracked, comeback: pod, source: update.source });
+      else if (tracked.source === 'orphan') turn.pods.put({ ...tracked, comeback: pod, comebackSource: update.source });
+      else if (tracked.terminating) turn.pods.put({ ...tracked, comeback: pod, source: update.source });
       else change(turn, tracked, pod);
       break;
     case 'UPDATE':
@@ -158,10 +158,10 @@ function finish(turn: Turn, uid: string): void {
   turn.pods.delete(uid);
   turn.orders.push({ type: 'forget', uid });
   // It ended by an order that an earlier agent had given, and its source names it again.
-  const { pod, source, comeback, terminating } = tracked;
+  const { pod, source, comeback, comebackSource, terminating } = tracked;
   const wanted = !terminating && source !== 'orphan' && pod.metadata?.deletionTimestamp === undefined;
   const again = comeback ?? (wanted ? pod : null);
-  if (again !== null) add(turn, again, source);
+  if (again !== null) add(turn, again, comebackSource ?? source);
   const next = turn.pods
     .waitingUids()
     .map((other) => turn.pods.get(other))

@@ -17,6 +17,8 @@ export interface TrackedPod {
   rejection?: Rejection;
   /** It came back under the same UID while it was still terminating: start it anew afterwards. */
   comeback: Pod | null;
+  /** Of an orphan: where it comes back from. Until it does it is an orphan, of whose end its source hears nothing. */
+  comebackSource?: PodSource;
 }
 
 /** Why a pod is not admitted: reason and message of its status and event (C9). */

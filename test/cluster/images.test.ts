@@ -426,7 +426,8 @@ describe('pulls of a node with other settings', () => {
       const [name, text] = await waitFor('a pull that is too much', async () => {
         const statuses = (await space.pod('p'))?.status?.containerStatuses ?? [];
         const found = statuses.find((c) => c.state?.waiting?.message?.endsWith('pull QPS exceeded') === true);
-        return found && ([found.name, found.state?.waiting?.message ?? ''] as const);
+        const { reason = '', message = '' } = found?.state?.waiting ?? {};
+        return found && ([found.name, `${reason}: ${message}`] as const);
       });
       assert.match(text, /ErrImagePull: pull QPS exceeded$/);
       const image = `${open.host}/none/often-${name.slice(1)}:1`;

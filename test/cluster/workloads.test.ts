@@ -213,7 +213,7 @@ test('a node is drained, and takes pods again when it is uncordoned', async () =
   const { api, kubectl } = cluster.plane();
   await space.create(workload('Deployment', 'moves', template('moves'), { replicas: 3 }));
   const before = await space.waitPods('app=moves', 'ready', (pods) => pods.length === 3 && pods.every(isReadyPod));
-  const flags = ['--ignore-daemonsets', '--delete-emptydir-data', '--force', '--timeout=80s'];
+  const flags = ['--ignore-daemonsets', '--delete-emptydir-data', '--force', '--timeout=240s'];
   await kubectl.run(['drain', NODE, ...flags]);
   await cluster.node(NODE).waitNothingRuns(...before.map(uidOf));
   const node = await api.get<Node>(`/api/v1/nodes/${NODE}`);

@@ -6,6 +6,8 @@ import type { Findings } from './violations.ts';
 
 /** How late a busy node may be, ms of time in which all its parts are there. */
 export const SLACK_MS = { start: 5_000, grace: 10_000 } as const;
+/** How long a postStart hook may take on a busy node, ms. */
+const HOOK_MS = 10_000;
 /** Times of the runtime and of this process come from one clock, read in another order, ms. */
 const CLOCK_MS = 100;
 
@@ -27,7 +29,7 @@ export class ContainerRules {
     this.oneAtATime(started);
     this.order(asked, started);
     for (const life of started) this.notAfterDeletion(asked, life);
-    for (const life of started) if (STEADY.has(asked.shape)) this.onlyOnce(life, started);
+    for (const life of started) if (STEADY.has(asked.shape)) this.onlyOnce(asked, life, started);
     for (const life of lives) this.inTime(asked, life, listBegan);
     for (const life of lives) this.notTooSoon(asked, life);
   }
@@ -85,7 +87,10 @@ export class ContainerRules {
   }
 
   /** Nothing but the deletion of its pod ends such a container: it is started once, whoever is killed beside it. */
-  private onlyOnce(life: Life, started: readonly Life[]): void {
+  private onlyOnce({ shape }: AskedPod, life: Life, started: readonly Life[]): void {
+    // a postStart hook that containerd does not live to answer has failed, and a container whose hook failed is restarted
+    const hookCut = shape === 'hooks' && this.up.away('containerd', life.startedAt - HOOK_MS, life.startedAt + HOOK_MS);
+    if (hookCut) return;
     const again = started.find((other) => other.name === life.name && other.startedAt > life.startedAt);
     this.findings.judge(
       'restart of what ran',
@@ -108,6 +113,8 @@ export class ContainerRules {
 
   /** Who ignores SIGTERM ends when the grace period is over, and not before. */
   private notTooSoon({ shape, deleteFrom, graceSeconds }: AskedPod, life: Life): void {
+    // what failed to start has an end, too
+    if (life.startedAt === 0 && life.lastRan === 0) return;
     const end = life.finishedAt > 0 ? life.finishedAt : life.firstNot;
     if (shape !== 'slow' || end === 0 || this.done.has(life.id)) return;
     this.done.add(life.id);

@@ -46,6 +46,9 @@ try {
     const explain = `bin/actorlet explain --journal ${join(kept, 'journal')} soak/NAME`;
     say(`journal, log, report and readings are kept in ${kept}: ${explain}`);
   }
+} catch (error) {
+  // a signal takes it all away, and what was being asked then fails
+  if (!lab.ending) throw error;
 } finally {
   await lab.stop();
 }

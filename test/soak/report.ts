@@ -1,5 +1,5 @@
 import type { SoakResult } from './run-soak.ts';
-import { LIMITS, wordFor } from './verdict.ts';
+import { JUDGED_MINUTES, LIMITS, wordFor } from './verdict.ts';
 
 /** True when every rule held and nothing is left or grows. */
 export function isWell(result: SoakResult): boolean {
@@ -43,7 +43,7 @@ export function reportText(result: SoakResult, when: Date): string {
                 ...[trend.first, trend.last, trend.most].map(String),
                 ...[trend.perHour, trend.error, LIMITS[name] ?? null].map((n) => (n === null ? '-' : String(n))),
                 String(trend.minutes),
-                wordFor(name, trend),
+                minutes < JUDGED_MINUTES ? 'run too short' : wordFor(name, trend),
               ],
             ],
       ),

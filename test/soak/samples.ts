@@ -38,6 +38,8 @@ export class Samples {
       const fds = (await readdir(`/proc/${pid}/fd`)).length;
       const number = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? NaN);
       const rss = number('VmRSS') / 1024;
+      // killed a moment ago, and not yet gone
+      if (!Number.isFinite(rss)) return;
       const age = ageSeconds / 60;
       this.add(`${name}.rssMiB`, rss, life, age);
       this.add(`${name}.threads`, number('Threads'), life, age);

@@ -1,6 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ClusterNode } from '../cluster/support/cluster-node.ts';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
@@ -12,6 +13,9 @@ import type { Watched } from './samples.ts';
 import type { Victim, Workers } from './schedule.ts';
 
 const ENDER = fileURLToPath(new URL('./worker-ender.ts', import.meta.url));
+
+/** A shard without a pod says nothing: it is not waited for longer, ms. */
+const SHARDS_MS = 30_000;
 
 /** A control plane with one node whose parts can be killed. */
 export class SoakedNode {
@@ -66,6 +70,7 @@ export class SoakedNode {
   /** Kills it; resolves when it serves again. Who was killed comes back by itself or is started anew. */
   async kill(victim: Victim, workers: Workers): Promise<void> {
     if (this.ending) return;
+    const since = Date.now();
     switch (victim) {
       case 'agent':
         await this.node.kill9();
@@ -84,6 +89,24 @@ export class SoakedNode {
         await writeFile(join(this.dir, 'end-workers'), `${workers}\n`);
     }
     await this.serving();
+    if (victim === 'worker' || victim === 'agent') await this.shardsBack(victim, since);
+  }
+
+  /** Waits until the shards that ended (of a new agent: both) have said something again, as far as they have pods. */
+  private async shardsBack(victim: 'worker' | 'agent', since: number): Promise<void> {
+    // those who end notice it within a moment
+    if (victim === 'worker') await sleep(1_000);
+    const back = async (): Promise<true | undefined> => {
+      if (this.ending) return true;
+      const lines = (await readFile(this.node.agent.logFile, 'utf8')).split('\n');
+      const later = lines.filter((line) => Number(/"ts":(\d+)/.exec(line)?.[1] ?? 0) >= since);
+      const ended = later.map((line) => Number(/NOD002: Shard (\d+) /.exec(line)?.[1] ?? NaN));
+      const gone = victim === 'agent' ? [0, 1] : [...new Set(ended.filter(Number.isInteger))];
+      const speaks = (shard: number): boolean =>
+        later.some((line, i) => i > ended.lastIndexOf(shard) && line.includes(`"logger":"shard-${shard}"`));
+      return gone.every(speaks) ? true : undefined;
+    };
+    await waitFor('the shards to be back', back, undefined, SHARDS_MS).catch(() => undefined);
   }
 
   /** Waits until agent, runtime and API server answer. */

@@ -6,6 +6,7 @@ import { conformanceDocument } from '../conformance/document.ts';
 import { keptRun } from '../conformance/kept-results.ts';
 import { conformanceOptions } from '../conformance/options.ts';
 import { literal, SAMPLE_SPECS } from '../conformance/sample-specs.ts';
+import { simulatedLimit, simulatedLimitNames } from '../conformance/simulated-limits.ts';
 import { readGinkgoReport } from '../conformance/suite/ginkgo-report.ts';
 import type { SpecResult, SuiteRun } from '../conformance/suite/spec-result.ts';
 
@@ -88,6 +89,27 @@ test('the sample is 25 specs, each of which the kept runs know exactly once', as
     assert.equal(kept?.results.filter(({ name }) => name.includes(text)).length, 1, text);
     assert.match(text, new RegExp(`^${literal(text)}$`));
   }
+});
+
+test('each spec that fails on the simulated runtime has its reason, and each reason its specs', async () => {
+  const kept = await keptRun('simulated', 'actorlet');
+  assert.equal(kept?.simulated, true);
+  const known = await keptRun('parallel', 'actorlet');
+  assert.deepEqual(
+    kept.results.map(({ name }) => name),
+    known?.results.map(({ name }) => name),
+  );
+  for (const { name, state } of kept.results)
+    assert.equal(simulatedLimit(name) !== undefined, state === 'failed', name);
+  for (const part of simulatedLimitNames())
+    assert.ok(
+      kept.results.some(({ name }) => name.includes(part)),
+      part,
+    );
+  const { skip } = conformanceOptions(['--simulated']);
+  for (const { name, state } of kept.results) assert.equal(new RegExp(skip).test(name), state === 'failed', name);
+  assert.equal(conformanceOptions(['--simulated', '--skip', 'x']).skip, 'x');
+  assert.equal(conformanceOptions([]).skip, '\\[Serial\\]|\\[Disruptive\\]|\\[Slow\\]|Windows');
 });
 
 test('docs/conformance.md is what the kept runs make', async () => {

@@ -277,6 +277,12 @@ for (const [rule, cases] of Object.entries(PLANTED))
     for (const [i, make] of cases.entries()) assert.ok(make().broken.includes(rule), `${rule}, case ${i + 1}`);
   });
 
+test('what never ran has not ended too soon', () => {
+  const bench = new Bench('slow');
+  bench.look([pod()], [ended('1')], { 1: [0, 101_000] });
+  assert.deepEqual(bench.broken, []);
+});
+
 test('what is found is told once', () => {
   const bench = new Bench();
   for (let i = 0; i < 3; i++) bench.look([pod()], [running('1'), running('2')]);

@@ -46,7 +46,10 @@ export function withCluster(wish: FixtureWish): ClusterFixture {
       nodes.set(options.name, node);
       return node;
     },
-    space: (name) => Space.make(fixture.plane(), `${name}-${++spaces}`),
+    space: (name) =>
+      Space.make(fixture.plane(), `${name}-${++spaces}`, async () =>
+        (await Promise.all([...nodes.values()].map((node) => node.lastWords()))).join('\n'),
+      ),
   };
   before(async () => {
     plane = await ControlPlane.start(wish.plane);

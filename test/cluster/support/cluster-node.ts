@@ -187,7 +187,7 @@ export class ClusterNode {
   }
 
   /** Waits for the condition Ready of the node object to have this status, renewed by this agent. */
-  async waitReady(status: 'True' | 'False' | 'Unknown' = 'True', patienceMs = 90_000): Promise<Node> {
+  async waitReady(status: 'True' | 'False' | 'Unknown' = 'True', patienceMs?: number): Promise<Node> {
     return waitFor(
       `node ${this.name} to have Ready=${status}`,
       async () => {
@@ -223,6 +223,15 @@ export class ClusterNode {
     const node = await this.object().catch(() => undefined);
     const tail = this.current === null ? 'no agent' : await this.current.tail();
     return `${this.name}: ${JSON.stringify(node?.status?.conditions)}\n${tail}`;
+  }
+
+  /** What the runtime has, and the agent's last words: which of the two is wrong about a container? */
+  async lastWords(): Promise<string> {
+    const all = await this.containers().catch(() => []);
+    const has = all.map(
+      (c) => `${c.pod}/${c.name}.${c.attempt} ${c.running ? 'runs' : 'does not run'} ${c.id.slice(0, 12)}`,
+    );
+    return `the runtime of ${this.name} has:\n${has.join('\n')}\n${await this.agent.tail(60)}`;
   }
 
   /** Ends containerd; containers run on. */

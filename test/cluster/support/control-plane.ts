@@ -253,8 +253,6 @@ export class ControlPlane {
       `${name} to be ready`,
       async () => (this.part(name).exit === null ? look() : undefined),
       () => this.part(name).tail(),
-      // starts with three others on the same cores
-      180_000,
     );
   }
 

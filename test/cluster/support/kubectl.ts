@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { RunningCommand } from './running-command.ts';
 
 /** Longest time of one call, ms: what does not come to an end is a failure and no hang. */
-const LONGEST_CALL_MS = 180_000;
+const LONGEST_CALL_MS = 300_000;
 
 /** How a kubectl call ended. */
 export interface KubectlResult {

@@ -18,7 +18,7 @@ export interface CommandEnd {
 /** stdout is kept up to here, bytes; it is counted and hashed to its end. */
 const KEPT_BYTES = 8 << 20;
 /** What does not come is a failure and no hang, ms. */
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 240_000;
 
 /** A command that runs beside the test: its stdin stays open, and it dies with the test. */
 export class RunningCommand {

@@ -14,16 +14,21 @@ const GROUPS: Readonly<Record<string, string>> = {
 export class Space {
   readonly name: string;
   private readonly plane: ControlPlane;
+  private readonly nodesSay: () => Promise<string>;
 
-  private constructor(plane: ControlPlane, name: string) {
+  private constructor(plane: ControlPlane, name: string, nodesSay: () => Promise<string>) {
     this.plane = plane;
     this.name = name;
+    this.nodesSay = nodesSay;
   }
 
-  /** Makes the namespace and waits for its service account, without which no pod can be made. */
-  static async make(plane: ControlPlane, name: string): Promise<Space> {
+  /**
+   * Makes the namespace and waits for its service account, without which no pod can be made. `nodesSay` gives the words
+   * of runtimes and agents for the message of a failure.
+   */
+  static async make(plane: ControlPlane, name: string, nodesSay = () => Promise.resolve('')): Promise<Space> {
     await plane.api.post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    const space = new Space(plane, name);
+    const space = new Space(plane, name, nodesSay);
     await waitFor(`the service account of ${name}`, () =>
       plane.api.find<object>(space.path('ServiceAccount', 'default')),
     );
@@ -139,6 +144,7 @@ export class Space {
     return [
       ...pods.slice(0, 8).map((p) => `${p.metadata?.name ?? ''}: ${JSON.stringify(p.status)}`),
       ...events.slice(-20).map((e) => `${e.involvedObject.name ?? ''} ${e.reason ?? ''}: ${e.message ?? ''}`),
+      await this.nodesSay().catch(() => ''),
     ].join('\n');
   }
 }

@@ -54,7 +54,7 @@ const refused =
   };
 
 async function until(holds: () => boolean, what: string): Promise<void> {
-  for (let i = 0; i < 2000; i++) {
+  for (let i = 0; i < 12_000; i++) {
     if (holds()) return;
     await sleep(5);
   }
@@ -198,7 +198,8 @@ test('h2: GOAWAY lets the watch go on and sends new requests over a new connecti
     for await (const line of lines) types.push((line as { type: string }).type);
   })();
   server.goaway();
-  await sleep(20);
+  // until the client has heard of it; none of the requests fails
+  for (let i = 0; server.connections < 2 && i < 1_000; i++) await api.request({ method: 'GET', on: pods });
   await api.request({ method: 'POST', on: pods, body: { metadata: { name: 'a' } } });
   await until(() => types.length === 1, 'the old watch hears of the new request');
   assert.equal(server.connections, 2);
@@ -256,7 +257,7 @@ test('h2: a connection that is silent and answers no ping is given up', async (t
   await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
   const kubeconfig = loadKubeconfig(server.kubeconfigPath, { log });
   kubeconfig.server.port = String((relay.address() as AddressInfo).port);
-  const api = createApiClient({ kubeconfig, userAgent: 'x', log, health: { idleMs: 40, ackMs: 60 } });
+  const api = createApiClient({ kubeconfig, userAgent: 'x', log, health: { idleMs: 80, ackMs: 1_500 } });
   t.after(() => {
     api.close();
     for (const socket of sockets) socket.destroy();

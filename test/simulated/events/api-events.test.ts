@@ -59,7 +59,7 @@ function event(changes: Partial<RecordedEvent> = {}): RecordedEvent {
 
 async function until(condition: () => boolean): Promise<void> {
   for (let i = 0; !condition(); i++) {
-    assert.ok(i < 1_000, `never: ${condition.toString()}`);
+    assert.ok(i < 6_000, `never: ${condition.toString()}`);
     await sleep(10);
   }
 }

@@ -106,7 +106,7 @@ test("the Node authorizer's first 403 answers cost little", async (t) => {
 });
 
 test('no answer in time is told in the words of kubelet; the next ask finds what came meanwhile', async (t) => {
-  const { server, store } = await objectsBench(t, { getTimeoutMs: 60 });
+  const { server, store } = await objectsBench(t, { getTimeoutMs: 400 });
   server.put(CONFIG_MAPS, configMap('a', { k: '1' }));
   const lift = server.fault({ verb: 'watch' }, { do: 'fail', code: 500 });
   store.register(podWith('p1', ['a'], ['secret:s']));

@@ -47,7 +47,7 @@ async function eventually(
   done: (pods: Map<string, ReportedPod>) => boolean,
 ): Promise<Map<string, ReportedPod>> {
   let last: unknown;
-  for (let i = 0; i < 300; i++) {
+  for (let i = 0; i < 900; i++) {
     try {
       const pods = new Map((await kubelet.pods()).map((pod) => [pod.metadata.name, pod]));
       if (done(pods)) return pods;

@@ -42,7 +42,7 @@ describe('the bridge from WebSocket to SPDY', () => {
   /** Every session must have ended by itself when a test is over. */
   afterEach(async () => {
     await Promise.all(server.served);
-    for (let i = 0; i < 100 && (runtime.sockets.size > 0 || server.sockets.size > 0); i++) await sleep(20);
+    for (let i = 0; i < 1_500 && (runtime.sockets.size > 0 || server.sockets.size > 0); i++) await sleep(20);
     const left = [runtime.sockets.size, server.sockets.size];
     await server.close();
     await runtime.close();

@@ -40,7 +40,7 @@ describe('the tunnel of SPDY through a WebSocket', () => {
 
   afterEach(async () => {
     await Promise.all(server.served);
-    for (let i = 0; i < 100 && (runtime.sockets.size > 0 || server.sockets.size > 0); i++) await sleep(20);
+    for (let i = 0; i < 1_500 && (runtime.sockets.size > 0 || server.sockets.size > 0); i++) await sleep(20);
     const left = [runtime.sockets.size, server.sockets.size];
     await server.close();
     await runtime.close();

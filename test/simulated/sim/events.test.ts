@@ -53,7 +53,7 @@ test('supportsEvents: false gives Unimplemented, and a status without timestamp'
 });
 
 test('event streams end with Unavailable when dropped, and by script', async (t) => {
-  const b = await bench(t, { runtime: { eventsOff: [{ from: 150, for: 100 }] } });
+  const b = await bench(t, { runtime: { eventsOff: [{ from: 2_000, for: 2_000 }] } });
   const first = listen(b.runtime);
   await first.opened;
   b.sim.dropEventStreams();
@@ -62,7 +62,7 @@ test('event streams end with Unavailable when dropped, and by script', async (t)
   await second.opened;
   assert.equal((await second.error).code, status.UNAVAILABLE);
   assert.equal((await listen(b.runtime).error).code, status.UNAVAILABLE);
-  await new Promise((resolve) => setTimeout(resolve, 150));
+  await new Promise((resolve) => setTimeout(resolve, 2_100));
   const last = listen(b.runtime);
   await last.opened;
   const id = await b.sandbox('web');

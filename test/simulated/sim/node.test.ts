@@ -55,7 +55,7 @@ test('UpdatePodSandboxResources is kept', async (t) => {
 test('runtime and network are not ready for a time, by script and by test', async (t) => {
   const b = await bench(t, {
     runtime: {
-      notReady: [{ condition: 'NetworkReady', for: 200, reason: 'NetworkPluginNotReady', message: 'no cni' }],
+      notReady: [{ condition: 'NetworkReady', for: 3_000, reason: 'NetworkPluginNotReady', message: 'no cni' }],
     },
   });
   const conditions = async () => (await call(b.runtime, b.runtime.status, { verbose: false })).status?.conditions ?? [];
@@ -68,7 +68,7 @@ test('runtime and network are not ready for a time, by script and by test', asyn
   await assert.rejects(b.sandbox('web'), /failed to setup network for sandbox "[0-9a-f]+": no cni/);
   const linux = { securityContext: { namespaceOptions: { network: NamespaceMode.NODE } } };
   await b.sandbox('host', { linux });
-  await new Promise((resolve) => setTimeout(resolve, 210));
+  await new Promise((resolve) => setTimeout(resolve, 3_010));
   assert.equal((await conditions())[1]?.status, true);
   await b.sandbox('web');
   b.sim.setReady('RuntimeReady', { reason: 'Broken', message: 'by test' });

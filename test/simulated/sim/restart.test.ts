@@ -17,7 +17,7 @@ test('a restart drops connections and calls, takes the socket away, and the cont
   const lost = call(b.runtime, b.runtime.version, { version: '' });
   await eventually(() => b.sim.state.hanging === 1);
   const brief = await b.run(sandbox, 'brief');
-  const back = b.sim.restart({ downMs: 100 });
+  const back = b.sim.restart({ downMs: 1_500 });
   await assert.rejects(lost, (error: { code: number }) => [status.UNAVAILABLE, status.CANCELLED].includes(error.code));
   assert.ok([status.UNAVAILABLE, status.CANCELLED].includes((await events.error).code));
   assert.equal(existsSync(b.sim.socket), false);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { PODS, startStatusNode, statuses, until } from './support/status-node.ts';
 
 const DELETING = { metadata: { deletionTimestamp: '2026-01-02T00:00:00Z', deletionGracePeriodSeconds: 30 } };
@@ -11,9 +11,9 @@ test('a deleted pod: its final status first, then DELETE with grace 0 and its UI
   const pod = node.addPod('p', { ...DELETING, status: statuses.ready });
   node.manager.setApiPods([pod]);
   node.report(pod, 'terminating.stoppingContainers', statuses.ready);
-  await sleep(20);
+  await turn();
   node.report(pod, 'terminating.stoppingSandbox', statuses.ended);
-  await sleep(20);
+  await turn();
   node.report(pod, 'terminated.cleaningUp', statuses.failed);
   await until(() => node.patches('p').length === 1);
   await sleep(100);

@@ -59,7 +59,7 @@ export class Book {
         break;
       case 'agent':
         this.lastBreak = now;
-        if (fact.change === 'crashed') this.forgetStatic();
+        if (fact.change === 'crashed') this.forgetEnds();
         break;
       case 'worker':
         this.lastBreak = now;
@@ -92,9 +92,13 @@ export class Book {
     if (change === 'exited') known.exitedAt = now;
   }
 
-  /** A static pod whose file is there when the agent comes back goes on, whatever the agent had begun before. */
-  private forgetStatic(): void {
-    for (const [uid] of this.pods) if (this.world.workload.planOf(uid)?.source !== 'api') this.pods.delete(uid);
+  /**
+   * A static pod whose file is there when the agent comes back goes on, whatever the agent had begun before. So does one
+   * that a list which lagged did not name, so that it was taken for an orphan: the next agent's list names it.
+   */
+  private forgetEnds(): void {
+    for (const [uid, { context }] of this.pods)
+      if (context.source === 'orphan' || this.world.workload.planOf(uid)?.source !== 'api') this.pods.delete(uid);
   }
 }
 

@@ -34,7 +34,12 @@ export const graceGiven: Rule = {
         }
         if (termination.graceSeconds > most) say(`${who}: its pod takes ${termination.graceSeconds} s of ${most} s`);
         const left = (termination.since + termination.graceSeconds * 1000 - world.time.wall()) / 1000;
-        if (timeoutSeconds < left - SLACK) say(`${who} is given ${timeoutSeconds} s, though ${left} s are left`);
+        // One that a failed probe or hook had begun to stop before its pod ended has what is left of its own time.
+        const kill = context.containers[book.containers.get(containerId)?.name ?? '']?.context.kill ?? null;
+        const alone = kill !== null && kill.since < termination.since;
+        const ownLeft = alone ? kill.since / 1000 + kill.graceSeconds - world.time.wall() / 1000 : Infinity;
+        if (timeoutSeconds < Math.min(left, ownLeft) - SLACK)
+          say(`${who} is given ${timeoutSeconds} s, though ${left} s are left`);
         if (timeoutSeconds > Math.max(LEAST, left) + SLACK)
           say(`${who} is given ${timeoutSeconds} s, though only ${left} s are left`);
       },

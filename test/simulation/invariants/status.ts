@@ -29,6 +29,8 @@ export const phaseIsFinal: Rule = {
     return {
       on: (fact) => {
         if (fact.f === 'report' && isShown(fact)) see('report', fact.uid, fact.report.status.phase);
+        // A patch carried out again overwrites what came after it; the agent sees that, and mends it.
+        if (fact.f === 'api' && fact.repeated) ended.delete(`API ${fact.pod.metadata?.uid ?? ''}`);
         if (fact.f === 'api' && fact.type !== 'DELETED')
           see('API', fact.pod.metadata?.uid ?? '', fact.pod.status?.phase);
         const over = endedLives(fact, world);
@@ -43,15 +45,21 @@ export const restartsAreCounted: Rule = {
   name: 'a restart count never goes down',
   source: 'core/v1 ContainerStatus.restartCount',
   begin: ({ world, book, say }) => {
+    /** Of containers that truly ran, whoever tells of them. */
     const counts = new Map<string, number>();
+    /** What this agent's present workers told, of whatever they took for a restart. */
+    const told = new Map<string, number>();
     return {
       on: (fact) => {
         const over = endedLives(fact, world);
-        if (over !== null) for (const key of [...counts.keys()]) if (over(key.split('/')[0] ?? '')) counts.delete(key);
+        for (const map of [counts, told])
+          if (over !== null) for (const key of [...map.keys()]) if (over(key.split('/')[0] ?? '')) map.delete(key);
+        if (fact.f === 'agent' || fact.f === 'worker') told.clear();
         if (fact.f !== 'report' || !isShown(fact)) return;
         for (const { name, restartCount, containerID } of all(fact.report.status)) {
           const key = `${fact.uid}/${name}`;
-          const before = counts.get(key) ?? 0;
+          const before = Math.max(counts.get(key) ?? 0, told.get(key) ?? 0);
+          told.set(key, restartCount);
           if (restartCount < before) say(`${key}: ${before} becomes ${restartCount}`);
           // One that was made and removed again without ever running was no restart.
           const known = book.containers.get((containerID ?? '').replace(/^.*:\/\//, ''));

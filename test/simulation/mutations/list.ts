@@ -6,8 +6,11 @@ export interface Mutation {
   file: string;
   from: string;
   to: string;
-  /** The first of the seeds that are tried: one at, or shortly before, the first that finds it. */
-  seed: number;
+  /**
+   * The first of the seeds that are tried: one at, or shortly before, the first that finds it. Without one it takes rare
+   * luck, and a pinned plan finds it.
+   */
+  seed?: number;
 }
 
 /** Each of these must be found by the simulation. */
@@ -18,7 +21,6 @@ export const mutations: readonly Mutation[] = [
     file: 'actors/pleg/pleg.ts',
     from: 'return this.lastRelist === 0 || this.listed.has(uid);',
     to: 'return this.listed.has(uid);',
-    seed: 53,
   },
   {
     name: 'late-last-report',
@@ -26,7 +28,6 @@ export const mutations: readonly Mutation[] = [
     file: 'actors/shard/shard.ts',
     from: "if (effect.type !== 'pod.Finished') this.carryOut(pod, effect, message.at);\n    // Last: a report told after it would be taken for one of a pod that comes back under this UID.\n    for (const effect of effects) if (effect.type === 'pod.Finished') this.carryOut(pod, effect, message.at);",
     to: 'this.carryOut(pod, effect, message.at);',
-    seed: 8,
   },
   {
     name: 'other-stop-goes-on',
@@ -34,7 +35,6 @@ export const mutations: readonly Mutation[] = [
     file: 'machines/pod/termination.ts',
     from: '(stopping && (again || tooLong))',
     to: '(stopping && again)',
-    seed: 1312173035,
   },
   {
     name: 'waiting-pod-leaves-remains',
@@ -42,7 +42,6 @@ export const mutations: readonly Mutation[] = [
     file: 'actors/supervisor/supervisor.ts',
     from: 'if (this.options.held?.(uid) === true) this.options.observe?.(uid);',
     to: 'if (this.options.held?.(uid) === undefined) this.options.observe?.(uid);',
-    seed: 700074,
   },
   {
     name: 'no-grace',
@@ -66,7 +65,7 @@ export const mutations: readonly Mutation[] = [
     file: 'machines/pod/termination.ts',
     from: "waitTurn: kind === 'sidecar',",
     to: 'waitTurn: false,',
-    seed: 6,
+    seed: 1,
   },
   {
     name: 'sandbox-under-containers',
@@ -128,9 +127,8 @@ export const mutations: readonly Mutation[] = [
     name: 'older-looks-count',
     breaks: 'a look that is older than the last one is taken in',
     file: 'machines/pod/observation.ts',
-    from: 'if (before !== null && seen.at < before.at) return;',
-    to: 'if (before !== null && seen.at < 0) return;',
-    seed: 33,
+    from: 'if (before !== null && seen.at < before.at) {',
+    to: 'if (before !== null && seen.at < 0) {',
   },
   {
     name: 'orphans-live',
@@ -138,7 +136,7 @@ export const mutations: readonly Mutation[] = [
     file: 'machines/supervisor/supervisor-step.ts',
     from: 'if (observed.sandboxes.length === 0 && observed.containers.length === 0) return;',
     to: 'if (observed.sandboxes.length < 1000) return;',
-    seed: 38,
+    seed: 26,
   },
   {
     name: 'two-of-a-name',
@@ -154,7 +152,6 @@ export const mutations: readonly Mutation[] = [
     file: 'machines/supervisor/supervisor-step.ts',
     from: 'if (next !== undefined && !predecessorOf(turn, next)) start(turn, next);',
     to: 'if (next !== undefined && predecessorOf(turn, next)) start(turn, next);',
-    seed: 21,
   },
   {
     name: 'clock-in-a-machine',
@@ -186,7 +183,7 @@ export const mutations: readonly Mutation[] = [
     file: 'machines/pod/sync-plan.ts',
     from: 'if (deadlineExceeded(draft)) {',
     to: 'if (deadlineExceeded(draft) && draft.at < 0) {',
-    seed: 1,
+    seed: 3,
   },
   {
     name: 'expired-watch-goes-on',

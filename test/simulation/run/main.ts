@@ -73,7 +73,7 @@ export async function main(args: string[]): Promise<number> {
     coverage.add(result.coverage);
     if (result.violations.length === 0) continue;
     failed++;
-    await tellFailure(plan, hours, values);
+    await tellFailure(plan, { ...values, again: given === null ? `--seed ${seed} --seeds 1 --hours ${hours}` : null });
     if (values.stop) break;
   }
   const { user, system } = process.cpuUsage(before);
@@ -88,7 +88,8 @@ export async function main(args: string[]): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-async function tellFailure(plan: Plan, hours: number, how: { shrink: boolean; keep: boolean }): Promise<void> {
+/** `again`: what runs it again, as arguments; null when only its plan does. */
+async function tellFailure(plan: Plan, how: { shrink: boolean; keep: boolean; again: string | null }): Promise<void> {
   const first = await runInScratch(plan);
   const rule = first.violations[0]?.rule;
   const fails = async (less: Plan): Promise<boolean> => (await runInScratch(less)).violations[0]?.rule === rule;
@@ -103,11 +104,13 @@ async function tellFailure(plan: Plan, hours: number, how: { shrink: boolean; ke
   print(`  schedule: ${pods.length} pods, ${changes.length} changes, ${faults.length} faults`);
   for (const fault of least.faults) print(`    ${JSON.stringify(fault)}`);
   for (const change of least.changes) print(`    ${JSON.stringify(change)}`);
-  print(`  again:   bin/simulate --seed ${plan.seed} --seeds 1 --hours ${hours}`);
+  const mutation = process.env['ACTORLET_MUTATION'];
+  const command = `${mutation === undefined ? '' : `ACTORLET_MUTATION=${mutation} `}bin/simulate`;
+  if (how.again !== null) print(`  again:   ${command} ${how.again}`);
   if (!how.keep) return;
   const file = join(dirname(journal), 'plan.json');
   writeFileSync(file, JSON.stringify(least, null, 2));
-  print(`  plan:    ${file}`);
+  print(`  plan:    ${command} --plan ${file}`);
   print(`  inspect: bin/actorlet inspect ${journal}`);
 }
 

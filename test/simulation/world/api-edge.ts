@@ -33,6 +33,7 @@ export class ApiEdge {
   private readonly options: ApiEdgeOptions;
   private readonly watches = new Set<Watch>();
   private made = 0;
+  private repeating = false;
   /** What the list of a server that lags shows. */
   private lagging: { items: StoredObject[]; version: number } | null = null;
 
@@ -45,6 +46,7 @@ export class ApiEdge {
         type: change.type,
         pod: asPod(change.object),
         before: change.before && asPod(change.before),
+        repeated: this.repeating,
       });
       for (const watch of this.watches) this.send(watch, change);
     });
@@ -144,10 +146,16 @@ export class ApiEdge {
           false,
         );
         if (fault?.how === 'twice' && request.method === 'PATCH')
-          time.after(1_500, this.owner, () => void this.answer(request), false);
+          time.after(1_500, this.owner, () => this.repeat(request), false);
       };
       time.after(2, this.owner, act, false);
     });
+  }
+
+  private repeat(request: ApiRequest): void {
+    this.repeating = true;
+    this.answer(request);
+    this.repeating = false;
   }
 
   private answer(request: ApiRequest): { code: number; body: unknown } {

@@ -26,8 +26,8 @@ export type Fact =
   | { f: 'finished'; uid: string }
   /** Work on the host that was done. */
   | { f: 'host'; effect: string; uid: string }
-  /** A pod of the API changed. */
-  | { f: 'api'; type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod; before: Pod | undefined }
+  /** A pod of the API changed; `repeated`: by a request of the agent that was carried out a second time, later. */
+  | { f: 'api'; type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod; before: Pod | undefined; repeated: boolean }
   | { f: 'change'; what: string; uid: string; container: string }
   | { f: 'agent'; change: 'started' | 'crashed' }
   | { f: 'worker'; change: 'crashed'; shard: number };

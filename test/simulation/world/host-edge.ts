@@ -43,10 +43,10 @@ export class HostEdge {
       this.act({ ...effect, params: { ...effect.params, volumes: volumes.slice(0, at) } }, uid);
       text = `MountVolume.SetUp failed for volume "${volumes[at]?.name ?? ''}" : ${text}`;
     }
-    const failure = Object.assign(new Error(text), { code: fault?.code });
-    if (fault?.how === 'fail') throw failure;
+    const failure = (): Error => Object.assign(new Error(text), { code: fault?.code });
+    if (fault?.how === 'fail') throw failure();
     const result = this.act(effect, uid);
-    if (fault?.how === 'lost') throw failure;
+    if (fault?.how === 'lost') throw failure();
     return result;
   }
 

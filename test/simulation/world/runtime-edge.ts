@@ -4,8 +4,12 @@ import { CriError, fromServiceError } from '../../../cri/client/cri-error.ts';
 import { deadlineMs } from '../../../cri/client/deadlines.ts';
 import { imageRequests, isRepeatable, runtimeRequests } from '../../../cri/client/methods.ts';
 import type { ImageMethod, RuntimeMethod } from '../../../cri/client/methods.ts';
-import type { ContainerEventResponse, MessageFns } from '../../../cri/generated/runtime/v1/api.ts';
-import { ListContainersResponse, ListPodSandboxResponse } from '../../../cri/generated/runtime/v1/api.ts';
+import type {
+  ContainerEventResponse,
+  ListContainersRequest,
+  ListPodSandboxRequest,
+  MessageFns,
+} from '../../../cri/generated/runtime/v1/api.ts';
 import { answerCalls } from '../../../cri/sim/answer-calls.ts';
 import type { CallsInProgress } from '../../../cri/sim/answer-calls.ts';
 import { factsOf } from '../../../cri/sim/call-facts.ts';
@@ -24,6 +28,7 @@ import { EventFeed } from './event-feed.ts';
 import type { Fact } from './facts.ts';
 import type { FaultClock } from './fault-clock.ts';
 import { hashOf } from './random.ts';
+import { RuntimeLists } from './runtime-lists.ts';
 import type { Owner, VirtualTime } from './virtual-time.ts';
 import { watchRecords } from './watch-records.ts';
 
@@ -51,6 +56,8 @@ interface Pending {
   cancel: () => void;
 }
 
+const NO_CALL = undefined as never;
+
 /** Calls that only look. */
 const LOOKS: ReadonlySet<string> = new Set<Method>(['status', 'version', 'listPodSandbox', 'listContainers']);
 /** As the real client: how long a call is repeated while the runtime is away, and the pause between, ms. */
@@ -71,7 +78,8 @@ export class RuntimeEdge {
   private readonly inProgress: CallsInProgress = new Set();
   private readonly pending = new Set<Pending>();
   private readonly counts = new Map<string, number>();
-  private readonly decoded = new WeakMap<object, unknown>();
+  private readonly lists: RuntimeLists;
+  private readonly looks: ReturnType<typeof nodeHandlers>;
 
   constructor(options: RuntimeEdgeOptions) {
     this.options = options;
@@ -82,6 +90,8 @@ export class RuntimeEdge {
     Object.assign(core.logs, { create: () => undefined, write: () => undefined, close: () => undefined });
     Object.assign(core.exec, { next: options.exec });
     this.feed = new EventFeed(core, options);
+    this.lists = new RuntimeLists(core);
+    this.looks = nodeHandlers(core);
     watchRecords(core, (fact) => {
       time.busy();
       options.tell(fact);
@@ -90,7 +100,7 @@ export class RuntimeEdge {
       ...sandboxHandlers(core),
       ...containerHandlers(core),
       ...execHandlers(core),
-      ...nodeHandlers(core),
+      ...this.looks,
     };
     this.services = {
       ...answerCalls(core, runtime, this.inProgress),
@@ -191,8 +201,9 @@ export class RuntimeEdge {
         cancel();
         refuse(new CriError(rpc, 'Canceled', 'context canceled'));
       };
+      // A look is answered at once, unless a fault holds it back.
       const late =
-        limit === Infinity
+        limit === Infinity || (fault === undefined && LOOKS.has(method))
           ? undefined
           : time.after(limit, owner, () => {
               cancel();
@@ -212,7 +223,7 @@ export class RuntimeEdge {
         time.after(back, owner, () => {
           if (fault?.how === 'lost') refuse(new CriError(rpc, 'Unavailable', 'error reading from server: EOF'));
           else if (error !== null) refuse(fromServiceError(rpc, error));
-          else settle(() => resolve(this.plain(method, answer)));
+          else settle(() => resolve(answer));
         });
       };
       const send = (tries: number): void => {
@@ -245,6 +256,8 @@ export class RuntimeEdge {
     answered: (error: ServiceError | null, answer?: unknown) => void,
   ): void {
     const { core } = this;
+    const look = this.look(method, request);
+    if (look !== undefined) return answered(null, look);
     if (!LOOKS.has(method)) {
       const {
         containerId = '',
@@ -272,15 +285,18 @@ export class RuntimeEdge {
     return 1 + (hashOf(key, this.options.seed ^ (count * 2654435761)) % most);
   }
 
-  private plain(method: Method, answer: unknown): unknown {
-    if (method !== 'listContainers' && method !== 'listPodSandbox') return answer;
-    const bytes = answer as Buffer;
-    const known = this.decoded.get(bytes);
-    if (known !== undefined) return known;
-    const decoded =
-      method === 'listContainers' ? ListContainersResponse.decode(bytes) : ListPodSandboxResponse.decode(bytes);
-    this.decoded.set(bytes, decoded);
-    return decoded;
+  /** The answer to a call that only looks: without the way through promises that calls of the runtime take. */
+  private look(method: Method, request: object): unknown {
+    switch (method) {
+      case 'listContainers':
+        return this.lists.containers((request as ListContainersRequest).filter);
+      case 'listPodSandbox':
+        return this.lists.sandboxes((request as ListPodSandboxRequest).filter);
+      case 'status':
+        return this.looks.status(request as never, NO_CALL);
+      default:
+        return undefined;
+    }
   }
 }
 

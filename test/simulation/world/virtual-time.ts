@@ -17,7 +17,7 @@ class Entry {
   readonly tick: boolean;
   /** Ms between two calls of an interval, 0 for a timer. */
   readonly every: number;
-  readonly fn: () => void;
+  fn: () => void;
   gone = false;
 
   constructor(
@@ -68,7 +68,13 @@ const real = {
   clearImmediate: globalThis.clearImmediate,
   performanceNow: globalThis.performance.now,
   random: Math.random,
+  abort: AbortController.prototype.abort,
 };
+
+/** One for all: making an error with its stack costs more than what is aborted. */
+const aborted = new DOMException('This operation was aborted', 'AbortError');
+
+const nothing = (): void => undefined;
 
 /** Runs what `nextTick` and promises have queued, until nothing is left; Node's own drain, without a turn of the loop. */
 const drain = (process as unknown as { _tickCallback: () => void })._tickCallback;
@@ -88,6 +94,8 @@ export class VirtualTime {
   jumped = 0;
   /** Jump over times in which only ticks would happen. */
   jumps = true;
+  /** Errors have stacks (`SIM_STACKS=1`), for whoever looks for where something was thrown. */
+  stacks = false;
   /** No jump beyond it; asked before each. */
   horizon: () => number = () => Infinity;
   /** Told of each jump. */
@@ -102,7 +110,8 @@ export class VirtualTime {
   private readonly work = new TimerHeap<Entry>();
   private readonly ticks = new TimerHeap<Entry>();
   private readonly seed: number;
-  private current: { owner: Owner; tick: boolean } = { owner: this.world, tick: false };
+  private currentOwner: Owner = this.world;
+  private currentTick = false;
   private seq = 0;
   private lastWork = 0;
   private stopped = false;
@@ -118,38 +127,43 @@ export class VirtualTime {
 
   /** Who is at work. */
   get owner(): Owner {
-    return this.current.owner;
+    return this.currentOwner;
   }
 
   /** Is it only a regular look that is under way? */
   get ticking(): boolean {
-    return this.current.tick;
+    return this.currentTick;
   }
 
   /** Something happens that is no regular look: what follows from it is none either. */
   busy(): void {
-    this.current.tick = false;
+    this.currentTick = false;
     this.lastWork = this.now;
   }
 
   /** Does it as another owner. */
   as<T>(owner: Owner, tick: boolean, action: () => T): T {
-    const before = this.current;
-    this.current = { owner, tick };
+    const { currentOwner, currentTick } = this;
+    this.currentOwner = owner;
+    this.currentTick = tick;
     try {
       return action();
     } finally {
-      this.current = before;
+      this.currentOwner = currentOwner;
+      this.currentTick = currentTick;
     }
   }
 
   /** Calls it after `ms`, unless its owner has gone by then. */
-  after(ms: number, owner: Owner, fn: () => void, tick = this.current.tick): Entry {
+  after(ms: number, owner: Owner, fn: () => void, tick = this.currentTick): Entry {
     return this.add(ms, owner, fn, 0, tick);
   }
 
   cancel(entry: unknown): void {
-    if (entry instanceof Entry) entry.gone = true;
+    if (!(entry instanceof Entry)) return;
+    entry.gone = true;
+    // What it would have done is not kept in memory until its time comes.
+    entry.fn = nothing;
   }
 
   /** Ends {@link run} after this event. */
@@ -204,15 +218,23 @@ export class VirtualTime {
     Object.assign(globalThis, patched);
     globalThis.performance.now = () => this.now;
     Math.random = random;
+    const { stackTraceLimit } = Error;
+    // Stacks cost more than most of what fails or is cut off here, and nobody reads them unless a rule was broken.
+    if (!this.stacks) Error.stackTraceLimit = 0;
+    AbortController.prototype.abort = function (reason: unknown = aborted) {
+      real.abort.call(this, reason);
+    };
     const unhandled = (error: unknown) => this.onError(this.owner, error);
     process.on('unhandledRejection', unhandled);
     // What a microtask throws goes nowhere else.
     process.on('uncaughtException', unhandled);
     return () => {
-      const { performanceNow, random: ownRandom, ...globals } = real;
+      const { performanceNow, random: ownRandom, abort, ...globals } = real;
       Object.assign(globalThis, globals);
       globalThis.performance.now = performanceNow;
       Math.random = ownRandom;
+      Error.stackTraceLimit = stackTraceLimit;
+      AbortController.prototype.abort = abort;
       process.off('unhandledRejection', unhandled);
       process.off('uncaughtException', unhandled);
     };
@@ -256,7 +278,8 @@ export class VirtualTime {
   private fire(entry: Entry): void {
     if (entry.gone || !entry.owner.alive) return;
     this.events++;
-    this.current = { owner: entry.owner, tick: entry.tick };
+    this.currentOwner = entry.owner;
+    this.currentTick = entry.tick;
     if (!entry.tick) this.lastWork = this.now;
     if (entry.every > 0) {
       entry.at = this.now + entry.every;
@@ -271,7 +294,8 @@ export class VirtualTime {
     }
     drain();
     this.afterEvent();
-    this.current = { owner: this.world, tick: false };
+    this.currentOwner = this.world;
+    this.currentTick = false;
   }
 }
 

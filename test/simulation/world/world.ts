@@ -1,6 +1,4 @@
 import { mkdirSync, renameSync } from 'node:fs';
-import fs from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import pino from 'pino';
 import { createMetrics } from '../../../actors/metrics/metrics-registry.ts';
@@ -19,6 +17,7 @@ import type { Edges } from './edges.ts';
 import type { Fact } from './facts.ts';
 import { FaultClock } from './fault-clock.ts';
 import { HostEdge } from './host-edge.ts';
+import { JournalDisk } from './journal-disk.ts';
 import { NODE_NAME, nodeSettings, ROOT_DIR } from './node-settings.ts';
 import { Random } from './random.ts';
 import { RuntimeEdge } from './runtime-edge.ts';
@@ -60,7 +59,7 @@ export class World {
   private lives = 0;
   private readonly mortalLeft = new Map<object, number>();
   private readonly behaviours = new Map<string, ContainerBehaviour>();
-  private journalFull = false;
+  private readonly disk = new JournalDisk();
 
   constructor(options: WorldOptions) {
     this.options = options;
@@ -70,6 +69,7 @@ export class World {
     this.random = new Random(seed).fork('world');
     this.time = new VirtualTime(seed);
     this.time.jumps = options.jumps ?? true;
+    this.time.stacks = process.env['SIM_STACKS'] !== undefined;
     this.time.horizon = () => this.agent?.nextDue() ?? Infinity;
     this.time.onJump = (ms) => this.agent?.jumped(ms);
     this.time.onError = (owner, error) => {
@@ -117,6 +117,7 @@ export class World {
   run(atEnd: () => void): void {
     const draws = this.random.fork('agent');
     const restore = this.time.install(() => draws.next());
+    const unmount = this.disk.install();
     listenToSteps((before, message, after, effects) => {
       const uid = after.context.pod.metadata?.uid ?? '';
       this.edges.tell({ f: 'step', uid, before, message, after, effects });
@@ -129,7 +130,7 @@ export class World {
       atEnd();
     } finally {
       this.agent?.kill(false);
-      this.fillJournalDisk(false);
+      unmount();
       listenToSteps(null);
       restore();
     }
@@ -203,9 +204,9 @@ export class World {
     for (const fault of faults.all('journal-full')) {
       at(fault.from, () => {
         faults.count(fault);
-        this.fillJournalDisk(true);
+        this.disk.fill(true);
       });
-      at(fault.from + fault.for, () => this.fillJournalDisk(false));
+      at(fault.from + fault.for, () => this.disk.fill(false));
     }
   }
 
@@ -281,18 +282,6 @@ export class World {
     this.behaviours.set(key, behaviour);
     Object.assign(record, { behaviour });
   }
-
-  /** Writes to files of the journal fail while it is on. */
-  private fillJournalDisk(full: boolean): void {
-    if (full === this.journalFull) return;
-    this.journalFull = full;
-    fs.writeSync = full
-      ? ((() => {
-          throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
-        }) as typeof fs.writeSync)
-      : realWriteSync;
-    syncBuiltinESMExports();
-  }
 }
 
 function outcomeOf({ agent, api }: World): string[] {
@@ -304,8 +293,6 @@ function outcomeOf({ agent, api }: World): string[] {
     )
     .sort();
 }
-
-const realWriteSync = fs.writeSync;
 
 const SCRIPT = {
   images: [

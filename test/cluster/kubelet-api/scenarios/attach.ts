@@ -8,6 +8,10 @@ import { NODE, TRANSPORTS } from '../support/api-fixture.ts';
 import type { ApiFixture } from '../support/api-fixture.ts';
 import { Terminal } from '../support/terminal.ts';
 
+/** kubectl sends one size more first, so that what it joins draws itself; the real one comes a moment later. */
+const SIZED =
+  'read word; echo "word is $word"; until stty size 2>/dev/null | grep -x "25 90"; do usleep 100000; done; read word; exit 9';
+
 /** `kubectl attach` and `kubectl run -it`. */
 export function attachScenarios(api: ApiFixture): void {
   for (const { name, env } of TRANSPORTS) {
@@ -56,7 +60,7 @@ export function attachScenarios(api: ApiFixture): void {
       const args = ['run', `shell-${suffix}`, '-it', '--rm', '--restart=Never', `--image=${BUSYBOX_IMAGE}`];
       const argv = kubectl.argv([
         ...['-n', space.name, ...args, '--image-pull-policy=IfNotPresent', '--overrides', overrides],
-        ...['--', 'sh', '-c', 'read word; echo "word is $word"; stty size; read word; exit 9'],
+        ...['--', 'sh', '-c', SIZED],
       ]);
       const terminal = await Terminal.open(argv, { ...kubectl.environment, ...env }, { columns: 90, rows: 25 });
       try {

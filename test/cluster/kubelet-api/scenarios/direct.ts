@@ -78,7 +78,9 @@ export function directScenarios(api: ApiFixture): void {
         const until = (size: string) => `until stty size 2>/dev/null | grep -x "${size}"; do usleep 50000; done`;
         const script = `${until('24 80')}; ${until('40 100')}`;
         const url = execUrl('https', sh(script), { input: '1', output: '1', tty: '1' });
-        const args = ['-transport', transport, '-stdin', '-tty', '-resize', '80x24,100x40'];
+        // one each half second; what comes before the command has begun is lost, so they come again
+        const resize = Array<string>(200).fill('80x24,100x40').join(',');
+        const args = ['-transport', transport, '-stdin', '-tty', '-resize', resize];
         const end = await (await go('exec', url, ...args)).mustEnd();
         assert.deepEqual([end.code, end.out], [0, '24 80\r\n40 100\r\n'], end.err);
       });
@@ -142,9 +144,11 @@ export function directScenarios(api: ApiFixture): void {
         ...(isV5 ? ['--close-stdin'] : []),
       );
       assert.deepEqual([talk.stdout, talk.status], ['hello\nend\n', { metadata: {}, status: 'Success' }]);
-      const sized = execUrl('wss', sh('read word; stty size'), { output: '1', input: '1', tty: '1' });
-      const tty = await python(sized, protocol, '--resize', '99x44', '--stdin', '\n');
-      assert.equal(tty.stdout, '\r\n44 99\r\n');
+      // containerd sets the size beside the keys
+      const looks = 'echo up; read word; until stty size 2>/dev/null | grep -x "44 99"; do usleep 50000; done';
+      const sized = execUrl('wss', sh(looks), { output: '1', input: '1', tty: '1' });
+      const tty = await python(sized, protocol, '--wait', 'up', '--resize', '99x44', '--stdin', '\n');
+      assert.equal(tty.stdout, 'up\r\n\r\n44 99\r\n');
     });
   }
 

@@ -9,7 +9,10 @@ import { openFiles } from '../support/process-figures.ts';
 import { ECHO_PORT } from '../support/work-pod.ts';
 import { waitFor } from '../../../containerd/agent/support/wait-for.ts';
 
-/** Sends `data` on a connection of its own and says whether the same came back; ends its own side when all was sent. */
+/**
+ * Sends `data` on a connection of its own and says whether the same came back. It ends its own side when it has all:
+ * containerd gives the other direction one second after the first has ended, which a busy machine may need longer for.
+ */
 async function echoes(port: number, data: Buffer): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   socket.setTimeout(60_000, () => socket.destroy(new Error('nothing came for a minute')));
@@ -19,13 +22,14 @@ async function echoes(port: number, data: Buffer): Promise<boolean> {
     socket.on('data', (chunk: Buffer) => {
       hash.update(chunk);
       bytes += chunk.length;
+      if (bytes >= data.length) socket.end();
     });
     socket.on('end', () => resolve());
     socket.on('error', reject);
   });
   try {
     await once(socket, 'connect');
-    socket.end(data);
+    socket.write(data);
     await all;
     return bytes === data.length && hash.digest('hex') === createHash('sha256').update(data).digest('hex');
   } finally {

@@ -81,7 +81,7 @@ export function logScenarios(api: ApiFixture): void {
     // a reader that comes after a rotation is not shown what was before it
     await follow.waitFor(/^0 waits$/m);
     await space.kubectl('exec', 'writes', '--', 'touch', '/tmp/go');
-    const { code, out, err } = await follow.mustEnd(170_000);
+    const { code, out, err } = await follow.mustEnd();
     assert.deepEqual([code, err], [0, '']);
     const numbers = out
       .split('\n')

@@ -23,8 +23,6 @@ export function topScenarios(api: ApiFixture): void {
           return found !== null && Number(found[1]) > 50 ? found : undefined;
         },
         () => server.tail(),
-        // it looks each few seconds, twice, once the aggregated API is there
-        180_000,
       );
       // limited to 200m; what it takes is counted in periods that are not exact
       assert.ok(Number(milli) < 320, `${milli}m`);

@@ -7,7 +7,6 @@ import argparse
 import json
 import ssl
 import sys
-import time
 
 import websocket
 
@@ -22,6 +21,7 @@ parser.add_argument("--protocol", action="append", required=True)
 parser.add_argument("--stdin", default="")
 parser.add_argument("--close-stdin", action="store_true")
 parser.add_argument("--resize", default="", help="COLUMNSxROWS, sent before stdin")
+parser.add_argument("--wait", default="", help="what stdout must say first: a size that comes before is lost")
 args = parser.parse_args()
 
 try:
@@ -29,7 +29,7 @@ try:
         args.url,
         subprotocols=args.protocol,
         sslopt={"certfile": args.cert, "keyfile": args.key, "ca_certs": args.ca, "cert_reqs": ssl.CERT_REQUIRED},
-        timeout=60,
+        timeout=240,
     )
 except websocket.WebSocketBadStatusException as error:
     print(json.dumps({"refused": error.status_code}))
@@ -41,15 +41,20 @@ def send(channel, data):
     ws.send_binary(bytes([channel]) + data)
 
 
+out = {STDOUT: b"", STDERR: b"", ERROR: b""}
+while args.wait.encode() not in out[STDOUT]:
+    kind, frame = ws.recv_data()
+    if kind == websocket.ABNF.OPCODE_CLOSE:
+        sys.exit("closed before it said " + args.wait)
+    if frame:
+        out[frame[0]] = out.get(frame[0], b"") + frame[1:]
 if args.resize:
     width, height = args.resize.split("x")
     send(RESIZE, json.dumps({"Width": int(width), "Height": int(height)}).encode())
-    time.sleep(0.5)
 if args.stdin:
     send(STDIN, args.stdin.encode())
 if args.close_stdin:
     send(CLOSE, bytes([STDIN]))
-out = {STDOUT: b"", STDERR: b"", ERROR: b""}
 while True:
     try:
         kind, frame = ws.recv_data()

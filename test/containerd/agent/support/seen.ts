@@ -11,12 +11,12 @@ export function statusOf(pod: Pod, container: string): ContainerStatus {
 
 /**
  * Fails when a container that waited in its back-off has been restarted before that was over. A delay that has ended by
- * itself meanwhile, as on a busy machine, is kept.
+ * itself meanwhile, as on a busy machine, is kept; of one that was restarted more than once since nothing can be told.
  */
 export function assertDelayKept(waiting: Pod, later: Pod, container: string, delaySeconds: number): void {
   const [was, is] = [statusOf(waiting, container), statusOf(later, container)];
-  if (is.restartCount === was.restartCount) return;
-  assert.equal(is.restartCount, was.restartCount + 1);
+  assert.ok(is.restartCount >= was.restartCount);
+  if (is.restartCount !== was.restartCount + 1) return;
   const ended = Date.parse(String(was.lastState?.terminated?.finishedAt));
   const again = is.state?.running ?? is.state?.terminated ?? is.lastState?.terminated;
   const pause = Date.parse(String(again?.startedAt)) - ended;

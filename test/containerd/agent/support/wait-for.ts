@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long a test waits for something that must come, ms: long for a busy machine, and no measure of speed. */
-export const PATIENCE_MS = 90_000;
+/**
+ * How long a test waits for something that must come, ms: long for a busy machine, and no measure of speed. At a load of
+ * fifty on two cores a pod takes half a minute to start, and some tests wait for several in a row.
+ */
+export const PATIENCE_MS = 240_000;
 
 /**
  * Looks each 100 ms until `look` gives something other than undefined, and returns that. What `look` throws counts as

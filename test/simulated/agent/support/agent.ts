@@ -112,7 +112,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
 
 async function end(child: ChildProcess, ended: Promise<void>, ask: () => Promise<unknown>): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const late = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  const late = setTimeout(() => child.kill('SIGKILL'), 120_000);
   await ask().catch(() => undefined);
   await ended;
   clearTimeout(late);

@@ -106,5 +106,6 @@ function sortKey(object: StoredObject): string {
 function generationOf(before: StoredObject | undefined, given: StoredObject): number {
   const last = before?.metadata.generation;
   if (last === undefined) return given.metadata.generation ?? 1;
-  return JSON.stringify(before?.spec) === JSON.stringify(given.spec) ? last : last + 1;
+  const same = before?.spec === given.spec || JSON.stringify(before?.spec) === JSON.stringify(given.spec);
+  return same ? last : last + 1;
 }

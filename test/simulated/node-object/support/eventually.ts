@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Waits until it holds; the limit is only there to end a hopeless test. */
 export async function eventually(what: string, holds: () => boolean): Promise<void> {
-  for (let i = 0; i < 1_500; i++) {
+  for (let i = 0; i < 6_000; i++) {
     if (holds()) return;
     await sleep(10);
   }

@@ -101,11 +101,11 @@ function asPod(object: StoredObject): Pod {
   return object as unknown as Pod;
 }
 
-/** Waits until the condition holds; fails after 10 s. */
+/** Waits until the condition holds; fails after a minute, which is no measure of speed. */
 export async function until(condition: () => boolean, what = 'the condition'): Promise<void> {
-  const end = Date.now() + 10_000;
+  const end = Date.now() + 60_000;
   while (!condition()) {
-    if (Date.now() > end) throw new Error(`waited 10 s for ${what}`);
+    if (Date.now() > end) throw new Error(`waited a minute for ${what}`);
     await sleep(5);
   }
 }

@@ -32,12 +32,12 @@ const config = (op: PodConfigUpdate['op'], uid: string): SupervisorMessage => ({
   at: 1,
   update: { op, source: 'file', pods: [pod(uid)] },
 });
-const seen = (uid: string): ObservedPod =>
+const seen = (uid: string, at = 2): ObservedPod =>
   ({
     uid,
     name: 'web',
     namespace: 'default',
-    at: 2,
+    at,
     sandboxes: [{ id: 's', state: 'ready' }],
     containers: [],
   }) as unknown as ObservedPod;
@@ -60,4 +60,13 @@ test('a removed pod of which the runtime holds nothing is not looked at', () => 
   supervisor.take(config('ADD', 'second'));
   supervisor.take(config('REMOVE', 'second'));
   assert.deepEqual(asked, []);
+});
+
+test('a look from before the clock was set back is not taken in, but made again', () => {
+  const { supervisor, asked, posted } = supervisorThatHolds([]);
+  supervisor.take(config('ADD', 'first'));
+  supervisor.take({ type: 'seen', at: 5, observed: seen('first', 300) });
+  assert.deepEqual([posted, asked], [['first pod.start'], ['first']]);
+  supervisor.take({ type: 'seen', at: 5, observed: seen('first', 5) });
+  assert.deepEqual(posted, ['first pod.start', 'first pod.observed']);
 });

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { pino } from 'pino';
+import type { Piscina } from 'piscina';
+import { createMetrics } from '../../../actors/metrics/metrics-registry.ts';
+import { ShardPool } from '../../../actors/shard/shard-pool.ts';
+import type { ShardPoolOptions } from '../../../actors/shard/shard-pool.ts';
+import type { ShardTask, ToShard } from '../../../actors/shard/shard-protocol.ts';
+
+/** A worker's end of its port, without the thread. */
+interface Bare {
+  heard: ToShard[];
+  ready: () => Promise<void>;
+  die: () => Promise<void>;
+}
+
+/** Messages between ports of one thread take some turns of the event loop. */
+async function delivered(): Promise<void> {
+  for (let i = 0; i < 20; i++) await turn();
+}
+
+function barePool(onReplaced: (shard: number) => void): { pool: ShardPool; workers: Bare[] } {
+  const workers: Bare[] = [];
+  const run = (task: ShardTask): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const heard: ToShard[] = [];
+      task.port.on('message', (message: ToShard) => {
+        heard.push(message);
+        if (message.t === 'stop') resolve();
+      });
+      workers.push({
+        heard,
+        ready: () => (task.port.postMessage({ t: 'ready' }), delivered()),
+        die: () => (reject(new Error('exited with code: 1')), delivered()),
+      });
+    });
+  const threads = { run, destroy: () => Promise.resolve() } as unknown as Piscina;
+  const options = { shards: 1, task: {}, log: pino({ enabled: false }), metrics: createMetrics(), threads };
+  return {
+    pool: new ShardPool({ ...options, onMessage: () => undefined, onReplaced } as unknown as ShardPoolOptions),
+    workers,
+  };
+}
+
+const message = (uid: string): ToShard => ({ t: 'pod', uid, message: { type: 'pod.sync', at: 0 } });
+
+test("a worker that takes another's place hears of each pod once, when it is ready", async () => {
+  const { pool, workers } = barePool(() => pool.post(0, message('told anew')));
+  const started = pool.start();
+  pool.post(0, message('first'));
+  await workers[0]?.ready();
+  await started;
+  assert.equal(workers[0]?.heard.length, 1, 'the first worker of all keeps what comes before it is ready');
+
+  await workers[0]?.die();
+  assert.equal(workers.length, 2);
+  pool.post(0, message('while it loads'));
+  await workers[1]?.ready();
+  pool.post(0, message('afterwards'));
+  await delivered();
+  assert.deepEqual(
+    workers[1]?.heard.map((m) => (m.t === 'pod' ? m.uid : m.t)),
+    ['told anew', 'afterwards'],
+  );
+  await pool.stop();
+});
