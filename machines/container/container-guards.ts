@@ -1,3 +1,4 @@
+import { behaves } from '../protocol/behaviour.ts';
 import type { ContainerContext, ContainerEvent } from './container-context.ts';
 import { waitsUntil } from './back-off.ts';
 import { hookAction, wantsHttp } from './hook-effect.ts';
@@ -105,6 +106,19 @@ export function runsPreStop(context: ContainerContext, event: ContainerEvent): b
     event.order.graceSeconds > 0 &&
     context.preStopDone !== context.id
   );
+}
+
+/** StartContainer has answered, there is a preStop hook, and time for it. */
+export function startedThenPreStop(context: ContainerContext, event: ContainerEvent): boolean {
+  const { container, at } = event.world;
+  const { kill } = context;
+  if (!ownOutcome(context, event) || kill === null || container.lifecycle?.preStop === undefined) return false;
+  return kill.since + kill.graceSeconds * 1000 > at;
+}
+
+/** Told to stop while StartContainer is under way: its answer is waited for, within the grace period. */
+export function startIsAwaited({ world }: ContainerEvent): boolean {
+  return behaves(world.settings, 'stopsAfterStart');
 }
 
 /** The order says that others stop first. */

@@ -40,6 +40,8 @@ const machine = setup({
     imageHeldBack: ({ context, event }) => guards.ownOutcome(context, event) && !guards.imageDelayOver(context, event),
     pullHeldBack: ({ context, event }) => guards.pullAlways(event) && !guards.imageDelayOver(context, event),
     runsPreStop: ({ context, event }) => guards.runsPreStop(context, event),
+    startedThenPreStop: ({ context, event }) => guards.startedThenPreStop(context, event),
+    startIsAwaited: ({ event }) => guards.startIsAwaited(event),
     mustWaitTurn: ({ context, event }) => guards.mustWaitTurn(context, event),
     stopFailed: ({ context, event }) => guards.stopFailed(context, event),
   },
@@ -198,7 +200,14 @@ export const containerMachine = machine.createMachine({
               { guard: 'own', target: '#container.running', actions: act(starting.startDoneNoHook) },
             ],
             failed: { guard: 'own', target: '#container.retrying', actions: act(starting.startFailed) },
-            kill: [...kill],
+            kill: [
+              {
+                guard: 'startIsAwaited',
+                target: '#container.stopping.awaitingStart',
+                actions: act(stopping.killOrderedLater),
+              },
+              ...kill,
+            ],
           },
         },
         postStart: {
@@ -253,6 +262,20 @@ export const containerMachine = machine.createMachine({
         observed: { guard: 'seenEnded', target: '#container.exited', actions: act(stopping.ended) },
       },
       states: {
+        awaitingStart: {
+          description:
+            'StartContainer is still under way: what it starts is stopped then, or when the grace period is over.',
+          on: {
+            done: [
+              { guard: 'startedThenPreStop', target: 'preStop', actions: act(starting.startDoneToStop) },
+              { guard: 'mustWaitTurn', target: 'waitingTurn', actions: act(starting.startDoneToStop) },
+              { guard: 'own', target: 'killing', actions: act(starting.startDoneToStop) },
+            ],
+            failed: { guard: 'own', target: 'killing' },
+            timer: 'killing',
+            kill: { actions: act(stopping.graceShortened) },
+          },
+        },
         preStop: {
           description: 'The preStop hook runs, within the grace period.',
           entry: act(stopping.askPreStop),

@@ -93,6 +93,11 @@ export function startDone(context: ContainerContext, { world }: ContainerEvent):
   return { patch: { op: '' }, effects: afterStart(context, world) };
 }
 
+/** It was told to stop meanwhile: no hook runs and nobody looks for its end. */
+export function startDoneToStop(context: ContainerContext, { world }: ContainerEvent): Out {
+  return { patch: { op: '', waiting: null }, effects: afterStart(context, world) };
+}
+
 export function startDoneNoHook(context: ContainerContext, { world }: ContainerEvent): Out {
   return {
     patch: { op: '', waiting: null, postStartDone: context.id, ...firstLook(context, world) },

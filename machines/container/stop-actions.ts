@@ -25,6 +25,14 @@ export function killOrdered(context: ContainerContext, event: ContainerEvent): O
   };
 }
 
+/** Takes the order and tells it, but goes on waiting for StartContainer. */
+export function killOrderedLater(context: ContainerContext, event: ContainerEvent): Out {
+  if (event.type !== 'kill') return {};
+  const { order } = event;
+  const ordered = killOrdered(context, event);
+  return { ...ordered, patch: { kill: order, deadline: order.since + order.graceSeconds * 1000 } };
+}
+
 /** A start that had not made a container yet is given up; its late outcome is dropped. */
 export function startGivenUp(): Out {
   return { patch: { op: '', deadline: null } };

@@ -138,6 +138,8 @@ export const CONTAINER_REASONS: Readonly<Record<string, Explainer>> = {
       causes: [{ at: seen?.startedAt ?? since(view, name), text: `${name} runs${restarts}`, kind: 'container' }],
     };
   },
+  'stopping.awaitingStart': (view, name) =>
+    stopping(view, name, 'runtime', `${name}: the runtime is starting the container; it is stopped as soon as it runs`),
   'stopping.preStop': (view, name) =>
     stopping(view, name, 'hook', `${name}: its preStop hook (${hookOf(view, name, 'preStop')}) has not ended`),
   'stopping.waitingTurn': (view, name) =>

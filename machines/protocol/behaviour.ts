@@ -15,6 +15,8 @@ export const BEHAVIOUR = {
   logsBeforeSandbox: 4,
   /** An end that is seen is taken in however late its look comes: nothing is looked at again for it. */
   endingsAreFinal: 5,
+  /** A container that is told to stop while it is being started is stopped once it was: an earlier StopContainer finds nothing to stop. */
+  stopsAfterStart: 6,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -37,15 +37,13 @@ for (const state of ['starting.checkingImage', 'starting.awaitingPod', 'starting
   });
 }
 
-test('kill while StartContainer is under way stops the container', () => {
-  const bench = new ContainerBench().to('starting.started');
-  assert.deepEqual(find(bench.kill(10), 'cri.StopContainer'), { containerId: 'c1', timeoutSeconds: 10 });
-});
-
 test('a container that was stopped before it ever ran ends: it stays `created` for ever', () => {
   const bench = new ContainerBench().to('starting.started');
   bench.kill(10);
   bench.over.observed = seen({ state: 'created', startedAt: 0 });
+  bench.tell({ type: 'observed' });
+  assert.equal(bench.state, 'stopping.awaitingStart');
+  bench.ring();
   bench.tell({ type: 'observed' });
   assert.equal(bench.state, 'stopping.killing', 'the stop is not confirmed yet');
   bench.done('cri.StopContainer', {});
@@ -62,6 +60,37 @@ for (const state of ['waiting', 'retrying', 'exited']) {
     assert.equal(bench.state, state);
   });
 }
+
+test('told to stop while StartContainer is under way: what starts is stopped then, its preStop hook first', () => {
+  const bench = new ContainerBench().to('starting.started');
+  const { op } = bench.context;
+  assert.deepEqual(reasons(bench.kill(30)), ['Killing']);
+  assert.equal(bench.state, 'stopping.awaitingStart');
+  assert.equal(bench.context.deadline, bench.at + 30_000);
+  bench.at += 4_000;
+  const effects = bench.done('cri.StartContainer', {}, op);
+  assert.deepEqual(reasons(effects), ['Started']);
+  assert.equal(find(effects, 'cri.StopContainer').timeoutSeconds, 26);
+  const hooked = new ContainerBench({ lifecycle: { preStop: { exec: { command: ['x'] } } } }).to('starting.started');
+  hooked.kill(30);
+  find(hooked.done('cri.StartContainer', {}), 'cri.ExecSync');
+  assert.equal(hooked.state, 'stopping.preStop');
+  const sidecar = new ContainerBench({}, 'sidecar').to('starting.started');
+  sidecar.kill(30, { waitTurn: true });
+  sidecar.done('cri.StartContainer', {});
+  assert.equal(sidecar.state, 'stopping.waitingTurn');
+});
+
+test('StartContainer that fails, or is not answered within the grace period, is followed by StopContainer all the same', () => {
+  const failing = new ContainerBench().to('starting.started');
+  failing.kill(30);
+  find(failing.failed('cri.StartContainer', 'DeadlineExceeded', 'x'), 'cri.StopContainer');
+  const hung = new ContainerBench().to('starting.started');
+  hung.kill(30);
+  hung.kill(5);
+  assert.equal(hung.context.deadline, hung.at + 5_000);
+  find(hung.ring(), 'cri.StopContainer');
+});
 
 test('StopContainer fails: tried again after a second; NotFound counts as stopped', () => {
   const bench = new ContainerBench().to('running');

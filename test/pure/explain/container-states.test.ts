@@ -98,6 +98,16 @@ const CONTAINERS: Record<string, { world: () => ToldWorld; name?: string; text: 
     },
     text: /^c runs$/,
   },
+  'stopping.awaitingStart': {
+    world: () => {
+      const world = told(pod({}), (w) => (w.answers['cri.StartContainer'] = HANG));
+      world.run(3_000);
+      world.remove();
+      world.run(1_000);
+      return world;
+    },
+    text: /^c: the runtime is starting the container; it is stopped as soon as it runs\nnext: /,
+  },
   'stopping.preStop': {
     world: () =>
       ending(pod({ containers: [box('c', { lifecycle: PRE_STOP })] }), (w) => (w.answers['cri.ExecSync'] = HANG)),

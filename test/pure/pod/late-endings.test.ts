@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ALL_BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
-import { PodWorld, pod, settings } from './pod-world.ts';
-
-settings.behaviour = [...ALL_BEHAVIOUR];
+import { PodWorld, pod } from './pod-world.ts';
 
 /** Ends a container in the runtime; nobody is told. */
 function endQuietly(world: PodWorld): void {

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ALL_BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
-import { PodWorld, pod, settings } from './pod-world.ts';
-
-settings.behaviour = [...ALL_BEHAVIOUR];
+import { PodWorld, pod } from './pod-world.ts';
 
 test("a removed pod's logs go while its sandbox still tells a new agent of it", () => {
   const world = new PodWorld(pod({}));

@@ -1,5 +1,6 @@
 import { bornPod, nextDeadline, podState, stepPod } from '../../../machines/pod/pod-step.ts';
 import type { PodSnapshot } from '../../../machines/pod/pod-context.ts';
+import { ALL_BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
 import type { Pod, PodStatus } from '../../../machines/protocol/api-types.ts';
 import type { Effect, EffectType } from '../../../machines/protocol/effects.ts';
 import type { PodMemory } from '../../../machines/protocol/memory.ts';
@@ -32,7 +33,7 @@ export const settings: NodeSettings = {
   runtimeRequestTimeoutMs: 120_000,
   imagePullProgressDeadlineMs: 60_000,
   runtimeFeatures: { recursiveReadOnlyMounts: false, userNamespaces: false, supplementalGroupsPolicy: false },
-  behaviour: [],
+  behaviour: [...ALL_BEHAVIOUR],
 };
 
 /** A pod as a source hands it over: static, with defaults. */

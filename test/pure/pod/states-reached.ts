@@ -101,6 +101,7 @@ export function statesReached(): Reached {
   for (const slow of [
     'image.Pull',
     'host.EnsurePodCgroup',
+    'cri.StartContainer',
     'cri.StopPodSandbox',
     'host.TearDownPod',
     'cri.RemoveContainer',

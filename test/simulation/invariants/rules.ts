@@ -2,6 +2,7 @@ import { staysUntilItEnded } from './deletion.ts';
 import { graceGiven, graceIsKept, nothingIsKilledAside } from './grace.ts';
 import { nothingIsLeft, volumesOutliveContainers } from './host.ts';
 import { everyPodArrives } from './liveness.ts';
+import { restIsTold } from './rest.ts';
 import { nothingStartsAtTheEnd } from './nothing-starts-at-the-end.ts';
 import { oneContainerOfAName } from './one-container-of-a-name.ts';
 import { comesBackNew } from './new-life.ts';
@@ -37,4 +38,5 @@ export const rules: readonly Rule[] = [
   nothingIsLeft,
   noBusyLoop,
   everyPodArrives,
+  restIsTold,
 ];

@@ -131,6 +131,20 @@ export const mutations: readonly Mutation[] = [
     to: 'if (before !== null && seen.at < 0) {',
   },
   {
+    name: 'late-endings-are-lost',
+    breaks: 'what a look saw that took long is dropped, though it saw an end',
+    file: 'machines/pod/observation.ts',
+    from: "if (observed === null || !behaves(context.settings, 'endingsAreFinal')) return;",
+    to: 'if (observed === null || seen.at > 0) return;',
+  },
+  {
+    name: 'stop-overtakes-start',
+    breaks: 'a container is told to stop while it is being started, and not again when it was',
+    file: 'machines/container/container-guards.ts',
+    from: "return behaves(world.settings, 'stopsAfterStart');",
+    to: 'return world.at < 0;',
+  },
+  {
     name: 'orphans-live',
     breaks: 'pods that only the runtime knows are left alone',
     file: 'machines/supervisor/supervisor-step.ts',

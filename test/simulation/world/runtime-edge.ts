@@ -218,8 +218,11 @@ export class RuntimeEdge {
           time.after(STUCK_PULL_MS, owner, () => refuse(new CriError(rpc, 'Canceled', 'context canceled')));
         return;
       }
+      // A call that takes long sees the runtime as it is at its beginning, or at its end.
+      const slowBy = fault?.how === 'slow' ? this.latency(rpc, 'slow', 20_000) : 0;
+      const slowThere = slowBy % 2 === 1;
       const answered = (error: ServiceError | null, answer: unknown): void => {
-        const back = this.latency(rpc, 'back') + (fault?.how === 'slow' ? this.latency(rpc, 'slow', 20_000) : 0);
+        const back = this.latency(rpc, 'back') + (slowThere ? 0 : slowBy);
         time.after(back, owner, () => {
           if (fault?.how === 'lost') refuse(new CriError(rpc, 'Unavailable', 'error reading from server: EOF'));
           else if (error !== null) refuse(fromServiceError(rpc, error));
@@ -244,7 +247,7 @@ export class RuntimeEdge {
             if (!this.down) this.act(method, rpc, request, [], () => undefined);
           });
       };
-      time.after(this.latency(rpc, 'to'), this.owner, () => send(0));
+      time.after(this.latency(rpc, 'to') + (slowThere ? slowBy : 0), this.owner, () => send(0));
     });
   }
 
