@@ -42,7 +42,7 @@ function hidden({ world }: Ground, plan: PodPlan): boolean {
 }
 
 /** A pod of the API with the full name of a static pod waits for that one's end, also to be deleted. */
-function heldUp({ world: { workload } }: Ground, plan: PodPlan): boolean {
+export function heldUp({ world: { workload } }: Ground, plan: PodPlan): boolean {
   if (plan.source !== 'api') return false;
   return workload.staticKeys.some((key) => {
     const other = workload.plans.get(key);

@@ -1,3 +1,4 @@
+import { statePath } from '../../../machines/machine-step/step.ts';
 import type { Ground, Rule } from './rule.ts';
 
 /** Init containers run one after the other to their end, sidecars are begun in their place, and only then the others. */
@@ -31,6 +32,8 @@ export const stopOrder: Rule = {
     const endingAlone = new Set<string>();
     return {
       on: (fact) => {
+        if (fact.f === 'step' && fact.before.context.termination === null && fact.after.context.termination !== null)
+          for (const id of stopping(fact.before.context.containers)) endingAlone.add(id);
         if (fact.f !== 'effect' || fact.effect.type !== 'cri.StopContainer') return;
         const { containerId } = fact.effect.params;
         const pod = ground.book.pods.get(fact.uid);
@@ -40,7 +43,7 @@ export const stopOrder: Rule = {
         if (stopped === undefined || termination === null || termination === undefined) return;
         // Of an orphan nobody knows any more which containers are sidecars.
         if (pod?.context.source === 'orphan') return;
-        // It has its signal already; that it is stopped again with the pod's shorter grace puts nothing out of order.
+        // It has its signal already, or its preStop hook runs; that it is stopped again with the pod's shorter grace puts nothing out of order.
         if (endingAlone.has(containerId)) return;
         const left = termination.since + termination.graceSeconds * 1000 - ground.world.time.wall();
         if (left > 0) checkTurn(ground, fact.uid, stopped.name);
@@ -48,6 +51,12 @@ export const stopOrder: Rule = {
     };
   },
 };
+
+/** Ids of the containers that are told to stop. */
+function stopping(containers: Record<string, { value: unknown; context: { id: string } }>): string[] {
+  const told = Object.values(containers).filter(({ value }) => statePath(value as never).startsWith('stopping.'));
+  return told.map(({ context }) => context.id);
+}
 
 function checkTurn({ world, book, say }: Ground, uid: string, name: string): void {
   const inits = world.workload.planOf(uid)?.spec.initContainers ?? [];
