@@ -56,6 +56,7 @@ export class MirrorPods {
   /** What the watch saw vanish while requests were under way: their answers must not bring it back. */
   private readonly goneMeanwhile = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
+  private unshown = false;
 
   constructor(options: MirrorPodsOptions) {
     this.options = options;
@@ -96,6 +97,11 @@ export class MirrorPods {
     this.look();
   }
 
+  /** A static pod's actor told of it: where it ends, and where a new life begins under its UID, its mirror pod goes or comes. */
+  reported(state: string): void {
+    if (this.unshown || state.startsWith('termin')) this.look();
+  }
+
   /** Number of mirror pods known (`kubelet_mirror_pods`). */
   get count(): number {
     return this.mirrors.size;
@@ -106,12 +112,13 @@ export class MirrorPods {
     if (this.stopping.signal.aborted) return;
     clearTimeout(this.timer);
     const at = this.options.now();
-    const { actions, waits } = mirrorPlan({
+    const { actions, waits, unshown } = mirrorPlan({
       statics: this.statics,
       mirrors: [...this.mirrors.values()],
       complete: this.complete,
       lifeOf: this.options.lifeOf ?? (() => null),
     });
+    this.unshown = unshown;
     let wakeAt = waits ? at + LOOK_MS : Infinity;
     for (const [name, action] of actions) {
       const state = this.names.get(name) ?? { inFlight: false, failures: 0, notBefore: 0 };

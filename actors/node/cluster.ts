@@ -200,7 +200,7 @@ export class Cluster {
   /** A pod's actor told its status. */
   reported(pod: Pod, source: PodSource, report: PodReport): void {
     this.status.report({ pod, source, report });
-    if (source !== 'api' && report.state.startsWith('termin')) this.mirrors.look();
+    if (source !== 'api') this.mirrors.reported(report.state);
   }
 
   /** Mirror pods of this node (`kubelet_mirror_pods`). */

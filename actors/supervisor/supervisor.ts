@@ -2,7 +2,7 @@ import { initialTransition } from 'xstate';
 import type { AnyMachineSnapshot } from 'xstate';
 import type { Logger } from 'pino';
 import { statePath, step } from '../../machines/machine-step/step.ts';
-import type { Pod } from '../../machines/protocol/api-types.ts';
+import type { Pod, PodStatus } from '../../machines/protocol/api-types.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
 import { isTerminalPhase } from '../../machines/status/phase.ts';
 import type { PodMemory } from '../../machines/protocol/memory.ts';
@@ -208,7 +208,7 @@ export class Supervisor {
         post(order.shard, order.uid, {
           type: 'pod.start',
           at: now(),
-          pod: withPhase(order.pod, told?.status.phase),
+          pod: withWhatWasTold(order.pod, told?.status),
           source: order.source,
           observed,
           memory,
@@ -232,7 +232,19 @@ export class Supervisor {
   }
 }
 
-/** A terminal phase that a worker told before it died is final, though the pod that was given to it does not have it. */
-function withPhase(pod: Pod, told: string | undefined): Pod {
-  return isTerminalPhase(told) ? { ...pod, status: { ...pod.status, phase: told } } : pod;
+/**
+ * What a worker told before it died holds, though the pod that was given to it does not have it: a terminal phase is final,
+ * and restart counts do not fall.
+ */
+function withWhatWasTold(pod: Pod, told: PodStatus | undefined): Pod {
+  if (told === undefined) return pod;
+  const { initContainerStatuses, containerStatuses, ephemeralContainerStatuses } = told;
+  const status = {
+    ...pod.status,
+    ...(isTerminalPhase(told.phase) && { phase: told.phase }),
+    ...(initContainerStatuses !== undefined && { initContainerStatuses }),
+    ...(containerStatuses !== undefined && { containerStatuses }),
+    ...(ephemeralContainerStatuses !== undefined && { ephemeralContainerStatuses }),
+  };
+  return { ...pod, status };
 }

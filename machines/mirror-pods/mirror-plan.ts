@@ -27,10 +27,13 @@ export interface MirrorInput {
 /** What to do next under one name: a wrong mirror pod goes first, the right one is made in the step after. */
 export type MirrorAction = { do: 'create'; pod: Pod } | { do: 'delete'; mirror: KnownMirror };
 
-/** Actions by `namespace/name`, and whether something waits for a static pod to end. */
+/** Actions by `namespace/name`, and what is left for later. */
 export interface MirrorPlan {
   actions: Map<string, MirrorAction>;
+  /** Something waits for a static pod to end. */
   waits: boolean;
+  /** A static pod is shown by nothing, because it ended or ends: it may live anew under its UID, when its file is put back. */
+  unshown: boolean;
 }
 
 /**
@@ -40,7 +43,7 @@ export interface MirrorPlan {
  * ended static pod gets no new mirror pod.
  */
 export function mirrorPlan({ statics, mirrors, complete, lifeOf }: MirrorInput): MirrorPlan {
-  const plan: MirrorPlan = { actions: new Map(), waits: false };
+  const plan: MirrorPlan = { actions: new Map(), waits: false, unshown: false };
   const byName = new Map(statics.map((pod) => [fullName(pod), pod]));
   const held = new Set<string>();
   for (const mirror of mirrors) {
@@ -55,8 +58,9 @@ export function mirrorPlan({ statics, mirrors, complete, lifeOf }: MirrorInput):
   }
   for (const [name, pod] of byName) {
     const life = lifeOf(pod.metadata?.uid ?? '');
-    if (held.has(name) || plan.actions.has(name) || life === 'ending' || life === 'ended') continue;
-    plan.actions.set(name, { do: 'create', pod });
+    if (held.has(name) || plan.actions.has(name)) continue;
+    if (life === 'ending' || life === 'ended') plan.unshown = true;
+    else plan.actions.set(name, { do: 'create', pod });
   }
   return plan;
 }

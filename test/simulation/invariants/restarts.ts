@@ -33,8 +33,12 @@ export const backOff: Rule = {
   source: 'Pod Lifecycle, "How Pods handle problems with containers": 10 s, 20 s, 40 s ... capped at 300 s',
   begin: ({ world, say }) => {
     const starts = new Map<string, number[]>();
+    let ahead = world.time.wallOffset;
     return {
       on: (fact) => {
+        // All delays of the wall clock are over when it is set forward, and with ten minutes of calm the loop as well.
+        if (world.time.wallOffset > ahead) starts.clear();
+        ahead = world.time.wallOffset;
         const over = endedLives(fact, world);
         if (over !== null) for (const key of [...starts.keys()]) if (over(key.split('/')[0] ?? '')) starts.delete(key);
         const { now } = world.time;

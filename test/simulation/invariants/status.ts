@@ -1,4 +1,5 @@
 import type { ContainerStatus, PodStatus } from '../../../machines/protocol/api-types.ts';
+import type { World } from '../world/world.ts';
 import type { Fact } from '../world/facts.ts';
 import { endedLives } from './book.ts';
 import type { Rule } from './rule.ts';
@@ -8,6 +9,11 @@ const isTerminal = (phase: string | undefined): boolean => phase === 'Succeeded'
 /** What is told of orphans, and while a pod's remains are removed, is shown to nobody: the API's object is gone by then. */
 function isShown({ source, report }: Extract<Fact, { f: 'report' }>): boolean {
   return source !== 'orphan' && report.state !== 'terminated.removing' && report.state !== 'terminated.finished';
+}
+
+/** The API has no such pod any more: only a list that lags behind told the agent of it, and its patches find nothing. */
+function isGone({ api }: World, { source, uid }: Extract<Fact, { f: 'report' }>): boolean {
+  return source === 'api' && !api.list().some(({ metadata }) => metadata?.uid === uid);
 }
 
 function all(status: PodStatus): ContainerStatus[] {
@@ -28,7 +34,8 @@ export const phaseIsFinal: Rule = {
     };
     return {
       on: (fact) => {
-        if (fact.f === 'report' && isShown(fact)) see('report', fact.uid, fact.report.status.phase);
+        if (fact.f === 'report' && isShown(fact) && !isGone(world, fact))
+          see('report', fact.uid, fact.report.status.phase);
         // A patch carried out again overwrites what came after it; the agent sees that, and mends it.
         if (fact.f === 'api' && fact.repeated) ended.delete(`API ${fact.pod.metadata?.uid ?? ''}`);
         if (fact.f === 'api' && fact.type !== 'DELETED')

@@ -145,6 +145,20 @@ export const mutations: readonly Mutation[] = [
     to: 'return world.at < 0;',
   },
   {
+    name: 'mirror-not-made-anew',
+    breaks: 'a static pod whose file was put back while it ended is shown by nothing',
+    file: 'actors/mirror-pods/mirror-pods.ts',
+    from: 'if (this.unshown || state',
+    to: 'if (state',
+  },
+  {
+    name: 'told-is-forgotten',
+    breaks: 'a worker that is replaced knows nothing of what the one before told',
+    file: 'actors/supervisor/supervisor.ts',
+    from: 'if (told === undefined) return pod;',
+    to: 'if (told !== null) return pod;',
+  },
+  {
     name: 'orphans-live',
     breaks: 'pods that only the runtime knows are left alone',
     file: 'machines/supervisor/supervisor-step.ts',

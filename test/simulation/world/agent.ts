@@ -465,7 +465,7 @@ export class Agent {
       staticPods: (...[pods, complete]: Parameters<Cluster['staticPods']>) => this.mirrors.setStatic(pods, complete),
       reported: (...[pod, source, report]: Parameters<Cluster['reported']>) => {
         this.status.report({ pod, source, report });
-        if (source !== 'api' && report.state.startsWith('termin')) this.mirrors.look();
+        if (source !== 'api') this.mirrors.reported(report.state);
       },
     } as unknown as Cluster;
   }
