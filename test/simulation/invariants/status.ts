@@ -54,14 +54,14 @@ export const restartsAreCounted: Rule = {
   begin: ({ world, book, say }) => {
     /** Of containers that truly ran, whoever tells of them. */
     const counts = new Map<string, number>();
-    /** What this agent's present workers told, of whatever they took for a restart. */
+    /** What this agent's workers told, of whatever they took for a restart: the next one hears it from the main thread. */
     const told = new Map<string, number>();
     return {
       on: (fact) => {
         const over = endedLives(fact, world);
         for (const map of [counts, told])
           if (over !== null) for (const key of [...map.keys()]) if (over(key.split('/')[0] ?? '')) map.delete(key);
-        if (fact.f === 'agent' || fact.f === 'worker') told.clear();
+        if (fact.f === 'agent') told.clear();
         if (fact.f !== 'report' || !isShown(fact)) return;
         for (const { name, restartCount, containerID } of all(fact.report.status)) {
           const key = `${fact.uid}/${name}`;
@@ -70,7 +70,9 @@ export const restartsAreCounted: Rule = {
           if (restartCount < before) say(`${key}: ${before} becomes ${restartCount}`);
           // One that was made and removed again without ever running was no restart.
           const known = book.containers.get((containerID ?? '').replace(/^.*:\/\//, ''));
-          if (known !== undefined && known.startedAt !== null) counts.set(key, restartCount);
+          // And while another is made, the status still names the one before, with the count of the next.
+          const ran = known !== undefined && known.startedAt !== null;
+          if (ran && known.record.metadata.attempt >= restartCount) counts.set(key, restartCount);
         }
       },
     };
