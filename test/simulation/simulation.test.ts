@@ -12,7 +12,7 @@ const { pinnedPlans } = await import('./run/saved-plan.ts');
 const { shrink } = await import('./run/shrink.ts');
 
 const FIXED = 30;
-const FRESH = 120;
+const FRESH = 80;
 
 /** Others with each commit, and the same again for whoever looks at one that failed; drawn where there is no git. */
 function firstFreshSeed(): number {

@@ -2,6 +2,7 @@ import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { IMAGES, ODD_VOLUME } from '../draw/draw-pod.ts';
 import type { PodPlan } from '../draw/plan.ts';
 import type { ContainerSpec } from '../draw/pod-spec.ts';
+import type { World } from '../world/world.ts';
 import type { Ground, Rule } from './rule.ts';
 
 /** What becomes of a container in the long run. */
@@ -56,7 +57,8 @@ function mirrorOf({ world }: Ground, uid: string): Pod | undefined {
 
 function checkEnd({ world, say }: Ground, plan: PodPlan, shown: Pod): void {
   const phase = shown.status?.phase ?? '';
-  const allowed = phasesOf(plan, world.workload.disturbed.has(plan.key), shown);
+  const disturbed = world.workload.disturbed.has(plan.key) || maySkipTries(world, plan);
+  const allowed = phasesOf(plan, disturbed, shown);
   if (!allowed.includes(phase)) {
     say(`${plan.key} is ${phase}, not ${allowed.join(' or ')}: ${JSON.stringify(shown.status).slice(0, 1_500)}`);
     return;
@@ -69,6 +71,12 @@ function checkEnd({ world, say }: Ground, plan: PodPlan, shown: Pod): void {
     if (status?.state?.running === undefined || !status.ready)
       say(`${plan.key}/${container.name} should run and be ready: ${JSON.stringify(status)}`);
   }
+}
+
+/** Containers whose start failed never ran, but count: the only run of one that is not restarted is then not its first try. */
+function maySkipTries(world: World, { spec, fates }: PodPlan): boolean {
+  if (spec.restartPolicy !== 'Never' || !world.plan.faults.some(({ kind }) => kind === 'cri')) return false;
+  return Object.values(fates).some(({ attempts }) => attempts.length > 1);
 }
 
 /** In which phases a pod may be when all has come to rest. */
