@@ -1,4 +1,4 @@
-import { ApiStatusError } from './api-client.ts';
+import { ApiStatusError, LONGEST_RETRY_AFTER } from './api-client.ts';
 import type { HttpAnswer } from './transport.ts';
 
 /** `metav1.StatusReason` of an HTTP status, for answers whose body is no `Status` (a proxy's page). */
@@ -59,7 +59,7 @@ function statusParts(json: unknown, status: number) {
 /** Whole seconds of a Retry-After header, undefined without one; a date is not understood, as in client-go. */
 export function retryAfterSeconds(headers: HttpAnswer['headers']): number | undefined {
   const value = headers['retry-after'];
-  return typeof value === 'string' && /^\d+$/.test(value) ? Math.min(Number(value), 3600) : undefined;
+  return typeof value === 'string' && /^\d+$/.test(value) ? Math.min(Number(value), LONGEST_RETRY_AFTER) : undefined;
 }
 
 function oneLine(body: string): string {

@@ -24,7 +24,7 @@ export interface ApiRequest {
 }
 
 /** A server that asks to wait for longer is not believed: timers of more than 25 days fire at once. Seconds. */
-const LONGEST_RETRY_AFTER = 3600;
+export const LONGEST_RETRY_AFTER = 3600;
 
 /** An answer that is no success: `metav1.Status` in parts. */
 export class ApiStatusError extends Error {

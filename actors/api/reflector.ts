@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { textOf } from '../../machines/protocol/json-object.ts';
 import { ApiStatusError } from './api-client.ts';
 import { eventError } from './answer-error.ts';
 import { BackOff } from './back-off.ts';
@@ -307,13 +308,11 @@ interface WatchLine<T> {
 
 function keyOf(object: Reflected | undefined): string {
   const { namespace, name } = object?.metadata ?? {};
-  return `${text(namespace)}/${text(name)}`;
+  return `${textOf(namespace)}/${textOf(name)}`;
 }
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-
 function versionOf(object: Reflected | null | undefined): string {
-  return text(object?.metadata?.resourceVersion);
+  return textOf(object?.metadata?.resourceVersion);
 }
 
 /** What no object of the API lacks: without it nobody could tell which one it is. */

@@ -1,3 +1,4 @@
+import { toldOf } from '../../machines/status/status-lists.ts';
 import { goQuote } from '../../machines/container-config/go-json.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 
@@ -13,10 +14,7 @@ export function hasContainer(pod: Pod, name: string): boolean {
 /** Finds the container ID in the pod's status as `validateContainerLogStatus` does. */
 export function logTarget(pod: Pod, container: string, previous: boolean): LogTarget {
   const subject = `container ${goQuote(container)} in pod ${goQuote(pod.metadata?.name ?? '')}`;
-  const { containerStatuses, initContainerStatuses, ephemeralContainerStatuses } = pod.status ?? {};
-  const status = [containerStatuses, initContainerStatuses, ephemeralContainerStatuses]
-    .map((list) => list?.find((one) => one.name === container))
-    .find((one) => one !== undefined);
+  const status = toldOf(pod.status, container);
   if (status === undefined) return { problem: `${subject} is not available` };
 
   const last = status.lastState?.terminated;

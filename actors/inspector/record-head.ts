@@ -1,5 +1,5 @@
 import { NODE_UID } from '../../machines/node/node-context.ts';
-import { isObject } from '../../machines/protocol/json-object.ts';
+import { isObject, textOf } from '../../machines/protocol/json-object.ts';
 
 /** What of a journal line the index needs; the rest stays on disk. */
 export type RecordHead =
@@ -65,7 +65,6 @@ function msgHead(head: string, found: RegExpExecArray): RecordHead | null {
 function wholeHead(record: unknown): RecordHead {
   if (!isObject(record) || typeof record['r'] !== 'string') throw new Error('not a journal record');
   const { r, n, uid } = record;
-  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
   switch (r) {
     case 'segment':
       if (typeof record['at'] !== 'number' || !isObject(record['settings'])) throw new Error('not a segment record');
@@ -73,38 +72,38 @@ function wholeHead(record: unknown): RecordHead {
         r,
         at: record['at'],
         shard: Number(record['shard']),
-        agent: text(record['agent']),
+        agent: textOf(record['agent']),
         settings: record['settings'],
       };
     case 'spec':
-      return { r, id: text(record['id']) };
+      return { r, id: textOf(record['id']) };
     case 'snap':
-      return { r, uid: text(uid) };
+      return { r, uid: textOf(uid) };
     case 'fault':
-      return { r, n: Number(n), uid: text(uid) };
+      return { r, n: Number(n), uid: textOf(uid) };
     case 'msg': {
       const { m } = record;
       if (!isObject(m) || typeof m['at'] !== 'number') throw new Error('not a message record');
-      const type = text(m['type']);
+      const type = textOf(m['type']);
       const failed = type === 'effect.failed';
-      const key = failed || type === 'effect.done' ? text(m['key']) : '';
-      return { r, n: Number(n), uid: text(uid), type, at: m['at'], key, failed };
+      const key = failed || type === 'effect.done' ? textOf(m['key']) : '';
+      return { r, n: Number(n), uid: textOf(uid), type, at: m['at'], key, failed };
     }
     case 'step':
       if (!Array.isArray(record['e'])) throw new Error('not a step record');
-      return { r, n: Number(n), uid: text(uid), state: text(record['s']), effects: record['e'] as HeadEffect[] };
+      return { r, n: Number(n), uid: textOf(uid), state: textOf(record['s']), effects: record['e'] as HeadEffect[] };
     case 'node.segment': {
       const { at, context, value } = record;
       if (typeof at !== 'number' || !isObject(context)) throw new Error('not a segment record');
-      return { r, at, agent: text(record['agent']), nodeName: text(record['nodeName']), value, context };
+      return { r, at, agent: textOf(record['agent']), nodeName: textOf(record['nodeName']), value, context };
     }
     case 'node.msg': {
       const { m } = record;
       if (!isObject(m) || typeof m['at'] !== 'number') throw new Error('not a message record');
-      return { r: 'msg', n: Number(n), uid: NODE_UID, type: text(m['type']), at: m['at'], key: '', failed: false };
+      return { r: 'msg', n: Number(n), uid: NODE_UID, type: textOf(m['type']), at: m['at'], key: '', failed: false };
     }
     case 'node.step':
-      return { r: 'step', n: Number(n), uid: NODE_UID, state: text(record['s']), effects: [] };
+      return { r: 'step', n: Number(n), uid: NODE_UID, state: textOf(record['s']), effects: [] };
     case 'node.fault':
       return { r: 'fault', n: Number(n), uid: NODE_UID };
     default:

@@ -20,6 +20,8 @@ import { checkOwnSource } from '../sources/own-source.ts';
 import type { UserNamespaces } from '../userns/user-namespaces.ts';
 import { cgroupDriverOf } from './cgroup-driver.ts';
 import type { Cluster } from './cluster.ts';
+import { journalShares } from './journal-shares.ts';
+import type { JournalShares } from './journal-shares.ts';
 import type { NodeOptions } from './node-options.ts';
 import { nodeSettingsOf } from './node-settings-of.ts';
 import { nodeUserNamespaces } from './node-user-namespaces.ts';
@@ -42,6 +44,8 @@ export interface NodeGround {
   /** What the machines are told of the node. */
   readonly settings: NodeSettings;
   readonly host: HostSettings;
+  /** Null when nothing is journaled. */
+  readonly journals: JournalShares | null;
   /** Path of the cgroup above all pods; null without `cgroupsPerQOS`. */
   readonly kubepods: string | null;
   readonly userNamespaces: UserNamespaces;
@@ -97,6 +101,6 @@ export async function layGround(options: NodeOptions): Promise<NodeGround> {
   const now = Date.now;
   return {
     ...{ options, log, now, metrics, cri, config, featureGates, cgroups, settings, host, kubepods },
-    ...{ userNamespaces, clusterClass },
+    ...{ userNamespaces, clusterClass, journals: journalShares(options.settings) },
   };
 }

@@ -5,14 +5,15 @@ import { restoreMemory } from '../journal/restore-memory.ts';
 import { ShardPool } from '../shard/shard-pool.ts';
 import { Supervisor } from '../supervisor/supervisor.ts';
 import { handleFromShard } from './from-shard.ts';
-import { journalShares } from './journal-shares.ts';
 import type { NodeGround } from './node-ground.ts';
 import type { NodeParts } from './node-parts.ts';
 
 /** The worker threads in which pods live. What they say goes to the part that it is for, and to the embedder. */
-export function poolOf({ options, settings, host, metrics, log, now }: NodeGround, parts: NodeParts): ShardPool {
+export function poolOf(
+  { options, settings, host, metrics, log, now, journals }: NodeGround,
+  parts: NodeParts,
+): ShardPool {
   const { config, settings: own, endpoint, threads, workerLog } = options;
-  const shares = journalShares(own);
   return new ShardPool({
     shards: own.shards,
     ...(threads !== undefined && { threads }),
@@ -21,7 +22,7 @@ export function poolOf({ options, settings, host, metrics, log, now }: NodeGroun
       endpoint,
       imageEndpoint: config.imageServiceEndpoint,
       containerLogsDir: host.containerLogsDir,
-      journal: shares === null ? null : { dir: shares.dir, maxBytes: shares.shard, agent: agentVersion() },
+      journal: journals === null ? null : { dir: journals.dir, maxBytes: journals.shard, agent: agentVersion() },
       log: workerLog,
     },
     log,
@@ -38,9 +39,8 @@ export function poolOf({ options, settings, host, metrics, log, now }: NodeGroun
 }
 
 /** The supervisor, with what the agent before this one remembered of its pods. */
-export function supervisorOf({ options, log, now }: NodeGround, parts: NodeParts): Supervisor {
-  const shares = journalShares(options.settings);
-  const remembered = shares === null ? new Map() : restoreMemory(shares.dir);
+export function supervisorOf({ options, log, now, journals }: NodeGround, parts: NodeParts): Supervisor {
+  const remembered = journals === null ? new Map() : restoreMemory(journals.dir);
   const supervisor: Supervisor = new Supervisor({
     shards: options.settings.shards,
     log,
@@ -54,8 +54,8 @@ export function supervisorOf({ options, log, now }: NodeGround, parts: NodeParts
       const pod = trackedPod(supervisor.context.pods, uid)?.pod;
       return pod === undefined ? memory : parts.allocations.remembered(pod, memory);
     },
-    ...(shares !== null && {
-      journal: { dir: shares.dir, maxBytes: shares.supervisor, agent: agentVersion(), log },
+    ...(journals !== null && {
+      journal: { dir: journals.dir, maxBytes: journals.supervisor, agent: agentVersion(), log },
     }),
     post: (shard, uid, message) => {
       parts.podMetrics.posted(uid, message);

@@ -4,7 +4,6 @@ import type { ImagePuller } from '../images/image-puller.ts';
 import { listenToEvents } from '../pleg/evented-pleg.ts';
 import { Pleg } from '../pleg/pleg.ts';
 import { EVENTED_RATE, GENERIC_RATE } from '../pleg/relist-rate.ts';
-import { journalShares } from './journal-shares.ts';
 import type { NodeGround } from './node-ground.ts';
 import { nodeImagePuller } from './node-image-puller.ts';
 import type { NodeParts } from './node-parts.ts';
@@ -59,10 +58,9 @@ export function pullerOf(ground: NodeGround, parts: NodeParts): ImagePuller {
 }
 
 /** The node's own machine: its orders go to the API server, the observer, and all pods. */
-export function nodeStateOf({ options, settings, log, now }: NodeGround, parts: NodeParts): NodeState {
+export function nodeStateOf({ options, settings, log, now, journals }: NodeGround, parts: NodeParts): NodeState {
   const { nodeName } = settings;
   const agent = agentVersion();
-  const shares = journalShares(options.settings);
   return new NodeState({
     nodeName,
     agent,
@@ -83,6 +81,6 @@ export function nodeStateOf({ options, settings, log, now }: NodeGround, parts: 
         parts.supervisor.broadcast({ type: 'runtime.state', at: now(), runtimeReady, networkReady });
       }
     },
-    ...(shares !== null && { journal: { dir: shares.dir, agent, nodeName, maxBytes: shares.node, log } }),
+    ...(journals !== null && { journal: { dir: journals.dir, agent, nodeName, maxBytes: journals.node, log } }),
   });
 }

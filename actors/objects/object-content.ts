@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { textOf } from '../../machines/protocol/json-object.ts';
 import type { ObjectContent } from '../shard/ask.ts';
 
 /** Kinds of objects that pods show in files and variables. */
@@ -37,8 +38,6 @@ export function knownObject(kind: ObjectKind, raw: unknown): KnownObject {
     content: kind === 'secret' ? secretContent(object) : configMapContent(object),
   };
 }
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** A map of texts, as Go would decode it. */
 function mapOf(field: string, raw: unknown): Record<string, string> {

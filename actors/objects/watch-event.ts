@@ -1,3 +1,4 @@
+import { textOf } from '../../machines/protocol/json-object.ts';
 import { eventError } from '../api/answer-error.ts';
 
 /** One line of a watch. */
@@ -29,7 +30,7 @@ export function readWatchEvent(line: unknown): WatchEvent | null {
       return {
         type,
         object,
-        resourceVersion: versionOf(object?.metadata?.resourceVersion),
+        resourceVersion: textOf(object?.metadata?.resourceVersion),
         initialEnd: object?.metadata?.annotations?.['k8s.io/initial-events-end'] === 'true',
       };
     case 'ERROR':
@@ -37,8 +38,4 @@ export function readWatchEvent(line: unknown): WatchEvent | null {
     default:
       return null;
   }
-}
-
-function versionOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

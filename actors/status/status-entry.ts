@@ -46,6 +46,26 @@ export interface StatusEntry {
   forgotten: boolean;
 }
 
+type Told = Pick<StatusEntry, 'pod' | 'source' | 'report'>;
+
+/** Of a pod of which nothing was sent yet. */
+export function newStatusEntry(told: Told): StatusEntry {
+  return {
+    ...told,
+    unsentSince: 0,
+    holdUntil: 0,
+    quietSent: false,
+    patient: false,
+    inFlight: false,
+    failures: 0,
+    notBefore: 0,
+    shown: null,
+    moot: '',
+    deleted: false,
+    forgotten: false,
+  };
+}
+
 /** The next request for a pod. */
 export type NextStep = { do: 'patch'; patch: StatusPatch; refused: string[] } | { do: 'delete' } | null;
 
@@ -69,8 +89,6 @@ export function nextStep(entry: StatusEntry, api: ApiPod, at: number): NextStep 
     isTerminalPhase(api.status.phase);
   return over ? { do: 'delete' } : null;
 }
-
-type Told = Pick<StatusEntry, 'pod' | 'source' | 'report'>;
 
 /** The API's object shows what is told, as was found when they were compared. */
 export function noteShown(entry: StatusEntry, { pod, source, report }: Told, api: ApiPod): void {

@@ -10,7 +10,7 @@ import { ApiPods } from './api-pods.ts';
 import type { ApiPod } from './api-pods.ts';
 import { deleteNow, isGone, patchStatus } from './pod-requests.ts';
 import { backOffMs, isServerTrouble, ServerPause, TOO_LONG_MS } from './server-pause.ts';
-import { nextStep, noteShown, patchFor } from './status-entry.ts';
+import { newStatusEntry, nextStep, noteShown, patchFor } from './status-entry.ts';
 import type { NextStep, StatusEntry } from './status-entry.ts';
 import { isMinor } from '../../machines/status/status-patch.ts';
 
@@ -102,22 +102,7 @@ export class StatusManager {
   report({ pod, source, report }: ReportedPod): void {
     const at = this.options.now();
     const before = this.entries.get(report.uid);
-    const entry: StatusEntry = before ?? {
-      pod,
-      source,
-      report,
-      unsentSince: 0,
-      holdUntil: 0,
-      quietSent: false,
-      patient: false,
-      inFlight: false,
-      failures: 0,
-      notBefore: 0,
-      shown: null,
-      moot: '',
-      deleted: false,
-      forgotten: false,
-    };
+    const entry: StatusEntry = before ?? newStatusEntry({ pod, source, report });
     Object.assign(entry, { pod, source, report, forgotten: false });
     if (entry.unsentSince === 0) entry.unsentSince = at;
     if (statusUrgency(report.status, report.state) === 'now') {

@@ -5,6 +5,7 @@ import { statePath, step } from '../../machines/machine-step/step.ts';
 import type { Pod, PodStatus } from '../../machines/protocol/api-types.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
 import { isTerminalPhase } from '../../machines/status/phase.ts';
+import { STATUS_LISTS } from '../../machines/status/status-lists.ts';
 import type { PodMemory } from '../../machines/protocol/memory.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
 import type {
@@ -238,13 +239,8 @@ export class Supervisor {
  */
 function withWhatWasTold(pod: Pod, told: PodStatus | undefined): Pod {
   if (told === undefined) return pod;
-  const { initContainerStatuses, containerStatuses, ephemeralContainerStatuses } = told;
-  const status = {
-    ...pod.status,
-    ...(isTerminalPhase(told.phase) && { phase: told.phase }),
-    ...(initContainerStatuses !== undefined && { initContainerStatuses }),
-    ...(containerStatuses !== undefined && { containerStatuses }),
-    ...(ephemeralContainerStatuses !== undefined && { ephemeralContainerStatuses }),
-  };
+  const status: PodStatus = { ...pod.status };
+  if (isTerminalPhase(told.phase)) status.phase = told.phase;
+  for (const list of STATUS_LISTS) if (told[list] !== undefined) status[list] = told[list];
   return { ...pod, status };
 }

@@ -1,3 +1,4 @@
+import { graceEnd } from '../grace-end.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { ContainerContext, ContainerEvent } from './container-context.ts';
 import { waitsUntil } from './back-off.ts';
@@ -113,7 +114,7 @@ export function startedThenPreStop(context: ContainerContext, event: ContainerEv
   const { container, at } = event.world;
   const { kill } = context;
   if (!ownOutcome(context, event) || kill === null || container.lifecycle?.preStop === undefined) return false;
-  return kill.since + kill.graceSeconds * 1000 > at;
+  return graceEnd(kill) > at;
 }
 
 /** Told to stop while StartContainer is under way: its answer is waited for, within the grace period. */
@@ -130,7 +131,7 @@ export function mustWaitTurn(context: ContainerContext, event: ContainerEvent): 
 /** The preStop pause ended before the grace period did, and others stop first. */
 export function sleepEndsEarly(context: ContainerContext, { world }: ContainerEvent): boolean {
   const kill = context.kill;
-  return kill !== null && kill.waitTurn && world.at < kill.since + kill.graceSeconds * 1000;
+  return kill !== null && kill.waitTurn && world.at < graceEnd(kill);
 }
 
 /** StopContainer failed in a way that may pass; a container that is gone counts as stopped. */

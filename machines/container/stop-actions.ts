@@ -1,3 +1,4 @@
+import { graceEnd } from '../grace-end.ts';
 import type { Decision } from '../machine-step/act.ts';
 import type { ContainerContext, ContainerEvent } from './container-context.ts';
 import { containerEvent } from './container-events.ts';
@@ -30,7 +31,7 @@ export function killOrderedLater(context: ContainerContext, event: ContainerEven
   if (event.type !== 'kill') return {};
   const { order } = event;
   const ordered = killOrdered(context, event);
-  return { ...ordered, patch: { kill: order, deadline: order.since + order.graceSeconds * 1000 } };
+  return { ...ordered, patch: { kill: order, deadline: graceEnd(order) } };
 }
 
 /** A start that had not made a container yet is given up; its late outcome is dropped. */
@@ -41,14 +42,14 @@ export function startGivenUp(): Out {
 /** A later order may shorten the grace period, never lengthen it. */
 export function graceShortened(context: ContainerContext, event: ContainerEvent): Out {
   if (event.type !== 'kill' || context.kill === null) return {};
-  const ends = Math.min(endOfGrace(context), event.order.since + event.order.graceSeconds * 1000);
+  const ends = Math.min(endOfGrace(context), graceEnd(event.order));
   const graceSeconds = Math.max(0, (ends - context.kill.since) / 1000);
   const deadline = context.deadline === null ? null : Math.min(context.deadline, ends);
   return { patch: { kill: { ...context.kill, graceSeconds }, deadline } };
 }
 
 function endOfGrace(context: ContainerContext): number {
-  return context.kill === null ? 0 : context.kill.since + context.kill.graceSeconds * 1000;
+  return context.kill === null ? 0 : graceEnd(context.kill);
 }
 
 /** Runs the preStop hook within the grace period. */

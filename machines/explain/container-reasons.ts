@@ -1,3 +1,4 @@
+import { graceEnd } from '../grace-end.ts';
 import type { Container } from '../protocol/api-types.ts';
 import type { KillReason } from '../container/container-context.ts';
 import { newestOf } from '../pod/observation.ts';
@@ -210,7 +211,7 @@ function stopping(view: View, name: string, kind: CauseKind, text: string): Reas
   const { kill } = context;
   const causes: Cause[] = [{ at: since(view, name), text, kind }];
   if (kill === null) return { causes };
-  const ends = kill.since + kill.graceSeconds * 1000;
+  const ends = graceEnd(kill);
   // That the pod ends, and its grace period, is said of the pod.
   if (kill.reason !== 'podTermination') {
     causes.push(

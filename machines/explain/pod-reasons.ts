@@ -1,3 +1,4 @@
+import { graceEnd } from '../grace-end.ts';
 import type { PodFocus } from '../pod/pod-context.ts';
 import { readyOf, startedOf } from '../pod/readiness.ts';
 import { containerReason } from './container-reasons.ts';
@@ -242,7 +243,7 @@ function terminating(view: View, which: (state: string) => boolean): Reason {
     };
   const out: Cause[] = [...reason.causes, ...endOf(view)];
   if (termination === null) return { ...reason, causes: out };
-  const ends = termination.since + termination.graceSeconds * 1000;
+  const ends = graceEnd(termination);
   out.push({
     at: termination.since,
     text: `the pod's grace period of ${span(termination.graceSeconds * 1000)} ends at ${moment(ends)}`,

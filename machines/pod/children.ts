@@ -9,6 +9,7 @@ import { probeMachine } from '../probe/probe-machine.ts';
 import type { Probe } from '../protocol/api-types.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { ObservedContainer } from '../protocol/observed.ts';
+import { toldOf } from '../status/status-lists.ts';
 import type { Draft } from './draft.ts';
 import { own } from './draft.ts';
 import { imagesFor } from './image-volumes.ts';
@@ -74,11 +75,8 @@ function containerWorld(draft: Draft, { container, kind }: SpecContainer, own: C
 function nextAttempt(context: PodContext, own: ContainerContext, observed: ObservedContainer | null): number {
   const next = observed === null ? (own.id === '' ? 0 : own.attempt + 1) : observed.restartCount + 1;
   if (!behaves(context.settings, 'restartCountNeverFalls')) return next;
-  const status = context.status ?? context.pod.status;
-  const lists = [status?.containerStatuses, status?.initContainerStatuses, status?.ephemeralContainerStatuses];
-  for (const list of lists)
-    for (const told of list ?? []) if (told.name === own.name) return Math.max(next, told.restartCount);
-  return next;
+  const told = toldOf(context.status ?? context.pod.status, own.name);
+  return told === undefined ? next : Math.max(next, told.restartCount);
 }
 
 /** The pod's addresses: the sandbox's, or the node's with host network. */

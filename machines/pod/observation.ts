@@ -43,17 +43,17 @@ function takeEndings(draft: Draft, seen: ObservedPod): void {
   const { context } = draft;
   const { observed } = context;
   if (observed === null || !behaves(context.settings, 'endingsAreFinal')) return;
-  const containers = observed.containers.map((known) => {
-    const now = known.state === 'exited' ? undefined : seen.containers.find(({ id }) => id === known.id);
-    return now?.state === 'exited' ? now : known;
-  });
-  const sandboxes = observed.sandboxes.map((known) => {
-    const now = known.state === 'notReady' ? undefined : seen.sandboxes.find(({ id }) => id === known.id);
-    return now?.state === 'notReady' ? now : known;
-  });
-  const more = (a: readonly unknown[], b: readonly unknown[]): boolean => a.some((each, i) => each !== b[i]);
-  if (more(containers, observed.containers) || more(sandboxes, observed.sandboxes))
+  const containers = withEnds(observed.containers, seen.containers, 'exited');
+  const sandboxes = withEnds(observed.sandboxes, seen.sandboxes, 'notReady');
+  if (containers !== observed.containers || sandboxes !== observed.sandboxes)
     context.observed = { ...observed, containers, sandboxes };
+}
+
+/** What is known, with those that were seen in their last state as they were seen; the same list when there are none. */
+function withEnds<T extends { id: string; state: string }>(known: T[], seen: readonly T[], last: T['state']): T[] {
+  const endOf = (each: T): T | undefined =>
+    each.state === last ? undefined : seen.find(({ id, state }) => id === each.id && state === last);
+  return known.some((each) => endOf(each) !== undefined) ? known.map((each) => endOf(each) ?? each) : known;
 }
 
 /** What is seen as it was known keeps its object: whoever remembers something of it need not look again. */

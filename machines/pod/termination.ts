@@ -1,3 +1,4 @@
+import { graceEnd } from '../grace-end.ts';
 import { statePath } from '../machine-step/step.ts';
 import type { TerminationOrder } from '../protocol/messages.ts';
 import { tellContainer } from './children.ts';
@@ -39,7 +40,7 @@ export function beginTermination(draft: Draft, order: TerminationOrder, phase: '
     };
     return;
   }
-  const left = Math.max(0, before.since + before.graceSeconds * 1000 - draft.at) / 1000;
+  const left = Math.max(0, graceEnd(before) - draft.at) / 1000;
   const asked = order.gracePeriodSeconds ?? left;
   const shorter = asked < left;
   context.termination = {
@@ -48,6 +49,11 @@ export function beginTermination(draft: Draft, order: TerminationOrder, phase: '
     graceSeconds: shorter ? (draft.at - before.since) / 1000 + asked : before.graceSeconds,
   };
   if (shorter) orderKills(draft, asked, true);
+}
+
+/** Is a container's machine in this state, whichever of those within it? */
+function isIn(value: unknown, state: 'starting' | 'stopping'): boolean {
+  return typeof value === 'object' && value !== null && state in value;
 }
 
 /** Rounding of times in seconds, ms. */
@@ -63,12 +69,10 @@ function orderKills(draft: Draft, graceSeconds: number, again: boolean): void {
     const child = context.containers[container.name];
     if (child === undefined) continue;
     const { value } = child;
-    const stopping = typeof value === 'object' && value !== null && 'stopping' in value;
-    const starting = typeof value === 'object' && value !== null && 'starting' in value;
+    const stopping = isIn(value, 'stopping');
     const { kill } = child.context;
-    const ends = kill === null ? 0 : kill.since + kill.graceSeconds * 1000;
-    const tooLong = ends > draft.at + graceSeconds * 1000 + ROUNDING_MS;
-    if (!(value === 'running' || starting || (stopping && (again || tooLong)))) continue;
+    const tooLong = kill !== null && graceEnd(kill) > draft.at + graceSeconds * 1000 + ROUNDING_MS;
+    if (!(value === 'running' || isIn(value, 'starting') || (stopping && (again || tooLong)))) continue;
     tellContainer(draft, container.name, {
       type: 'kill',
       order: {
@@ -87,16 +91,13 @@ export function planTerminating(draft: Draft): Focused | null {
   const { context } = draft;
   const termination = context.termination;
   if (termination === null) return null;
-  const left = Math.max(0, termination.since + termination.graceSeconds * 1000 - draft.at) / 1000;
+  const left = Math.max(0, graceEnd(termination) - draft.at) / 1000;
   orderKills(draft, left, false);
   giveTurns(draft);
   const names = specContainers(context.pod).map((c) => c.container.name);
   stopStrangers(draft);
   const running = (context.observed?.containers ?? []).filter((c) => c.state === 'running');
-  const stopping = names.filter((name) => {
-    const value = context.containers[name]?.value;
-    return typeof value === 'object' && value !== null && 'stopping' in value;
-  });
+  const stopping = names.filter((name) => isIn(context.containers[name]?.value, 'stopping'));
   if (running.length > 0 || stopping.length > 0) {
     const hooks = names.filter((name) => statePath(context.containers[name]?.value) === 'stopping.preStop');
     if (hooks.length > 0) return { focus: 'terminating.runningPreStop', why: `preStop hook of ${hooks.join(', ')}` };

@@ -1,6 +1,5 @@
 import type { ContainerStatus, Pod, PodStatus } from '../protocol/api-types.ts';
-
-const LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const;
+import { STATUS_LISTS } from './status-lists.ts';
 
 /**
  * The status as clients may see it while a container is created and not yet started: a kubelet looks at a pod between
@@ -10,10 +9,10 @@ const LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainer
  * convertToAPIContainerStatuses).
  */
 export function withoutCreated(status: PodStatus, shown: PodStatus, pod: Pod): PodStatus {
-  if (!LISTS.some((list) => status[list]?.some(isCreated))) return status;
+  if (!STATUS_LISTS.some((list) => status[list]?.some(isCreated))) return status;
   const reason = (pod.spec?.initContainers?.length ?? 0) > 0 ? 'PodInitializing' : 'ContainerCreating';
   const out = { ...status };
-  for (const list of LISTS) {
+  for (const list of STATUS_LISTS) {
     const own = status[list];
     if (own === undefined) continue;
     out[list] = own.map((each) => {

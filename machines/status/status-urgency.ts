@@ -1,5 +1,6 @@
 import type { ContainerStatus, PodStatus } from '../protocol/api-types.ts';
 import { isTerminalPhase } from './phase.ts';
+import { STATUS_LISTS } from './status-lists.ts';
 
 /** May a status wait a little, since a better one is about to follow? */
 export type Urgency = 'now' | 'mayWait';
@@ -14,11 +15,7 @@ const QUIET_REASONS: ReadonlySet<string> = new Set(['ContainerCreating', 'PodIni
  * All else (ready, running, a reason of failure, an end among running containers, a phase) is `now`.
  */
 export function statusUrgency(status: PodStatus, state: string): Urgency {
-  const all = [
-    ...(status.initContainerStatuses ?? []),
-    ...(status.containerStatuses ?? []),
-    ...(status.ephemeralContainerStatuses ?? []),
-  ];
+  const all = STATUS_LISTS.flatMap((list) => status[list] ?? []);
   if (state === 'terminating.stoppingSandbox')
     return isTerminalPhase(status.phase) || all.some((c) => c.state?.running) ? 'now' : 'mayWait';
   const starts =

@@ -32,14 +32,13 @@ export function trackedPod(table: PodTable, uid: string): TrackedPod | undefined
 }
 
 /**
- * All pods, by UID; those that wait come last, in the order of their coming. Not in the buckets' order: that one depends
- * on pods that are gone, which a segment that begins later does not know.
+ * All pods; those that wait come last, in the order of their coming. The order of the others depends on pods that are gone,
+ * which a journal segment that begins later does not know: nothing that is decided may follow it.
  */
 export function trackedPods(table: PodTable): TrackedPod[] {
   const out: TrackedPod[] = [];
   for (const bucket of Object.values(table.buckets))
     for (const tracked of Object.values(bucket)) if (tracked.phase !== 'waiting') out.push(tracked);
-  out.sort((a, b) => (a.uid < b.uid ? -1 : 1));
   for (const uid of table.waiting) {
     const tracked = trackedPod(table, uid);
     if (tracked !== undefined) out.push(tracked);

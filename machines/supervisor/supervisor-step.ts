@@ -2,6 +2,7 @@ import type { Pod } from '../protocol/api-types.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
 import { orphanPod } from './orphan-pod.ts';
 import { hashOfUid, PodTableDraft, trackedPod, trackedPods } from './pod-table.ts';
+import type { PodTable } from './pod-table.ts';
 import type { SupervisorContext, SupervisorMessage, SupervisorOrder } from './supervisor-context.ts';
 import { terminate } from './supervisor-context.ts';
 import type { Rejection, TrackedPod } from './tracked-pod.ts';
@@ -49,14 +50,19 @@ export function decideSupervision(
       break;
     }
     case 'shardReplaced':
-      for (const tracked of trackedPods(context.pods)) {
-        if (tracked.shard !== message.shard || tracked.phase !== 'started') continue;
+      for (const tracked of startedOn(context.pods, message.shard)) {
         start(turn, tracked);
         if (tracked.terminating) turn.orders.push(tell(tracked, terminate({ reason: 'Removed', message: '' })));
       }
       break;
   }
   return { context: { ...context, sourcesReady, pods: turn.pods.table() }, orders: turn.orders };
+}
+
+/** The shard's pods that have an actor, by UID. */
+function startedOn(pods: PodTable, shard: number): TrackedPod[] {
+  const started = trackedPods(pods).filter((tracked) => tracked.shard === shard && tracked.phase === 'started');
+  return started.sort((a, b) => (a.uid < b.uid ? -1 : 1));
 }
 
 function tell(tracked: TrackedPod, message: Extract<SupervisorOrder, { type: 'tell' }>['message']): SupervisorOrder {

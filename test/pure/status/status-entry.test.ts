@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApiPod } from '../../../actors/status/api-pods.ts';
-import { nextStep } from '../../../actors/status/status-entry.ts';
+import { newStatusEntry, nextStep } from '../../../actors/status/status-entry.ts';
 import type { StatusEntry } from '../../../actors/status/status-entry.ts';
 import type { Pod, PodStatus } from '../../../machines/protocol/api-types.ts';
 
@@ -13,22 +13,8 @@ const pod: Pod = {
 
 function entryOf(status: PodStatus): StatusEntry {
   const memory = { containers: {}, probes: {}, messages: {} };
-  return {
-    pod,
-    source: 'api',
-    report: { uid: 'u', status, state: 'syncing.running', why: '', memory },
-    unsentSince: 0,
-    holdUntil: 0,
-    quietSent: false,
-    patient: false,
-    inFlight: false,
-    failures: 0,
-    notBefore: 0,
-    shown: null,
-    moot: '',
-    deleted: false,
-    forgotten: false,
-  };
+  const report = { uid: 'u', status, state: 'syncing.running', why: '', memory };
+  return newStatusEntry({ pod, source: 'api', report });
 }
 
 function apiOf(status: PodStatus): ApiPod {
