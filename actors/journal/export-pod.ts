@@ -143,7 +143,8 @@ class PodExport {
     const own = this.maskedPod(pod);
     const context = this.mask.message(record.context);
     // What was last told is told again only when it has changed; so it must have been told masked.
-    if (printOf(record.context) === record.context['reported']) context['reported'] = printOf(context);
+    if (printOf(record.context, this.settings) === record.context['reported'])
+      context['reported'] = printOf(context, this.settings);
     const settings = this.maskedSettings(this.settings);
     const masked = restoredPod(value, { ...context, pod: own, settings } as PodContext);
     this.twins.set(uid, { recorded, masked });
@@ -204,8 +205,8 @@ class PodExport {
 }
 
 /** The fingerprint of the report that a context holds (machines/pod/report.ts). */
-function printOf(raw: object): string {
-  const context = raw as PodContext;
+function printOf(raw: object, settings: NodeSettings): string {
+  const context = { ...raw, settings } as PodContext;
   return fingerprint(JSON.stringify([context.status, context.focus, context.why, memoryOf(context)]));
 }
 

@@ -27,7 +27,13 @@ export const podMemory = z.looseObject({
   ),
   probes: z.record(
     z.string(),
-    z.looseObject({ containerId: z.string(), result: outcome, run: z.number(), outcome, nextAt: z.number() }),
+    z.looseObject({
+      containerId: z.string(),
+      result: outcome,
+      run: z.number(),
+      outcome,
+      nextAt: z.number().optional(),
+    }),
   ),
   messages: z.record(z.string(), z.string()),
   resize: z

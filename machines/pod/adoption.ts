@@ -1,4 +1,7 @@
 import { entryOf } from '../entry-of.ts';
+import { firstRunAfterRestart } from '../probe/first-run.ts';
+import type { Probe } from '../protocol/api-types.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import type { PodMessage } from '../protocol/messages.ts';
 import { isTerminalPhase } from '../status/phase.ts';
 import { bornContainer, bornProbe, probesOf, tellContainer, tellProbe } from './children.ts';
@@ -19,6 +22,22 @@ function reject(draft: Draft, { reason, message }: { reason: string; message: st
 /** A copy that did not begin in the future: the clock may have been set back since it was remembered. */
 function begun<T extends { since: number }>(remembered: T | undefined, at: number): T | null {
   return remembered === undefined ? null : { ...remembered, since: Math.min(remembered.since, at) };
+}
+
+/** When a probe that was known before goes on; `first`: when it would run if it were not. */
+function dueAgain(
+  draft: Draft,
+  probe: Probe,
+  key: string,
+  when: { first: number | null; nextAt: number },
+): number | null {
+  const { context, at } = draft;
+  if (behaves(context.settings, 'steadyProbesAreQuiet'))
+    return when.first === null
+      ? null
+      : Math.max(when.first, firstRunAfterRestart(at, probe, `${context.pod.metadata?.uid ?? ''}/${key}`));
+  const latest = at + Math.max(probe.periodSeconds ?? 10, probe.initialDelaySeconds ?? 0) * 1000;
+  return Math.min(latest, Math.max(at, when.nextAt));
 }
 
 /**
@@ -55,10 +74,9 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
       tellProbe(draft, owner, kind, probe, { type: 'look' });
       const place = context.probes[key];
       if (known !== undefined && known.containerId === seen.id && place !== undefined) {
-        const { result, outcome, run, nextAt } = known;
-        const latest = draft.at + Math.max(probe.periodSeconds ?? 10, probe.initialDelaySeconds ?? 0) * 1000;
-        const due = Math.min(latest, Math.max(draft.at, nextAt));
+        const { result, outcome, run } = known;
         const onHold = kind === 'startup' && result === 'success';
+        const due = dueAgain(draft, probe, key, { first: place.context.deadline, nextAt: known.nextAt ?? 0 });
         own(draft, 'probes')[key] = {
           value: onHold ? 'onHold' : place.value,
           context: { ...place.context, result, outcome, run, deadline: onHold ? null : due },

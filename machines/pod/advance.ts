@@ -16,9 +16,11 @@ import { mergeObserved, newestOf } from './observation.ts';
 import { takeOutcome } from './outcomes.ts';
 import type { Focused, PodContext } from './pod-context.ts';
 import { report } from './report.ts';
+import { quietProbe } from './quiet-probe.ts';
 import { noteResize } from './resize.ts';
 import { specContainers } from './spec.ts';
 import { planSyncing } from './sync-plan.ts';
+import { fireTimers, settleDeadlines } from './timers.ts';
 import { beginTermination, planTerminating } from './termination.ts';
 import { followVolumes } from './volume-children.ts';
 import { volumesChanged } from './volume-plan.ts';
@@ -28,6 +30,11 @@ import { volumesChanged } from './volume-plan.ts';
  * known, and report. The chart then moves to `context.focus`.
  */
 export function advance(context: PodContext, message: PodMessage): Decision<PodContext> {
+  return quietProbe(context, message) ?? advanceWhole(context, message);
+}
+
+/** The same, for every message: what {@link quietProbe} must be equal to. */
+export function advanceWhole(context: PodContext, message: PodMessage): Decision<PodContext> {
   const draft = openDraft(context, message.at);
   if (message.type === 'clock.steppedBack') followClock(draft, message.byMs);
   fireTimers(draft);
@@ -107,50 +114,6 @@ function takeDefinition(draft: Draft, pod: Pod): void {
   }
 }
 
-/** Deadlines that have come are served first, whatever woke the pod; so none is ever passed over. */
-function fireTimers(draft: Draft): void {
-  const { containers } = draft.context;
-  for (const name in containers) {
-    const place = containers[name];
-    if (place === undefined) continue;
-    if (place.context.deadline !== null && place.context.deadline <= draft.at)
-      tellContainer(draft, name, { type: 'timer' });
-  }
-  for (const owner of specContainers(draft.context.pod)) {
-    for (const { key, kind, probe } of probesOf(owner)) {
-      const deadline = draft.context.probes[key]?.context.deadline;
-      if (deadline !== undefined && deadline !== null && deadline <= draft.at)
-        tellProbe(draft, owner, kind, probe, { type: 'timer' });
-    }
-  }
-}
-
-/**
- * A deadline that has passed and moved nobody is dropped: the host would otherwise be woken by it for ever. One
- * that this very step has set (a hook's pause of 0 s) still has to be served.
- */
-function settleDeadlines(draft: Draft, before: PodContext): void {
-  const { context, at } = draft;
-  const passed = (deadline: number | null) => deadline !== null && deadline <= at;
-  const { tasks, containers, probes } = context;
-  for (const name in tasks) {
-    const task = tasks[name];
-    if (task?.state === 'failed' && task.retryAt <= at) delete own(draft, 'tasks')[name];
-  }
-  for (const name in containers) {
-    const place = containers[name];
-    if (place === undefined) continue;
-    if (passed(place.context.deadline) && before.containers[name]?.context.deadline === place.context.deadline)
-      own(draft, 'containers')[name] = { ...place, context: { ...place.context, deadline: null } };
-  }
-  for (const key in probes) {
-    const place = probes[key];
-    if (place === undefined) continue;
-    if (passed(place.context.deadline) && place.value !== 'waiting')
-      own(draft, 'probes')[key] = { ...place, context: { ...place.context, deadline: null } };
-  }
-}
-
 /** Container machines see what the runtime says, whenever it differs from what they hold. */
 function lookAround(draft: Draft): void {
   const { context } = draft;
@@ -163,13 +126,13 @@ function lookAround(draft: Draft): void {
     const holdsRunning = value === 'running' || value === 'starting.postStart' || value.startsWith('stopping');
     const runs = seen?.state === 'running';
     const settled = value === 'waiting' || value === 'backingOff' || value === 'retrying' || value === 'exited';
-    if (
-      (holdsRunning && !runs) ||
-      (settled && runs) ||
-      (value === 'waiting' && seen !== null && seen.id !== place.context.id)
-    ) {
+    const other = seen !== null && seen.id !== place.context.id;
+    const replaced = value.startsWith('stopping') && runs && other;
+    if ((holdsRunning && !runs) || (settled && runs) || (value === 'waiting' && other) || replaced)
       tellContainer(draft, container.name, { type: 'observed' });
-    }
+    // What was being stopped is over; the one that runs in its place is taken over, and stopped in its turn (kubelet
+    // stops whatever runs in a pod, not what it remembers).
+    if (replaced) tellContainer(draft, container.name, { type: 'observed' });
   }
 }
 

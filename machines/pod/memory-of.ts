@@ -1,4 +1,7 @@
-import type { PodMemory } from '../protocol/memory.ts';
+import { behaves } from '../protocol/behaviour.ts';
+import type { PodMemory, ProbeMemory } from '../protocol/memory.ts';
+import type { NodeSettings } from '../protocol/node-settings.ts';
+import type { ProbeContext } from '../probe/probe-context.ts';
 import type { PodContext } from './pod-context.ts';
 
 /** Extracts what must survive a restart of the agent or of a worker. */
@@ -24,13 +27,17 @@ export function memoryOf(context: PodContext): PodMemory {
   for (const key in probes) {
     const p = probes[key]?.context;
     if (p === undefined || p.containerId === '') continue;
-    memory.probes[key] = {
-      containerId: p.containerId,
-      result: p.result,
-      run: p.run,
-      outcome: p.outcome,
-      nextAt: p.deadline ?? 0,
-    };
+    memory.probes[key] = probeMemoryOf(p, context.settings);
   }
   return memory;
+}
+
+/** A probe's share. What each of its runs would change is left out: a status would be told, and journaled, for every run. */
+export function probeMemoryOf(
+  { containerId, result, outcome, run, deadline }: ProbeContext,
+  settings: Pick<NodeSettings, 'behaviour'>,
+): ProbeMemory {
+  return behaves(settings, 'steadyProbesAreQuiet')
+    ? { containerId, result, run: outcome === result ? 0 : run, outcome }
+    : { containerId, result, run, outcome, nextAt: deadline ?? 0 };
 }

@@ -17,6 +17,8 @@ export const BEHAVIOUR = {
   endingsAreFinal: 5,
   /** A container that is told to stop while it is being started is stopped once it was: an earlier StopContainer finds nothing to stop. */
   stopsAfterStart: 6,
+  /** A probe that goes on saying the same is not told of: its runs are counted only until they decide something. */
+  steadyProbesAreQuiet: 7,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -45,11 +45,11 @@ export interface ContainerMemory {
 export interface ProbeMemory {
   containerId: string;
   result: 'success' | 'failure' | 'unknown';
-  /** Runs in a row with the same outcome. */
+  /** Runs in a row with the same outcome; 0 once they have decided the result. */
   run: number;
   outcome: 'success' | 'failure' | 'unknown';
-  /** When the next run is due. */
-  nextAt: number;
+  /** When the next run is due; only in logs before behaviour `steadyProbesAreQuiet`. */
+  nextAt?: number;
 }
 
 /** Why and since when a pod terminates. Once set it is never taken back (C2). */

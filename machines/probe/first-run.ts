@@ -1,0 +1,12 @@
+import { printing } from '../pod/fingerprint.ts';
+import type { Probe } from '../protocol/api-types.ts';
+
+/**
+ * When a probe of a container that was taken over runs first, ms since the epoch: somewhere within its period, so that those
+ * of a whole node do not all run in the moment after a restart (kubelet's prober worker sleeps for a random share of it).
+ * The share follows from `who`, which names pod and probe.
+ */
+export function firstRunAfterRestart(at: number, { periodSeconds = 10 }: Probe, who: string): number {
+  const share = (printing(who).a >>> 0) / 2 ** 32;
+  return at + Math.floor(share * periodSeconds * 1000);
+}
