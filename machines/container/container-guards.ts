@@ -87,10 +87,13 @@ export function seenRunning(_context: ContainerContext, { world }: ContainerEven
   return world.observed?.state === 'running';
 }
 
-/** The container has ended, or the runtime holds it no longer. */
+/** The container has ended, or the runtime holds it no longer, or another one of its name runs in its place. */
 export function seenEnded(context: ContainerContext, { world }: ContainerEvent): boolean {
-  if (world.observed === null) return context.id !== '';
-  return world.observed.state === 'exited' || world.observed.state === 'unknown';
+  const { observed } = world;
+  if (observed === null) return context.id !== '';
+  if (observed.state === 'running')
+    return behaves(world.settings, 'stopsWhatRuns') && context.id !== '' && observed.id !== context.id;
+  return observed.state === 'exited' || observed.state === 'unknown';
 }
 
 /** A container that was stopped before it was ever started stays `created`: the runtime confirmed the stop, so it counts as ended. */

@@ -12,6 +12,14 @@ export function isPodUid(uid: string): boolean {
   return /^[\w.-]{1,253}$/.test(uid) && !NO_FOLDERS.has(uid);
 }
 
+/** Containers and volumes of which machines could keep no record: no plain object holds an entry of that name. */
+function* unholdable({ spec }: Pod): Generator<string, void, undefined> {
+  const lists = ['containers', 'initContainers', 'ephemeralContainers', 'volumes'] as const;
+  for (const list of lists)
+    for (const [i, { name }] of (spec?.[list] ?? []).entries())
+      if (name === '__proto__') yield `spec.${list}[${i}].name`;
+}
+
 /**
  * Why a pod of the API cannot be used at all: fields of the wrong type, or without what tells things apart; undefined
  * when it can. The API server, which has checked the rest, sends no such pod; a client in Go would fail to decode it.
@@ -26,6 +34,8 @@ export function podProblem(raw: unknown): string | undefined {
   if (!pod.metadata?.namespace) problems.push(required('metadata.namespace'));
   if (!pod.spec?.containers?.length) problems.push(required('spec.containers'));
   if (problems.length === 0) problems.push(...lacking(raw));
+  if (problems.length === 0)
+    for (const field of unholdable(pod)) problems.push(invalid(field, '__proto__', 'is no name'));
   return problems.length === 0 ? undefined : problems.slice(0, 5).map(problemText).join('; ');
 }
 
@@ -34,5 +44,5 @@ function isUsable(raw: unknown): boolean {
   if (!fits(raw, POD_SHAPE) || lacks(raw)) return false;
   const { metadata, spec } = raw as Pod;
   if (!metadata?.name || !metadata.namespace || !isPodUid(metadata.uid ?? '')) return false;
-  return (spec?.containers?.length ?? 0) > 0;
+  return (spec?.containers?.length ?? 0) > 0 && unholdable(raw as Pod).next().done === true;
 }

@@ -1,6 +1,7 @@
 import { entryOf } from '../entry-of.ts';
 import { firstRunAfterRestart } from '../probe/first-run.ts';
 import type { Probe } from '../protocol/api-types.ts';
+import type { Termination } from '../protocol/memory.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { PodMessage } from '../protocol/messages.ts';
 import { isTerminalPhase } from '../status/phase.ts';
@@ -22,6 +23,15 @@ function reject(draft: Draft, { reason, message }: { reason: string; message: st
 /** A copy that did not begin in the future: the clock may have been set back since it was remembered. */
 function begun<T extends { since: number }>(remembered: T | undefined, at: number): T | null {
   return remembered === undefined ? null : { ...remembered, since: Math.min(remembered.since, at) };
+}
+
+/** An earlier agent ended it as an orphan, before its sources had told of it: a list may lag behind. */
+function isNamedAgain(
+  { context }: Draft,
+  { source }: Extract<PodMessage, { type: 'pod.start' }>,
+  { reason }: Termination,
+): boolean {
+  return reason === 'Orphaned' && source !== 'orphan' && behaves(context.settings, 'orphansComeBack');
 }
 
 /** When a probe that was known before goes on; `first`: when it would run if it were not. */
@@ -96,7 +106,8 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
   }
   for (const [id, text] of Object.entries(memory?.messages ?? {})) own(draft, 'messages')[id] = text;
   adoptResize(draft, memory?.resize);
-  if (memory?.termination !== undefined) context.termination = begun(memory.termination, draft.at);
+  if (memory?.termination !== undefined && !isNamedAgain(draft, message, memory.termination))
+    context.termination = begun(memory.termination, draft.at);
   const { deletionTimestamp, deletionGracePeriodSeconds } = context.pod.metadata ?? {};
   if (deletionTimestamp !== undefined && context.termination === null) {
     beginTermination(draft, { reason: 'Deleted', message: '', gracePeriodSeconds: deletionGracePeriodSeconds }, null);

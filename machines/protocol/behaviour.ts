@@ -19,6 +19,10 @@ export const BEHAVIOUR = {
   stopsAfterStart: 6,
   /** A probe that goes on saying the same is not told of: its runs are counted only until they decide something. */
   steadyProbesAreQuiet: 7,
+  /** A container that runs in the place of the one that is being stopped is stopped as well. */
+  stopsWhatRuns: 8,
+  /** A pod that was being ended because no source named it, and that one names after a restart, is not ended. */
+  orphansComeBack: 9,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

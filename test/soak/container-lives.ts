@@ -1,13 +1,7 @@
+import type { RuntimeContainer } from '../containerd/agent/support/test-node.ts';
+
 /** A container as the runtime's list has it. */
-export interface SeenContainer {
-  id: string;
-  pod: string;
-  podUid: string;
-  name: string;
-  running: boolean;
-  /** Number of tries under this name. */
-  attempt: number;
-}
+export type SeenContainer = RuntimeContainer;
 
 /** Times of a container as the runtime tells them, ms since the epoch; 0: not yet. */
 export interface ToldTimes {

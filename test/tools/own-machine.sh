@@ -6,6 +6,17 @@
 #   own-machine.sh --check   makes one and does nothing in it
 set -u
 fail() { echo "own-machine: $1" >&2; exit 125; }
+# Ends with the exit code of a child, however many signals are trapped meanwhile: each ends `wait` early, not the child.
+exit_with() {
+  local status
+  wait "$1"
+  status=$?
+  while kill -0 "$1" 2>/dev/null; do
+    wait "$1"
+    status=$?
+  done
+  exit "$status"
+}
 
 # The hierarchies of cgroups that are mounted: "v1 DIR OPTIONS" or "v2 DIR", a line each.
 hierarchies() {
@@ -47,15 +58,7 @@ if [ "${1:-}" != --inside ]; then
     exec unshare --mount --net --pid --cgroup --fork --kill-child --propagation private \
       "$BASH" "$0" --inside "$@"
   ) &
-  child=$!
-  wait "$child"
-  status=$?
-  # a signal ends the wait early, not the command
-  while kill -0 "$child" 2>/dev/null; do
-    wait "$child"
-    status=$?
-  done
-  exit "$status"
+  exit_with $!
 fi
 
 shift
@@ -84,12 +87,5 @@ ip link set lo up && ip link add eth0 type veth peer name eth0-end && ip address
   ip link set eth0-end up && ip link set eth0 up && ip route add default via 192.168.231.1 ||
   fail "no network of its own"
 "$@" &
-child=$!
 trap : INT TERM HUP
-wait "$child"
-status=$?
-while kill -0 "$child" 2>/dev/null; do
-  wait "$child"
-  status=$?
-done
-exit "$status"
+exit_with $!

@@ -93,7 +93,7 @@ test('journals: whatever the bytes of a compressed segment are, the others are r
   rmSync(first);
   const packed = gzipSync(text);
   await fc.assert(
-    fc.asyncProperty(byteChanges(['\x1f\x8b\x08']), async (changes) => {
+    fc.asyncProperty(byteChanges([Buffer.from('1f8b08', 'hex')]), async (changes) => {
       writeFileSync(`${first}.gz`, changedBytes(packed, changes));
       await readAll(dir);
     }),

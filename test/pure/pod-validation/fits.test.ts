@@ -83,3 +83,19 @@ test('a pod without what tells it apart is refused, each with its words', () => 
   assert.match(podProblem({ ...POD, spec: { containers: [] } }) ?? '', /spec\.containers: Required value/);
   assert.equal(podProblem(POD), undefined);
 });
+
+test('a container or a volume that no plain object can hold is refused', () => {
+  // The pod's worker ended with a TypeError, and each next one did so too.
+  for (const list of ['containers', 'initContainers', 'ephemeralContainers', 'volumes'] as const) {
+    const before = list === 'containers' ? POD.spec.containers : [];
+    const named = { ...POD, spec: { ...POD.spec, [list]: [...before, { name: '__proto__' }] } };
+    const index = before.length;
+    assert.equal(podProblem(named), `spec.${list}[${index}].name: Invalid value: "__proto__": is no name`);
+  }
+  const [first] = POD.spec.containers;
+  const env = {
+    ...POD,
+    spec: { containers: [{ ...first, volumeMounts: [], env: [{ name: '__proto__', value: 'x' }] }] },
+  };
+  assert.equal(podProblem(env), undefined);
+});

@@ -7,6 +7,11 @@ function endQuietly(world: PodWorld): void {
   world.containers = world.containers.map((c) => ({ ...c, state: 'exited', exitCode: 1, finishedAt: world.at }));
 }
 
+/** What is true now is told by a look that began at `began`. */
+function lateLook(world: PodWorld, began: number): void {
+  world.send({ type: 'pod.observed', at: world.at + 1, observed: { ...world.observe(), at: began } });
+}
+
 test('a list that began before StartContainer was answered, and saw the end, is believed: it is told once only', () => {
   const world = new PodWorld(pod({}));
   while (world.count('cri.StartContainer') === 0) world.run(1);
@@ -14,7 +19,7 @@ test('a list that began before StartContainer was answered, and saw the end, is 
   world.run(1_000);
   assert.deepEqual(world.running(), ['c']);
   endQuietly(world);
-  world.send({ type: 'pod.observed', at: world.at, observed: { ...world.observe(), at: began } });
+  lateLook(world, began);
   world.run(60_000);
   assert.equal(world.containers.length, 2, 'it was started again');
   assert.deepEqual(world.running(), ['c']);
@@ -27,7 +32,7 @@ test('a list that took longer than a later look, and saw the end, is believed', 
   world.run(1_000);
   world.pleg();
   endQuietly(world);
-  world.send({ type: 'pod.observed', at: world.at + 1, observed: { ...world.observe(), at: began } });
+  lateLook(world, began);
   world.run(60_000);
   assert.equal(world.containers.length, 2);
 });
@@ -40,7 +45,7 @@ test('a sandbox that ended is seen as late as that', () => {
   world.pleg();
   endQuietly(world);
   world.sandboxes = world.sandboxes.map((s) => ({ ...s, state: 'notReady' }));
-  world.send({ type: 'pod.observed', at: world.at + 1, observed: { ...world.observe(), at: began } });
+  lateLook(world, began);
   world.run(60_000);
   assert.equal(world.count('cri.RunPodSandbox'), 2);
 });

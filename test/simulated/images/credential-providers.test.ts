@@ -193,6 +193,17 @@ const accounts: TokenSources = {
   token: (pod, uid, audience) => Promise.resolve(`token-${uid}-${pod.name}-${audience}`),
 };
 
+/** As {@link providersOf}, at time 0, on a node that has these accounts. */
+function withAccounts(config: string, bin: string) {
+  return providersOf(
+    config,
+    bin,
+    () => 0,
+    60_000,
+    () => accounts,
+  );
+}
+
 test("a plugin gets a token of the pod's service account; its answer is for the account, or for the token", async (t) => {
   for (const [cacheType, expected] of [
     ['ServiceAccount', 2],
@@ -200,13 +211,7 @@ test("a plugin gets a token of the pod's service account; its answer is for the 
   ] as const) {
     const more = { args: ['get'], tokenAttributes: { ...TOKEN, cacheType } };
     const { dir, bin, config } = pluginBench(t, answering('Global'), more);
-    const { asked, logged } = providersOf(
-      config,
-      bin,
-      () => 0,
-      60_000,
-      () => accounts,
-    );
+    const { asked, logged } = withAccounts(config, bin);
     const runs = () => readFileSync(join(dir, 'runs'), 'utf8').trim().split('\n').length;
     const [first] = await asked.loginsFor('a.reg.io/x', podOf('p1', 'ada'));
     assert.deepEqual(first?.serviceAccount, { uid: 'uid-ada', namespace: 'ns', name: 'ada' });
@@ -251,13 +256,7 @@ test('a token that comes back as the password is only good for a cache by token;
     ['Token', ['token-uid-ada-p1-reg.io']],
   ] as const) {
     const { bin, config } = pluginBench(t, echo, { tokenAttributes: { ...TOKEN, cacheType } });
-    const { asked, logged } = providersOf(
-      config,
-      bin,
-      () => 0,
-      60_000,
-      () => accounts,
-    );
+    const { asked, logged } = withAccounts(config, bin);
     const [answer] = await asked.loginsFor('a.reg.io/x', podOf('p1', 'ada'));
     assert.deepEqual(
       Object.values(answer?.logins ?? {}).map(({ password }) => password),

@@ -40,8 +40,8 @@ const WORDS = [
   '\uFEFF',
 ];
 
-/** A few changes. `words`: texts to put in, besides the usual. */
-export function byteChanges(words: readonly string[] = []): fc.Arbitrary<ByteChange[]> {
+/** A few changes. `words`: texts (as UTF-8) and bytes to put in, besides the usual. */
+export function byteChanges(words: readonly (string | Uint8Array)[] = []): fc.Arbitrary<ByteChange[]> {
   const part = fc.nat(9_999).map((n) => n / 9_999);
   return fc.array(
     fc.record({
@@ -49,7 +49,9 @@ export function byteChanges(words: readonly string[] = []): fc.Arbitrary<ByteCha
       from: part,
       to: part,
       bytes: fc.oneof(
-        fc.constantFrom(...WORDS, ...words).map((word) => new Uint8Array(Buffer.from(word))),
+        fc
+          .constantFrom(...WORDS, ...words)
+          .map((word) => (typeof word === 'string' ? new Uint8Array(Buffer.from(word)) : word)),
         fc.uint8Array({ minLength: 1, maxLength: 8 }),
       ),
     }),

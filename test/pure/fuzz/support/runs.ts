@@ -3,14 +3,15 @@ import { runInNewContext } from 'node:vm';
 import type fc from 'fast-check';
 
 /**
- * How often a property is tried. `ACTORLET_FUZZ_RUNS=N` sets it for all, for a long search with fresh seeds; the
- * suite itself runs the same inputs each time. `ACTORLET_FUZZ_SEED=N` repeats a search that found something.
+ * How often a property is tried. The suite itself runs the same inputs each time. For a long search with fresh seeds,
+ * `ACTORLET_FUZZ_RUNS=N` sets it for all, and `ACTORLET_FUZZ_TIMES=N` multiplies what each one has.
+ * `ACTORLET_FUZZ_SEED=N` repeats a search that found something.
  */
 export function fuzz(runs: number): Pick<fc.Parameters<unknown>, 'numRuns' | 'seed' | 'endOnFailure' | 'verbose'> {
-  const { ACTORLET_FUZZ_RUNS: wanted, ACTORLET_FUZZ_SEED: seed } = process.env;
-  const fresh = wanted !== undefined && seed === undefined;
+  const { ACTORLET_FUZZ_RUNS: wanted, ACTORLET_FUZZ_TIMES: times, ACTORLET_FUZZ_SEED: seed } = process.env;
+  const fresh = (wanted !== undefined || times !== undefined) && seed === undefined;
   return {
-    numRuns: wanted === undefined ? runs : Number(wanted),
+    numRuns: Number(wanted ?? runs * Number(times ?? 1)),
     endOnFailure: true,
     ...(!fresh && { seed: Number(seed ?? 8) }),
   };
