@@ -20,9 +20,10 @@ export interface Remembered {
 }
 
 /**
- * Reads back, for each pod, the memory that its last report carried: back-off, deadlines, probe counts. Only
- * the last two segments of each shard are looked at (each begins with all living pods). A damaged line ends
- * the reading of its file; what is missing is rebuilt from the runtime, as kubelet does.
+ * Reads back, for each pod, the memory that its last report carried: back-off, deadlines, probe counts. Of each shard
+ * the segments are looked at from the last one that begins with all living pods, and one before it; the first segment of an
+ * agent (or worker) begins with none, and if that one ended early others were never started. A damaged line ends the reading
+ * of its file; what is missing is rebuilt from the runtime, as kubelet does.
  */
 export function restoreMemory(dir: string): Map<string, Remembered> {
   const out = new Map<string, Remembered>();
@@ -33,7 +34,7 @@ export function restoreMemory(dir: string): Map<string, Remembered> {
     if (match?.[1] === undefined) continue;
     byShard.set(match[1], [...(byShard.get(match[1]) ?? []), name]);
   }
-  for (const names of byShard.values()) for (const name of names.slice(-2)) readSegment(join(dir, name), out);
+  for (const names of byShard.values()) readShard(dir, names, out);
   // A flipped bit may leave JSON of other types; a machine that starts with it would throw at each message.
   for (const [uid, { memory, status }] of out) {
     const usable = podMemory.safeParse(memory).success && (status === null || !shapeProblem(status, STATUS_SHAPE));
@@ -42,14 +43,36 @@ export function restoreMemory(dir: string): Map<string, Remembered> {
   return out;
 }
 
-function readSegment(path: string, out: Map<string, Remembered>): void {
-  let text: string;
+/** `names`: segments of one shard, oldest first. The newest is read first: what an older one says of the same pod is over. */
+function readShard(dir: string, names: readonly string[], out: Map<string, Remembered>): void {
+  const known = new Set<string>();
+  let whole = false;
+  for (const name of names.toReversed()) {
+    const text = textOf(join(dir, name));
+    const found = new Map<string, Remembered | null>();
+    readSegment(text, found);
+    for (const [uid, remembered] of found) {
+      if (known.has(uid)) continue;
+      known.add(uid);
+      if (remembered !== null) out.set(uid, remembered);
+    }
+    if (whole) return;
+    whole = /^\{"r":"snap"/m.test(text);
+  }
+}
+
+/** '' of a file that cannot be read. */
+function textOf(path: string): string {
   try {
     const raw = readFileSync(path);
-    text = (path.endsWith('.gz') ? gunzipSync(raw, { maxOutputLength: MAX_INFLATED }) : raw).toString('utf8');
+    return (path.endsWith('.gz') ? gunzipSync(raw, { maxOutputLength: MAX_INFLATED }) : raw).toString('utf8');
   } catch {
-    return;
+    return '';
   }
+}
+
+/** `out`: null for a pod that has finished. */
+function readSegment(text: string, out: Map<string, Remembered | null>): void {
   for (const line of text.split('\n')) {
     // Only these records can carry a memory; the others are not worth parsing.
     if (!/"(status\.Publish|pod\.Finished)"/.test(line) && !line.startsWith('{"r":"snap"')) continue;
@@ -61,7 +84,7 @@ function readSegment(path: string, out: Map<string, Remembered>): void {
   }
 }
 
-function takeRecord(record: Record<string, unknown>, out: Map<string, Remembered>): void {
+function takeRecord(record: Record<string, unknown>, out: Map<string, Remembered | null>): void {
   const uid = record['uid'] as string;
   if (record['r'] === 'snap') {
     const context = record['context'] as PodContext;
@@ -72,5 +95,5 @@ function takeRecord(record: Record<string, unknown>, out: Map<string, Remembered
     if (effect.type === 'status.Publish') out.set(uid, { memory: effect.params.memory, status: effect.params.status });
   }
   // A pod that has finished leaves nothing to one that comes back under its UID.
-  if ((record['e'] as { type: string }[]).some((effect) => effect.type === 'pod.Finished')) out.delete(uid);
+  if ((record['e'] as { type: string }[]).some((effect) => effect.type === 'pod.Finished')) out.set(uid, null);
 }

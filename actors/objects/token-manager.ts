@@ -55,6 +55,7 @@ export class TokenManager {
   private readonly asking = new Map<string, Promise<string>>();
   private readonly now: () => number;
   private timer: NodeJS.Timeout | null = null;
+  private ringsAt = 0;
   private closed = false;
 
   constructor(settings: TokenManagerSettings) {
@@ -99,7 +100,8 @@ export class TokenManager {
     this.closed = true;
     this.entries.clear();
     this.asking.clear();
-    this.arm();
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer = null;
   }
 
   private async refresh(key: string, params: TokenParams): Promise<string> {
@@ -168,17 +170,22 @@ export class TokenManager {
     this.arm();
   }
 
-  /** One timer for the first token that is due; also wipes what has expired. */
+  /**
+   * One timer for the first token that is due; also wipes what has expired. A timer that rings too early is left as it is: Node
+   * keeps the list of an unref'd timer's duration until that is over, so one set anew for each pod that goes would leave a list for hours.
+   */
   private arm(): void {
-    if (this.timer !== null) clearTimeout(this.timer);
-    this.timer = null;
     const { onDue } = this.settings;
-    if (onDue === undefined || this.closed) return;
+    if (onDue === undefined) return;
     let next = Infinity;
     for (const { dueAt, told } of this.entries.values()) if (!told) next = Math.min(next, dueAt);
-    if (next === Infinity) return;
-    const wait = Math.min(MAX_TIMER_MS, Math.max(0, next - this.now()));
+    const at = this.now();
+    if (next === Infinity || (this.timer !== null && this.ringsAt <= next && next > at)) return;
+    if (this.timer !== null) clearTimeout(this.timer);
+    const wait = Math.min(MAX_TIMER_MS, Math.max(0, next - at));
+    this.ringsAt = at + wait;
     this.timer = setTimeout(() => {
+      this.timer = null;
       this.tellDue();
     }, wait);
     this.timer.unref();

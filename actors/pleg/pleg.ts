@@ -236,8 +236,12 @@ export class Pleg {
       const pod = pods.get(uid);
       // A list that was asked for later knows better what there is.
       if (began >= this.newest) {
-        if (pod === undefined) this.listed.delete(uid);
-        else this.listed.set(uid, pod);
+        if (pod !== undefined) this.listed.set(uid, pod);
+        else {
+          this.listed.delete(uid);
+          // With events the next list may be minutes away.
+          this.lines.delete(uid);
+        }
         this.counts.set(uid, counts.get(uid) ?? null);
       }
       await this.look(pod ?? { uid, name: '', namespace: '', sandboxIds: [], containers: [] }, at);

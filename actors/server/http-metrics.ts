@@ -4,7 +4,7 @@ import type { Metrics } from '../metrics/metrics-registry.ts';
 
 const METHODS = new Set(['OPTIONS', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'CONNECT']);
 /** First parts of paths that are counted by name; all others are `other`. */
-const PATHS = new Set([
+const NAMES = [
   'healthz',
   'pods',
   'stats',
@@ -25,7 +25,9 @@ const PATHS = new Set([
   'logs',
   'debug',
   'pprof',
-]);
+];
+/** By themselves: a label that was cut out of a request's path would keep that whole path. */
+const PATHS = new Map(NAMES.map((name) => [name, name]));
 /** As kubelet spells them, which is why `portForward` is not among them. */
 const LONG_RUNNING = new Set(['exec', 'attach', 'portforward', 'debug']);
 
@@ -53,7 +55,7 @@ export function countRequests(app: FastifyInstance, metrics: Metrics, server_typ
 function labelsOf({ method, url }: FastifyRequest, server_type: string) {
   const [first = '', second] = (url.split('?', 1)[0] ?? '').split('/').slice(1);
   const root = first === 'metrics' && second !== undefined ? `${first}/${second}` : first;
-  const path = PATHS.has(root) ? root : 'other';
+  const path = PATHS.get(root) ?? 'other';
   return {
     method: METHODS.has(method) ? method : 'other',
     path,

@@ -48,12 +48,15 @@ export class Supervisor {
   private snapshot: AnyMachineSnapshot;
   /** Last look at each pod of the runtime (pod cache, C7). */
   private readonly cache = new Map<string, ObservedPod>();
-  /** Pods that have finished: what an earlier agent remembered of them is over, too. */
+  /** Pods that have finished and that an earlier agent remembered something of, which is over, too. */
   private readonly forgotten = new Set<string>();
   /** Pods that were not looked at yet, with what they are to be told once they are: start comes first. */
   private readonly unseen = new Map<string, SupervisorOrder[]>();
-  /** Pods whose worker died: what it did last may not be in the cache, so they are looked at anew. */
-  private readonly stale = new Set<string>();
+  /**
+   * Pods whose worker died, and when it was replaced (ms since the epoch): what it did last may not be in the cache, so they
+   * are looked at anew.
+   */
+  private readonly stale = new Map<string, number>();
 
   constructor(options: SupervisorOptions) {
     this.options = options;
@@ -81,10 +84,10 @@ export class Supervisor {
     if (message.type === 'seen' && this.isOfTheFuture(message)) return;
     if (message.type === 'seen') {
       this.remember(message.observed);
-      this.seenAtLast(message.observed.uid);
+      if (!this.isOfBefore(message)) this.seenAtLast(message.observed.uid);
     }
     if (message.type === 'shardReplaced') {
-      for (const { uid, shard } of this.started()) if (shard === message.shard) this.stale.add(uid);
+      for (const { uid, shard } of this.started()) if (shard === message.shard) this.stale.set(uid, message.at);
     }
     // A look at a pod that has an actor changes nothing here; the shard journals it.
     const journal = message.type === 'seen' && this.tracks(message.observed.uid) ? null : this.journal;
@@ -104,6 +107,21 @@ export class Supervisor {
    */
   private isOfTheFuture({ at, observed }: Extract<SupervisorMessage, { type: 'seen' }>): boolean {
     if (observed.at <= at || this.options.observe === undefined) return false;
+    this.options.observe(observed.uid);
+    return true;
+  }
+
+  /**
+   * This look began while the worker that died may still have been at work: an actor that started with it would make
+   * what is there a second time. The pod is looked at again.
+   */
+  private isOfBefore({ at, observed }: Extract<SupervisorMessage, { type: 'seen' }>): boolean {
+    const replaced = this.stale.get(observed.uid);
+    if (replaced === undefined || this.options.observe === undefined) return false;
+    // The clock may have been set back since.
+    const since = Math.min(replaced, at);
+    this.stale.set(observed.uid, since);
+    if (observed.at >= since) return false;
     this.options.observe(observed.uid);
     return true;
   }
@@ -227,7 +245,8 @@ export class Supervisor {
         // A pod that comes back under this UID is another one: nothing of the old one may stick to it.
         store.delete(order.uid);
         this.cache.delete(order.uid);
-        this.forgotten.add(order.uid);
+        // Only these: a set of all pods that ever were would grow for ever.
+        if (this.options.remembered(order.uid) !== null) this.forgotten.add(order.uid);
         break;
     }
   }

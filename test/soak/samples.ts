@@ -4,7 +4,7 @@ import { containerdLayout } from '../../cri/private-containerd/layout.ts';
 import { findShims } from '../../cri/private-containerd/processes.ts';
 import type { ClusterNode } from '../cluster/support/cluster-node.ts';
 import { cgroupsOf, mountsOf } from './outside-view.ts';
-import { trendOf } from './slopes.ts';
+import { trendOf, warmUpOf } from './slopes.ts';
 import type { Reading, Trend } from './slopes.ts';
 
 /** A process that has just begun loads its code, s. */
@@ -67,7 +67,7 @@ export class Samples {
   /** Trends by name of the series. */
   trends(): Record<string, Trend | null> {
     const sorted = [...this.series].sort(([a], [b]) => (a < b ? -1 : 1));
-    return Object.fromEntries(sorted.map(([name, readings]) => [name, trendOf(readings)]));
+    return Object.fromEntries(sorted.map(([name, readings]) => [name, trendOf(readings, warmUpOf(name))]));
   }
 
   /** All readings as text, `series minute value life containers`. */

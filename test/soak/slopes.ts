@@ -25,7 +25,17 @@ export interface Trend {
 }
 
 /** A process that is young still grows, and the node fills up, minutes. */
-export const WARM_UP_MIN = 2;
+const WARM_UP_MIN = 2;
+/**
+ * The same for memory, minutes: code is compiled as it is run, V8 settles the sizes of its heaps, and memories that are bounded (the
+ * events of the last pods) fill up. Before that the readings lie on a curve and not around a line, which no error of a slope tells.
+ */
+const MEMORY_WARM_UP_MIN = 6;
+
+/** Minutes for which a process is too young for a series of this name. */
+export function warmUpOf(series: string): number {
+  return series.endsWith('.rssMiB') ? MEMORY_WARM_UP_MIN : WARM_UP_MIN;
+}
 /** A shorter life tells nothing of growth, minutes. */
 const SHORTEST_LIFE_MIN = 3;
 /** Readings one after the other are alike; means of so many minutes are not. */
@@ -34,13 +44,14 @@ const BUCKET_MIN = 0.5;
 /**
  * The trend of a series; null without readings. The slope is that of the least squares through the means of half minutes, with
  * a level of its own for each life (a process that begins anew does not hide that it grows) and a share for each container.
+ * Readings of processes that are younger than `warmUpMin` do not count for it.
  */
-export function trendOf(readings: readonly Reading[]): Trend | null {
+export function trendOf(readings: readonly Reading[], warmUpMin = WARM_UP_MIN): Trend | null {
   const [first] = readings;
   const last = readings.at(-1);
   if (first === undefined || last === undefined) return null;
   const lives = [...Map.groupBy(readings, (r) => r.life).values()]
-    .map((life) => life.filter((r) => r.age >= WARM_UP_MIN))
+    .map((life) => life.filter((r) => r.age >= warmUpMin))
     .filter((life) => spanOf(life) >= SHORTEST_LIFE_MIN);
   const line = slopeOf(lives.map(bucketed));
   return {

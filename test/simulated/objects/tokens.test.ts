@@ -151,3 +151,19 @@ test('who is due is told once, and again after the next refresh', async (t) => {
   await until(() => due.length === 2);
   assert.deepEqual(due, ['u1', 'u1']);
 });
+
+test('pods that come and go set no timer of their own: Node keeps one of each duration until that is over', async (t) => {
+  const { clock, manager } = await tokensBench(t);
+  await manager.get({ ...ask, podUid: 'first' });
+  const made = t.mock.method(globalThis, 'setTimeout');
+  const rings = () => made.mock.calls.filter(({ arguments: [, ms] }) => Number(ms) > 600_000).length;
+  for (let i = 0; i < 20; i++) {
+    clock.now += 7;
+    await manager.get({ ...ask, podUid: `p${i}` });
+    manager.forget(`p${i}`);
+  }
+  assert.equal(rings(), 0);
+  // An earlier one rings earlier.
+  await manager.get({ ...ask, podUid: 'soon', expirationSeconds: 1_200 });
+  assert.equal(rings(), 1);
+});

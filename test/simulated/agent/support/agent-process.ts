@@ -3,6 +3,7 @@
  * environment, and answers to questions that its parent asks over IPC.
  */
 import { mkdirSync } from 'node:fs';
+import { BroadcastChannel } from 'node:worker_threads';
 import type { Worker } from 'node:worker_threads';
 import { loadKubeconfig } from '../../../../actors/api/kubeconfig.ts';
 import { loadConfiguration } from '../../../../actors/configuration/load-configuration.ts';
@@ -10,6 +11,8 @@ import { createLogger } from '../../../../actors/logging/create-logger.ts';
 import { startNode } from '../../../../actors/node/node.ts';
 import { trackedPods } from '../../../../machines/supervisor/pod-table.ts';
 import type { AgentOptions, Answer, Question } from './agent.ts';
+import { HEAP_CHANNEL, measureHeap } from './heap-probe.ts';
+import type { HeapQuestion, ThreadHeap } from './heap-probe.ts';
 
 const options = JSON.parse(process.env['AGENT_OPTIONS'] ?? '{}') as AgentOptions;
 const { dir } = options;
@@ -37,7 +40,7 @@ const node = await startNode({
     configFile: '',
     configDir: '',
     rootDir: `${dir}/root`,
-    certDir: '',
+    certDir: `${dir}/certs`,
     kubeconfig: '',
     bootstrapKubeconfig: '',
     hostnameOverride: 'node',
@@ -89,6 +92,8 @@ async function answer(question: Question): Promise<unknown> {
         heaps: await heaps(),
       };
     }
+    case 'heap':
+      return heapsLeft({ ask: question.n, snapshotTo: question.snapshotTo });
     case 'fault':
       node.pool.post(question.shard, { t: 'fault', kind: question.kind });
       return null;
@@ -109,6 +114,29 @@ async function heaps(): Promise<string> {
   const workers = await Promise.all(threads.map((worker) => worker.getHeapStatistics()));
   const words = workers.map((w) => `${mib(w.used_heap_size)}/${mib(w.total_heap_size)}`);
   return [`${mib(heapUsed)}/${mib(heapTotal)} +${mib(external)}`, ...words].join(', ');
+}
+
+/** What is left of each thread's heap, main's first. */
+async function heapsLeft(question: HeapQuestion): Promise<ThreadHeap[]> {
+  const pool = node.pool as unknown as { pool: { threads: Worker[] }; watch: NodeJS.Timeout; check(): void };
+  const expected = pool.pool.threads.length + (node.inspector === null ? 0 : 1);
+  // A worker that writes a snapshot is silent for seconds, and is not to be replaced for it.
+  clearInterval(pool.watch);
+  const channel = new BroadcastChannel(HEAP_CHANNEL);
+  const workers: ThreadHeap[] = [];
+  await new Promise<void>((resolve) => {
+    channel.onmessage = (event) => {
+      const heap = (event as { data: ThreadHeap }).data;
+      if (heap.ask !== question.ask) return;
+      workers.push(heap);
+      if (workers.length === expected) resolve();
+    };
+    channel.postMessage(question);
+  });
+  channel.close();
+  const main = await measureHeap(question);
+  pool.watch = setInterval(() => pool.check(), 500);
+  return [main, ...workers.sort((a, b) => a.thread - b.thread)];
 }
 
 process.on('message', (question: Question) => {

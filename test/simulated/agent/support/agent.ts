@@ -7,6 +7,7 @@ import type { KubeletConfiguration } from '../../../../actors/configuration/kube
 import type { PodRow } from '../../../../actors/server/pod-row.ts';
 import type { PodEventReport } from '../../../../actors/shard/shard-protocol.ts';
 import type { Pod } from '../../../../machines/protocol/api-types.ts';
+import type { ThreadHeap } from './heap-probe.ts';
 
 /** How an agent under test is started; plain JSON. */
 export interface AgentOptions {
@@ -18,11 +19,14 @@ export interface AgentOptions {
   verbosity?: number;
   /** With an API server; the agent then makes its root directory a shared mount, which the test unmounts. */
   kubeconfigPath?: string;
+  /** {@link Agent.heap} can be asked. */
+  probed?: boolean;
 }
 
 /** What the agent's process is asked; `n` comes back with the answer. */
 export type Question = { n: number } & (
   | { ask: 'rows' | 'pods' | 'tracked' | 'events' | 'metrics' | 'usage' | 'stop' }
+  | { ask: 'heap'; snapshotTo: string | null }
   | { ask: 'fault'; shard: number; kind: 'loop' | 'exit' }
 );
 
@@ -51,6 +55,11 @@ export interface Agent {
   events(): Promise<PodEventReport[]>;
   metrics(): Promise<string>;
   usage(): Promise<Usage>;
+  /**
+   * Main first, then each worker, after their garbage was collected (only with `probed`). `snapshotTo`: start of the paths of
+   * heap snapshots to write.
+   */
+  heap(snapshotTo?: string): Promise<ThreadHeap[]>;
   /** Makes a worker thread loop for ever, or end. */
   fault(shard: number, kind: 'loop' | 'exit'): Promise<void>;
   /** Ends it in order. */
@@ -58,6 +67,8 @@ export interface Agent {
   /** SIGKILL. */
   kill(): Promise<void>;
 }
+
+const PROBE_ARGV = ['--expose-gc', '--import', join(import.meta.dirname, 'heap-probe.ts')];
 
 type Ask = Question extends infer Q ? (Q extends unknown ? Omit<Q, 'n'> : never) : never;
 
@@ -70,7 +81,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const child = fork(join(import.meta.dirname, 'agent-process.ts'), {
     env: { ...process.env, AGENT_OPTIONS: JSON.stringify(options) },
     stdio: ['ignore', out, out, 'ipc'],
-    execArgv: process.env['AGENT_EXEC_ARGV']?.split(' ') ?? [],
+    execArgv: [...(process.env['AGENT_EXEC_ARGV']?.split(' ') ?? []), ...(options.probed === true ? PROBE_ARGV : [])],
     serialization: 'advanced',
   });
   closeSync(out);
@@ -88,7 +99,10 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const ask = (question: Ask) => {
     const n = ++last;
     const answered = new Promise<unknown>((resolve, reject) => waiting.set(n, { resolve, reject }));
-    child.send({ n, ...question });
+    // Told here, one that has ended is no error of the whole process.
+    child.send({ n, ...question }, (error) => {
+      if (error !== null) waiting.get(n)?.reject(error);
+    });
     return answered;
   };
   await new Promise<unknown>((resolve, reject) => waiting.set(0, { resolve, reject }));
@@ -101,6 +115,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     events: () => ask({ ask: 'events' }) as Promise<PodEventReport[]>,
     metrics: () => ask({ ask: 'metrics' }) as Promise<string>,
     usage: () => ask({ ask: 'usage' }) as Promise<Usage>,
+    heap: (snapshotTo) => ask({ ask: 'heap', snapshotTo: snapshotTo ?? null }) as Promise<ThreadHeap[]>,
     fault: async (shard, kind) => void (await ask({ ask: 'fault', shard, kind })),
     stop: () => end(child, ended, () => ask({ ask: 'stop' })),
     kill: async () => {

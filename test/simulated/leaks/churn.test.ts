@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Churn } from './support/churn.ts';
+import { HeapGraph } from './support/heap-graph.ts';
+import type { Allowed } from './support/heap-graph.ts';
+
+/** Pods before the first look, and between that and the second. */
+const FIRST = 80;
+const MORE = 160;
+const ROUND = 80;
+
+/** More objects of one class for each pod that is gone are a leak: less than one for three pods is code that was loaded meanwhile. */
+const MOST_PER_POD = 0.3;
+
+/** What holds things of pods that are gone, as it should: each has a bound, 4,096 and 1,000 entries. */
+const BOUNDED: readonly Allowed[] = [
+  { of: 'ApiEvents', edge: 'correlator' },
+  { of: 'EventRecorder', edge: 'kept' },
+];
+
+test('nothing of the agent, in main or a worker, holds a pod that is gone', async (t) => {
+  const ends: (() => unknown)[] = [];
+  t.after(async () => {
+    for (const end of ends.reverse()) await end();
+  });
+  const churn = await Churn.start(ends);
+  const names: string[] = [];
+  while (churn.gone < FIRST) names.push(...(await churn.pass(ROUND)));
+  const look = async (name: string) => {
+    // What waits for a second or two, as for a last relist, is over then.
+    await sleep(3_000);
+    const heaps = await churn.agent.heap(join(churn.dir, name));
+    return heaps.map(({ thread }) => new HeapGraph(join(churn.dir, `${name}.${thread}.heapsnapshot`), BOUNDED));
+  };
+  const before = (await look('first')).map((graph) => graph.classes());
+  while (churn.gone < FIRST + MORE) names.push(...(await churn.pass(ROUND)));
+  const after = await look('second');
+  assert.equal(after.length, 3, 'main and two workers');
+  const early = new Set([...names.slice(0, -ROUND), ...churn.uids.slice(0, -ROUND)]);
+  const anyEarly = new RegExp([...early].map((name) => `${name}(?![0-9])`).join('|'));
+  after.forEach((graph, i) => {
+    const thread = i === 0 ? 'main' : `worker ${i}`;
+    const held = graph.texts(anyEarly).map(({ text, way }) => `${text.slice(0, 200)}: ${way}`);
+    assert.deepEqual(held.slice(0, 10), [], `${held.length} texts in ${thread} name pods that are gone`);
+    const most = [...graph.classes()].map(([name, count]) => [count - (before[i]?.get(name) ?? 0), name] as const);
+    t.diagnostic(
+      `${thread}: ${most
+        .sort((a, b) => b[0] - a[0])
+        .slice(0, 8)
+        .join('; ')}`,
+    );
+    const grown = [...graph.classes()].flatMap(([name, count]) => {
+      const more = count - (before[i]?.get(name) ?? 0);
+      return more > MORE * MOST_PER_POD ? [`${more} more of ${name}, as ${graph.wayToOne(name)}`] : [];
+    });
+    assert.deepEqual(grown, [], thread);
+  });
+});
