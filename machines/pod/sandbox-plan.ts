@@ -7,7 +7,8 @@ import { forgetTasks, podEvent, taskFailed, taskOf, want, own } from './draft.ts
 import { newestSandbox } from './observation.ts';
 import type { PodContext } from './pod-context.ts';
 import { graceSecondsOf } from './grace.ts';
-import { usesHostNetwork } from './spec.ts';
+import { behaves } from '../protocol/behaviour.ts';
+import { restartsOnFailure, usesHostNetwork } from './spec.ts';
 import { stopStrangers } from './termination.ts';
 import { statePath } from '../machine-step/step.ts';
 
@@ -61,6 +62,7 @@ export function planSandbox(draft: Draft): SandboxStep {
   if (taskOf(draft, 'sandbox.run')?.state === 'running') return 'creating';
   if (taskOf(draft, 'sandbox.run')?.state === 'done') forgetTasks(draft, 'sandbox.run');
   if (attempt > 0 && !worthNewSandbox(context, attempt)) return 'notWorth';
+  if (attempt === 0 && vanished(context)) return 'notWorth';
   if (attempt > 0 && !oldOnesStopped(draft)) return 'stoppingOld';
   if (refused(draft)) return 'creating';
   const config = sandboxConfig(context.pod, attempt, context.settings);
@@ -76,6 +78,18 @@ export function planSandbox(draft: Draft): SandboxStep {
     };
   });
   return 'creating';
+}
+
+/**
+ * What ran of a pod that is not restarted is gone with its sandbox: its containers' ends are unknown, so it has failed
+ * (kubelet tells them with ContainerStatusUnknown, and SyncPod ends a pod whose phase is final).
+ */
+function vanished({ pod, settings, status }: PodContext): boolean {
+  if (!behaves(settings, 'vanishedPodsEnd') || restartsOnFailure(pod)) return false;
+  const { initContainerStatuses = [], containerStatuses = [] } = status ?? pod.status ?? {};
+  return [...initContainerStatuses, ...containerStatuses].some(
+    ({ state }) => state?.running !== undefined || state?.terminated !== undefined,
+  );
 }
 
 /** The runtime handler: a RuntimeClass says which; without an API server its name is taken for it. */

@@ -2,7 +2,8 @@ import { probesOf, tellContainer, tellProbe } from './children.ts';
 import type { Draft } from './draft.ts';
 import { own } from './draft.ts';
 import type { PodContext } from './pod-context.ts';
-import { specContainers } from './spec.ts';
+import { specContainer, specContainers } from './spec.ts';
+import { behaves } from '../protocol/behaviour.ts';
 
 /** Deadlines that have come are served first, whatever woke the pod; so none is ever passed over. */
 export function fireTimers(draft: Draft): void {
@@ -48,14 +49,20 @@ export function settleDeadlines(draft: Draft, before: PodContext): void {
   settleProbes(draft);
 }
 
-/** The same of probes; one that waits is still to be served. */
+/** The same of probes; one that waits is still to be served, unless its container is not named any more. */
 export function settleProbes(draft: Draft): void {
-  const { probes } = draft.context;
+  const { context } = draft;
+  const { probes } = context;
   for (const key in probes) {
     const place = probes[key];
-    if (place === undefined || place.value === 'waiting') continue;
+    if (place === undefined || (place.value === 'waiting' && !forgotten(context, place.context.container))) continue;
     const { deadline } = place.context;
     if (deadline !== null && deadline <= draft.at)
       own(draft, 'probes')[key] = { ...place, context: { ...place.context, deadline: null } };
   }
+}
+
+/** The pod's definition has no such container now. */
+function forgotten({ pod, settings }: PodContext, container: string): boolean {
+  return behaves(settings, 'vanishedPodsEnd') && specContainer(pod, container) === null;
 }

@@ -23,6 +23,11 @@ export const BEHAVIOUR = {
   stopsWhatRuns: 8,
   /** A pod that was being ended because no source named it, and that one names after a restart, is not ended. */
   orphansComeBack: 9,
+  /**
+   * A pod that is not restarted, and whose containers vanished with its sandbox, ends. And nobody is woken for the probes of
+   * a container that its pod does not name any more.
+   */
+  vanishedPodsEnd: 10,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -7,7 +7,9 @@ registerSimulationHooks();
 const { drawPlan } = await import('./draw/draw-plan.ts');
 const { runInScratch } = await import('./run/in-scratch.ts');
 const { Coverage } = await import('./run/coverage.ts');
-const { allStates } = await import('./run/coverage-text.ts');
+const { allMoves, allStates } = await import('./run/coverage-text.ts');
+const { allowedMoves, rulesOut } = await import('./run/possible-moves.ts');
+const { impossibleMoves } = await import('./run/impossible-moves.ts');
 const { pinnedPlans } = await import('./run/saved-plan.ts');
 const { shrink } = await import('./run/shrink.ts');
 
@@ -35,7 +37,7 @@ test('plans that once found something find nothing more', async () => {
   }
 });
 
-test('fixed seeds keep all rules; with the pinned plans they reach every state of the machines and every kind of fault', async () => {
+test('fixed seeds keep all rules; with the pinned plans they reach every state and every move of the machines, and every kind of fault', async () => {
   const kinds = new Set<string>();
   for (let seed = 1; seed <= FIXED; seed++) {
     const plan = drawPlan(seed);
@@ -49,6 +51,11 @@ test('fixed seeds keep all rules; with the pinned plans they reach every state o
     [],
     'states that were not reached',
   );
+  assert.deepEqual(
+    allMoves().filter((move) => !coverage.transitions.has(move)),
+    [],
+    'moves that were not made; one that no rule allows is named in run/impossible-moves.ts',
+  );
   const struck = new Set([...coverage.faults.keys()].map((name) => name.split('.')[0]));
   assert.deepEqual(
     [...kinds].filter((kind) => !struck.has(kind)),
@@ -56,6 +63,18 @@ test('fixed seeds keep all rules; with the pinned plans they reach every state o
     'faults that were drawn and never struck',
   );
   assert.ok(kinds.size >= 14, [...kinds].join());
+});
+
+test('what is said to be impossible is allowed by a definition, and rules nothing out twice', () => {
+  const allowed = allowedMoves();
+  for (const row of impossibleMoves) {
+    const moves = (allowed.get(row.machine)?.moves ?? []).filter((move) => rulesOut(row, move));
+    assert.ok(moves.length > 0, `${row.machine}: ${row.why}`);
+    for (const move of moves) {
+      const rows = impossibleMoves.filter((other) => other.machine === row.machine && rulesOut(other, move));
+      assert.equal(rows.length, 1, `${row.machine} ${move}`);
+    }
+  }
 });
 
 test('fresh seeds keep all rules', async (t) => {

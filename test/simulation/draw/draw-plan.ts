@@ -1,5 +1,6 @@
 import { Random } from '../world/random.ts';
 import { drawFaults } from './draw-faults.ts';
+import { drawMoment } from './draw-moments.ts';
 import { drawPod } from './draw-pod.ts';
 import type { Change, Plan, PodPlan } from './plan.ts';
 
@@ -16,6 +17,8 @@ export interface DrawOptions {
   pods?: number;
   faults?: boolean;
   changes?: boolean;
+  /** Moments in which several things meet at one pod, besides all else; none by default. */
+  moments?: boolean;
 }
 
 /** Draws everything that happens in a run. */
@@ -33,7 +36,15 @@ export function drawPlan(seed: number, options: DrawOptions = {}): Plan {
   const pods = drawPods(random.fork('pods'), options.pods ?? random.between(5, 15), quietAt);
   const changes = options.changes === false ? [] : drawChanges(random.fork('changes'), pods, quietAt);
   const faults = options.faults === false ? [] : drawFaults(random.fork('faults'), quietAt, shards);
-  return { seed, quietAt, endAt, node, pods, changes, faults };
+  if (options.moments === true) {
+    const draws = random.fork('moments');
+    for (let i = draws.between(8, 20); i > 0; i--) {
+      const moment = drawMoment(draws, pods, shards, quietAt);
+      changes.push(...moment.changes);
+      faults.push(...moment.faults);
+    }
+  }
+  return { seed, quietAt, endAt, node, pods, changes: changes.sort((a, b) => a.at - b.at), faults };
 }
 
 function drawPods(random: Random, count: number, until: number): PodPlan[] {

@@ -2,12 +2,12 @@ import type { Random } from '../world/random.ts';
 import type { BadTime, Fate, PodPlan } from './plan.ts';
 import type { ContainerSpec, PodSpec } from './pod-spec.ts';
 
-/** Images that are there, are pulled, come after some failures, and never come. */
+/** Images that are there, are pulled, come after some failures, and never come: there is none, or its name is none. */
 export const IMAGES = {
   present: ['there:1', 'there:2'],
   pulled: ['registry/app:1', 'registry/app:2', 'registry/slow:1'],
   flaky: ['registry/flaky:1'],
-  bad: ['registry/none:1'],
+  bad: ['registry/none:1', 'registry/NoName:1'],
 } as const;
 
 /** Name of a volume that keeps its pod from starting for ever. */
@@ -70,23 +70,46 @@ export function drawPod(
     schedulerName: 'default-scheduler',
     ...(random.chance(0.15) && { hostNetwork: true }),
     ...(random.chance(0.1) && { activeDeadlineSeconds: random.pick([30, 300, 1800]) }),
-    volumes: [
-      { name: 'data', emptyDir: {} },
-      ...(random.chance(0.3) ? [{ name: 'config', configMap: { name: 'settings', defaultMode: 420 } }] : []),
-    ],
+    volumes: [{ name: 'data', emptyDir: {} }],
     ...(initContainers.length > 0 && { initContainers }),
     containers,
   };
+  if (place.source === 'api' && random.chance(0.3)) withConfig(spec);
   if (place.source === 'api' && random.chance(0.02)) withOddVolume(spec);
+  if (place.source === 'api' && random.chance(0.02)) withOddSubPath(spec);
   keepSleepsShort(spec);
   const finalizers = place.source === 'api' && random.chance(0.1) ? ['example.com/kept'] : undefined;
-  return { ...place, namespace: 'default', spec, fates, ...(finalizers && { finalizers }) };
+  const uid = place.source === 'file' && random.chance(0.25) ? `given-${place.key}` : undefined;
+  return {
+    ...place,
+    namespace: 'default',
+    ...(uid !== undefined && { uid }),
+    spec,
+    fates,
+    ...(finalizers && { finalizers }),
+  };
+}
+
+/** A volume that shows an object of the API, before or after the other. */
+function withConfig(spec: PodSpec): void {
+  spec.volumes?.push({ name: 'config', configMap: { name: 'settings', defaultMode: 420 } });
+  spec.containers[0]?.volumeMounts?.push({ name: 'config', mountPath: '/config' });
 }
 
 /** A volume that this node cannot set up. */
 function withOddVolume(spec: PodSpec): void {
   spec.volumes?.push({ name: ODD_VOLUME, nfs: { server: 'nowhere', path: '/' } });
   spec.containers[0]?.volumeMounts?.push({ name: ODD_VOLUME, mountPath: '/odd' });
+}
+
+/** A sub path from an environment that cannot be made: no container can be made of it. */
+function withOddSubPath(spec: PodSpec): void {
+  const [container] = spec.containers;
+  const mount = container?.volumeMounts?.[0];
+  if (container === undefined || mount === undefined) return;
+  mount.subPathExpr = '$(LIMIT)';
+  const resourceFieldRef = { containerName: 'nowhere', resource: 'limits.cpu' };
+  container.env = [{ name: 'LIMIT', valueFrom: { resourceFieldRef } }];
 }
 
 /** The API server refuses a preStop that sleeps as long as the grace period. */

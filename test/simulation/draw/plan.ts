@@ -53,6 +53,8 @@ export interface PodPlan {
   namespace: string;
   name: string;
   spec: PodSpec;
+  /** Of a static pod whose manifest names one: what changes in its file changes this pod, and makes no other. */
+  uid?: string;
   finalizers?: string[];
   fates: Record<string, Fate>;
 }
@@ -68,7 +70,13 @@ export type Change =
   /** A static pod's file is put back after it was removed. */
   | { at: number; do: 'restore'; pod: string }
   | { at: number; do: 'kill'; pod: string; container: string; code: number; reason: string }
-  | { at: number; do: 'kill-sandbox'; pod: string };
+  | { at: number; do: 'kill-sandbox'; pod: string }
+  /** Somebody removes the newest sandbox with all that is in it behind the agent's back (`crictl rmp -f`). */
+  | { at: number; do: 'remove-sandbox'; pod: string }
+  /** Another cpu request, of a container that has one (in-place resize). */
+  | { at: number; do: 'resize'; pod: string; container: string; cpu: string }
+  /** The volume `data` of a static pod that keeps its UID becomes one that no node can set up, or what it was. */
+  | { at: number; do: 'volume'; pod: string; odd: boolean };
 
 /** All that a run is made of, besides the seed's draws of small times. */
 export interface Plan {
@@ -76,7 +84,14 @@ export interface Plan {
   /** Faults and changes have ended by then, ms since the start. */
   quietAt: number;
   endAt: number;
-  node: { shards: number; evented: boolean; syncFrequencyMs: number; serializePulls: boolean };
+  node: {
+    shards: number;
+    evented: boolean;
+    syncFrequencyMs: number;
+    serializePulls: boolean;
+    /** It works without an API server: static pods only. */
+    standalone?: boolean;
+  };
   pods: PodPlan[];
   changes: Change[];
   faults: Fault[];

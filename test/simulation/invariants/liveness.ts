@@ -117,7 +117,9 @@ function mayFail(plan: PodPlan, { name }: ContainerSpec): boolean {
   return first !== undefined && ('startError' in first || ('exit' in first && first.exit.code !== 0));
 }
 
-function fateOf(plan: PodPlan, { name, image }: ContainerSpec): Fate {
+function fateOf(plan: PodPlan, { name, image, volumeMounts }: ContainerSpec): Fate {
+  // What no container can be made of, whatever it lacks.
+  if (volumeMounts?.some(({ subPathExpr }) => subPathExpr !== undefined) === true) return 'noImage';
   if ((IMAGES.bad as readonly string[]).includes(image ?? '')) return 'noImage';
   const fate = plan.fates[name];
   if (fate === undefined) return 'runs';

@@ -6,6 +6,11 @@ export function allStates(): string[] {
   return [...possibleMoves()].flatMap(([machine, { states }]) => states.map((state) => `${machine} ${state}`));
 }
 
+/** All moves that the node's machines can make, as `pod syncing.running -> syncing.crashLoopBackOff`. */
+export function allMoves(): string[] {
+  return [...possibleMoves()].flatMap(([machine, { moves }]) => moves.map((move) => `${machine} ${move}`));
+}
+
 /** What was reached and what was not, in a few lines; in full with how often, and each transition that was not. */
 export function coverageText(coverage: Coverage, full: boolean): string {
   const possible = possibleMoves();

@@ -1,4 +1,5 @@
 import { statePath } from '../../../machines/machine-step/step.ts';
+import { isPossible } from './possible-moves.ts';
 
 /** What runs have been through: states and transitions of all machines, faults that struck. */
 export class Coverage {
@@ -8,15 +9,23 @@ export class Coverage {
   readonly transitions = new Map<string, number>();
   readonly faults = new Map<string, number>();
 
-  /** A machine came to another state; `from` is null for one that was just made. */
-  move(machine: string, from: unknown, to: unknown): void {
+  /**
+   * A machine came to another state; `from` is null for one that was just made.
+   *
+   * @returns the move as `machine state -> state`, when it is one that the machine must never make; null otherwise
+   */
+  move(machine: string, from: unknown, to: unknown): string | null {
     const after = statePath(to);
     bump(this.states, `${machine} ${after}`, 1);
-    if (from === null) return;
+    if (from === null) return null;
     const before = statePath(from);
     // Where a machine begins is not always told.
     if (!this.states.has(`${machine} ${before}`)) bump(this.states, `${machine} ${before}`, 1);
-    if (before !== after) bump(this.transitions, `${machine} ${before} -> ${after}`, 1);
+    if (before === after) return null;
+    const move = `${machine} ${before} -> ${after}`;
+    const known = this.transitions.has(move);
+    bump(this.transitions, move, 1);
+    return known || isPossible(move) ? null : move;
   }
 
   add(other: Coverage): void {

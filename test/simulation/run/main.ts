@@ -11,7 +11,7 @@ import { readPlan } from './saved-plan.ts';
 import { shrink } from './shrink.ts';
 import { traceLine } from './trace.ts';
 
-const USAGE = `usage: bin/simulate [--seeds N] [--seed S] [--hours H] [--calm] [--coverage]
+const USAGE = `usage: bin/simulate [--seeds N] [--seed S] [--hours H] [--calm] [--moments] [--coverage]
        bin/simulate --plan FILE [--trace [UID]]
 
 Runs the node in virtual time from seeds, each a workload with faults, and looks after each step whether all rules hold.
@@ -20,6 +20,7 @@ Runs the node in virtual time from seeds, each a workload with faults, and looks
   --seed S     the first of them (default: drawn, and printed)
   --hours H    virtual hours of each run (default 2)
   --calm       no faults
+  --moments    more of what seldom comes together: several faults and changes within seconds at one pod
   --coverage   print every state, transition and fault that was reached, with how often
   --plan FILE  run the schedule of this file (as a failure leaves it) instead of drawing some
   --trace ALL  print what happens; of one pod with its UID
@@ -38,6 +39,7 @@ export async function main(args: string[]): Promise<number> {
       seed: { type: 'string' },
       hours: { type: 'string', default: '2' },
       calm: { type: 'boolean', default: false },
+      moments: { type: 'boolean', default: false },
       coverage: { type: 'boolean', default: false },
       stop: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: true },
@@ -66,14 +68,17 @@ export async function main(args: string[]): Promise<number> {
   let failed = 0;
   const before = process.cpuUsage();
   for (let seed = first; seed < first + count; seed++) {
-    const plan = given ?? drawPlan(seed, { hours, faults: !values.calm });
+    const plan = given ?? drawPlan(seed, { hours, faults: !values.calm, moments: values.moments });
     const result = await runInScratch(plan, trace === undefined ? {} : { onFact });
     virtualMs += result.virtualMs;
     messages += result.messages;
     coverage.add(result.coverage);
     if (result.violations.length === 0) continue;
     failed++;
-    await tellFailure(plan, { ...values, again: given === null ? `--seed ${seed} --seeds 1 --hours ${hours}` : null });
+    await tellFailure(plan, {
+      ...values,
+      again: given === null ? `--seed ${seed} --seeds 1 --hours ${hours}${values.moments ? ' --moments' : ''}` : null,
+    });
     if (values.stop) break;
   }
   const { user, system } = process.cpuUsage(before);

@@ -70,7 +70,11 @@ export function runPlan(plan: Plan, options: RunOptions): RunResult {
     if (on !== undefined) listeners.push(on);
     if (end !== undefined) ends.push(end);
   }
-  listenToPlaces((machine, from, _event, to) => coverage.move(machine, from, to));
+  listenToPlaces((machine, from, event, to) => {
+    const impossible = coverage.move(machine, from, to);
+    if (impossible !== null)
+      world.violation('no machine makes a move that its rules rule out', `${impossible}, by ${event}`);
+  });
   try {
     world.run(() => {
       if (violations.length === 0 || options.goOn === true) for (const end of ends) end();

@@ -140,7 +140,7 @@ export class Agent {
     this.nodeState = new NodeState({
       nodeName: NODE_NAME,
       agent: 'simulated',
-      cluster: true,
+      cluster: plan.node.standalone !== true,
       log,
       now,
       facts: () => ({
@@ -344,7 +344,7 @@ export class Agent {
       void listenToEvents(options, new AbortController().signal);
     }
     this.sources = startPodSources({
-      otherSources: ['file', 'api'],
+      otherSources: plan.node.standalone === true ? ['file'] : ['file', 'api'],
       fileCheckFrequencyMs: 20_000,
       httpCheckFrequencyMs: 20_000,
       nodeName: NODE_NAME,
@@ -359,6 +359,7 @@ export class Agent {
     });
     this.nodeState.look();
     this.takeFiles();
+    if (plan.node.standalone === true) return;
     this.reflector.start();
     void this.register(edges.api.client(this.owner));
   }

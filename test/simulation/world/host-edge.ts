@@ -82,7 +82,7 @@ export class HostEdge {
           cpuPeriodUs: 100_000,
           memoryLimitBytes: Number.MAX_SAFE_INTEGER,
           usageBytes: 0,
-          containers: {},
+          containers: Object.fromEntries(effect.params.containers.map(({ name }) => [name, 0])),
         };
       case 'host.SetUpVolumes': {
         const { podUid, volumes } = effect.params;

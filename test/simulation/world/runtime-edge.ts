@@ -18,7 +18,7 @@ import { containerHandlers } from '../../../cri/sim/container-service.ts';
 import { execHandlers } from '../../../cri/sim/exec-service.ts';
 import { imageHandlers } from '../../../cri/sim/image-service.ts';
 import { nodeHandlers } from '../../../cri/sim/node-service.ts';
-import { loseAllProcesses, sandboxDies } from '../../../cri/sim/sandbox-life.ts';
+import { loseAllProcesses, removeSandbox, sandboxDies } from '../../../cri/sim/sandbox-life.ts';
 import { sandboxHandlers } from '../../../cri/sim/sandbox-service.ts';
 import type { ExecResult, SimPlan } from '../../../cri/sim/script.ts';
 import type { ContainerRecord } from '../../../cri/sim/records.ts';
@@ -170,10 +170,16 @@ export class RuntimeEdge {
     return false;
   }
 
+  /** The pod's newest sandbox is removed with all that is in it. */
+  removeSandbox(uid: string): void {
+    const record = [...this.core.sandboxes.byId.values()].findLast(({ metadata }) => metadata.uid === uid);
+    if (record !== undefined) removeSandbox(this.core, record);
+  }
+
   private call(owner: Owner, method: Method, request: object, options: CallOptions = {}): Promise<unknown> {
     const { time, faults, timeoutMs } = this.options;
     const rpc = method.charAt(0).toUpperCase() + method.slice(1);
-    if (!LOOKS.has(method)) time.busy();
+    if (!LOOKS.has(method) && !(method === 'execSync' && time.quiet)) time.busy();
     const fault = faults.strikes('cri', ({ rpcs }) => rpcs.includes('*') || rpcs.includes(rpc));
     const limit = options.timeoutMs ?? deadlineMs(method, request, timeoutMs);
     return new Promise((resolve, reject) => {

@@ -5,6 +5,8 @@ import { TimerHeap } from './timer-heap.ts';
 export interface Owner {
   readonly name: string;
   alive: boolean;
+  /** What it does changes nothing that regular looks could see, unless {@link VirtualTime.busy} is called meanwhile. */
+  readonly quiet?: boolean;
 }
 
 /** A timer; callers of `setTimeout` get it as their handle. */
@@ -15,6 +17,8 @@ class Entry {
   readonly owner: Owner;
   /** Nothing but a regular look at a world that may not have changed. */
   readonly tick: boolean;
+  /** Work that follows from work which changed nothing: regular looks need not come after it. */
+  readonly quiet: boolean;
   /** Ms between two calls of an interval, 0 for a timer. */
   readonly every: number;
   fn: () => void;
@@ -25,7 +29,7 @@ class Entry {
     owner: Owner,
     fn: () => void,
     every: number,
-    tick: boolean,
+    kind: { tick: boolean; quiet: boolean },
   ) {
     this.at = place.at;
     this.tie = place.tie;
@@ -33,7 +37,8 @@ class Entry {
     this.owner = owner;
     this.fn = fn;
     this.every = every;
-    this.tick = tick;
+    this.tick = kind.tick;
+    this.quiet = kind.quiet;
   }
 
   ref(): this {
@@ -112,8 +117,11 @@ export class VirtualTime {
   private readonly seed: number;
   private currentOwner: Owner = this.world;
   private currentTick = false;
+  private currentQuiet = false;
   private seq = 0;
   private lastWork = 0;
+  /** Between a jump and the event that it led to regular looks go on. */
+  private jumpedAlready = false;
   private stopped = false;
 
   constructor(seed: number) {
@@ -135,9 +143,15 @@ export class VirtualTime {
     return this.currentTick;
   }
 
-  /** Something happens that is no regular look: what follows from it is none either. */
+  /** Is it work of which nothing has come so far? */
+  get quiet(): boolean {
+    return this.currentQuiet;
+  }
+
+  /** Something happens that regular looks may see: what follows from it is no mere look either. */
   busy(): void {
     this.currentTick = false;
+    this.currentQuiet = false;
     this.lastWork = this.now;
   }
 
@@ -242,7 +256,8 @@ export class VirtualTime {
 
   private add(ms: number, owner: Owner, fn: () => void, every: number, tick: boolean): Entry {
     const at = this.now + Math.max(0, Math.round(Number.isFinite(ms) ? ms : 0));
-    const entry = new Entry({ at, tie: this.tieOf(owner, at), seq: this.seq++ }, owner, fn, every, tick);
+    const kind = { tick, quiet: !tick && this.currentQuiet };
+    const entry = new Entry({ at, tie: this.tieOf(owner, at), seq: this.seq++ }, owner, fn, every, kind);
     (tick ? this.ticks : this.work).push(entry);
     return entry;
   }
@@ -259,15 +274,14 @@ export class VirtualTime {
       return this.work.pop();
     }
     if (tick.at > until) return undefined;
-    if (this.jumps && this.now - this.lastWork >= SETTLED_MS) {
+    if (this.jumps && !this.jumpedAlready && this.now - this.lastWork >= SETTLED_MS) {
       const end = Math.min(work?.at ?? Infinity, until, this.horizon()) - BEFORE_NEXT_MS;
       const by = Math.floor(end - tick.at);
       if (by > BEFORE_NEXT_MS) {
         this.ticks.shift(by);
         this.now += by;
         this.jumped += by;
-        // Until the next event regular looks go on, so the next jump cannot come before it.
-        this.lastWork = this.now;
+        this.jumpedAlready = true;
         this.onJump(by);
         return this.next(until);
       }
@@ -280,7 +294,11 @@ export class VirtualTime {
     this.events++;
     this.currentOwner = entry.owner;
     this.currentTick = entry.tick;
-    if (!entry.tick) this.lastWork = this.now;
+    this.currentQuiet = entry.quiet || (!entry.tick && entry.owner.quiet === true);
+    if (!entry.tick) {
+      this.jumpedAlready = false;
+      if (!this.currentQuiet) this.lastWork = this.now;
+    }
     if (entry.every > 0) {
       entry.at = this.now + entry.every;
       entry.tie = this.tieOf(entry.owner, entry.at);
@@ -296,6 +314,7 @@ export class VirtualTime {
     this.afterEvent();
     this.currentOwner = this.world;
     this.currentTick = false;
+    this.currentQuiet = false;
   }
 }
 

@@ -39,7 +39,7 @@ export class Worker {
   constructor(options: WorkerOptions) {
     this.options = options;
     const { edges, settings, shard, journalDir, log, name } = options;
-    this.owner = { name, alive: true };
+    this.owner = { name, alive: true, quiet: true };
     const now = (): number => edges.time.wall();
     const cri = edges.runtime.client(this.owner);
     const toRuntime = effectRunner({

@@ -115,7 +115,7 @@ export class Workload {
       this.deleted.add(plan.key);
       this.manifests.delete(plan.key);
       this.onFiles();
-    } else if (change.do === 'image' || change.do === 'label') {
+    } else if (change.do === 'image' || change.do === 'label' || change.do === 'volume') {
       const pod = JSON.parse(text) as Pod;
       edit(pod, change, this.edges.time.now);
       this.disturbed.add(plan.key);
@@ -148,7 +148,8 @@ export class Workload {
       }
       case 'image':
       case 'label':
-      case 'deadline': {
+      case 'deadline':
+      case 'resize': {
         const pod = structuredClone(found);
         if (change.do === 'deadline' && pod.spec?.activeDeadlineSeconds !== undefined) break;
         edit(pod, change, this.edges.time.now);
@@ -178,10 +179,11 @@ export class Workload {
       this.disturbed.add(key);
       this.edges.tell({ f: 'change', what: change.do, uid, container: change.container });
     }
-    if (change.do === 'kill-sandbox') {
+    if (change.do === 'kill-sandbox' || change.do === 'remove-sandbox') {
       this.disturbed.add(key);
       this.edges.tell({ f: 'change', what: change.do, uid, container: '' });
-      runtime.killSandbox(uid);
+      if (change.do === 'kill-sandbox') runtime.killSandbox(uid);
+      else runtime.removeSandbox(uid);
     }
   }
 
@@ -203,18 +205,30 @@ export class Workload {
 function edit(pod: Pod, change: Change, at: number): void {
   const { metadata, spec } = pod;
   if (change.do === 'image') {
-    const container = spec?.containers.find(({ name }) => name === change.container);
+    const all = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
+    const container = all.find(({ name }) => name === change.container);
     if (container !== undefined) container.image = change.image;
   }
   if (change.do === 'label' && metadata !== undefined) metadata.labels = { ...metadata.labels, changed: String(at) };
+  if (change.do === 'resize') {
+    const container = spec?.containers.find(({ name }) => name === change.container);
+    if (container?.resources?.requests !== undefined)
+      container.resources = { requests: { ...container.resources.requests, cpu: change.cpu } };
+  }
+  if (change.do === 'volume' && spec !== undefined)
+    spec.volumes = spec.volumes?.map((volume) =>
+      volume.name !== 'data'
+        ? volume
+        : { name: 'data', ...(change.odd ? { nfs: { server: 'nowhere', path: '/' } } : { emptyDir: {} }) },
+    );
   if (change.do === 'deadline' && spec !== undefined) spec.activeDeadlineSeconds = change.seconds;
 }
 
-function manifest({ namespace, name, spec }: PodPlan): string {
+function manifest({ namespace, name, uid, spec }: PodPlan): string {
   return JSON.stringify({
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, namespace },
+    metadata: { name, namespace, ...(uid !== undefined && { uid }) },
     // A static pod may name no objects of the API.
     spec: { ...spec, volumes: spec.volumes?.filter((volume) => volume.configMap === undefined) },
   });

@@ -37,6 +37,11 @@ export interface WorldOptions {
 
 let metrics: Metrics | null = null;
 
+/** Nothing comes of it that the runtime's lists show: a probe, an event. */
+function isUnseen({ type, key }: Effect): boolean {
+  return type === 'event.Record' || key.startsWith('probe/');
+}
+
 /** The simulated node with all around it, for one run. */
 export class World {
   readonly plan: Plan;
@@ -119,6 +124,7 @@ export class World {
     const restore = this.time.install(() => draws.next());
     const unmount = this.disk.install();
     listenToSteps((before, message, after, effects) => {
+      if (this.time.quiet && !(after.value === before.value && effects.every(isUnseen))) this.time.busy();
       const uid = after.context.pod.metadata?.uid ?? '';
       this.edges.tell({ f: 'step', uid, before, message, after, effects });
     });

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { restoreMemory } from '../../../actors/journal/restore-memory.ts';
+import { pod } from '../pod/pod-world.ts';
+import { feed, folder, journalingShard, lifeOf } from './journal-fixture.ts';
+
+const life = lifeOf(pod({}, 'u1'));
+const living = life.slice(
+  0,
+  life.findIndex((m) => m.type === 'pod.terminate'),
+);
+
+test('agents that ended before they had started any pod do not make the next one forget what was known of it', async (t) => {
+  const dir = folder(t);
+  const first = journalingShard(dir);
+  await feed(first, 'u1', living);
+  first.close();
+  // The API server does not answer: only another pod, of a file, begins.
+  for (let i = 0; i < 3; i++) {
+    const other = journalingShard(dir);
+    await feed(other, 'u2', lifeOf(pod({}, 'u2')).slice(0, 3));
+    other.close();
+  }
+  const restored = restoreMemory(dir);
+  assert.equal(restored.get('u1')?.memory.containers['c']?.backOff?.delayMs, 10_000);
+  assert.equal(restored.has('u2'), true);
+});
+
+test('a pod that has finished is forgotten, whatever older segments say of it', async (t) => {
+  const dir = folder(t);
+  const first = journalingShard(dir);
+  await feed(first, 'u1', living);
+  first.close();
+  const second = journalingShard(dir);
+  await feed(second, 'u1', life);
+  second.close();
+  assert.equal(restoreMemory(dir).has('u1'), false);
+});

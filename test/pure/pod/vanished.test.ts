@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pod, PodWorld } from './pod-world.ts';
+
+test('a pod that is not restarted, and whose containers vanish with its sandbox, has failed and ends (kubelet SyncPod)', () => {
+  const world = new PodWorld(pod({ restartPolicy: 'Never' }));
+  world.run(2_000);
+  assert.deepEqual(world.running(), ['c']);
+  // Somebody removes them behind the agent's back (crictl rmp -f).
+  world.sandboxes = [];
+  world.containers = [];
+  world.pleg();
+  assert.equal(world.status?.phase, 'Failed');
+  const created = world.count('cri.CreateContainer');
+  world.run(5_000);
+  world.pleg();
+  world.run(60_000);
+  assert.equal(world.count('cri.CreateContainer'), created, 'it is not made again');
+  assert.equal(world.status?.phase, 'Failed');
+  assert.equal(world.state, 'terminated.kept');
+});
+
+test('nobody is woken for the probe of a container that a static pod does not name any more', () => {
+  const probed = {
+    name: 'probed',
+    image: 'img:1',
+    livenessProbe: { exec: { command: ['ok'] }, periodSeconds: 10, timeoutSeconds: 1, failureThreshold: 3 },
+  };
+  const plain = { name: 'c', image: 'img:1' };
+  const world = new PodWorld(pod({ containers: [plain, probed] }));
+  world.run(5_000);
+  assert.deepEqual(world.running().sort(), ['c', 'probed']);
+  world.send({ type: 'pod.update', at: world.at, pod: pod({ containers: [plain] }) });
+  // It never comes to rest if a deadline that has passed stays.
+  world.run(120_000);
+  assert.equal(world.state, 'syncing.running');
+});
