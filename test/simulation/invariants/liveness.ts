@@ -57,13 +57,14 @@ function mirrorOf({ world }: Ground, uid: string): Pod | undefined {
 
 function checkEnd({ world, say }: Ground, plan: PodPlan, shown: Pod): void {
   const phase = shown.status?.phase ?? '';
-  const disturbed = world.workload.disturbed.has(plan.key) || maySkipTries(world, plan);
+  const stirred = world.workload.disturbed.has(plan.key) || hookMayFail(world, plan);
+  const disturbed = stirred || maySkipTries(world, plan);
   const allowed = phasesOf(plan, disturbed, shown);
   if (!allowed.includes(phase)) {
     say(`${plan.key} is ${phase}, not ${allowed.join(' or ')}: ${JSON.stringify(shown.status).slice(0, 1_500)}`);
     return;
   }
-  const calm = !world.workload.disturbed.has(plan.key) && plan.spec.activeDeadlineSeconds === undefined;
+  const calm = !stirred && plan.spec.activeDeadlineSeconds === undefined;
   if (!calm || phase !== 'Running') return;
   for (const container of plan.spec.containers) {
     if (fateOf(plan, container) !== 'runs' || Object.keys(plan.fates[container.name]?.bad ?? {}).length > 0) continue;
@@ -77,6 +78,14 @@ function checkEnd({ world, say }: Ground, plan: PodPlan, shown: Pod): void {
 function maySkipTries(world: World, { spec, fates }: PodPlan): boolean {
   if (spec.restartPolicy !== 'Never' || !world.plan.faults.some(({ kind }) => kind === 'cri')) return false;
   return Object.values(fates).some(({ attempts }) => attempts.length > 1);
+}
+
+/** A container whose postStart hook failed is ended, and here not restarted: a call of the runtime that fails is enough. */
+function hookMayFail(world: World, { spec }: PodPlan): boolean {
+  if (spec.restartPolicy !== 'Never') return false;
+  if (!world.plan.faults.some(({ kind }) => kind === 'cri' || kind === 'runtime-restart')) return false;
+  const all = [...(spec.initContainers ?? []), ...spec.containers];
+  return all.some(({ lifecycle }) => lifecycle?.postStart !== undefined);
 }
 
 /** In which phases a pod may be when all has come to rest. */
