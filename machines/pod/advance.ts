@@ -4,6 +4,7 @@ import { statePath } from '../machine-step/step.ts';
 import { containerHash } from '../container-config/container-hash.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import type { PodMessage } from '../protocol/messages.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import { differ } from '../sources/pod-config.ts';
 import { bornContainer, probesOf, tellContainer, tellProbe } from './children.ts';
 import { collectGarbage, planTerminated, readMessages, readsMessages } from './clean-up.ts';
@@ -19,7 +20,7 @@ import { report } from './report.ts';
 import { quietProbe } from './quiet-probe.ts';
 import { noteResize } from './resize.ts';
 import { specContainers } from './spec.ts';
-import { planSyncing } from './sync-plan.ts';
+import { endAtDeadline, planSyncing } from './sync-plan.ts';
 import { fireTimers, settleDeadlines } from './timers.ts';
 import { beginTermination, planTerminating } from './termination.ts';
 import { followVolumes } from './volume-children.ts';
@@ -37,6 +38,7 @@ export function advance(context: PodContext, message: PodMessage): Decision<PodC
 export function advanceWhole(context: PodContext, message: PodMessage): Decision<PodContext> {
   const draft = openDraft(context, message.at);
   if (message.type === 'clock.steppedBack') followClock(draft, message.byMs);
+  if (isOverdue(draft, message)) planTerminating(draft);
   fireTimers(draft);
   take(draft, message);
   if (!draft.context.finished) {
@@ -51,6 +53,13 @@ export function advanceWhole(context: PodContext, message: PodMessage): Decision
     report(draft);
   }
   return { patch: draft.context, whole: true, effects: draft.effects };
+}
+
+/** The deadline of a pod that was running is over: its containers hear of that before anything moves them on. */
+function isOverdue(draft: Draft, message: PodMessage): boolean {
+  const { termination, settings, finished } = draft.context;
+  if (termination !== null || finished || message.type === 'pod.start') return false;
+  return behaves(settings, 'deadlineComesFirst') && endAtDeadline(draft);
 }
 
 function take(draft: Draft, message: PodMessage): void {

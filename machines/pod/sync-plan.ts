@@ -23,14 +23,7 @@ import { syncingFocus } from './focus.ts';
  */
 export function planSyncing(draft: Draft): Focused {
   const { context } = draft;
-  if (deadlineExceeded(draft)) {
-    beginTermination(
-      draft,
-      { reason: 'DeadlineExceeded', message: 'Pod was active on the node longer than the specified deadline' },
-      'Failed',
-    );
-    return { focus: 'terminating.stoppingContainers', why: 'activeDeadlineSeconds is over' };
-  }
+  if (endAtDeadline(draft)) return { focus: 'terminating.stoppingContainers', why: 'activeDeadlineSeconds is over' };
   if (!context.runtimeReady)
     return { focus: 'syncing.waitingForRuntime', why: 'the container runtime does not answer or is not ready' };
   const hasSandbox = sandboxNeed(context).ready !== null;
@@ -93,10 +86,13 @@ export function deadlineOf(draft: Draft): number | null {
   return seconds === undefined || draft.context.startedAt === 0 ? null : draft.context.startedAt + seconds * 1000;
 }
 
-function deadlineExceeded(draft: Draft): boolean {
+/** Begins to end a pod that has been active for longer than it may; says whether it has (kubelet active_deadline.go). */
+export function endAtDeadline(draft: Draft): boolean {
   const deadline = deadlineOf(draft);
   if (deadline === null || draft.at < deadline) return false;
-  podEvent(draft, 'Normal', 'DeadlineExceeded', 'Pod was active on the node longer than the specified deadline');
+  const message = 'Pod was active on the node longer than the specified deadline';
+  podEvent(draft, 'Normal', 'DeadlineExceeded', message);
+  beginTermination(draft, { reason: 'DeadlineExceeded', message }, 'Failed');
   return true;
 }
 

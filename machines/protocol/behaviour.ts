@@ -28,6 +28,8 @@ export const BEHAVIOUR = {
    * a container that its pod does not name any more.
    */
   vanishedPodsEnd: 10,
+  /** A pod whose deadline is over asks for no further start, also when the message that finds it out is of a start. */
+  deadlineComesFirst: 11,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */
