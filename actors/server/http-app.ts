@@ -5,6 +5,7 @@ import { createServer, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { httpError, restfulError } from './go-answers.ts';
+import { answerBadUrl, answerMalformed, responseOn } from './malformed-requests.ts';
 import { pathAndQuery, routed } from './request-path.ts';
 import { MUX_REDIRECT_STATUS, redirectBody, serveMux } from './serve-mux.ts';
 import { rememberUpgrade } from './upgrade.ts';
@@ -66,6 +67,8 @@ export function createHttpApp(
     routerOptions: { ignoreTrailingSlash: false, caseSensitive: true, maxParamLength: HTTP_LIMITS.maxHeaderSize },
     rewriteUrl: ({ url = '/' }) => routed(url),
     serverFactory: (handler) => makeServer(handler),
+    clientErrorHandler: answerMalformed,
+    frameworkErrors: (_error, _request, reply) => answerBadUrl(reply),
   });
   // Bodies are of no type here; the one page that takes one reads it as text.
   app.removeAllContentTypeParsers();
@@ -134,12 +137,6 @@ export function routeUpgrades(app: FastifyInstance, server: Server): void {
     rememberUpgrade(request, { socket, head });
     app.routing(request, response);
   });
-}
-
-/** The answer that is under way on a connection; Node would throw, with nobody to catch it, if another were begun. */
-function responseOn(socket: Socket): ServerResponse | undefined {
-  const { _httpMessage } = socket as Socket & { _httpMessage?: ServerResponse | null };
-  return _httpMessage ?? undefined;
 }
 
 function redirect(method: string, reply: FastifyReply, location: string): FastifyReply {
