@@ -209,8 +209,8 @@ export const mutations: readonly Mutation[] = [
     name: 'deadline-ignored',
     breaks: 'activeDeadlineSeconds has no effect',
     file: 'machines/pod/sync-plan.ts',
-    from: 'if (deadlineExceeded(draft)) {',
-    to: 'if (deadlineExceeded(draft) && draft.at < 0) {',
+    from: 'if (deadline === null || draft.at < deadline) return false;',
+    to: 'if (deadline !== null || draft.at < 0) return false;',
     seed: 3,
   },
   {

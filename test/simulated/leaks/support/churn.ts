@@ -114,6 +114,8 @@ export class Churn {
           webhook: { cacheAuthorizedTTL: 300_000, cacheUnauthorizedTTL: 30_000 },
         },
         ...{ kubeAPIQPS: 5_000, kubeAPIBurst: 5_000, eventRecordQPS: 0 },
+        // It knows containers from one look to the next; heaps are looked at a few seconds after the last pod has gone.
+        containerLogMonitorInterval: 1_000,
       },
       settings: {
         journalMaxBytes: options.journalMaxBytes ?? 8 << 20,
