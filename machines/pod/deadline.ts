@@ -11,9 +11,12 @@ export function deadlineAt(context: PodContext): number | null {
     const task = tasks[name];
     if (task?.state === 'failed') earliest = Math.min(earliest, task.retryAt);
   }
-  const active = context.pod.spec?.activeDeadlineSeconds;
-  if (active !== undefined && context.termination === null && context.startedAt !== 0) {
-    earliest = Math.min(earliest, context.startedAt + active * 1000);
-  }
+  if (context.termination === null) earliest = Math.min(earliest, activeDeadline(context) ?? Infinity);
   return earliest >= Number.MAX_SAFE_INTEGER ? null : earliest;
+}
+
+/** When `activeDeadlineSeconds`, which count from `status.startTime`, are over, ms since the epoch; null without them. */
+export function activeDeadline({ pod, startedAt }: Pick<PodContext, 'pod' | 'startedAt'>): number | null {
+  const seconds = pod.spec?.activeDeadlineSeconds;
+  return seconds === undefined || startedAt === 0 ? null : startedAt + seconds * 1000;
 }

@@ -1,6 +1,7 @@
 import type { Decision } from '../machine-step/act.ts';
 import type { PodMessage } from '../protocol/messages.ts';
 import { probesOf, tellProbe } from './children.ts';
+import { activeDeadline } from './deadline.ts';
 import { openDraft } from './draft.ts';
 import { probeMemoryOf } from './memory-of.ts';
 import { takeOutcome } from './outcomes.ts';
@@ -45,26 +46,19 @@ function isOfProbe(message: PodMessage): message is ProbeMessage {
 }
 
 /** Nothing but probes is due or under way, and the status is known to follow from what is known. */
-function rests(
-  { termination, resize, status, pod, startedAt, tasks, containers, finished }: PodContext,
-  at: number,
-): boolean {
+function rests(context: PodContext, at: number): boolean {
+  const { termination, resize, status, tasks, containers, finished } = context;
   if (finished || termination !== null || resize !== undefined) return false;
   if (status === null || notesOf(status).settled === null) return false;
-  const { activeDeadlineSeconds } = pod.spec ?? {};
-  if (activeDeadlineSeconds !== undefined && at >= startedAt + activeDeadlineSeconds * 1000) return false;
+  if (at >= (activeDeadline(context) ?? Infinity)) return false;
   for (const name in tasks) if (tasks[name]?.state === 'failed') return false;
   for (const name in containers) if (containers[name]?.context.deadline !== null) return false;
   return true;
 }
 
-/** Neither what follows from the probe's result nor what is remembered of it has changed. */
+/** What is remembered of the probe, its result with it, has not changed. */
 function saysTheSame(before: PodContext, after: PodContext, key: string): boolean {
   const [was, is] = [before.probes[key], after.probes[key]];
   if (was === undefined || is === undefined) return false;
-  return (
-    was.context.containerId === is.context.containerId &&
-    was.context.result === is.context.result &&
-    sameJson(probeMemoryOf(was.context, before.settings), probeMemoryOf(is.context, after.settings))
-  );
+  return sameJson(probeMemoryOf(was.context, before.settings), probeMemoryOf(is.context, after.settings));
 }

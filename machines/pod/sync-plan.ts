@@ -15,6 +15,7 @@ import { beginTermination } from './termination.ts';
 import type { Focused } from './pod-context.ts';
 import { imageVolumeFocus, wantImageVolumes } from './image-volumes.ts';
 import { wantVolumes } from './volume-plan.ts';
+import { activeDeadline } from './deadline.ts';
 import { syncingFocus } from './focus.ts';
 
 /**
@@ -80,15 +81,9 @@ function wantCgroup(draft: Draft): boolean {
   return want(draft, 'cgroup', (key) => ({ type: 'host.EnsurePodCgroup', key, params: { cgroup } }));
 }
 
-/** `activeDeadlineSeconds` counts from `status.startTime`. */
-export function deadlineOf(draft: Draft): number | null {
-  const seconds = draft.context.pod.spec?.activeDeadlineSeconds;
-  return seconds === undefined || draft.context.startedAt === 0 ? null : draft.context.startedAt + seconds * 1000;
-}
-
 /** Begins to end a pod that has been active for longer than it may; says whether it has (kubelet active_deadline.go). */
 export function endAtDeadline(draft: Draft): boolean {
-  const deadline = deadlineOf(draft);
+  const deadline = activeDeadline(draft.context);
   if (deadline === null || draft.at < deadline) return false;
   const message = 'Pod was active on the node longer than the specified deadline';
   podEvent(draft, 'Normal', 'DeadlineExceeded', message);

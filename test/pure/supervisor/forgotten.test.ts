@@ -1,23 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import pino from 'pino';
-import { PodStore } from '../../../actors/status/pod-store.ts';
-import { Supervisor } from '../../../actors/supervisor/supervisor.ts';
 import { emptyMemory } from '../../../machines/pod/pod-context.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
 import type { PodConfigUpdate } from '../../../machines/sources/pod-config.ts';
+import { supervisorWith } from './supervisor-bench.ts';
 
 const podOf = (uid: string): Pod => ({ metadata: { uid, name: uid, namespace: 'default' }, spec: { containers: [] } });
 
 test('of pods that are gone nothing stays, and what an earlier agent remembered of one is not given to the next of its UID', () => {
   const starts: PodMessage[] = [];
-  const supervisor = new Supervisor({
-    shards: 1,
-    log: pino({ level: 'silent' }),
-    now: () => 5,
-    store: new PodStore(),
-    runtimeState: () => ({ runtimeReady: true, networkReady: true }),
+  const supervisor = supervisorWith({
     remembered: (uid) => (uid === 'known' ? emptyMemory : null),
     post: (_shard, _uid, message) => {
       if (message.type === 'pod.start') starts.push(message);

@@ -1,34 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import pino from 'pino';
-import { PodStore } from '../../../actors/status/pod-store.ts';
-import { Supervisor } from '../../../actors/supervisor/supervisor.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { ObservedPod } from '../../../machines/protocol/observed.ts';
+import { seenPod, supervisorWith } from './supervisor-bench.ts';
 
 const pod: Pod = { metadata: { uid: 'u1', name: 'web', namespace: 'default' }, spec: { containers: [] } };
-const seen = (at: number): ObservedPod =>
-  ({
-    uid: 'u1',
-    name: 'web',
-    namespace: 'default',
-    at,
-    sandboxes: [{ id: 's', state: 'ready' }],
-    containers: [],
-  }) as unknown as ObservedPod;
+const seen = (at: number): ObservedPod => seenPod('u1', at);
 
 function supervisorOfOne() {
   const asked: string[] = [];
   const starts: (number | undefined)[] = [];
-  const supervisor = new Supervisor({
-    shards: 1,
-    log: pino({ level: 'silent' }),
-    now: () => 5,
-    store: new PodStore(),
-    runtimeState: () => ({ runtimeReady: true, networkReady: true }),
+  const supervisor = supervisorWith({
     held: () => false,
     observe: (uid) => asked.push(uid),
-    remembered: () => null,
     post: (_shard, _uid, message) => {
       if (message.type === 'pod.start') starts.push(message.observed?.at);
     },

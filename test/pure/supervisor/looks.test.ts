@@ -1,25 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import pino from 'pino';
-import { PodStore } from '../../../actors/status/pod-store.ts';
-import { Supervisor } from '../../../actors/supervisor/supervisor.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { ObservedPod } from '../../../machines/protocol/observed.ts';
 import type { SupervisorMessage } from '../../../machines/supervisor/supervisor-context.ts';
 import type { PodConfigUpdate } from '../../../machines/sources/pod-config.ts';
+import { seenPod, supervisorWith } from './supervisor-bench.ts';
 
 function supervisorThatHolds(held: string[]) {
   const asked: string[] = [];
   const posted: string[] = [];
-  const supervisor = new Supervisor({
-    shards: 1,
-    log: pino({ level: 'silent' }),
-    now: () => 5,
-    store: new PodStore(),
-    runtimeState: () => ({ runtimeReady: true, networkReady: true }),
+  const supervisor = supervisorWith({
     held: (uid) => held.includes(uid),
     observe: (uid) => asked.push(uid),
-    remembered: () => null,
     post: (_shard, uid, { type }) => posted.push(`${uid} ${type}`),
   });
   return { supervisor, asked, posted };
@@ -32,15 +24,7 @@ const config = (op: PodConfigUpdate['op'], uid: string): SupervisorMessage => ({
   at: 1,
   update: { op, source: 'file', pods: [pod(uid)] },
 });
-const seen = (uid: string, at = 2): ObservedPod =>
-  ({
-    uid,
-    name: 'web',
-    namespace: 'default',
-    at,
-    sandboxes: [{ id: 's', state: 'ready' }],
-    containers: [],
-  }) as unknown as ObservedPod;
+const seen = (uid: string, at = 2): ObservedPod => seenPod(uid, at);
 
 test('what an earlier agent left of a pod that was removed while it waited for its name is looked at, and taken down', () => {
   const { supervisor, asked, posted } = supervisorThatHolds(['second']);
