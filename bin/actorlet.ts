@@ -1,7 +1,9 @@
-import { Command } from 'commander';
-import { daemonCommand, explainError } from './commands/daemon.ts';
+import type { Command } from 'commander';
 
-/** Subcommands are loaded only when they are asked for: the daemon pays for none of them. */
+/**
+ * Subcommands are loaded only when they are asked for, and the daemon only when none is: nobody pays for another one's
+ * code. What each may load is held by test/tooling/launcher.
+ */
 const SUBCOMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<Command> }>> = {
   pods: {
     summary: 'list the pods of a running agent and what each waits for',
@@ -33,21 +35,35 @@ const SUBCOMMANDS: Readonly<Record<string, { summary: string; load: () => Promis
   },
 };
 
-async function main(argv: readonly string[]): Promise<void> {
-  const name = argv[0];
-  const sub = name === undefined ? undefined : SUBCOMMANDS[name];
-  if (name !== undefined && sub !== undefined) {
-    const command = await sub.load();
-    await command.name(`actorlet ${name}`).parseAsync([...argv.slice(1)], { from: 'user' });
+/** What people type out of habit: `actorlet help`, `actorlet help replay`, `actorlet version`. */
+function inOurWords(given: readonly string[]): readonly string[] {
+  const [first, second] = given;
+  if (first === 'version') return ['--version'];
+  if (first === 'help') return second === undefined ? ['--help'] : [second, '--help'];
+  return given;
+}
+
+async function main(given: readonly string[]): Promise<void> {
+  const argv = inOurWords(given);
+  const [name = ''] = argv;
+  const sub = Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name] : undefined;
+  if (sub !== undefined) {
+    const command = (await sub.load()).name(`actorlet ${name}`);
+    command.showHelpAfterError(`Usage: ${command.name()} ${command.usage()}\nMore: ${command.name()} --help`);
+    await command.parseAsync(argv.slice(1), { from: 'user' });
     return;
   }
-  const daemon = daemonCommand();
+  if (name !== '' && !name.startsWith('-'))
+    throw (await import('./commands/unknown-command.ts')).unknownCommand(name, Object.keys(SUBCOMMANDS));
+  const { Command: Sub } = await import('commander');
+  const daemon = (await import('./commands/daemon.ts')).daemonCommand();
   for (const [subName, { summary }] of Object.entries(SUBCOMMANDS))
-    daemon.addCommand(new Command(subName).description(summary));
+    daemon.addCommand(new Sub(subName).description(summary));
   await daemon.parseAsync([...argv], { from: 'user' });
 }
 
-main(process.argv.slice(2)).catch((error: unknown) => {
+main(process.argv.slice(2)).catch(async (error: unknown) => {
+  const { explainError } = await import('./commands/explain-error.ts');
   // Worker threads may be up already: they must not keep a failed start alive.
   process.exit(explainError(error));
 });

@@ -1,7 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { ContainerState } from '../../cri/generated/runtime/v1/api.ts';
 import { goQuote } from '../../machines/container-config/go-json.ts';
 import type { FeatureGates } from '../configuration/feature-gates.ts';
+import { endedJustNow, untilQuiet } from '../host/quiet-log.ts';
+import { msFromNs } from '../pleg/observed-from-cri.ts';
 import type { NodeView } from '../server/node-view.ts';
 import { BodyWriter } from './body-writer.ts';
 import { parseGoQuery } from '../server/go-query.ts';
@@ -114,6 +117,9 @@ async function send(
   }
   if (status === undefined) throw new Error('container status is nil');
   const path = status.logPath;
+  // Before the first byte is read: from which line on `tailLines` begins depends on how many there are.
+  if (status.state === ContainerState.CONTAINER_EXITED && endedJustNow(msFromNs(status.finishedAt), now()))
+    await untilQuiet(path, () => body.closed);
 
   let badLines = 0;
   let limitLines: number | undefined;

@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, open, realpath } from 'node:fs';
 import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { goQuote } from '../../machines/container-config/go-json.ts';
+import { untilQuiet } from '../host/quiet-log.ts';
 import type { BodyWriter } from './body-writer.ts';
 import { LineReader, readAt } from './line-reader.ts';
 import type { LineWriter } from './line-writer.ts';
@@ -128,10 +129,12 @@ class Reading {
       watch.poke();
     });
     try {
-      ended ||= !(await running.isRunning(id));
+      const before = ended || !(await running.isRunning(id));
+      ended ||= before;
       for (;;) {
-        // Taken before the read: what the container wrote before its end is in the file when it has ended.
+        // Taken before the read: what the container wrote before its end is in the file once that is quiet.
         const last = ended;
+        if (last && !before) await untilQuiet(this.#path, () => this.#over);
         if (last) watch.look();
         await this.#drain();
         while (watch.rotated && !this.#over) await this.#rotate(watch);

@@ -19,7 +19,7 @@ export async function prepareContainer(
   if (params.terminationLogPath !== '') await makeTerminationLog(params.terminationLogPath);
   if (params.hostsFile !== undefined) await writeHostsFile(params.hostsFile.path, params.hostsFile.content);
   const subPaths: Record<string, string> = {};
-  for (const sub of await expandedSubPaths(params, settings.ask)) {
+  for (const sub of await expandedSubPaths(params, settings.log, settings.ask)) {
     // A path in an image volume is the runtime's to find.
     subPaths[sub.key] = sub.ofImage
       ? sub.subPath

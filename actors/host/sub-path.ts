@@ -10,7 +10,7 @@ import { plainName, podDir } from './pod-paths.ts';
 import { podWork } from './pod-work.ts';
 
 /** Linux O_PATH (the same on x86-64 and arm64), which Node does not name: never blocks on a FIFO, opens no device. */
-const O_PATH = 0o10000000;
+export const O_PATH = 0o10000000;
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 
 /**
@@ -94,7 +94,7 @@ async function openWithin(volumePath: string, subPath: string): Promise<FileHand
 }
 
 /** openat(2) by way of /proc: the magic link leads to the open folder itself, whatever its path says by now. */
-async function step(parent: FileHandle, name: string, flags: number): Promise<FileHandle> {
+export async function step(parent: FileHandle, name: string, flags: number): Promise<FileHandle> {
   const child = await open(`/proc/self/fd/${parent.fd}/${name}`, flags);
   if ((await child.stat()).isSymbolicLink()) {
     await child.close();

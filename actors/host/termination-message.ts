@@ -3,6 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { EffectCatalog } from '../../machines/protocol/effects.ts';
 import { codeOf, textOf } from './host-failure.ts';
 import type { HostSettings } from './host-settings.ts';
+import { untilQuiet } from './quiet-log.ts';
 
 /** Most bytes of a message that stands in for the file: the log's tail. The file itself may give `maxBytes`. */
 const MAX_LOG_BYTES = 2048;
@@ -28,6 +29,7 @@ export async function readTerminationMessage(
   }
   if (message !== '' || fallbackLogPath === undefined) return { message };
   try {
+    await untilQuiet(fallbackLogPath);
     const text = parseCriLog(await readLastLines(fallbackLogPath, maxLines));
     return { message: text.subarray(Math.max(0, text.length - Math.min(maxBytes, MAX_LOG_BYTES))).toString('utf8') };
   } catch (error) {

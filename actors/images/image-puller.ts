@@ -1,8 +1,6 @@
 import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
-import { CriError } from '../../cri/client/cri-error.ts';
-import type { AuthConfig } from '../../cri/generated/runtime/v1/api.ts';
-import { aggregate } from '../../machines/aggregate.ts';
+import type { PullPlace } from '../../machines/images/pull-queue.ts';
 import type { ImagePullCredentials } from '../../machines/images/pull-record.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { EffectCatalog } from '../../machines/protocol/effects.ts';
@@ -13,9 +11,12 @@ import { pullingPod } from './plugin-token.ts';
 import { findLoginAccount, findPullLogins, findSecretLogins } from './pull-logins.ts';
 import type { LoginSources, TrackedLogin } from './pull-logins.ts';
 import type { PullRecords } from './pull-records.ts';
+import { canceled, PullAttempts } from './pull-attempts.ts';
+import type { Attempt, Pulled } from './pull-attempts.ts';
+import { pullRight } from './pull-right.ts';
 import { requestedImage } from './requested-image.ts';
 import { secretOf } from './secret-hash.ts';
-import { TokenBucket } from '../flow-control/token-bucket.ts';
+import { SharedPulls } from './shared-pulls.ts';
 import type { AskCatalog } from '../shard/ask.ts';
 
 type PullParams = EffectCatalog['image.Pull']['params'];
@@ -44,49 +45,89 @@ export interface ImagePullerOptions extends LoginSources {
 /** Reason of the event about pull secrets that could not be had. */
 export const MISSING_PULL_SECRET = 'FailedToRetrieveImagePullSecret';
 
+/** An ask that another one of the same container (or volume) and key has taken the place of: nobody waits for its outcome. */
+export const SUPERSEDED = 'Superseded';
+
+/** Who asks beside the pod, and what he wants to hear. */
+export interface PullAsk {
+  /** The effect's key. The same container (or volume) asks again under a key that differs in its last part. */
+  key?: string;
+  /** Where it stands in the queue when it has to wait, and null when its pull then begins. */
+  onTurn?: (place: PullPlace | null) => void;
+}
+
+interface Asking extends Attempt {
+  podUid: string;
+  key: string;
+  /** It waits no more: for what reason. */
+  left: Error | null;
+}
+
 /** The one queue through which all pods of the node pull their images. */
 export class ImagePuller {
   private readonly options: ImagePullerOptions;
-  private readonly bucket: TokenBucket | null;
-  private readonly waiting: (() => void)[] = [];
-  private active = 0;
-  /** What ends the pulls of each pod. */
-  private readonly ends = new Map<string, Set<AbortController>>();
+  private readonly attempts: PullAttempts;
+  private readonly pulls: SharedPulls<Pulled>;
+  /** All who ask, by id. */
+  private readonly asking = new Map<string, Asking>();
+  private asked = 0;
 
   constructor(options: ImagePullerOptions) {
     this.options = options;
-    this.bucket = options.qps > 0 ? new TokenBucket(options.qps, options.burst) : null;
+    this.attempts = new PullAttempts(options);
+    const limit = options.serialize ? 1 : options.maxParallel;
+    this.pulls = new SharedPulls(limit, ({ right, askers }, signal) =>
+      this.attempts.carryOut(
+        right,
+        askers.flatMap((asker) => this.asking.get(asker) ?? []),
+        signal,
+      ),
+    );
   }
 
   /**
-   * Pulls an image for a pod and looks at it; waits for its turn first. With several logins for its registry, one
-   * after the other is tried until one is let in. Rejects with an Error that has a `code`.
+   * Pulls an image for a pod and looks at it; waits for its turn first, and shares the pull with all who ask for the same with
+   * the same right. Rejects with an Error that has a `code`; code {@link SUPERSEDED}: nobody waits for the outcome.
    */
-  async pull(params: PullParams, podUid = ''): Promise<PullResult> {
-    const end = new AbortController();
-    const ends = this.ends.get(podUid) ?? new Set();
-    this.ends.set(podUid, ends.add(end));
+  async pull(params: PullParams, podUid = '', ask: PullAsk = {}): Promise<PullResult> {
+    const id = String(++this.asked);
+    const asking: Asking = { id, params, podUid, key: ask.key ?? '', logins: [], left: null };
+    this.asking.set(id, asking);
     try {
-      return await this.recorded(params, podUid, end.signal);
+      return await this.recorded(asking, ask.onTurn ?? (() => undefined));
     } finally {
-      ends.delete(end);
-      if (ends.size === 0 && this.ends.get(podUid) === ends) this.ends.delete(podUid);
+      this.asking.delete(id);
     }
   }
 
-  /** Ends the pulls of a pod that is gone, so that they hold up no other. */
+  /** The pod is gone, or ends: it waits for no image any more, and holds up no other. */
   podGone(podUid: string): void {
-    for (const end of this.ends.get(podUid) ?? []) end.abort();
+    for (const asking of this.asking.values()) if (asking.podUid === podUid) this.leave(asking, canceled());
   }
 
-  private async recorded(params: PullParams, podUid: string, signal: AbortSignal): Promise<PullResult> {
+  /** Where the pod stands now with an image (as its definition spells it) whose pull has not begun; null when it has, or none is asked for. */
+  placeOf(podUid: string, isMeant: (image: string) => boolean): number | null {
+    for (const { id, podUid: uid, params } of this.asking.values()) {
+      if (uid !== podUid) continue;
+      const place = this.pulls.placeOf(id);
+      if (place !== null && isMeant(requestedImage(this.options.podOf?.(podUid), params.image))) return place.place;
+    }
+    return null;
+  }
+
+  private leave(asking: Asking, error: Error): void {
+    asking.left ??= error;
+    this.pulls.leave(asking.id, error);
+  }
+
+  private async recorded(asking: Asking, onTurn: NonNullable<PullAsk['onTurn']>): Promise<PullResult> {
     const { records, podOf } = this.options;
-    if (records === null) return (await this.queued(params, podUid, signal)).result;
-    const image = requestedImage(podOf?.(podUid), params.image);
+    if (records === null) return (await this.queued(asking, onTurn)).result;
+    const image = requestedImage(podOf?.(asking.podUid), asking.params.image);
     await records.ready;
     records.began(image);
     try {
-      const { result, login } = await this.queued(params, podUid, signal);
+      const { result, login } = await this.queued(asking, onTurn);
       records.pulled(image, result.imageRef, credentialsOf(login));
       return result;
     } catch (error) {
@@ -110,22 +151,41 @@ export class ImagePuller {
     return { allowed: !(await records.mustPull(requestedImage(pod, image), imageRef, secrets, account)) };
   }
 
-  /** Looks for logins, waits for the pull's turn and pulls; `login` is the one that was let in. */
+  /** Looks for logins and waits for a pull with them; `login` is the asker's own of the one that was let in. */
   private async queued(
-    params: PullParams,
-    podUid: string,
-    signal: AbortSignal,
+    asking: Asking,
+    onTurn: NonNullable<PullAsk['onTurn']>,
   ): Promise<{ result: PullResult; login: TrackedLogin | null }> {
-    const { cri, metrics, podOf, onMissingSecrets } = this.options;
-    const { image, runtimeHandler, namespace, pullSecrets } = params;
+    const { metrics } = this.options;
+    const { image, fresh = false } = asking.params;
     const asked = performance.now();
-    const { logins, missing } = await findPullLogins(
-      image,
-      namespace,
-      pullSecrets,
-      this.options,
-      pullingPod(podOf?.(podUid)),
-    );
+    const logins = await this.loginsOf(asking);
+    if (asking.left !== null) throw asking.left;
+    const right = pullRight(asking.params, logins);
+    asking.logins = logins;
+    const retry = this.attempts.hasFailed(right);
+    const answer = this.pulls.ask({ asker: asking.id, right, image, fresh, retry }, onTurn);
+    // Only now: a pull that both share goes on.
+    this.supersede(asking);
+    const { found, login, by, began, ended } = await answer;
+    if (by !== asking.id) metrics.sharedPulls.inc();
+    const sizeBytes = Number(found.size);
+    metrics.imagePullDuration.observe({ image_size_in_bytes: imageSizeLabel(sizeBytes) }, (ended - asked) / 1000);
+    const result = {
+      ...imagePresent(found),
+      // Who came when the pull was under way waited for the rest of it only.
+      ms: Math.round(ended - Math.max(began, asked)),
+      waitedMs: Math.round(ended - asked),
+      sizeBytes,
+    };
+    return { result, login: logins[login] ?? null };
+  }
+
+  private async loginsOf({ params, podUid }: Asking): Promise<TrackedLogin[]> {
+    const { podOf, onMissingSecrets } = this.options;
+    const { image, namespace, pullSecrets } = params;
+    const pod = pullingPod(podOf?.(podUid));
+    const { logins, missing } = await findPullLogins(image, namespace, pullSecrets, this.options, pod);
     if (missing.length > 0) {
       const names = missing.join(', ');
       onMissingSecrets?.(
@@ -133,65 +193,29 @@ export class ImagePuller {
         `Unable to retrieve some image pull secrets (${names}); attempting to pull the image may not succeed.`,
       );
     }
-    await this.turn();
-    try {
-      if (signal.aborted) throw Object.assign(new Error('context canceled'), { code: 'Canceled' });
-      this.countPull();
-      const began = performance.now();
-      const login = await this.pullWith(logins, params, signal);
-      const { image: found } = await cri.image.imageStatus({ image: { image, runtimeHandler } });
-      if (found === undefined)
-        throw Object.assign(new Error(`image "${image}" is not there after its pull`), { code: 'NotFound' });
-      const ended = performance.now();
-      const sizeBytes = Number(found.size);
-      metrics.imagePullDuration.observe({ image_size_in_bytes: imageSizeLabel(sizeBytes) }, (ended - asked) / 1000);
-      const result = {
-        ...imagePresent(found),
-        ms: Math.round(ended - began),
-        waitedMs: Math.round(ended - asked),
-        sizeBytes,
-      };
-      return { result, login };
-    } finally {
-      this.active--;
-      this.waiting.shift()?.();
+    return logins;
+  }
+
+  /**
+   * A container asks for one image at a time: what it asked before, of another definition or by a worker that has died, is
+   * nobody's any more. An answer under the key that is used again would be taken for the new one's.
+   */
+  private supersede({ id, podUid, key }: Asking): void {
+    if (key === '') return;
+    for (const other of this.asking.values()) {
+      if (other.id === id || other.podUid !== podUid || subjectOf(other.key) !== subjectOf(key)) continue;
+      if (Number(other.id) < Number(id)) this.leave(other, other.key === key ? superseded() : canceled());
     }
   }
+}
 
-  private async pullWith(
-    logins: readonly TrackedLogin[],
-    { image, runtimeHandler, sandboxConfig }: PullParams,
-    signal: AbortSignal,
-  ): Promise<TrackedLogin | null> {
-    const request = { image: { image, runtimeHandler }, ...(sandboxConfig !== null && { sandboxConfig }) };
-    const failures: Error[] = [];
-    for (const login of logins.length === 0 ? [null] : logins) {
-      try {
-        const auth = login === null ? {} : { auth: authOf(login) };
-        await this.options.cri.image.pullImage({ ...request, ...auth }, { signal });
-        return login;
-      } catch (error) {
-        if (signal.aborted) throw error;
-        failures.push(readable(error));
-      }
-    }
-    const [first] = failures;
-    if (failures.length === 1 && first !== undefined) throw first;
-    // The texts are whole, as events show them: a code of gRPC would be put before them once more.
-    throw Object.assign(new Error(aggregate(failures.map(({ message }) => message))), { code: 'EUNKNOWN' });
-  }
+function superseded(): Error {
+  return Object.assign(new Error('asked again'), { code: SUPERSEDED });
+}
 
-  /** A pull counts when its turn has come, once for all its logins. */
-  private countPull(): void {
-    if (this.bucket !== null && !this.bucket.tryTake())
-      throw Object.assign(new Error('pull QPS exceeded'), { code: 'QPS' });
-  }
-
-  private async turn(): Promise<void> {
-    const limit = this.options.serialize ? 1 : (this.options.maxParallel ?? Infinity);
-    while (this.active >= limit) await new Promise<void>((resolve) => this.waiting.push(resolve));
-    this.active++;
-  }
+/** `container/web/3` -> `container/web`. */
+function subjectOf(key: string): string {
+  return key.slice(0, key.lastIndexOf('/'));
 }
 
 /** What the records keep of a pull: a login of the node, or none, makes the image free for all its pods. */
@@ -199,15 +223,4 @@ function credentialsOf(login: TrackedLogin | null): ImagePullCredentials {
   if (login?.serviceAccount !== undefined) return { kubernetesServiceAccounts: [login.serviceAccount] };
   const secrets = login === null ? [] : secretOf(login);
   return secrets.length === 0 ? { nodePodsAccessible: true } : { kubernetesSecrets: secrets };
-}
-
-function authOf({ username, password }: TrackedLogin): AuthConfig {
-  return { username, password, auth: '', serverAddress: '', identityToken: '', registryToken: '' };
-}
-
-/** Code `Unknown` says nothing: then the runtime's words stand alone, and known beginnings of them can be told. */
-function readable(error: unknown): Error {
-  if (error instanceof CriError && error.code === 'Unknown')
-    return Object.assign(new Error(error.details, { cause: error }), { code: 'EUNKNOWN' });
-  return error instanceof Error ? error : new Error(String(error));
 }

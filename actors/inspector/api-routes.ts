@@ -35,6 +35,13 @@ export function addApiRoutes(app: FastifyInstance, { inspector, fresh }: ApiRout
     await fresh();
     return answerJson(request, reply, { node: inspector.node() } satisfies NodeAnswer);
   });
+  app.get('/api/overview', async (request, reply) => {
+    await fresh();
+    const { at: text } = request.query as { at?: string };
+    const at = wholeNumber(text, -1);
+    if (at === null) return answerError(reply, 400, 'at is a moment in ms since the epoch');
+    return answerJson(request, reply, await inspector.overview(text === undefined ? null : at));
+  });
   app.get('/api/pods/:uid/steps', async (request, reply) => {
     await fresh();
     const { from, limit } = request.query as { from?: string; limit?: string };

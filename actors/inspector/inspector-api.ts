@@ -8,6 +8,7 @@ import type { Chart } from '../../machines/charts/chart.ts';
  *   GET /api/charts                     -> Chart[]
  *   GET /api/pods                       -> PodLine[]
  *   GET /api/node                       -> NodeAnswer; its steps are those of the UID in it, `@node`
+ *   GET /api/overview?at=               -> {@link Overview}, of the newest moment or of the one that is given
  *   GET /api/pods/UID/steps?from=&limit= -> StepPage (limit at most 2000)
  *   GET /api/pods/UID/steps/INDEX       -> StepDetail
  *   GET /api/pods/UID/explain?index=    -> what `actorlet explain --json` gives, at that moment
@@ -129,3 +130,73 @@ export type LiveMessage =
   | { type: 'steps'; uid: string; total: number }
   /** Nothing is left in the journal of these pods, which have ended. */
   | { type: 'lost'; uids: string[] };
+
+/** The node with all its pods at a moment: what the page shows while no pod is chosen. */
+export interface Overview {
+  /** The moment that it tells of. */
+  at: number;
+  /** Oldest and newest moment that can be asked for. */
+  from: number;
+  to: number;
+  /** Null when the journals have no log of the node. */
+  node: NodeMoment | null;
+  history: StateHistory;
+  waiting: {
+    /** Pods that are not where they should be, and those of them that have been so for longest. */
+    total: number;
+    pods: WaitingPod[];
+  };
+  /** Longest first; of the same call of one pod the longest. */
+  calls: SlowCall[];
+}
+
+/** The node's machine at a moment. */
+export interface NodeMoment {
+  state: string;
+  /** The state that it came from; '' when it has had no other. */
+  before: string;
+  since: number;
+  /** What is wrong, in words. */
+  why: string;
+}
+
+/** How many pods were in which state at the end of each of `length` spans of `width` ms, from `start` on. */
+export interface StateHistory {
+  start: number;
+  width: number;
+  length: number;
+  states: { state: string; counts: number[] }[];
+}
+
+/** A pod that is not where it should be. */
+export interface WaitingPod {
+  uid: string;
+  namespace: string;
+  name: string;
+  state: string;
+  /** Since when it is not where it should be; its state may have changed meanwhile. */
+  since: number;
+  /** Its step at that moment; -1 when it has none yet. Its explanation is that of this step. */
+  step: number;
+  /** What it waits for, of the newest moment only; '' else. */
+  why: string;
+}
+
+/** A call of a pod and how long it took. */
+export interface SlowCall {
+  uid: string;
+  namespace: string;
+  name: string;
+  /** Type of the effect, e.g. `cri.RunPodSandbox`. */
+  type: string;
+  to: Lane;
+  /** What of the pod it is about, e.g. a container's name; '' for the pod. */
+  subject: string;
+  /** The step to look at: the one that brought the outcome, or that asked while there is none. */
+  step: number;
+  /** When it was asked for. */
+  at: number;
+  /** How long it took, or has taken so far. */
+  ms: number;
+  outcome: 'done' | 'failed' | 'underWay';
+}

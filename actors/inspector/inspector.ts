@@ -5,9 +5,10 @@ import type { Chart } from '../../machines/charts/chart.ts';
 import { chartOf } from '../../machines/charts/chart-of.ts';
 import { NODE_MACHINES } from '../../machines/charts/node-machines.ts';
 import type { PodSnapshot } from '../../machines/pod/pod-context.ts';
-import type { About, PodLine, StepDetail, StepPage } from './inspector-api.ts';
+import type { About, Overview, PodLine, StepDetail, StepPage } from './inspector-api.ts';
 import { JournalFollower } from './journal-follower.ts';
 import { JournalIndex } from './journal-index.ts';
+import { overviewOf } from './node-overview/overview.ts';
 import { nodeAfter, shownNode } from './node-past.ts';
 import type { PodEntry } from './pod-entry.ts';
 import { visibleSteps } from './pod-entry.ts';
@@ -105,6 +106,11 @@ export class Inspector {
   /** The node itself; null when the journals have no log of it. */
   node(): PodLine | null {
     return this.index.entry(NODE_UID)?.line ?? null;
+  }
+
+  /** The node with its pods. @param at ms since the epoch; null: the newest moment */
+  overview(at: number | null): Promise<Overview> {
+    return overviewOf(this.index, at, this.source.mode === 'live' ? Date.now() : null);
   }
 
   /** The pod of this UID, or the node. */

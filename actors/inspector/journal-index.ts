@@ -1,6 +1,7 @@
 import type { PodStatus } from '../../machines/protocol/api-types.ts';
 import { statePath } from '../../machines/machine-step/step.ts';
 import { NODE_UID } from '../../machines/node/node-context.ts';
+import { FleetHistory } from './node-overview/fleet-history.ts';
 import { NodeLog } from './node-log.ts';
 import type { PodEntry } from './pod-entry.ts';
 import { newEntry, takeStatus, visibleSteps } from './pod-entry.ts';
@@ -15,6 +16,8 @@ import { StateNames } from './step-table.ts';
 /** What is known of one log (`shard-00`) at the line that is read. */
 interface Writer {
   settings: Place | null;
+  /** When its segment at hand began. */
+  began: number;
   /** Pods that the segment at hand carries on; null once its first message was read. */
   carried: Set<string> | null;
 }
@@ -27,6 +30,8 @@ export class JournalIndex {
   readonly store: SegmentStore;
   readonly states = new StateNames();
   readonly pods = new Map<string, PodEntry>();
+  /** What all pods did over time. */
+  readonly fleet = new FleetHistory();
   private readonly nodeLog = new NodeLog();
   readonly specs = new SpecPlaces();
   /** Pods of which something has changed since {@link takeChanged} was last called. */
@@ -121,13 +126,24 @@ export class JournalIndex {
       } else if (fewer) this.touch(uid);
     }
     if (this.nodeLog.drop(gone)) this.touch(NODE_UID);
+    this.from = this.oldest();
+    this.fleet.forgetBefore(this.from);
     this.version++;
+  }
+
+  /** The oldest moment of which a step is left. */
+  private oldest(): number {
+    let oldest = this.to;
+    const { entry: node } = this.nodeLog;
+    for (const { steps } of [...this.pods.values(), ...(node === null ? [] : [node])])
+      if (steps.first < steps.end) oldest = Math.min(oldest, steps.timeOf(steps.first));
+    return oldest;
   }
 
   private writer(name: string): Writer {
     let writer = this.writers.get(name);
     if (writer === undefined) {
-      writer = { settings: null, carried: null };
+      writer = { settings: null, began: 0, carried: null };
       this.writers.set(name, writer);
     }
     return writer;
@@ -136,6 +152,7 @@ export class JournalIndex {
   private openSegment(name: string, writer: Writer, head: Extract<RecordHead, { r: 'segment' }>, place: Place): void {
     this.endOpening(name, writer);
     writer.settings = place;
+    writer.began = head.at;
     writer.carried = new Set();
     this.agent = head.agent;
     if (isObject(head.settings) && typeof head.settings['nodeName'] === 'string')
@@ -153,6 +170,7 @@ export class JournalIndex {
       this.settlePending(entry);
       if (entry.line.gone) continue;
       entry.line.gone = true;
+      this.fleet.place(entry, writer.began);
       this.touch(uid);
     }
   }
@@ -177,7 +195,9 @@ export class JournalIndex {
       gone: false,
       startedAt: context.startedAt ?? 0,
     });
-    if (entry.line.since === 0) entry.line.since = this.to;
+    if (entry.line.since === 0) entry.line.since = writer.began;
+    if (entry.seenAt === 0) entry.seenAt = writer.began;
+    this.fleet.place(entry, writer.began);
     this.describe(entry, spec);
     takeStatus(entry.line, context.status);
     this.touch(uid);
@@ -209,7 +229,8 @@ export class JournalIndex {
     entry ??= this.add(uid, name);
     entry.writer = name;
     const index = entry.steps.append(at, place);
-    entry.pending.set(head.n, { step: index, key: head.key });
+    entry.pending.set(head.n, { step: index, key: head.key, failed: head.failed });
+    if (entry.seenAt === 0) entry.seenAt = at;
     this.seenAt(at);
     if (start && writer.settings !== null) {
       this.settlePending(entry, index);
@@ -239,19 +260,26 @@ export class JournalIndex {
       line.since = entry.steps.row(index)?.at ?? line.since;
     }
     effects.forEach((effect, position) => this.takeEffect(entry, index, effect, position));
+    if (uid !== NODE_UID) this.fleet.place(entry, entry.steps.timeOf(index));
     this.touch(uid);
   }
 
   /** Only now: messages of a turn stand before the outcomes of all of them. */
-  private answer(entry: PodEntry, { step, key }: { step: number; key: string }): void {
+  private answer(entry: PodEntry, { step, key, failed }: { step: number; key: string; failed: boolean }): void {
     const asked = key === '' ? undefined : entry.asked.get(key);
     if (asked === undefined) return;
+    const { type, step: issuer, position } = asked;
     entry.asked.delete(key);
-    entry.steps.answers(step, asked.step, asked.position);
+    entry.steps.answers(step, issuer, position);
+    const { uid } = entry.line;
+    const at = entry.steps.timeOf(issuer);
+    // The step that asked may be gone from disk.
+    if (at > 0)
+      this.fleet.call({ uid, type, key, asked: issuer, answered: step, at, ms: entry.steps.timeOf(step) - at, failed });
   }
 
   private takeEffect(entry: PodEntry, step: number, { type, key, params }: HeadEffect, position: number): void {
-    if (key !== '') entry.asked.set(key, { step, position });
+    if (key !== '') entry.asked.set(key, { step, position, type });
     if (type === 'pod.Finished') entry.line.gone = true;
     if (type !== 'status.Publish') return;
     entry.line.why = typeof params['why'] === 'string' ? params['why'] : '';

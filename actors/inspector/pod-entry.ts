@@ -20,11 +20,18 @@ export interface PodEntry {
   /** Oldest first. */
   bases: Base[];
   /** Effects that nothing has answered yet, by key. */
-  asked: Map<string, { step: number; position: number }>;
+  asked: Map<string, { step: number; position: number; type: string }>;
   /** Messages whose outcome was not written yet, by number; `key`: of the effect that the message answers. */
-  pending: Map<number, { step: number; key: string }>;
+  pending: Map<number, { step: number; key: string; failed: boolean }>;
   /** Which log it was last seen in, e.g. `shard-00`. */
   writer: string;
+  /** The state in which the node's history counts it; '' while it has no actor. */
+  counted: string;
+  /** Since when it is not where it should be, 0 when it is; its states may have changed meanwhile. */
+  waitingSince: number;
+  /** When it first had an actor, and when it lost it (0: it has one). */
+  seenAt: number;
+  goneAt: number;
 }
 
 /** A pod of which nothing is known but its UID. */
@@ -33,7 +40,10 @@ export function newEntry(uid: string, writer: string): PodEntry {
     ...{ uid, namespace: '', name: '', source: '', state: '', phase: 'Pending', why: '' },
     ...{ since: 0, startedAt: 0, restarts: 0, containers: 0, ready: 0, gone: false, steps: 0 },
   };
-  return { line, steps: new StepTable(), bases: [], asked: new Map(), pending: new Map(), writer };
+  return {
+    ...{ line, steps: new StepTable(), bases: [], asked: new Map(), pending: new Map(), writer },
+    ...{ counted: '', waitingSince: 0, seenAt: 0, goneAt: 0 },
+  };
 }
 
 /** How many steps there are to be shown: those whose outcome is still being written are not. */

@@ -122,6 +122,24 @@ export class StepTable {
     return at < 0 ? this.before : (this.cells[at + COLUMN.state] ?? 0);
   }
 
+  /** When the message of a step came; 0 when it is not held. */
+  timeOf(index: number): number {
+    const at = this.cell(index);
+    return at < 0 ? 0 : (this.cells[at + COLUMN.at] ?? 0);
+  }
+
+  /** Index of the last step up to a moment; one before the first when there is none. */
+  lastUntil(moment: number): number {
+    let low = this.first - 1;
+    let high = this.end - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (this.timeOf(middle) <= moment) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
   /** The oldest steps, whose messages stand in segments that are gone, are dropped. True when some were. */
   dropFrom(gone: (segment: number) => boolean): boolean {
     let to = this.first;

@@ -35,6 +35,8 @@ export function messageLane(message: Record<string, unknown>, source: string): L
       return source === 'api' ? 'api' : source === 'orphan' ? 'supervisor' : 'sources';
     case 'pod.refresh':
       return 'api';
+    case 'pull.turn':
+      return 'images';
     case 'pod.observed':
       return 'pleg';
     case 'timer':
@@ -68,6 +70,8 @@ export function messageWords(message: Record<string, unknown>): string {
       return `the clock was set back by ${String(Number(message['byMs']) / 1000)} s`;
     case 'runtime.state':
       return runtimeWords(message);
+    case 'pull.turn':
+      return turnWords(message);
     case 'node.start':
       return `the agent ${text(message['agent'])} begins`;
     case 'pleg.state':
@@ -145,6 +149,12 @@ function observedWords(observed: unknown): string {
   const states = containers.map((c) => (isObject(c) ? `${text(c['name'])} ${text(c['state'])}` : ''));
   const parts = [counted(sandboxes.length, 'sandbox', 'sandboxes'), ...states];
   return cut(parts.join(', '));
+}
+
+function turnWords({ key, place }: Record<string, unknown>): string {
+  const subject = subjectOf(text(key));
+  if (!isObject(place)) return `${subject}: its pull begins`;
+  return `${subject}: its pull waits, in place ${text(place['place'])} of the queue`;
 }
 
 function runtimeWords(message: Record<string, unknown>): string {

@@ -73,21 +73,30 @@ function textOf(path: string): string {
 
 /** `out`: null for a pod that has finished. */
 function readSegment(text: string, out: Map<string, Remembered | null>): void {
+  // The segment's head has the settings that its snapshots leave out.
+  let settings: PodContext['settings'] | undefined;
   for (const line of text.split('\n')) {
     // Only these records can carry a memory; the others are not worth parsing.
-    if (!/"(status\.Publish|pod\.Finished)"/.test(line) && !line.startsWith('{"r":"snap"')) continue;
+    if (!/^\{"r":"(segment|snap)"|"(status\.Publish|pod\.Finished)"/.test(line)) continue;
     try {
-      takeRecord(JSON.parse(line) as Record<string, unknown>, out);
+      const record = JSON.parse(line) as Record<string, unknown>;
+      if (record['r'] === 'segment') settings = record['settings'] as PodContext['settings'];
+      else takeRecord(record, settings, out);
     } catch {
       return;
     }
   }
 }
 
-function takeRecord(record: Record<string, unknown>, out: Map<string, Remembered | null>): void {
+function takeRecord(
+  record: Record<string, unknown>,
+  settings: PodContext['settings'] | undefined,
+  out: Map<string, Remembered | null>,
+): void {
   const uid = record['uid'] as string;
   if (record['r'] === 'snap') {
-    const context = record['context'] as PodContext;
+    if (settings === undefined) throw new Error('a snapshot before the head of its segment');
+    const context: PodContext = { ...(record['context'] as PodContext), settings };
     out.set(uid, { memory: { ...emptyMemory, ...memoryOf(context) }, status: context.status });
   }
   if (record['r'] !== 'step') return;

@@ -13,6 +13,10 @@ export const actorletMetrics = {
     ['shard'],
   ),
   journalBytes: counter('actorlet_journal_bytes_total', 'Bytes written to the journal, before compression.'),
+  sharedPulls: counter(
+    'actorlet_image_pulls_shared_total',
+    'Images that containers (and image volumes) got by a pull that another had asked for.',
+  ),
   effectDuration: histogram('actorlet_effect_duration_seconds', 'Time from an effect to its outcome.', ['effect']),
   observationsDropped: counter(
     'actorlet_observations_dropped_total',

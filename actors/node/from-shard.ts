@@ -3,6 +3,8 @@ import { ActorletError } from '../../machines/errors/define.ts';
 import { nodeErrors } from '../../machines/errors/node-errors.ts';
 import { trackedPod } from '../../machines/supervisor/pod-table.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
+import type { PullPlace } from '../../machines/images/pull-queue.ts';
+import { SUPERSEDED } from '../images/image-puller.ts';
 import type { ImagePuller } from '../images/image-puller.ts';
 import type { Metrics } from '../metrics/metrics-registry.ts';
 import type { Pleg } from '../pleg/pleg.ts';
@@ -98,24 +100,29 @@ function answersTo({ what }: Question, { puller, cluster, userNamespaces }: From
   return ((_what, params) => puller.mayUse(params as AskCatalog['image.MayUse']['params'])) as Ask;
 }
 
-function takeReport({ supervisor, store, intake, cluster }: FromShardParts, report: PodReport): void {
+function takeReport({ supervisor, store, intake, puller, cluster }: FromShardParts, report: PodReport): void {
   store.report(report);
+  // As kubelet cancels the sync of a pod that is to end; a pod does not come back from there.
+  if (report.state.startsWith('terminat')) puller.podGone(report.uid);
   intake.reported(report);
   const tracked = trackedPod(supervisor.context.pods, report.uid);
   if (tracked !== undefined && tracked.source !== 'orphan') cluster?.reported(tracked.pod, tracked.source, report);
 }
 
 async function pull(
-  { pool, puller, cluster }: FromShardParts,
+  { pool, puller, cluster, now }: FromShardParts,
   shard: number,
   { uid, key, effect, params }: Extract<FromShard, { t: 'effect' }>,
 ): Promise<void> {
   try {
     cluster?.starts.pullBegan(uid);
-    const result = await puller.pull(params, uid);
+    const onTurn = (place: PullPlace | null) =>
+      pool.post(shard, { t: 'pod', uid, message: { type: 'pull.turn', at: now(), key, place } });
+    const result = await puller.pull(params, uid, { key, onTurn });
     cluster?.starts.pullEnded(uid);
     pool.post(shard, { t: 'result', uid, key, effect, result });
-  } catch (error) {
-    pool.post(shard, { t: 'result', uid, key, effect, error: errorOf(error) });
+  } catch (thrown) {
+    const error = errorOf(thrown);
+    if (error.code !== SUPERSEDED) pool.post(shard, { t: 'result', uid, key, effect, error });
   }
 }

@@ -8,6 +8,7 @@ import { allocatableOf, machineCapacity } from '../../machines/node-object/node-
 import { parseBytes, parseCpuMilli } from '../../machines/quantity.ts';
 import { ALL_BEHAVIOUR } from '../../machines/protocol/behaviour.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
+import { resolveFeatureGates } from '../configuration/feature-gates.ts';
 import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
 import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
 import type { CgroupHost } from '../host/cgroup-detect.ts';
@@ -70,6 +71,7 @@ export async function nodeSettingsOf(
     hugePageSizes: machine.hugePages.map(({ pageBytes }) => hugePageName(pageBytes)),
     extraMaskedPaths: thermalPaths(),
     nodeHosts: readText('/etc/hosts'),
+    ...(!resolveFeatureGates(config.featureGates).gates.enabled('EnvFiles') && { envFiles: false }),
     ...(cluster && { cluster: true }),
     behaviour: [...ALL_BEHAVIOUR],
   };

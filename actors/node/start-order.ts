@@ -1,3 +1,4 @@
+import { withQueuePlace } from '../images/queue-place.ts';
 import { Housekeeping } from '../housekeeping/housekeeping.ts';
 import type { AgentInspector } from '../inspector/start-inspector.ts';
 import type { LogRotation } from '../host/log-rotation.ts';
@@ -89,7 +90,7 @@ function housekeepingOf(
 /** What the node's servers show of its parts. */
 function shownBy(
   ground: NodeGround,
-  { store, pleg, cluster, pool, podMetrics, supervisor }: NodeParts,
+  { store, pleg, cluster, pool, podMetrics, supervisor, puller }: NodeParts,
 ): NodeServersOptions {
   const { options, config, featureGates, log, cri, cgroups, now, settings, metrics } = ground;
   return {
@@ -100,7 +101,7 @@ function shownBy(
       podNamed: (namespace, name) => store.named(namespace, name),
     },
     checks: [{ name: 'syncloop', check: () => pleg.unhealthy() }],
-    rows: () => store.rows(),
+    rows: () => store.rows().map((row) => withQueuePlace(row, puller)),
     api: cluster?.api ?? null,
     addresses: () => cluster?.node.node()?.status?.addresses ?? [],
     beforeScrape: () => {

@@ -1,9 +1,11 @@
+import type { Logger } from 'pino';
 import type { EnvEntry } from '../../machines/protocol/cri-shapes.ts';
 import { objectsOf, resolveEnv } from '../../machines/container-config/resolve-env.ts';
 import type { ResolvedEnv } from '../../machines/container-config/resolve-env.ts';
 import { expandSubPath } from '../../machines/container-config/volume-mounts.ts';
 import type { ContainerPreparation, EffectCatalog, EnvPlan } from '../../machines/protocol/effects.ts';
 import type { Ask, ObjectContent } from './ask.ts';
+import { readEnvFiles } from './env-files.ts';
 
 /** The environment of a container cannot be made; the text is kubelet's and names no value. */
 export class EnvFailure extends Error {
@@ -25,10 +27,14 @@ type CreateParams = EffectCatalog['cri.CreateContainer']['params'];
  *
  * @throws EnvFailure
  */
-export async function withEnvironment(params: CreateParams, ask: Ask | undefined): Promise<Omit<CreateParams, 'env'>> {
+export async function withEnvironment(
+  params: CreateParams,
+  log: Logger,
+  ask: Ask | undefined,
+): Promise<Omit<CreateParams, 'env'>> {
   const { env, ...rest } = params;
   if (env === undefined) return rest;
-  const { envs, command, args } = await environmentOf(env, ask);
+  const { envs, command, args } = await environmentOf(env, log, ask);
   return { ...rest, config: { ...rest.config, envs, command, args } };
 }
 
@@ -39,10 +45,11 @@ export async function withEnvironment(params: CreateParams, ask: Ask | undefined
  */
 export async function expandedSubPaths(
   { subPaths, env }: ContainerPreparation,
+  log: Logger,
   ask: Ask | undefined,
 ): Promise<ContainerPreparation['subPaths']> {
   if (env === undefined) return subPaths;
-  const { envs } = await environmentOf(env, ask);
+  const { envs } = await environmentOf(env, log, ask);
   return subPaths.map(({ expand, ...sub }) => {
     if (!expand) return sub;
     const expanded = expandSubPath(sub.subPath, envs);
@@ -56,36 +63,35 @@ export async function expandedSubPaths(
   });
 }
 
-/** Asks main for all that the plan names, at once, and takes the plan's steps. */
-async function environmentOf(plan: EnvPlan, ask: Ask | undefined): Promise<ResolvedEnv> {
-  const [serviceEnvs, objects] = await Promise.all([serviceEnvsOf(plan, ask), objectsNamed(plan, ask)]);
-  const resolved = resolveEnv(plan, { objects, serviceEnvs });
+/** Asks main for all that the plan names and reads its files, at once, and takes the plan's steps. */
+async function environmentOf(plan: EnvPlan, log: Logger, ask: Ask | undefined): Promise<ResolvedEnv> {
+  const [serviceEnvs, objects, files] = await Promise.all([
+    serviceEnvsOf(plan, ask),
+    objectsNamed(plan, ask),
+    readEnvFiles(plan, log),
+  ]);
+  const resolved = resolveEnv(plan, { objects, files, serviceEnvs });
   if ('fault' in resolved) throw new EnvFailure(resolved.fault.code, resolved.fault.message);
   return resolved;
 }
 
-async function objectsNamed(plan: EnvPlan, ask: Ask | undefined): Promise<Map<string, ObjectContent | null>> {
-  const { namespace } = plan;
-  const wanted = [...objectsOf(plan)];
-  // All are awaited, and the first in the plan's order speaks: that is the one on which kubelet gives up.
-  const answers = await Promise.allSettled(
-    wanted.map(async ([, { kind, object }]) => {
-      const noClient = `couldn't get ${kind} ${namespace}/${object}, no kubeClient defined`;
-      if (ask === undefined) throw configLacking(noClient);
-      try {
-        return (await ask('object.Get', { kind, namespace, name: object })).found;
-      } catch (error) {
-        throw isNoClient(error) ? configLacking(noClient, error) : asked(error);
-      }
-    }),
-  );
-  return new Map(
-    wanted.map(([key], i) => {
-      const answer = answers[i];
-      if (answer?.status !== 'fulfilled') throw asked(answer?.reason);
-      return [key, answer.value];
-    }),
-  );
+/** What main answers of each object; the refusals are for whoever takes the steps, for the first in order speaks. */
+async function objectsNamed(
+  plan: EnvPlan,
+  ask: Ask | undefined,
+): Promise<Map<string, ObjectContent | EnvFailure | null>> {
+  const found = new Map<string, ObjectContent | EnvFailure | null>();
+  const answers = [...objectsOf(plan)].map(async ([key, { kind, object }]) => {
+    const noClient = `couldn't get ${kind} ${plan.namespace}/${object}, no kubeClient defined`;
+    if (ask === undefined) return found.set(key, configLacking(noClient));
+    try {
+      return found.set(key, (await ask('object.Get', { kind, namespace: plan.namespace, name: object })).found);
+    } catch (error) {
+      return found.set(key, isNoClient(error) ? configLacking(noClient, error) : asked(error));
+    }
+  });
+  await Promise.all(answers);
+  return found;
 }
 
 /** A node without an API server sets no service variables. */

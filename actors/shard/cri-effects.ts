@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import { CriError } from '../../cri/client/cri-error.ts';
 import type { EffectCatalog, EffectType } from '../../machines/protocol/effects.ts';
@@ -21,10 +22,11 @@ export const criEffects: {
   readonly [T in CriEffectType]: (
     params: EffectCatalog[T]['params'],
     cri: CriClient,
+    log: Logger,
     ask?: Ask,
   ) => Promise<EffectCatalog[T]['result']>;
 } = {
-  'cri.RunPodSandbox': async ({ config, runtimeHandler, runtimeClass }, { runtime }, ask) => {
+  'cri.RunPodSandbox': async ({ config, runtimeHandler, runtimeClass }, { runtime }, _log, ask) => {
     const handler = runtimeClass === undefined ? runtimeHandler : await handlerOf(runtimeClass, ask);
     const { podSandboxId } = await runtime.runPodSandbox({ config, runtimeHandler: handler });
     return { podSandboxId };
@@ -42,8 +44,8 @@ export const criEffects: {
     await runtime.removePodSandbox(params);
     return {};
   },
-  'cri.CreateContainer': async (params, { runtime }, ask) => {
-    const request = await withEnvironment(params, ask);
+  'cri.CreateContainer': async (params, { runtime }, log, ask) => {
+    const request = await withEnvironment(params, log, ask);
     const { containerId } = await runtime.createContainer(request as Parameters<typeof runtime.createContainer>[0]);
     return { containerId };
   },

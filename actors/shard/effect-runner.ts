@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import { CriError } from '../../cri/client/cri-error.ts';
 import type { Effect, EffectCatalog, EffectType } from '../../machines/protocol/effects.ts';
@@ -38,7 +39,7 @@ export function effectRunner(settings: RunnerSettings): (effect: Effect, podUid?
   const executors = new Map<EffectType, Executor>();
   for (const [type, run] of Object.entries(criEffects))
     executors.set(type as EffectType, (params) =>
-      (run as (p: unknown, c: CriClient, ask?: Ask) => Promise<unknown>)(params, cri, host.ask),
+      (run as (p: unknown, c: CriClient, log: Logger, ask?: Ask) => Promise<unknown>)(params, cri, host.log, host.ask),
     );
   for (const [type, run] of [...Object.entries(hostEffects), ...Object.entries(netEffects)]) {
     executors.set(type as EffectType, (params) =>

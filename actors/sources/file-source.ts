@@ -1,12 +1,13 @@
 import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { sourceErrors } from '../../machines/errors/source-errors.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import { ManifestFile } from './manifest-file.ts';
 import { PathWatch } from './path-watch.ts';
-import { errnoOf } from './read-file.ts';
+import { FolderEvents, wasPutBack } from './put-back.ts';
+import { errnoOf, identityOf } from './read-file.ts';
 
 /** What a {@link FileSource} needs. */
 export interface FileSourceOptions {
@@ -28,7 +29,7 @@ const SETTLE_MS = 8;
 const SETTLE_MAX_MS = 100;
 /** Editors save by moving the old file away and the new one in: what is gone is looked for once more after this (ms). */
 const GONE_GRACE_MS = 40;
-/** Fields without effect that are not told again. */
+/** Fields without effect that are not told again, and names that manifests once had. */
 const MOST_REMEMBERED = 10_000;
 /** How often a path that cannot be watched (it or its parent does not exist) is looked for (ms). */
 const RETRY_MS = 1000;
@@ -40,6 +41,9 @@ export class FileSource {
   #watch: PathWatch;
   #files = new Map<string, ManifestFile>();
   #dirty = new Set<string>();
+  #events = new FolderEvents();
+  /** Names under which there was a manifest once. */
+  #names = new Set<string>();
   #everything = true;
   #burstStart = 0;
   #settle: NodeJS.Timeout | undefined;
@@ -55,7 +59,11 @@ export class FileSource {
   constructor(options: FileSourceOptions) {
     this.#options = options;
     this.#path = options.path.replace(/(?<=.)\/+$/, '');
-    this.#watch = new PathWatch(this.#path, (name) => this.#changed(name));
+    this.#watch = new PathWatch(
+      this.#path,
+      (name) => this.#changed(name),
+      (name) => this.#events.push(name),
+    );
   }
 
   start(): void {
@@ -144,8 +152,11 @@ export class FileSource {
     const listed = all ? await this.#list(found.isDirectory()) : undefined;
     const paths = listed ?? [...dirty].map((name) => join(this.#path, name));
     const gone: string[] = listed ? [...this.#files.keys()].filter((path) => !listed.includes(path)) : [];
-    for (const path of paths) if (!(await this.#refresh(path, dirty))) gone.push(path);
-    await this.#forget(gone);
+    const { back, away } = await this.#putBack(paths);
+    for (const path of paths)
+      if (away.includes(path) || (!back.includes(path) && !(await this.#refresh(path, dirty)))) gone.push(path);
+    back.push(...(await this.#forget(gone)));
+    await this.#beginAnew(back, dirty);
     const at = performance.now();
     if (all) for (const file of this.#files.values()) file.expire(at, this.#options.checkFrequencyMs);
     if (!this.#stopped) this.#emit();
@@ -185,22 +196,66 @@ export class FileSource {
     return names.filter((name) => !name.startsWith('.')).map((name) => join(this.#path, name));
   }
 
+  /** Of those of these files that came or went since they were last looked at: which were put back, and which are not there. */
+  async #putBack(paths: readonly string[]): Promise<{ back: string[]; away: string[] }> {
+    const seen: { file: ManifestFile; now: string }[] = [];
+    for (const path of paths) {
+      const file = this.#files.get(path);
+      if (file === undefined || this.#events.positions(basename(path), file.eventsFrom).length === 0) continue;
+      seen.push({ file, now: await identityOf(path) });
+    }
+    // A file may be back before its event is read.
+    if (seen.length > 0) await eventsRead();
+    const { next } = this.#events;
+    const back: string[] = [];
+    for (const { file, now } of seen) {
+      const { path, identity: before, eventsFrom: from } = file;
+      const manifests = this.#names;
+      const [folder, name] = [dirname(path), basename(path)];
+      if (await wasPutBack({ folder, name, events: this.#events, from, before, now, manifests })) back.push(path);
+      // What is away may come back; only then is it known how it went.
+      if (now !== '') file.eventsFrom = next;
+    }
+    return { back, away: seen.flatMap(({ file, now }) => (now === '' ? [file.path] : [])) };
+  }
+
   async #refresh(path: string, dirty: ReadonlySet<string>): Promise<boolean> {
-    const file = this.#files.get(path) ?? new ManifestFile(path, this.#options.nodeName);
+    const known = this.#files.get(path);
+    const file = known ?? new ManifestFile(path, this.#options.nodeName);
     const named = path === this.#path || dirty.has(path.slice(this.#path.length + 1));
     const there = await file.refresh(named, performance.now(), this.#abort.signal);
     if (!there) return !this.#files.has(path);
     this.#files.set(path, file);
+    if (known === undefined) {
+      // Its coming may be told after it was found.
+      await eventsRead();
+      file.eventsFrom = this.#events.next;
+    }
+    if (this.#names.size >= MOST_REMEMBERED) this.#names.clear();
+    this.#names.add(basename(path));
     this.#warnOfUnknownFields(file);
     return true;
   }
 
-  async #forget(gone: readonly string[]): Promise<void> {
-    if (gone.length === 0) return;
+  /** Lets go of files that stay away. Gives those that were put back, other than by an editor that saves. */
+  async #forget(gone: readonly string[]): Promise<string[]> {
+    if (gone.length === 0) return [];
     await pause(GONE_GRACE_MS);
-    for (const path of gone)
-      if (!(await this.#files.get(path)?.refresh(true, performance.now(), this.#abort.signal)))
-        this.#files.delete(path);
+    const { back, away } = await this.#putBack(gone);
+    for (const path of gone) {
+      if (back.includes(path)) continue;
+      const there = !away.includes(path) && this.#files.get(path)?.refresh(true, performance.now(), this.#abort.signal);
+      if (!(await there)) this.#files.delete(path);
+    }
+    return back;
+  }
+
+  /** Pods of files that were removed and put back go, and come anew. */
+  async #beginAnew(back: readonly string[], dirty: ReadonlySet<string>): Promise<void> {
+    if (back.length === 0 || this.#stopped) return;
+    for (const path of back) this.#files.delete(path);
+    this.#emit();
+    for (const path of back) await this.#refresh(path, dirty);
   }
 
   #warnOfUnknownFields(file: ManifestFile): void {
@@ -227,6 +282,12 @@ export class FileSource {
     );
     this.#options.onPods(pods, Object.fromEntries(places));
   }
+}
+
+/** What the kernel told of files until now has been heard: the event loop has asked for it. */
+async function eventsRead(): Promise<void> {
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
 }
 
 function pause(ms: number): Promise<void> {

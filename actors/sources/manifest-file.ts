@@ -22,6 +22,10 @@ export class ManifestFile {
   #badSince: number | undefined;
   errors: ActorletError[] = [];
   unknownFields: string[] = [];
+  /** First event of its folder that came after it was last looked at. */
+  eventsFrom = 0;
+  /** Of the file that was last read ({@link lookAtFile}); '' when there was none. */
+  identity = '';
 
   constructor(path: string, nodeName: string) {
     this.path = path;
@@ -39,6 +43,7 @@ export class ManifestFile {
     if (look.kind === 'gone') return false;
     if (look.kind === 'same') return true;
     this.#signature = look.signature;
+    this.identity = look.identity;
     if (look.kind === 'failed') {
       this.#digest = '';
       this.#turn([], [look.error], at);

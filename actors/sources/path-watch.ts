@@ -4,6 +4,9 @@ import { basename, dirname } from 'node:path';
 /** What changed: a name in the watched folder, or null for the path itself. */
 export type PathChange = (name: string | null) => void;
 
+/** This name came, went or was moved in the folder that is the path, or that holds the file that is. */
+export type NameChange = (name: string) => void;
+
 /**
  * Watches a path that may be a folder or a file, may not exist yet and may be replaced: the folder that holds it is
  * watched for the path's own name, and a folder is watched itself for what is in it.
@@ -11,15 +14,17 @@ export type PathChange = (name: string | null) => void;
 export class PathWatch {
   #path: string;
   #onChange: PathChange;
+  #onName: NameChange;
   #parent: FSWatcher | undefined;
   #folder: FSWatcher | undefined;
   #folderId = '';
   /** The path was created, moved or deleted: an inode number that is the same again says nothing. */
   #stale = false;
 
-  constructor(path: string, onChange: PathChange) {
+  constructor(path: string, onChange: PathChange, onName: NameChange = () => undefined) {
     this.#path = path;
     this.#onChange = onChange;
+    this.#onName = onName;
   }
 
   /**
@@ -34,7 +39,10 @@ export class PathWatch {
     this.#folder = undefined;
     this.#folderId = '';
     if (folderId === '') return false;
-    const watcher = watch(this.#path, (_event, name) => this.#onChange(name));
+    const watcher = watch(this.#path, (event, name) => {
+      if (event === 'rename' && name !== null) this.#onName(name);
+      this.#onChange(name);
+    });
     watcher.on('error', () => {
       watcher.close();
       if (this.#folder === watcher) this.#folder = undefined;
@@ -55,6 +63,7 @@ export class PathWatch {
     const name = basename(this.#path);
     try {
       const watcher = watch(dirname(this.#path), (event, changed) => {
+        if (event === 'rename' && changed !== null && this.#folderId === '') this.#onName(changed);
         if (changed === null || changed === name) {
           if (event === 'rename') this.#stale = true;
           this.#onChange(null);

@@ -6,6 +6,7 @@ import type { Pod, PodStatus } from '../../machines/protocol/api-types.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
 import { isTerminalPhase } from '../../machines/status/phase.ts';
 import { STATUS_LISTS } from '../../machines/status/status-lists.ts';
+import { CURRENT } from '../../machines/protocol/behaviour.ts';
 import type { PodMemory } from '../../machines/protocol/memory.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
 import type {
@@ -53,14 +54,17 @@ export class Supervisor {
   /** Pods that were not looked at yet, with what they are to be told once they are: start comes first. */
   private readonly unseen = new Map<string, SupervisorOrder[]>();
   /**
-   * Pods whose worker died, and when it was replaced (ms since the epoch): what it did last may not be in the cache, so they
-   * are looked at anew.
+   * Pods whose worker died, and when it was replaced (ms since the epoch), or that come back and when they had ended: what
+   * was done last may not be in the cache, so they are looked at anew.
    */
   private readonly stale = new Map<string, number>();
 
   constructor(options: SupervisorOptions) {
     this.options = options;
-    this.snapshot = initialTransition(supervisorMachine, { shards: options.shards })[0] as AnyMachineSnapshot;
+    this.snapshot = initialTransition(supervisorMachine, {
+      shards: options.shards,
+      ...CURRENT,
+    })[0] as AnyMachineSnapshot;
     const place = () => ({ value: this.snapshot.value as unknown, context: this.context });
     this.journal = options.journal === undefined ? null : new SupervisorJournal(options.journal, place);
   }
@@ -92,9 +96,16 @@ export class Supervisor {
     // A look at a pod that has an actor changes nothing here; the shard journals it.
     const journal = message.type === 'seen' && this.tracks(message.observed.uid) ? null : this.journal;
     const n = journal?.message(message) ?? 0;
-    for (const order of this.step(n, message, journal)) {
+    const orders = this.step(n, message, journal);
+    for (const order of orders) {
       this.carryOut(order);
-      if (order.type === 'forget' && message.type === 'config') this.lookForRemains(order.uid);
+      if (order.type !== 'forget') continue;
+      const again = orders.some(({ type, uid }) => type === 'start' && uid === order.uid);
+      // It may have left what was dead of it. Its next life must know that, and the last look may be from before its end;
+      // when there is to be none after all, it has to go.
+      if (order.remains === true && again) this.stale.set(order.uid, message.at);
+      else if (order.remains === true) this.options.observe?.(order.uid);
+      else if (message.type === 'config') this.lookForRemains(order.uid);
     }
     journal?.flush();
     journal?.rotateIfFull();

@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { examineMachine, formatResults } from '../../actors/doctor/examine.ts';
 
 /** `actorlet doctor`: checks the machine, one line each with the cure; exit code 1 when a check failed. */
 export function doctorCommand(): Command {
@@ -14,6 +13,7 @@ export function doctorCommand(): Command {
     .option('--json', 'print the results as JSON')
     .action(
       async (options: { rootDir: string; containerRuntimeEndpoint?: string; ports: number[]; json?: boolean }) => {
+        const { examineMachine, formatResults } = await import('../../actors/doctor/examine.ts');
         const results = await examineMachine({
           rootDir: options.rootDir,
           endpoint: options.containerRuntimeEndpoint,

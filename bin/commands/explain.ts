@@ -1,9 +1,8 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { explainFromJournal } from '../../actors/explain/explain-from-journal.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { explainErrors } from '../../machines/errors/explain-errors.ts';
-import { explanationText } from '../../machines/explain/explanation-text.ts';
 
 /** What the command touches beside files; tests give their own. */
 export interface ExplainCommandEnvironment {
@@ -31,9 +30,13 @@ export function explainCommand(
     .option('--at <time>', 'the moment to explain, e.g. 2026-01-31T12:00:00Z, or ms since the epoch (default: now)')
     .option('--json', 'as JSON; times in ms since the epoch')
     .action(async (pod: string, flags: ExplainFlags) => {
+      const own = join(flags.rootDir, 'journal');
+      if (flags.journal === undefined && !existsSync(own)) throw new ActorletError(explainErrors.noAgent, { dir: own });
+      const { explainFromJournal } = await import('../../actors/explain/explain-from-journal.ts');
+      const { explanationText } = await import('../../machines/explain/explanation-text.ts');
       const explanation = await explainFromJournal({
         pod,
-        journals: flags.journal ?? [join(flags.rootDir, 'journal')],
+        journals: flags.journal ?? [own],
         ...(flags.at !== undefined && { at: timeOf(flags.at) }),
         now: environment.now(),
       });

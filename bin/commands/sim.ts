@@ -1,6 +1,4 @@
 import { Command } from 'commander';
-import { checkScript, readScript } from '../../cri/sim/read-script.ts';
-import { startPlannedRuntime } from '../../cri/sim/simulated-runtime.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { simErrors } from '../../machines/errors/sim-errors.ts';
 
@@ -23,6 +21,9 @@ export function simCommand(): Command {
 }
 
 async function runSim({ socket, script, seed }: SimOptions): Promise<void> {
+  // Only now: the runtime with gRPC is most of what this command loads.
+  const { checkScript, readScript } = await import('../../cri/sim/read-script.ts');
+  const { startPlannedRuntime } = await import('../../cri/sim/simulated-runtime.ts');
   const plan = script === undefined ? checkScript({}) : readScript(script);
   const runtime = await startPlannedRuntime({ socket, plan, seed });
   const stopped = new Promise<void>((resolve) => {

@@ -60,7 +60,10 @@ export class SimulatedRuntime {
   readonly #server: SimServer;
   readonly #inProgress: CallsInProgress = new Set();
   #stopped = false;
-  #down = false;
+  /** The restart that is under way: until it listens again. */
+  #away: Promise<void> | null = null;
+  /** When it may come back (`performance.now()`). */
+  #awayUntil = 0;
   /** Ends the wait of a restart, when the runtime is stopped meanwhile. */
   #wake: () => void = () => {};
 
@@ -117,22 +120,41 @@ export class SimulatedRuntime {
 
   /**
    * The runtime goes away for `downMs` and comes back: calls in progress are lost and the socket is absent.
-   * Containers live on meanwhile unless `keepContainers` is false. Resolves when it listens again.
+   * Containers live on meanwhile unless `keepContainers` is false. Resolves when it listens again. One that is asked for
+   * while it is away keeps it away for as long as the later of the two says; so none of a script is lost on a busy machine.
    */
   async restart({
     downMs = 0,
     keepContainers = true,
   }: { downMs?: number; keepContainers?: boolean } = {}): Promise<void> {
-    if (this.#stopped || this.#down) return;
-    this.#down = true;
+    if (this.#stopped) return;
+    this.#awayUntil = Math.max(this.#awayUntil, performance.now() + downMs);
     this.#endCalls();
     if (!keepContainers) loseAllProcesses(this.#core);
-    await new Promise<void>((resolve) => {
+    this.#away ??= this.#comeBack().finally(() => (this.#away = null));
+    await this.#away;
+  }
+
+  /** Listens again when its time has come; not at all when it was stopped meanwhile. */
+  async #comeBack(): Promise<void> {
+    for (;;) {
+      // Once at least: whoever is away for no time is away for a turn of the loop.
+      do await this.#pause(Math.max(0, this.#awayUntil - performance.now()));
+      while (!this.#stopped && performance.now() < this.#awayUntil);
+      if (this.#stopped) return;
+      const until = this.#awayUntil;
+      await this.#server.open();
+      // It was to go away again, or was stopped, while it was on its way back.
+      if (!this.#stopped && until === this.#awayUntil) return;
+      this.#endCalls();
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
       this.#wake = resolve;
-      this.#core.timers.after(downMs, resolve);
+      this.#core.timers.after(ms, resolve);
     });
-    this.#down = false;
-    if (!this.#stopped) await this.#server.open();
   }
 
   /** Sets the answers to commands in matching containers; beats the script and what was set before. */

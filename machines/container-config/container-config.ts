@@ -5,11 +5,9 @@ import type { NodeSettings } from '../protocol/node-settings.ts';
 import { podHostname } from '../sandbox-config/pod-hostname.ts';
 import { expandCommand } from './command.ts';
 import { configError } from './config-error.ts';
-import type { ConfigError, Failed } from './config-error.ts';
+import type { ConfigError } from './config-error.ts';
 import { containerResources } from './container-resources.ts';
 import { containerEnv } from './env.ts';
-import type { EnvEntry } from '../protocol/cri-shapes.ts';
-import { envPlan } from './env-plan.ts';
 import { containerAnnotations, containerLabels } from './labels.ts';
 import { containerSecurity, runAsNonRootFault } from './security-context.ts';
 import { stopSignalNumber } from './stop-signal.ts';
@@ -45,7 +43,7 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfigRes
   // The kubelet needs the name for /etc/hosts and gives up here when it is invalid.
   const hostname = podHostname(pod, settings.clusterDomain);
   if ('error' in hostname) return configError(hostname.error);
-  const env = environment(pod, container, podIPs, settings);
+  const env = containerEnv(pod, container, podIPs, settings, input.volumePaths);
   if ('error' in env) return env;
   const mounts = containerMounts(pod, container, env.plan ? null : env.envs, podIPs, input, settings);
   if ('error' in mounts) return mounts;
@@ -72,16 +70,4 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfigRes
   };
   if (container.lifecycle?.stopSignal) config.stopSignal = stopSignalNumber(container.lifecycle.stopSignal);
   return env.plan ? { config, env: env.plan } : { config };
-}
-
-/** The environment, or on a node with an API server the plan by which the worker makes it. */
-function environment(
-  pod: Pod,
-  container: Container,
-  podIPs: readonly string[],
-  settings: NodeSettings,
-): { envs: EnvEntry[]; plan?: EnvPlan } | Failed {
-  if (settings.cluster !== true) return containerEnv(pod, container, podIPs, settings);
-  const planned = envPlan(pod, container, podIPs, settings);
-  return 'error' in planned ? planned : { envs: [], plan: planned.plan };
 }

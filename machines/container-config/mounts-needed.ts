@@ -7,7 +7,7 @@ import { subPathMounts } from './volume-mounts.ts';
 
 /**
  * The subPath mounts of a container for `host.PrepareContainer`, with `subPathExpr` expanded from its environment; or,
- * on a node with an API server, with the plan by which the worker makes that environment and expands them.
+ * where the worker makes that environment (from API objects or files), with the plan by which it does and expands them.
  * The error is the message of `CreateContainerConfigError`.
  */
 export function subPathsNeeded(
@@ -20,8 +20,9 @@ export function subPathsNeeded(
   const mounting: Container = container;
   if (!mounting.volumeMounts?.some((mount) => mount.subPath || mount.subPathExpr)) return { subPaths: [] };
   if (settings.cluster === true) return plannedSubPaths(pod, mounting, podIPs, settings, volumePaths);
-  const env = containerEnv(pod, mounting, podIPs, settings);
+  const env = containerEnv(pod, mounting, podIPs, settings, volumePaths);
   if ('error' in env) return { error: env.error.message };
+  if (env.plan) return plannedSubPaths(pod, mounting, podIPs, settings, volumePaths);
   const found = subPathMounts(pod, mounting, env.envs, volumePaths);
   return 'error' in found ? { error: found.error.message } : found;
 }
@@ -36,6 +37,6 @@ function plannedSubPaths(
   const found = subPathMounts(pod, container, null, volumePaths);
   if ('error' in found) return { error: found.error.message };
   if (!found.subPaths.some((sub) => sub.expand)) return found;
-  const env = envPlan(pod, container, podIPs, settings);
+  const env = envPlan(pod, container, podIPs, settings, volumePaths);
   return 'error' in env ? { error: env.error.message } : { ...found, env: env.plan };
 }

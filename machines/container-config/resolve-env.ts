@@ -1,6 +1,8 @@
 import type { EnvPlan, EnvStep } from '../protocol/effects.ts';
 import type { EnvEntry } from '../protocol/cri-shapes.ts';
+import type { EnvFileContent } from './env-file.ts';
 import { expand, expandFrom } from './expansion.ts';
+import { goQuote } from './go-json.ts';
 
 /** What of a configMap or secret becomes variables; the same shape as `ObjectContent` of actors/shard/ask.ts. */
 export interface EnvObject {
@@ -10,10 +12,18 @@ export interface EnvObject {
   binaryData: Readonly<Record<string, string>>;
 }
 
+/** An env file that a path led to. */
+export interface EnvFile extends EnvFileContent {
+  /** Where it is on the node, links followed. */
+  path: string;
+}
+
 /** What was fetched for a plan. */
 export interface EnvValues {
-  /** By {@link objectKey}; null = the API server has none. */
-  objects: ReadonlyMap<string, EnvObject | null>;
+  /** By {@link objectKey}; null = the API server has none, an Error = it could not be asked. */
+  objects: ReadonlyMap<string, EnvObject | Error | null>;
+  /** By {@link fileKey}; an Error = the path leads nowhere that can be named. */
+  files: ReadonlyMap<string, EnvFile | Error>;
   /** Variables of the services that the pod sees. */
   serviceEnvs: readonly EnvEntry[];
 }
@@ -30,12 +40,35 @@ export interface EnvFault {
   fault: { code: 'CreateContainerConfigError' | 'Internal'; message: string };
 }
 
+type FileStep = Extract<EnvStep, { step: 'file' }>;
+
+/** All that kubelet tells of a file that it cannot read; the reason is in the log. */
+const UNREADABLE = "couldn't parse env file";
+
 /** What gRPC says of a string that is no UTF-8. */
 const NOT_UTF8 = 'grpc: error while marshaling: string field contains invalid UTF-8';
 
 /** Name of an object in {@link EnvValues.objects}. */
 export function objectKey({ kind, object }: { kind: 'configMap' | 'secret'; object: string }): string {
   return `${kind}/${object}`;
+}
+
+/** Name of a file in {@link EnvValues.files}. */
+export function fileKey({ volumePath, path }: Pick<FileStep, 'volumePath' | 'path'>): string {
+  return `${volumePath}\0${path}`;
+}
+
+/** The files that a plan names, each once with all keys that are wanted of it, by {@link fileKey}. */
+export function filesOf(plan: EnvPlan): Map<string, { volumePath: string; path: string; keys: string[] }> {
+  const found = new Map<string, { volumePath: string; path: string; keys: string[] }>();
+  for (const step of plan.steps) {
+    if (step.step !== 'file') continue;
+    const { volumePath, path } = step;
+    const file = found.get(fileKey(step)) ?? { volumePath, path, keys: [] };
+    file.keys.push(step.key);
+    found.set(fileKey(step), file);
+  }
+  return found;
 }
 
 /** The objects that a plan names, each once, by {@link objectKey}. */
@@ -89,8 +122,10 @@ export function resolveEnv(plan: EnvPlan, values: EnvValues): ResolvedEnv | EnvF
         return own.get(name) ?? services.get(name) ?? `$(${name})`;
       });
       set(step.name, value, isBinary);
-    } else {
+    } else if (step.step === 'file') return takeFile(step);
+    else {
       const content = values.objects.get(objectKey(step)) ?? null;
+      if (content instanceof Error) return content.message;
       if (content === null) return step.optional ? undefined : `${step.kind.toLowerCase()} "${step.object}" not found`;
       const texts = content.data;
       // A configMap's binaryData is for volumes only.
@@ -105,6 +140,19 @@ export function resolveEnv(plan: EnvPlan, values: EnvValues): ResolvedEnv | EnvF
         return `couldn't find key ${step.key} in ${kind} ${plan.namespace}/${step.object}`;
       }
     }
+    return undefined;
+  }
+
+  /** An empty value is none; a file that cannot be read fails an optional variable, too. */
+  function takeFile(step: FileStep): string | undefined {
+    const file = values.files.get(fileKey(step));
+    if (file === undefined || file instanceof Error) return file?.message ?? UNREADABLE;
+    const value = file.values.get(step.key);
+    if (value === undefined && file.fault !== undefined) return UNREADABLE;
+    if (value === null) set(step.name, '', true);
+    else if (value) set(step.name, value);
+    else if (!step.optional)
+      return `environment variable key ${goQuote(step.key)} not found in file ${goQuote(file.path)}`;
     return undefined;
   }
 }

@@ -61,6 +61,8 @@ export interface ContainerContext {
   postStartDone: string;
   /** Id of the container whose preStop hook has ended. */
   preStopDone: string;
+  /** Key of the preStop hook that is not waited for any more: its container has ended, or its grace period is over. */
+  lateHook?: string;
 }
 
 /** What of the pod a container machine may look at while it handles an event. */
@@ -77,13 +79,24 @@ export interface ContainerWorld {
   /** Null until the volumes are set up and the images of the container's image volumes are there. */
   volumePaths: Record<string, string> | null;
   imageVolumes?: Record<string, CriImageSpec>;
+  /** The container before this one whose start, with its postStart hook, is not over. */
+  awaitedStart?: string;
   /** Newest container under this name as observed. */
   observed: ObservedContainer | null;
   /** Restart count for a container made now. */
   nextAttempt: number;
+  /**
+   * The newest container was stopped so that it starts again: when the one before it had ended, null when there was none.
+   * Absent otherwise.
+   */
+  endedBefore?: number | null;
+  /** Id of a container that an earlier agent made of this definition and that still is to be started, '' when there is none. */
+  madeBefore: string;
   runtimeHandler: string;
   /** Container id of `targetContainerName` of an ephemeral container, if any. */
   targetId: string;
+  /** Name of that container when none was made yet. */
+  missingTarget?: string;
 }
 
 /** Events of a container machine; all come from the pod machine that hosts it. */

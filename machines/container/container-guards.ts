@@ -10,6 +10,10 @@ export function backOffUntil(context: ContainerContext, { world }: ContainerEven
   if (context.backOff === null || context.backOff.hash !== world.hash) return null;
   const last = world.observed;
   if (last === null || last.state !== 'exited') return null;
+  // Stopped to start again: only an earlier end may hold it back, and then its own counts as well (the next pass of kubelet).
+  const { endedBefore } = world;
+  if (endedBefore === null) return null;
+  if (endedBefore !== undefined && waitsUntil(context.backOff, endedBefore, world.at) === null) return null;
   return waitsUntil(context.backOff, last.finishedAt, world.at);
 }
 
@@ -54,8 +58,27 @@ export function waitsForConfig({ waiting }: ContainerContext): boolean {
 }
 
 /** Sandbox, its configuration and the volumes are there. */
-export function podReady({ world }: ContainerEvent): boolean {
+export function podReady(_context: ContainerContext, { world }: ContainerEvent): boolean {
   return world.sandboxId !== '' && world.sandboxConfig !== null && world.volumePaths !== null;
+}
+
+/** The same, and no container before this one is still being started. */
+export function mayBeMade(context: ContainerContext, event: ContainerEvent): boolean {
+  return event.world.awaitedStart === undefined && podReady(context, event);
+}
+
+/** Prepared, and an earlier agent has made the container already: it need only be started. */
+export function wasMadeBefore(context: ContainerContext, event: ContainerEvent): boolean {
+  return ownOutcome(context, event) && podReady(context, event) && event.world.madeBefore !== '';
+}
+
+/** containerd's and CRI-O's words for a container that is being started, runs or has ended already, by somebody else's call. */
+const NOT_TO_BE_STARTED = /container (\S+ )?is (already in starting|in \w+|not in created) state/;
+
+/** StartContainer was refused, because an earlier agent's call is still under way, or was carried out after the last look. */
+export function startedByAnother(context: ContainerContext, event: ContainerEvent): boolean {
+  if (event.type !== 'failed' || !ownOutcome(context, event)) return false;
+  return behaves(event.world.settings, 'createdAreStarted') && NOT_TO_BE_STARTED.test(event.outcome.error.message);
 }
 
 export function hasPostStart(context: ContainerContext, event: ContainerEvent): boolean {
@@ -129,6 +152,11 @@ export function startIsAwaited({ world }: ContainerEvent): boolean {
 export function mustWaitTurn(context: ContainerContext, event: ContainerEvent): boolean {
   if (event.type === 'kill') return event.order.waitTurn;
   return ownOutcome(context, event) && (context.kill?.waitTurn ?? false);
+}
+
+/** The outcome is that of a preStop hook that is not waited for any more. */
+export function ofLateHook({ lateHook = '' }: ContainerContext, event: ContainerEvent): boolean {
+  return (event.type === 'done' || event.type === 'failed') && lateHook !== '' && event.outcome.key === lateHook;
 }
 
 /** The preStop pause ended before the grace period did, and others stop first. */

@@ -23,7 +23,9 @@ const machine = setup({
     imagePresent: ({ context, event }) => guards.imagePresent(context, event),
     pullNever: ({ context, event }) => guards.pullNever(context, event),
     own: ({ context, event }) => guards.ownOutcome(context, event),
-    podReady: ({ event }) => guards.podReady(event),
+    mayBeMade: ({ context, event }) => guards.mayBeMade(context, event),
+    wasMadeBefore: ({ context, event }) => guards.wasMadeBefore(context, event),
+    startedByAnother: ({ context, event }) => guards.startedByAnother(context, event),
     configLacking: ({ context, event }) => guards.configLacking(context, event),
     waitsForConfig: ({ context }) => guards.waitsForConfig(context),
     hasPostStart: ({ context, event }) => guards.hasPostStart(context, event),
@@ -43,6 +45,7 @@ const machine = setup({
     startedThenPreStop: ({ context, event }) => guards.startedThenPreStop(context, event),
     startIsAwaited: ({ event }) => guards.startIsAwaited(event),
     mustWaitTurn: ({ context, event }) => guards.mustWaitTurn(context, event),
+    lateHook: ({ context, event }) => guards.ofLateHook(context, event),
     stopFailed: ({ context, event }) => guards.stopFailed(context, event),
   },
 });
@@ -73,6 +76,12 @@ const kill = [
 
 /** The definition changed before a container was made of it: what held the old one back (a bad image, a delay) no longer counts. */
 const anew = { changed: { target: '#container.waiting', actions: act(backing.startAnew) } } as const;
+
+/** A preStop hook that is not waited for any more has ended. */
+const late = {
+  done: { guard: 'lateHook', actions: act(stopping.lateHookOver) },
+  failed: { guard: 'lateHook', actions: act(stopping.lateHookOver) },
+} as const;
 
 const failToStart = (reason: string) => [
   { guard: 'own' as const, target: '#container.retrying', actions: act(starting.failed(reason)) },
@@ -151,10 +160,11 @@ export const containerMachine = machine.createMachine({
           },
         },
         awaitingPod: {
-          description: 'The image is there; the sandbox or the volumes are not yet.',
+          description:
+            'The image is there; the sandbox or the volumes are not yet, or a container before it is still being started.',
           on: {
             ...anew,
-            proceed: { guard: 'podReady', target: 'preparing' },
+            proceed: { guard: 'mayBeMade', target: 'preparing' },
           },
         },
         preparing: {
@@ -164,8 +174,9 @@ export const containerMachine = machine.createMachine({
           on: {
             ...anew,
             done: [
+              { guard: 'wasMadeBefore', target: 'started', actions: act(starting.takenUp) },
               {
-                guard: ({ context, event }) => guards.ownOutcome(context, event) && guards.podReady(event),
+                guard: ({ context, event }) => guards.ownOutcome(context, event) && guards.podReady(context, event),
                 target: 'creating',
                 actions: act(starting.prepared),
               },
@@ -199,7 +210,10 @@ export const containerMachine = machine.createMachine({
               { guard: 'hasPostStart', target: 'postStart', actions: act(starting.startDone) },
               { guard: 'own', target: '#container.running', actions: act(starting.startDoneNoHook) },
             ],
-            failed: { guard: 'own', target: '#container.retrying', actions: act(starting.startFailed) },
+            failed: [
+              { guard: 'startedByAnother', target: '#container.retrying', actions: act(starting.leftToAnother) },
+              { guard: 'own', target: '#container.retrying', actions: act(starting.startFailed) },
+            ],
             kill: [
               {
                 guard: 'startIsAwaited',
@@ -260,6 +274,7 @@ export const containerMachine = machine.createMachine({
       initial: 'killing',
       on: {
         observed: { guard: 'seenEnded', target: '#container.exited', actions: act(stopping.ended) },
+        ...late,
       },
       states: {
         awaitingStart: {
@@ -293,10 +308,11 @@ export const containerMachine = machine.createMachine({
               {
                 guard: ({ context, event }) => guards.sleepEndsEarly(context, event),
                 target: 'waitingTurn',
-                actions: act(stopping.preStopDone),
+                actions: act(stopping.preStopTimeOver),
               },
-              { target: 'killing', actions: act(stopping.preStopDone) },
+              { target: 'killing', actions: act(stopping.preStopTimeOver) },
             ],
+            observed: { guard: 'seenEnded', target: '#container.exited', actions: act(stopping.endedInHook) },
             kill: { actions: act(stopping.graceShortened) },
           },
         },
@@ -330,6 +346,7 @@ export const containerMachine = machine.createMachine({
       on: {
         start: [...start],
         observed: { guard: 'seenRunning', target: 'running', actions: act(starting.adopted) },
+        ...late,
       },
     },
   },

@@ -11,10 +11,9 @@ export function begun(context: ContainerContext, { world }: ContainerEvent): Out
   const last = world.observed;
   const entry = context.backOff?.hash === world.hash ? context.backOff : null;
   const max = world.settings.maxContainerRestartPeriodMs;
-  const backOff =
-    last?.state === 'exited'
-      ? { ...nextBackOff(entry, last.finishedAt, world.at, max), hash: world.hash }
-      : context.backOff;
+  const ended = last?.state === 'exited' ? last.finishedAt : null;
+  const since = world.endedBefore === undefined ? ended : world.endedBefore;
+  const backOff = since === null ? context.backOff : { ...nextBackOff(entry, since, world.at, max), hash: world.hash };
   const waiting = context.waiting?.reason === 'CrashLoopBackOff' ? null : context.waiting;
   return { patch: { attempt: world.nextAttempt, backOff, kill: null, image: null, waiting, op: '', deadline: null } };
 }
@@ -65,6 +64,25 @@ export function created(context: ContainerContext, event: ContainerEvent): Out {
   return {
     patch: { id: outcome.result.containerId, op: '' },
     effects: [containerEvent(context, 'Normal', 'Created', 'Container created')],
+  };
+}
+
+/** An earlier agent has made it: it is started as it is. */
+export function takenUp(_context: ContainerContext, { world }: ContainerEvent): Out {
+  return { patch: { id: world.madeBefore, attempt: world.observed?.restartCount ?? 0, op: '' } };
+}
+
+/** Pause before a container that another call starts is asked for again, ms. */
+const ANOTHER_MS = 1_000;
+
+/**
+ * Another call starts it, or has started it: what became of it is looked at, and what is seen then counts. It is not this
+ * agent's, so that one which that other call leaves behind is made anew with its number.
+ */
+export function leftToAnother(context: ContainerContext, { world }: ContainerEvent): Out {
+  return {
+    patch: { id: '', op: '', deadline: world.at + ANOTHER_MS },
+    effects: [{ type: 'cri.ContainerStatus', key: `inspect/${context.id}`, params: { containerId: context.id } }],
   };
 }
 

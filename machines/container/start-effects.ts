@@ -1,5 +1,8 @@
+import { configError } from '../container-config/config-error.ts';
 import { containerConfig } from '../container-config/container-config.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import type { ContainerConfig } from '../protocol/cri-shapes.ts';
+import { wantsFreshPull } from '../images/pull-policy.ts';
 import type { Effect } from '../protocol/effects.ts';
 import { hostsFile } from '../container-config/hosts-file.ts';
 import { subPathsNeeded } from '../container-config/mounts-needed.ts';
@@ -37,6 +40,7 @@ export function imagePullEffect(context: ContainerContext, world: ContainerWorld
       namespace: world.pod.metadata?.namespace ?? 'default',
       pullSecrets: (world.pod.spec?.imagePullSecrets ?? []).map((s) => s.name ?? ''),
       sandboxConfig: world.sandboxConfig,
+      ...(wantsFreshPull(world.container.imagePullPolicy, world.settings) && { fresh: true }),
     },
   };
 }
@@ -83,7 +87,10 @@ export function prepareEffect(
   };
 }
 
-/** `cri.CreateContainer`, or why the configuration cannot be made (reason and message of `state.waiting`). */
+/**
+ * `cri.CreateContainer`, or why the configuration cannot be made (reason and message of `state.waiting`). An ephemeral container
+ * joins the process namespace of its target, so it is not made before that (kubelet `getTargetID`).
+ */
 export function createEffect(
   context: ContainerContext,
   world: ContainerWorld,
@@ -91,6 +98,8 @@ export function createEffect(
   if (context.image === null || world.sandboxConfig === null) {
     return { error: { reason: 'CreateContainerError', message: 'the image or the sandbox is not ready' } };
   }
+  if (world.missingTarget !== undefined && behaves(world.settings, 'failedStartsAsKubelets'))
+    return configError(`unable to find target container ${world.missingTarget}`);
   const made = containerConfig({
     pod: world.pod,
     container: world.container,

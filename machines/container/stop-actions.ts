@@ -1,6 +1,7 @@
 import { graceEnd } from '../grace-end.ts';
 import type { Decision } from '../machine-step/act.ts';
-import type { ContainerContext, ContainerEvent } from './container-context.ts';
+import { behaves } from '../protocol/behaviour.ts';
+import type { ContainerContext, ContainerEvent, ContainerWorld, KillOrder } from './container-context.ts';
 import { containerEvent } from './container-events.ts';
 import { fallbackEvents, hookAction, hookOverHttp } from './hook-effect.ts';
 import { ask } from './asking.ts';
@@ -52,12 +53,21 @@ function endOfGrace(context: ContainerContext): number {
   return context.kill === null ? 0 : graceEnd(context.kill);
 }
 
+/**
+ * Seconds that the hook's call may take, 0 = no limit. What has used up the grace period goes on beside the SIGTERM until its
+ * container ends (kubelet passes no timeout to ExecSync, and waits for the hook as long as the grace period).
+ */
+function hookTimeout({ settings, container }: ContainerWorld, left: number): number {
+  if (!behaves(settings, 'hooksGoOnToTheEnd')) return left;
+  return container.lifecycle?.preStop?.exec === undefined ? left + MINIMUM_GRACE_SECONDS : 0;
+}
+
 /** Runs the preStop hook within the grace period. */
 export function askPreStop(context: ContainerContext, { world }: ContainerEvent): Out {
   const handler = world.container.lifecycle?.preStop;
-  const grace = context.kill?.graceSeconds ?? 0;
+  const timeout = hookTimeout(world, context.kill?.graceSeconds ?? 0);
   if (handler === undefined) return { patch: { op: '', deadline: world.at } };
-  const hook = hookAction(handler, world.container, context.id, world.podIPs[0] ?? '', nextKey(context), grace);
+  const hook = hookAction(handler, world.container, context.id, world.podIPs[0] ?? '', nextKey(context), timeout);
   const ends = endOfGrace(context);
   if ('effect' in hook) {
     const asked = ask(context, hook.effect);
@@ -74,7 +84,7 @@ export function askPreStop(context: ContainerContext, { world }: ContainerEvent)
 export function askPreStopOverHttp(context: ContainerContext, { world }: ContainerEvent): Out {
   const handler = world.container.lifecycle?.preStop;
   const ends = endOfGrace(context);
-  const left = Math.max(1, Math.ceil((ends - world.at) / 1000));
+  const left = hookTimeout(world, Math.max(1, Math.ceil((ends - world.at) / 1000)));
   const effect =
     handler === undefined
       ? null
@@ -84,18 +94,21 @@ export function askPreStopOverHttp(context: ContainerContext, { world }: Contain
   return { ...asked, patch: { ...asked.patch, deadline: ends } };
 }
 
+/** The hook says that it failed. */
+function hookFailed(event: ContainerEvent): boolean {
+  if (event.type === 'failed') return true;
+  return event.type === 'done' && event.outcome.effect === 'cri.ExecSync' && event.outcome.result.exitCode !== 0;
+}
+
 export function preStopDone(context: ContainerContext, event: ContainerEvent): Out {
-  if (event.type === 'done' && event.outcome.effect === 'cri.ExecSync' && event.outcome.result.exitCode !== 0) {
-    return preStopFailed(context);
-  }
+  if (hookFailed(event)) return preStopFailed(context);
+  return { patch: { op: '', deadline: null, preStopDone: context.id }, effects: fallbackOf(event) };
+}
+
+function fallbackOf(event: ContainerEvent) {
+  if (event.type !== 'done') return [];
   const { container, podIPs } = event.world;
-  return {
-    patch: { op: '', deadline: null, preStopDone: context.id },
-    effects:
-      event.type === 'done'
-        ? fallbackEvents(event.outcome, container.lifecycle?.preStop, container, podIPs[0] ?? '')
-        : [],
-  };
+  return fallbackEvents(event.outcome, container.lifecycle?.preStop, container, podIPs[0] ?? '');
 }
 
 export function preStopFailed(context: ContainerContext): Out {
@@ -105,15 +118,52 @@ export function preStopFailed(context: ContainerContext): Out {
   };
 }
 
-export function awaitTurn(context: ContainerContext): Out {
-  return { patch: { op: '', deadline: endOfGrace(context) } };
+/** The hook is not waited for any more; what becomes of it is still told. */
+function hookLeft({ op }: ContainerContext, { world }: ContainerEvent): Partial<ContainerContext> {
+  return op !== '' && behaves(world.settings, 'hooksGoOnToTheEnd') ? { lateHook: op } : {};
+}
+
+/** A pause of the hook is over, or the grace period is. */
+export function preStopTimeOver(context: ContainerContext, event: ContainerEvent): Out {
+  return { patch: { ...hookLeft(context, event), op: '', deadline: null, preStopDone: context.id } };
+}
+
+/** The container has ended while its hook ran. */
+export function endedInHook(context: ContainerContext, event: ContainerEvent): Out {
+  return { patch: { ...ended(context, event).patch, ...hookLeft(context, event) } };
+}
+
+/** A hook that was left has ended: mostly because its container has, and then badly (kubelet tells that whenever it comes). */
+export function lateHookOver(context: ContainerContext, event: ContainerEvent): Out {
+  const failed = hookFailed(event);
+  return {
+    patch: { lateHook: '' },
+    effects: failed ? (preStopFailed(context).effects ?? []) : fallbackOf(event),
+  };
+}
+
+/**
+ * Waits for its turn, for what the hook has left of the grace period. Kubelet counts whole seconds of the hook, and the wait
+ * begins when the hook has ended.
+ */
+export function awaitTurn(context: ContainerContext, { world }: ContainerEvent): Out {
+  const { kill } = context;
+  if (kill === null || !behaves(world.settings, 'hooksGoOnToTheEnd'))
+    return { patch: { op: '', deadline: endOfGrace(context) } };
+  const left = { ...kill, since: world.at, graceSeconds: secondsLeft(kill, world.at) };
+  return { patch: { op: '', kill: left, deadline: graceEnd(left) } };
+}
+
+/** What is left of an order's grace period, after whole seconds (kubelet counts no parts of them). */
+function secondsLeft({ since, graceSeconds }: KillOrder, at: number): number {
+  return Math.max(0, graceSeconds - Math.floor((at - since) / 1000));
 }
 
 /** StopContainer with what is left of the grace period, at least two seconds. */
 export function askStop(context: ContainerContext, { world }: ContainerEvent): Out {
-  const kill = context.kill;
-  const used = kill === null ? 0 : Math.floor((world.at - kill.since) / 1000);
-  const timeoutSeconds = Math.max(MINIMUM_GRACE_SECONDS, Math.ceil((kill?.graceSeconds ?? 0) - used));
+  const { kill } = context;
+  const left = kill === null ? 0 : secondsLeft(kill, world.at);
+  const timeoutSeconds = Math.max(MINIMUM_GRACE_SECONDS, Math.ceil(left));
   return ask(context, {
     type: 'cri.StopContainer',
     key: nextKey(context),

@@ -49,6 +49,11 @@ export const configErrors = defineErrors('CFG', {
     'unexpected argument {argument}: the daemon takes flags only.{suggestion}',
     'Write a boolean as --flag=false, not --flag false; see --help for the subcommands.',
   ],
+  unknownCommand: [
+    25,
+    'There is no command {command}.{suggestion}',
+    'The commands are {commands}; without one, actorlet takes flags and runs the agent. actorlet --help lists all.',
+  ],
   badNodeLabel: [24, "flag --node-labels: label '{label}': {reason}.", 'Correct or remove the label.'],
   notRoot: [
     30,

@@ -14,4 +14,9 @@ export const explainErrors = defineErrors('EXP', {
     'The pod {pod} is in the journal {journal}, but not yet at {time}.',
     'Give a later time, or earlier segments of the journal.',
   ],
+  noAgent: [
+    5,
+    'There is no journal in {dir}: no agent with this --root-dir has run here, or it ran with --no-journal.',
+    "Start actorlet, or name the agent's folder with --root-dir, or a journal's files with --journal.",
+  ],
 });

@@ -52,4 +52,9 @@ export const journalErrors = defineErrors('JRN', {
     '{flag} {value} is neither a message number nor a time.',
     'Give a number, a time like 2026-01-31T12:00:00Z, or milliseconds since the epoch.',
   ],
+  nothingThere: [
+    11,
+    'There is no recorded message in {files}.',
+    "Name a journal folder or its .jsonl or .jsonl.gz files; a running agent's is the folder journal below its --root-dir.",
+  ],
 });

@@ -10,7 +10,7 @@ export const serverErrors = defineErrors('SRV', {
   noAgent: [
     2,
     'No agent answers at {url}: {reason}.',
-    'Start actorlet with --read-only-port, or name its address with --server http://ADDRESS:PORT.',
+    'Start actorlet with --read-only-port=10255, or name its address with --server http://ADDRESS:PORT.',
   ],
   notAnAgent: [
     3,

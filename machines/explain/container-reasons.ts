@@ -2,7 +2,9 @@ import { graceEnd } from '../grace-end.ts';
 import type { Container } from '../protocol/api-types.ts';
 import type { KillReason } from '../container/container-context.ts';
 import { newestOf } from '../pod/observation.ts';
+import { containerPullWords, pullOfContainer } from '../pod/pull-turns.ts';
 import { shouldRestart, specContainer } from '../pod/spec.ts';
+import { awaitedStart } from '../pod/start-turn.ts';
 import type { Cause, CauseKind } from './explanation.ts';
 import { containerState, endText, failedText, failureOf, machineSince, waitingText } from './view.ts';
 import type { Reason, View } from './view.ts';
@@ -63,8 +65,13 @@ export const CONTAINER_REASONS: Readonly<Record<string, Explainer>> = {
       'image.Status',
       'asking for the image',
     ),
-  'starting.pullingImage': (view, name) =>
-    tried(view, name, 'image', `${name}: image ${imageOf(view, name)} is being pulled`, 'image.Pull', 'PullImage'),
+  'starting.pullingImage': (view, name) => {
+    const reason = tried(view, name, 'image', containerPullWords(view.context, name), 'image.Pull', 'PullImage');
+    const told = pullOfContainer(view.context, name);
+    const [first, ...more] = reason.causes;
+    if (first === undefined || told === undefined) return reason;
+    return { causes: [{ ...first, at: told.begunAt || told.since }, ...more] };
+  },
   'starting.imageBackOff': (view, name) => {
     const { context } = placeOf(view, name);
     const failure = failureOf(view, `container/${name}/image.Pull`);
@@ -87,11 +94,14 @@ export const CONTAINER_REASONS: Readonly<Record<string, Explainer>> = {
     };
   },
   'starting.awaitingPod': (view, name) => {
-    const { tasks } = view.context;
+    const { tasks, pod } = view.context;
+    const found = specContainer(pod, name);
+    const awaited = found === null ? undefined : awaitedStart(view.context, found);
     const missing = [
       ...(tasks['sandbox.run']?.state === 'done' ? [] : ['the sandbox']),
       ...(tasks['volumes']?.state === 'done' ? [] : ['the volumes']),
     ];
+    if (missing.length === 0 && awaited !== undefined) return afterHook(view, name, awaited);
     const what = missing.length === 0 ? 'the pod' : missing.join(' and ');
     return one(view, name, 'container', `${name}: its image is there; it waits for ${what}`);
   },
@@ -198,6 +208,12 @@ const KILLS: Readonly<Record<Exclude<KillReason, 'podTermination'>, string>> = {
   sandboxChanged: 'the sandbox changed: it ends with the old one',
 };
 
+/** What befalls a container at the end of its grace period when it has not got its SIGTERM yet. */
+const AT_GRACE_END: Readonly<Record<string, string>> = {
+  'stopping.preStop': 'gets its SIGTERM, and two seconds for it, though its hook has not ended',
+  'stopping.waitingTurn': 'gets its SIGTERM, and two seconds for it, though its turn has not come',
+};
+
 /** Why the container is as it is; a state without an entry is told by its name. */
 export function containerReason(view: View, name: string): Reason {
   const state = containerState(view, name);
@@ -223,7 +239,20 @@ function stopping(view: View, name: string, kind: CauseKind, text: string): Reas
       },
     );
   }
-  return { causes, next: { at: ends, what: `${name} is killed (SIGKILL) if it still runs` } };
+  return {
+    causes,
+    next: {
+      at: ends,
+      what: `${name} ${AT_GRACE_END[containerState(view, name)] ?? 'is killed (SIGKILL) if it still runs'}`,
+    },
+  };
+}
+
+/** It waits for a container before it, and for the same reason as that one. */
+function afterHook(view: View, name: string, awaited: string): Reason {
+  const reason = containerReason(view, awaited);
+  const text = `${name}: its image is there; it waits until ${awaited}, which comes before it, has started and its postStart hook has ended`;
+  return { ...reason, causes: [{ at: since(view, name), text, kind: 'hook' }, ...reason.causes] };
 }
 
 function tried(view: View, name: string, kind: CauseKind, text: string, effect: string, what: string): Reason {

@@ -1,5 +1,7 @@
 import { graceEnd } from '../grace-end.ts';
 import type { PodFocus } from '../pod/pod-context.ts';
+import { lackingImage } from '../pod/image-volumes.ts';
+import { pullOfVolume, volumePullWords } from '../pod/pull-turns.ts';
 import { readyOf, startedOf } from '../pod/readiness.ts';
 import { containerReason } from './container-reasons.ts';
 import type { Cause } from './explanation.ts';
@@ -61,7 +63,8 @@ export const POD_REASONS: Readonly<Record<PodFocus, Explainer>> = {
     )[0];
     return address ?? taskReason(view, 'sandbox.run', 'making the sandbox (RunPodSandbox)', 'sandbox') ?? looking(view);
   },
-  'syncing.pullingImage': (view) => ofContainers(view, (state) => state === 'starting.pullingImage') ?? looking(view),
+  'syncing.pullingImage': (view) =>
+    ofImageVolume(view) ?? ofContainers(view, (state) => state === 'starting.pullingImage') ?? looking(view),
   'syncing.imageBackOff': (view) => ofContainers(view, (state) => state === 'starting.imageBackOff') ?? looking(view),
   'syncing.initializing': (view) => {
     const busy = ofContainers(
@@ -257,6 +260,22 @@ function strangers(view: View): Reason | undefined {
   return tasksNamed(view, 'container.stop/').flatMap(
     (name) => taskReason(view, name, 'stopping a container that its spec does not name', 'container') ?? [],
   )[0];
+}
+
+/** A container lacks nothing but the image of a volume: in the words of the pod's own `why`. */
+function ofImageVolume(view: View): Reason | undefined {
+  const { context, history } = view;
+  const lacking = lackingImage(context);
+  if (lacking === null) return undefined;
+  const { container, volume } = lacking;
+  const told = pullOfVolume(context, volume);
+  const begun = history.tasks[`imagePull/${volume}`] ?? history.state.at;
+  const at = told === undefined ? begun : told.begunAt || told.since;
+  const causes: Cause[] = [{ at, text: volumePullWords(context, container, volume), kind: 'image' }];
+  const failure = failureOf(view, `task/imagePull/${volume}`);
+  if (failure !== undefined)
+    causes.push({ at: failure.lastAt, text: failedText(view, 'before, PullImage', failure), kind: 'image' });
+  return { causes };
 }
 
 function ofContainers(

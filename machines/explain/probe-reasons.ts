@@ -39,6 +39,8 @@ export const PROBE_REASONS: Readonly<Record<string, Explainer>> = {
         text: `${label} succeeded ${times(place.run)}; ${probe.successThreshold ?? 1} in a row are needed`,
         kind: 'probe',
       });
+    else if (place?.outcome === 'unknown' && failedEarly(of) !== undefined)
+      causes.push({ at: since(of), text: view.mask(`${label} ${failedEarly(of) ?? ''}`), kind: 'probe' });
     else if (place?.outcome === 'unknown')
       causes.push({ at: since(of), text: `${label} has not run yet${delay(probe)}`, kind: 'probe' });
     else
@@ -92,6 +94,15 @@ function ofThisContainer({ view, key }: ProbeView): Failure | undefined {
   const place = view.context.probes[key]?.context;
   if (failure === undefined || place?.outcome !== 'failure' || place.run === 0) return undefined;
   return { ...failure, count: place.run };
+}
+
+/** The first run of this container's failed, before failures count. */
+function failedEarly({ view, key, probe }: ProbeView): string | undefined {
+  const failure = failureOf(view, `probe/${key}`);
+  const from = view.context.probes[key]?.context.countsFrom;
+  const isOfFirstRun = (at: number, end: number) => at >= end - (probe.periodSeconds ?? 10) * 1000;
+  if (failure === undefined || typeof from !== 'number' || !isOfFirstRun(failure.lastAt, from)) return undefined;
+  return `${failed({ ...failure, count: 1 })}, which is too early to count`;
 }
 
 function since({ view, key }: ProbeView): number {

@@ -1,3 +1,6 @@
+import { behaves } from '../protocol/behaviour.ts';
+import type { NodeSettings } from '../protocol/node-settings.ts';
+
 /** `imagePullCredentialsVerificationPolicy` with its `preloadedImagesVerificationAllowlist` (KEP-2535). */
 export interface VerificationPolicy {
   policy: 'NeverVerify' | 'NeverVerifyPreloadedImages' | 'NeverVerifyAllowlistedImages' | 'AlwaysVerify';
@@ -22,4 +25,12 @@ export function mustVerify({ policy, allowlist }: VerificationPolicy, image: str
     case 'AlwaysVerify':
       return true;
   }
+}
+
+/**
+ * Must a pull begin after it was asked for? `imagePullPolicy: Always` asks the registry what the tag means now, and whether the
+ * pod may still have it; any other policy is content with what another pull brings.
+ */
+export function wantsFreshPull(policy: string | undefined, settings: Pick<NodeSettings, 'behaviour'>): boolean {
+  return policy === 'Always' && behaves(settings, 'pullsAreShared');
 }

@@ -69,10 +69,11 @@ function* fileKey(field: string, ref: NonNullable<ValueFrom['fileKeyRef']>, spec
   else yield* named(`${field}.key`, ref.key, envName);
   if (!ref.path) yield required(`${field}.path`);
   else yield* noBacksteps(`${field}.path`, ref.path);
-  if (!ref.volumeName) return void (yield required(`${field}.volumeName`));
-  yield* named(`${field}.volumeName`, ref.volumeName, dnsLabel);
+  // An empty name is told twice: it is needed, and no volume has it.
+  if (!ref.volumeName) yield required(`${field}.volumeName`);
+  else yield* named(`${field}.volumeName`, ref.volumeName, dnsLabel);
   const volume = spec.volumes?.find((candidate) => candidate.name === ref.volumeName);
-  if (!volume) yield notFound(`${field}.volumeName`, ref.volumeName);
+  if (!volume) yield notFound(`${field}.volumeName`, ref.volumeName ?? '');
   else if (!volume.emptyDir) {
     yield invalid(`${field}.volumeName`, ref.volumeName, 'referenced volume must be of type emptyDir');
   }

@@ -11,7 +11,7 @@ import { podEvent, own } from './draft.ts';
 import { leftOver } from './left-over.ts';
 import { mergeObserved, newestOf } from './observation.ts';
 import { adoptResize } from './resize.ts';
-import { specContainers } from './spec.ts';
+import { restartsAlways, specContainers } from './spec.ts';
 import { beginTermination } from './termination.ts';
 
 /** The node does not admit the pod (kubelet rejectPod): it has failed before anything is made of it. */
@@ -32,6 +32,22 @@ function isNamedAgain(
   { reason }: Termination,
 ): boolean {
   return reason === 'Orphaned' && source !== 'orphan' && behaves(context.settings, 'orphansComeBack');
+}
+
+/**
+ * A termination goes on that an earlier agent began. When its source had given the pod up and names it now, it comes back:
+ * what is dead of it stays for its next life. The earlier agent may have known that it does, and it may be given up since.
+ */
+function goesOn(
+  { context, at }: Draft,
+  { source }: Extract<PodMessage, { type: 'pod.start' }>,
+  remembered: Termination,
+): Termination | null {
+  const { comesBack: _before, ...rest } = remembered;
+  const named =
+    source !== 'orphan' && rest.reason === 'Removed' && context.pod.metadata?.deletionTimestamp === undefined;
+  const stays = named && behaves(context.settings, 'nextLifeCountsOn') && restartsAlways(context.pod);
+  return begun({ ...rest, ...(stays && { comesBack: true }) }, at);
 }
 
 /** When a probe that was known before goes on; `first`: when it would run if it were not. */
@@ -107,7 +123,7 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
   for (const [id, text] of Object.entries(memory?.messages ?? {})) own(draft, 'messages')[id] = text;
   adoptResize(draft, memory?.resize);
   if (memory?.termination !== undefined && !isNamedAgain(draft, message, memory.termination))
-    context.termination = begun(memory.termination, draft.at);
+    context.termination = goesOn(draft, message, memory.termination);
   const { deletionTimestamp, deletionGracePeriodSeconds } = context.pod.metadata ?? {};
   if (deletionTimestamp !== undefined && context.termination === null) {
     beginTermination(draft, { reason: 'Deleted', message: '', gracePeriodSeconds: deletionGracePeriodSeconds }, null);

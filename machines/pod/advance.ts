@@ -16,6 +16,7 @@ import { leftOver } from './left-over.ts';
 import { mergeObserved, newestOf } from './observation.ts';
 import { takeOutcome } from './outcomes.ts';
 import type { Focused, PodContext } from './pod-context.ts';
+import { forgetPullTurn, takePullTurn } from './pull-turns.ts';
 import { report } from './report.ts';
 import { quietProbe } from './quiet-probe.ts';
 import { noteResize } from './resize.ts';
@@ -103,11 +104,15 @@ function take(draft: Draft, message: PodMessage): void {
     case 'pod.refresh':
       volumesChanged(draft);
       break;
+    case 'pull.turn':
+      takePullTurn(draft, message.key, message.place);
+      break;
     case 'timer':
     case 'clock.steppedBack':
       break;
     default:
       takeOutcome(draft, message);
+      if (message.effect === 'image.Pull') forgetPullTurn(draft, message.key);
   }
 }
 

@@ -13,11 +13,15 @@ import { toldOf } from '../status/status-lists.ts';
 import type { Draft } from './draft.ts';
 import { own } from './draft.ts';
 import { imagesFor } from './image-volumes.ts';
+import { takesUp } from './left-over.ts';
 import { newestOf, newestSandbox } from './observation.ts';
 import type { PodContext } from './pod-context.ts';
 import type { SpecContainer } from './spec.ts';
 import { specContainer } from './spec.ts';
 import { startedOf } from './readiness.ts';
+import { awaitedStart } from './start-turn.ts';
+import { stoppedProbes } from './stopped-probes.ts';
+import { endedBefore } from './start-again.ts';
 
 type Bare<E> = E extends unknown ? Omit<E, 'world'> : never;
 
@@ -40,8 +44,9 @@ export function bornContainer(name: string, kind: SpecContainer['kind']): Place<
   return bornPlace<ContainerContext>(containerMachine, { name, kind });
 }
 
-function containerWorld(draft: Draft, { container, kind }: SpecContainer, own: ContainerContext): ContainerWorld {
+function containerWorld(draft: Draft, found: SpecContainer, own: ContainerContext): ContainerWorld {
   const { context } = draft;
+  const { container, kind } = found;
   const observed = newestOf(context.observed, container.name);
   const sandbox = newestSandbox(context.observed);
   const ready = sandbox?.state === 'ready' && context.tasks['sandbox.run']?.state === 'done' ? sandbox : null;
@@ -49,7 +54,10 @@ function containerWorld(draft: Draft, { container, kind }: SpecContainer, own: C
     kind === 'ephemeral'
       ? context.pod.spec?.ephemeralContainers?.find((c) => c.name === container.name)?.targetContainerName
       : undefined;
+  const targetId = target === undefined ? '' : (newestOf(context.observed, target)?.id ?? '');
   const images = imagesFor(context, container);
+  const awaited = awaitedStart(context, found);
+  const before = endedBefore(context, container.name);
   return {
     at: draft.at,
     pod: context.pod,
@@ -61,10 +69,14 @@ function containerWorld(draft: Draft, { container, kind }: SpecContainer, own: C
     podIPs: podIPs(draft),
     volumePaths: context.tasks['volumes']?.state === 'done' && images !== null ? (context.volumePaths ?? {}) : null,
     imageVolumes: images ?? {},
+    ...(awaited !== undefined && { awaitedStart: awaited }),
     observed,
     nextAttempt: nextAttempt(context, own, observed),
+    ...(before !== undefined && { endedBefore: before }),
+    madeBefore: takesUp(context, observed) ? (observed?.id ?? '') : '',
     runtimeHandler: sandbox?.runtimeHandler ?? '',
-    targetId: target === undefined ? '' : (newestOf(context.observed, target)?.id ?? ''),
+    targetId,
+    ...(target && targetId === '' && { missingTarget: target }),
   };
 }
 
@@ -73,6 +85,7 @@ function containerWorld(draft: Draft, { container, kind }: SpecContainer, own: C
  * removed, none is left that tells it. The status has told it then, and a restart count never falls.
  */
 function nextAttempt(context: PodContext, own: ContainerContext, observed: ObservedContainer | null): number {
+  if (observed !== null && takesUp(context, observed)) return observed.restartCount;
   const next = observed === null ? (own.id === '' ? 0 : own.attempt + 1) : observed.restartCount + 1;
   if (!behaves(context.settings, 'restartCountNeverFalls')) return next;
   const told = toldOf(context.status ?? context.pod.status, own.name);
@@ -155,7 +168,8 @@ function probeWorld(draft: Draft, owner: SpecContainer, probe: Probe): ProbeWorl
     runningId: running ? seen.id : '',
     startedAt: running ? seen.startedAt : 0,
     started: startedOf(context, owner),
-    terminating: context.termination !== null,
+    stopped: stoppedProbes(context, owner),
+    settings: context.settings,
     adopted: running && context.adopted.includes(seen.id),
   };
 }

@@ -4,8 +4,8 @@ import { behaves } from '../protocol/behaviour.ts';
 import type { ObservedContainer } from '../protocol/observed.ts';
 import { statePath } from '../machine-step/step.ts';
 import type { Draft } from './draft.ts';
-import { want } from './draft.ts';
-import { leftOver } from './left-over.ts';
+import { taskOf, want } from './draft.ts';
+import { leftOver, takesUp } from './left-over.ts';
 import type { Focused, PodContext } from './pod-context.ts';
 import { ANNOTATION } from '../protocol/runtime-labels.ts';
 
@@ -52,10 +52,12 @@ export function collectGarbage(draft: Draft): void {
   for (const c of observed.containers) {
     if (c.state === 'running') continue;
     // A container that was made but not started counts as dead once its machine has gone on without it, not while
-    // the answer of its own CreateContainer is under way.
+    // the answer of its own CreateContainer is under way, nor when it is to be started.
     if (
       c.state === 'created' &&
-      (isOwn(c) || statePath(entryOf(context.containers, c.name)?.value ?? '') === 'starting.creating')
+      (isOwn(c) ||
+        statePath(entryOf(context.containers, c.name)?.value ?? '') === 'starting.creating' ||
+        takesUp(context, c))
     )
       continue;
     dead.set(c.name, [...(dead.get(c.name) ?? []), c]);
@@ -82,12 +84,22 @@ export function collectGarbage(draft: Draft): void {
 }
 
 function removeContainer(draft: Draft, c: ObservedContainer): void {
+  const { context } = draft;
+  // The next one has its number, and so the path of its log: what is removed later would be the next one's.
+  if (behaves(context.settings, 'createdAreStarted') && leftOver(context, c)) {
+    removeLog(draft, c);
+    if (taskOf(draft, `container.log/${c.id}`)?.state === 'running') return;
+  }
   const removed = want(draft, `container.remove/${c.id}`, (key) => ({
     type: 'cri.RemoveContainer',
     key,
     params: { containerId: c.id },
   }));
-  if (removed || c.logPath === '') return;
+  if (!removed) removeLog(draft, c);
+}
+
+function removeLog(draft: Draft, c: ObservedContainer): void {
+  if (c.logPath === '') return;
   want(draft, `container.log/${c.id}`, (key) => ({
     type: 'host.RemoveContainerLog',
     key,
@@ -97,7 +109,7 @@ function removeContainer(draft: Draft, c: ObservedContainer): void {
 
 /**
  * One look at a pod that has ended (kubelet SyncTerminatedPod and the garbage collectors): volumes and cgroup go at
- * once; containers, sandboxes and logs stay while its source still names it, and go when it does not.
+ * once; containers, sandboxes and logs stay while its source still names it, or names it again, and go when it does not.
  */
 export function planTerminated(draft: Draft): Focused {
   const { context } = draft;
@@ -119,12 +131,14 @@ export function planTerminated(draft: Draft): Focused {
   if (!(context.termination?.deletedFromSource ?? false)) {
     return { focus: 'terminated.kept', why: 'its source still names it: containers and logs stay for a look' };
   }
-  if (!removeAll(draft)) return { focus: 'terminated.removing', why: '' };
+  // Kubelet's garbage collector hardly ever comes in between either: restarts are counted on, the last log can be read.
+  const stays = context.termination?.comesBack === true;
+  if (!stays && !removeAll(draft)) return { focus: 'terminated.removing', why: '' };
   if (!context.finished) {
     context.finished = true;
     draft.effects.push({ type: 'pod.Finished', key: '', params: {} });
   }
-  return { focus: 'terminated.finished', why: '' };
+  return { focus: 'terminated.finished', why: stays ? 'its source names it again: its next life counts on' : '' };
 }
 
 function removeAll(draft: Draft): boolean {

@@ -36,12 +36,24 @@ export function followClock(draft: Draft, byMs: number): void {
     };
   }
   for (const [key, place] of Object.entries(context.probes)) {
-    const { askedAt, deadline } = place.context;
+    const { askedAt, deadline, countsFrom } = place.context;
     own(draft, 'probes')[key] = {
       ...place,
-      context: { ...place.context, askedAt: past(askedAt), deadline: coming(deadline) },
+      context: {
+        ...place.context,
+        askedAt: past(askedAt),
+        deadline: coming(deadline),
+        ...(countsFrom !== undefined && { countsFrom: coming(countsFrom) }),
+      },
     };
   }
+  if (context.pullTurns !== undefined)
+    context.pullTurns = Object.fromEntries(
+      Object.entries(context.pullTurns).map(([key, told]) => [
+        key,
+        { ...told, since: past(told.since), begunAt: past(told.begunAt) },
+      ]),
+    );
   if (context.imageVolumes === undefined) return;
   context.imageVolumes = Object.fromEntries(
     Object.entries(context.imageVolumes).map(([name, volume]) => [

@@ -1,12 +1,14 @@
 import { containerHash } from '../container-config/container-hash.ts';
 import type { KillReason } from '../container/container-context.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import type { ObservedContainer } from '../protocol/observed.ts';
-import { leftOver } from './left-over.ts';
+import { leftOver, takesUp } from './left-over.ts';
 import { statePath } from '../machine-step/step.ts';
 import { newestOf } from './observation.ts';
 import type { PodContext } from './pod-context.ts';
 import { startedOf } from './readiness.ts';
-import { isRestarting, restartsForResize } from './resize.ts';
+import { restartsForResize } from './resize.ts';
+import { isRestarting } from './start-again.ts';
 import { restartsOnFailure, shouldRestart } from './spec.ts';
 import type { SpecContainer } from './spec.ts';
 import { containersOf } from './spec.ts';
@@ -14,7 +16,8 @@ import { containersOf } from './spec.ts';
 /** What a pod's containers need now (kubelet's podActions, without the sandbox). */
 export interface ContainerPlan {
   start: string[];
-  kill: { name: string; message: string; reason: KillReason }[];
+  /** `restart`: it is stopped so that it starts again, however it ends. */
+  kill: { name: string; message: string; reason: KillReason; restart: boolean }[];
   /** Nothing is left to run: the pod is at its end. */
   killPod: boolean;
   /** All init containers have done their part. */
@@ -69,9 +72,10 @@ export function planContainers(context: PodContext, sandboxId: string): Containe
   const plan: ContainerPlan = { start: [], kill: [], killPod: false, initialized: false };
   const regular = containersOf(context.pod, 'regular');
   if (workDone(context, regular)) return { ...plan, killPod: true, initialized: true };
+  if (lastOnesStop(context, regular)) return { ...plan, initialized: true };
   for (const { container } of containersOf(context.pod, 'ephemeral')) {
-    if (newestOf(context.observed, container.name) === null && !busy(context, container.name))
-      plan.start.push(container.name);
+    const seen = newestOf(context.observed, container.name);
+    if ((seen === null || takesUp(context, seen)) && !busy(context, container.name)) plan.start.push(container.name);
   }
   plan.initialized = planInit(context, containersOf(context.pod, 'before'), plan, sandboxId);
   if (plan.killPod || !plan.initialized) return plan;
@@ -122,7 +126,7 @@ function planInit(
     if (seen.state === 'running') {
       if (kind !== 'sidecar') continue;
       const kill = reasonToKill(context, owner, seen);
-      if (kill !== null) plan.kill.push({ name, message: kill.message, reason: kill.reason });
+      if (kill !== null) plan.kill.push({ name, message: kill.message, reason: kill.reason, restart: true });
       else if (first && startedOf(context, owner)) initialized = next(context, inits, i, plan);
       continue;
     }
@@ -158,15 +162,40 @@ function busyStarting(context: PodContext, name: string): boolean {
 
 /** All regular containers have ended for good: whatever sidecars do, the pod is done (kubelet ends it by its phase before it looks at containers). */
 function workDone(context: PodContext, regular: readonly SpecContainer[]): boolean {
-  return regular.every(({ container }) => {
-    const seen = newestOf(context.observed, container.name);
-    return (
-      seen?.state === 'exited' &&
-      !busy(context, container.name) &&
-      !isRestarting(context, container.name) &&
-      !shouldRestart(context.pod, container, seen.exitCode)
-    );
-  });
+  return regular.every((owner) => hasEnded(context, owner));
+}
+
+/** It has ended, and is not started again. */
+function hasEnded(context: PodContext, { container }: SpecContainer): boolean {
+  const seen = newestOf(context.observed, container.name);
+  return (
+    seen?.state === 'exited' &&
+    !busy(context, container.name) &&
+    !isRestarting(context, container.name) &&
+    !shouldRestart(context.pod, container, seen.exitCode)
+  );
+}
+
+/**
+ * The last regular containers are being stopped, for good, by a probe or hook that failed: the pod ends when they have. Until
+ * then their sidecars are neither restarted nor stopped (kubelet's pod worker waits for them to stop, and ends the pod then).
+ */
+function lastOnesStop(context: PodContext, regular: readonly SpecContainer[]): boolean {
+  if (!behaves(context.settings, 'sidecarsAreProbedToTheEnd')) return false;
+  const stopping = regular.filter((owner) => !hasEnded(context, owner));
+  return stopping.length > 0 && stopping.every((owner) => stopsForGood(context, owner));
+}
+
+/** Why a container is stopped that its restart policy decides about afterwards. */
+const FAILED: ReadonlySet<KillReason> = new Set(['liveness', 'startup', 'postStartHook']);
+
+function stopsForGood({ containers, pod }: PodContext, { container }: SpecContainer): boolean {
+  const place = containers[container.name];
+  if (place === undefined || !statePath(place.value).startsWith('stopping.')) return false;
+  const policy = container.restartPolicy ?? pod.spec?.restartPolicy;
+  // A rule may still restart it, by the code that it ends with.
+  if (policy !== 'Never' || (container.restartPolicyRules ?? []).length > 0) return false;
+  return place.context.kill !== null && FAILED.has(place.context.kill.reason);
 }
 
 /** The init container at `i` has done its part: true when it was the last, else the next one is to start. */
@@ -200,6 +229,7 @@ function planRegular(context: PodContext, regular: readonly SpecContainer[], pla
           name,
           message: kill.restart ? `${kill.message}, will be restarted` : kill.message,
           reason: kill.reason,
+          restart: kill.restart,
         });
         kept++;
       }

@@ -1,5 +1,7 @@
 import type { Focused, PodContext, PodFocus } from './pod-context.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import { newestOf } from './observation.ts';
+import { containerPullWords } from './pull-turns.ts';
 import { readyOf, startedOf } from './readiness.ts';
 import { specContainers } from './spec.ts';
 import { statePath } from '../machine-step/step.ts';
@@ -25,6 +27,8 @@ export function syncingFocus(context: PodContext, initialized: boolean): Focused
     if (hit === undefined) continue;
     const { name } = hit.owner.container;
     const waiting = context.containers[name]?.context.waiting;
+    if (focus === 'syncing.pullingImage' && behaves(context.settings, 'pullsAreShared'))
+      return { focus, why: containerPullWords(context, name) };
     const initializing = focus === 'syncing.startingContainers' && (hit.owner.kind === 'init' || !initialized);
     return {
       focus: initializing ? 'syncing.initializing' : focus,

@@ -4,8 +4,10 @@ import { RETRY_MS } from '../container/asking.ts';
 import { containerEvent, runtimeError } from '../container/container-events.ts';
 import { withDefaultTag } from '../container/image-name.ts';
 import { pullFailure } from '../images/pull-error.ts';
+import { wantsFreshPull } from '../images/pull-policy.ts';
 import { statePath } from '../machine-step/step.ts';
 import type { Container, Pod, Volume } from '../protocol/api-types.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import type { CriImageSpec } from '../protocol/cri-shapes.ts';
 import type { Effect, ImagePresent } from '../protocol/effects.ts';
 import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
@@ -14,6 +16,7 @@ import type { Draft } from './draft.ts';
 import { forgetTasks, own, podEvent, taskOf, want } from './draft.ts';
 import type { ImageVolume } from './image-volume.ts';
 import { newestSandbox } from './observation.ts';
+import { volumePullWords } from './pull-turns.ts';
 import type { Focused, PodContext } from './pod-context.ts';
 
 const NEW: ImageVolume = { spec: null, waiting: null, backOff: null };
@@ -76,6 +79,7 @@ function pullEffect(draft: Draft, key: string, source: Source, image: string): E
       namespace: context.pod.metadata?.namespace ?? 'default',
       pullSecrets: (context.pod.spec?.imagePullSecrets ?? []).map((s) => s.name ?? ''),
       sandboxConfig: context.sandboxConfig,
+      ...(wantsFreshPull(source.pullPolicy, context.settings) && { fresh: true }),
     },
   };
 }
@@ -141,15 +145,28 @@ export function imageVolumeWaiting(context: PodContext, container: string): Imag
 
 /** The state of a pod that waits for the image of a volume and for nothing else. */
 export function imageVolumeFocus(context: PodContext): Focused | null {
+  const lacking = lackingImage(context);
+  if (lacking === null) return null;
+  const { container, volume } = lacking;
+  const { waiting } = volumeOf(context, volume);
+  if (waiting === null) return { focus: 'syncing.pullingImage', why: pullWhy(context, container, volume) };
+  return { focus: 'syncing.imageBackOff', why: `${container}: ${waiting.reason}: ${waiting.message}` };
+}
+
+/** The first container that waits for the image of a volume and for nothing else, and that volume. */
+export function lackingImage(context: PodContext): { container: string; volume: string } | null {
   if (imagesOf(context.pod).length === 0) return null;
   for (const { name } of allContainers(context.pod)) {
-    const lacking = isHeld(context, name) ? mountedBy(context, name).find((v) => lacks(context, v)) : undefined;
-    if (lacking === undefined) continue;
-    const { waiting } = volumeOf(context, lacking);
-    if (waiting === null) return { focus: 'syncing.pullingImage', why: `volume ${lacking} of ${name}` };
-    return { focus: 'syncing.imageBackOff', why: `${name}: ${waiting.reason}: ${waiting.message}` };
+    const volume = isHeld(context, name) ? mountedBy(context, name).find((v) => lacks(context, v)) : undefined;
+    if (volume !== undefined) return { container: name, volume };
   }
   return null;
+}
+
+/** Why a container waits for the image of a volume: it is being looked for, or pulled. */
+function pullWhy(context: PodContext, container: string, name: string): string {
+  if (!behaves(context.settings, 'pullsAreShared')) return `volume ${name} of ${container}`;
+  return volumePullWords(context, container, name);
 }
 
 function found(draft: Draft, name: string, reference: string, { imageRef }: ImagePresent): void {

@@ -1,3 +1,4 @@
+import { behaves } from '../protocol/behaviour.ts';
 import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
 import type { ObservedContainer } from '../protocol/observed.ts';
 import { probesOf, tellContainer, tellProbe } from './children.ts';
@@ -176,7 +177,9 @@ function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void 
   );
   if (takeImageVolume(draft, name, outcome)) return;
   if (name === 'sandbox.run') {
-    podEvent(draft, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${text}`);
+    // A pod that is to end takes its network and volumes with it, so the failure means nothing (kubelet SyncPod).
+    if (context.termination === null || !behaves(context.settings, 'failedStartsAsKubelets'))
+      podEvent(draft, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${text}`);
     // A sandbox may have been made all the same (an answer lost with the runtime): look before the next try.
     draft.effects.push({ type: 'pleg.Observe', key: '', params: {} });
   }

@@ -8,6 +8,7 @@ import type { PodMemory, ResizeMemory, Termination } from '../protocol/memory.ts
 import type { PodSource } from '../protocol/messages.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
+import type { ToldPull } from '../images/told-pull.ts';
 import type { ImageVolume } from './image-volume.ts';
 import type { ResizeStep } from '../resize/resize-plan.ts';
 import type { VolumeContext } from '../volumes/volume-context.ts';
@@ -63,10 +64,14 @@ export interface PodContext {
   volumesStale: boolean;
   /** What became of the images of its image volumes, by volume; absent until one of them was looked for. */
   imageVolumes?: Record<string, ImageVolume>;
+  /** Pulls that had to wait in the node's queue, by the key of their effect, until they end; absent when there are none. */
+  pullTurns?: Record<string, ToldPull>;
   sandboxConfig: SandboxConfig | null;
   /** Termination messages by container id. */
   messages: Record<string, string>;
   startedAt: number;
+  /** Containers that were stopped so that they start again, with the id of the one that was stopped; absent when there are none. */
+  startAgain?: Record<string, string>;
   termination: Termination | null;
   /** A resize in place that is under way; absent when there is none. */
   resize?: PodResize;

@@ -105,6 +105,7 @@ export const podMachine = machine.createMachine({
     'pod.refresh': advancing,
     'clock.steppedBack': advancing,
     'runtime.state': advancing,
+    'pull.turn': advancing,
     timer: advancing,
     'effect.done': advancing,
     'effect.failed': advancing,

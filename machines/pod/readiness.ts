@@ -1,6 +1,22 @@
+import { entryOf } from '../entry-of.ts';
+import { statePath } from '../machine-step/step.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import type { PodContext } from './pod-context.ts';
 import { newestOf } from './observation.ts';
 import type { SpecContainer } from './spec.ts';
+
+/**
+ * The container was started, and its postStart hook has not ended yet (or has failed, and it is being stopped for that): nobody
+ * is told that it runs (Container Lifecycle Hooks: "not set to RUNNING until the postStart handler completes").
+ */
+export function isInHook({ containers, settings }: PodContext, name: string): boolean {
+  const place = entryOf(containers, name);
+  if (place === undefined || !behaves(settings, 'runsAfterItsHook')) return false;
+  const value = statePath(place.value);
+  return (
+    value === 'starting.postStart' || (value.startsWith('stopping.') && place.context.kill?.reason === 'postStartHook')
+  );
+}
 
 /** The container runs, its postStart hook has ended, and its startup probe (if any) has succeeded: `containerStatuses[].started`. */
 export function startedOf(context: PodContext, { container }: SpecContainer): boolean {

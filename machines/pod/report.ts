@@ -12,9 +12,10 @@ import { printed, printing } from './fingerprint.ts';
 import { memoryOf } from './memory-of.ts';
 import type { PodContext } from './pod-context.ts';
 import { imageVolumeWaiting } from './image-volumes.ts';
-import { readyOf, startedOf } from './readiness.ts';
+import { isInHook, readyOf, startedOf } from './readiness.ts';
 import { sameJson } from './same-json.ts';
 import { specContainers } from './spec.ts';
+import { endIsHidden } from './start-again.ts';
 import { notesOf } from './status-notes.ts';
 import { statusText } from './status-text.ts';
 
@@ -98,7 +99,8 @@ function inputsOf(draft: Draft, containers: Record<string, ContainerDecision>): 
   ];
   for (const { container } of specContainers(context.pod)) {
     const decision = containers[container.name];
-    out.push(decision?.ready, decision?.started, decision?.waiting);
+    out.push(decision?.ready, decision?.started, decision?.waiting, decision?.endIsHidden);
+    if (isInHook(context, container.name)) out.push(container.name);
   }
   for (const c of observed?.containers ?? []) out.push(c, entryOf(messages, c.id));
   out.push('sandboxes');
@@ -116,6 +118,7 @@ function decisionsOf(context: PodContext): Record<string, ContainerDecision> {
     containers[name] = {
       ready: readyOf(context, owner),
       started: startedOf(context, owner),
+      ...(endIsHidden(context, owner) && { endIsHidden: true }),
       ...(waiting && { waiting }),
     };
   }
@@ -130,7 +133,7 @@ function statusOf(draft: Draft, containers: Record<string, ContainerDecision>): 
   const status = podStatus({
     pod: context.pod,
     previous: context.status,
-    observed: withMessages(context),
+    observed: toldOf(context),
     runtimeName: context.settings.runtimeName,
     podIPs: known.length > 0 ? known : (context.status?.podIPs ?? []).map((p) => p.ip ?? ''),
     containers,
@@ -146,14 +149,18 @@ function statusOf(draft: Draft, containers: Record<string, ContainerDecision>): 
   return context.focus.startsWith('terminated.') ? terminatedStatus(context.pod, status, context.settings) : status;
 }
 
-/** The runtime's view with the termination messages that were read put in. */
-function withMessages({ observed, messages }: PodContext): ObservedPod | null {
+/** The runtime's view as it is told: with the termination messages that were read, and running what has come through its hook. */
+function toldOf(context: PodContext): ObservedPod | null {
+  const { observed, messages, containers } = context;
   if (observed === null) return null;
   return {
     ...observed,
     containers: observed.containers.map((c) => {
       const message = entryOf(messages, c.id);
-      return message ? { ...c, message } : c;
+      if (message) return { ...c, message };
+      const early =
+        c.state === 'running' && entryOf(containers, c.name)?.context.id === c.id && isInHook(context, c.name);
+      return early ? { ...c, state: 'created' } : c;
     }),
   };
 }

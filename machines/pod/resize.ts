@@ -75,7 +75,7 @@ export function restartsForResize({ resize }: PodContext, container: Container):
 }
 
 /** A container ended because its resources change: it runs again whatever its policy says. */
-export function isRestarting({ resize }: PodContext, name: string): boolean {
+export function restartsForResizeNow({ resize }: PodContext, name: string): boolean {
   return resize?.restarting.includes(name) === true;
 }
 

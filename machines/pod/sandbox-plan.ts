@@ -32,14 +32,14 @@ export function sandboxNeed(context: PodContext): SandboxNeed {
   return { ready: latest, attempt: latest.attempt };
 }
 
-/** How a sandbox stands after a step of {@link planSandbox}. */
-export type SandboxStep = 'ready' | 'creating' | 'stoppingOld' | 'notWorth';
+/** How a sandbox stands after a step of {@link planSandbox}; `ungrounded`: a new one waits for cgroup and volumes. */
+export type SandboxStep = 'ready' | 'creating' | 'ungrounded' | 'stoppingOld' | 'notWorth';
 
 /**
  * Moves towards one ready sandbox: stops what belongs to an old one, then runs a new one. A sandbox that was
- * there before is only looked at for its addresses.
+ * there before is only looked at for its addresses. A new one is made when what it stands on is there: `grounded`.
  */
-export function planSandbox(draft: Draft): SandboxStep {
+export function planSandbox(draft: Draft, grounded: boolean): SandboxStep {
   const { context } = draft;
   const { ready, attempt } = sandboxNeed(context);
   if (ready !== null) {
@@ -64,6 +64,12 @@ export function planSandbox(draft: Draft): SandboxStep {
   if (attempt > 0 && !worthNewSandbox(context, attempt)) return 'notWorth';
   if (attempt === 0 && vanished(context)) return 'notWorth';
   if (attempt > 0 && !oldOnesStopped(draft)) return 'stoppingOld';
+  if (!grounded) {
+    // Images are looked for meanwhile, and pulled for this sandbox.
+    if (sandboxConfigError(context.pod, context.settings) === null)
+      context.sandboxConfig = sandboxConfig(context.pod, attempt, context.settings);
+    return 'ungrounded';
+  }
   if (refused(draft)) return 'creating';
   const config = sandboxConfig(context.pod, attempt, context.settings);
   context.sandboxConfig = config;

@@ -79,6 +79,12 @@ export function restartsOnFailure(pod: Pod): boolean {
   return (pod.spec?.restartPolicy ?? 'Always') !== 'Never';
 }
 
+/** Each container of the pod is started again, however it ends: what is dead of it keeps none from running. */
+export function restartsAlways({ spec }: Pod): boolean {
+  const all = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
+  return (spec?.restartPolicy ?? 'Always') === 'Always' && all.every((c) => (c.restartPolicy ?? 'Always') === 'Always');
+}
+
 /** The pod shares the node's network. */
 export function usesHostNetwork(pod: Pod): boolean {
   return pod.spec?.hostNetwork === true;

@@ -6,11 +6,15 @@ import type { ContainerPlan } from './container-plan.ts';
 import type { Draft } from './draft.ts';
 import { podEvent, taskOf, want } from './draft.ts';
 import { graceSecondsOf, probeGraceSeconds } from './grace.ts';
+import { statePath } from '../machine-step/step.ts';
 import { containerEvent } from '../container/container-events.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import { newestOf } from './observation.ts';
 import { noteRestart, planResize, startsMustWait } from './resize.ts';
 import { planSandbox, sandboxNeed } from './sandbox-plan.ts';
-import { usesHostNetwork } from './spec.ts';
+import { letsOthersFirst } from './start-turn.ts';
+import { specContainer, usesHostNetwork } from './spec.ts';
+import { hasEndedForGood, noteStartAgain, settleStartAgain } from './start-again.ts';
 import { beginTermination } from './termination.ts';
 import type { Focused } from './pod-context.ts';
 import { imageVolumeFocus, wantImageVolumes } from './image-volumes.ts';
@@ -40,10 +44,10 @@ export function planSyncing(draft: Draft): Focused {
     return { focus: 'syncing.waitingForNetwork', why: "the runtime's network is not ready (CNI)" };
   }
   const volumes = wantVolumes(draft);
-  // The pod's cgroup is made beside the sandbox: the runtime makes missing parents itself, and no container of the pod
-  // starts before its limits are set.
+  // Both before the sandbox, as kubelet does: what lacks a volume gets no network, and the runtime finds the pod's limits set.
   const cgroup = wantCgroup(draft);
-  const sandbox = planSandbox(draft);
+  const grounded = (volumes && cgroup) || !behaves(context.settings, 'sandboxAfterVolumes');
+  const sandbox = planSandbox(draft, grounded);
   if (sandbox === 'notWorth') {
     endOfWork(draft);
     return { focus: 'terminating.stoppingContainers', why: 'nothing is left to run' };
@@ -59,15 +63,25 @@ export function planSyncing(draft: Draft): Focused {
     return { focus: 'terminating.stoppingContainers', why: 'nothing is left to run' };
   }
   carryOut(draft, plan);
+  if (restartsEnded(draft)) return planSyncing(draft);
   wantImageVolumes(draft);
+  if (sandbox === 'ungrounded') return cgroup ? mounting(draft) : makingCgroup(draft);
   if (sandbox === 'creating') {
     return { focus: 'syncing.creatingSandbox', why: taskOf(draft, 'sandbox.run')?.error?.message ?? '' };
   }
-  if (!cgroup) return { focus: 'syncing.creatingCgroup', why: taskOf(draft, 'cgroup')?.error?.message ?? '' };
+  if (!cgroup) return makingCgroup(draft);
   planResize(draft);
-  if (!volumes) return { focus: 'syncing.mountingVolumes', why: taskOf(draft, 'volumes')?.error?.message ?? '' };
+  if (!volumes) return mounting(draft);
   for (const name of Object.keys(context.containers)) tellContainer(draft, name, { type: 'proceed' });
   return imageVolumeFocus(context) ?? syncingFocus(context, plan.initialized);
+}
+
+function makingCgroup(draft: Draft): Focused {
+  return { focus: 'syncing.creatingCgroup', why: taskOf(draft, 'cgroup')?.error?.message ?? '' };
+}
+
+function mounting(draft: Draft): Focused {
+  return { focus: 'syncing.mountingVolumes', why: taskOf(draft, 'volumes')?.error?.message ?? '' };
 }
 
 const cgroupOf = forPod(podCgroup);
@@ -122,6 +136,29 @@ function surelyStopped(draft: Draft, name: string): boolean {
   }));
 }
 
+/**
+ * Restarts that are over: one whose image could not be pulled at once is not waited for when its policy lets it end (kubelet
+ * starts it in the pass that stopped it, or by its policy).
+ */
+function restartsEnded(draft: Draft): boolean {
+  const { context } = draft;
+  const over = settleStartAgain(draft);
+  for (const name of over) {
+    const spec = specContainer(context.pod, name);
+    if (spec === null || !hasEndedForGood(context, spec.container)) continue;
+    if (statePath(context.containers[name]?.value ?? '') !== 'starting.imageBackOff') continue;
+    const order = {
+      reason: 'definitionChanged' as const,
+      message: '',
+      graceSeconds: 0,
+      since: draft.at,
+      waitTurn: false,
+    };
+    tellContainer(draft, name, { type: 'kill', order });
+  }
+  return over.length > 0;
+}
+
 function carryOut(draft: Draft, plan: ContainerPlan): void {
   const { context } = draft;
   for (const kill of plan.kill) {
@@ -130,11 +167,14 @@ function carryOut(draft: Draft, plan: ContainerPlan): void {
         ? probeGraceSeconds(context, kill.name, kill.reason)
         : graceSecondsOf(context);
     if (kill.reason === 'resize') noteRestart(draft, kill.name);
+    if (kill.restart && kill.reason !== 'resize') noteStartAgain(draft, kill.name);
     tellContainer(draft, kill.name, {
       type: 'kill',
       order: { reason: kill.reason, message: kill.message, graceSeconds, since: draft.at, waitTurn: false },
     });
   }
   if (startsMustWait(draft)) return;
-  for (const name of plan.start) if (surelyStopped(draft, name)) tellContainer(draft, name, { type: 'start' });
+  for (const name of plan.start) {
+    if (surelyStopped(draft, name) && !letsOthersFirst(context, name)) tellContainer(draft, name, { type: 'start' });
+  }
 }

@@ -1,5 +1,6 @@
 import { graceEnd } from '../grace-end.ts';
 import { statePath } from '../machine-step/step.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import type { TerminationOrder } from '../protocol/messages.ts';
 import { tellContainer } from './children.ts';
 import type { Draft } from './draft.ts';
@@ -7,6 +8,7 @@ import { want } from './draft.ts';
 import type { Focused } from './pod-context.ts';
 import { newestOf } from './observation.ts';
 import { graceSecondsOf } from './grace.ts';
+import type { SpecContainer } from './spec.ts';
 import { specContainers } from './spec.ts';
 
 /** Reasons by which a source, not the pod itself, ends it: afterwards nothing of it is kept. */
@@ -27,7 +29,9 @@ function givenUp(draft: Draft, reason: string): boolean {
 export function beginTermination(draft: Draft, order: TerminationOrder, phase: 'Failed' | null): void {
   const { context } = draft;
   const own = context.pod.metadata?.deletionGracePeriodSeconds ?? context.pod.spec?.terminationGracePeriodSeconds ?? 30;
-  const wanted = Math.max(0, order.gracePeriodSeconds ?? own);
+  // Whoever ends it, a pod gets a second (kubelet calculateEffectiveGracePeriod), so that its preStop hooks begin.
+  const least = behaves(context.settings, 'hooksGoOnToTheEnd') ? 1 : 0;
+  const wanted = Math.max(least, order.gracePeriodSeconds ?? own);
   const before = context.termination;
   if (before === null) {
     context.termination = {
@@ -37,14 +41,17 @@ export function beginTermination(draft: Draft, order: TerminationOrder, phase: '
       graceSeconds: wanted,
       deletedFromSource: givenUp(draft, order.reason),
       phase,
+      ...(order.comesBack === true && { comesBack: true }),
     };
     return;
   }
   const left = Math.max(0, graceEnd(before) - draft.at) / 1000;
-  const asked = order.gracePeriodSeconds ?? left;
+  const asked = order.gracePeriodSeconds === undefined ? left : Math.max(least, order.gracePeriodSeconds);
   const shorter = asked < left;
+  const { comesBack: _before, ...rest } = before;
   context.termination = {
-    ...before,
+    ...rest,
+    ...(order.comesBack === true && { comesBack: true }),
     deletedFromSource: before.deletedFromSource || givenUp(draft, order.reason),
     graceSeconds: shorter ? (draft.at - before.since) / 1000 + asked : before.graceSeconds,
   };
@@ -71,7 +78,10 @@ function orderKills(draft: Draft, graceSeconds: number, again: boolean): void {
     const { value } = child;
     const stopping = isIn(value, 'stopping');
     const { kill } = child.context;
-    const tooLong = kill !== null && graceEnd(kill) > draft.at + graceSeconds * 1000 + ROUNDING_MS;
+    const tooLong =
+      kill !== null &&
+      !(kill.reason === 'podTermination' && behaves(context.settings, 'hooksGoOnToTheEnd')) &&
+      graceEnd(kill) > draft.at + graceSeconds * 1000 + ROUNDING_MS;
     if (!(value === 'running' || isIn(value, 'starting') || (stopping && (again || tooLong)))) continue;
     tellContainer(draft, container.name, {
       type: 'kill',
@@ -149,8 +159,10 @@ function giveTurns(draft: Draft): void {
     const value = context.containers[name]?.value;
     return newestOf(context.observed, name)?.state !== 'running' && (typeof value !== 'object' || value === null);
   };
-  const regularOver = specs.filter((c) => c.kind !== 'sidecar').every((c) => over(c.container.name));
-  if (!regularOver) return;
+  // Kubelet lets them wait for the containers of `spec.containers` only: not for an init container that runs beside them.
+  const waitsFor = (kind: SpecContainer['kind']) =>
+    behaves(context.settings, 'hooksGoOnToTheEnd') ? kind === 'regular' : kind !== 'sidecar';
+  if (!specs.filter((c) => waitsFor(c.kind)).every((c) => over(c.container.name))) return;
   const sidecars = specs.filter((c) => c.kind === 'sidecar').reverse();
   for (const { container } of sidecars) {
     if (over(container.name)) continue;

@@ -1,4 +1,6 @@
 import type { Decision } from '../machine-step/act.ts';
+import { behaves } from '../protocol/behaviour.ts';
+import { countsFrom, isEarly } from './early-failures.ts';
 import type { ProbeContext, ProbeEvent, ProbeResult } from './probe-context.ts';
 import { initialResult } from './probe-context.ts';
 import { probeEffect } from './probe-effect.ts';
@@ -15,15 +17,22 @@ export function newContainer(context: ProbeContext, { world }: ProbeEvent): bool
   return world.runningId !== '' && world.runningId !== context.containerId;
 }
 
-/** A terminating pod has no use for liveness and startup probes; readiness goes on. */
-export function mustEnd(context: ProbeContext, { world }: ProbeEvent): boolean {
-  return world.terminating && context.kind !== 'readiness';
+/** The end of the pod has stopped this probe. */
+export function mustEnd({ kind }: ProbeContext, { world: { stopped } }: ProbeEvent): boolean {
+  return stopped === 'all' || (stopped === 'livenessAndStartup' && kind !== 'readiness');
+}
+
+/** A run that was under way when the probe was stopped is still counted (kubelet's worker looks whether it is to stop between runs). */
+export function runGoesOn(context: ProbeContext, event: ProbeEvent): boolean {
+  const { runningId, settings } = event.world;
+  if (!behaves(settings, 'sidecarsAreProbedToTheEnd')) return false;
+  return mustEnd(context, event) && runningId !== '' && runningId === context.containerId;
 }
 
 /** Starts anew for a container; one that was taken over keeps the result it was known with (ready stays ready). */
 export function begin(context: ProbeContext, event: ProbeEvent): Out {
   const { world } = event;
-  const result: ProbeResult = world.adopted && context.kind !== 'startup' ? 'success' : initialResult(context.kind);
+  const result: ProbeResult = isKeptUp(context, event) ? 'success' : initialResult(context.kind);
   const fresh: ProbeContext = {
     ...context,
     containerId: world.runningId,
@@ -33,7 +42,17 @@ export function begin(context: ProbeContext, event: ProbeEvent): Out {
     op: '',
     tries: 0,
   };
-  return { patch: { ...fresh, deadline: firstRunAt(fresh, event) } };
+  const deadline = firstRunAt(fresh, event);
+  return {
+    patch: { ...fresh, deadline, ...countsFrom(context, world, deadline, world.adopted && deadline === world.at) },
+  };
+}
+
+/** It ran before this agent took it over: alive, and ready if its pod was (kubelet setReadyStateOnKubeletRestart). */
+function isKeptUp({ kind }: ProbeContext, { world }: ProbeEvent): boolean {
+  if (!world.adopted || kind === 'startup') return false;
+  if (kind === 'liveness' || !behaves(world.settings, 'firstRunsOfProbes')) return true;
+  return world.pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 }
 
 function firstRunAt(context: ProbeContext, { world }: ProbeEvent): number | null {
@@ -44,7 +63,10 @@ function firstRunAt(context: ProbeContext, { world }: ProbeEvent): number | null
 
 /** The container started meanwhile: liveness and readiness become due. */
 export function arm(context: ProbeContext, event: ProbeEvent): Out {
-  return context.deadline === null ? { patch: { deadline: firstRunAt(context, event) } } : {};
+  if (context.deadline !== null) return {};
+  const deadline = firstRunAt(context, event);
+  // When failures begin to count was settled when the probe first became due.
+  return { patch: { deadline, ...(context.countsFrom === null && countsFrom(context, event.world, deadline)) } };
 }
 
 /** No container: readiness and liveness count as failed until the next one (kubelet sets Failure). */
@@ -53,9 +75,13 @@ export function stopped(context: ProbeContext): Out {
   return { patch: { op: '', deadline: null, result: context.kind === 'readiness' ? 'failure' : context.result } };
 }
 
-/** The last word of a probe that ends with its pod is success, so that nothing is restarted any more. */
-export function quietEnd(): Out {
-  return { patch: { op: '', deadline: null, result: 'success' } };
+/**
+ * The last word of a liveness probe that ends with its pod is success, so that nothing is restarted any more. What had not
+ * started has not by that, and what was ready is.
+ */
+export function quietEnd({ kind, result }: ProbeContext, { world }: ProbeEvent): Out {
+  const holds = kind !== 'liveness' && behaves(world.settings, 'sidecarsAreProbedToTheEnd');
+  return { patch: { op: '', deadline: null, result: holds ? result : 'success' } };
 }
 
 export function mayProbe(context: ProbeContext, { world }: ProbeEvent): boolean {
@@ -100,7 +126,7 @@ function count(
   event: ProbeEvent,
 ): { result: ProbeResult; outcome: ProbeResult; run: number; reached: boolean } {
   const { outcome } = verdict(event);
-  if (outcome === 'unknown')
+  if (outcome === 'unknown' || (outcome === 'failure' && isEarly(context)))
     return { result: context.result, outcome: context.outcome, run: context.run, reached: false };
   const run = context.outcome === outcome ? context.run + 1 : 1;
   const { probe } = event.world;
@@ -118,12 +144,15 @@ export function holdNow(context: ProbeContext, event: ProbeEvent): boolean {
   );
 }
 
-/** Counts one run; failures are told as kubelet's events Unhealthy, redirects elsewhere as ProbeWarning. */
+/**
+ * Counts one run; failures are told as kubelet's events Unhealthy, redirects elsewhere as ProbeWarning. What went wrong before
+ * kubelet's worker would have run at all is not told.
+ */
 export function counted(context: ProbeContext, event: ProbeEvent): Out {
   const { world } = event;
   const told = verdict(event);
   const { result, run, outcome: last } = count(context, event);
-  const message = messageOf(context, told);
+  const message = told.outcome !== 'success' && isEarly(context) ? '' : messageOf(context, told);
   const list = world.pod.spec?.containers.some((c) => c.name === context.container) ? 'containers' : 'initContainers';
   const onHold = holdNow(context, event);
   return {

@@ -1,11 +1,15 @@
 import type { Container, Pod, Probe } from '../protocol/api-types.ts';
 import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
+import type { NodeSettings } from '../protocol/node-settings.ts';
 
 /** The three probes of a container. */
 export type ProbeKind = 'liveness' | 'readiness' | 'startup';
 
 /** Result of a probe as the rest of the agent sees it, after the thresholds. */
 export type ProbeResult = 'success' | 'failure' | 'unknown';
+
+/** Probes of a container that end because its pod does. */
+export type StoppedProbes = 'none' | 'livenessAndStartup' | 'all';
 
 /** A probe machine's memory; plain JSON. */
 export interface ProbeContext {
@@ -26,6 +30,11 @@ export interface ProbeContext {
   askedAt: number;
   /** When the next run is due, ms since the epoch. */
   deadline: number | null;
+  /**
+   * Failures of runs that began before this count for nothing, ms since the epoch; null until the first run is due. Absent in logs
+   * before behaviour `firstRunsOfProbes`, and with readiness probes.
+   */
+  countsFrom?: number | null;
 }
 
 /** What a probe machine may look at. */
@@ -40,8 +49,9 @@ export interface ProbeWorld {
   startedAt: number;
   /** Startup is over (no startup probe, or it succeeded). */
   started: boolean;
-  /** The pod is terminating: liveness and startup probes end. */
-  terminating: boolean;
+  /** What the pod's end has stopped. */
+  stopped: StoppedProbes;
+  settings: Pick<NodeSettings, 'behaviour'>;
   /** The container ran before this agent took it over: its last known results hold. */
   adopted: boolean;
 }

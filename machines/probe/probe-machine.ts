@@ -18,6 +18,7 @@ const machine = setup({
     decidedBefore: ({ context, event }) =>
       context.kind === 'startup' && context.result === 'success' && event.world.runningId !== '',
     mayProbe: ({ context, event }) => actions.mayProbe(context, event),
+    runGoesOn: ({ context, event }) => actions.runGoesOn(context, event),
     mustEnd: ({ context, event }) => actions.mustEnd(context, event),
     own: ({ context, event }) => (event.type === 'done' || event.type === 'failed') && event.outcome.key === context.op,
     tryAgain: ({ context, event }) => actions.tryAgain(context, event),
@@ -71,6 +72,7 @@ export const probeMachine = machine.createMachine({
       /** The probe cannot be asked (no such port): nothing is counted, the next period tries again. */
       always: { guard: ({ context }) => context.op === '', target: 'waiting' },
       on: {
+        look: { guard: 'runGoesOn' },
         done: [
           { guard: 'holdNow', target: 'onHold', actions: act(actions.counted) },
           { guard: 'own', target: 'waiting', actions: act(actions.counted) },
@@ -83,6 +85,6 @@ export const probeMachine = machine.createMachine({
       },
     },
     onHold: { description: 'Rests until there is a new container.' },
-    ended: { description: 'The pod terminates; the probe is quiet.' },
+    ended: { description: 'The end of the pod has stopped it, which is never taken back.', on: { look: {} } },
   },
 });

@@ -30,6 +30,53 @@ export const BEHAVIOUR = {
   vanishedPodsEnd: 10,
   /** A pod whose deadline is over asks for no further start, also when the message that finds it out is of a start. */
   deadlineComesFirst: 11,
+  /** A container is not made before the postStart hooks of those before it in the spec have ended. */
+  startsAfterHooks: 12,
+  /**
+   * A preStop hook goes on for the two seconds that its container still has when the hook has used up the grace period, and
+   * what becomes of it then is told. A pod that ends gets a second at least; a sidecar waits for its turn for whole seconds,
+   * and only for regular containers and later sidecars.
+   */
+  hooksGoOnToTheEnd: 13,
+  /**
+   * While a pod ends, sidecars are probed on, and a run that is under way is counted; a pod that has failed, or that no source
+   * names any more, is not probed at all. What had not started is not told as started. While the last regular containers are stopped for good, sidecars
+   * are left as they are.
+   */
+  sidecarsAreProbedToTheEnd: 14,
+  /**
+   * What ran of a pod that its source names again while it ends stays for its next life, which counts its restarts on; and
+   * whether the node admits that life is known when it begins.
+   */
+  nextLifeCountsOn: 15,
+  /** A variable with `fileKeyRef` is read from its file (KEP-3721) when the container is created, instead of refused. */
+  envFiles: 16,
+  /** A pull says whether an earlier one will do, and a pod that waits for one says so in the words of `explain`. */
+  pullsAreShared: 17,
+  /**
+   * A container that an earlier agent made and that is seen as created is started, not removed and made anew: that agent's
+   * StartContainer may still be under way.
+   */
+  createdAreStarted: 18,
+  /** No sandbox is made before the pod's cgroup and volumes are there: a pod that lacks a volume has no address, and is not ready to start containers. */
+  sandboxAfterVolumes: 19,
+  /**
+   * A container that was stopped so that it starts again (its definition changed, a probe failed) does, however its old one ended;
+   * and its back-off goes by the one before that.
+   */
+  stoppedToStartAgain: 20,
+  /** A container is not told as running before its postStart hook has ended. */
+  runsAfterItsHook: 21,
+  /**
+   * A liveness or startup probe that fails before kubelet's would have run at the latest counts for nothing. After a restart
+   * without memory a container with a readiness probe is ready only if its pod was.
+   */
+  firstRunsOfProbes: 22,
+  /**
+   * An ephemeral container waits for the container that it targets; and that no sandbox could be made of a pod is not told once
+   * the pod is to end.
+   */
+  failedStartsAsKubelets: 23,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */
@@ -39,6 +86,9 @@ export const ALL_BEHAVIOUR: readonly number[] = Object.values(BEHAVIOUR);
 export const CURRENT: Pick<NodeSettings, 'behaviour'> = { behaviour: [...ALL_BEHAVIOUR] };
 
 /** Is this change on? */
-export function behaves({ behaviour }: Pick<NodeSettings, 'behaviour'>, change: keyof typeof BEHAVIOUR): boolean {
+export function behaves(
+  { behaviour = [] }: { behaviour?: readonly number[] },
+  change: keyof typeof BEHAVIOUR,
+): boolean {
   return behaviour.includes(BEHAVIOUR[change]);
 }

@@ -52,7 +52,10 @@ export interface EffectCatalog {
     params: { image: string; runtimeHandler: string };
     result: { present: ImagePresent | null; unchecked?: true };
   };
-  /** Pulls through the node's pull queue (serial or bounded, QPS). `ms` counts the pull, `waitedMs` with the queue. */
+  /**
+   * Pulls through the node's pull queue (serial or bounded, QPS); who asks for the same with the same right shares a pull
+   * (pull-queue.ts). `ms` counts what of the pull it waited for, `waitedMs` with the queue.
+   */
   'image.Pull': {
     params: {
       image: string;
@@ -61,6 +64,8 @@ export interface EffectCatalog {
       namespace: string;
       pullSecrets: string[];
       sandboxConfig: SandboxConfig | null;
+      /** Policy Always: only a pull that begins from now on will do. */
+      fresh?: true;
     };
     result: ImagePresent & { ms: number; waitedMs: number; sizeBytes: number };
   };
@@ -229,8 +234,8 @@ export interface VolumeOwner {
 }
 
 /**
- * How a container's environment is made when parts of it come from the API server: the machine never sees those
- * values, so the worker takes the steps when it creates the container.
+ * How a container's environment is made when parts of it come from the API server or from files of a volume: the
+ * machine never sees those values, so the worker takes the steps when it creates the container.
  */
 export interface EnvPlan {
   namespace: string;
@@ -252,7 +257,9 @@ export type EnvStep =
   | { step: 'expand'; name: string; value: string }
   /** A value that is known and stays as it is. */
   | { step: 'set'; name: string; value: string }
-  | { step: 'key'; name: string; kind: 'configMap' | 'secret'; object: string; key: string; optional: boolean };
+  | { step: 'key'; name: string; kind: 'configMap' | 'secret'; object: string; key: string; optional: boolean }
+  /** `fileKeyRef` (KEP-3721): a key of an env file; `path` is below `volumePath`, the volume's folder on the node. */
+  | { step: 'file'; name: string; volumePath: string; path: string; key: string; optional: boolean };
 
 /** See `host.PrepareContainer`. `subPaths`: mount key -> volume path and sub path, checked against symlink escape. */
 export interface ContainerPreparation {

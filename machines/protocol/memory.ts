@@ -62,4 +62,6 @@ export interface Termination {
   deletedFromSource: boolean;
   /** Phase that the pod ends in when its containers do not decide it (`Failed` for evictions and deadlines). */
   phase: 'Failed' | null;
+  /** Its source names it again: what is dead of it stays for its next life. */
+  comesBack?: boolean;
 }

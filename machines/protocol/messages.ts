@@ -1,3 +1,4 @@
+import type { PullPlace } from '../images/pull-queue.ts';
 import type { Pod } from './api-types.ts';
 import type { EffectCatalog, EffectType } from './effects.ts';
 import type { PodMemory } from './memory.ts';
@@ -13,6 +14,8 @@ export interface TerminationOrder {
   message: string;
   /** Overrides `terminationGracePeriodSeconds`; may only shorten what is already running. */
   gracePeriodSeconds?: number;
+  /** Its source names it again: what is dead of it stays for its next life. Each order says so anew. */
+  comesBack?: boolean;
 }
 
 /** What the supervisor and the shard tell a pod machine. `at`: ms since the epoch, the machine's only clock. */
@@ -41,6 +44,11 @@ export type PodMessage =
   /** The node's clock was set back by so many ms; `at` is the new time. */
   | { type: 'clock.steppedBack'; at: number; byMs: number }
   | { type: 'runtime.state'; at: number; runtimeReady: boolean; networkReady: boolean }
+  /**
+   * The `image.Pull` of this key has to wait in the node's queue of pulls, and stands here; null: its pull begins now. Of a pull
+   * that begins at once nothing is told, nor when the queue moves.
+   */
+  | { type: 'pull.turn'; at: number; key: string; place: PullPlace | null }
   /** A deadline of `context.timers` has come. */
   | { type: 'timer'; at: number }
   | EffectDone

@@ -56,6 +56,8 @@ export interface NodeSettings {
   extraMaskedPaths?: string[];
   /** The node's own `/etc/hosts`, for pods on the host network. */
   nodeHosts?: string;
+  /** Feature gate `EnvFiles` (KEP-3721), on unless false: without it a variable from a file is empty. */
+  envFiles?: boolean;
   /** The node works with an API server: objects, tokens and service variables are there for its pods. */
   cluster?: boolean;
   /** Numbered behaviour changes that are switched on; an old log replays with the set it was written with. */

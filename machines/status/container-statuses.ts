@@ -50,6 +50,7 @@ function statusOf(
   [newest, before]: ObservedContainer[],
 ): ContainerStatus {
   if (newest === undefined) return unseenStatus(input, spec, old);
+  if (old?.state?.running && decisionOf(input, spec)?.endIsHidden === true) return old;
   const { spec: podSpec } = input.pod;
   const count =
     (podSpec?.containers.length ?? 0) +

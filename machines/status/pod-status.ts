@@ -1,3 +1,4 @@
+import { behaves } from '../protocol/behaviour.ts';
 import type { ContainerStatus, Pod, PodStatus } from '../protocol/api-types.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
 import { podQosClass } from '../qos/qos-class.ts';
@@ -58,7 +59,7 @@ function phaseOf(input: StatusInput, old: PodStatus, statuses: ContainerStatus[]
     podIsTerminal: input.podIsTerminal === true,
     initialized: hasActiveRegular(pod, input.observed),
   });
-  const phase = kept ?? termination?.phase ?? computed;
+  const phase = kept ?? termination?.phase ?? (isTerminalPhase(computed) && isToStart(input) ? 'Running' : computed);
   // The reason belongs to the phase it was set with, also across a restart of the agent.
   if (phase === old.phase && (old.reason || old.message)) return { phase, reason: old.reason, message: old.message };
   if (termination?.phase && phase === termination.phase) {
@@ -66,6 +67,16 @@ function phaseOf(input: StatusInput, old: PodStatus, statuses: ContainerStatus[]
   }
   if (phase === old.phase) return { phase, reason: pod.status?.reason, message: pod.status?.message };
   return { phase };
+}
+
+/**
+ * An earlier agent has made a container that is started now: what ended before it was stopped to make room, so it is no end
+ * for good, whatever policy and exit code say.
+ */
+function isToStart({ pod, observed, podIsTerminal, termination, settings }: StatusInput): boolean {
+  if (podIsTerminal === true || termination !== undefined || !behaves(settings, 'createdAreStarted')) return false;
+  const newest = (name: string) => observed?.containers.find((c) => c.name === name);
+  return (pod.spec?.containers ?? []).some(({ name }) => newest(name)?.state === 'created');
 }
 
 /** Has a regular container of the newest sandbox been made, while that sandbox is ready? */

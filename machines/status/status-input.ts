@@ -14,6 +14,8 @@ export interface ContainerDecision {
   ready: boolean;
   /** Outcome of the startup probe, true without one. Counts only while the container runs. */
   started: boolean;
+  /** It has ended and is about to start again whatever its policy says: its state is told as it was before. */
+  endIsHidden?: boolean;
 }
 
 /** All that a pod's status is made of. Times are ms since the epoch. */

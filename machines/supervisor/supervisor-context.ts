@@ -10,6 +10,8 @@ export interface SupervisorContext {
   shards: number;
   sourcesReady: boolean;
   pods: PodTable;
+  /** Changes of what is decided that are on (`protocol/behaviour.ts`); absent in logs from before there were any here. */
+  behaviour?: readonly number[];
 }
 
 /** What reaches the supervisor. */
@@ -31,7 +33,8 @@ export type SupervisorOrder =
   | { type: 'start'; uid: string; shard: number; pod: Pod; source: PodSource | 'orphan'; rejection?: Rejection }
   | { type: 'tell'; uid: string; shard: number; message: Unstamped<PodMessage> }
   /** The pod is no longer tracked: its caches can go. */
-  | { type: 'forget'; uid: string };
+  /** `remains`: its machine was told that it comes back, and so may have left what was dead of it in the runtime. */
+  | { type: 'forget'; uid: string; remains?: true };
 
 /** A message before the host stamps it with the time. */
 export type Unstamped<M> = M extends unknown ? Omit<M, 'at'> : never;

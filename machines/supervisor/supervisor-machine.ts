@@ -5,7 +5,11 @@ import type { SupervisorContext, SupervisorMessage, SupervisorOrder } from './su
 import { decideSupervision } from './supervisor-step.ts';
 
 const machine = setup({
-  types: { context: {} as SupervisorContext, events: {} as SupervisorMessage, input: {} as { shards: number } },
+  types: {
+    context: {} as SupervisorContext,
+    events: {} as SupervisorMessage,
+    input: {} as { shards: number; behaviour?: readonly number[] },
+  },
   actions: { effect: () => undefined },
 });
 
@@ -20,7 +24,10 @@ const supervise = act((context: SupervisorContext, message: SupervisorMessage) =
  */
 export const supervisorMachine = machine.createMachine({
   id: 'supervisor',
-  context: ({ input }) => ({ shards: input.shards, sourcesReady: false, pods: NO_TRACKED_PODS }),
+  context: ({ input: { shards, behaviour } }) => ({
+    ...{ shards, sourcesReady: false, pods: NO_TRACKED_PODS },
+    ...(behaviour !== undefined && { behaviour }),
+  }),
   initial: 'waitingForSources',
   on: {
     config: { actions: supervise },

@@ -1,5 +1,7 @@
 import type { Pod } from '../protocol/api-types.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
+import { restartsAlways } from '../pod/spec.ts';
 import { orphanPod } from './orphan-pod.ts';
 import { hashOfUid, PodTableDraft, trackedPod, trackedPods } from './pod-table.ts';
 import type { PodTable } from './pod-table.ts';
@@ -11,6 +13,8 @@ interface Turn {
   pods: PodTableDraft;
   orders: SupervisorOrder[];
   shards: number;
+  /** Behaviour `nextLifeCountsOn`. */
+  countsOn: boolean;
   /** UIDs of pods whose actor lives by full name: made once in a turn, when it is asked for. */
   started: Map<string, string[]> | null;
 }
@@ -29,7 +33,13 @@ export function decideSupervision(
       return { context, orders: told };
     }
   }
-  const turn: Turn = { pods: new PodTableDraft(context.pods), orders: [], shards: context.shards, started: null };
+  const turn: Turn = {
+    pods: new PodTableDraft(context.pods),
+    orders: [],
+    shards: context.shards,
+    countsOn: behaves(context, 'nextLifeCountsOn'),
+    started: null,
+  };
   let { sourcesReady } = context;
   switch (message.type) {
     case 'config':
@@ -52,7 +62,11 @@ export function decideSupervision(
     case 'shardReplaced':
       for (const tracked of startedOn(context.pods, message.shard)) {
         start(turn, tracked);
-        if (tracked.terminating) turn.orders.push(tell(tracked, terminate({ reason: 'Removed', message: '' })));
+        if (!tracked.terminating) continue;
+        const comesBack = tracked.remains === true && tracked.comeback !== null && restartsAlways(tracked.comeback);
+        turn.orders.push(
+          tell(tracked, terminate({ reason: 'Removed', message: '', ...(comesBack && { comesBack: true }) })),
+        );
       }
       break;
   }
@@ -79,8 +93,9 @@ function takeConfig(
   switch (update.op) {
     case 'ADD':
       if (tracked === undefined) add(turn, pod, update.source, rejections?.[uid]);
-      else if (tracked.source === 'orphan') turn.pods.put({ ...tracked, comeback: pod, comebackSource: update.source });
-      else if (tracked.terminating) turn.pods.put({ ...tracked, comeback: pod, source: update.source });
+      else if (tracked.source === 'orphan')
+        comeBack(turn, { ...tracked, comebackSource: update.source }, pod, rejections?.[uid]);
+      else if (tracked.terminating) comeBack(turn, { ...tracked, source: update.source }, pod, rejections?.[uid]);
       else change(turn, tracked, pod);
       break;
     case 'UPDATE':
@@ -141,6 +156,24 @@ function start(turn: Turn, tracked: TrackedPod): void {
   turn.orders.push({ type: 'start', uid, shard, pod, source, ...(rejection !== undefined && { rejection }) });
 }
 
+/**
+ * A pod is named again while it ends: it is started anew afterwards. What was dead of it is its next life's, as with kubelet
+ * (whose garbage collector comes each minute), unless that would keep it from running.
+ */
+function comeBack(
+  turn: Turn,
+  { comebackRejection: _old, ...tracked }: TrackedPod,
+  pod: Pod,
+  rejection?: Rejection,
+): void {
+  const refused = turn.countsOn && rejection !== undefined && { comebackRejection: rejection };
+  const stays = turn.countsOn && tracked.phase === 'started' && restartsAlways(pod);
+  turn.pods.put({ ...tracked, comeback: pod, ...refused, ...(stays && { remains: true }) });
+  if (!stays) return;
+  const message = 'the pod was removed from its source, which names it again';
+  turn.orders.push(tell(tracked, terminate({ reason: 'Removed', message, comesBack: true })));
+}
+
 function change(turn: Turn, tracked: TrackedPod, pod: Pod): void {
   const terminating = tracked.terminating || pod.metadata?.deletionTimestamp !== undefined;
   turn.pods.put(tracked.comeback === null ? { ...tracked, pod, terminating } : { ...tracked, comeback: pod });
@@ -154,7 +187,8 @@ function remove(turn: Turn, tracked: TrackedPod): void {
     turn.orders.push({ type: 'forget', uid: tracked.uid });
     return;
   }
-  turn.pods.put({ ...tracked, terminating: true, comeback: null });
+  const { comebackRejection: _refused, ...rest } = tracked;
+  turn.pods.put({ ...rest, terminating: true, comeback: null });
   turn.orders.push(tell(tracked, terminate({ reason: 'Removed', message: 'the pod was removed from its source' })));
 }
 
@@ -162,12 +196,13 @@ function finish(turn: Turn, uid: string): void {
   const tracked = turn.pods.get(uid);
   if (tracked === undefined) return;
   turn.pods.delete(uid);
-  turn.orders.push({ type: 'forget', uid });
   // It ended by an order that an earlier agent had given, and its source names it again.
-  const { pod, source, comeback, comebackSource, terminating } = tracked;
+  const { pod, source, comeback, comebackSource, comebackRejection, terminating } = tracked;
   const wanted = !terminating && source !== 'orphan' && pod.metadata?.deletionTimestamp === undefined;
   const again = comeback ?? (wanted ? pod : null);
-  if (again !== null) add(turn, again, comebackSource ?? source);
+  const remains = turn.countsOn && (tracked.remains === true || again !== null);
+  turn.orders.push({ type: 'forget', uid, ...(remains && { remains }) });
+  if (again !== null) add(turn, again, comebackSource ?? source, comebackRejection);
   const next = turn.pods
     .waitingUids()
     .map((other) => turn.pods.get(other))

@@ -19,6 +19,10 @@ export interface TrackedPod {
   comeback: Pod | null;
   /** Of an orphan: where it comes back from. Until it does it is an orphan, of whose end its source hears nothing. */
   comebackSource?: PodSource;
+  /** The node does not admit its next life. */
+  comebackRejection?: Rejection;
+  /** Its machine was told that it comes back: it may leave what is dead of it in the runtime. */
+  remains?: true;
 }
 
 /** Why a pod is not admitted: reason and message of its status and event (C9). */

@@ -29,6 +29,10 @@ const configMap = (name: string, data: object, more: object = {}) => ({
 });
 const secret = (name: string, data: object) => ({ kind: 'Secret', metadata: { name }, stringData: data });
 
+/** A script that prints `KEY='<mark>-suffix'`. It holds the mark in two parts: whole it stands in the file only. */
+const marked = (key: string, suffix: string) =>
+  `printf "${key}='%s%s-${suffix}'\\n" ${MARK.slice(0, 9)} ${MARK.slice(9)}`;
+
 /** Runs a script in the container `c` of a pod. */
 const sh = (pod: Pod, script: string) => cluster.node(NODE).sh(uidOf(pod), 'c', script);
 
@@ -178,6 +182,58 @@ describe('volumes and environment', { concurrency: true }, () => {
     const bare = await readyPod(space, 'bare', [runs('c')], { enableServiceLinks: false });
     const names = await sh(bare, 'env | grep -c MY_API || :; env | grep -c KUBERNETES_SERVICE_HOST');
     assert.equal(names, '0\n1\n');
+  });
+
+  test('variables from files of a volume (KEP-3721): init, sidecar, regular and ephemeral containers', async () => {
+    const space = await cluster.space('env-files');
+    await space.create(secret('login', { PASSWORD: `${MARK}-mixed` }));
+    const volumes = [{ name: 'v', emptyDir: {} }];
+    const volumeMounts = [{ name: 'v', mountPath: '/v' }];
+    const fromFile = (key: string, more: object = {}) => {
+      return { name: key, valueFrom: { fileKeyRef: { volumeName: 'v', path: 'env', key, ...more } } };
+    };
+    const inits = [
+      runs('first', { command: ['sh', '-c', `${marked('A', 'a')} > /v/env`], volumeMounts }),
+      runs('second', {
+        command: ['sh', '-c', `[ "$A" ] && ${marked('B', 'b')} >> /v/env`],
+        volumeMounts,
+        env: [fromFile('A')],
+      }),
+      runs('sidecar', { env: [fromFile('B')], restartPolicy: 'Always' }),
+    ];
+    const env = [
+      { name: 'SECRET', valueFrom: { secretKeyRef: { name: 'login', key: 'PASSWORD' } } },
+      fromFile('B'),
+      fromFile('NONE', { optional: true }),
+      { name: 'BOTH', value: '$(SECRET)/$(B)' },
+    ];
+    const late = runs('late', { env: [fromFile('LATE')] });
+    await space.create(apiPod('files', [runs('c', { env, volumeMounts }), late], { volumes, initContainers: inits }));
+    const running = await space.waitPod('files', 'c runs, late is refused', (p) => {
+      const of = (name: string) => p.status?.containerStatuses?.find((s) => s.name === name);
+      return of('c')?.ready === true && of('late')?.state?.waiting?.reason === 'CreateContainerConfigError';
+    });
+    assert.equal(
+      await sh(running, `[ "$B $BOTH" = "${MARK}-b ${MARK}-mixed/${MARK}-b" ] && echo same; echo "<\${NONE-unset}>"`),
+      'same\n<unset>\n',
+    );
+    const sidecar = await cluster.node(NODE).sh(uidOf(running), 'sidecar', `[ "$B" = "${MARK}-b" ] && echo same`);
+    assert.equal(sidecar, 'same\n');
+    await space.waitEvent('files', 'Failed', /^Error: environment variable key "LATE" not found in file ".*\/v\/env"$/);
+
+    await sh(running, `${marked('LATE', 'l')} >> /v/env`);
+    await space.waitPod('files', 'ready', isReadyPod);
+    const debug = runs('debug', { env: [fromFile('LATE')], targetContainerName: 'c' });
+    await cluster
+      .plane()
+      .api.patch(
+        space.path('Pod', 'files', 'ephemeralcontainers'),
+        { spec: { ephemeralContainers: [debug] } },
+        'strategic-merge',
+      );
+    await space.waitPod('files', 'debugged', (p) => p.status?.ephemeralContainerStatuses?.[0]?.state?.running != null);
+    const debugged = await cluster.node(NODE).sh(uidOf(running), 'debug', `[ "$LATE" = "${MARK}-l" ] && echo same`);
+    assert.equal(debugged, 'same\n');
   });
 
   test('the service account token of a pod works against the API server', async () => {

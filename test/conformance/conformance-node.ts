@@ -1,3 +1,7 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { findRuntimeBinaries } from '../../cri/private-containerd/binaries.ts';
 import { hostFacts } from '../../cri/private-containerd/host-facts.ts';
 import { importImages } from '../../cri/image-maker/import-images.ts';
@@ -7,12 +11,15 @@ import type { AgentKind } from '../cluster/support/node-config.ts';
 import { startTestContainerd } from '../containerd/support/with-containerd.ts';
 import type { TestContainerd } from '../containerd/support/with-containerd.ts';
 import { suiteImages } from './images/suite-images.ts';
+import type { SuiteName } from './options.ts';
 import { startSimulatedNodeRuntime } from './simulated-node-runtime.ts';
 
 /** A cluster of one node that the end-to-end suite can be run against. */
 export interface ConformanceNode {
   plane: ControlPlane;
   node: ClusterNode;
+  /** What the suite of nodes calls the API server with. */
+  token: string;
   /** Takes all of it away; may be called twice. */
   stop(): Promise<void>;
 }
@@ -20,6 +27,8 @@ export interface ConformanceNode {
 /** What the node is made from. */
 export interface ConformanceWish {
   agent: AgentKind;
+  /** Which suite is to run; that of clusters unless told. */
+  suite?: SuiteName;
   /** Another containerd than the one on PATH. */
   containerd?: string;
   /** No containers at all: the simulated runtime. */
@@ -29,6 +38,7 @@ export interface ConformanceWish {
 }
 
 const KUBELET_PORT = 10250;
+const HEALTHZ_PORT = 10248;
 /** The handler that the suite's RuntimeClass specs name. */
 const TEST_HANDLER = 'test-handler';
 
@@ -39,19 +49,26 @@ export async function startConformanceNode(wish: ConformanceWish): Promise<Confo
     for (const part of stops.toReversed()) await part();
   };
   try {
-    const plane = await ControlPlane.start();
+    const token = randomBytes(16).toString('hex');
+    const folder = await mkdtemp(join(tmpdir(), 'conformance-token-'));
+    stops.push(() => rm(folder, { recursive: true, force: true }));
+    const tokens = join(folder, 'tokens.csv');
+    await writeFile(tokens, `${token},suite,suite,"system:masters"\n`, { mode: 0o600 });
+    const plane = await ControlPlane.start({ apiServerFlags: ['--token-auth-file', tokens] });
     stops.push(() => plane.stop());
     const containerd = await (wish.simulated === true ? startSimulatedNodeRuntime() : realRuntime(wish.containerd));
     stops.push(() => containerd.stop());
     const config = (address: string): Record<string, unknown> => ({
       // some specs ask a kubelet at its usual port; on its own address two runs do not meet
       ...{ address, port: KUBELET_PORT },
+      // the suite of nodes asks the agent's health at its usual port
+      ...(wish.suite === 'node' ? { healthzPort: HEALTHZ_PORT } : {}),
       ...(wish.agent === 'kubelet' ? { syncFrequency: '1m' } : {}),
       ...wish.config,
     });
     const node = await ClusterNode.start(plane, { name: 'node1', agent: wish.agent, containerd, config });
     stops.push(() => node.stop());
-    return { plane, node, stop };
+    return { plane, node, token, stop };
   } catch (error) {
     await stop().catch(() => undefined);
     throw error;

@@ -35,10 +35,11 @@ const say = (line: string): void => {
 
 async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
   say('making images, control plane and node ...');
-  const { agent, containerd, simulated, featureGates } = wish;
+  const { agent, suite, containerd, simulated, featureGates } = wish;
   const config = Object.keys(featureGates).length === 0 ? {} : { featureGates };
   const lab = await startConformanceNode({
     agent,
+    suite,
     config,
     simulated,
     ...(containerd === undefined ? {} : { containerd }),
@@ -50,6 +51,9 @@ async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
     for (let run = 1; run <= wish.runs; run++) {
       say(`run ${run} of ${wish.runs}: the suite's log is ${join(out, String(run), 'log')}`);
       last = await runSuite({
+        ...(suite === 'node' && {
+          node: { server: lab.plane.server, token: lab.token, endpoint: lab.node.containerd.endpoint },
+        }),
         ...{ kubeconfig: lab.plane.adminKubeconfig, focus: [wish.focus], skip: [wish.skip].filter((s) => s !== '') },
         ...{ procs: wish.procs, timeoutMinutes: wish.timeoutMinutes, out: join(out, String(run)), onLine: say },
       });

@@ -3,9 +3,13 @@ import { literal } from './sample-specs.ts';
 import { simulatedLimitNames } from './simulated-limits.ts';
 import type { AgentKind } from '../cluster/support/node-config.ts';
 
+/** Kubernetes' suites: of a cluster (`test/e2e`), and of a node (`test/e2e_node`), which looks at the node from within. */
+export type SuiteName = 'e2e' | 'node';
+
 /** What `bin/conformance` was asked for. */
 export interface ConformanceOptions {
   agent: AgentKind;
+  suite: SuiteName;
   focus: string;
   skip: string;
   procs: number;
@@ -30,6 +34,7 @@ Runs Kubernetes' own end-to-end suite (built from its Go module) against a node 
 containerd with images made here, and the agent. FOCUS is a regular expression over the specs' names; by default
 \\[NodeConformance\\]. Prints each spec beside the reference kubelet's kept result, and every difference.
   --agent actorlet|kubelet   who serves the node (actorlet)
+  --suite e2e|node           the suite of clusters, or that of nodes (e2e)
   --skip REGEX               specs to leave out (\\[Serial\\]|\\[Disruptive\\]|\\[Slow\\]|Windows; with --simulated also those
                              that need processes)
   --procs N                  specs at a time (8)
@@ -51,6 +56,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
     allowPositionals: true,
     options: {
       agent: { type: 'string', default: 'actorlet' },
+      suite: { type: 'string', default: 'e2e' },
       skip: { type: 'string' },
       procs: { type: 'string', default: '8' },
       timeout: { type: 'string', default: '80' },
@@ -65,12 +71,15 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
   const { agent } = values;
   if (agent !== 'actorlet' && agent !== 'kubelet')
     throw new Error(`--agent ${agent}: accepted are actorlet and kubelet`);
+  const { suite } = values;
+  if (suite !== 'e2e' && suite !== 'node') throw new Error(`--suite ${suite}: accepted are e2e and node`);
   if (positionals.length > 1) throw new Error(`one FOCUS at most, not ${positionals.length}; quote it`);
   if (values.keep !== undefined && !/^[a-z0-9-]+$/.test(values.keep)) {
     throw new Error(`--keep ${values.keep}: accepted are small letters, digits and dashes`);
   }
   return {
     agent,
+    suite,
     focus: positionals[0] ?? '\\[NodeConformance\\]',
     skip: values.skip ?? [SKIP, ...(values.simulated ? simulatedLimitNames().map(literal) : [])].join('|'),
     procs: positive('--procs', values.procs),

@@ -5,6 +5,7 @@ import { comparisonText, compareRuns, differences, shortcomings } from '../confo
 import { conformanceDocument } from '../conformance/document.ts';
 import { keptRun } from '../conformance/kept-results.ts';
 import { conformanceOptions } from '../conformance/options.ts';
+import { losesOutput, missedOutput } from '../conformance/lost-output.ts';
 import { literal, SAMPLE_SPECS } from '../conformance/sample-specs.ts';
 import { simulatedLimit, simulatedLimitNames } from '../conformance/simulated-limits.ts';
 import { readGinkgoReport } from '../conformance/suite/ginkgo-report.ts';
@@ -115,4 +116,19 @@ test('each spec that fails on the simulated runtime has its reason, and each rea
 test('docs/conformance.md is what the kept runs make', async () => {
   const path = new URL('../../docs/conformance.md', import.meta.url);
   assert.equal(await readFile(path, 'utf8'), await conformanceDocument(), 'run bin/conformance with --keep');
+});
+
+test('specs are asked again only for output that was missing, and only where the runtime is known to lose some', () => {
+  const versions = ['1.5.9', '1.6.0', '1.6.20', '1.6.21', '1.6.22', '1.7.0', '1.7.2', '1.7.3', '2.0.0'];
+  const parsed = versions.map((version) => version.split('.').map(Number));
+  const losing = versions.filter((_, i) => {
+    const [major = 0, minor = 0, patch = 0] = parsed[i] ?? [];
+    return losesOutput({ major, minor, patch });
+  });
+  assert.deepEqual(losing, ['1.6.0', '1.6.20', '1.6.21', '1.7.0', '1.7.2']);
+  const output = 'Unexpected error: expected "CPU_LIMIT=2" in container output: Expected';
+  assert.deepEqual(
+    missedOutput([result('a', 'failed', output), result('b', 'failed', 'timed out'), result('c', 'passed')]),
+    ['a'],
+  );
 });

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds a reference tool from its Go module, once, and prints the binary's path:
 #   build.sh kubelet|kube-apiserver|kube-scheduler|kube-controller-manager|kubectl|etcd|metrics-server|
-#            ginkgo|e2e.test|agnhost|containerd2|cri-client|cri-contract|stream-client|nonewprivs
+#            ginkgo|e2e.test|e2e_node.test|agnhost|containerd2|cri-client|cri-contract|stream-client|nonewprivs
 # containerd2 is containerd v2 with containerd-shim-runc-v2 beside it; the path is containerd's.
 # TEST_ASSET_ETCD, TEST_ASSET_KUBE_APISERVER, TEST_ASSET_KUBECTL and their like name ready binaries to use instead.
 # Binaries live outside the checkout, by version, in ${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools.
@@ -12,6 +12,14 @@ kubernetes=1.35.4
 etcd=3.6.5
 metrics_server=0.9.0
 tool=${1:-}
+# bin/test builds what a layer uses before the layer begins, with the network; a tool that it does not know of would be missing on
+# a machine where nothing is cached.
+if [ -n "${ACTORLET_TEST_TOOLS+set}" ]; then
+  case " $ACTORLET_TEST_TOOLS " in
+    *" $tool "*) ;;
+    *) echo "build.sh: a test uses $tool, which bin/test does not build for its layer; name it there, in tools_of or more_tools_of" >&2; exit 3 ;;
+  esac
+fi
 asset=TEST_ASSET_$(echo "$tool" | tr 'a-z.-' 'A-Z__')
 if [ -n "${!asset:-}" ]; then
   [ -x "${!asset}" ] || { echo "build.sh: $asset names ${!asset}, which cannot be executed; unset it to build $tool" >&2; exit 1; }
@@ -19,14 +27,14 @@ if [ -n "${!asset:-}" ]; then
   exit 0
 fi
 case $tool in
-  kubelet | kube-apiserver | kube-scheduler | kube-controller-manager | kubectl | e2e.test | agnhost) version=$kubernetes ;;
+  kubelet | kube-apiserver | kube-scheduler | kube-controller-manager | kubectl | e2e.test | e2e_node.test | agnhost) version=$kubernetes ;;
   ginkgo) version=$(awk '$1 == "github.com/onsi/ginkgo/v2" { print substr($2, 2) }' go.mod) ;;
   etcd) version=$etcd ;;
   metrics-server) version=$metrics_server ;;
   containerd2) version=$(awk '$2 == "github.com/containerd/containerd/v2" { print substr($3, 2) }' containerd2/go.mod) ;;
   # Our own programs: the version is what they are made of.
   cri-client | cri-contract | stream-client | nonewprivs) version=$(cat go.mod go.sum "$tool"/*.go | sha256sum | cut -c1-16) ;;
-  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, ginkgo, e2e.test, agnhost, containerd2, cri-client, cri-contract, stream-client, nonewprivs" >&2; exit 2 ;;
+  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, ginkgo, e2e.test, e2e_node.test, agnhost, containerd2, cri-client, cri-contract, stream-client, nonewprivs" >&2; exit 2 ;;
 esac
 folder=${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools/$tool-$version
 binary=$folder/$tool
@@ -48,7 +56,7 @@ if [ ! -x "$binary" ]; then
         done
         ;;
       etcd) package=go.etcd.io/etcd/server/v3 flags="-s -w" ;;
-      metrics-server | e2e.test | containerd2) ;;
+      metrics-server | e2e.test | e2e_node.test | containerd2) ;;
       ginkgo) package=github.com/onsi/ginkgo/v2/ginkgo flags="-s -w" ;;
       # static: it is all that its image has besides a few commands
       agnhost) package=k8s.io/kubernetes/test/images/agnhost flags="-s -w"; export CGO_ENABLED=0 ;;
@@ -70,8 +78,8 @@ if [ ! -x "$binary" ]; then
           -o "$folder/$program.new" "$module/cmd/$program" >&2
         mv "$folder/$program.new" "$folder/$program"
       done
-    elif [ "$tool" = e2e.test ]; then
-      go test -c -vet=off -mod=readonly -buildvcs=false -ldflags "-s -w" -o "$binary.new" k8s.io/kubernetes/test/e2e >&2
+    elif [ "$tool" = e2e.test ] || [ "$tool" = e2e_node.test ]; then
+      go test -c -vet=off -mod=readonly -buildvcs=false -ldflags "-s -w" -o "$binary.new" "k8s.io/kubernetes/test/${tool%.test}" >&2
       mv "$binary.new" "$binary"
     else
       go build -mod=readonly -buildvcs=false -ldflags "$flags" -o "$binary.new" "$package" >&2

@@ -14,12 +14,19 @@ export async function referenceTool(name: ReferenceTool): Promise<string> {
   return stdout.trim();
 }
 
-/** Why a test that needs this tool must be skipped on this machine: a sentence for `skip`; false when it is there. */
+/** Exit code of build.sh for a tool that bin/test does not build for the layer that uses it. */
+const NOT_PREPARED = 3;
+
+/**
+ * Why a test that needs this tool must be skipped on this machine: a sentence for `skip`; false when it is there. Throws when
+ * bin/test does not build it for this layer: that would be so on every machine where nothing is cached.
+ */
 export async function lacksTool(name: ReferenceTool): Promise<string | false> {
   try {
     await referenceTool(name);
     return false;
   } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === NOT_PREPARED) throw error;
     const told = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error);
     return `needs ${name}: ${told.split('\n').at(-1) ?? ''}`;
   }

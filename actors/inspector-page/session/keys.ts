@@ -1,5 +1,6 @@
 import { VIEWS } from '../model/moment.ts';
 import { copyLink } from './copy-link.ts';
+import { goBySpans, goToMoment, goToSpan, openNode } from './node-travel.ts';
 import { changeSpeed, togglePlay } from './play.ts';
 import * as s from './session.ts';
 import { toggleTheme } from './theme.ts';
@@ -7,7 +8,7 @@ import { goBy, goLive, goTo, goToChange, setView } from './travel.ts';
 
 /** All keys with what they do, as the help shows them. */
 export const KEYS: readonly { keys: string[]; does: string }[] = [
-  { keys: ['←', '→'], does: 'one step back, one step on' },
+  { keys: ['←', '→'], does: 'one step back, one step on; of the node a span of time' },
   { keys: ['[', ']'], does: 'previous, next change of the state' },
   { keys: ['Home', 'End'], does: 'first step, last step' },
   { keys: ['Space'], does: 'play, pause' },
@@ -17,6 +18,7 @@ export const KEYS: readonly { keys: string[]; does: string }[] = [
   { keys: ['w'], does: 'wide panel, and back' },
   { keys: ['/'], does: 'filter the pods' },
   { keys: ['p'], does: 'to the list of pods' },
+  { keys: ['n'], does: 'the node: all pods over time, slow calls, what waits' },
   { keys: ['↑', '↓', 'Enter'], does: 'in a list or a tree: move, open' },
   { keys: ['c'], does: 'copy the link to this moment' },
   { keys: ['t'], does: 'dark, light' },
@@ -62,6 +64,7 @@ const actions: Record<string, () => void> = {
   w: () => {
     s.wide.value = !s.wide.value;
   },
+  n: openNode,
   '/': () => {
     focusOn('filter');
   },
@@ -72,6 +75,25 @@ const actions: Record<string, () => void> = {
   t: toggleTheme,
   '?': () => {
     s.helpOpen.value = true;
+  },
+};
+
+/** What keys of steps mean while the node is shown. */
+const nodeActions: Record<string, () => void> = {
+  ArrowLeft: () => {
+    goBySpans(-1);
+  },
+  ArrowRight: () => {
+    goBySpans(1);
+  },
+  Home: () => {
+    goToSpan(0);
+  },
+  End: () => {
+    goToMoment(null);
+  },
+  l: () => {
+    goToMoment(null);
   },
 };
 
@@ -90,7 +112,7 @@ export function onKey(event: KeyboardEvent): void {
       ? () => {
           setView(view);
         }
-      : actions[event.key];
+      : ((s.uid.value === '' ? nodeActions[event.key] : undefined) ?? actions[event.key]);
   if (action === undefined) return;
   event.preventDefault();
   action();

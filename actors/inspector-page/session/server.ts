@@ -1,4 +1,4 @@
-import type { About, NodeAnswer, PodLine, StepDetail, StepPage } from '../../inspector/inspector-api.ts';
+import type { About, NodeAnswer, Overview, PodLine, StepDetail, StepPage } from '../../inspector/inspector-api.ts';
 
 /** An answer of the server that is no success. */
 export class ServerError extends Error {
@@ -38,6 +38,8 @@ export const server = {
         throw error;
       },
     ),
+  /** `at` null: of the newest moment. */
+  overview: (at: number | null) => get<Overview>(`api/overview${at === null ? '' : `?at=${String(at)}`}`),
   steps: (uid: string, from: number, limit: number) =>
     get<StepPage>(`${pod(uid)}/steps?from=${String(from)}&limit=${String(limit)}`),
   detail: (uid: string, index: number, signal?: AbortSignal) =>

@@ -4,17 +4,17 @@ import { formatMoment, parseMoment } from '../model/moment.ts';
 import { StepStore } from '../model/step-store.ts';
 import { loadDetail } from './detail.ts';
 import { loadAround } from './load-steps.ts';
+import { loadOverview, overview, overviewAt } from './node-overview.ts';
 import * as s from './session.ts';
 
 let writing = 0;
 
 /** Writes the address a moment later: browsers allow few history calls a second. */
-function writeAddress(): void {
+export function writeAddress(): void {
   clearTimeout(writing);
   writing = window.setTimeout(() => {
     const hash = formatMoment(s.moment.value);
-    if (hash !== location.hash)
-      history.replaceState(null, '', hash === '' ? location.pathname + location.search : hash);
+    if (hash !== location.hash) history.replaceState(null, '', hash);
   }, 150);
 }
 
@@ -25,9 +25,10 @@ export function openPod(uid: string, step: number | null = null): void {
     return;
   }
   clearTimeout(writing);
-  const next = { ...s.moment.value, uid, step, chart: 'pod' };
+  const { at: _at, ...rest } = s.moment.value;
+  const next = { ...rest, uid, step, chart: 'pod' };
   // A pod is a place to come back to: it gets an entry in the history, a step does not.
-  history.pushState(null, '', formatMoment(next) || location.pathname + location.search);
+  history.pushState(null, '', formatMoment(next));
   batch(() => {
     s.moment.value = next;
     startPod();
@@ -101,6 +102,9 @@ export function setChart(chart: string): void {
 
 /** Address of the shown moment, with its step even while the newest one is followed. */
 export function linkHere(): string {
+  const at = overviewAt.value ?? overview.value?.at;
+  if (s.uid.value === '' && at !== undefined)
+    return new URL(formatMoment({ ...s.moment.value, at }), location.href).href;
   const step = s.index.value < 0 ? null : s.index.value;
   return new URL(formatMoment({ ...s.moment.value, step }), location.href).href;
 }
@@ -113,6 +117,7 @@ export function followAddress(): void {
     s.moment.value = next;
     if (other) startPod();
   });
+  if (s.uid.value === '') loadOverview();
   if (other) return;
   loadAround();
   loadDetail();

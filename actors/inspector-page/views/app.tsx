@@ -9,7 +9,7 @@ export function App() {
   return (
     <>
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
-        Skip to the chosen pod
+        Skip to what is shown
       </button>
       <TopBar />
       <div class="columns">

@@ -8,6 +8,7 @@ import * as s from '../session/session.ts';
 import { openPod } from '../session/travel.ts';
 import { Empty } from './empty.tsx';
 import { memo } from './memo.ts';
+import { NodeRow } from './node-row.tsx';
 import { VirtualRows } from './virtual-rows.tsx';
 
 const ROW = 44;
@@ -62,39 +63,6 @@ export function PodList() {
       <NodeRow />
       {shown.length === 0 ? <NoPods /> : <Rows />}
     </nav>
-  );
-}
-
-/** The node itself, above its pods. */
-function NodeRow() {
-  const node = s.node.value;
-  if (node === null) return null;
-  const tone = toneOf(node.state);
-  return (
-    <button
-      type="button"
-      id="node"
-      class="node-row"
-      aria-pressed={s.isNode.value}
-      title={node.why === '' ? node.state : `${node.state}: ${node.why}`}
-      onClick={() => {
-        openPod(node.uid);
-      }}
-    >
-      <i class={`dot tone-${tone}`} aria-hidden="true" />
-      <span class="pod-name mono">
-        <span class="quiet">node</span> {node.name}
-      </span>
-      <span class="pod-age mono quiet" title={`the agent began ${dateTimeText(node.startedAt)}`}>
-        {spanText(s.now.value - node.startedAt)}
-      </span>
-      <span class="pod-why">
-        <b class={`text-${tone}`}>{node.state}</b>
-        <span class="quiet mono"> {spanText(s.now.value - node.since)}</span>
-        {node.why === '' ? '' : ` · ${node.why}`}
-      </span>
-      <span class="pod-ready mono quiet">{node.phase}</span>
-    </button>
   );
 }
 

@@ -5,6 +5,7 @@ import { setView } from '../session/travel.ts';
 import { Empty } from './empty.tsx';
 import { ExplainView } from './explain-view.tsx';
 import { MachineChips } from './machine-chips.tsx';
+import { NodePage } from './node-page.tsx';
 import { PodHead } from './pod-head.tsx';
 import { SequenceView } from './sequence-view.tsx';
 import { StateChart } from './state-chart.tsx';
@@ -12,16 +13,9 @@ import { TimeLine } from './time-line.tsx';
 import { Transport } from './transport.tsx';
 import { TreeView } from './tree-view.tsx';
 
-/** The chosen pod: head, moment, chart, and the chosen view of it. */
+/** The chosen pod: head, moment, chart, and the chosen view of it; the node with all its pods while none is chosen. */
 export function PodPage() {
-  if (s.uid.value === '') {
-    return (
-      <Empty title="Choose a pod">
-        Its machine, its messages and all its past moments open here. <kbd>/</kbd> filters, <kbd>p</kbd> goes to the
-        list, <kbd>?</kbd> shows all keys.
-      </Empty>
-    );
-  }
+  if (s.uid.value === '') return <NodePage />;
   if (s.total.value === 0 && s.podsLoaded.value && s.pod.value === undefined) {
     return (
       <Empty title="No such pod">

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clusterTool } from '../support/cluster-tool.ts';
 import { withCluster } from '../support/cluster-fixture.ts';
+import { lacksTool } from '../../tools/reference-tool.ts';
 import { ClusterNode } from '../support/cluster-node.ts';
 import { isReadyPod, uidOf } from '../support/seen-pods.ts';
 import { ALLOWED_DIFFERENCES } from './support/allowed-differences.ts';
@@ -122,8 +122,8 @@ test('nobody gets in without an identity', async () => {
 });
 
 test('every path and method, with every identity, answers as the reference does', async (t) => {
-  const got = await clusterTool('kubelet').catch(() => null);
-  if (got === null) return t.skip('needs the reference kubelet: Go, or TEST_ASSET_KUBELET');
+  const lacks = await lacksTool('kubelet');
+  if (lacks !== false) return t.skip(lacks);
   const plane = cluster.plane();
   const other = await ClusterNode.start(plane, { name: REFERENCE, agent: 'kubelet' });
   try {

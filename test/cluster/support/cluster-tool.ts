@@ -16,6 +16,7 @@ export type ClusterTool =
   | 'stream-client'
   | 'ginkgo'
   | 'e2e.test'
+  | 'e2e_node.test'
   | 'agnhost'
   | 'nonewprivs';
 

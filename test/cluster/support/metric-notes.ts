@@ -75,6 +75,7 @@ export const DIFFERENCES: readonly Note[] = [
     match: /^kubelet_image_manager_ensure_image_requests_total$/,
     text: 'policy Always does not look first (`present_locally="unknown"`), and a back-off is one wish',
   },
+  { match: /^kubelet_runtime_operations_/, text: 'a pull that several containers share is one `pull_image`' },
   {
     match: /^kubelet_cgroup_manager_duration_seconds$/,
     text: "`create` makes a pod's cgroup and sets its limits; there is no `update` apart",
@@ -104,6 +105,10 @@ export const ONLY_WHEN: readonly (readonly [families: string, when: string])[] =
   ['`kubelet_certificate_manager_client_*`', '`rotateCertificates`'],
   ['`kubelet_certificate_manager_server_*`, `kubelet_server_expiration_renew_errors`', '`serverTLSBootstrap`'],
   ['`prober_*`', 'a probe has run; the series go with the pod'],
+  [
+    '`kubelet_image_pull_duration_seconds`',
+    'an image was pulled; each container that waited for it counts, from its own wish to its image, also when several share a pull',
+  ],
   ['`kubelet_run_podsandbox_errors_total`', 'a sandbox could not be made'],
   ['`kubelet_volume_stats_*`', 'a pod with a claim runs; claims cannot be mounted here yet'],
   ['`kubelet_evictions`', 'a pod was evicted; nothing evicts here yet'],

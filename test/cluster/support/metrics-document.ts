@@ -128,6 +128,8 @@ const OWN: Readonly<Record<string, string>> = {
   actorlet_shard_heartbeat_seconds: 'when each worker thread last gave a sign of life',
   actorlet_journal_bytes_total: 'bytes written to the journals of shards and supervisor, before compression',
   actorlet_effect_duration_seconds: 'time from an effect to its outcome',
+  actorlet_image_pulls_shared_total:
+    'images that containers (and image volumes) got by a pull that another had asked for',
   actorlet_observations_dropped_total: 'readings that fit no metric; more than 0 is a fault of the agent',
   nodejs_heap_size_total_bytes: "the main thread's heap",
   nodejs_heap_size_used_bytes: 'what of it is in use',

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemPath } from '../../../cri/private-containerd/run-command.ts';
 import { clusterTool } from '../../cluster/support/cluster-tool.ts';
@@ -11,6 +11,8 @@ import type { SuiteRun } from './spec-result.ts';
 /** Which specs to run, and how. */
 export interface SuiteWish {
   kubeconfig: string;
+  /** The suite of nodes: how it reaches the API server and the node's runtime. */
+  node?: { server: string; token: string; endpoint: string };
   /** Regular expressions over the specs' full names, as ginkgo takes them. */
   focus: readonly string[];
   skip: readonly string[];
@@ -29,7 +31,8 @@ export interface SuiteWish {
  * reach the cluster; specs that fail are results, not errors.
  */
 export async function runSuite(wish: SuiteWish): Promise<SuiteRun> {
-  const [ginkgo, suite] = await Promise.all([clusterTool('ginkgo'), clusterTool('e2e.test')]);
+  const name = wish.node === undefined ? 'e2e.test' : 'e2e_node.test';
+  const [ginkgo, suite] = await Promise.all([clusterTool('ginkgo'), clusterTool(name)]);
   await mkdir(wish.out, { recursive: true });
   const log = join(wish.out, 'log');
   const began = performance.now();
@@ -38,9 +41,8 @@ export async function runSuite(wish: SuiteWish): Promise<SuiteRun> {
     ...[`--output-dir=${wish.out}`, '--json-report=report.json'],
     ...wish.focus.map((expression) => `--focus=${expression}`),
     ...wish.skip.map((expression) => `--skip=${expression}`),
-    ...[suite, '--', '--kubeconfig', wish.kubeconfig, '--provider=skeleton', `--report-dir=${wish.out}`],
-    ...['--allowed-not-ready-nodes=0', '--system-pods-startup-timeout=10s', '--dump-logs-on-failure=false'],
-    '--node-os-distro=debian',
+    ...[suite, '--', '--dump-logs-on-failure=false', `--report-dir=${wish.out}`],
+    ...(wish.node === undefined ? clusterFlags(wish.kubeconfig) : await nodeFlags(wish.node, wish.out)),
   ];
   await ended(ginkgo, argv, log, wish.onLine);
   const seconds = Math.round((performance.now() - began) / 1000);
@@ -49,6 +51,23 @@ export async function runSuite(wish: SuiteWish): Promise<SuiteRun> {
     throw new Error(`the suite made no report; the end of ${log}:\n${(await readFile(log, 'utf8')).slice(-2000)}`);
   }
   return { results: readGinkgoReport(report), seconds };
+}
+
+function clusterFlags(kubeconfig: string): string[] {
+  return [
+    ...['--kubeconfig', kubeconfig, '--provider=skeleton', '--node-os-distro=debian'],
+    ...['--allowed-not-ready-nodes=0', '--system-pods-startup-timeout=10s'],
+  ];
+}
+
+/** Its own services are not started: control plane and agent are there. What it asks of the machine's kernel is not its subject here. */
+async function nodeFlags({ server, token, endpoint }: NonNullable<SuiteWish['node']>, out: string): Promise<string[]> {
+  const systemSpec = join(out, 'system-spec.json');
+  await writeFile(systemSpec, JSON.stringify({ OS: 'Linux', KernelSpec: { Versions: ['.*'] } }));
+  return [
+    ...['--host', server, '--bearer-token', token, '--node-name', 'node1', '--container-runtime-endpoint', endpoint],
+    ...['--start-services=false', '--stop-services=false', '--prepull-images=false', '--system-spec-file', systemSpec],
+  ];
 }
 
 /** Runs ginkgo in a process group of its own, so that its parallel processes end with it when we are stopped. */

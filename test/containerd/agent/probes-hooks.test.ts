@@ -29,6 +29,13 @@ describe('probes, hooks and sidecars on a real node', { concurrency: 10 }, () =>
     assert.equal(code, 0, out);
   }
 
+  /** The container's first process is told to end; whoever tells it may end with it. */
+  async function end(pod: string, container: string): Promise<void> {
+    const id = (await node.running(pod))[container];
+    assert.ok(id !== undefined, `${container} of ${pod} does not run`);
+    await node.containerd.cri.exec(id, ['sh', '-c', 'kill 1']);
+  }
+
   /** A volume of the node into which containers write what must be seen after their end. */
   async function diary(
     pod: string,
@@ -174,6 +181,41 @@ describe('probes, hooks and sidecars on a real node', { concurrency: 10 }, () =>
     await run('slow', 'a', 'touch /tmp/up');
     const up = await node.waitPod('slow', 'started and ready', (p) => isReady(p) && statusOf(p, 'a').started === true);
     assert.deepEqual(restartsOf(up), { a: 0 });
+  });
+
+  it('a container starts after the postStart hooks of those before it, also when one fails and after a restart', async () => {
+    const book = await diary('order');
+    const note = (what: string) => `echo ${what} >> /diary/lines`;
+    const hook = (what: string) => ({
+      lifecycle: { postStart: { exec: { command: ['sh', '-c', `sleep 2; ${what}`] } } },
+    });
+    const box = (name: string, more: Record<string, unknown> = {}) =>
+      shell(name, `${note(name)}; ${RUNS}`, { ...more, ...book.mount });
+    await node.write(
+      'order.json',
+      podOf(
+        'order',
+        [box('first', hook(note('first-hook'))), box('second', hook(`${note('second-hook')}; false`)), box('third')],
+        {
+          volumes: book.volumes,
+          initContainers: [
+            box('side', { restartPolicy: 'Always', ...hook(note('side-hook')) }),
+            shell('init', note('init'), book.mount),
+          ],
+        },
+      ),
+    );
+    await node.waitPod('order', 'third runs', (p) => statusOf(p, 'third').state?.running !== undefined);
+    const order = ['side', 'side-hook', 'init', 'first', 'first-hook', 'second', 'second-hook', 'third'];
+    assert.deepEqual((await book.lines()).slice(0, order.length), order);
+    // the sidecar and the first one end in the same moment: the sidecar's hook comes first again
+    const before = (await book.lines()).length;
+    await Promise.all(['side', 'first'].map((name) => end('order', name)));
+    const again = await waitFor('both again', async () => {
+      const lines = (await book.lines()).slice(before).filter((line) => /^(side|first)/.test(line));
+      return lines.includes('first-hook') ? lines : undefined;
+    });
+    assert.deepEqual(again, ['side', 'side-hook', 'first', 'first-hook']);
   });
 
   it('postStart comes before "started"; one that fails ends its container', async () => {

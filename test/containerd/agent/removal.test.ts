@@ -152,6 +152,84 @@ describe('a removed manifest on a real node', { concurrency: 4 }, () => {
       () => node.agent.tail(),
     );
     const pod = await node.waitPod('back', 'ready again', isReady);
+    const [status] = pod.status?.containerStatuses ?? [];
+    // As with kubelet: its next life counts on, and the end of the one before can be looked at.
+    assert.equal(status?.restartCount, 1);
+    assert.equal(status.lastState?.terminated?.exitCode, 0);
+    assert.deepEqual(await node.log('back', 'a', 0), ['up']);
+  });
+
+  it('runs a pod anew whose file is removed and put back at once, and again, and leaves nothing of it', async () => {
+    const manifest = podOf('blink', [shell('a', 'trap "exit 0" TERM; echo up; while :; do sleep 0.1; done')]);
+    await node.write('blink.json', manifest);
+    await node.waitPod('blink', 'ready', isReady);
+    for (let count = 1; count <= 3; count++) {
+      await waitFor('its trap is set', async () =>
+        (await node.log('blink', 'a', count - 1)).includes('up') ? true : undefined,
+      );
+      await node.remove('blink.json');
+      await node.write('blink.json', manifest);
+      const pod = await node.waitPod('blink', `ready after ${count} times`, (p) => {
+        return isReady(p) && p.status?.containerStatuses?.[0]?.restartCount === count;
+      });
+      assert.equal(pod.status?.phase, 'Running');
+    }
+    // The old form of each container but the last is gone, as with a container that is restarted.
+    assert.ok((await node.containers('blink')).length <= 2);
+    await node.remove('blink.json');
+    await node.waitGone('blink');
+    assert.deepEqual(
+      (await node.logLinks()).filter((link) => link.startsWith('blink-')),
+      [],
+    );
+  });
+
+  it('begins a pod anew that had ended before its file was put back, and one that is never restarted', async () => {
+    const slow = 'trap "sleep 3; exit 0" TERM; echo up; while :; do sleep 0.1; done';
+    const once = podOf('once', [shell('a', slow)], { restartPolicy: 'Never' });
+    const ended = podOf('ended', [runs('a')]);
+    await node.write('once.json', once);
+    await node.write('ended.json', ended);
+    await node.waitPod('ended', 'ready', isReady);
+    await node.waitPod('once', 'ready', isReady);
+    await waitFor('its trap is set', async () => ((await node.log('once', 'a')).includes('up') ? true : undefined));
+    const before = (await node.running('once'))['a'];
+    await node.remove('ended.json');
+    await node.waitGone('ended');
+    await node.remove('once.json');
+    await node.write('once.json', once);
+    await node.write('ended.json', ended);
+    for (const name of ['once', 'ended']) {
+      const pod = await node.waitPod(name, 'ready again', (p) => {
+        const id = p.status?.containerStatuses?.[0]?.containerID ?? '';
+        return isReady(p) && !id.endsWith(`/${before ?? ''}`);
+      });
+      assert.equal(pod.status?.containerStatuses?.[0]?.restartCount, 0, `${name} is another pod`);
+    }
+    await node.remove('once.json');
+    await node.waitGone('once');
+  });
+
+  it('starts a pod of that name with other content once the old one has ended', async () => {
+    const form = (n: number) =>
+      podOf('other', [shell('a', `trap "sleep 4; exit 0" TERM; echo up ${n}; while :; do sleep 0.1; done`)]);
+    await node.write('other.json', form(1));
+    const first = await node.waitPod('other', 'ready', isReady);
+    await waitFor('its trap is set', async () => ((await node.log('other', 'a')).length > 0 ? true : undefined));
+    const old = (await node.running('other'))['a'] ?? '';
+    await node.remove('other.json');
+    for (let n = 2; n <= 5; n++) await node.write('other.json', form(n));
+    let most = 0;
+    const second = await waitFor('the last form runs', async () => {
+      const running = await node.running('other');
+      const ids = (await node.containers('other')).filter((c) => c.running).map((c) => c.id);
+      most = Math.max(most, ids.length);
+      return running['a'] !== undefined && running['a'] !== old ? node.pod('other') : undefined;
+    });
+    assert.equal(most, 1, 'two at once');
+    assert.notEqual(second.metadata?.uid, first.metadata?.uid);
+    const pod = await node.waitPod('other', 'ready', isReady);
+    assert.match(JSON.stringify(pod.spec), /echo up 5/);
     assert.equal(pod.status?.containerStatuses?.[0]?.restartCount, 0);
   });
 

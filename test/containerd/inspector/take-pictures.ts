@@ -60,6 +60,14 @@ async function openPod(page: Page, pod: string): Promise<void> {
   await page.focus('#main');
 }
 
+/** Waits until each pod that waits is told of in the words of `explain`, which come after the list. */
+async function explained(page: Page): Promise<void> {
+  await page.waitForSelector('.fleet .band');
+  await page.waitForFunction(
+    `[...document.querySelectorAll('.wait')].length > 2 && [...document.querySelectorAll('.wait')].every((el) => el.title.includes('since'))`,
+  );
+}
+
 /** Goes to the last change of the pod's state into `state`. */
 async function goToState(page: Page, state: string): Promise<void> {
   for (let i = 0; i < 100; i++) {
@@ -94,6 +102,10 @@ async function takeAll(browser: TestBrowser, address: string): Promise<void> {
   const scheme = (page: Page, value: 'dark' | 'light') =>
     page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }]);
   const page = await browser.open(address);
+  await scheme(page, 'light');
+  await explained(page);
+  await take(page, 'node');
+
   await scheme(page, 'dark');
   await openPod(page, 'shop');
   await goToState(page, 'syncing.crashLoopBackOff');

@@ -4,9 +4,10 @@ import { containerConfig } from '../../../machines/container-config/container-co
 import { envPlan } from '../../../machines/container-config/env-plan.ts';
 import { subPathsNeeded } from '../../../machines/container-config/mounts-needed.ts';
 import type { Container, Pod } from '../../../machines/protocol/api-types.ts';
+import { ALL_BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
 import { nodeSettings } from '../qos/node-settings.ts';
 
-const settings = nodeSettings({ cluster: true, nodeIPs: ['192.168.0.2'] });
+const settings = nodeSettings({ cluster: true, nodeIPs: ['192.168.0.2'], behaviour: [...ALL_BEHAVIOUR] });
 const pod: Pod = {
   metadata: { name: 'web', namespace: 'shop', uid: 'u-1', labels: { app: 'web' } },
   spec: { containers: [], volumes: [{ name: 'v', emptyDir: {} }] },
@@ -44,7 +45,7 @@ const input = {
 };
 
 function planOf(over: Partial<Container> = {}, of: Pod = pod) {
-  const made = envPlan(of, { ...container, ...over }, ['10.0.0.9'], settings);
+  const made = envPlan(of, { ...container, ...over }, ['10.0.0.9'], settings, { v: '/vols/v' });
   assert.ok('plan' in made);
   return made.plan;
 }
@@ -102,8 +103,72 @@ test('a variable that cannot be made fails the config', () => {
     reason: 'CreateContainerConfigError',
     message: 'field label not supported: spec.nope',
   });
-  const fileKeyRef = { volumeName: 'v', path: 'f', key: 'k' };
-  assert.match(of([{ name: 'X', valueFrom: { fileKeyRef } }])?.message ?? '', /fileKeyRef is not supported/);
+});
+
+const fromFile = (more: object = {}): Container => ({
+  name: 'a',
+  command: ['run', '$(X)'],
+  env: [
+    { name: 'A', value: 'x' },
+    { name: 'X', valueFrom: { fileKeyRef: { volumeName: 'v', path: 'f', key: 'k', ...more } } },
+  ],
+});
+const fileStep = { step: 'file', name: 'X', volumePath: '/vols/v', path: 'f', key: 'k', optional: false };
+
+test('a variable from a file: the plan names the file, on a standalone node too, which else needs none', () => {
+  for (const cluster of [true, false]) {
+    const made = containerConfig({ ...input, container: fromFile(), settings: { ...settings, cluster } });
+    assert.ok('config' in made);
+    assert.deepEqual(made.env?.steps, [{ step: 'expand', name: 'A', value: 'x' }, fileStep]);
+    assert.deepEqual(made.env?.command, ['run', '$(X)']);
+    assert.deepEqual([made.config.envs, made.config.command, made.config.args], [[], [], []]);
+  }
+  assert.deepEqual(planOf(fromFile({ optional: true })).steps.at(-1), { ...fileStep, optional: true });
+});
+
+test('a variable from a volume that the pod has not', () => {
+  for (const volumeName of ['none', 'constructor']) {
+    const made = containerConfig({ ...input, container: fromFile({ volumeName }) });
+    const message = `cannot find the volume "${volumeName}" referenced by FileKeyRef`;
+    assert.deepEqual(made, { error: { reason: 'CreateContainerConfigError', message } });
+  }
+});
+
+test('with the gate EnvFiles off a variable from a file is empty, as kubelet sets it', () => {
+  const container = fromFile({ volumeName: 'none' });
+  const made = containerConfig({ ...input, container, settings: { ...settings, cluster: false, envFiles: false } });
+  assert.ok('config' in made);
+  assert.deepEqual(made.config.envs, [
+    { key: 'A', value: 'x' },
+    { key: 'X', value: '' },
+  ]);
+  assert.deepEqual(made.config.command, ['run', '']);
+  const planned = envPlan(pod, container, [], { ...settings, envFiles: false }, {});
+  assert.ok('plan' in planned);
+  assert.deepEqual(planned.plan.steps.at(-1), { step: 'set', name: 'X', value: '' });
+});
+
+test('a log from before env files replays as it was', () => {
+  const made = containerConfig({ ...input, container: fromFile(), settings: { ...settings, behaviour: [] } });
+  const message = 'environment variable X: valueFrom.fileKeyRef is not supported by this agent yet';
+  assert.deepEqual(made, { error: { reason: 'CreateContainerConfigError', message } });
+});
+
+test('a standalone node: what fails before a file is told, and subPathExpr goes to the worker with the plan', () => {
+  const alone = { ...settings, cluster: false };
+  const container = fromFile();
+  const envFrom = [{ configMapRef: { name: 'cm', optional: true } }];
+  const refused = containerConfig({ ...input, container: { ...container, envFrom }, settings: alone });
+  assert.match(JSON.stringify(refused), /couldn't get configMap shop\/cm, no kubeClient defined/);
+
+  const volumeMounts = [{ name: 'v', mountPath: '/d', subPathExpr: '$(X)' }];
+  const needed = subPathsNeeded(pod, { ...container, volumeMounts }, [], alone, { v: '/vols/v' });
+  const plan = envPlan(pod, container, [], alone, { v: '/vols/v' });
+  assert.ok('plan' in plan);
+  assert.deepEqual(needed, {
+    subPaths: [{ key: 'v/a/0', volumePath: '/vols/v', subPath: '$(X)', readOnly: false, expand: true }],
+    env: plan.plan,
+  });
 });
 
 test('subPathExpr goes to the worker with the plan; a plain subPath alone needs none', () => {

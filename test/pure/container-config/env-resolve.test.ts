@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { containerEnv } from '../../../machines/container-config/env.ts';
 import type { EnvEntry } from '../../../machines/protocol/cri-shapes.ts';
 import { envPlan } from '../../../machines/container-config/env-plan.ts';
-import { objectsOf, resolveEnv } from '../../../machines/container-config/resolve-env.ts';
-import type { EnvObject } from '../../../machines/container-config/resolve-env.ts';
+import { filesOf, objectsOf, resolveEnv } from '../../../machines/container-config/resolve-env.ts';
+import type { EnvFile, EnvObject } from '../../../machines/container-config/resolve-env.ts';
 import { expandCommand } from '../../../machines/container-config/command.ts';
 import type { Container } from '../../../machines/protocol/api-types.ts';
 import type { EnvPlan, EnvStep } from '../../../machines/protocol/effects.ts';
@@ -30,8 +30,27 @@ function resolve(steps: EnvStep[], more: Partial<EnvPlan> = {}, serviceEnvs: Env
   const plan: EnvPlan = { namespace: 'ns', serviceLinks: true, steps, command: [], args: [], ...more };
   const objects = new Map<string, EnvObject | null>(Object.entries(OBJECTS));
   for (const key of objectsOf(plan).keys()) if (!objects.has(key)) objects.set(key, null);
-  return resolveEnv(plan, { objects, serviceEnvs });
+  return resolveEnv(plan, { objects, files: FILES, serviceEnvs });
 }
+/** Env files of the volume /v. */
+const FILES = new Map<string, EnvFile | Error>([
+  [
+    '/v\0good',
+    {
+      path: '/v/real "name"',
+      values: new Map([
+        ['k', 'fk'],
+        ['empty', ''],
+        ['raw', null],
+      ] as [string, string | null][]),
+    },
+  ],
+  ['/v\0bad', { path: '/v/bad', values: new Map([['k', 'before']]), fault: 'line 2' }],
+  ['/v\0loop', new Error('SecureJoin /v/loop: too many levels of symbolic links')],
+]);
+const file = (name: string, path: string, key: string, optional = false): EnvStep => {
+  return { step: 'file', name, volumePath: '/v', path, key, optional };
+};
 /** The environment as text, or the fault. */
 function envOf(steps: EnvStep[], serviceEnvs: EnvEntry[] = []): Record<string, string> | string {
   const made = resolve(steps, {}, serviceEnvs);
@@ -157,6 +176,59 @@ test('a secret’s value that is no text: as gRPC refuses it, unless something r
   assert.deepEqual(envOf([all('secret/bin'), set('raw', 'x')]), { raw: 'x', text: 't' });
 });
 
+test('a variable from a file: later ones and the command see it, and it replaces others', () => {
+  const made = resolve([set('X', 'old'), file('X', 'good', 'k'), expand('Y', '$(X)!')], { command: ['$(X)'] }, []);
+  assert.deepEqual(made, {
+    envs: [
+      { key: 'X', value: 'fk' },
+      { key: 'Y', value: 'fk!' },
+    ],
+    command: ['fk'],
+    args: [],
+  });
+  assert.match(String(envOf([file('X', 'good', 'raw')])), /^Internal: grpc: .* invalid UTF-8: environment variable X$/);
+});
+
+test('a file without the key, or with an empty value: in kubelet’s words, or left out when it is optional', () => {
+  const C = 'CreateContainerConfigError: ';
+  for (const key of ['none', 'empty', 'toString']) {
+    const message = `${C}environment variable key "${key}" not found in file "/v/real \\"name\\""`;
+    assert.equal(envOf([file('X', 'good', key)]), message);
+    assert.deepEqual(envOf([set('X', 'stays'), file('X', 'good', key, true)]), { X: 'stays' });
+  }
+});
+
+test('a file that cannot be read fails optional variables too, but not one that stands before what is wrong', () => {
+  const C = 'CreateContainerConfigError: ';
+  for (const optional of [false, true]) {
+    assert.equal(envOf([file('X', 'bad', 'none', optional)]), `${C}couldn't parse env file`);
+    assert.equal(envOf([file('X', 'loop', 'k', optional)]), `${C}${(FILES.get('/v\0loop') as Error).message}`);
+  }
+  assert.deepEqual(envOf([file('X', 'bad', 'k')]), { X: 'before' });
+});
+
+test('the first step in order that fails is told, of whatever kind', () => {
+  const steps = [file('X', 'bad', 'none'), key('Y', 'secret/none', 'k')];
+  assert.match(String(envOf(steps)), /couldn't parse env file/);
+  assert.match(String(envOf(steps.reverse())), /secret "none" not found/);
+  const objects = new Map([['secret/none', new Error('forbidden')]]);
+  const plan = { namespace: 'ns', serviceLinks: true, command: [], args: [] };
+  const fault = (of: EnvStep[]) => resolveEnv({ ...plan, steps: of }, { objects, files: FILES, serviceEnvs: [] });
+  assert.match(JSON.stringify(fault(steps)), /forbidden/);
+  assert.match(JSON.stringify(fault(steps.reverse())), /couldn't parse/);
+});
+
+test('each file is named once, with all its keys', () => {
+  const steps = [file('A', 'good', 'k'), file('B', 'bad', 'k'), set('C', 'x'), file('D', 'good', 'none', true)];
+  assert.deepEqual(
+    [...filesOf({ namespace: 'ns', serviceLinks: true, steps, command: [], args: [] })],
+    [
+      ['/v\0good', { volumePath: '/v', path: 'good', keys: ['k', 'none'] }],
+      ['/v\0bad', { volumePath: '/v', path: 'bad', keys: ['k'] }],
+    ],
+  );
+});
+
 test('without objects and services a plan comes to what a standalone node makes', () => {
   const settings = nodeSettings();
   const pod = { metadata: { name: 'p', namespace: 'ns', uid: 'u' }, spec: { containers: [] } };
@@ -168,10 +240,10 @@ test('without objects and services a plan comes to what a standalone node makes'
   fc.assert(
     fc.property(fc.array(variable, { maxLength: 8 }), text, (env, command) => {
       const container: Container = { name: 'c', env, command, args: command };
-      const alone = containerEnv(pod, container, [], settings);
-      const planned = envPlan(pod, container, [], settings);
+      const alone = containerEnv(pod, container, [], settings, {});
+      const planned = envPlan(pod, container, [], settings, {});
       assert.ok('envs' in alone && 'plan' in planned);
-      assert.deepEqual(resolveEnv(planned.plan, { objects: new Map(), serviceEnvs: [] }), {
+      assert.deepEqual(resolveEnv(planned.plan, { objects: new Map(), files: new Map(), serviceEnvs: [] }), {
         envs: alone.envs,
         ...expandCommand(container, alone.envs),
       });

@@ -23,7 +23,7 @@ const pod: Pod = {
 };
 
 function envOf(env: Env, container: Partial<Container> = {}, p: Pod = pod): Record<string, string> | string {
-  const made = containerEnv(p, { name: 'a', ...container, env }, ['fd00::9', '10.0.0.9'], settings);
+  const made = containerEnv(p, { name: 'a', ...container, env }, ['fd00::9', '10.0.0.9'], settings, {});
   return 'error' in made ? made.error.message : Object.fromEntries(made.envs.map(({ key, value }) => [key, value]));
 }
 const field = (fieldPath: string, apiVersion?: string): string => {
@@ -94,6 +94,7 @@ test('references see what stands before them; the last value wins at the first p
     },
     [],
     settings,
+    {},
   );
   assert.deepEqual(made, {
     envs: [
@@ -121,8 +122,8 @@ test('property: one entry a name, in order of first appearance, the same each ti
   const variable = fc.record({ name: fc.constantFrom('A', 'B', 'C', 'D'), value: fc.string() });
   fc.assert(
     fc.property(fc.array(variable), (env) => {
-      const make = (): unknown => containerEnv(pod, { name: 'a', env }, [], settings);
-      const made = containerEnv(pod, { name: 'a', env }, [], settings);
+      const make = (): unknown => containerEnv(pod, { name: 'a', env }, [], settings, {});
+      const made = containerEnv(pod, { name: 'a', env }, [], settings, {});
       assert.ok('envs' in made);
       assert.deepEqual(
         made.envs.map(({ key }) => key),

@@ -81,6 +81,7 @@ export class ContainerBench {
       volumePaths: {},
       observed: null,
       nextAttempt: 0,
+      madeBefore: '',
       runtimeHandler: '',
       targetId: '',
       ...this.over,

@@ -111,7 +111,7 @@ const CONTAINERS: Record<string, { world: () => ToldWorld; name?: string; text: 
   'stopping.preStop': {
     world: () =>
       ending(pod({ containers: [box('c', { lifecycle: PRE_STOP })] }), (w) => (w.answers['cri.ExecSync'] = HANG)),
-    text: /^c: its preStop hook \(a command\) has not ended\nnext: c is killed/,
+    text: /^c: its preStop hook \(a command\) has not ended\nnext: c gets its SIGTERM, and two seconds/,
   },
   'stopping.waitingTurn': {
     world: () =>
@@ -167,6 +167,18 @@ describe('each state of the container chart is explained', () => {
     });
   }
   after(() => assert.deepEqual(covered.sort(), leaves('container')));
+  it('starting.awaitingPod, behind a postStart hook: whose hook, and why that takes long', () => {
+    const lifecycle = { postStart: { httpGet: { port: 8080, path: '/hook' } } };
+    const containers = [box('proxy', { lifecycle }), box('c')];
+    const world = told(pod({ containers }), (w) => (w.answers['net.HttpGet'] = HANG));
+    world.run(3_000);
+    const { state, text } = world.ofContainer('c');
+    assert.equal(state, 'starting.awaitingPod');
+    assert.match(
+      text,
+      /^c: its image is there; it waits until proxy, which comes before it, has started and its postStart hook has ended\nproxy: its process runs; its postStart hook \(an HTTP request to port 8080\) has not ended$/,
+    );
+  });
   it('the table of reasons names each state of the chart, and no other', () => {
     assert.deepEqual(Object.keys(CONTAINER_REASONS).sort(), leaves('container'));
   });
@@ -202,7 +214,7 @@ const PROBES: Record<string, { world: () => ToldWorld; kind: 'startup' | 'livene
     world: () => {
       let runs = 0;
       const world = told(pod({ containers: [box('c', { livenessProbe: { ...probe, failureThreshold: 9 } })] }), (w) => {
-        w.answers['cri.ExecSync'] = () => (++runs < 3 ? { result: { exitCode: 2, output: 'geheim' } } : 'hang');
+        w.answers['cri.ExecSync'] = () => (++runs < 4 ? { result: { exitCode: 2, output: 'geheim' } } : 'hang');
       });
       world.run(30_000);
       return world;

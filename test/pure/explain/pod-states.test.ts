@@ -197,11 +197,11 @@ const CASES: Case[] = [
         w.answers['cri.ExecSync'] = () => ({ result: { exitCode: 7, output: 'geheim' } });
         w.answers['cri.StopContainer'] = () => 'hang';
       });
-      world.run(12_000);
+      world.run(17_000);
       return world;
     },
     summary: /c was told to stop \(SIGTERM\) and has not ended; c is killed \(SIGKILL\) if it still runs in/,
-    causes: [/its liveness probe failed$/, /liveness probe failed twice \(the command ended with exit code 7\)/],
+    causes: [/its liveness probe failed$/, /liveness probe failed 3 times \(the command ended with exit code 7\)/],
   },
   {
     state: 'syncing.waitingForStartupProbe',
@@ -213,9 +213,17 @@ const CASES: Case[] = [
         }),
       ],
     }),
-    story: run(12_000, (w) => (w.answers['net.HttpGet'] = () => ({ result: { status: 503, body: 'geheim' } }))),
+    story: run(17_000, (w) => (w.answers['net.HttpGet'] = () => ({ result: { status: 503, body: 'geheim' } }))),
     summary:
       /c: its startup probe \(HTTP GET :80\/up\) failed 3 times \(HTTP status 503\); 30 in a row count as failed; the probe runs again in 3\.\d s, triggered by timer/,
+  },
+  {
+    state: 'syncing.waitingForStartupProbe',
+    what: 'the first run of the startup probe failed',
+    definition: pod({ containers: [box('c', { startupProbe: probe })] }),
+    story: run(2_000, (w) => (w.answers['cri.ExecSync'] = () => ({ result: { exitCode: 7, output: 'geheim' } }))),
+    summary:
+      /c: its startup probe \(a command\) failed once \(the command ended with exit code 7\), which is too early to count/,
   },
   {
     state: 'syncing.waitingForReadiness',

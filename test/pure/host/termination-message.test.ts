@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { hostEffects } from '../../../actors/host/host-effects.ts';
 import type { HostSettings } from '../../../actors/host/host-settings.ts';
+import { endedJustNow, FRESH_MS } from '../../../actors/host/quiet-log.ts';
 import { parseCriLog } from '../../../actors/host/termination-message.ts';
 
 const settings: HostSettings = {
@@ -74,4 +75,22 @@ test('what cannot be read becomes the message', async () => {
 test('CRI lines: tags with extra parts, empty text, other streams', () => {
   const log = `${T} stdout F:x a\n${T} stdout F \n${T} stdin F no\n${T} stdout P:x b`;
   assert.equal(parseCriLog(Buffer.from(log)).toString(), 'a\n\nb');
+});
+
+test('lines that the runtime writes after it told the end are waited for', async () => {
+  await withFiles({ log: `${T} stdout F one\n` }, async (path) => {
+    const late = new Promise<void>((resolve, reject) => {
+      setTimeout(() => void appendFile(path('log'), `${T} stdout F two\n`).then(resolve, reject), 60);
+    });
+    assert.equal(await read('', path('log')), 'one\ntwo\n');
+    await late;
+  });
+});
+
+test('a log is waited for only when its container has just ended', () => {
+  const now = Date.parse('2024-01-01T00:01:00Z');
+  assert.ok(endedJustNow(now - 900, now));
+  assert.ok(endedJustNow(now + 60_000, now), 'a clock that was set back');
+  assert.ok(!endedJustNow(now - FRESH_MS, now));
+  assert.ok(!endedJustNow(0, now), 'it has not ended');
 });

@@ -29,7 +29,16 @@ test('an address names a moment and is read back', () => {
     view: 'timeline',
     chart: 'pod',
   });
-  assert.equal(formatMoment(parseMoment('')), '');
+});
+
+test('the node has an address of its own, with a moment; none at all names it, too', () => {
+  assert.equal(formatMoment(parseMoment('')), '#node');
+  assert.deepEqual(parseMoment('#node'), parseMoment(''));
+  const then = parseMoment('#node&at=1772355781000');
+  assert.deepEqual([then.uid, then.at], ['', 1_772_355_781_000]);
+  assert.equal(formatMoment(then), '#node&at=1772355781000');
+  assert.equal(parseMoment('#node&at=soon').at, undefined);
+  assert.equal(parseMoment('#pod=x&at=5').at, undefined, 'a moment of a pod is a step');
 });
 
 test('an address with nonsense in it is read as far as it makes sense', () => {

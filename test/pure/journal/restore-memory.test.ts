@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { restoreMemory } from '../../../actors/journal/restore-memory.ts';
 import { pod } from '../pod/pod-world.ts';
-import { feed, folder, journalingShard, lifeOf } from './journal-fixture.ts';
+import { feed, files, folder, journalingShard, lifeOf } from './journal-fixture.ts';
 
 const life = lifeOf(pod({}, 'u1'));
 const living = life.slice(
@@ -35,4 +35,25 @@ test('a pod that has finished is forgotten, whatever older segments say of it', 
   await feed(second, 'u1', life);
   second.close();
   assert.equal(restoreMemory(dir).has('u1'), false);
+});
+
+test('what a snapshot says of a pod with probes is read back, and what comes after it in the segment as well', async (t) => {
+  const dir = folder(t);
+  const exec = { command: ['probe'] };
+  const probed = pod({ containers: [{ name: 'c', image: 'img:1', readinessProbe: { exec, periodSeconds: 1 } }] }, 'u1');
+  const untilItEnds = (messages: ReturnType<typeof lifeOf>) =>
+    messages.slice(
+      0,
+      messages.findIndex((m) => m.type === 'pod.terminate'),
+    );
+  const shard = journalingShard(dir, { maxBytes: 60_000 });
+  await feed(shard, 'u1', untilItEnds(lifeOf(probed)));
+  for (let i = 2; i < 8; i++) await feed(shard, `u${i}`, untilItEnds(lifeOf(pod({}, `u${i}`))));
+  shard.close();
+  const last = files(dir).at(-1)?.text ?? '';
+  assert.match(last, /^\{"r":"snap","uid":"u1"/m, 'the last segment begins with the pod');
+  const restored = restoreMemory(dir);
+  assert.equal(restored.get('u1')?.memory.containers['c']?.backOff?.delayMs, 10_000);
+  assert.equal(restored.get('u1')?.memory.probes['c/readiness']?.result, 'success');
+  assert.equal(restored.get('u7')?.memory.containers['c']?.backOff?.delayMs, 10_000);
 });

@@ -70,6 +70,41 @@ test('all problems at once', () => {
   ]);
 });
 
+test('a variable from a file (KEP-3721): a key, a path that stays in the volume, and an emptyDir', () => {
+  const volumes = [
+    { name: 'v', emptyDir: {} },
+    { name: 'host', hostPath: { path: '/' } },
+  ];
+  const problems = (fileKeyRef: object, env: object = {}, where: 'containers' | 'initContainers' = 'containers') => {
+    const variable = { name: 'A', valueFrom: { fileKeyRef: { volumeName: 'v', path: 'f', key: 'K', ...fileKeyRef } } };
+    const one = { name: 'a', image: 'x:1', env: [{ ...variable, ...env }] } as Container;
+    const found = problemsOf({
+      volumes,
+      [where]: [one],
+      ...(where !== 'containers' && { containers: [{ name: 'b', image: 'x:1' }] }),
+    });
+    return found.map((text) => text.replace(`spec.${where}[0].env[0].valueFrom`, ''));
+  };
+  const V = '.fileKeyRef.volumeName: ';
+  assert.deepEqual(problems({}), []);
+  assert.deepEqual(problems({ path: '/any/./where', key: 'any thing #', optional: true }), []);
+  assert.deepEqual(problems({ key: '' }), ['.fileKeyRef.key: Required value']);
+  assert.deepEqual(problems({ path: '' }), ['.fileKeyRef.path: Required value']);
+  assert.deepEqual(problems({ volumeName: '' }), [`${V}Required value`, `${V}Not found: ""`]);
+  assert.match(
+    problems({ key: 'a=b' }).join(),
+    /^\.fileKeyRef\.key: Invalid value: "a=b": a valid environment variable/,
+  );
+  assert.deepEqual(problems({ path: 'a/../b' }), [
+    '.fileKeyRef.path: Invalid value: "a/../b": must not contain \'..\'',
+  ]);
+  assert.deepEqual(problems({ volumeName: 'none' }), [`${V}Not found: "none"`]);
+  const kind = `${V}Invalid value: "host": referenced volume must be of type emptyDir`;
+  assert.deepEqual(problems({ volumeName: 'host' }), [kind]);
+  assert.deepEqual(problems({ volumeName: 'host' }, {}, 'initContainers'), [kind]);
+  assert.match(problems({}, { value: 'x' }).join(), /may not be specified when `value` is not empty/);
+});
+
 test('containers', () => {
   const twice = problemsOf({
     containers: [

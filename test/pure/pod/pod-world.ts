@@ -76,7 +76,7 @@ export class PodWorld {
   protected ids = 0;
   definition: Pod;
 
-  source: PodSource;
+  source: PodSource | 'orphan';
 
   constructor(
     definition: Pod,

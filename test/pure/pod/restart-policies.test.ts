@@ -169,9 +169,9 @@ test('a runtime that lists a sandbox as not ready while it is being made: it is 
     return { result: { podSandboxId: 's9' } };
   };
   world.delayMs = 1_000;
-  world.run(1_100);
-  world.pleg();
   world.run(500);
+  world.pleg();
+  world.run(400);
   assert.equal(world.count('cri.StopPodSandbox'), 0);
   assert.equal(world.count('cri.RunPodSandbox'), 1);
 });

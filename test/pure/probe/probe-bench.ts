@@ -6,7 +6,7 @@ import { probeMachine } from '../../../machines/probe/probe-machine.ts';
 import type { Probe } from '../../../machines/protocol/api-types.ts';
 import type { Effect, EffectCatalog, EffectType } from '../../../machines/protocol/effects.ts';
 import type { EffectDone } from '../../../machines/protocol/messages.ts';
-import { pod } from '../pod/pod-world.ts';
+import { pod, settings } from '../pod/pod-world.ts';
 
 export const visited = new Set<string>();
 
@@ -52,7 +52,8 @@ export class ProbeBench {
       runningId: '',
       startedAt: 0,
       started: false,
-      terminating: false,
+      stopped: 'none',
+      settings,
       adopted: false,
       ...this.over,
     };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Probe } from '../../../machines/protocol/api-types.ts';
 import type { Effect } from '../../../machines/protocol/effects.ts';
+import { pod } from '../pod/pod-world.ts';
 import { ProbeBench } from './probe-bench.ts';
 
 const messages = (effects: Effect[]) =>
@@ -49,8 +50,8 @@ test('a liveness probe that failed is on hold until there is a new container', (
   const bench = new ProbeBench('liveness', { failureThreshold: 2 });
   bench.look();
   assert.deepEqual(
-    [1, 1].map((code) => bench.run(code)),
-    ['success', 'failure'],
+    [0, 1, 1].map((code) => bench.run(code)),
+    ['success', 'success', 'failure'],
   );
   assert.equal(bench.state, 'onHold');
   assert.equal(bench.context.deadline, null);
@@ -69,7 +70,7 @@ test('a startup probe ends with its first decision, either way, and holds the ot
     [1, 'failure'],
   ] as const) {
     const startup = new ProbeBench('startup', { failureThreshold: 1 });
-    startup.look();
+    startup.look({ adopted: true });
     assert.equal(startup.run(code), result);
     assert.equal(startup.state, 'onHold');
   }
@@ -114,11 +115,16 @@ test('a container that was out of sight for a moment is probed again', () => {
   assert.equal(startup.context.result, 'success');
 });
 
-test('an adopted container keeps ready and alive until a probe says otherwise', () => {
-  for (const kind of ['readiness', 'liveness'] as const) {
+test('an adopted container keeps alive until a probe says otherwise, and ready if its pod was', () => {
+  for (const [kind, status, result] of [
+    ['liveness', 'False', 'success'],
+    ['readiness', 'True', 'success'],
+    ['readiness', 'False', 'failure'],
+  ] as const) {
     const bench = new ProbeBench(kind);
-    bench.look({ adopted: true });
-    assert.equal(bench.context.result, 'success');
+    const known = { ...pod({}), status: { conditions: [{ type: 'Ready', status }] } };
+    bench.look({ adopted: true, pod: known });
+    assert.equal(bench.context.result, result);
   }
   const startup = new ProbeBench('startup');
   startup.look({ adopted: true });
@@ -222,6 +228,7 @@ for (const [name, probe, answer, result, text] of verdicts) {
 test('an error of the prober is tried three times, then told, and never counted', () => {
   const bench = new ProbeBench('liveness', { failureThreshold: 1 });
   bench.look();
+  bench.run(0);
   for (let round = 0; round < 3; round++) {
     bench.ring();
     assert.equal(bench.failed('cri.ExecSync', 'Unavailable').filter((e) => e.type === 'cri.ExecSync').length, 1);
@@ -231,13 +238,14 @@ test('an error of the prober is tried three times, then told, and never counted'
     ]);
     assert.equal(bench.state, 'waiting');
     assert.equal(bench.context.result, 'success');
-    assert.equal(bench.context.run, 0);
+    assert.equal(bench.context.outcome, 'success');
   }
 });
 
 test('errors between failures do not break the row', () => {
   const bench = new ProbeBench('liveness', { failureThreshold: 2 });
   bench.look();
+  bench.run(0);
   bench.run(1);
   bench.ring();
   for (let i = 0; i < 3; i++) bench.failed('cri.ExecSync', 'Unknown');
@@ -253,23 +261,68 @@ test('a port that does not exist asks nothing and is tried again each period', (
   assert.equal(bench.context.deadline, from + 10_000);
 });
 
-test('in a terminating pod liveness and startup end with success, readiness goes on', () => {
-  for (const kind of ['liveness', 'startup'] as const) {
-    for (const busy of [false, true]) {
-      const bench = new ProbeBench(kind);
-      bench.look();
-      if (busy) bench.ring();
-      bench.look({ terminating: true });
-      assert.equal(bench.state, 'ended');
-      assert.equal(bench.context.result, 'success');
-      bench.look({ runningId: 'c2' });
-      assert.equal(bench.state, 'ended');
-      assert.equal(bench.context.deadline, null);
-    }
+test('liveness and startup that the end of the pod stops are quiet; what had not started has not by that; readiness goes on', () => {
+  for (const [kind, result] of [
+    ['liveness', 'success'],
+    ['startup', 'unknown'],
+  ] as const) {
+    const bench = new ProbeBench(kind);
+    bench.look();
+    bench.look({ stopped: 'livenessAndStartup' });
+    assert.equal(bench.state, 'ended');
+    assert.equal(bench.context.result, result);
+    bench.look({ runningId: 'c2' });
+    assert.equal(bench.state, 'ended');
+    assert.equal(bench.context.deadline, null);
   }
   const readiness = new ProbeBench('readiness', { failureThreshold: 1 });
   readiness.look();
   readiness.run(0);
-  readiness.look({ terminating: true });
+  readiness.look({ stopped: 'livenessAndStartup' });
   assert.equal(readiness.run(1), 'failure');
+});
+
+test('a run that is under way when its probe is stopped is counted and told; it is the last one', () => {
+  for (const kind of ['liveness', 'startup', 'readiness'] as const) {
+    const bench = new ProbeBench(kind, { failureThreshold: 1 });
+    bench.look({ adopted: true });
+    bench.ring();
+    bench.look({ stopped: 'all' });
+    assert.equal(bench.state, 'probing');
+    const effects = bench.done('cri.ExecSync', { exitCode: 1, output: 'no' });
+    assert.deepEqual(
+      effects.flatMap((e) => (e.type === 'event.Record' ? [e.params.reason] : [])),
+      ['Unhealthy'],
+    );
+    bench.look();
+    assert.equal(bench.state, 'ended');
+    assert.equal(bench.context.deadline, null);
+  }
+});
+
+test('a run of a container that has ended is not waited for', () => {
+  const bench = new ProbeBench('liveness');
+  bench.look();
+  bench.ring();
+  bench.look({ stopped: 'livenessAndStartup', runningId: '' });
+  assert.equal(bench.state, 'ended');
+});
+
+test('with a final phase readiness ends as well, with what it said', () => {
+  const bench = new ProbeBench('readiness');
+  bench.look();
+  bench.run(0);
+  bench.look({ stopped: 'all' });
+  assert.equal(bench.state, 'ended');
+  assert.equal(bench.context.result, 'success');
+});
+
+test('as logs of before have it: a run is dropped, and what ends is success', () => {
+  const bench = new ProbeBench('startup');
+  bench.over.settings = { behaviour: [] };
+  bench.look();
+  bench.ring();
+  bench.look({ stopped: 'livenessAndStartup' });
+  assert.equal(bench.state, 'ended');
+  assert.equal(bench.context.result, 'success');
 });

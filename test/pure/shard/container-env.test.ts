@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pino } from 'pino';
 import type { Ask, AskCatalog } from '../../../actors/shard/ask.ts';
 import { expandedSubPaths, withEnvironment } from '../../../actors/shard/container-env.ts';
 import type { ContainerPreparation, EffectCatalog, EnvPlan, EnvStep } from '../../../machines/protocol/effects.ts';
@@ -32,13 +33,14 @@ function main(objects: Record<string, Record<string, string> | Error | null>, se
   }) as Ask;
   return { ask, asked };
 }
+const log = pino({ level: 'silent' });
 const noClient = Object.assign(new Error('no API server'), { code: 'NoClient' });
 
 test('the request is filled in; the effect, which is journaled, stays as it is', async () => {
   const params = create(planOf(password, { step: 'all', kind: 'secret', object: 's', optional: false, prefix: '' }));
   const before = structuredClone(params);
   const { ask, asked } = main({ s: { k: 'hunter2' } }, ['SVC']);
-  const made = await withEnvironment(params, ask);
+  const made = await withEnvironment(params, log, ask);
   assert.deepEqual(made.config.envs, [
     { key: 'PW', value: 'hunter2' },
     { key: 'k', value: 'hunter2' },
@@ -55,7 +57,7 @@ test('the request is filled in; the effect, which is journaled, stays as it is',
 
 test('without a plan nobody is asked', async () => {
   const params = create();
-  assert.equal((await withEnvironment(params, undefined)).config, params.config);
+  assert.equal((await withEnvironment(params, log, undefined)).config, params.config);
 });
 
 test('failures: what the API server said, and the first object in the plan’s order', async () => {
@@ -63,26 +65,29 @@ test('failures: what the API server said, and the first object in the plan’s o
   const steps = ['a', 'b'].map((object): EnvStep => ({ ...password, object, name: object }));
   const refused = (name: string) => Object.assign(new Error(`secrets "${name}" is forbidden`), { code: 'Forbidden' });
   const both = main({ a: refused('a'), b: refused('b') });
-  await assert.rejects(withEnvironment(create(planOf(...steps)), both.ask), { code, message: refused('a').message });
-  await assert.rejects(withEnvironment(create(planOf(password)), main({}).ask), {
+  await assert.rejects(withEnvironment(create(planOf(...steps)), log, both.ask), {
+    code,
+    message: refused('a').message,
+  });
+  await assert.rejects(withEnvironment(create(planOf(password)), log, main({}).ask), {
     code,
     message: 'secret "s" not found',
   });
   const early = new Error('services have not yet been read at least once, cannot construct envvars');
-  await assert.rejects(withEnvironment(create(planOf()), main({}, early).ask), { code, message: early.message });
+  await assert.rejects(withEnvironment(create(planOf()), log, main({}, early).ask), { code, message: early.message });
 });
 
 test('no API server: no service variables, and kubelet’s words for an object', async () => {
   const message = "couldn't get secret ns/s, no kubeClient defined";
   for (const ask of [undefined, main({ s: noClient }, noClient).ask]) {
-    await assert.rejects(withEnvironment(create(planOf(password)), ask), { message });
-    assert.deepEqual((await withEnvironment(create(planOf()), ask)).config.envs, []);
+    await assert.rejects(withEnvironment(create(planOf(password)), log, ask), { message });
+    assert.deepEqual((await withEnvironment(create(planOf()), log, ask)).config.envs, []);
   }
 });
 
 test('a static pod says so', async () => {
   const { ask, asked } = main({});
-  await withEnvironment(create({ ...planOf(), staticPod: true }), ask);
+  await withEnvironment(create({ ...planOf(), staticPod: true }), log, ask);
   assert.match(asked.join(), /"staticPod":true/);
 });
 
@@ -96,7 +101,7 @@ test('sub path expressions are expanded and checked; a refusal names the express
   );
   const sub = { key: 'v/c/0', volumePath: '/v', readOnly: false };
   const expanded = (...subPaths: ContainerPreparation['subPaths']) =>
-    expandedSubPaths({ subPaths, env } as ContainerPreparation, ask);
+    expandedSubPaths({ subPaths, env } as ContainerPreparation, log, ask);
   assert.deepEqual(await expanded({ ...sub, subPath: 'x/$(PW)', expand: true }, { ...sub, subPath: '$(PW)' }), [
     { ...sub, subPath: 'x/hunter2' },
     { ...sub, subPath: '$(PW)' },

@@ -48,7 +48,7 @@ async function rig(
     await rm(root, { recursive: true, force: true });
   });
   const until = async (done: () => boolean): Promise<void> => {
-    while (!done()) await pause(3);
+    while (!done() && !t.signal.aborted) await pause(3);
   };
   return {
     folder,
@@ -151,6 +151,137 @@ test('rename-over and editors that move the old file away', LIMIT, async (t) => 
   assert.deepEqual(told, []);
 });
 
+test(
+  'a file that is removed and put back at once: its pod ends and begins anew, as after a longer while',
+  LIMIT,
+  async (t) => {
+    const { folder, write, expect, told, until } = await rig(t);
+    const inAnyOrder = async (...want: string[]) => {
+      await until(() => told.length >= want.length);
+      assert.deepEqual(told.splice(0).sort(), want.sort());
+    };
+    await expect('ADD nothing');
+    const web = join(folder, 'web.yaml');
+    await write('web.yaml', doc('web'));
+    await expect('ADD web-n');
+    for (let i = 0; i < 3; i++) {
+      await unlink(web);
+      await write('web.yaml', doc('web'));
+      await expect('REMOVE web-n', 'ADD web-n');
+    }
+    // Out of the folder and in again, as `mv` does to restart a static pod; and by a hidden name.
+    for (const away of [`${folder}.away`, join(folder, '.away')]) {
+      await rename(web, away);
+      await rename(away, web);
+      await expect('REMOVE web-n', 'ADD web-n');
+    }
+    // A new file is made beside it and moved in.
+    await unlink(web);
+    await writeFile(join(folder, '.web.tmp'), doc('web'));
+    await rename(join(folder, '.web.tmp'), web);
+    await expect('REMOVE web-n', 'ADD web-n');
+    // Two at once: neither is taken for what an editor made of the other.
+    await write('other.yaml', doc('other'));
+    await expect('ADD other-n');
+    await unlink(web);
+    await unlink(join(folder, 'other.yaml'));
+    await write('web.yaml', doc('web'));
+    await write('other.yaml', doc('other'));
+    await inAnyOrder('REMOVE web-n', 'REMOVE other-n', 'ADD other-n', 'ADD web-n');
+    await unlink(web);
+    await unlink(join(folder, 'other.yaml'));
+    await write('web.yaml', doc('web'));
+    await inAnyOrder('REMOVE other-n', 'REMOVE web-n', 'ADD web-n');
+    assert.deepEqual(told, []);
+  },
+);
+
+test('a file that is removed and put back while the folder is looked at', LIMIT, async (t) => {
+  const { folder, write, expect, told } = await rig(t);
+  await expect('ADD nothing');
+  const web = join(folder, 'web.yaml');
+  await write('web.yaml', doc('web'));
+  await expect('ADD web-n');
+  for (const ms of [5, 12, 25, 40, 60, 120]) {
+    await unlink(web);
+    await pause(ms);
+    await write('web.yaml', doc('web'));
+    await expect('REMOVE web-n', 'ADD web-n');
+  }
+  assert.deepEqual(told, []);
+});
+
+test('a whole folder of files that are removed and put back', LIMIT, async (t) => {
+  const { folder, told, until } = await rig(t);
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const path = (name: string) => join(folder, name);
+  const put = async (name: string, moved: boolean) => {
+    const place = path(moved ? `.${name}.yaml.tmp` : `${name}.yaml`);
+    await writeFile(place, doc(name));
+    if (moved) await rename(place, path(`${name}.yaml`));
+  };
+  for (const name of names) await put(name, false);
+  await until(() => told.filter((line) => line.startsWith('ADD ')).length > names.length - 1);
+  for (const ms of [0, 0, 10, 30, 60]) {
+    told.splice(0);
+    for (const name of names) await unlink(path(`${name}.yaml`));
+    await pause(ms);
+    for (const [i, name] of names.entries()) await put(name, i % 2 === 0);
+    await until(() => names.every((name) => told.includes(`ADD ${name}-n`)));
+    for (const name of names)
+      assert.deepEqual(
+        told.filter((line) => line.endsWith(` ${name}-n`)),
+        [`REMOVE ${name}-n`, `ADD ${name}-n`],
+      );
+  }
+});
+
+test('a manifest that names its uid: one put back with other content is not an edit', LIMIT, async (t) => {
+  const { folder, write, expect } = await rig(t);
+  await expect('ADD nothing');
+  const fixed = (image: string) => doc('web', image).replace('{name: web}', '{name: web, uid: web-1}');
+  await write('web.yaml', fixed('x:1'));
+  await expect('ADD web-n');
+  await write('web.yaml', fixed('x:2'));
+  await expect('UPDATE web-n');
+  await unlink(join(folder, 'web.yaml'));
+  await write('web.yaml', fixed('x:3'));
+  await expect('REMOVE web-n', 'ADD web-n');
+});
+
+test(
+  'saving takes no pod away: a file written over, one moved over it, one whose old form is kept',
+  LIMIT,
+  async (t) => {
+    const { folder, write, expect, told } = await rig(t);
+    await expect('ADD nothing');
+    const web = join(folder, 'web.yaml');
+    await write('web.yaml', doc('web'));
+    await expect('ADD web-n');
+    const saves: (() => Promise<void>)[] = [
+      () => write('web.yaml', doc('web')),
+      async () => {
+        for (const temporary of ['.web.1', 'sedXyz', '.web.2']) {
+          await write(temporary, doc('web'));
+          await rename(join(folder, temporary), web);
+        }
+      },
+      // As vim does: the backup stands beside the file until that is written.
+      async () => {
+        await rename(web, `${web}~`);
+        await write('web.yaml', doc('web'));
+        await unlink(`${web}~`);
+      },
+    ];
+    for (const [i, save] of saves.entries()) {
+      await save();
+      await write(`mark${i}.yaml`, doc(`mark${i}`));
+      await expect(`ADD mark${i}-n`);
+    }
+    assert.deepEqual(told, []);
+  },
+);
+
 test('hidden files, folders, links, pipes', LIMIT, async (t) => {
   const { expect, errors, until, told } = await rig(t, {
     at: 'm',
@@ -213,6 +344,9 @@ test('one file as the path', LIMIT, async (t) => {
   await writeFile(`${folder}.tmp`, doc('two'));
   await rename(`${folder}.tmp`, folder);
   await expect('REMOVE web-n');
+  await rm(folder);
+  await writeFile(folder, doc('two'));
+  await expect('REMOVE two-n', 'ADD two-n');
   await rm(folder);
   await expect('REMOVE two-n');
 });

@@ -4,6 +4,7 @@ import { initialTransition } from 'xstate';
 import type { AnyMachineSnapshot } from 'xstate';
 import fc from 'fast-check';
 import { step } from '../../../machines/machine-step/step.ts';
+import { ALL_BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { ObservedPod } from '../../../machines/protocol/observed.ts';
 import type {
@@ -18,7 +19,10 @@ import { pod as makePod } from '../pod/pod-world.ts';
 import { seen } from '../container/container-bench.ts';
 
 class Bench {
-  snapshot = initialTransition(supervisorMachine, { shards: 2 })[0] as AnyMachineSnapshot;
+  snapshot: AnyMachineSnapshot;
+  constructor(behaviour: readonly number[] = []) {
+    this.snapshot = initialTransition(supervisorMachine, { shards: 2, behaviour })[0] as AnyMachineSnapshot;
+  }
   get context(): SupervisorContext {
     return this.snapshot.context as SupervisorContext;
   }
@@ -90,6 +94,43 @@ test('a pod that comes back while it terminates is started anew afterwards, in i
     ['forget a'],
     'it came back and went again',
   );
+});
+
+test('a pod that comes back while it terminates is told so: what is dead of it stays, unless it would not be started again', () => {
+  const bench = new Bench(ALL_BEHAVIOUR);
+  const told = (orders: SupervisorOrder[]) =>
+    orders.flatMap((o) => (o.type === 'tell' && o.message.type === 'pod.terminate' ? [o.message.order.comesBack] : []));
+  const once = { ...named('once'), spec: { ...named('once').spec, containers: [], restartPolicy: 'Never' } };
+  bench.config('ADD', named('a'), once);
+  assert.deepEqual(told(bench.config('REMOVE', named('a'), once)), [undefined, undefined]);
+  assert.deepEqual(told(bench.config('ADD', named('a'), once)), [true]);
+  assert.deepEqual(told(bench.take({ type: 'shardReplaced', at: 1, shard: shardOf('a', 2) }))[0], true);
+  assert.deepEqual(told(bench.config('REMOVE', named('a'))), [undefined], 'it went again');
+  assert.deepEqual(
+    bench.take({ type: 'finished', at: 2, uid: 'a' }),
+    [{ type: 'forget', uid: 'a', remains: true }],
+    'it may have left something before it heard of that',
+  );
+  const [forget, start] = bench.take({ type: 'finished', at: 2, uid: 'once' });
+  assert.deepEqual([forget?.type, start?.type], ['forget', 'start']);
+});
+
+test('a pod that comes back and that the node does not admit is rejected once it has ended', () => {
+  const bench = new Bench(ALL_BEHAVIOUR);
+  const refused = { reason: 'OutOfcpu', message: 'too much' };
+  bench.config('ADD', named('a'));
+  bench.config('REMOVE', named('a'));
+  const update = { op: 'ADD' as const, pods: [named('a')], source: 'file' as const };
+  bench.take({ type: 'config', at: 1, update, rejections: { a: refused } });
+  const [, start] = bench.take({ type: 'finished', at: 2, uid: 'a' });
+  assert.ok(start?.type === 'start');
+  assert.deepEqual(start.rejection, refused);
+  bench.config('REMOVE', named('a'));
+  bench.take({ type: 'config', at: 1, update, rejections: { a: refused } });
+  bench.config('REMOVE', named('a'));
+  bench.config('ADD', named('a'));
+  const [, again] = bench.take({ type: 'finished', at: 2, uid: 'a' });
+  assert.ok(again?.type === 'start' && again.rejection === undefined, 'now there is room for it');
 });
 
 test('a pod waits for its predecessor of the same full name', () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
@@ -16,6 +17,7 @@ import { createCriClient } from '../../../cri/client/cri-client.ts';
 import { startSimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';
 import type { SimScript } from '../../../cri/sim/script.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { ALL_BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
 import { files, folder, replayed } from '../../pure/journal/journal-fixture.ts';
 import { nodeSettings } from '../../pure/qos/node-settings.ts';
 import { IMAGE, PRESENT, until } from './support/bench.ts';
@@ -48,6 +50,7 @@ async function clusterShard(t: TestContext, script: SimScript = {}) {
     rootDir: join(dir, 'root'),
     podLogsDir: join(dir, 'pod-logs'),
     cgroupsPerQOS: false,
+    behaviour: [...ALL_BEHAVIOUR],
   });
   const lines: string[] = [];
   const log = createLogger({ format: 'json', verbosity: 9 }, { write: (line) => lines.push(line) });
@@ -106,6 +109,8 @@ async function clusterShard(t: TestContext, script: SimScript = {}) {
   return {
     sim,
     shard,
+    /** Folder of an emptyDir volume of the pod. */
+    volume: (name: string) => join(settings.rootDir, 'pods', UID, 'volumes/kubernetes.io~empty-dir', name),
     start: (pod: Pod) =>
       shard.post(UID, {
         type: 'pod.start',
@@ -186,4 +191,31 @@ test('nor when the call fails, or another object is missing', async (t) => {
   const traces = it.traces();
   assert.match(traces.main, /"reason":"Failed","message":"Error: configmap \\"none\\" not found"/);
   assertNoSecret(traces);
+});
+
+test('nor does what stands in a file of a volume (KEP-3721)', async (t) => {
+  const it = await clusterShard(t);
+  mkdirSync(it.volume('v'), { recursive: true });
+  writeFileSync(join(it.volume('v'), 'env'), `PASSWORD='${SECRET}'\nBAD=${SECRET}\n`);
+  const of = (key: string) => ({ name: key, valueFrom: { fileKeyRef: { volumeName: 'v', path: 'env', key } } });
+  const container = { image: IMAGE, imagePullPolicy: 'IfNotPresent', command: ['run', '$(PASSWORD)'] };
+  const pod = podOf(
+    { name: 'c', ...container, env: [of('PASSWORD')], volumeMounts: [{ name: 'v', mountPath: '/v' }] },
+    { name: 'bad', ...container, env: [of('PASSWORD'), of('BAD')] },
+  );
+  it.start({ ...pod, spec: { ...pod.spec, volumes: [{ name: 'v', emptyDir: {} }] } as Pod['spec'] });
+  await until('one to run and one to fail', () => {
+    return it.status('c')?.state?.running !== undefined && it.status('bad')?.state?.waiting?.message !== undefined;
+  });
+  assert.deepEqual(it.created('c')?.command, ['run', SECRET]);
+  assert.deepEqual(it.status('bad')?.state?.waiting, {
+    reason: 'CreateContainerConfigError',
+    message: "couldn't parse env file",
+  });
+  it.shard.close();
+  const traces = it.traces();
+  assert.match(traces.journal, /"step":"file"/);
+  assert.match(traces.log, /Failed to parse env file/);
+  assertNoSecret(traces);
+  assert.equal((await it.replayed()).difference, null);
 });

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { CriError } from '../../../cri/client/cri-error.ts';
-import { criLine, podOf, startLogServer } from './support/log-server.ts';
+import { ContainerState } from '../../../cri/generated/runtime/v1/api.ts';
+import { criLine, NOW, podOf, startLogServer } from './support/log-server.ts';
 
 const LOG = [
   criLine('one', 1),
@@ -119,4 +120,22 @@ test('lines longer than any block come whole', async (t) => {
   writeFileSync(path, criLine('a') + criLine(long) + criLine('b') + criLine(long, 0, 'stdout', 'P'));
   const text = await (await fetch(`${url}/containerLogs/n/p/c`)).text();
   assert.equal(text === `a\n${long}\nb\n${long}`, true);
+});
+
+test('what a runtime still writes of a container that has just ended is waited for, also by tailLines', async (t) => {
+  const { url, path, containers } = await startLogServer(t);
+  const ended = { state: ContainerState.CONTAINER_EXITED, logPath: path, finishedAt: `${NOW - 900}000000` };
+  containers.set('1', ended);
+  for (const [query, expected] of [
+    ['', 'one\ntwo\nthree\n'],
+    ['tailLines=2', 'two\nthree\n'],
+    ['follow=true', 'one\ntwo\nthree\n'],
+  ]) {
+    writeFileSync(path, criLine('one'));
+    const answer = await fetch(`${url}/containerLogs/n/p/c?${query}`);
+    // the head is out; as containerd does it: the end was told, the last lines follow
+    setTimeout(() => appendFileSync(path, criLine('two')), 60);
+    setTimeout(() => appendFileSync(path, criLine('three')), 120);
+    assert.equal(await answer.text(), expected, query);
+  }
 });

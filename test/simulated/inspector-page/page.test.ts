@@ -6,6 +6,7 @@ import { findChromium, startBrowser } from './support/browser.ts';
 import { FakeInspector } from './support/fake-inspector.ts';
 import { generatePod } from './support/generated-pods.ts';
 import { pageBundle } from './support/page-bundle.ts';
+import { press } from './support/press.ts';
 
 const chromium = findChromium();
 const EVIL = '<script>document.title="owned"</script>';
@@ -71,7 +72,11 @@ describe('the inspector page in Chromium', { skip: chromium === undefined ? 'nee
     const page = await browser.open(address);
     await page.waitForSelector('#node');
     assert.equal(await textOf(page, '#node .pod-name'), 'node node-a');
-    await page.click('#node');
+    await press(page, '#node');
+    await lit(page, 'ready.running');
+    assert.equal(await page.$eval('#node', (el) => el.getAttribute('aria-pressed')), 'true');
+    await press(page, '.node-machine button');
+    await page.waitForSelector('.transport');
     await lit(page, 'ready.running');
     assert.equal(await page.$eval('#node', (el) => el.getAttribute('aria-pressed')), 'true');
     assert.deepEqual(await page.$$eval('.machine', (all) => all.map((el) => el.getAttribute('title'))), [
@@ -104,20 +109,20 @@ describe('the inspector page in Chromium', { skip: chromium === undefined ? 'nee
     assert.ok((await page.$$('.pod')).length < 60);
     await page.type('#filter', 'team-3 web-01');
     await page.waitForFunction(() => document.querySelectorAll('.pod').length === 15);
-    const names = await page.$$eval('.pod-name', (all) => all.map((el) => el.getAttribute('title')));
+    const names = await page.$$eval('.pod .pod-name', (all) => all.map((el) => el.getAttribute('title')));
     assert.ok(
       names.every((name) => /^team-3\/web-01/.test(name ?? '')),
       names.join(),
     );
-    await page.click('.chip[title="syncing.running"]');
+    await press(page, '.chip[title="syncing.running"]');
     await page.waitForFunction(() => document.querySelectorAll('.pod').length < 15);
     assert.deepEqual(
-      new Set(await page.$$eval('.pod-why b', (all) => all.map((el) => el.textContent))),
+      new Set(await page.$$eval('.pod .pod-why b', (all) => all.map((el) => el.textContent))),
       new Set(['running']),
     );
     await page.type('#filter', ' nothing-like-it');
     await page.waitForSelector('.pods .empty');
-    await page.click('.pods .empty button');
+    await press(page, '.pods .empty button');
     await page.waitForSelector('.pod');
   });
 
@@ -126,11 +131,11 @@ describe('the inspector page in Chromium', { skip: chromium === undefined ? 'nee
     await page.waitForSelector('.pod');
     await page.type('#filter', 'story');
     await page.waitForFunction(() => document.querySelectorAll('.pod').length === 1);
-    await page.click('.pod');
+    await press(page, '.pod');
     await lit(page, 'syncing.crashLoopBackOff');
     await stepShown(page, 36);
     assert.equal(await page.$eval('.live', (el) => el.getAttribute('aria-pressed')), 'true');
-    await page.click('#main');
+    await press(page, '#main');
     await page.keyboard.press('ArrowLeft');
     await stepShown(page, 35);
     await lit(page, 'syncing.running');
@@ -152,7 +157,7 @@ describe('the inspector page in Chromium', { skip: chromium === undefined ? 'nee
     const page = await browser.open(`${address}#pod=story&step=4`);
     await page.waitForSelector('.machine[title="container web: starting.imageBackOff"][data-moved="true"]');
     await page.waitForSelector('.machine[title="probe web/readiness: idle"]');
-    await page.click('.machine[title^="container web"]');
+    await press(page, '.machine[title^="container web"]');
     await lit(page, 'starting.imageBackOff');
     await page.waitForFunction(() => location.hash.includes('chart=container%2Fweb'));
   });
@@ -213,7 +218,7 @@ describe('the inspector page in Chromium', { skip: chromium === undefined ? 'nee
     assert.equal(await page.$eval('html', (el) => el.querySelectorAll('#app script').length), 0);
     await page.type('#filter', 'owned');
     await page.waitForFunction(() => document.querySelectorAll('.pod').length === 1);
-    assert.equal(await textOf(page, '.pod-name'), EVIL);
+    assert.equal(await textOf(page, '.pod .pod-name'), EVIL);
   });
 
   test('a pod with 100,000 steps: end, middle, time line and sequence', async () => {
@@ -235,10 +240,10 @@ describe('the inspector page in Chromium', { skip: chromium === undefined ? 'nee
     const page = await browser.open(`${address}#pod=big&step=3&view=message`);
     await page.waitForSelector('.node .long');
     assert.ok((await page.$eval('.tree-rows', (el) => el.textContent.length)) < 5000);
-    await page.click('.node .long');
+    await press(page, '.node .long');
     await page.waitForSelector('.long-text pre');
     assert.equal(await page.$eval('.long-text pre', (el) => el.textContent.length), 20_000);
-    await page.click('.long-text > button');
+    await press(page, '.long-text > button');
     await page.waitForFunction(() => document.querySelector('.long-text pre')?.textContent.length === 40_000);
   });
 
@@ -246,9 +251,10 @@ describe('the inspector page in Chromium', { skip: chromium === undefined ? 'nee
     const page = await browser.open(`${address}#pod=story&step=3&view=status`);
     await page.waitForSelector('.node[data-change="added"]');
     assert.match((await textOf(page, '.node[data-change="added"]')) ?? '', /podIP/);
-    await page.click('.tree-head .chip');
+    await press(page, '.tree-head .chip');
+    await page.waitForSelector('.tree-head .chip[aria-pressed="true"]');
     await page.waitForFunction(() => document.querySelectorAll('.node').length === 1);
-    await page.click('.tree-head .chip');
+    await press(page, '.tree-head .chip');
     // Typing begins once the whole tree is back: keys that come in the frame of its return are lost now and then.
     await page.waitForSelector('.tree-head .chip[aria-pressed="false"]');
     await page.waitForFunction(() => document.querySelectorAll('.node').length > 1);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pino } from 'pino';
+import { explainStep } from '../../../actors/inspector/explain-step.ts';
 import { startInspectorServer } from '../../../actors/inspector/inspector-server.ts';
 import { Inspector } from '../../../actors/inspector/inspector.ts';
 import { findChromium, startBrowser } from './support/browser.ts';
@@ -33,6 +34,34 @@ test(
     await page.waitForSelector('.pod');
     assert.ok(!page.url().includes('the-token'), 'the token leaves the address bar');
     assert.equal(await page.$eval('.lamp', (el) => el.textContent), 'recorded');
+    // Nothing is chosen: the node, at its end and at a moment before.
+    await page.waitForSelector('.fleet .band');
+    const { history } = await inspector.overview(null);
+    for (let i = 0; i < 70; i++) await page.keyboard.press('ArrowLeft');
+    const then = history.start + (history.length - 70) * history.width - 1;
+    const { waiting, calls } = await inspector.overview(then);
+    await page.waitForFunction((count) => document.querySelectorAll('.call').length === count, {}, calls.length);
+    await page.waitForFunction(
+      (count) => document.querySelector('.waiting h3 .mono')?.textContent === count,
+      {},
+      `${String(waiting.total)}`,
+    );
+    const [longest] = waiting.pods;
+    assert.ok(longest !== undefined);
+    const { causes } =
+      (await explainStep(inspector, inspector.entry(longest.uid) ?? assert.fail(), longest.step)) ?? assert.fail();
+    await page.waitForFunction(
+      (words) => document.querySelector('.wait')?.textContent.includes(words),
+      {},
+      causes[0]?.text ?? '',
+    );
+    await page.click('.wait');
+    await page.waitForFunction(
+      (hash) => location.hash === hash,
+      {},
+      `#pod=${longest.uid}&step=${String(longest.step)}`,
+    );
+
     const { uid, steps } = inspector.pods().toSorted((a, b) => b.steps - a.steps)[0] ?? assert.fail('no pods');
     await page.evaluate((to) => {
       location.hash = to;

@@ -37,7 +37,8 @@ test('a page hears of a pod while it lives, and never more than four batches a s
   const life = lifeOf(podNamed('web'));
   for (const message of life) {
     await feed(shard, 'web', [message]);
-    await sleep(20);
+    // long enough for several batches, however many messages a life has
+    await sleep(Math.ceil(1_500 / life.length));
   }
   const last = await until('the end of the pod', () =>
     heard.flatMap((m) => (m.type === 'pods' ? m.pods : [])).find((pod) => pod.gone),

@@ -132,7 +132,7 @@ test('a client that comes late gets definitions and places first, of pods of all
     ['uid-0', 'uid-0/container/c', 'uid-1', 'uid-1/container/c'],
   );
   const pod = actors(events).find(({ sessionId }) => sessionId === 'uid-1');
-  assert.deepEqual(pod?.snapshot.value, { syncing: 'creatingSandbox' });
+  assert.deepEqual(pod?.snapshot.value, { syncing: 'creatingCgroup' });
   assert.ok((pod?.definition ?? '').length > 500);
   assert.equal(JSON.stringify(events).includes('"settings"'), false);
 

@@ -17,6 +17,8 @@ export interface SimNode {
   node: RunningNode;
   folder: string;
   journalDir: string;
+  /** Of the read-only server. */
+  address: string;
   /** Writes (or replaces) a manifest. */
   put(name: string, manifest: unknown): Promise<void>;
   remove(name: string): Promise<void>;
@@ -95,6 +97,7 @@ export async function startSimNode(t: TestContext, script: Record<string, unknow
     node: { ...node, stop: stopNode },
     folder,
     journalDir,
+    address: base,
     put: (name, manifest) => writeFile(join(manifests, `${name}.json`), JSON.stringify(manifest)),
     remove: (name) => rm(join(manifests, `${name}.json`)),
     get: async (path) => (await fetch(`${base}${path}`)).text(),

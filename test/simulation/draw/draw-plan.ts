@@ -65,6 +65,20 @@ function drawPods(random: Random, count: number, until: number): PodPlan[] {
   return pods;
 }
 
+/** Its file is removed and put back several times within seconds. */
+function again(random: Random, key: string, from: number, until: number): Change[] {
+  const changes: Change[] = [];
+  let at = from;
+  for (let i = random.chance(0.4) ? random.between(1, 4) : 0; i > 0; i--) {
+    for (const what of ['restore', 'delete'] as const) {
+      at = Math.min(until - SECOND, at + (random.chance(0.5) ? random.between(1, 100) : random.between(100, 20_000)));
+      changes.push(what === 'restore' ? { at, do: what, pod: key } : { at, do: what, pod: key, grace: null });
+    }
+  }
+  if (changes.length > 0 && random.chance(0.8)) changes.pop();
+  return changes;
+}
+
 function drawChanges(random: Random, pods: readonly PodPlan[], until: number): Change[] {
   const changes: Change[] = [];
   for (const { key, at: born, spec, source } of pods) {
@@ -86,6 +100,7 @@ function drawChanges(random: Random, pods: readonly PodPlan[], until: number): C
         });
       if (source === 'file' && random.chance(0.5))
         changes.push({ at: Math.min(until - SECOND, at + random.between(10, 120_000)), do: 'restore', pod: key });
+      if (source === 'file') changes.push(...again(random.fork(`again ${key}`), key, at, until));
     }
     if (random.chance(0.2)) {
       const container = random.pickAny(spec.containers.map(({ name }) => name)) ?? 'main0';

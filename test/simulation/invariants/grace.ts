@@ -2,6 +2,8 @@ import type { Rule } from './rule.ts';
 
 /** The least that the runtime is given, s (kubelet minimumGracePeriodInSeconds). */
 const LEAST = 2;
+/** The least that a pod is given, s (kubelet calculateEffectiveGracePeriod). */
+const LEAST_OF_A_POD = 1;
 /** Time from a decision to the call, and from whole seconds, s. */
 const SLACK = 2;
 
@@ -25,9 +27,15 @@ export const graceGiven: Rule = {
         if (context === undefined) return;
         const { metadata, spec } = context.pod;
         const own = metadata?.deletionGracePeriodSeconds ?? spec?.terminationGracePeriodSeconds ?? 30;
-        const most = Math.max(own, spec?.terminationGracePeriodSeconds ?? 30, longest.get(fact.uid) ?? 0);
+        const most = Math.max(
+          LEAST_OF_A_POD,
+          own,
+          spec?.terminationGracePeriodSeconds ?? 30,
+          longest.get(fact.uid) ?? 0,
+        );
         const { termination } = context;
         const who = `${fact.uid}/${book.containers.get(containerId)?.name ?? containerId}`;
+        if (timeoutSeconds < LEAST) say(`${who} is given ${timeoutSeconds} s between SIGTERM and SIGKILL`);
         if (termination === null) {
           if (timeoutSeconds > Math.max(LEAST, own)) say(`${who} is given ${timeoutSeconds} s of ${own} s`);
           return;

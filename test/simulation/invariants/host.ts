@@ -20,6 +20,24 @@ export const volumesOutliveContainers: Rule = {
   }),
 };
 
+/** A sandbox stands on what its pod needs of the node. */
+export const sandboxComesAfterVolumes: Rule = {
+  name: 'no sandbox is made before the cgroup and the volumes of its pod are there',
+  source: 'kubelet SyncPod: pod cgroup, WaitForAttachAndMount, then the runtime; core/v1 PodReadyToStartContainers',
+  begin: ({ world, say }) => ({
+    on: (fact) => {
+      if (fact.f !== 'effect' || fact.effect.type !== 'cri.RunPodSandbox') return;
+      const held = world.host.pods.get(fact.uid)?.volumes;
+      // Those of API objects come and go with what people change; the odd one, of nfs, is never there.
+      for (const { name, emptyDir, nfs } of world.workload.planOf(fact.uid)?.spec.volumes ?? [])
+        if ((emptyDir ?? nfs) !== undefined && held?.has(name) !== true)
+          say(`${fact.uid} is to have a sandbox and has no volume ${name}`);
+      if (![...world.host.cgroups.values()].includes(fact.uid))
+        say(`${fact.uid} is to have a sandbox and has no cgroup`);
+    },
+  }),
+};
+
 /** After the time of quiet the node holds nothing of pods that nobody wants, and no volumes of pods that have ended. */
 export const nothingIsLeft: Rule = {
   name: 'nothing is left behind',

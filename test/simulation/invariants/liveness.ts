@@ -57,7 +57,7 @@ function mirrorOf({ world }: Ground, uid: string): Pod | undefined {
 
 function checkEnd({ world, say }: Ground, plan: PodPlan, shown: Pod): void {
   const phase = shown.status?.phase ?? '';
-  const stirred = world.workload.disturbed.has(plan.key) || hookMayFail(world, plan);
+  const stirred = world.workload.disturbed.has(plan.key) || hookMayFail(world, plan) || hookMayHang(world, plan);
   const disturbed = stirred || maySkipTries(world, plan);
   const allowed = phasesOf(plan, disturbed, shown);
   if (!allowed.includes(phase)) {
@@ -86,6 +86,17 @@ function hookMayFail(world: World, { spec }: PodPlan): boolean {
   if (!world.plan.faults.some(({ kind }) => kind === 'cri' || kind === 'runtime-restart')) return false;
   const all = [...(spec.initContainers ?? []), ...spec.containers];
   return all.some(({ lifecycle }) => lifecycle?.postStart !== undefined);
+}
+
+/** A postStart hook has no time limit (kubelet ExecSync with timeout 0): one whose call hangs keeps its container from being told as running. */
+function hookMayHang(world: World, { spec }: PodPlan): boolean {
+  const hangs = world.plan.faults.some(
+    (f) => f.kind === 'cri' && f.how === 'hang' && (f.rpcs.includes('ExecSync') || f.rpcs.includes('*')),
+  );
+  return (
+    hangs &&
+    [...(spec.initContainers ?? []), ...spec.containers].some(({ lifecycle }) => lifecycle?.postStart !== undefined)
+  );
 }
 
 /** In which phases a pod may be when all has come to rest. */

@@ -1,4 +1,7 @@
 import { endedLives } from './book.ts';
+import { newestOf } from '../../../machines/pod/observation.ts';
+import type { PodContext } from '../../../machines/pod/pod-context.ts';
+import type { Fact } from '../world/facts.ts';
 import type { Rule } from './rule.ts';
 
 /** Starts of one container that a back-off of 10 s, 20 s, 40 s ... lets happen in so many ms, and two to spare. */
@@ -9,23 +12,68 @@ const MOST_STARTS = 8;
 export const restartPolicy: Rule = {
   name: 'the restart policy is kept',
   source: 'core/v1 PodSpec.restartPolicy; KEP-753 for restartable init containers',
-  begin: ({ world, book, say }) => ({
-    on: (fact) => {
-      if (fact.f !== 'container' || fact.change !== 'started') return;
-      const plan = world.workload.planOf(fact.uid);
-      const { name } = fact.record.metadata;
-      const policy = plan?.spec.restartPolicy;
-      const main = plan?.spec.containers.some((c) => c.name === name) ?? false;
-      if (!main || policy === 'Always' || plan === undefined || world.workload.disturbed.has(plan.key)) return;
-      const before = book
-        .of(fact.uid, name)
-        .findLast((c) => c.id !== fact.record.id && c.exitedAt !== null && c.startedAt !== null);
-      if (before === undefined) return;
-      if (policy === 'Never') say(`${fact.uid}/${name} starts again, though its pod says Never`);
-      else if (before.record.exitCode === 0) say(`${fact.uid}/${name} starts again after it succeeded`);
-    },
-  }),
+  begin: ({ world, book, say }) => {
+    /** Stopped by the agent so that they start again: a probe failed. Their exit code says nothing (kubelet computePodActions). */
+    const stopped = stoppedByProbes();
+    return {
+      on: (fact) => {
+        stopped.on(fact);
+        if (fact.f !== 'container' || fact.change !== 'started') return;
+        const plan = world.workload.planOf(fact.uid);
+        const { name } = fact.record.metadata;
+        const policy = plan?.spec.restartPolicy;
+        const main = plan?.spec.containers.some((c) => c.name === name) ?? false;
+        if (!main || policy === 'Always' || plan === undefined || world.workload.disturbed.has(plan.key)) return;
+        const before = book
+          .of(fact.uid, name)
+          .findLast((c) => c.id !== fact.record.id && c.exitedAt !== null && c.startedAt !== null);
+        if (before === undefined) return;
+        if (policy === 'Never') say(`${fact.uid}/${name} starts again, though its pod says Never`);
+        else if (before.record.exitCode === 0 && !stopped.has(before.id))
+          say(`${fact.uid}/${name} starts again after it succeeded`);
+      },
+    };
+  },
 };
+
+/** A container that its probe had stopped runs again, unless its pod's policy is Never. */
+export const probedStartAgain: Rule = {
+  name: 'what a failed probe stopped is started again',
+  source: 'kubelet computePodActions: stopped and started in one pass, whatever the exit code',
+  begin: ({ world, say }) => {
+    const stopped = stoppedByProbes();
+    return {
+      on: (fact) => {
+        stopped.on(fact);
+        if (fact.f !== 'step' || fact.before.context.termination !== null) return;
+        const { termination, observed, containers } = fact.after.context as PodContext;
+        const plan = world.workload.planOf(fact.uid);
+        if (termination?.reason !== 'Completed' || plan?.spec.restartPolicy !== 'OnFailure') return;
+        if (!world.faults.calmSince(world.time.now - 60_000) || world.workload.disturbed.has(plan.key)) return;
+        for (const { name } of plan.spec.containers) {
+          const last = newestOf(observed, name);
+          // Held back, it goes by its policy.
+          if (last === null || !stopped.has(last.id) || containers[name]?.value === 'backingOff') continue;
+          say(`${fact.uid} is at its end, and a probe stopped ${name}`);
+        }
+      },
+    };
+  },
+};
+
+/** Ids of the containers that were stopped for a probe while their pod went on; an agent that ends forgets why. */
+function stoppedByProbes(): { on: (fact: Fact) => void; has: (id: string) => boolean } {
+  const ids = new Set<string>();
+  return {
+    has: (id) => ids.has(id),
+    on: (fact) => {
+      if (fact.f === 'agent' || fact.f === 'worker') ids.clear();
+      if (fact.f !== 'step' || fact.after.context.termination !== null) return;
+      for (const { context } of Object.values((fact.after.context as PodContext).containers))
+        if (context.kill?.reason === 'liveness' || context.kill?.reason === 'startup') ids.add(context.id);
+    },
+  };
+}
 
 /** A container that crashes again and again is started ever more rarely. */
 export const backOff: Rule = {

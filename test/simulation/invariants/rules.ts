@@ -1,40 +1,56 @@
 import { staysUntilItEnded } from './deletion.ts';
 import { graceGiven, graceIsKept, nothingIsKilledAside } from './grace.ts';
-import { nothingIsLeft, volumesOutliveContainers } from './host.ts';
+import { hooksGoOn } from './hooks.ts';
+import { nothingIsLeft, sandboxComesAfterVolumes, volumesOutliveContainers } from './host.ts';
 import { everyPodArrives } from './liveness.ts';
 import { restIsTold } from './rest.ts';
 import { nothingStartsAtTheEnd } from './nothing-starts-at-the-end.ts';
 import { oneContainerOfAName } from './one-container-of-a-name.ts';
 import { comesBackNew } from './new-life.ts';
+import { putBackCountsOn, putBackRunsAgain } from './put-back.ts';
 import { noBusyLoop } from './no-busy-loop.ts';
 import { onePodOfAName } from './one-pod-of-a-name.ts';
+import { onePull } from './one-pull.ts';
 import { oneSandbox } from './one-sandbox.ts';
-import { adoptedGoOn, backOff, noStopWithoutCause, restartPolicy } from './restarts.ts';
+import { hooksComeFirst } from './post-start-order.ts';
+import { probesEndWithTheirPod, sidecarsAreProbedOn, sidecarsOfTheLast } from './probes-at-the-end.ts';
+import { adoptedGoOn, backOff, noStopWithoutCause, probedStartAgain, restartPolicy } from './restarts.ts';
 import type { Rule } from './rule.ts';
 import { startOrder, stopOrder } from './start-order.ts';
-import { phaseIsFinal, restartsAreCounted, statusIsTrue } from './status.ts';
+import { phaseIsFinal, restartsAreCounted, runsAfterItsHook, statusIsTrue } from './status.ts';
 
 /** All rules, in the order in which they are asked. */
 export const rules: readonly Rule[] = [
   oneContainerOfAName,
   onePodOfAName,
   oneSandbox,
+  onePull,
   nothingStartsAtTheEnd,
   startOrder,
+  hooksComeFirst,
   stopOrder,
   graceGiven,
   nothingIsKilledAside,
   graceIsKept,
+  hooksGoOn,
+  probesEndWithTheirPod,
+  sidecarsAreProbedOn,
+  sidecarsOfTheLast,
   phaseIsFinal,
   restartsAreCounted,
   statusIsTrue,
+  runsAfterItsHook,
   staysUntilItEnded,
   comesBackNew,
+  putBackRunsAgain,
+  putBackCountsOn,
   restartPolicy,
+  probedStartAgain,
   backOff,
   noStopWithoutCause,
   adoptedGoOn,
   volumesOutliveContainers,
+  sandboxComesAfterVolumes,
   nothingIsLeft,
   noBusyLoop,
   everyPodArrives,

@@ -23,7 +23,7 @@ export const startOrder: Rule = {
   }),
 };
 
-/** Sidecars end after all other containers, the last one first. */
+/** Sidecars end after all regular containers, the last one first. */
 export const stopOrder: Rule = {
   name: 'sidecars end last',
   source: 'KEP-753: sidecars are terminated after all containers, in reverse order, within the grace period',
@@ -64,7 +64,10 @@ function checkTurn({ world, book, say }: Ground, uid: string, name: string): voi
   if (place < 0) return;
   const later = new Set(inits.slice(place + 1).map((c) => c.name));
   for (const other of book.running(uid)) {
+    const isInit = inits.some((c) => c.name === other.name && c.restartPolicy !== 'Always');
     const isSidecar = inits.some((c) => c.name === other.name && c.restartPolicy === 'Always');
+    // One that runs beside an init container does not wait for that one's end (kubelet newTerminationOrdering).
+    if (isInit) continue;
     if (!isSidecar || later.has(other.name)) say(`${uid}/${name} is stopped while ${other.name} runs`);
   }
 }

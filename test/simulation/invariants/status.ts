@@ -1,3 +1,4 @@
+import { statePath } from '../../../machines/machine-step/step.ts';
 import type { ContainerStatus, PodStatus } from '../../../machines/protocol/api-types.ts';
 import type { World } from '../world/world.ts';
 import type { Fact } from '../world/facts.ts';
@@ -106,6 +107,29 @@ export const statusIsTrue: Rule = {
           now.record.exitCode !== code
         )
           say(`${fact.uid}/${name} is said to have ended with ${code}, and did with ${now.record.exitCode}`);
+      }
+    },
+  }),
+};
+
+/** Who waits for a pod to run finds what its hooks have made ready. */
+export const runsAfterItsHook: Rule = {
+  name: 'a container is told as running when its postStart hook has ended',
+  source:
+    'Container Lifecycle Hooks: "The Container\'s status is not set to RUNNING until the postStart handler completes"',
+  begin: ({ world, book, say }) => ({
+    on: (fact) => {
+      if (fact.f !== 'report' || !isShown(fact)) return;
+      const { initContainers = [], containers = [] } = world.workload.planOf(fact.uid)?.spec ?? {};
+      const machines = book.pods.get(fact.uid)?.context.containers;
+      for (const { name, state, containerID = '' } of all(fact.report.status)) {
+        const machine = machines?.[name];
+        if (state?.running === undefined || machine === undefined || machine.context.id === '') continue;
+        // The one before it may be told, while nobody is to hear of its end (endIsHidden).
+        if (!containerID.endsWith(machine.context.id)) continue;
+        const hook = [...initContainers, ...containers].find((c) => c.name === name)?.lifecycle?.postStart;
+        if (hook !== undefined && statePath(machine.value) === 'starting.postStart')
+          say(`${fact.uid}/${name} is said to run, and its hook goes on`);
       }
     },
   }),

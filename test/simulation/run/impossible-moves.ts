@@ -21,9 +21,9 @@ export const impossibleMoves: readonly ImpossibleMoves[] = [
   },
   {
     machine: 'pod',
-    from: ['terminated.cleaningUp', 'terminated.kept'],
+    from: ['terminated.kept'],
     to: ['terminated.finished'],
-    why: 'the step that first removes what is left asks for the removal of logs, and waits for it in removing (removeAll)',
+    why: 'that it comes back is told once it was given up; the step that first removes what is left asks for the removal of logs, and waits for it in removing (removeAll)',
   },
   {
     machine: 'pod',
@@ -78,12 +78,6 @@ export const impossibleMoves: readonly ImpossibleMoves[] = [
     from: ['onHold'],
     to: ['waiting'],
     why: 'the container that it rests for ends, and is seen to, before the next one runs',
-  },
-  {
-    machine: 'probe',
-    from: ['ended'],
-    to: ['waiting', 'idle'],
-    why: 'it has ended because its pod terminates, which is never taken back (mustEnd)',
   },
   {
     machine: 'volume',

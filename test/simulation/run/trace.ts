@@ -17,6 +17,8 @@ function factText(fact: Fact): string | null {
       return `${fact.uid} sandbox ${fact.record.id.slice(0, 8)} ${fact.change}`;
     case 'call':
       return `${fact.uid} call ${fact.rpc}`;
+    case 'pull':
+      return `pull of ${fact.right} ${fact.change}`;
     case 'effect':
       return `${fact.uid} effect ${fact.effect.type} ${fact.effect.key}`;
     case 'step': {

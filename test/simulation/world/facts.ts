@@ -4,6 +4,7 @@ import type { Effect } from '../../../machines/protocol/effects.ts';
 import type { PodMessage, PodSource } from '../../../machines/protocol/messages.ts';
 import type { PodSnapshot } from '../../../machines/pod/pod-context.ts';
 import type { PodReport } from '../../../actors/shard/shard-protocol.ts';
+import type { Owner } from './virtual-time.ts';
 
 /** What truly happens in the world, in the order in which it does. Rules listen to it. */
 export type Fact =
@@ -18,6 +19,8 @@ export type Fact =
       container: ContainerRecord | undefined;
       sandbox: SandboxRecord | undefined;
     }
+  /** The agent asks the runtime for an image, and is answered (or asks no more). `right`: what the pull is made with. */
+  | { f: 'pull'; change: 'asked' | 'answered'; by: Owner; right: string }
   /** A worker begins to carry out an effect. */
   | { f: 'effect'; uid: string; effect: Effect }
   | { f: 'step'; uid: string; before: PodSnapshot; message: PodMessage; after: PodSnapshot; effects: Effect[] }

@@ -9,6 +9,7 @@ import type {
   ListContainersRequest,
   ListPodSandboxRequest,
   MessageFns,
+  PullImageRequest,
 } from '../../../cri/generated/runtime/v1/api.ts';
 import { answerCalls } from '../../../cri/sim/answer-calls.ts';
 import type { CallsInProgress } from '../../../cri/sim/answer-calls.ts';
@@ -182,6 +183,11 @@ export class RuntimeEdge {
     if (!LOOKS.has(method) && !(method === 'execSync' && time.quiet)) time.busy();
     const fault = faults.strikes('cri', ({ rpcs }) => rpcs.includes('*') || rpcs.includes(rpc));
     const limit = options.timeoutMs ?? deadlineMs(method, request, timeoutMs);
+    const pulls = method === 'pullImage' ? rightOf(request as PullImageRequest) : null;
+    const tellPull = (change: 'asked' | 'answered'): void => {
+      if (pulls !== null) this.options.tell({ f: 'pull', change, by: owner, right: pulls });
+    };
+    tellPull('asked');
     return new Promise((resolve, reject) => {
       let settled = false;
       const cancels: (() => void)[] = [];
@@ -191,6 +197,7 @@ export class RuntimeEdge {
         this.pending.delete(pending);
         time.cancel(late);
         options.signal?.removeEventListener('abort', aborted);
+        tellPull('answered');
         action();
       };
       const refuse = (error: Error): void => settle(() => reject(error));
@@ -307,6 +314,11 @@ export class RuntimeEdge {
         return undefined;
     }
   }
+}
+
+/** What a pull is made with. */
+function rightOf({ image, auth }: PullImageRequest): string {
+  return JSON.stringify([image?.image, image?.runtimeHandler, auth?.username, auth?.password]);
 }
 
 /** Who a call is about, for those who look on. */

@@ -118,6 +118,40 @@ describe('bin/test', () => {
     assert.notEqual(ci.code, 0);
   });
 
+  const assets = (...names: string[]): NodeJS.ProcessEnv =>
+    Object.fromEntries(names.map((name) => [`TEST_ASSET_${name.toUpperCase().replaceAll(/[.-]/g, '_')}`, '/bin/true']));
+  const uses = (tool: string): string => `${head}import { execFileSync } from 'node:child_process';
+test('uses ${tool}', () => { execFileSync('test/tools/build.sh', ['${tool}'], { stdio: 'pipe', cwd: ${JSON.stringify(root)} }); });\n`;
+
+  it('a test that uses a tool which nobody builds for its layer fails, also where that tool is there', () => {
+    cpSync(join(checkout, 'test/tools/build.sh'), join(root, 'test/tools/build.sh'));
+    plant('test/simulated/good.test.ts', uses('kubelet'));
+    plant('test/simulated/bad.test.ts', uses('kubectl'));
+    const { out, last } = run(binTest('simulated'), assets('kubelet', 'kubectl', 'cri-client', 'cri-contract'));
+    assert.equal(last, '1 passed, 1 failed, 0 skipped', out);
+    assert.match(out, /build\.sh: a test uses kubectl, which bin\/test does not build for its layer; name it there/);
+  });
+
+  it("a layer's tools are built before it begins, each once; one that cannot be had is told to the tests", () => {
+    const calls = join(root, 'calls');
+    plant(
+      'test/tools/build.sh',
+      `#!/bin/sh\nif [ -z "$ACTORLET_TEST_TOOLS" ]; then sleep 0.2; echo $1 >> ${calls}; fi\n[ $1 != kubelet ] || { echo no proxy >&2; exit 1; }\n`,
+    );
+    chmodSync(join(root, 'test/tools/build.sh'), 0o755);
+    plant(
+      'test/simulated/reads.test.ts',
+      `${head}import { readFileSync } from 'node:fs';
+test('reads', (t) => { t.diagnostic('tools: ' + readFileSync(${JSON.stringify(calls)}, 'utf8').split('\\n').join(' ')); t.skip('needs kubelet'); });\n`,
+    );
+    const logs = join(root, 'logs');
+    const { out, last } = run(binTest('simulated'), { ACTORLET_TEST_LOGS: logs });
+    assert.equal(last, '0 passed, 0 failed, 1 skipped', out);
+    const log = readFileSync(join(logs, 'simulated-beside.log'), 'utf8');
+    assert.match(log, /tools: cri-client cri-contract kubelet /);
+    assert.match(readFileSync(join(logs, 'tools.log'), 'utf8'), /no proxy/);
+  });
+
   it('names the layers when asked for one that there is not', () => {
     const { code, out } = run(binTest('pur'));
     assert.equal(code, 2);

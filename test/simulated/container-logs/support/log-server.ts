@@ -23,7 +23,7 @@ export interface LogServer {
   /** Path of the log of container `c` in pod `p` of namespace `n`, whose ID is `1`. */
   path: string;
   pods: Map<string, Pod>;
-  containers: Map<string, { state: ContainerState; logPath: string }>;
+  containers: Map<string, { state: ContainerState; logPath: string; finishedAt?: string }>;
   /** Questions that the runtime was asked. */
   calls: { status: number; list: number };
   /** What the agent logged. */

@@ -6,6 +6,7 @@ import type { About, LiveMessage } from '../../../../actors/inspector/inspector-
 import { SECURITY_HEADERS } from '../../../../actors/inspector/inspector-guard.ts';
 import { chartOf } from '../../../../machines/charts/chart-of.ts';
 import { NODE_MACHINES } from '../../../../machines/charts/node-machines.ts';
+import { fakeOverview } from './fake-overview.ts';
 import type { GeneratedPod } from './generated-pods.ts';
 
 /** Serves the page and the inspector's contract from generated pods, with the real one's security headers. */
@@ -15,6 +16,8 @@ export class FakeInspector {
   node: GeneratedPod | null = null;
   /** Paths that were asked for. */
   readonly asked: string[] = [];
+  /** The newest moment; the page's clock, which draws on to now, does not get there. */
+  end = Date.now() + 86_400_000;
   readonly #page: ReadonlyMap<string, Buffer>;
   readonly #server = createServer();
   readonly #sockets = new WebSocketServer({ noServer: true });
@@ -25,7 +28,7 @@ export class FakeInspector {
     for (const pod of pods) this.pods.set(pod.line.uid, pod);
     this.#server.on('request', (request, response) => {
       const url = new URL(request.url ?? '/', 'http://localhost');
-      this.asked.push(url.pathname);
+      this.asked.push(`${url.pathname}${url.search}`);
       const file = this.#page.get(url.pathname === '/' ? 'index.html' : url.pathname.slice(1));
       const found = file === undefined ? this.#answer(url) : undefined;
       const type = url.pathname.endsWith('.js')
@@ -78,6 +81,10 @@ export class FakeInspector {
     if (api !== 'api') return undefined;
     if (what === 'about') return about();
     if (what === 'node') return { node: this.node?.line ?? null };
+    if (what === 'overview') {
+      const at = url.searchParams.get('at');
+      return fakeOverview([...this.pods.values()], this.node, this.end, at === null ? null : Number(at));
+    }
     if (what !== 'pods') return undefined;
     if (uid === undefined) return [...this.pods.values()].map((pod) => pod.line);
     const named = decodeURIComponent(uid);

@@ -1,0 +1,74 @@
+import { batch, computed, effect, signal } from '@preact/signals';
+import type { Overview } from '../../inspector/inspector-api.ts';
+import { server } from './server.ts';
+import * as s from './session.ts';
+import { explainWaiting } from './waiting-words.ts';
+
+/** The node with its pods, as the server told it last; null while it has not. */
+export const overview = signal<Overview | null>(null);
+export const overviewError = signal('');
+/** The moment that is looked at; null: the newest. */
+export const overviewAt = computed(() => (s.uid.value === '' ? (s.moment.value.at ?? null) : null));
+
+/** While the node moves on, it is asked for at most this often, ms. */
+const AGAIN_MS = 1_000;
+/** And where nothing happens this often. */
+const IDLE_MS = 5_000;
+
+let running = false;
+let again = false;
+let timer = 0;
+
+/** Loads what is shown while no pod is chosen; of several wishes during one load only the last counts. */
+export function loadOverview(): void {
+  if (running) {
+    again = true;
+    return;
+  }
+  void run();
+}
+
+async function run(): Promise<void> {
+  running = true;
+  try {
+    do {
+      again = false;
+      const at = overviewAt.value;
+      try {
+        const told = await server.overview(at);
+        batch(() => {
+          overview.value = told;
+          overviewError.value = '';
+        });
+        explainWaiting(told.waiting.pods, at === null);
+      } catch (error) {
+        overviewError.value = error instanceof Error ? error.message : String(error);
+      }
+    } while (again);
+  } finally {
+    running = false;
+  }
+}
+
+function loadSoon(): void {
+  timer ||= window.setTimeout(() => {
+    timer = 0;
+    if (s.uid.peek() === '') loadOverview();
+  }, AGAIN_MS);
+}
+
+// Where nothing happens, time goes on nevertheless.
+effect(() => {
+  const told = overview.value;
+  if (told === null || s.uid.value !== '' || s.connection.value !== 'live') return;
+  if (s.now.value - told.to > Math.max(IDLE_MS, told.history.width)) loadSoon();
+});
+
+// First when the page is connected, then whenever something of the node or a pod has changed.
+effect(() => {
+  void s.pods.value;
+  void s.node.value;
+  if (s.uid.value !== '' || !s.podsLoaded.value) return;
+  if (overview.peek() === null) loadOverview();
+  else loadSoon();
+});

@@ -1,0 +1,97 @@
+import type { Logger } from 'pino';
+import type { ApiAccess } from '../../actors/certificates/api-access.ts';
+import type { ActorletSettings } from '../../actors/configuration/actorlet-settings.ts';
+import { cgroupVersionOf } from '../../actors/configuration/cgroup-version.ts';
+import type { KubeletConfiguration } from '../../actors/configuration/kubelet-configuration.ts';
+import type { KubeletFlags } from '../../actors/configuration/kubelet-flags.ts';
+import { loadConfiguration } from '../../actors/configuration/load-configuration.ts';
+import { setUpProcess } from '../../actors/configuration/process-setup.ts';
+import { agentVersion } from '../../actors/configuration/version.ts';
+import { startThreads } from '../../actors/shard/shard-pool.ts';
+import { clientCertificateMetrics } from '../../actors/metrics/certificate-metrics.ts';
+import { createLogger } from '../../actors/logging/create-logger.ts';
+import { nodeNameOf } from '../../actors/node/node-facts.ts';
+import { startNode } from '../../actors/node/node.ts';
+import { startSdNotify } from '../../actors/node/sd-notify.ts';
+import { chooseRuntime } from '../../cri/private-containerd/choose-runtime.ts';
+import type { PrivateContainerd } from '../../cri/private-containerd/start-private-containerd.ts';
+import type { DaemonOptions } from '../flags/daemon-options.ts';
+
+/** Runs the agent until SIGTERM or SIGINT. This file loads all of it; nothing but the daemon imports it. */
+export async function runDaemon(options: DaemonOptions): Promise<void> {
+  for (const warning of options.warnings) process.stderr.write(`${warning}\n`);
+  const { kubelet, settings } = options;
+  const threads = startThreads(settings.shards);
+  const { config, warnings, origins } = loadConfiguration({
+    configFile: kubelet.configFile,
+    configDir: kubelet.configDir,
+    flags: options.configuration,
+    cgroupVersion: cgroupVersionOf(),
+  });
+  const workerLog = { format: config.logging.format, verbosity: config.logging.verbosity };
+  const log = createLogger(workerLog);
+  log.info({ version: agentVersion(), pid: process.pid, node: process.version }, 'actorlet starts');
+  for (const warning of warnings) log.warn(warning);
+  for (const flag of options.withoutEffect) log.warn({ flag }, 'Flag is accepted; what it asks for is not built yet');
+  setUpProcess(config, log);
+  const access = await apiAccessOf(kubelet, config, log);
+  const kubeconfig = access?.kubeconfig ?? null;
+
+  const { endpoint, containerd } = await runtimeFor(
+    origins.isSet('containerRuntimeEndpoint') ? config.containerRuntimeEndpoint : '',
+    kubelet.rootDir,
+    config.cgroupDriver,
+    settings,
+    log,
+  );
+  const node = await startNode({ config, flags: kubelet, settings, endpoint, log, workerLog, threads, kubeconfig });
+  if (access?.rotation) clientCertificateMetrics(node.metrics.registry, access.rotation);
+  log.info('Started kubelet');
+  const systemd = await startSdNotify(() => true, log);
+
+  process.on('SIGHUP', () => log.info('SIGHUP is ignored, as kubelet does'));
+  const signal = await new Promise<string>((resolve) => {
+    process.once('SIGTERM', resolve);
+    process.once('SIGINT', resolve);
+  });
+  log.info({ signal }, 'actorlet ends; containers go on');
+  systemd.stop();
+  await access?.rotation?.stop();
+  await node.stop();
+  if (settings.stopPrivateContainerd) await containerd?.stop();
+  else containerd?.detach();
+  process.exit(0);
+}
+
+/** The way to the API server; null on a standalone node. May wait for the approval of the client certificate. */
+async function apiAccessOf(flags: KubeletFlags, config: KubeletConfiguration, log: Logger): Promise<ApiAccess | null> {
+  if (flags.kubeconfig === '' && flags.bootstrapKubeconfig === '') return null;
+  const { openApiAccess } = await import('../../actors/certificates/api-access.ts');
+  return openApiAccess({
+    flags,
+    config,
+    nodeName: nodeNameOf(flags.hostnameOverride),
+    userAgent: `kubelet/${agentVersion()} (linux) actorlet`,
+    log,
+    onHopeless: () => process.exit(1),
+  });
+}
+
+/** The runtime to work with: the one that was named or found, else a private containerd. */
+async function runtimeFor(
+  named: string,
+  rootDir: string,
+  cgroupDriver: string,
+  settings: ActorletSettings,
+  log: Logger,
+): Promise<{ endpoint: string; containerd: PrivateContainerd | null }> {
+  const choice = await chooseRuntime(settings.privateContainerd, named);
+  if (choice.kind === 'endpoint') return { endpoint: choice.endpoint, containerd: null };
+  const { startPrivateContainerd } = await import('../../cri/private-containerd/start-private-containerd.ts');
+  const containerd = await startPrivateContainerd({
+    rootDir,
+    log,
+    cgroupDriver: cgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs',
+  });
+  return { endpoint: containerd.endpoint, containerd };
+}

@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, test } from 'node:test';
+import type { Page } from 'puppeteer-core';
+import type { TestBrowser } from './support/browser.ts';
+import { findChromium, startBrowser } from './support/browser.ts';
+import { FakeInspector } from './support/fake-inspector.ts';
+import type { GeneratedPod } from './support/generated-pods.ts';
+import { generatePod } from './support/generated-pods.ts';
+import { pageBundle } from './support/page-bundle.ts';
+import { press } from './support/press.ts';
+
+const chromium = findChromium();
+const SPANS = 90;
+
+/** A node that was starting, and now runs. */
+function makeNode(): GeneratedPod {
+  const made = generatePod({ uid: '@node', name: 'node-a', steps: 3 });
+  const states = ['starting', 'ready.waitingForSources', 'ready.running'];
+  const stateOf = (index: number) => states[index] ?? '';
+  return {
+    line: { ...made.line, namespace: '', source: 'node', state: 'ready.running', phase: 'Ready', why: '' },
+    step: (i) => ({ ...made.step(i), before: stateOf(i - 1), after: stateOf(i) }),
+    detail: (i) => ({
+      ...made.detail(i),
+      machines: { pod: stateOf(i), containers: {}, probes: {}, volumes: {} },
+    }),
+  };
+}
+
+const PODS = () => [
+  ...Array.from({ length: 3_000 }, (_, i) =>
+    generatePod({ uid: `uid-${String(i)}`, name: `web-${String(i)}`, steps: 10 }),
+  ),
+  generatePod({ uid: 'story', name: 'story', steps: 36 }),
+  generatePod({ uid: 'moving', name: 'moving', steps: 3 }),
+  ...Array.from({ length: 13 }, (_, i) =>
+    generatePod({ uid: `stuck-${String(i)}`, name: `stuck-${String(i)}`, steps: 5 }),
+  ),
+];
+
+describe('the node on the inspector page', { skip: chromium === undefined ? 'needs chromium' : false }, () => {
+  let bundle: Map<string, Buffer>;
+  let fake: FakeInspector;
+  let address: string;
+  let browser: TestBrowser;
+
+  before(async () => {
+    bundle = await pageBundle();
+    fake = new FakeInspector(bundle, PODS());
+    fake.node = makeNode();
+    address = await fake.start();
+    browser = await startBrowser(chromium ?? '');
+  });
+  after(async () => {
+    await browser.close();
+    await fake.stop();
+  });
+  afterEach(async () => {
+    for (const page of (await browser.browser.pages()).slice(1)) await page.close();
+    assert.deepEqual(browser.complaints.splice(0), [], 'nothing in the console, no refused resource, no exception');
+  });
+
+  const lit = (page: Page, state: string) =>
+    page.waitForSelector(`.chart[data-state="${state}"] .state[data-lit="true"][data-path="${state}"]`);
+  const legend = (page: Page) =>
+    page.$$eval('.fleet-legend li', (all) => all.map((el) => el.textContent.replace(/[^a-z0-9 ]/g, '')));
+  const told = (page: Page, what: string) =>
+    page.waitForFunction(
+      (text) => [...document.querySelectorAll('.fleet-legend li')].some((el) => el.textContent.includes(text)),
+      {},
+      what,
+    );
+  const hash = (page: Page, pattern: RegExp) =>
+    page.waitForFunction((source) => new RegExp(source).test(location.hash), {}, pattern.source);
+
+  test('nothing chosen: the machine, pods over time, what waits with why, slow calls', async () => {
+    const page = await browser.open(address);
+    await lit(page, 'ready.running');
+    assert.deepEqual(await legend(page), ['failing 2', 'waiting 0', 'stopping 0', 'ended 0', 'running 890']);
+    assert.deepEqual(await page.$$eval('.fleet .band', (all) => all.map((el) => el.getAttribute('data-tone'))), [
+      'ok',
+      'wait',
+      'fail',
+    ]);
+    const waiting = () => page.$$eval('.wait', (all) => all.map((el) => el.querySelector('.row-name')?.textContent));
+    assert.deepEqual((await waiting()).length, 5);
+    assert.equal(await page.$eval('.waiting h3 .mono', (el) => el.textContent), '15');
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll<HTMLElement>('.wait')].every(({ title, textContent }) => {
+        const words = /^in \S+ after (.+)$/.exec(title)?.[1];
+        return words !== undefined && textContent.includes(words);
+      }),
+    );
+    await press(page, '.waiting h3 button');
+    assert.deepEqual((await waiting()).length, 12);
+    assert.deepEqual(await page.$$eval('.call', (all) => all.map((el) => el.getAttribute('data-outcome'))), [
+      'failed',
+      'underWay',
+      'done',
+    ]);
+    assert.match(await page.$eval('.call', (el) => el.textContent), /image\.Pull.*story.*✕ 1m1s/);
+  });
+
+  test('a row of what waits chooses the pod; a call leads to its moment of its pod', async () => {
+    const page = await browser.open(address);
+    await page.waitForSelector('.wait');
+    const name = (await page.$eval('.wait .row-name', (el) => el.textContent)).split('/')[1] ?? '';
+    await press(page, '.wait');
+    await page.waitForFunction((text) => document.querySelector('.pod-title h2')?.textContent.endsWith(text), {}, name);
+    await hash(page, new RegExp(`^#pod=${name}$`));
+    await page.goBack();
+    await page.waitForSelector('.call');
+    await press(page, '.call');
+    await hash(page, /^#pod=story&step=4$/);
+    await lit(page, 'syncing.imageBackOff');
+  });
+
+  test('the slider, the arrow keys and a link go to a moment; l and End come back to the newest', async () => {
+    const page = await browser.open(address);
+    await lit(page, 'ready.running');
+    fake.asked.length = 0;
+    await page.keyboard.press('ArrowLeft');
+    await told(page, 'running 880');
+    await hash(page, /^#node&at=\d+$/);
+    await page.waitForSelector('.fleet-cursor');
+    assert.equal(await page.$eval('.fleet .live', (el) => el.getAttribute('aria-pressed')), 'false');
+    await page.keyboard.press('Home');
+    await told(page, 'running 0');
+    await lit(page, 'starting');
+    const slider = '.fleet input';
+    const box = (await (await page.$(slider))?.boundingBox()) ?? assert.fail('no slider');
+    await page.mouse.click(box.x + box.width * 0.55, box.y + box.height / 2);
+    await lit(page, 'ready.running');
+    const at = Number(await page.$eval(slider, (el) => (el as HTMLInputElement).value));
+    const value = Math.floor((at - (fake.end - SPANS * 1_000)) / 1_000);
+    assert.ok(Math.abs(value - 0.55 * SPANS) <= 1, String(value));
+    await page.mouse.move(box.x + 20, box.y - 40);
+    await told(page, `running ${String(value * 10)}`);
+    await hash(page, new RegExp(`at=${String(at)}$`));
+    const other = await browser.open(page.url());
+    await told(other, `running ${String(value * 10)}`);
+    assert.ok(fake.asked.some((path) => /^\/api\/overview\?at=\d+$/.test(path)));
+    await other.keyboard.press('l');
+    await told(other, 'running 890');
+    await hash(other, /^#node$/);
+    await page.bringToFront();
+    await page.focus(slider);
+    await page.keyboard.press('ArrowRight');
+    await told(page, `running ${String((value + 1) * 10)}`);
+    await page.keyboard.press('End');
+    await told(page, 'running 890');
+  });
+
+  test('pointing into the chart tells that moment without going there', async () => {
+    const page = await browser.open(address);
+    await told(page, 'running 890');
+    const box = (await (await page.$('.fleet input'))?.boundingBox()) ?? assert.fail('no slider');
+    await page.mouse.move(box.x + box.width * 0.1 + 2, box.y + 30);
+    await told(page, 'running 90');
+    await page.mouse.move(box.x, box.y - 60);
+    await told(page, 'running 890');
+    assert.equal(new URL(page.url()).hash, '');
+  });
+
+  test('the key n, the entry above the pods and the way back of the browser come to the node; the keys are listed', async () => {
+    const page = await browser.open(`${address}#pod=story&step=4`);
+    await lit(page, 'syncing.imageBackOff');
+    await page.keyboard.press('n');
+    await page.waitForSelector('.node-page .fleet-plot');
+    await hash(page, /^#node$/);
+    await page.goBack();
+    await lit(page, 'syncing.imageBackOff');
+    await press(page, '#node');
+    await page.waitForSelector('.node-page .fleet-plot');
+    await page.keyboard.press('?');
+    await page.waitForSelector('dialog[open]');
+    const help = await page.$$eval('dialog dl > div', (all) => all.map((el) => el.textContent));
+    assert.ok(
+      help.some((text) => /^nthe node/.test(text)),
+      help.join('; '),
+    );
+  });
+
+  test('what changes is shown while the page is open, and a past moment stays where it is', async () => {
+    const page = await browser.open(address);
+    await page.waitForFunction(() => document.querySelector('.lamp')?.textContent === 'live');
+    await page.waitForSelector('.wait');
+    assert.equal(await page.$eval('.waiting h3 .mono', (el) => el.textContent), '15');
+    fake.replace(generatePod({ uid: 'stuck-3', name: 'stuck-3', steps: 10 }));
+    await page.waitForFunction(() => document.querySelector('.waiting h3 .mono')?.textContent === '14');
+    await page.keyboard.press('Home');
+    await told(page, 'running 0');
+    await hash(page, /^#node&at=\d+$/);
+    const before = page.url();
+    fake.replace(generatePod({ uid: 'stuck-3', name: 'stuck-3', steps: 5 }));
+    await page.waitForFunction(() => document.querySelector('.waiting h3 .mono')?.textContent === '15');
+    assert.deepEqual((await legend(page)).at(-1), 'running 0');
+    assert.equal(page.url(), before);
+  });
+
+  test('at each width and in either scheme nothing is cut or overlaps', async () => {
+    const page = await browser.open(address);
+    await page.waitForSelector('.call');
+    for (const [width, height] of [
+      [1280, 800],
+      [1000, 700],
+      [600, 900],
+      [380, 700],
+    ] as const) {
+      await page.setViewport({ width, height });
+      await page.waitForFunction((w) => innerWidth === w, {}, width);
+      const wide = await page.evaluate(() => ({
+        page: document.documentElement.scrollWidth - innerWidth,
+        main:
+          (document.querySelector('.node-page')?.scrollWidth ?? 0) - (document.querySelector('main')?.clientWidth ?? 0),
+      }));
+      assert.deepEqual(wide, { page: 0, main: 0 }, `${String(width)} px: nothing is wider than its place`);
+      const boxes = await page.$$eval('.fleet, .node-machine, .waiting, .calls', (all) =>
+        all.map((el) => el.getBoundingClientRect().toJSON() as DOMRect),
+      );
+      for (const [i, a] of boxes.entries())
+        for (const b of boxes.slice(i + 1)) {
+          const over =
+            Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+            Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+          assert.ok(!over, `${String(width)} px: parts overlap`);
+        }
+    }
+    await page.setViewport({ width: 1280, height: 800 });
+    const fill = () => page.$eval('.band[data-tone="fail"]', (el) => getComputedStyle(el).fill);
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
+    const dark = await fill();
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
+    assert.notEqual(await fill(), dark);
+  });
+
+  test('journals without a log of the node: pods, calls and what waits, and a way back', async () => {
+    const other = new FakeInspector(bundle, PODS().slice(-5));
+    const where = await other.start();
+    try {
+      const page = await browser.open(where);
+      await page.waitForSelector('.wait');
+      assert.equal(await page.$('.node-machine'), null);
+      await press(page, '.wait');
+      await page.waitForSelector('.transport');
+      await press(page, '#node');
+      await page.waitForSelector('.wait');
+    } finally {
+      for (const page of (await browser.browser.pages()).slice(1)) await page.close();
+      await other.stop();
+    }
+  });
+});
