@@ -12,7 +12,7 @@ if (folder === undefined) {
   process.exit(1);
 }
 const out = resolve(folder);
-const source = join(import.meta.dirname, '../actors/inspector-page');
+const source = join(import.meta.dirname, '../actors/inspect/inspector-page');
 mkdirSync(out, { recursive: true });
 
 const bundle = async (entry: string): Promise<void> => {

@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import type { Logger } from 'pino';
-import { cgroupVersionOf } from '../actors/configuration/cgroup-version.ts';
-import { loadConfiguration } from '../actors/configuration/load-configuration.ts';
-import { leafPaths } from '../actors/configuration/merge-patch.ts';
-import { createLogger } from '../actors/logging/create-logger.ts';
+import { cgroupVersionOf } from '../actors/configure/configuration/cgroup-version.ts';
+import { loadConfiguration } from '../actors/configure/configuration/load-configuration.ts';
+import { leafPaths } from '../actors/configure/configuration/merge-patch.ts';
+import { createLogger } from '../actors/record/logging/create-logger.ts';
 import { startNode } from '../actors/node/node.ts';
 import type { NodeOptions, RunningNode } from '../actors/node/node-options.ts';
-import type { OwnSource } from '../actors/sources/own-source.ts';
+import type { OwnSource } from '../actors/pods/sources/own-source.ts';
 import { daemonFlags, readDaemonOptions } from './flags/daemon-options.ts';
 
 /*
@@ -16,8 +16,8 @@ import { daemonFlags, readDaemonOptions } from './flags/daemon-options.ts';
 
 export { loadConfiguration, startNode };
 export type { NodeOptions, OwnSource, RunningNode };
-export type { TellPods } from '../actors/sources/own-source.ts';
-export type { PodReport } from '../actors/shard/shard-protocol.ts';
+export type { TellPods } from '../actors/pods/sources/own-source.ts';
+export type { PodReport } from '../actors/pods/shard/shard-protocol.ts';
 
 /** A node inside of a program. */
 export interface EmbeddedNode {

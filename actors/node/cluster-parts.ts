@@ -1,5 +1,5 @@
 import { trackedPod } from '../../machines/supervisor/pod-table.ts';
-import { AdmissionGate } from '../admission/admission-gate.ts';
+import { AdmissionGate } from '../resources/admission/admission-gate.ts';
 import type { Cluster } from './cluster.ts';
 import type { NodeGround } from './node-ground.ts';
 import type { NodeParts } from './node-parts.ts';

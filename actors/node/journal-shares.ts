@@ -1,4 +1,4 @@
-import type { ActorletSettings } from '../configuration/actorlet-settings.ts';
+import type { ActorletSettings } from '../configure/configuration/actorlet-settings.ts';
 
 /** Bounds on the node's journals, bytes on disk. */
 export interface JournalShares {

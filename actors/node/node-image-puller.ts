@@ -1,18 +1,18 @@
 import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
-import type { FeatureGates } from '../configuration/feature-gates.ts';
-import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
-import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
-import type { EventRecorder } from '../events/event-recorder.ts';
-import { CredentialProviders } from '../images/credential-providers.ts';
-import { ImagePuller, MISSING_PULL_SECRET } from '../images/image-puller.ts';
-import { nodeLogins } from '../images/node-logins.ts';
-import type { TokenSources } from '../images/plugin-token.ts';
-import { PullRecords } from '../images/pull-records.ts';
-import { loadProviderConfig } from '../images/provider-config.ts';
-import type { LoginSources } from '../images/pull-logins.ts';
-import type { Metrics } from '../metrics/metrics-registry.ts';
+import type { FeatureGates } from '../configure/configuration/feature-gates.ts';
+import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
+import type { KubeletFlags } from '../configure/configuration/kubelet-flags.ts';
+import type { EventRecorder } from '../cluster/events/event-recorder.ts';
+import { CredentialProviders } from '../runtime/images/credential-providers.ts';
+import { ImagePuller, MISSING_PULL_SECRET } from '../runtime/images/image-puller.ts';
+import { nodeLogins } from '../runtime/images/node-logins.ts';
+import type { TokenSources } from '../runtime/images/plugin-token.ts';
+import { PullRecords } from '../runtime/images/pull-records.ts';
+import { loadProviderConfig } from '../runtime/images/provider-config.ts';
+import type { LoginSources } from '../runtime/images/pull-logins.ts';
+import type { Metrics } from '../record/metrics/metrics-registry.ts';
 
 /** What the node's puller is made from. */
 export interface NodeImagePullerOptions {

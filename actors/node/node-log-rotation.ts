@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
-import { parseBytes } from '../../machines/quantity.ts';
-import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
-import { startLogRotation } from '../host/log-rotation.ts';
-import type { LogRotation } from '../host/log-rotation.ts';
+import { parseBytes } from '../../machines/values/quantity.ts';
+import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
+import { startLogRotation } from '../host/logs/log-rotation.ts';
+import type { LogRotation } from '../host/logs/log-rotation.ts';
 
 /** Rotates the logs of all running containers, as configured (D8). */
 export function startNodeLogRotation(

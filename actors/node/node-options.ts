@@ -1,18 +1,18 @@
 import type { Logger } from 'pino';
 import type { Piscina } from 'piscina';
-import type { Kubeconfig } from '../api/kubeconfig.ts';
-import type { ActorletSettings } from '../configuration/actorlet-settings.ts';
-import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
-import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
-import type { EventRecorder } from '../events/event-recorder.ts';
-import type { AgentInspector } from '../inspector/start-inspector.ts';
-import type { LoggerOptions } from '../logging/create-logger.ts';
-import type { Metrics } from '../metrics/metrics-registry.ts';
-import type { PodReport } from '../shard/shard-protocol.ts';
-import type { ShardPool } from '../shard/shard-pool.ts';
-import type { OwnSource } from '../sources/own-source.ts';
-import type { PodStore } from '../status/pod-store.ts';
-import type { Supervisor } from '../supervisor/supervisor.ts';
+import type { Kubeconfig } from '../cluster/api/kubeconfig.ts';
+import type { ActorletSettings } from '../configure/configuration/actorlet-settings.ts';
+import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
+import type { KubeletFlags } from '../configure/configuration/kubelet-flags.ts';
+import type { EventRecorder } from '../cluster/events/event-recorder.ts';
+import type { AgentInspector } from '../inspect/inspector/start-inspector.ts';
+import type { LoggerOptions } from '../record/logging/create-logger.ts';
+import type { Metrics } from '../record/metrics/metrics-registry.ts';
+import type { PodReport } from '../pods/shard/shard-protocol.ts';
+import type { ShardPool } from '../pods/shard/shard-pool.ts';
+import type { OwnSource } from '../pods/sources/own-source.ts';
+import type { PodStore } from '../pods/store/pod-store.ts';
+import type { Supervisor } from '../pods/supervisor/supervisor.ts';
 import type { NodeServers } from './node-servers.ts';
 
 /** What a node is made from. */

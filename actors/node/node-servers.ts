@@ -1,11 +1,11 @@
-import type { ApiClient } from '../api/api-client.ts';
-import { authObserver } from '../metrics/api-hooks.ts';
-import { serverCertificateMetrics } from '../metrics/certificate-metrics.ts';
-import type { ServingTls } from '../tls/serving-tls.ts';
-import { startHealthzServer } from '../server/healthz-server.ts';
-import type { RunningServer } from '../server/http-listener.ts';
-import type { PodRow } from '../server/pod-row.ts';
-import { startReadOnlyServer } from '../server/read-only-server.ts';
+import type { ApiClient } from '../cluster/api/api-client.ts';
+import { authObserver } from './api-hooks.ts';
+import { serverCertificateMetrics } from '../record/metrics/certificate-metrics.ts';
+import type { ServingTls } from '../serve/tls/serving-tls.ts';
+import { startHealthzServer } from '../serve/server/healthz-server.ts';
+import type { RunningServer } from '../serve/server/http-listener.ts';
+import type { PodRow } from '../pods/store/pod-row.ts';
+import { startReadOnlyServer } from '../serve/server/read-only-server.ts';
 import type { NodeAddresses } from '../../machines/node-object/node-addresses.ts';
 import { NodePages } from './node-pages.ts';
 import type { NodePagesOptions } from './node-pages.ts';
@@ -69,9 +69,9 @@ async function startGuarded(options: NodeServersOptions, pages: NodePages): Prom
   const { config, featureGates, flags, node, api, addresses, log, now, metrics } = options;
   const { nodeName } = node;
   const [{ createServerAuth }, { startServingTls }, { startKubeletServer }] = await Promise.all([
-    import('../server/auth-hook.ts'),
-    import('../tls/serving-tls.ts'),
-    import('../server/kubelet-server.ts'),
+    import('../serve/server/auth-hook.ts'),
+    import('../serve/tls/serving-tls.ts'),
+    import('../serve/server/kubelet-server.ts'),
   ]);
   const auth = createServerAuth({
     config,

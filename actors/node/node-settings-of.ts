@@ -5,17 +5,24 @@ import type { VersionResponse } from '../../cri/generated/runtime/v1/api.ts';
 import { fixedAddresses } from '../../machines/node-object/node-addresses.ts';
 import type { MachineFacts, NodeObjectConfig } from '../../machines/node-object/node-types.ts';
 import { allocatableOf, machineCapacity } from '../../machines/node-object/node-resources.ts';
-import { parseBytes, parseCpuMilli } from '../../machines/quantity.ts';
+import { parseBytes, parseCpuMilli } from '../../machines/values/quantity.ts';
 import { ALL_BEHAVIOUR } from '../../machines/protocol/behaviour.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
-import { resolveFeatureGates } from '../configuration/feature-gates.ts';
-import type { KubeletFlags } from '../configuration/kubelet-flags.ts';
-import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
-import type { CgroupHost } from '../host/cgroup-detect.ts';
-import { findHostAddress } from '../node-object/host-address.ts';
-import { readMachineFacts } from '../node-object/machine-facts.ts';
-import { nodeObjectConfigOf } from '../node-object/node-object-config.ts';
-import { hugePageName, interfaceAddresses, nodeNameOf, readText, resolverOf, thermalPaths } from './node-facts.ts';
+import { resolveFeatureGates } from '../configure/configuration/feature-gates.ts';
+import type { KubeletFlags } from '../configure/configuration/kubelet-flags.ts';
+import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
+import type { CgroupHost } from '../host/files/cgroup-host.ts';
+import { findHostAddress } from '../cluster/node-object/host-address.ts';
+import { readMachineFacts } from '../resources/machine/machine-facts.ts';
+import { nodeObjectConfigOf } from '../cluster/node-object/node-object-config.ts';
+import {
+  hugePageName,
+  interfaceAddresses,
+  nodeNameOf,
+  readText,
+  resolverOf,
+  thermalPaths,
+} from '../resources/machine/node-facts.ts';
 
 /** What the machines are told of the node (`cluster`: it has an API server): configuration, facts of the machine and of the runtime in one plain object. */
 export async function nodeSettingsOf(

@@ -1,6 +1,6 @@
-import { startPodSources } from '../sources/pod-sources.ts';
-import type { PodSources } from '../sources/pod-sources.ts';
-import type { Supervisor } from '../supervisor/supervisor.ts';
+import { startPodSources } from '../pods/sources/pod-sources.ts';
+import type { PodSources } from '../pods/sources/pod-sources.ts';
+import type { Supervisor } from '../pods/supervisor/supervisor.ts';
 import type { NodeOptions } from './node-options.ts';
 import type { PodIntake } from './pod-intake.ts';
 

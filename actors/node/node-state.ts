@@ -3,10 +3,10 @@ import { bornSnapshot, statePath } from '../../machines/machine-step/step.ts';
 import type { NodeContext, NodeMessage, NodeOrder } from '../../machines/node/node-context.ts';
 import { nodeMachine } from '../../machines/node/node-machine.ts';
 import type { RuntimeHealth } from '../../machines/node-object/ready-message.ts';
-import { NodeJournal } from '../journal/node-journal.ts';
-import type { NodeJournalSettings } from '../journal/node-journal.ts';
-import type { NodeSnapshot } from '../journal/node-replay.ts';
-import { stepNode } from '../journal/node-replay.ts';
+import { NodeJournal } from '../record/journal/node-journal.ts';
+import type { NodeJournalSettings } from '../record/journal/node-journal.ts';
+import type { NodeSnapshot } from '../record/journal/node-replay.ts';
+import { stepNode } from '../record/journal/node-replay.ts';
 
 /** What the host of the node machine is made from. */
 export interface NodeStateOptions {

@@ -1,10 +1,10 @@
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { nodeErrors } from '../../machines/errors/node-errors.ts';
-import type { FeatureGates } from '../configuration/feature-gates.ts';
-import type { KubeletConfiguration } from '../configuration/kubelet-configuration.ts';
-import { nodeIdRange } from '../userns/node-id-range.ts';
-import { UserNamespaces } from '../userns/user-namespaces.ts';
+import type { FeatureGates } from '../configure/configuration/feature-gates.ts';
+import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
+import { nodeIdRange } from '../host/userns/node-id-range.ts';
+import { UserNamespaces } from '../host/userns/user-namespaces.ts';
 
 const DEFAULT_IDS_PER_POD = 65_536;
 

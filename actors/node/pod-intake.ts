@@ -3,12 +3,12 @@ import { isTerminalPhase } from '../../machines/status/phase.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { PodConfigUpdate } from '../../machines/sources/pod-config.ts';
 import type { Rejection } from '../../machines/supervisor/tracked-pod.ts';
-import type { AdmissionGate, Refusal } from '../admission/admission-gate.ts';
-import type { PodAllocations } from '../admission/pod-allocations.ts';
-import type { Metrics } from '../metrics/metrics-registry.ts';
-import type { PodReport } from '../shard/shard-protocol.ts';
-import type { PodSources } from '../sources/pod-sources.ts';
-import type { Supervisor } from '../supervisor/supervisor.ts';
+import type { AdmissionGate, Refusal } from '../resources/admission/admission-gate.ts';
+import type { PodAllocations } from '../resources/admission/pod-allocations.ts';
+import type { Metrics } from '../record/metrics/metrics-registry.ts';
+import type { PodReport } from '../pods/shard/shard-protocol.ts';
+import type { PodSources } from '../pods/sources/pod-sources.ts';
+import type { Supervisor } from '../pods/supervisor/supervisor.ts';
 import type { Cluster } from './cluster.ts';
 
 /** Who hears of pods that come, change and go. */

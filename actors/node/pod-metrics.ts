@@ -3,12 +3,12 @@ import type { PodMessage } from '../../machines/protocol/messages.ts';
 import { trackedPods } from '../../machines/supervisor/pod-table.ts';
 import type { SupervisorContext } from '../../machines/supervisor/supervisor-context.ts';
 import type { TrackedPod } from '../../machines/supervisor/tracked-pod.ts';
-import type { FeatureGates } from '../configuration/feature-gates.ts';
-import { FEATURE_GATES } from '../configuration/feature-gate-table.ts';
-import { KUBERNETES_VERSION, agentVersion } from '../configuration/version.ts';
-import type { Metrics } from '../metrics/metrics-registry.ts';
-import { wantedPlugins } from '../metrics/volume-plugins.ts';
-import type { PodStore } from '../status/pod-store.ts';
+import type { FeatureGates } from '../configure/configuration/feature-gates.ts';
+import { FEATURE_GATES } from '../configure/configuration/feature-gate-table.ts';
+import { KUBERNETES_VERSION, agentVersion } from '../configure/configuration/version.ts';
+import type { Metrics } from '../record/metrics/metrics-registry.ts';
+import { wantedPlugins } from '../record/metrics/volume-plugins.ts';
+import type { PodStore } from '../pods/store/pod-store.ts';
 
 const LIFECYCLES = ['sync', 'terminating', 'terminated'] as const;
 /** `config` and `static` of `kubelet_working_pods`; what only the runtime knows says nothing of its source. */

@@ -1,9 +1,9 @@
 import { trackedPod } from '../../machines/supervisor/pod-table.ts';
-import { PodAllocations } from '../admission/pod-allocations.ts';
-import { agentVersion } from '../configuration/version.ts';
-import { restoreMemory } from '../journal/restore-memory.ts';
-import { ShardPool } from '../shard/shard-pool.ts';
-import { Supervisor } from '../supervisor/supervisor.ts';
+import { PodAllocations } from '../resources/admission/pod-allocations.ts';
+import { agentVersion } from '../configure/configuration/version.ts';
+import { restoreMemory } from '../record/journal/restore-memory.ts';
+import { ShardPool } from '../pods/shard/shard-pool.ts';
+import { Supervisor } from '../pods/supervisor/supervisor.ts';
 import { handleFromShard } from './from-shard.ts';
 import type { NodeGround } from './node-ground.ts';
 import type { NodeParts } from './node-parts.ts';

@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import { podProblem } from '../../machines/pod-validation/pod-problem.ts';
 import { isMirrorPod } from '../../machines/mirror-pods/mirror-pod.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
-import type { ApiClient } from '../api/api-client.ts';
-import { Reflector } from '../api/reflector.ts';
+import type { ApiClient } from '../cluster/api/api-client.ts';
+import { Reflector } from '../cluster/api/reflector.ts';
 
 /** Who hears of the pods of this node. */
 export interface PodsOfNodeOptions {

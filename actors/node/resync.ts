@@ -1,4 +1,4 @@
-import type { Supervisor } from '../supervisor/supervisor.ts';
+import type { Supervisor } from '../pods/supervisor/supervisor.ts';
 
 /** How often due pods are looked for, ms (kubelet syncLoop's sync ticker). */
 const TICK_MS = 1_000;

@@ -1,9 +1,9 @@
 import { trackedPod } from '../../machines/supervisor/pod-table.ts';
-import { agentVersion } from '../configuration/version.ts';
-import type { ImagePuller } from '../images/image-puller.ts';
-import { listenToEvents } from '../pleg/evented-pleg.ts';
-import { Pleg } from '../pleg/pleg.ts';
-import { EVENTED_RATE, GENERIC_RATE } from '../pleg/relist-rate.ts';
+import { agentVersion } from '../configure/configuration/version.ts';
+import type { ImagePuller } from '../runtime/images/image-puller.ts';
+import { listenToEvents } from '../runtime/pleg/evented-pleg.ts';
+import { Pleg } from '../runtime/pleg/pleg.ts';
+import { EVENTED_RATE, GENERIC_RATE } from '../runtime/pleg/relist-rate.ts';
 import type { NodeGround } from './node-ground.ts';
 import { nodeImagePuller } from './node-image-puller.ts';
 import type { NodeParts } from './node-parts.ts';

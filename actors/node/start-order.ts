@@ -1,8 +1,8 @@
-import { withQueuePlace } from '../images/queue-place.ts';
-import { Housekeeping } from '../housekeeping/housekeeping.ts';
-import type { AgentInspector } from '../inspector/start-inspector.ts';
-import type { LogRotation } from '../host/log-rotation.ts';
-import type { PodSources } from '../sources/pod-sources.ts';
+import { withQueuePlace } from '../pods/store/queue-place.ts';
+import { Housekeeping } from '../host/housekeeping/housekeeping.ts';
+import type { AgentInspector } from '../inspect/inspector/start-inspector.ts';
+import type { LogRotation } from '../host/logs/log-rotation.ts';
+import type { PodSources } from '../pods/sources/pod-sources.ts';
 import { burstableShares } from './burstable-shares.ts';
 import { ClockWatch } from './clock-watch.ts';
 import type { NodeGround } from './node-ground.ts';
@@ -119,6 +119,6 @@ function shownBy(
 /** Loaded only when it is asked for, and it runs in a thread of its own: switched off it costs nothing. */
 async function inspectorOf({ settings, log, workerLog }: NodeOptions): Promise<AgentInspector | null> {
   if (settings.inspect === null || settings.journalDir === null) return null;
-  const { startInspector } = await import('../inspector/start-inspector.ts');
+  const { startInspector } = await import('../inspect/inspector/start-inspector.ts');
   return startInspector({ dir: settings.journalDir, address: settings.inspect, log, workerLog });
 }

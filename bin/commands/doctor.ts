@@ -13,7 +13,7 @@ export function doctorCommand(): Command {
     .option('--json', 'print the results as JSON')
     .action(
       async (options: { rootDir: string; containerRuntimeEndpoint?: string; ports: number[]; json?: boolean }) => {
-        const { examineMachine, formatResults } = await import('../../actors/doctor/examine.ts');
+        const { examineMachine, formatResults } = await import('../../actors/configure/doctor/examine.ts');
         const results = await examineMachine({
           rootDir: options.rootDir,
           endpoint: options.containerRuntimeEndpoint,

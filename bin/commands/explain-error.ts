@@ -1,4 +1,4 @@
-import { ConfigurationInvalid } from '../../actors/configuration/problems.ts';
+import { ConfigurationInvalid } from '../../actors/configure/configuration/problems.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 
 /** Prints an error as people should read it, and gives the exit code. */

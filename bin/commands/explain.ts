@@ -32,7 +32,7 @@ export function explainCommand(
     .action(async (pod: string, flags: ExplainFlags) => {
       const own = join(flags.rootDir, 'journal');
       if (flags.journal === undefined && !existsSync(own)) throw new ActorletError(explainErrors.noAgent, { dir: own });
-      const { explainFromJournal } = await import('../../actors/explain/explain-from-journal.ts');
+      const { explainFromJournal } = await import('../../actors/inspect/explain/explain-from-journal.ts');
       const { explanationText } = await import('../../machines/explain/explanation-text.ts');
       const explanation = await explainFromJournal({
         pod,

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { Command } from 'commander';
-import { agentVersion } from '../../actors/configuration/version.ts';
-import { INSPECTOR_PORT } from '../../actors/inspector/inspector-address.ts';
-import type { Inspector } from '../../actors/inspector/inspector.ts';
-import type { RunningInspector } from '../../actors/inspector/inspector-server.ts';
+import { agentVersion } from '../../actors/configure/configuration/version.ts';
+import { INSPECTOR_PORT } from '../../actors/configure/configuration/inspector-address.ts';
+import type { Inspector } from '../../actors/inspect/inspector/inspector.ts';
+import type { RunningInspector } from '../../actors/inspect/inspector/inspector-server.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { inspectorErrors } from '../../machines/errors/inspector-errors.ts';
 
@@ -16,7 +16,7 @@ export function inspectCommand(): Command {
     .option('--no-open', 'do not open a browser')
     .action(async (paths: string[], { port, open }: { port?: string; open: boolean }) => {
       const wanted = port === undefined ? null : portOf(port);
-      const { Inspector } = await import('../../actors/inspector/inspector.ts');
+      const { Inspector } = await import('../../actors/inspect/inspector/inspector.ts');
       const inspector = new Inspector({ mode: 'files', paths }, agentVersion());
       await inspector.refresh();
       const { damages } = inspector.about();
@@ -38,9 +38,9 @@ export function inspectCommand(): Command {
 
 async function serve(inspector: Inspector, port: number | null): Promise<RunningInspector> {
   // Only now: journals that cannot be read are told without an HTTP server.
-  const { startInspectorServer } = await import('../../actors/inspector/inspector-server.ts');
-  const { newToken } = await import('../../actors/inspector/start-inspector.ts');
-  const { createLogger } = await import('../../actors/logging/create-logger.ts');
+  const { startInspectorServer } = await import('../../actors/inspect/inspector/inspector-server.ts');
+  const { newToken } = await import('../../actors/inspect/inspector/start-inspector.ts');
+  const { createLogger } = await import('../../actors/record/logging/create-logger.ts');
   const log = createLogger({ format: 'text', verbosity: -1 });
   const start = (at: number) =>
     startInspectorServer({ inspector, address: { host: '127.0.0.1', port: at }, token: newToken(), log });

@@ -40,7 +40,7 @@ export async function machineText(name: MachineName, format: MachineFormat): Pro
       return mermaidOf(chartOf(machine));
     case 'svg': {
       // The layout library is loaded only for pictures.
-      const { chartSvg } = await import('../../actors/charts/draw-chart.ts');
+      const { chartSvg } = await import('../../actors/inspect/charts/draw-chart.ts');
       return chartSvg(chartOf(machine));
     }
   }

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import type { PodRow } from '../../actors/server/pod-row.ts';
+import type { PodRow } from '../../actors/pods/store/pod-row.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { serverErrors } from '../../machines/errors/server-errors.ts';
 
@@ -43,7 +43,7 @@ async function fetchRows(server: string): Promise<PodRow[]> {
   }
   if (status !== 200)
     throw new ActorletError(serverErrors.notAnAgent, { url: server, reason: `HTTP status ${status}` });
-  const { podRowList } = await import('../../actors/server/pod-row.ts');
+  const { podRowList } = await import('../../actors/pods/store/pod-row.ts');
   const parsed = podRowList.safeParse(parseJson(text));
   if (!parsed.success) {
     throw new ActorletError(serverErrors.notAnAgent, { url: server, reason: 'its answer is no list of pods' });

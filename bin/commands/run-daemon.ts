@@ -1,16 +1,16 @@
 import type { Logger } from 'pino';
-import type { ApiAccess } from '../../actors/certificates/api-access.ts';
-import type { ActorletSettings } from '../../actors/configuration/actorlet-settings.ts';
-import { cgroupVersionOf } from '../../actors/configuration/cgroup-version.ts';
-import type { KubeletConfiguration } from '../../actors/configuration/kubelet-configuration.ts';
-import type { KubeletFlags } from '../../actors/configuration/kubelet-flags.ts';
-import { loadConfiguration } from '../../actors/configuration/load-configuration.ts';
-import { setUpProcess } from '../../actors/configuration/process-setup.ts';
-import { agentVersion } from '../../actors/configuration/version.ts';
-import { startThreads } from '../../actors/shard/shard-pool.ts';
-import { clientCertificateMetrics } from '../../actors/metrics/certificate-metrics.ts';
-import { createLogger } from '../../actors/logging/create-logger.ts';
-import { nodeNameOf } from '../../actors/node/node-facts.ts';
+import type { ApiAccess } from '../../actors/cluster/certificates/api-access.ts';
+import type { ActorletSettings } from '../../actors/configure/configuration/actorlet-settings.ts';
+import { cgroupVersionOf } from '../../actors/configure/configuration/cgroup-version.ts';
+import type { KubeletConfiguration } from '../../actors/configure/configuration/kubelet-configuration.ts';
+import type { KubeletFlags } from '../../actors/configure/configuration/kubelet-flags.ts';
+import { loadConfiguration } from '../../actors/configure/configuration/load-configuration.ts';
+import { setUpProcess } from '../../actors/configure/configuration/process-setup.ts';
+import { agentVersion } from '../../actors/configure/configuration/version.ts';
+import { startThreads } from '../../actors/pods/shard/shard-pool.ts';
+import { clientCertificateMetrics } from '../../actors/record/metrics/certificate-metrics.ts';
+import { createLogger } from '../../actors/record/logging/create-logger.ts';
+import { nodeNameOf } from '../../actors/resources/machine/node-facts.ts';
 import { startNode } from '../../actors/node/node.ts';
 import { startSdNotify } from '../../actors/node/sd-notify.ts';
 import { chooseRuntime } from '../../cri/private-containerd/choose-runtime.ts';
@@ -66,7 +66,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
 /** The way to the API server; null on a standalone node. May wait for the approval of the client certificate. */
 async function apiAccessOf(flags: KubeletFlags, config: KubeletConfiguration, log: Logger): Promise<ApiAccess | null> {
   if (flags.kubeconfig === '' && flags.bootstrapKubeconfig === '') return null;
-  const { openApiAccess } = await import('../../actors/certificates/api-access.ts');
+  const { openApiAccess } = await import('../../actors/cluster/certificates/api-access.ts');
   return openApiAccess({
     flags,
     config,

@@ -1,10 +1,10 @@
-import type { Difference } from '../../actors/journal/difference.ts';
-import { exportPod } from '../../actors/journal/export-pod.ts';
-import { journalBatches, journalFiles } from '../../actors/journal/journal-reader.ts';
-import { parallelReplay, threadsFor } from '../../actors/journal/parallel-replay.ts';
-import type { ReplayOptions, ReplayedStep } from '../../actors/journal/replay.ts';
-import { Replayer, replayBatches } from '../../actors/journal/replay.ts';
-import { momentOf } from '../../actors/journal/selection.ts';
+import type { Difference } from '../../actors/record/journal/difference.ts';
+import { exportPod } from '../../actors/record/journal/export-pod.ts';
+import { journalBatches, journalFiles } from '../../actors/record/journal/journal-reader.ts';
+import { parallelReplay, threadsFor } from '../../actors/record/journal/parallel-replay.ts';
+import type { ReplayOptions, ReplayedStep } from '../../actors/record/journal/replay.ts';
+import { Replayer, replayBatches } from '../../actors/record/journal/replay.ts';
+import { momentOf } from '../../actors/record/journal/selection.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { journalErrors } from '../../machines/errors/journal-errors.ts';
 

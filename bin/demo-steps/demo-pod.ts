@@ -1,4 +1,4 @@
-import { BUSYBOX_IMAGE } from '../../cri/image-maker/own-images.ts';
+import { BUSYBOX_IMAGE } from '../../cri/private-containerd/own-images.ts';
 
 /** What the containers write to their logs: `--check` looks for each. */
 export const EXPECTED_LOG_LINES: Readonly<Record<string, string>> = {

@@ -1,14 +1,14 @@
 import { mkdir, mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { checkCgroups } from '../../actors/doctor/check-cgroups.ts';
-import { checkDisk } from '../../actors/doctor/check-disk.ts';
-import { checkIptables } from '../../actors/doctor/check-network.ts';
-import { checkKubelet, checkNode, checkRoot } from '../../actors/doctor/check-process.ts';
-import type { CheckResult } from '../../actors/doctor/check.ts';
+import { checkCgroups } from '../../actors/configure/doctor/check-cgroups.ts';
+import { checkDisk } from '../../actors/configure/doctor/check-disk.ts';
+import { checkIptables } from '../../actors/configure/doctor/check-network.ts';
+import { checkKubelet, checkNode, checkRoot } from '../../actors/configure/doctor/check-process.ts';
+import type { CheckResult } from '../../actors/configure/doctor/check.ts';
 import { containerdLayout } from '../../cri/private-containerd/layout.ts';
 import { findRuntimeBinaries } from '../../cri/private-containerd/binaries.ts';
-import { fail, ok } from '../../actors/doctor/check.ts';
+import { fail, ok } from '../../actors/configure/doctor/check.ts';
 import { findStaticBusybox } from '../../cri/image-maker/root-filesystem.ts';
 
 /** What is missing on this machine for the demo: the failed checks of `actorlet doctor` that concern it. */

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import { parseDuration } from '../../actors/configuration/duration.ts';
-import { isLabelValue, isQualifiedName } from '../../actors/configuration/kubernetes-names.ts';
-import { isQuantity } from '../../machines/quantity.ts';
+import { parseDuration } from '../../actors/configure/configuration/duration.ts';
+import { isLabelValue, isQualifiedName } from '../../actors/configure/configuration/kubernetes-names.ts';
+import { isQuantity } from '../../machines/values/quantity.ts';
 import type { FlagSpec } from './flag-spec.ts';
 
 /** A value read from the command line, in the v1beta1 form of its field, or the phrase that says what is accepted. */

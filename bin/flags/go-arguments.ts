@@ -1,4 +1,4 @@
-import { suggestion } from '../../actors/configuration/closest-name.ts';
+import { suggestion } from '../../actors/configure/configuration/closest-name.ts';
 import { configErrors } from '../../machines/errors/config-errors.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { FLAGS_BY_NAME } from './all-flags.ts';

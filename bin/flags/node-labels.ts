@@ -1,4 +1,4 @@
-import { isLabelValue, isQualifiedName } from '../../actors/configuration/kubernetes-names.ts';
+import { isLabelValue, isQualifiedName } from '../../actors/configure/configuration/kubernetes-names.ts';
 import { configErrors } from '../../machines/errors/config-errors.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 

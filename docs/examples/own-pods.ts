@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedNode } from 'actorlet';
 import type { OwnSource, PodReport, TellPods } from 'actorlet';
-import { explainFromJournal } from 'actorlet/actors/explain/explain-from-journal';
+import { explainFromJournal } from 'actorlet/actors/inspect/explain/explain-from-journal';
 import { startSimulatedRuntime } from 'actorlet/cri/sim/simulated-runtime';
 
 const folder = await mkdtemp(join(tmpdir(), 'own-pods-'));

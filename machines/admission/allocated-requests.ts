@@ -1,7 +1,7 @@
 import type { Container, ContainerStatus, Pod } from '../protocol/api-types.ts';
 import { isSidecar, podRequests } from '../qos/pod-resources.ts';
 import type { Amounts, ResourceList } from '../qos/resource-amounts.ts';
-import { compareQuantities, isQuantity } from '../quantity.ts';
+import { compareQuantities, isQuantity } from '../values/quantity.ts';
 
 /**
  * Requests that an admitted pod holds: while a resize in place is under way (KEP-1287), the greatest of what its spec

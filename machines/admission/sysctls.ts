@@ -1,4 +1,5 @@
 import type { Pod } from '../protocol/api-types.ts';
+import { normalSysctl, sysctlNamespace } from '../sandbox-config/sysctl-name.ts';
 import type { Rejection } from './rejection.ts';
 
 /** Sysctls that every pod may set, and the kernel from which on they belong to a namespace. */
@@ -17,36 +18,10 @@ const SAFE: [name: string, kernel: readonly [number, number]][] = [
   ['net.ipv4.tcp_wmem', [4, 15]],
 ];
 
-/** Sysctls of an IPC namespace; the short ones keep old patterns `kernel.shm*` and `kernel.msg*` valid. */
-const IPC = new Set([
-  'kernel.sem',
-  'kernel.shmall',
-  'kernel.shmmax',
-  'kernel.shmmni',
-  'kernel.shm_rmid_forced',
-  'kernel.shm',
-  'kernel.msgmax',
-  'kernel.msgmnb',
-  'kernel.msgmni',
-  'kernel.msg',
-]);
-
 /** Names of sysctls that every pod may set with a kernel (`uname -r`); those of any age when it is not known. */
 export function safeSysctls(kernelVersion: string | undefined): string[] {
   const [, major = 0, minor = 0] = (/^(\d+)\.(\d+)/.exec(kernelVersion ?? '') ?? []).map(Number);
   return SAFE.filter(([, [a, b]]) => major > a || (major === a && minor >= b)).map(([name]) => name);
-}
-
-/** Kernel namespace that a sysctl belongs to, if it does. */
-export function sysctlNamespace(name: string): 'IPC' | 'Net' | undefined {
-  if (IPC.has(name) || name.startsWith('fs.mqueue.')) return 'IPC';
-  return name.startsWith('net.') ? 'Net' : undefined;
-}
-
-/** Name with dots between its parts: `net/ipv4/conf/eno2.100/rp_filter` is `net.ipv4.conf.eno2/100.rp_filter`. */
-export function normalSysctl(name: string): string {
-  const separator = /[./]/.exec(name)?.[0];
-  return separator === '/' ? name.replace(/[./]/g, (sign) => (sign === '.' ? '/' : '.')) : name;
 }
 
 /** May the pod set its sysctls? `allowed` are names or patterns ending in `*` (`allowedUnsafeSysctls`, safe ones). */

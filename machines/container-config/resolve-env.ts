@@ -4,7 +4,7 @@ import type { EnvFileContent } from './env-file.ts';
 import { expand, expandFrom } from './expansion.ts';
 import { goQuote } from './go-json.ts';
 
-/** What of a configMap or secret becomes variables; the same shape as `ObjectContent` of actors/shard/ask.ts. */
+/** What of a configMap or secret becomes variables; the same shape as `ObjectContent` of machines/protocol/ask.ts. */
 export interface EnvObject {
   /** Text by key. */
   data: Readonly<Record<string, string>>;

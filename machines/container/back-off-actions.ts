@@ -1,4 +1,4 @@
-import { goDuration } from '../go-duration.ts';
+import { goDuration } from '../values/go-duration.ts';
 import type { Effect } from '../protocol/effects.ts';
 import type { Out } from './asking.ts';
 import type { ContainerContext, ContainerEvent, ContainerWorld } from './container-context.ts';

@@ -1,4 +1,4 @@
-import { graceEnd } from '../grace-end.ts';
+import { graceEnd } from '../values/grace-end.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { ContainerContext, ContainerEvent } from './container-context.ts';
 import { waitsUntil } from './back-off.ts';

@@ -1,5 +1,5 @@
 import { pullFailure } from '../images/pull-error.ts';
-import { goDuration } from '../go-duration.ts';
+import { goDuration } from '../values/go-duration.ts';
 import { ask, errorOf, outcomeOf, RETRY_MS } from './asking.ts';
 import type { Out } from './asking.ts';
 import { MAX_IMAGE_BACK_OFF_MS, nextBackOff } from './back-off.ts';

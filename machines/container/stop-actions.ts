@@ -1,4 +1,4 @@
-import { graceEnd } from '../grace-end.ts';
+import { graceEnd } from '../values/grace-end.ts';
 import type { Decision } from '../machine-step/act.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { ContainerContext, ContainerEvent, ContainerWorld, KillOrder } from './container-context.ts';

@@ -1,5 +1,5 @@
 import type { EventObject, RecordedEvent } from '../protocol/recorded-event.ts';
-import { rfc3339 } from '../status/rfc3339.ts';
+import { rfc3339 } from '../values/rfc3339.ts';
 
 /** `v1.Event` as kubelet's recorder sends it: no `eventTime`, no `action`, times in whole seconds. */
 export interface ApiEvent {

@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '../protocol/recorded-event.ts';
-import { rfc3339 } from '../status/rfc3339.ts';
+import { rfc3339 } from '../values/rfc3339.ts';
 import { apiEvent, eventName } from './api-event.ts';
 import type { ApiEvent } from './api-event.ts';
 import { sameKey, similarKey, spamKey } from './event-keys.ts';

@@ -1,4 +1,4 @@
-import { graceEnd } from '../grace-end.ts';
+import { graceEnd } from '../values/grace-end.ts';
 import type { Container } from '../protocol/api-types.ts';
 import type { KillReason } from '../container/container-context.ts';
 import { newestOf } from '../pod/observation.ts';
@@ -8,7 +8,7 @@ import { awaitedStart } from '../pod/start-turn.ts';
 import type { Cause, CauseKind } from './explanation.ts';
 import { containerState, endText, failedText, failureOf, machineSince, waitingText } from './view.ts';
 import type { Reason, View } from './view.ts';
-import { moment, span } from './words.ts';
+import { moment, span } from '../values/spoken-time.ts';
 
 type Explainer = (view: View, name: string) => Reason;
 

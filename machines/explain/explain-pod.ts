@@ -5,7 +5,7 @@ import { POD_REASONS } from './pod-reasons.ts';
 import type { ExplainInput, Reason, View } from './view.ts';
 import { viewOf } from './view.ts';
 import { volumeCauses } from './volume-reasons.ts';
-import { moment, span } from './words.ts';
+import { moment, span } from '../values/spoken-time.ts';
 
 /**
  * Why a pod is in its state, as the chain of causes: what it waits for, what failed how often, why that is, and where its

@@ -1,5 +1,5 @@
 import type { Explanation } from './explanation.ts';
-import { moment, span } from './words.ts';
+import { moment, span } from '../values/spoken-time.ts';
 
 /** State of a pod that the supervisor knows and that has no actor yet. */
 export const WAITING_FOR_PREDECESSOR = 'waitingForPredecessor';

@@ -1,6 +1,6 @@
 import type { Explanation } from './explanation.ts';
 import { nextText } from './explain-pod.ts';
-import { moment, span } from './words.ts';
+import { moment, span } from '../values/spoken-time.ts';
 
 /** An explanation as people read it; ends with a newline. */
 export function explanationText(explanation: Explanation): string {

@@ -1,7 +1,8 @@
 import type { NodeContext, NodeFocus } from '../node/node-context.ts';
 import { NODE_UID } from '../node/node-context.ts';
 import type { Cause, CauseKind, Explanation } from './explanation.ts';
-import { short, span } from './words.ts';
+import { short } from './words.ts';
+import { span } from '../values/spoken-time.ts';
 
 /** The node at a moment, with since when it is in its state. */
 export interface NodePlace {

@@ -1,4 +1,4 @@
-import { graceEnd } from '../grace-end.ts';
+import { graceEnd } from '../values/grace-end.ts';
 import type { PodFocus } from '../pod/pod-context.ts';
 import { lackingImage } from '../pod/image-volumes.ts';
 import { pullOfVolume, volumePullWords } from '../pod/pull-turns.ts';
@@ -11,7 +11,8 @@ import { resizeCauses } from './resize-reasons.ts';
 import { containerState, endText, failedText, failureOf, taskReason } from './view.ts';
 import type { Reason, View } from './view.ts';
 import { volumeCauses } from './volume-reasons.ts';
-import { moment, short, span } from './words.ts';
+import { short } from './words.ts';
+import { moment, span } from '../values/spoken-time.ts';
 
 type Explainer = (view: View) => Reason;
 

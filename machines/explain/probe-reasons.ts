@@ -6,7 +6,8 @@ import type { Cause } from './explanation.ts';
 import type { Failure } from './pod-history.ts';
 import { failureOf, machineSince } from './view.ts';
 import type { Reason, View } from './view.ts';
-import { failed, span, times } from './words.ts';
+import { failed } from './words.ts';
+import { span, times } from '../values/spoken-time.ts';
 
 interface ProbeView {
   view: View;

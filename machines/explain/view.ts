@@ -6,7 +6,8 @@ import { statePath } from '../machine-step/step.ts';
 import type { Cause, CauseKind, NextStep } from './explanation.ts';
 import type { NodePlace } from './node-reasons.ts';
 import type { Failure, PodHistory } from './pod-history.ts';
-import { failed, maskOf, moment, short } from './words.ts';
+import { failed, maskOf, short } from './words.ts';
+import { moment } from '../values/spoken-time.ts';
 
 /** What an explanation is made from. */
 export interface ExplainInput {

@@ -3,7 +3,8 @@ import type { VolumeContext } from '../volumes/volume-context.ts';
 import type { Cause } from './explanation.ts';
 import type { View } from './view.ts';
 import { machineSince } from './view.ts';
-import { failed, moment } from './words.ts';
+import { failed } from './words.ts';
+import { moment } from '../values/spoken-time.ts';
 
 interface VolumeView {
   context: VolumeContext;

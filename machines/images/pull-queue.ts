@@ -1,7 +1,9 @@
+import type { PullPlace } from '../protocol/pull-place.ts';
+
 /**
  * The node's queue of image pulls (`serializeImagePulls`, `maxParallelImagePulls`). Who asks for the same image with the same
  * right shares one pull: kubelet pulls once for each container, and sixty pods of one absent image wait sixty times. Plain
- * data and pure functions; actors/images/shared-pulls.ts carries the orders out.
+ * data and pure functions; actors/runtime/images/shared-pulls.ts carries the orders out.
  */
 export interface PullQueue {
   /** Pulls at once, at most; null = no bound. */
@@ -48,18 +50,6 @@ export interface PullOrder {
 export interface PullTurn {
   queue: PullQueue;
   orders: PullOrder[];
-}
-
-/** Where somebody stands who waits. */
-export interface PullPlace {
-  /** Of the pulls that have not begun; 1: the next. */
-  place: number;
-  /** Images that are being pulled. */
-  underWay: string[];
-  /** Images that come before it, in their order. */
-  before: string[];
-  /** Pulls ahead of it that are not named, since there are many. */
-  more: number;
 }
 
 /** A queue in which nothing is. @param limit pulls at once, at most; null = no bound */

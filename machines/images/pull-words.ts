@@ -1,5 +1,5 @@
-import { moment, span } from '../explain/words.ts';
-import type { PullPlace } from './pull-queue.ts';
+import { moment, span } from '../values/spoken-time.ts';
+import type { PullPlace } from '../protocol/pull-place.ts';
 import type { ToldPull } from './told-pull.ts';
 
 /**

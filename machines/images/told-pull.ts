@@ -1,4 +1,4 @@
-import type { PullPlace } from './pull-queue.ts';
+import type { PullPlace } from '../protocol/pull-place.ts';
 
 /** What a pod was told of a pull that it waits for: of one that began at once it is told nothing. */
 export interface ToldPull {

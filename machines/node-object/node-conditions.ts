@@ -1,4 +1,4 @@
-import { aggregate } from '../aggregate.ts';
+import { aggregate } from '../values/aggregate.ts';
 import type { NodeCondition, NodeEvent, NodePressure } from './node-types.ts';
 
 /** `metav1.Time`: RFC 3339 in UTC without a fraction. */

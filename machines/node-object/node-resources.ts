@@ -1,5 +1,5 @@
-import { formatQuantity, parseBytes, parseQuantity } from '../quantity.ts';
-import type { QuantityFormat } from '../quantity.ts';
+import { formatQuantity, parseBytes, parseQuantity } from '../values/quantity.ts';
+import type { QuantityFormat } from '../values/quantity.ts';
 import type { MachineFacts, NodeObjectConfig } from './node-types.ts';
 
 /** Resource name -> quantity as the API writes it. */

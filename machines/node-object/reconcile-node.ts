@@ -1,4 +1,4 @@
-import { compareQuantities } from '../quantity.ts';
+import { compareQuantities } from '../values/quantity.ts';
 import { ATTACH_DETACH_ANNOTATION } from './initial-node.ts';
 import { isExtendedResource, isHugePages } from './node-resources.ts';
 import type { Resources } from './node-resources.ts';

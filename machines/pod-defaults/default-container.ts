@@ -1,5 +1,5 @@
 import type { Container, Probe } from '../protocol/api-types.ts';
-import { canonicalQuantity, formatQuantity, parseQuantity, quantityFormat } from '../quantity.ts';
+import { canonicalQuantity, formatQuantity, parseQuantity, quantityFormat } from '../values/quantity.ts';
 import { defaultPullPolicy } from './image-reference.ts';
 
 type Hook = NonNullable<NonNullable<Container['lifecycle']>['postStart']>;

@@ -1,5 +1,5 @@
 import type { Container, Pod } from '../protocol/api-types.ts';
-import { addQuantities, canonicalQuantity, compareQuantities } from '../quantity.ts';
+import { addQuantities, canonicalQuantity, compareQuantities } from '../values/quantity.ts';
 
 type Amounts = Record<string, string>;
 type Spec = NonNullable<Pod['spec']>;

@@ -1,5 +1,5 @@
 import type { Container, Pod } from '../protocol/api-types.ts';
-import { canonicalQuantity, parseQuantity } from '../quantity.ts';
+import { canonicalQuantity, parseQuantity } from '../values/quantity.ts';
 import { configKey, dnsLabel, dnsSubdomain, envName, named, noBacksteps, qualifiedName } from './names.ts';
 import { invalid, notFound, notSupported, type Problems, required } from './problem.ts';
 

@@ -1,6 +1,6 @@
 import { aggregateContainers } from '../pod-defaults/pod-level-resources.ts';
 import type { Container, Pod } from '../protocol/api-types.ts';
-import { canonicalQuantity, compareQuantities, parseQuantity } from '../quantity.ts';
+import { canonicalQuantity, compareQuantities, parseQuantity } from '../values/quantity.ts';
 import { named, qualifiedName } from './names.ts';
 import { duplicate, forbidden, invalid, notFound, type Problems, required } from './problem.ts';
 

@@ -1,4 +1,4 @@
-import { isQuantity } from '../quantity.ts';
+import { isQuantity } from '../values/quantity.ts';
 import { invalid, type FieldProblem, problemText } from './problem.ts';
 
 /** What JSON type a field has. `int32` and `int64` are whole numbers; `quantity` accepts numbers too and becomes a string. */

@@ -1,5 +1,5 @@
 import type { Pod } from '../protocol/api-types.ts';
-import { parseQuantity } from '../quantity.ts';
+import { parseQuantity } from '../values/quantity.ts';
 import { containersOf } from './containers.ts';
 import { metadata, podNames } from './naming.ts';
 import { hostNetworkPorts } from './ports.ts';

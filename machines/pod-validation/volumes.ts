@@ -1,5 +1,5 @@
 import type { Pod, Volume } from '../protocol/api-types.ts';
-import { parseQuantity } from '../quantity.ts';
+import { parseQuantity } from '../values/quantity.ts';
 import { fieldRef, resourceRef } from './environment.ts';
 import { dnsLabel, named, noBacksteps, unreservedPath } from './names.ts';
 import { duplicate, forbidden, invalid, notSupported, type Problems, required } from './problem.ts';

@@ -1,4 +1,4 @@
-import { entryOf } from '../entry-of.ts';
+import { entryOf } from '../values/entry-of.ts';
 import { firstRunAfterRestart } from '../probe/first-run.ts';
 import type { Probe } from '../protocol/api-types.ts';
 import type { Termination } from '../protocol/memory.ts';

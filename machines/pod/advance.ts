@@ -1,4 +1,4 @@
-import { entryOf } from '../entry-of.ts';
+import { entryOf } from '../values/entry-of.ts';
 import type { Decision } from '../machine-step/act.ts';
 import { statePath } from '../machine-step/step.ts';
 import { containerHash } from '../container-config/container-hash.ts';

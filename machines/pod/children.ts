@@ -1,4 +1,4 @@
-import { entryOf } from '../entry-of.ts';
+import { entryOf } from '../values/entry-of.ts';
 import { containerHash } from '../container-config/container-hash.ts';
 import type { ContainerContext, ContainerEvent, ContainerWorld } from '../container/container-context.ts';
 import { containerMachine } from '../container/container-machine.ts';

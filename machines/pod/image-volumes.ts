@@ -1,4 +1,4 @@
-import { goDuration } from '../go-duration.ts';
+import { goDuration } from '../values/go-duration.ts';
 import { MAX_IMAGE_BACK_OFF_MS, nextBackOff } from '../container/back-off.ts';
 import { RETRY_MS } from '../container/asking.ts';
 import { containerEvent, runtimeError } from '../container/container-events.ts';

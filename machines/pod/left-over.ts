@@ -1,5 +1,5 @@
 import { containerHash } from '../container-config/container-hash.ts';
-import { entryOf } from '../entry-of.ts';
+import { entryOf } from '../values/entry-of.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { ObservedContainer } from '../protocol/observed.ts';
 import { toldOf } from '../status/status-lists.ts';

@@ -1,4 +1,4 @@
-import type { PullPlace } from '../images/pull-queue.ts';
+import type { PullPlace } from '../protocol/pull-place.ts';
 import { pullWords } from '../images/pull-words.ts';
 import type { ToldPull } from '../images/told-pull.ts';
 import { specContainer } from './spec.ts';

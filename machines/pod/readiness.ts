@@ -1,4 +1,4 @@
-import { entryOf } from '../entry-of.ts';
+import { entryOf } from '../values/entry-of.ts';
 import { statePath } from '../machine-step/step.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { PodContext } from './pod-context.ts';

@@ -1,4 +1,4 @@
-import { entryOf } from '../entry-of.ts';
+import { entryOf } from '../values/entry-of.ts';
 import type { PodStatus } from '../protocol/api-types.ts';
 import type { PodMemory } from '../protocol/memory.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
@@ -8,7 +8,7 @@ import type { ContainerDecision } from '../status/status-input.ts';
 import { podIPs } from './children.ts';
 import { readsMessages } from './clean-up.ts';
 import type { Draft } from './draft.ts';
-import { printed, printing } from './fingerprint.ts';
+import { printed, printing } from '../values/fingerprint.ts';
 import { memoryOf } from './memory-of.ts';
 import type { PodContext } from './pod-context.ts';
 import { imageVolumeWaiting } from './image-volumes.ts';

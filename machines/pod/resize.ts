@@ -10,7 +10,7 @@ import { isStaticPod } from '../qos/critical-pod.ts';
 import { cgroupParent, podCgroup } from '../qos/pod-cgroup.ts';
 import { memoryFault } from '../resize/memory-check.ts';
 import { resizableContainers, sameSizes } from '../resize/requirements.ts';
-import type { Requirements } from '../resize/requirements.ts';
+import type { Requirements } from '../protocol/requirements.ts';
 import { notedBefore } from '../resize/resize-conditions.ts';
 import { resizeMessage } from '../resize/resize-events.ts';
 import type { ResizeEvent } from '../resize/resize-events.ts';

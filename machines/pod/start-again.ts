@@ -1,4 +1,4 @@
-import { entryOf } from '../entry-of.ts';
+import { entryOf } from '../values/entry-of.ts';
 import { statePath } from '../machine-step/step.ts';
 import type { Container } from '../protocol/api-types.ts';
 import { behaves } from '../protocol/behaviour.ts';

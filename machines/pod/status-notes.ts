@@ -1,6 +1,6 @@
 import type { PodStatus } from '../protocol/api-types.ts';
 import type { PodMemory } from '../protocol/memory.ts';
-import type { Printing } from './fingerprint.ts';
+import type { Printing } from '../values/fingerprint.ts';
 
 /** A report with a status, and its fingerprint. */
 export interface StatusPrint {

@@ -1,4 +1,4 @@
-import { graceEnd } from '../grace-end.ts';
+import { graceEnd } from '../values/grace-end.ts';
 import { statePath } from '../machine-step/step.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { TerminationOrder } from '../protocol/messages.ts';

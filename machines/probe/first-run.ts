@@ -1,4 +1,4 @@
-import { printing } from '../pod/fingerprint.ts';
+import { printing } from '../values/fingerprint.ts';
 import type { Probe } from '../protocol/api-types.ts';
 
 /**

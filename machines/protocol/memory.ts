@@ -1,4 +1,4 @@
-import type { Requirements } from '../resize/requirements.ts';
+import type { Requirements } from './requirements.ts';
 
 /**
  * What neither the runtime, the sources nor the API hold, and so must be restored after a restart:

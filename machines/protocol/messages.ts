@@ -1,4 +1,4 @@
-import type { PullPlace } from '../images/pull-queue.ts';
+import type { PullPlace } from './pull-place.ts';
 import type { Pod } from './api-types.ts';
 import type { EffectCatalog, EffectType } from './effects.ts';
 import type { PodMemory } from './memory.ts';

@@ -1,4 +1,4 @@
-import { parseQuantity } from '../quantity.ts';
+import { parseQuantity } from '../values/quantity.ts';
 
 /** Resources by name in nano units (10^-9), so that sums stay exact until they are rounded. */
 export type Amounts = Record<string, bigint>;

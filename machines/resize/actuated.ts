@@ -3,7 +3,7 @@ import type { Pod } from '../protocol/api-types.ts';
 import { allocationOf } from './allocation.ts';
 import type { PodAllocation } from './allocation.ts';
 import { sameSizes } from './requirements.ts';
-import type { Requirements } from './requirements.ts';
+import type { Requirements } from '../protocol/requirements.ts';
 import { notedBefore } from './resize-conditions.ts';
 
 /** What a pod's containers have: what is allocated to them, save where a resize has still to put it in force. */

@@ -1,6 +1,6 @@
 import type { Container, Pod } from '../protocol/api-types.ts';
 import { resizableContainers, sameRequirements } from './requirements.ts';
-import type { Requirements } from './requirements.ts';
+import type { Requirements } from '../protocol/requirements.ts';
 
 /** What the node has set aside for a pod, by container: kubelet's PodResourceInfo, as its checkpoints have it. */
 export interface PodAllocation {

@@ -1,10 +1,8 @@
 import type { Container, Pod } from '../protocol/api-types.ts';
+import type { Requirements } from '../protocol/requirements.ts';
 import { isSidecar } from '../qos/pod-resources.ts';
 import { amountsOf, milli, units } from '../qos/resource-amounts.ts';
 import type { ResourceList } from '../qos/resource-amounts.ts';
-
-/** `resources` of a container as the API has it. */
-export type Requirements = NonNullable<Container['resources']>;
 
 /** The resources that can be resized (KEP-1287). */
 export type ResizableResource = 'cpu' | 'memory';

@@ -1,5 +1,5 @@
 import type { Pod, PodCondition } from '../protocol/api-types.ts';
-import { rfc3339 } from '../status/rfc3339.ts';
+import { rfc3339 } from '../values/rfc3339.ts';
 
 /** A resize that waits, as condition PodResizePending tells it. */
 export interface PendingNote {

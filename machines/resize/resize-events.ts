@@ -1,6 +1,6 @@
 import { goJson } from '../container-config/go-json.ts';
 import type { Container, Pod } from '../protocol/api-types.ts';
-import type { Requirements } from './requirements.ts';
+import type { Requirements } from '../protocol/requirements.ts';
 
 /** Reasons of the events that tell of resizes, as kubelet spells them. */
 export type ResizeEvent = 'ResizeDeferred' | 'ResizeInfeasible' | 'ResizeStarted' | 'ResizeCompleted' | 'ResizeError';

@@ -3,7 +3,8 @@ import type { CgroupLimitsSet, PodResourcesRead } from '../protocol/effects.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import { podCgroup } from '../qos/pod-cgroup.ts';
 import { sameSize, sizesOf, withResource } from './requirements.ts';
-import type { Requirements, ResizableResource, Sizes } from './requirements.ts';
+import type { ResizableResource, Sizes } from './requirements.ts';
+import type { Requirements } from '../protocol/requirements.ts';
 
 /** A running container with what it has now; what it is to have stands in `container`. */
 export interface ResizeTarget {

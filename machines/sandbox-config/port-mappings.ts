@@ -1,4 +1,4 @@
-import { entryOf } from '../entry-of.ts';
+import { entryOf } from '../values/entry-of.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import type { SandboxConfig } from '../protocol/cri-shapes.ts';
 import { isIPv6 } from './pod-ips.ts';

@@ -1,4 +1,4 @@
-import { normalSysctl } from '../admission/sysctls.ts';
+import { normalSysctl } from './sysctl-name.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { LinuxSandboxSecurityContext, SandboxConfig } from '../protocol/cri-shapes.ts';

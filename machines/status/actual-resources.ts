@@ -2,7 +2,7 @@ import type { Container, ContainerStatus } from '../protocol/api-types.ts';
 import type { ObservedContainer } from '../protocol/observed.ts';
 import { quotaToMilli, sharesToMilli } from '../qos/cpu-shares.ts';
 import { amountsOf, milli } from '../qos/resource-amounts.ts';
-import { formatQuantity } from '../quantity.ts';
+import { formatQuantity } from '../values/quantity.ts';
 
 type Resources = NonNullable<ContainerStatus['resources']>;
 /** Below these the kernel's minimum hides what was asked, so the asked value is shown. */

@@ -5,7 +5,7 @@ import { inProgressCondition } from '../resize/resize-conditions.ts';
 import { isTerminalPhase } from './phase.ts';
 import type { Phase } from './phase.ts';
 import { OWN_CONDITIONS, RESIZE_CONDITIONS } from './own-conditions.ts';
-import { rfc3339 } from './rfc3339.ts';
+import { rfc3339 } from '../values/rfc3339.ts';
 
 type Verdict = Pick<PodCondition, 'status' | 'reason' | 'message'>;
 

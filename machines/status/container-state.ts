@@ -3,7 +3,7 @@ import type { ObservedContainer } from '../protocol/observed.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import { recursiveReadOnly } from '../container-config/volume-mounts.ts';
 import { actualResources } from './actual-resources.ts';
-import { rfc3339 } from './rfc3339.ts';
+import { rfc3339 } from '../values/rfc3339.ts';
 
 type State = NonNullable<ContainerStatus['state']>;
 /** Exit code given to a container whose end nobody saw. */

@@ -1,7 +1,7 @@
 import type { Pod, PodCondition, PodStatus } from '../protocol/api-types.ts';
 import { OWN_CONDITIONS, RESIZE_CONDITIONS } from './own-conditions.ts';
 import { isTerminalPhase } from './phase.ts';
-import { rfc3339 } from './rfc3339.ts';
+import { rfc3339 } from '../values/rfc3339.ts';
 import { statusPatch } from './status-patch.ts';
 import { guardTerminal } from './terminal-guard.ts';
 

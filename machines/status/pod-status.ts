@@ -8,7 +8,7 @@ import { podConditions } from './conditions.ts';
 import { containerStatuses } from './container-statuses.ts';
 import { isTerminalPhase, podPhase } from './phase.ts';
 import type { Phase } from './phase.ts';
-import { rfc3339 } from './rfc3339.ts';
+import { rfc3339 } from '../values/rfc3339.ts';
 import type { StatusInput } from './status-input.ts';
 
 /**

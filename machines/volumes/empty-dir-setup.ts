@@ -1,4 +1,4 @@
-import { parseQuantity } from '../quantity.ts';
+import { parseQuantity } from '../values/quantity.ts';
 import type { Pod, Volume } from '../protocol/api-types.ts';
 import type { VolumeSetup } from '../protocol/effects.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';

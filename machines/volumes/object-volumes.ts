@@ -2,7 +2,7 @@ import type { Pod, Volume } from '../protocol/api-types.ts';
 import type { ObjectFiles, ProjectedSource, VolumeSetup } from '../protocol/effects.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import { downwardFiles } from './downward-files.ts';
-import { aggregate } from '../aggregate.ts';
+import { aggregate } from '../values/aggregate.ts';
 
 /** Mode of files where the volume says none: the API's default. */
 export const FILE_MODE = 0o644;

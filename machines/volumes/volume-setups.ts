@@ -7,7 +7,7 @@ import { API_PROJECTIONS, API_VOLUMES } from '../sources/static-references.ts';
 import { podIdentity } from '../sandbox-config/pod-identity.ts';
 import { downwardFiles } from './downward-files.ts';
 import { emptyDirSetup, memoryBytes } from './empty-dir-setup.ts';
-import { aggregate } from '../aggregate.ts';
+import { aggregate } from '../values/aggregate.ts';
 import { nestedMounts } from './nested-mounts.ts';
 import { FILE_MODE, configMapSetup, projectedSetup, secretSetup } from './object-volumes.ts';
 import { allContainers } from './pod-containers.ts';

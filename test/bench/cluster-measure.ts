@@ -3,7 +3,7 @@ import type { AdminApi } from '../cluster/support/admin-api.ts';
 import type { Pod } from '../cluster/support/api-objects.ts';
 import type { ClusterNode } from '../cluster/support/cluster-node.ts';
 import type { ControlPlane } from '../cluster/support/control-plane.ts';
-import { PAUSE_IMAGE } from '../../cri/image-maker/own-images.ts';
+import { PAUSE_IMAGE } from '../../cri/private-containerd/own-images.ts';
 import { AuditCounter, perPod } from './cluster-audit.ts';
 import type { CallCounts } from './cluster-audit.ts';
 import { usageOfTree } from './cluster-usage.ts';

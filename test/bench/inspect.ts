@@ -13,8 +13,8 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { WebSocket } from 'ws';
-import { Inspector } from '../../actors/inspector/inspector.ts';
-import { startInspectorServer } from '../../actors/inspector/inspector-server.ts';
+import { Inspector } from '../../actors/inspect/inspector/inspector.ts';
+import { startInspectorServer } from '../../actors/inspect/inspector/inspector-server.ts';
 import { startSimulatedRuntime } from '../../cri/sim/simulated-runtime.ts';
 import { journalingShard } from '../pure/journal/journal-fixture.ts';
 import { podNamed, startOf, startPods } from '../pure/inspector/made-journal.ts';

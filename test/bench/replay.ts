@@ -6,9 +6,9 @@
  * With `--threads` each round starts its threads anew, as the command does, and the CPU time is that of the process.
  */
 import { parseArgs } from 'node:util';
-import { journalBatches, journalFiles } from '../../actors/journal/journal-reader.ts';
-import { parallelReplay } from '../../actors/journal/parallel-replay.ts';
-import { Replayer, replayBatches } from '../../actors/journal/replay.ts';
+import { journalBatches, journalFiles } from '../../actors/record/journal/journal-reader.ts';
+import { parallelReplay } from '../../actors/record/journal/parallel-replay.ts';
+import { Replayer, replayBatches } from '../../actors/record/journal/replay.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { RuntimeServiceService } from '../../cri/generated/runtime/v1/api.ts';
-import { BUSYBOX_IMAGE } from '../../cri/image-maker/own-images.ts';
+import { BUSYBOX_IMAGE } from '../../cri/private-containerd/own-images.ts';
 import type { CriCalls } from '../containerd/support/cri-calls.ts';
 import { withContainerd } from '../containerd/support/with-containerd.ts';
 import type { Agent } from './agents.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PAUSE_IMAGE } from '../../cri/image-maker/own-images.ts';
+import { PAUSE_IMAGE } from '../../cri/private-containerd/own-images.ts';
 import type { ClusterNode } from '../cluster/support/cluster-node.ts';
 import { clusterTool } from '../cluster/support/cluster-tool.ts';
 import type { ControlPlane } from '../cluster/support/control-plane.ts';

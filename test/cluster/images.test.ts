@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { BUSYBOX_IMAGE } from '../../cri/image-maker/own-images.ts';
+import { BUSYBOX_IMAGE } from '../../cri/private-containerd/own-images.ts';
 import { statusOf } from '../containerd/agent/support/seen.ts';
 import { runs } from '../containerd/agent/support/test-pod.ts';
 import { waitFor } from '../containerd/agent/support/wait-for.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findRuntimeBinaries } from '../../cri/private-containerd/binaries.ts';
 import { hostFacts } from '../../cri/private-containerd/host-facts.ts';
-import { importImages } from '../../cri/image-maker/import-images.ts';
+import { importImages } from '../../cri/private-containerd/import-images.ts';
 import { ClusterNode } from '../cluster/support/cluster-node.ts';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
 import type { AgentKind } from '../cluster/support/node-config.ts';

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { imageArchive } from '../../../cri/image-maker/image-archive.ts';
 import type { ImageSource } from '../../../cri/image-maker/image-archive.ts';
-import { PAUSE_SCRIPT } from '../../../cri/image-maker/own-images.ts';
+import { PAUSE_SCRIPT } from '../../../cri/private-containerd/own-images.ts';
 import { busyboxLayer, findStaticBusybox } from '../../../cri/image-maker/root-filesystem.ts';
 import { clusterTool } from '../../cluster/support/cluster-tool.ts';
 import { agnhostLayer, commandsOf, debianRoot, fileIn, programLayer, shellLayer } from './debian-layers.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
-import { BUSYBOX_IMAGE } from '../../../cri/image-maker/own-images.ts';
+import { BUSYBOX_IMAGE } from '../../../cri/private-containerd/own-images.ts';
 import { lacksTool, referenceTool } from '../../tools/reference-tool.ts';
 import { unmountBelow } from '../../../cri/private-containerd/mount-points.ts';
 import { assertNothingLeft, machineState } from '../support/machine-state.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { PodRowList } from '../../../actors/server/pod-row.ts';
+import type { PodRowList } from '../../../actors/pods/store/pod-row.ts';
 import { assertNothingLeft, machineState } from '../support/machine-state.ts';
 import type { MachineState } from '../support/machine-state.ts';
 import { TestRegistry } from '../support/test-registry.ts';

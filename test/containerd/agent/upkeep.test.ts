@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { RuntimeServiceService, ContainerConfig } from '../../../cri/generated/runtime/v1/api.ts';
-import { BUSYBOX_IMAGE } from '../../../cri/image-maker/own-images.ts';
+import { BUSYBOX_IMAGE } from '../../../cri/private-containerd/own-images.ts';
 import { assertNothingLeft, machineState } from '../support/machine-state.ts';
 import type { MachineState } from '../support/machine-state.ts';
 import { isReady } from './support/seen.ts';

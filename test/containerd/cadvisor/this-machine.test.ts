@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { createCgroupReader } from '../../../actors/cgroup-stats/create-cgroup-reader.ts';
-import { readFilesystem } from '../../../actors/cgroup-stats/filesystem.ts';
-import { readInterfaces } from '../../../actors/cgroup-stats/interfaces.ts';
-import { readMachineInfo } from '../../../actors/cgroup-stats/machine-info.ts';
-import { readOpenFilesLimit, readProcesses } from '../../../actors/cgroup-stats/processes.ts';
-import { detectCgroups } from '../../../actors/host/cgroup-detect.ts';
+import { createCgroupReader } from '../../../actors/resources/cgroup-stats/create-cgroup-reader.ts';
+import { readFilesystem } from '../../../actors/resources/cgroup-stats/filesystem.ts';
+import { readInterfaces } from '../../../actors/resources/cgroup-stats/interfaces.ts';
+import { readMachineInfo } from '../../../actors/resources/cgroup-stats/machine-info.ts';
+import { readOpenFilesLimit, readProcesses } from '../../../actors/resources/cgroup-stats/processes.ts';
+import { detectCgroups } from '../../../actors/host/cgroups/cgroup-detect.ts';
 
 test('the root cgroup of this machine', () => {
   const reader = createCgroupReader(detectCgroups());

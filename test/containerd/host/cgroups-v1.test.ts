@@ -6,12 +6,12 @@ import { mkdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pino } from 'pino';
-import { detectCgroups } from '../../../actors/host/cgroup-detect.ts';
-import type { CgroupHost } from '../../../actors/host/cgroup-detect.ts';
-import { cgroupDirs } from '../../../actors/host/cgroup-files.ts';
-import { ensureQosCgroups, ownedCgroups, setBurstableShares } from '../../../actors/host/cgroups.ts';
-import { hostEffects } from '../../../actors/host/host-effects.ts';
-import type { HostSettings } from '../../../actors/host/host-settings.ts';
+import { detectCgroups } from '../../../actors/host/cgroups/cgroup-detect.ts';
+import type { CgroupHost } from '../../../actors/host/files/cgroup-host.ts';
+import { cgroupDirs } from '../../../actors/host/cgroups/cgroup-files.ts';
+import { ensureQosCgroups, ownedCgroups, setBurstableShares } from '../../../actors/host/cgroups/cgroups.ts';
+import { hostEffects } from '../../../actors/host/effects/host-effects.ts';
+import type { HostSettings } from '../../../actors/host/files/host-settings.ts';
 
 const v1 = !existsSync('/sys/fs/cgroup/cgroup.controllers') && process.getuid?.() === 0;
 

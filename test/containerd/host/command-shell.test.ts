@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
-import { CommandShell } from '../../../actors/host/command-shell.ts';
+import { CommandShell } from '../../../actors/host/files/command-shell.ts';
 
 test('status and output of each command, whatever it prints', async () => {
   const shell = new CommandShell(5_000, 10_000);
@@ -53,7 +53,7 @@ test('a command that hangs holds up no other, and is killed in the end with its 
 });
 
 test('the shell neither holds up the end of its process nor outlives it', async () => {
-  const module = join(import.meta.dirname, '../../../actors/host/command-shell.ts');
+  const module = join(import.meta.dirname, '../../../actors/host/files/command-shell.ts');
   const source = `import { CommandShell } from ${JSON.stringify(module)};
     const { output } = await new CommandShell(1000, 5000).run('sh', ['-c', 'echo $PPID']);
     process.stdout.write(output);`;

@@ -5,9 +5,9 @@ import { lstat, mkdir, readFile, readdir, readlink, stat, symlink } from 'node:f
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { hostEffects } from '../../../actors/host/host-effects.ts';
-import type { HostSettings } from '../../../actors/host/host-settings.ts';
-import { mountsIn } from '../../../actors/host/mounts.ts';
+import { hostEffects } from '../../../actors/host/effects/host-effects.ts';
+import type { HostSettings } from '../../../actors/host/files/host-settings.ts';
+import { mountsIn } from '../../../actors/host/files/mounts.ts';
 import type { VolumeOwner, VolumeSetup } from '../../../machines/protocol/effects.ts';
 import { AskedObjects, OWNER, POD, mode, withRoot } from './with-root.ts';
 

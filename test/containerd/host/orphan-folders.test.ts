@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { hostEffects } from '../../../actors/host/host-effects.ts';
-import { mount, mountsIn, unmount } from '../../../actors/host/mounts.ts';
-import { makeRootShared } from '../../../actors/host/shared-root.ts';
-import { OrphanFolders } from '../../../actors/housekeeping/orphan-folders.ts';
+import { hostEffects } from '../../../actors/host/effects/host-effects.ts';
+import { mount, mountsIn, unmount } from '../../../actors/host/files/mounts.ts';
+import { makeRootShared } from '../../../actors/host/files/shared-root.ts';
+import { OrphanFolders } from '../../../actors/host/housekeeping/orphan-folders.ts';
 import { AskedObjects, OWNER, withRoot } from './with-root.ts';
 
 const skip = process.getuid?.() !== 0;

@@ -4,11 +4,11 @@ import { chmod, mkdir, readFile, readdir, readlink, rm, stat, symlink, writeFile
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { tmpfsOptions } from '../../../actors/host/empty-dir.ts';
-import { hostEffects } from '../../../actors/host/host-effects.ts';
-import type { HostSettings } from '../../../actors/host/host-settings.ts';
-import { mountsBelow, readMounts } from '../../../actors/host/mountinfo.ts';
-import { mount, unmount } from '../../../actors/host/mounts.ts';
+import { tmpfsOptions } from '../../../actors/host/volumes/empty-dir.ts';
+import { hostEffects } from '../../../actors/host/effects/host-effects.ts';
+import type { HostSettings } from '../../../actors/host/files/host-settings.ts';
+import { mountsBelow, readMounts } from '../../../actors/host/files/mountinfo.ts';
+import { mount, unmount } from '../../../actors/host/files/mounts.ts';
 import type { VolumeSetup } from '../../../machines/protocol/effects.ts';
 import { OWNER, POD, mode, withRoot } from './with-root.ts';
 

@@ -2,10 +2,10 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import type { HostSettings } from '../../../actors/host/host-settings.ts';
-import { unmountBelow } from '../../../actors/host/mounts.ts';
+import type { HostSettings } from '../../../actors/host/files/host-settings.ts';
+import { unmountBelow } from '../../../actors/host/files/mounts.ts';
 import type { VolumeOwner } from '../../../machines/protocol/effects.ts';
-import type { Ask, AskCatalog, ObjectContent } from '../../../actors/shard/ask.ts';
+import type { Ask, AskCatalog, ObjectContent } from '../../../machines/protocol/ask.ts';
 
 /** UID of the pod of these tests. */
 export const POD = 'f00d-1';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { BUSYBOX_IMAGE, PAUSE_IMAGE } from '../../../cri/image-maker/own-images.ts';
+import { BUSYBOX_IMAGE, PAUSE_IMAGE } from '../../../cri/private-containerd/own-images.ts';
 import { findShims } from '../../../cri/private-containerd/processes.ts';
 import { lacksTool, referenceTool } from '../../tools/reference-tool.ts';
 import { assertNothingLeft, machineState } from '../support/machine-state.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BUSYBOX_IMAGE, PAUSE_IMAGE } from '../../../cri/image-maker/own-images.ts';
+import { BUSYBOX_IMAGE, PAUSE_IMAGE } from '../../../cri/private-containerd/own-images.ts';
 import { isAlive } from '../../../cri/private-containerd/processes.ts';
 import { silentLog } from '../../../cri/private-containerd/runtime-log.ts';
 import { startPrivateContainerd } from '../../../cri/private-containerd/start-private-containerd.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ContainerConfig, RuntimeServiceService } from '../../../cri/generated/runtime/v1/api.ts';
-import { PAUSE_IMAGE } from '../../../cri/image-maker/own-images.ts';
+import { PAUSE_IMAGE } from '../../../cri/private-containerd/own-images.ts';
 import { startTestContainerd } from '../support/with-containerd.ts';
 import type { TestContainerd } from '../support/with-containerd.ts';
 

@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import { createCriClient } from '../../../cri/client/cri-client.ts';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
 import { ContainerConfig, RuntimeServiceService } from '../../../cri/generated/runtime/v1/api.ts';
-import { BUSYBOX_IMAGE } from '../../../cri/image-maker/own-images.ts';
+import { BUSYBOX_IMAGE } from '../../../cri/private-containerd/own-images.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { startStreamingApp } from '../../simulated/streaming/support/streaming-app.ts';
 import type { StreamingApp } from '../../simulated/streaming/support/streaming-app.ts';

@@ -6,7 +6,7 @@ import {
   RuntimeServiceService,
 } from '../../../cri/generated/runtime/v1/api.ts';
 import type { Container, Image, PodSandbox } from '../../../cri/generated/runtime/v1/api.ts';
-import { BUSYBOX_IMAGE } from '../../../cri/image-maker/own-images.ts';
+import { BUSYBOX_IMAGE } from '../../../cri/private-containerd/own-images.ts';
 
 /** One unary RPC as the generated code describes it, e.g. `RuntimeServiceService.listContainers`. */
 export interface UnaryMethod<Q, R> {

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { extract } from 'tar-stream';
 import { imageArchive } from '../../../cri/image-maker/image-archive.ts';
 import type { ImageConfig } from '../../../cri/image-maker/image-archive.ts';
-import { BUSYBOX_IMAGE, ownImages } from '../../../cri/image-maker/own-images.ts';
+import { BUSYBOX_IMAGE, ownImages } from '../../../cri/private-containerd/own-images.ts';
 
 const MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pino } from 'pino';
-import { AllocationFile } from '../../../actors/admission/allocation-file.ts';
+import { AllocationFile } from '../../../actors/resources/admission/allocation-file.ts';
 import type { AllocationEntries } from '../../../machines/resize/checkpoint.ts';
 
 test('a checkpoint that cannot be written is told once, tried again by itself, and written when it can be', (t) => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { checkAppArmor } from '../../../machines/admission/app-armor.ts';
-import { checkSysctls, normalSysctl, safeSysctls } from '../../../machines/admission/sysctls.ts';
+import { checkSysctls, safeSysctls } from '../../../machines/admission/sysctls.ts';
+import { normalSysctl } from '../../../machines/sandbox-config/sysctl-name.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { container, pod } from './admission-input.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseCertificate } from '../../../actors/authn/certificate.ts';
-import { verifyChain } from '../../../actors/authn/certificate-chain.ts';
-import { certificateIdentifier, certificateUser } from '../../../actors/authn/certificate-user.ts';
+import { parseCertificate } from '../../../actors/serve/authn/certificate.ts';
+import { verifyChain } from '../../../actors/serve/authn/certificate-chain.ts';
+import { certificateIdentifier, certificateUser } from '../../../actors/serve/authn/certificate-user.ts';
 import {
   COMMON_NAME,
   SERVER_AUTH,

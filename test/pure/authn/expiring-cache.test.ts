@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ExpiringCache } from '../../../actors/authn/expiring-cache.ts';
+import { ExpiringCache } from '../../../actors/serve/authn/expiring-cache.ts';
 
 test('an entry lives for its time, and not at all with none', () => {
   let now = 1000;

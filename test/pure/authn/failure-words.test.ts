@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiStatusError } from '../../../actors/api/api-client.ts';
-import { failureWords } from '../../../actors/authn/failure-words.ts';
+import { ApiStatusError } from '../../../actors/cluster/api/api-client.ts';
+import { failureWords } from '../../../actors/serve/authn/failure-words.ts';
 
 test('the log says what failed down to the system, and nothing twice', () => {
   const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TokenCache } from '../../../actors/authn/token-cache.ts';
-import type { UserInfo } from '../../../actors/authn/user-info.ts';
+import { TokenCache } from '../../../actors/serve/authn/token-cache.ts';
+import type { UserInfo } from '../../../actors/serve/authn/user-info.ts';
 
 const alice: UserInfo = { name: 'alice', uid: '1', groups: [], extra: {} };
 

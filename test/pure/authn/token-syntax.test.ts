@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bearerToken, webSocketToken } from '../../../actors/authn/token-syntax.ts';
+import { bearerToken, webSocketToken } from '../../../actors/serve/authn/token-syntax.ts';
 
 test('bearer tokens are read as kubelet reads them', () => {
   const table: [string | undefined, string | null][] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withWebhookRetry } from '../../../actors/authn/webhook-retry.ts';
-import { ApiStatusError } from '../../../actors/api/api-client.ts';
+import { withWebhookRetry } from '../../../actors/serve/authn/webhook-retry.ts';
+import { ApiStatusError } from '../../../actors/cluster/api/api-client.ts';
 
 const reset = Object.assign(new Error('reset'), { code: 'ECONNRESET' });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nodeAttributes } from '../../../actors/authz/node-attributes.ts';
+import { nodeAttributes } from '../../../actors/serve/authz/node-attributes.ts';
 
 const verbs = { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete', HEAD: '', OPTIONS: '' };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { kubeletPatterns, redirectBody, serveMux } from '../../../actors/server/serve-mux.ts';
+import { kubeletPatterns, redirectBody, serveMux } from '../../../actors/serve/server/serve-mux.ts';
 
 const options = {
   debugging: true,

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EntryLabels } from '../../../actors/cadvisor/container-entry.ts';
-import { writeFamily } from '../../../actors/cadvisor/family.ts';
-import { ioFamilies } from '../../../actors/cadvisor/io-families.ts';
-import { pressureFamilies, resourceFamilies } from '../../../actors/cadvisor/resource-families.ts';
-import { TextWriter } from '../../../actors/metrics/text-format.ts';
-import type { ContainerEntry } from '../../../actors/cadvisor/container-entry.ts';
-import type { CpuReading } from '../../../actors/cgroup-stats/cgroup-reading.ts';
-import type { PartitionReading } from '../../../actors/cgroup-stats/partitions.ts';
+import { EntryLabels } from '../../../actors/serve/cadvisor/container-entry.ts';
+import { writeFamily } from '../../../actors/serve/cadvisor/family.ts';
+import { ioFamilies } from '../../../actors/serve/cadvisor/io-families.ts';
+import { pressureFamilies, resourceFamilies } from '../../../actors/serve/cadvisor/resource-families.ts';
+import { TextWriter } from '../../../actors/record/metrics/text-format.ts';
+import type { ContainerEntry } from '../../../actors/serve/cadvisor/container-entry.ts';
+import type { CpuReading } from '../../../actors/resources/cgroup-stats/cgroup-reading.ts';
+import type { PartitionReading } from '../../../actors/resources/cgroup-stats/partitions.ts';
 
 const identity = { id: '/k/podU/ID', container: 'c', image: 'i', name: 'ID', namespace: 'n', pod: 'p' };
 const SET = 'container="c",id="/k/podU/ID",image="i",name="ID",namespace="n",pod="p"';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reportedCgroups } from '../../../actors/cadvisor/cgroup-roots.ts';
-import { podUidOf } from '../../../actors/cadvisor/container-entries.ts';
+import { reportedCgroups } from '../../../actors/serve/cadvisor/cgroup-roots.ts';
+import { podUidOf } from '../../../actors/serve/cadvisor/container-entries.ts';
 
 const NONE = {
   ...{ cgroupRoot: '', cgroupsPerQOS: true, cgroupDriver: 'cgroupfs' },

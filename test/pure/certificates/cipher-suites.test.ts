@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSecureContext, getCiphers } from 'node:tls';
-import { TLS_CIPHER_SUITES } from '../../../actors/configuration/tls-names.ts';
-import { opensslName, tlsRules } from '../../../actors/tls/cipher-suites.ts';
+import { TLS_CIPHER_SUITES } from '../../../actors/configure/configuration/tls-names.ts';
+import { opensslName, tlsRules } from '../../../actors/serve/tls/cipher-suites.ts';
 
 const TLS13 = 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256';
 

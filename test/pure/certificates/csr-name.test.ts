@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { bootstrapCsrName, bootstrapUsages, usagesFor } from '../../../actors/certificates/csr-name.ts';
-import { nodeTemplate } from '../../../actors/certificates/request-template.ts';
+import { bootstrapCsrName, bootstrapUsages, usagesFor } from '../../../actors/cluster/certificates/csr-name.ts';
+import { nodeTemplate } from '../../../actors/cluster/certificates/request-template.ts';
 
 /** Names computed by a Go program with crypto/x509 and crypto/sha512, of public keys that it wrote as SPKI. */
 const FROM_GO = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createCgroupReader } from '../../../actors/cgroup-stats/create-cgroup-reader.ts';
-import type { CgroupHost } from '../../../actors/host/cgroup-detect.ts';
+import { createCgroupReader } from '../../../actors/resources/cgroup-stats/create-cgroup-reader.ts';
+import type { CgroupHost } from '../../../actors/host/files/cgroup-host.ts';
 import { withTree } from './support/made-tree.ts';
 
 const MEMORY_STAT = `cache 4096

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createCgroupReader } from '../../../actors/cgroup-stats/create-cgroup-reader.ts';
-import { sharesOfWeight } from '../../../actors/cgroup-stats/read-v2.ts';
+import { createCgroupReader } from '../../../actors/resources/cgroup-stats/create-cgroup-reader.ts';
+import { sharesOfWeight } from '../../../actors/resources/cgroup-stats/read-v2.ts';
 import { withTree } from './support/made-tree.ts';
 
 const POD = 'kubepods.slice/kubepods-burstable.slice/pod1';

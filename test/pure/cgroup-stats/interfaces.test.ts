@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseNetDev } from '../../../actors/cgroup-stats/interfaces.ts';
+import { parseNetDev } from '../../../actors/resources/cgroup-stats/interfaces.ts';
 
 const TITLES = `Inter-|   Receive                                                |  Transmit
  face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed

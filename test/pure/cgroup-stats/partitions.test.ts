@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findPartitions, parseDiskstats, readPartitions } from '../../../actors/cgroup-stats/partitions.ts';
+import { findPartitions, parseDiskstats, readPartitions } from '../../../actors/resources/cgroup-stats/partitions.ts';
 
 const MOUNTINFO = `22 27 0:21 / /proc rw - proc proc rw
 30 27 254:0 /var/x /data/bind rw - ext4 /dev/vda rw

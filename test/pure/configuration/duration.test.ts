@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatDuration, parseDuration } from '../../../actors/configuration/duration.ts';
+import { formatDuration, parseDuration } from '../../../actors/configure/configuration/duration.ts';
 
 test('durations as Go reads them', () => {
   const cases: [string, number | undefined][] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FEATURE_GATES, GATE_DEPENDENCIES } from '../../../actors/configuration/feature-gate-table.ts';
-import { resolveFeatureGates } from '../../../actors/configuration/feature-gates.ts';
+import { FEATURE_GATES, GATE_DEPENDENCIES } from '../../../actors/configure/configuration/feature-gate-table.ts';
+import { resolveFeatureGates } from '../../../actors/configure/configuration/feature-gates.ts';
 
 test('the table holds what a kubelet v1.35.4 knows', () => {
   const stages = Object.values(FEATURE_GATES).map(([stage]) => stage);

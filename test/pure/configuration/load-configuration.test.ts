@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { loadConfiguration } from '../../../actors/configuration/load-configuration.ts';
-import { ConfigurationInvalid } from '../../../actors/configuration/problems.ts';
+import { loadConfiguration } from '../../../actors/configure/configuration/load-configuration.ts';
+import { ConfigurationInvalid } from '../../../actors/configure/configuration/problems.ts';
 import { HEAD, withFolder, writeConfig } from './reference-data.ts';
 
 const cgroupVersion = 2 as const;

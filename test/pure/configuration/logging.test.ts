@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { createLogger, type LoggerOptions } from '../../../actors/logging/create-logger.ts';
-import { formatKlogLine } from '../../../actors/logging/klog-text.ts';
+import { createLogger, type LoggerOptions } from '../../../actors/record/logging/create-logger.ts';
+import { formatKlogLine } from '../../../actors/record/logging/klog-text.ts';
 
 function lines(options: LoggerOptions, use: (log: ReturnType<typeof createLogger>) => void): string[] {
   const out: string[] = [];
@@ -75,7 +75,7 @@ test('secrets are masked in both formats', () => {
 });
 
 test('a worker thread makes its own logger from plain options', async () => {
-  const module = new URL('../../../actors/logging/create-logger.ts', import.meta.url).href;
+  const module = new URL('../../../actors/record/logging/create-logger.ts', import.meta.url).href;
   const source = `
     import { createLogger } from ${JSON.stringify(module)};
     import { parentPort, workerData } from 'node:worker_threads';

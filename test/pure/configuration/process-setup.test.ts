@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { KernelFiles } from '../../../actors/configuration/process-cgroup.ts';
-import { moveToCgroup, runsInHost } from '../../../actors/configuration/process-cgroup.ts';
+import type { KernelFiles } from '../../../actors/configure/configuration/process-cgroup.ts';
+import { moveToCgroup, runsInHost } from '../../../actors/configure/configuration/process-cgroup.ts';
 import {
   checkRoot,
   checkSwap,
   enterCgroup,
   setOomScore,
   setOpenFiles,
-} from '../../../actors/configuration/process-setup.ts';
-import { createLogger } from '../../../actors/logging/create-logger.ts';
+} from '../../../actors/configure/configuration/process-setup.ts';
+import { createLogger } from '../../../actors/record/logging/create-logger.ts';
 import { withFolder } from './reference-data.ts';
 
 function recorder(): { log: ReturnType<typeof createLogger>; text: () => string } {

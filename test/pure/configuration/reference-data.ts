@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '../../../actors/configuration/kubelet-configuration.ts';
+import type { JsonObject } from '../../../actors/configure/configuration/kubelet-configuration.ts';
 
 /** Reads what a Go program took from Kubernetes v1.35.4 (defaults, fields, flags, verdicts on samples). */
 export function referenceData(name: string): unknown {

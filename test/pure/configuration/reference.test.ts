@@ -6,9 +6,9 @@ import {
   type JsonObject,
   kubeletConfigurationSchema,
   toVersioned,
-} from '../../../actors/configuration/kubelet-configuration.ts';
-import { loadConfiguration } from '../../../actors/configuration/load-configuration.ts';
-import { ConfigurationInvalid } from '../../../actors/configuration/problems.ts';
+} from '../../../actors/configure/configuration/kubelet-configuration.ts';
+import { loadConfiguration } from '../../../actors/configure/configuration/load-configuration.ts';
+import { ConfigurationInvalid } from '../../../actors/configure/configuration/problems.ts';
 import { referenceData, withFolder, withoutEmpty, writeConfig } from './reference-data.ts';
 
 interface Sample {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { LineWriter } from '../../../actors/container-logs/line-writer.ts';
-import type { LineWriterOptions } from '../../../actors/container-logs/line-writer.ts';
+import { LineWriter } from '../../../actors/serve/container-logs/line-writer.ts';
+import type { LineWriterOptions } from '../../../actors/serve/container-logs/line-writer.ts';
 
 interface Entry {
   second: number;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isBefore, readStamp, writeStamp } from '../../../actors/container-logs/stamp.ts';
+import { isBefore, readStamp, writeStamp } from '../../../actors/serve/container-logs/stamp.ts';
 
 function read(text: string): { seconds: number; nanos: number } | undefined {
   const stamp = { seconds: 0, nanos: 0 };

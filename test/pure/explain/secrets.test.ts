@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { explainSupervised } from '../../../machines/explain/explain-supervision.ts';
 import { explanationText } from '../../../machines/explain/explanation-text.ts';
-import { span } from '../../../machines/explain/words.ts';
+import { span } from '../../../machines/values/spoken-time.ts';
 import { pod } from '../pod/pod-world.ts';
 import { box, fails, told } from './told-world.ts';
 

@@ -6,9 +6,12 @@ import { after, test } from 'node:test';
 import { Command } from 'commander';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
-import { kubeletConfigurationSchema, toVersioned } from '../../../actors/configuration/kubelet-configuration.ts';
-import { loadConfiguration } from '../../../actors/configuration/load-configuration.ts';
-import { ConfigurationInvalid } from '../../../actors/configuration/problems.ts';
+import {
+  kubeletConfigurationSchema,
+  toVersioned,
+} from '../../../actors/configure/configuration/kubelet-configuration.ts';
+import { loadConfiguration } from '../../../actors/configure/configuration/load-configuration.ts';
+import { ConfigurationInvalid } from '../../../actors/configure/configuration/problems.ts';
 import { ALL_FLAGS } from '../../../bin/flags/all-flags.ts';
 import { daemonFlags, readDaemonOptions } from '../../../bin/flags/daemon-options.ts';
 import { byteChanges, changedBytes } from './support/mutate-bytes.ts';

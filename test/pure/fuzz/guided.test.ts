@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { stringify } from 'yaml';
-import { readConfigFile } from '../../../actors/configuration/config-file.ts';
-import { emptyLine, parserFor } from '../../../actors/container-logs/line-format.ts';
-import { parseLine } from '../../../actors/journal/journal-reader.ts';
-import { observedContainer, observedSandbox } from '../../../actors/pleg/observed-from-cri.ts';
-import { parseManifest } from '../../../actors/sources/parse-manifest.ts';
-import { FrameDecoder } from '../../../actors/spdy/frame-decoder.ts';
-import { FrameEncoder } from '../../../actors/spdy/frame-encoder.ts';
-import type { SpdyFrame } from '../../../actors/spdy/frames.ts';
+import { readConfigFile } from '../../../actors/configure/configuration/config-file.ts';
+import { emptyLine, parserFor } from '../../../actors/serve/container-logs/line-format.ts';
+import { parseLine } from '../../../actors/record/journal/journal-reader.ts';
+import { observedContainer, observedSandbox } from '../../../actors/runtime/pleg/observed-from-cri.ts';
+import { parseManifest } from '../../../actors/pods/sources/parse-manifest.ts';
+import { FrameDecoder } from '../../../actors/serve/spdy/frame-decoder.ts';
+import { FrameEncoder } from '../../../actors/serve/spdy/frame-encoder.ts';
+import type { SpdyFrame } from '../../../actors/serve/spdy/frames.ts';
 import {
   Container,
   ContainerStatus,

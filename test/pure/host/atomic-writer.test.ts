@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { writeAtomically } from '../../../actors/host/atomic-writer.ts';
+import { writeAtomically } from '../../../actors/host/volumes/atomic-writer.ts';
 
 async function withDir(use: (dir: string) => Promise<void>): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'actorlet-atomic-'));

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { detectCgroups, openUnifiedRoot } from '../../../actors/host/cgroup-detect.ts';
-import { cpuWeightFromShares } from '../../../actors/host/cgroup-files.ts';
-import { podUidOf } from '../../../actors/host/cgroup-removal.ts';
-import { ensureQosCgroups, ownedCgroups, setBurstableShares } from '../../../actors/host/cgroups.ts';
-import { hostEffects } from '../../../actors/host/host-effects.ts';
-import type { HostSettings } from '../../../actors/host/host-settings.ts';
+import { detectCgroups, openUnifiedRoot } from '../../../actors/host/cgroups/cgroup-detect.ts';
+import { cpuWeightFromShares } from '../../../actors/host/cgroups/cgroup-files.ts';
+import { podUidOf } from '../../../actors/host/cgroups/cgroup-removal.ts';
+import { ensureQosCgroups, ownedCgroups, setBurstableShares } from '../../../actors/host/cgroups/cgroups.ts';
+import { hostEffects } from '../../../actors/host/effects/host-effects.ts';
+import type { HostSettings } from '../../../actors/host/files/host-settings.ts';
 
 /** A made-up v2 tree: plain files stand for the kernel's. */
 async function withTree(use: (root: string, settings: HostSettings) => Promise<void>): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { diskTrouble } from '../../../actors/host/disk-trouble.ts';
+import { diskTrouble } from '../../../actors/host/files/disk-trouble.ts';
 
 function failure(code: string, more: object = {}): Error {
   return Object.assign(new Error(`${code}: words`), { code, ...more });

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import type { sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js';
 import { pino } from 'pino';
-import type { HostSettings } from '../../../actors/host/host-settings.ts';
-import { netEffects } from '../../../actors/prober/net-effects.ts';
+import type { HostSettings } from '../../../actors/host/files/host-settings.ts';
+import { netEffects } from '../../../actors/pods/prober/net-effects.ts';
 
 const settings: HostSettings = {
   rootDir: '/nowhere',

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { pino } from 'pino';
-import { hostEffects } from '../../../actors/host/host-effects.ts';
-import type { HostSettings } from '../../../actors/host/host-settings.ts';
-import { startLogRotation } from '../../../actors/host/log-rotation.ts';
-import type { LogRotation, LogRotationOptions } from '../../../actors/host/log-rotation.ts';
+import { hostEffects } from '../../../actors/host/effects/host-effects.ts';
+import type { HostSettings } from '../../../actors/host/files/host-settings.ts';
+import { startLogRotation } from '../../../actors/host/logs/log-rotation.ts';
+import type { LogRotation, LogRotationOptions } from '../../../actors/host/logs/log-rotation.ts';
 
 const log = pino({ level: 'silent' });
 

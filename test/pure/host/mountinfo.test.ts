@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { mountAt, mountsBelow, parseMountinfo } from '../../../actors/host/mountinfo.ts';
+import { mountAt, mountsBelow, parseMountinfo } from '../../../actors/host/files/mountinfo.ts';
 
 const TEXT = `22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,errors=remount-ro
 40 22 0:35 / /pods/a\\040b rw,nosuid shared:3 master:7 - tmpfs tmpfs rw,size=1024k

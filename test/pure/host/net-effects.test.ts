@@ -10,9 +10,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pino } from 'pino';
-import type { HostSettings } from '../../../actors/host/host-settings.ts';
-import { netEffects } from '../../../actors/prober/net-effects.ts';
-import { dialText, goDuration } from '../../../actors/prober/net-failure.ts';
+import type { HostSettings } from '../../../actors/host/files/host-settings.ts';
+import { netEffects } from '../../../actors/pods/prober/net-effects.ts';
+import { dialText, goDuration } from '../../../actors/pods/prober/net-failure.ts';
 
 const settings: HostSettings = {
   rootDir: '/nowhere',

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { joinInVolume, openRegular } from '../../../actors/host/open-in-volume.ts';
+import { joinInVolume, openRegular } from '../../../actors/host/volumes/open-in-volume.ts';
 
 /** A folder with a volume in it, and a file that lies beside the volume. */
 function volume(t: TestContext) {

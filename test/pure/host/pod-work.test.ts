@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { lastPodWork, podWork } from '../../../actors/host/pod-work.ts';
-import { RetryTimes } from '../../../actors/housekeeping/retry-times.ts';
+import { lastPodWork, podWork } from '../../../actors/host/files/pod-work.ts';
+import { RetryTimes } from '../../../actors/host/housekeeping/retry-times.ts';
 
 test('work on one folder never overlaps; work on two does', async () => {
   let open = (): void => undefined;

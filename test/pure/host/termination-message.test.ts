@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pino } from 'pino';
-import { hostEffects } from '../../../actors/host/host-effects.ts';
-import type { HostSettings } from '../../../actors/host/host-settings.ts';
-import { endedJustNow, FRESH_MS } from '../../../actors/host/quiet-log.ts';
-import { parseCriLog } from '../../../actors/host/termination-message.ts';
+import { hostEffects } from '../../../actors/host/effects/host-effects.ts';
+import type { HostSettings } from '../../../actors/host/files/host-settings.ts';
+import { endedJustNow, FRESH_MS } from '../../../actors/host/logs/quiet-log.ts';
+import { parseCriLog } from '../../../actors/host/effects/termination-message.ts';
 
 const settings: HostSettings = {
   rootDir: '/nowhere',

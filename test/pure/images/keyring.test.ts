@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseDockerConfig } from '../../../machines/images/docker-config.ts';
 import type { DockerConfig } from '../../../machines/images/docker-config.ts';
 import { lookUpLogins, repositoryOf } from '../../../machines/images/keyring.ts';
-import { aggregate } from '../../../machines/aggregate.ts';
+import { aggregate } from '../../../machines/values/aggregate.ts';
 import { pullFailure } from '../../../machines/images/pull-error.ts';
 import { locationKey, locationMatches } from '../../../machines/images/registry-match.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Box, ChartLayout } from '../../../actors/inspector-page/model/chart-layout.ts';
-import { layoutChart } from '../../../actors/inspector-page/model/chart-layout.ts';
+import type { Box, ChartLayout } from '../../../actors/inspect/inspector-page/model/chart-layout.ts';
+import { layoutChart } from '../../../actors/inspect/inspector-page/model/chart-layout.ts';
 import { liftToSiblings } from '../../../machines/charts/sibling-ways.ts';
-import { miniCells } from '../../../actors/inspector-page/model/mini-cells.ts';
-import { parentOf } from '../../../actors/inspector-page/model/state-names.ts';
-import { roundedPath, routeWay } from '../../../actors/inspector-page/model/way-route.ts';
+import { miniCells } from '../../../actors/inspect/inspector-page/model/mini-cells.ts';
+import { parentOf } from '../../../actors/inspect/inspector-page/model/state-names.ts';
+import { roundedPath, routeWay } from '../../../actors/inspect/inspector-page/model/way-route.ts';
 import { chartOf, statesOf } from '../../../machines/charts/chart-of.ts';
 import { NODE_MACHINES } from '../../../machines/charts/node-machines.ts';
 

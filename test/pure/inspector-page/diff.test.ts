@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { diffTrees, pathKey, valueBefore } from '../../../actors/inspector-page/model/diff.ts';
+import { diffTrees, pathKey, valueBefore } from '../../../actors/inspect/inspector-page/model/diff.ts';
 
 const changes = (before: unknown, after: unknown) =>
   Object.fromEntries([...diffTrees(before, after)].map(([key, change]) => [key.replaceAll('\u0000', '/'), change]));

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StateHistory } from '../../../actors/inspector/inspector-api.ts';
-import { areaPaths, bandCounts, mostPods } from '../../../actors/inspector-page/model/fleet-areas.ts';
-import { spanAt, spanEnd, spanEnds } from '../../../actors/inspector-page/model/span-place.ts';
-import { timeTicks } from '../../../actors/inspector-page/model/time-ticks.ts';
+import type { StateHistory } from '../../../actors/inspect/inspector/inspector-api.ts';
+import { areaPaths, bandCounts, mostPods } from '../../../actors/inspect/inspector-page/model/fleet-areas.ts';
+import { spanAt, spanEnd, spanEnds } from '../../../actors/inspect/inspector-page/model/span-place.ts';
+import { timeTicks } from '../../../actors/inspect/inspector-page/model/time-ticks.ts';
 
 const history: StateHistory = {
   ...{ start: 10_000, width: 1_000, length: 4 },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PodLine } from '../../../actors/inspector/inspector-api.ts';
-import { countStates, listPods, mergePods } from '../../../actors/inspector-page/model/pod-list.ts';
+import type { PodLine } from '../../../actors/inspect/inspector/inspector-api.ts';
+import { countStates, listPods, mergePods } from '../../../actors/inspect/inspector-page/model/pod-list.ts';
 
 const line = (name: string, state: string, more: Partial<PodLine> = {}): PodLine => ({
   uid: `uid-${name}`,

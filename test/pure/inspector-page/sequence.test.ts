@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StepLine } from '../../../actors/inspector/inspector-api.ts';
-import { durationText, spanText } from '../../../actors/inspector-page/model/clock-text.ts';
-import { lanesOf, stripCells } from '../../../actors/inspector-page/model/lanes.ts';
-import { activations, arrowsOf, heightOf } from '../../../actors/inspector-page/model/sequence.ts';
-import { toneOf } from '../../../actors/inspector-page/model/state-names.ts';
+import type { StepLine } from '../../../actors/inspect/inspector/inspector-api.ts';
+import { durationText, spanText } from '../../../actors/inspect/inspector-page/model/clock-text.ts';
+import { lanesOf, stripCells } from '../../../actors/inspect/inspector-page/model/lanes.ts';
+import { activations, arrowsOf, heightOf } from '../../../actors/inspect/inspector-page/model/sequence.ts';
+import { toneOf } from '../../../actors/inspect/inspector-page/model/state-names.ts';
 
 const STEPS: StepLine[] = [
   {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StepLine } from '../../../actors/inspector/inspector-api.ts';
-import { lastWay, waysTaken } from '../../../actors/inspector-page/model/journey.ts';
-import { formatMoment, parseMoment } from '../../../actors/inspector-page/model/moment.ts';
-import { advancePlay, LONGEST_PAUSE_MS, nextSpeed } from '../../../actors/inspector-page/model/playback.ts';
-import { retryDelay } from '../../../actors/inspector-page/model/retry-delay.ts';
-import { RowHeights, rowWindow, scrollFor } from '../../../actors/inspector-page/model/row-window.ts';
-import { BLOCK, StepStore } from '../../../actors/inspector-page/model/step-store.ts';
+import type { StepLine } from '../../../actors/inspect/inspector/inspector-api.ts';
+import { lastWay, waysTaken } from '../../../actors/inspect/inspector-page/model/journey.ts';
+import { formatMoment, parseMoment } from '../../../actors/inspect/inspector-page/model/moment.ts';
+import { advancePlay, LONGEST_PAUSE_MS, nextSpeed } from '../../../actors/inspect/inspector-page/model/playback.ts';
+import { retryDelay } from '../../../actors/inspect/inspector-page/model/retry-delay.ts';
+import { RowHeights, rowWindow, scrollFor } from '../../../actors/inspect/inspector-page/model/row-window.ts';
+import { BLOCK, StepStore } from '../../../actors/inspect/inspector-page/model/step-store.ts';
 
 const step = (index: number, before = 'a', after = 'a'): StepLine => ({
   index,

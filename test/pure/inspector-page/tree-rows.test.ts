@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { diffTrees, pathKey } from '../../../actors/inspector-page/model/diff.ts';
-import type { TreeInput } from '../../../actors/inspector-page/model/tree-rows.ts';
-import { treeRows } from '../../../actors/inspector-page/model/tree-rows.ts';
+import { diffTrees, pathKey } from '../../../actors/inspect/inspector-page/model/diff.ts';
+import type { TreeInput } from '../../../actors/inspect/inspector-page/model/tree-rows.ts';
+import { treeRows } from '../../../actors/inspect/inspector-page/model/tree-rows.ts';
 
 const BEFORE = { list: [{ name: 'a', on: false }], same: { deep: { x: 1 } }, gone: 'old' };
 const AFTER = { list: [{ name: 'a', on: true }], same: { deep: { x: 1 } } };

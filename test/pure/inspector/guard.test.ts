@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { hostname } from 'node:os';
 import { test } from 'node:test';
-import { inspectorAddress } from '../../../actors/inspector/inspector-address.ts';
-import { InspectorGuard } from '../../../actors/inspector/inspector-guard.ts';
+import { inspectorAddress } from '../../../actors/configure/configuration/inspector-address.ts';
+import { InspectorGuard } from '../../../actors/inspect/inspector/inspector-guard.ts';
 
 const request = (headers: Record<string, string>) => ({ headers }) as unknown as IncomingMessage;
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { LineSplitter } from '../../../actors/inspector/line-splitter.ts';
-import { recordHead } from '../../../actors/inspector/record-head.ts';
+import { LineSplitter } from '../../../actors/inspect/inspector/line-splitter.ts';
+import { recordHead } from '../../../actors/inspect/inspector/record-head.ts';
 
 test('lines and their offsets are the same however the bytes are cut', () => {
   const text = fc

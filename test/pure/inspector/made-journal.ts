@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { TestContext } from 'node:test';
-import { Inspector } from '../../../actors/inspector/inspector.ts';
-import type { InspectorSource } from '../../../actors/inspector/inspector.ts';
-import type { Shard } from '../../../actors/shard/shard.ts';
+import { Inspector } from '../../../actors/inspect/inspector/inspector.ts';
+import type { InspectorSource } from '../../../actors/inspect/inspector/inspector.ts';
+import type { Shard } from '../../../actors/pods/shard/shard.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
 import { pod } from '../pod/pod-world.ts';

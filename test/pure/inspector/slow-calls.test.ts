@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Call } from '../../../actors/inspector/node-overview/slow-calls.ts';
-import { keepSlow, KEPT_CALLS } from '../../../actors/inspector/node-overview/slow-calls.ts';
+import type { Call } from '../../../actors/inspect/inspector/node-overview/slow-calls.ts';
+import { keepSlow, KEPT_CALLS } from '../../../actors/inspect/inspector/node-overview/slow-calls.ts';
 
 const call = (uid: string, ms: number, type = 'cri.StartContainer', at = 0): Call => ({
   ...{ uid, type, key: '', asked: 0, answered: 1, at, ms, failed: false },

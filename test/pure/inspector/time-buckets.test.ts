@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TimeBuckets } from '../../../actors/inspector/node-overview/time-buckets.ts';
+import { TimeBuckets } from '../../../actors/inspect/inspector/node-overview/time-buckets.ts';
 
 const sums = (most: number) =>
   new TimeBuckets<{ sum: number }>(most, {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { explainFromJournal } from '../../../actors/explain/explain-from-journal.ts';
+import { explainFromJournal } from '../../../actors/inspect/explain/explain-from-journal.ts';
 import { NodeState } from '../../../actors/node/node-state.ts';
 import type { NodeFacts } from '../../../actors/node/node-state.ts';
 import type { NodeOrder } from '../../../machines/node/node-context.ts';

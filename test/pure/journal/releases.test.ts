@@ -8,8 +8,8 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { journalBatches, journalFiles } from '../../../actors/journal/journal-reader.ts';
-import { Replayer, replayBatches } from '../../../actors/journal/replay.ts';
+import { journalBatches, journalFiles } from '../../../actors/record/journal/journal-reader.ts';
+import { Replayer, replayBatches } from '../../../actors/record/journal/replay.ts';
 
 const root = join(import.meta.dirname, 'releases');
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { restoreMemory } from '../../../actors/journal/restore-memory.ts';
+import { restoreMemory } from '../../../actors/record/journal/restore-memory.ts';
 import { pod } from '../pod/pod-world.ts';
 import { feed, files, folder, journalingShard, lifeOf } from './journal-fixture.ts';
 

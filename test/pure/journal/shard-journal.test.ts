@@ -3,9 +3,9 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, 
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
-import { JournalWriter } from '../../../actors/journal/journal-writer.ts';
-import { restoreMemory } from '../../../actors/journal/restore-memory.ts';
-import { segmentsOf } from '../../../actors/journal/segment-log.ts';
+import { JournalWriter } from '../../../actors/record/journal/journal-writer.ts';
+import { restoreMemory } from '../../../actors/record/journal/restore-memory.ts';
+import { segmentsOf } from '../../../actors/record/journal/segment-log.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
 import { pod, settings } from '../pod/pod-world.ts';
 import { feed, files, folder, journalingShard, lifeOf, memoryLog, records, replayed } from './journal-fixture.ts';

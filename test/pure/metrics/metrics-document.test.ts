@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
-import { createMetrics } from '../../../actors/metrics/metrics-registry.ts';
+import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
 import { familiesOf } from '../../cluster/support/metric-families.ts';
 import { DIFFERENCES, NOT_SERVED } from '../../cluster/support/metric-notes.ts';
 import { differencesOf, metricsDocument } from '../../cluster/support/metrics-document.ts';

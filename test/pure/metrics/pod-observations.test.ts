@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMetrics } from '../../../actors/metrics/metrics-registry.ts';
-import type { Observation } from '../../../actors/metrics/observation.ts';
-import { effectObservations } from '../../../actors/shard/effect-observations.ts';
-import { podObservations } from '../../../actors/shard/pod-observations.ts';
+import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
+import type { Observation } from '../../../actors/record/metrics/observation.ts';
+import { effectObservations } from '../../../actors/pods/shard/effect-observations.ts';
+import { podObservations } from '../../../actors/pods/shard/pod-observations.ts';
 import { PodMetrics } from '../../../actors/node/pod-metrics.ts';
-import { PodStore } from '../../../actors/status/pod-store.ts';
+import { PodStore } from '../../../actors/pods/store/pod-store.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
 import { podTable } from '../../../machines/supervisor/pod-table.ts';
 import type { TrackedPod } from '../../../machines/supervisor/tracked-pod.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MountedVolumes } from '../../../actors/shard/mounted-volumes.ts';
-import { PodRounds } from '../../../actors/shard/pod-rounds.ts';
+import { MountedVolumes } from '../../../actors/pods/shard/mounted-volumes.ts';
+import { PodRounds } from '../../../actors/pods/shard/pod-rounds.ts';
 import type { Effect, VolumeSetup } from '../../../machines/protocol/effects.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
 

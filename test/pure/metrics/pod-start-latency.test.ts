@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NodeStartup } from '../../../actors/metrics/node-startup.ts';
-import { createMetrics } from '../../../actors/metrics/metrics-registry.ts';
-import { PodStartLatency } from '../../../actors/metrics/pod-start-latency.ts';
-import { processStart } from '../../../actors/metrics/process-metrics.ts';
+import { NodeStartup } from '../../../actors/record/metrics/node-startup.ts';
+import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
+import { PodStartLatency } from '../../../actors/record/metrics/pod-start-latency.ts';
+import { processStart } from '../../../actors/record/metrics/process-metrics.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 
 const CREATED = Date.parse('2026-01-01T00:00:00Z');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { labelText, sampleValue, TextWriter } from '../../../actors/metrics/text-format.ts';
+import { labelText, sampleValue, TextWriter } from '../../../actors/record/metrics/text-format.ts';
 
 test('families and samples as Go writes them', () => {
   const writer = new TextWriter();

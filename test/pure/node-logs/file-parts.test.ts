@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseRanges } from '../../../actors/node-logs/byte-range.ts';
-import { directoryList } from '../../../actors/node-logs/directory-list.ts';
-import { MimeTypes } from '../../../actors/node-logs/mime-types.ts';
-import { sniffType } from '../../../actors/node-logs/sniff-type.ts';
+import { parseRanges } from '../../../actors/serve/node-logs/byte-range.ts';
+import { directoryList } from '../../../actors/serve/node-logs/directory-list.ts';
+import { MimeTypes } from '../../../actors/serve/node-logs/mime-types.ts';
+import { sniffType } from '../../../actors/serve/node-logs/sniff-type.ts';
 
 test('ranges', () => {
   const table: [header: string | undefined, expected: unknown][] = [

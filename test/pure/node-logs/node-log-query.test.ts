@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseGoQuery } from '../../../actors/server/go-query.ts';
+import { parseGoQuery } from '../../../actors/serve/server/go-query.ts';
 import {
   aggregate,
   journalArguments,
   parseNodeLogQuery,
   validateNodeLogQuery,
-} from '../../../actors/node-logs/node-log-query.ts';
+} from '../../../actors/serve/node-logs/node-log-query.ts';
 
 const parse = (query: string) => parseNodeLogQuery(parseGoQuery(`/logs/?${query}`));
 const LONG = 'x'.repeat(257);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodeConditions } from '../../../machines/node-object/node-conditions.ts';
-import { aggregate } from '../../../machines/aggregate.ts';
+import { aggregate } from '../../../machines/values/aggregate.ts';
 import { readinessErrors, runtimeHealthOf } from '../../../machines/node-object/ready-message.ts';
 import { setNodeStatus } from '../../../machines/node-object/set-node-status.ts';
 import { configOf, factsOf, well } from './facts.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { allocatableOf, isExtendedResource, machineCapacity } from '../../../machines/node-object/node-resources.ts';
-import { parseBytes } from '../../../machines/quantity.ts';
+import { parseBytes } from '../../../machines/values/quantity.ts';
 import { configOf, factsOf } from './facts.ts';
 
 const { machine } = factsOf();

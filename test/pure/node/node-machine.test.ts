@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { restoredNode, stepNode } from '../../../actors/journal/node-replay.ts';
-import type { NodeSnapshot } from '../../../actors/journal/node-replay.ts';
+import { restoredNode, stepNode } from '../../../actors/record/journal/node-replay.ts';
+import type { NodeSnapshot } from '../../../actors/record/journal/node-replay.ts';
 import { NODE_REASONS, explainNode, nodeCause } from '../../../machines/explain/node-reasons.ts';
 import { compiledMachine } from '../../../machines/machine-step/compiled-machine.ts';
 import { bornSnapshot, interpretedStep, statePath } from '../../../machines/machine-step/step.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pino from 'pino';
-import { createMetrics } from '../../../actors/metrics/metrics-registry.ts';
-import { Pleg } from '../../../actors/pleg/pleg.ts';
-import { GENERIC_RATE } from '../../../actors/pleg/relist-rate.ts';
+import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
+import { Pleg } from '../../../actors/runtime/pleg/pleg.ts';
+import { GENERIC_RATE } from '../../../actors/runtime/pleg/relist-rate.ts';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
 
 /** A runtime that holds nothing and whose lists fail while `down`. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ContainerStatus } from '../../../cri/generated/runtime/v1/api.ts';
-import { observedContainer } from '../../../actors/pleg/observed-from-cri.ts';
+import { observedContainer } from '../../../actors/runtime/pleg/observed-from-cri.ts';
 import { PodWorld, pod } from '../pod/pod-world.ts';
 
 /** As containerd 1.6 answers for a container that has ended: it keeps the mounts. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMetrics } from '../../../actors/metrics/metrics-registry.ts';
-import { groupByPod } from '../../../actors/pleg/group-by-pod.ts';
+import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
+import { groupByPod } from '../../../actors/runtime/pleg/group-by-pod.ts';
 import { LABEL } from '../../../machines/protocol/runtime-labels.ts';
-import { RuntimeCounts } from '../../../actors/pleg/runtime-counts.ts';
+import { RuntimeCounts } from '../../../actors/runtime/pleg/runtime-counts.ts';
 import { Container, PodSandbox } from '../../../cri/generated/runtime/v1/api.ts';
 import type { ContainerState, PodSandboxState } from '../../../cri/generated/runtime/v1/api.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { wantsFreshPull } from '../../../machines/images/pull-policy.ts';
-import type { PullPlace } from '../../../machines/images/pull-queue.ts';
+import type { PullPlace } from '../../../machines/protocol/pull-place.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { Effect } from '../../../machines/protocol/effects.ts';
 import { box, told } from '../explain/told-world.ts';

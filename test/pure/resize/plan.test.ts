@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Container } from '../../../machines/protocol/api-types.ts';
 import { memoryFault } from '../../../machines/resize/memory-check.ts';
-import type { Requirements } from '../../../machines/resize/requirements.ts';
+import type { Requirements } from '../../../machines/protocol/requirements.ts';
 import { needsRestart, resizeSteps } from '../../../machines/resize/resize-plan.ts';
 import { settings } from '../pod/pod-world.ts';
 import { apiPod, sized } from './resize-pods.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Ask, AskCatalog, AskType } from '../../../actors/shard/ask.ts';
-import { answerShard, askMain } from '../../../actors/shard/ask-main.ts';
-import type { Answer, Question } from '../../../actors/shard/ask-main.ts';
+import type { Ask, AskCatalog, AskType } from '../../../machines/protocol/ask.ts';
+import { answerShard, askMain } from '../../../actors/pods/shard/ask-main.ts';
+import type { Answer, Question } from '../../../actors/pods/shard/ask-main.ts';
 
 const answers = ((what: AskType, { name }: AskCatalog['object.Get']['params']) => {
   if (what !== 'object.Get') return Promise.reject(new Error('no code'));

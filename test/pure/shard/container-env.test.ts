@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
-import type { Ask, AskCatalog } from '../../../actors/shard/ask.ts';
-import { expandedSubPaths, withEnvironment } from '../../../actors/shard/container-env.ts';
+import type { Ask, AskCatalog } from '../../../machines/protocol/ask.ts';
+import { expandedSubPaths, withEnvironment } from '../../../actors/host/effects/container-env.ts';
 import type { ContainerPreparation, EffectCatalog, EnvPlan, EnvStep } from '../../../machines/protocol/effects.ts';
 
 type Create = EffectCatalog['cri.CreateContainer']['params'];

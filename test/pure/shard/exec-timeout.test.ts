@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { criEffects } from '../../../actors/shard/cri-effects.ts';
+import { criEffects } from '../../../actors/pods/shard/cri-effects.ts';
 
 test('what is left of a grace period is asked for in whole seconds: CRI knows no others', async () => {
   const asked: unknown[] = [];

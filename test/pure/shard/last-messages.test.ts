@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pino from 'pino';
-import { Shard } from '../../../actors/shard/shard.ts';
-import type { FromShard } from '../../../actors/shard/shard-protocol.ts';
-import type { Outcome } from '../../../actors/shard/effect-runner.ts';
+import { Shard } from '../../../actors/pods/shard/shard.ts';
+import type { FromShard } from '../../../actors/pods/shard/shard-protocol.ts';
+import type { Outcome } from '../../../actors/pods/shard/effect-runner.ts';
 import type { Effect } from '../../../machines/protocol/effects.ts';
 import { pod, settings } from '../pod/pod-world.ts';
 

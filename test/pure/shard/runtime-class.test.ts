@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Ask } from '../../../actors/shard/ask.ts';
-import { handlerOf } from '../../../actors/shard/runtime-class.ts';
+import type { Ask } from '../../../machines/protocol/ask.ts';
+import { handlerOf } from '../../../actors/pods/shard/runtime-class.ts';
 
 const main = (answer: { handler: string } | null | Error) =>
   (() => (answer instanceof Error ? Promise.reject(answer) : Promise.resolve({ found: answer }))) as unknown as Ask;

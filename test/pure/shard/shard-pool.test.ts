@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
 import type { Piscina } from 'piscina';
-import { createMetrics } from '../../../actors/metrics/metrics-registry.ts';
-import { ShardPool } from '../../../actors/shard/shard-pool.ts';
-import type { ShardPoolOptions } from '../../../actors/shard/shard-pool.ts';
-import type { ShardTask, ToShard } from '../../../actors/shard/shard-protocol.ts';
+import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
+import { ShardPool } from '../../../actors/pods/shard/shard-pool.ts';
+import type { ShardPoolOptions } from '../../../actors/pods/shard/shard-pool.ts';
+import type { ShardTask, ToShard } from '../../../actors/pods/shard/shard-protocol.ts';
 
 /** A worker's end of its port, without the thread. */
 interface Bare {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { pino } from 'pino';
-import { type PodSources, type PodSourcesOptions, startPodSources } from '../../../actors/sources/pod-sources.ts';
+import { type PodSources, type PodSourcesOptions, startPodSources } from '../../../actors/pods/sources/pod-sources.ts';
 
 const doc = (name: string, image = 'x:1'): string =>
   `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec:\n  containers:\n  - {name: a, image: "${image}"}\n`;

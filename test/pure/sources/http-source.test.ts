@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { pino } from 'pino';
-import { startPodSources } from '../../../actors/sources/pod-sources.ts';
+import { startPodSources } from '../../../actors/pods/sources/pod-sources.ts';
 
 const pod = (name: string): object => ({
   apiVersion: 'v1',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseDocuments } from '../../../actors/sources/parse-documents.ts';
-import { parseManifest } from '../../../actors/sources/parse-manifest.ts';
+import { parseDocuments } from '../../../actors/pods/sources/parse-documents.ts';
+import { parseManifest } from '../../../actors/pods/sources/parse-manifest.ts';
 
 const origin = { kind: 'file', location: '/m/a.yaml', nodeName: 'node1' } as const;
 const doc = (name: string, more = ''): string =>

@@ -9,7 +9,7 @@ import {
   parseBytes,
   parseCpuMilli,
   parseQuantity,
-} from '../../../machines/quantity.ts';
+} from '../../../machines/values/quantity.ts';
 
 test('cpu in thousandths, rounded up', () => {
   const table: [string, number][] = [

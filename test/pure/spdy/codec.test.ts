@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { FrameDecoder } from '../../../actors/spdy/frame-decoder.ts';
-import { dataHead, FrameEncoder } from '../../../actors/spdy/frame-encoder.ts';
-import type { SpdyFrame } from '../../../actors/spdy/frames.ts';
-import { HeaderCompressor, HeaderDecompressor } from '../../../actors/spdy/header-block.ts';
+import { FrameDecoder } from '../../../actors/serve/spdy/frame-decoder.ts';
+import { dataHead, FrameEncoder } from '../../../actors/serve/spdy/frame-encoder.ts';
+import type { SpdyFrame } from '../../../actors/serve/spdy/frames.ts';
+import { HeaderCompressor, HeaderDecompressor } from '../../../actors/serve/spdy/header-block.ts';
 
 const streamId = fc.integer({ min: 1, max: 0x7fffffff });
 const uint32 = fc.nat({ max: 0xffffffff });

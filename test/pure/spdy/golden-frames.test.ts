@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { inflateSync } from 'node:zlib';
-import { SPDY_DICTIONARY, SPDY_DICTIONARY_ID } from '../../../actors/spdy/dictionary.ts';
-import { FrameDecoder } from '../../../actors/spdy/frame-decoder.ts';
-import { FrameEncoder } from '../../../actors/spdy/frame-encoder.ts';
-import type { SpdyFrame } from '../../../actors/spdy/frames.ts';
-import { encodeHeaderBlock } from '../../../actors/spdy/header-block.ts';
+import { SPDY_DICTIONARY, SPDY_DICTIONARY_ID } from '../../../actors/serve/spdy/dictionary.ts';
+import { FrameDecoder } from '../../../actors/serve/spdy/frame-decoder.ts';
+import { FrameEncoder } from '../../../actors/serve/spdy/frame-encoder.ts';
+import type { SpdyFrame } from '../../../actors/serve/spdy/frames.ts';
+import { encodeHeaderBlock } from '../../../actors/serve/spdy/header-block.ts';
 
 /** What github.com/moby/spdystream v0.5.1 wrote for these frames, one after the other on one connection. */
 const golden: [hex: string, frame: SpdyFrame][] = [

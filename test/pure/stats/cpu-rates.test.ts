@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CpuRates } from '../../../actors/stats/cpu-rates.ts';
+import { CpuRates } from '../../../actors/resources/stats/cpu-rates.ts';
 
 const cpu = (usageNs: number) => ({
   ...{ usageNs, userNs: 0, systemNs: 0, periods: 0, throttledPeriods: 0, throttledNs: 0 },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { PodSandboxState } from '../../../cri/generated/runtime/v1/api.ts';
-import { countedSandboxes, measuredPods } from '../../../actors/stats/runtime-listing.ts';
+import { countedSandboxes, measuredPods } from '../../../actors/resources/stats/runtime-listing.ts';
 import { container, criStats, sandbox } from './support/fake-node.ts';
 
 const { SANDBOX_NOTREADY: state } = PodSandboxState;

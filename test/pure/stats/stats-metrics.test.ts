@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pino } from 'pino';
-import { TextWriter } from '../../../actors/metrics/text-format.ts';
-import { resourceMetrics } from '../../../actors/stats/resource-metrics.ts';
-import { collectStatsMetrics } from '../../../actors/stats/stats-metrics.ts';
-import type { ContainerStats, Summary } from '../../../actors/stats/summary.ts';
+import { TextWriter } from '../../../actors/record/metrics/text-format.ts';
+import { resourceMetrics } from '../../../actors/resources/stats/resource-metrics.ts';
+import { collectStatsMetrics } from '../../../actors/resources/stats/stats-metrics.ts';
+import type { ContainerStats, Summary } from '../../../actors/resources/stats/summary.ts';
 
 const time = 1_700_000_000_123_456_789;
 const log = pino({ level: 'silent' });

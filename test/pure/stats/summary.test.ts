@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { keyOf } from '../../../actors/stats/cgroup-book.ts';
-import { accountedCgroup } from '../../../actors/stats/node-usage.ts';
-import { summaryJson } from '../../../actors/stats/summary.ts';
+import { keyOf } from '../../../actors/resources/stats/cgroup-book.ts';
+import { accountedCgroup } from '../../../actors/resources/stats/node-usage.ts';
+import { summaryJson } from '../../../actors/resources/stats/summary.ts';
 import { MIB, container, criStats, fakeNode, reading, sandbox } from './support/fake-node.ts';
 
 const onePod = {

@@ -1,9 +1,9 @@
 /** What was found alike is not compared again, and whatever changes is. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApiPod } from '../../../actors/status/api-pods.ts';
-import { newStatusEntry, nextStep } from '../../../actors/status/status-entry.ts';
-import type { StatusEntry } from '../../../actors/status/status-entry.ts';
+import type { ApiPod } from '../../../actors/cluster/status/api-pods.ts';
+import { newStatusEntry, nextStep } from '../../../actors/cluster/status/status-entry.ts';
+import type { StatusEntry } from '../../../actors/cluster/status/status-entry.ts';
 import type { Pod, PodStatus } from '../../../machines/protocol/api-types.ts';
 
 const pod: Pod = {

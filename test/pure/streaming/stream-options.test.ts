@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { firstValue, parseGoQuery } from '../../../actors/server/go-query.ts';
-import { offeredProtocols } from '../../../actors/streaming/protocols.ts';
-import { portForwardPorts, remoteCommandOptions } from '../../../actors/streaming/stream-options.ts';
-import { streamingTarget } from '../../../actors/streaming/target-request.ts';
+import { firstValue, parseGoQuery } from '../../../actors/serve/server/go-query.ts';
+import { offeredProtocols } from '../../../actors/serve/streaming/protocols.ts';
+import { portForwardPorts, remoteCommandOptions } from '../../../actors/serve/streaming/stream-options.ts';
+import { streamingTarget } from '../../../actors/serve/streaming/target-request.ts';
 
 test('every well-formed query is read back, in order', () => {
   const pairs = fc.array(fc.tuple(fc.string({ minLength: 1 }), fc.string()), { maxLength: 8 });

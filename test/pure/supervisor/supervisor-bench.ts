@@ -1,7 +1,7 @@
 import pino from 'pino';
-import { PodStore } from '../../../actors/status/pod-store.ts';
-import { Supervisor } from '../../../actors/supervisor/supervisor.ts';
-import type { SupervisorOptions } from '../../../actors/supervisor/supervisor.ts';
+import { PodStore } from '../../../actors/pods/store/pod-store.ts';
+import { Supervisor } from '../../../actors/pods/supervisor/supervisor.ts';
+import type { SupervisorOptions } from '../../../actors/pods/supervisor/supervisor.ts';
 import type { ObservedPod } from '../../../machines/protocol/observed.ts';
 
 /** A supervisor of one shard at the time 5, of a runtime that is well, with nothing remembered. */

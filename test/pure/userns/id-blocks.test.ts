@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { IdBlocks } from '../../../actors/userns/id-blocks.ts';
-import { mappingsText, parseMappings } from '../../../actors/userns/mappings-file.ts';
-import { nodeIdRange } from '../../../actors/userns/node-id-range.ts';
+import { IdBlocks } from '../../../actors/host/userns/id-blocks.ts';
+import { mappingsText, parseMappings } from '../../../actors/host/userns/mappings-file.ts';
+import { nodeIdRange } from '../../../actors/host/userns/node-id-range.ts';
 import { sandboxConfig } from '../../../machines/sandbox-config/sandbox-config.ts';
 import { nodeSettings } from '../qos/node-settings.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { unmountBelow } from '../../../actors/host/mounts.ts';
+import { unmountBelow } from '../../../actors/host/files/mounts.ts';
 import type { SimScript } from '../../../cri/sim/script.ts';
 import { startSimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';
 import type { SimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { journalFiles, journalLines } from '../../../actors/journal/journal-reader.ts';
-import { replay } from '../../../actors/journal/replay.ts';
+import { journalFiles, journalLines } from '../../../actors/record/journal/journal-reader.ts';
+import { replay } from '../../../actors/record/journal/replay.ts';
 import { bench, manifest, running, until } from './support/bench.ts';
 
 for (const kind of ['loop', 'exit'] as const) {

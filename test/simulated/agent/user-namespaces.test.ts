@@ -4,7 +4,7 @@ import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { UserNamespaces } from '../../../actors/userns/user-namespaces.ts';
+import { UserNamespaces } from '../../../actors/host/userns/user-namespaces.ts';
 import { bench, containerOf, manifest, running, until } from './support/bench.ts';
 
 const OWN_USERS = { hostUsers: false, volumes: [{ name: 'v', emptyDir: {} }] };

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ApiStatusError } from '../../../actors/api/api-client.ts';
-import { BackOff } from '../../../actors/api/back-off.ts';
-import { jsonLines } from '../../../actors/api/json-lines.ts';
-import { requestPath } from '../../../actors/api/request-head.ts';
-import { TokenBucket } from '../../../actors/flow-control/token-bucket.ts';
+import { ApiStatusError } from '../../../actors/cluster/api/api-client.ts';
+import { BackOff } from '../../../actors/cluster/api/back-off.ts';
+import { jsonLines } from '../../../actors/cluster/api/json-lines.ts';
+import { requestPath } from '../../../actors/cluster/api/request-head.ts';
+import { TokenBucket } from '../../../actors/runtime/flow-control/token-bucket.ts';
 
 const general = new ApiStatusError(500, 'InternalError', '');
 const forbidden = new ApiStatusError(403, 'Forbidden', '');

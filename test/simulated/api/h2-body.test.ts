@@ -5,8 +5,8 @@ import { Duplex, duplexPair } from 'node:stream';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { H2Session } from '../../../actors/api/h2-session.ts';
-import { wholeBody } from '../../../actors/api/transport.ts';
+import { H2Session } from '../../../actors/cluster/api/h2-session.ts';
+import { wholeBody } from '../../../actors/cluster/api/transport.ts';
 
 /** A connection whose bytes from the server come when `open` is called, all at once, as to a process that had no CPU. */
 function gatedConnection(server: http2.Http2Server) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, after, test } from 'node:test';
 import pino from 'pino';
-import { loadKubeconfig } from '../../../actors/api/kubeconfig.ts';
+import { loadKubeconfig } from '../../../actors/cluster/api/kubeconfig.ts';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { makeAuthority, makeCertificate } from './support/test-certificates.ts';
 

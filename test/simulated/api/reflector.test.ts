@@ -4,10 +4,10 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import pino from 'pino';
-import { BackOff } from '../../../actors/api/back-off.ts';
-import { createApiClient } from '../../../actors/api/create-api-client.ts';
-import { Reflector } from '../../../actors/api/reflector.ts';
-import type { Reflected, ReflectorOptions } from '../../../actors/api/reflector.ts';
+import { BackOff } from '../../../actors/cluster/api/back-off.ts';
+import { createApiClient } from '../../../actors/cluster/api/create-api-client.ts';
+import { Reflector } from '../../../actors/cluster/api/reflector.ts';
+import type { Reflected, ReflectorOptions } from '../../../actors/cluster/api/reflector.ts';
 import { startFakeApiServer } from './support/fake-api-server.ts';
 
 const pods = { group: '', version: 'v1', resource: 'pods' };

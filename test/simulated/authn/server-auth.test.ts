@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createServerAuth } from '../../../actors/server/auth-hook.ts';
+import { createServerAuth } from '../../../actors/serve/server/auth-hook.ts';
 import { issueCertificate } from './support/issue-certificate.ts';
 import { ask, startStandIn } from './support/kubelet-stand-in.ts';
-import type { ServerAuthOptions } from '../../../actors/server/auth-hook.ts';
+import type { ServerAuthOptions } from '../../../actors/serve/server/auth-hook.ts';
 import type { Got } from './support/kubelet-stand-in.ts';
 
 const unauthorized = { status: 401, type: 'text/plain; charset=utf-8', body: 'Unauthorized' };

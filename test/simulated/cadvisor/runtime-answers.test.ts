@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
-import { createCadvisorMetrics } from '../../../actors/cadvisor/create-cadvisor-metrics.ts';
-import type { CgroupReader } from '../../../actors/cgroup-stats/cgroup-reading.ts';
+import { createCadvisorMetrics } from '../../../actors/serve/cadvisor/create-cadvisor-metrics.ts';
+import type { CgroupReader } from '../../../actors/resources/cgroup-stats/cgroup-reading.ts';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
 
 const C = 'c'.repeat(64);

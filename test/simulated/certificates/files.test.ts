@@ -17,9 +17,9 @@ import { join } from 'node:path';
 import { mock, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
-import { CertificateStore } from '../../../actors/certificates/certificate-store.ts';
-import { placeFile } from '../../../actors/certificates/private-files.ts';
-import { makeSelfSigned } from '../../../actors/certificates/x509.ts';
+import { CertificateStore } from '../../../actors/cluster/certificates/certificate-store.ts';
+import { placeFile } from '../../../actors/cluster/certificates/private-files.ts';
+import { makeSelfSigned } from '../../../actors/cluster/certificates/x509.ts';
 
 const log = pino({ level: 'silent' });
 const NOW = new Date(2026, 0, 2, 3, 4, 5);

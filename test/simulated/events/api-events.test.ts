@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { createApiClient } from '../../../actors/api/create-api-client.ts';
-import { ApiEvents } from '../../../actors/events/api-events.ts';
-import type { ApiClient } from '../../../actors/api/api-client.ts';
-import type { ApiEventsOptions } from '../../../actors/events/api-events.ts';
-import { EventRecorder } from '../../../actors/events/event-recorder.ts';
+import { createApiClient } from '../../../actors/cluster/api/create-api-client.ts';
+import { ApiEvents } from '../../../actors/cluster/events/api-events.ts';
+import type { ApiClient } from '../../../actors/cluster/api/api-client.ts';
+import type { ApiEventsOptions } from '../../../actors/cluster/events/api-events.ts';
+import { EventRecorder } from '../../../actors/cluster/events/event-recorder.ts';
 import type { RecordedEvent } from '../../../machines/protocol/recorded-event.ts';
 import { startFakeApiServer } from '../api/support/fake-api-server.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { explainFromJournal } from '../../../actors/explain/explain-from-journal.ts';
-import { journalFiles, journalLines } from '../../../actors/journal/journal-reader.ts';
-import { replay } from '../../../actors/journal/replay.ts';
+import { explainFromJournal } from '../../../actors/inspect/explain/explain-from-journal.ts';
+import { journalFiles, journalLines } from '../../../actors/record/journal/journal-reader.ts';
+import { replay } from '../../../actors/record/journal/replay.ts';
 import { podsCommand } from '../../../bin/commands/pods.ts';
-import type { PodRow } from '../../../actors/server/pod-row.ts';
+import type { PodRow } from '../../../actors/pods/store/pod-row.ts';
 import { startSimNode } from '../metrics/sim-node.ts';
 
 const manifest = (name: string, image: string): object => ({

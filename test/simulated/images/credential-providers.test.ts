@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
-import { CredentialProviders } from '../../../actors/images/credential-providers.ts';
-import type { PullingPod, TokenSources } from '../../../actors/images/plugin-token.ts';
-import { loadProviderConfig } from '../../../actors/images/provider-config.ts';
+import { CredentialProviders } from '../../../actors/runtime/images/credential-providers.ts';
+import type { PullingPod, TokenSources } from '../../../actors/runtime/images/plugin-token.ts';
+import { loadProviderConfig } from '../../../actors/runtime/images/provider-config.ts';
 
 const API = 'credentialprovider.kubelet.k8s.io/v1';
 

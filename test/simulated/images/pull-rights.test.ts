@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
-import { ImagePuller } from '../../../actors/images/image-puller.ts';
-import { PullRecords } from '../../../actors/images/pull-records.ts';
-import { createMetrics } from '../../../actors/metrics/metrics-registry.ts';
+import { ImagePuller } from '../../../actors/runtime/images/image-puller.ts';
+import { PullRecords } from '../../../actors/runtime/images/pull-records.ts';
+import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
 import { CriError } from '../../../cri/client/cri-error.ts';
 import { Image } from '../../../cri/generated/runtime/v1/api.ts';
 import type { PullImageRequest } from '../../../cri/generated/runtime/v1/api.ts';
-import type { PullPlace } from '../../../machines/images/pull-queue.ts';
+import type { PullPlace } from '../../../machines/protocol/pull-place.ts';
 import type { ImagePulledRecord } from '../../../machines/images/pull-record.ts';
 import type { EffectCatalog } from '../../../machines/protocol/effects.ts';
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pino } from 'pino';
-import { explainStep } from '../../../actors/inspector/explain-step.ts';
-import { startInspectorServer } from '../../../actors/inspector/inspector-server.ts';
-import { Inspector } from '../../../actors/inspector/inspector.ts';
+import { explainStep } from '../../../actors/inspect/inspector/explain-step.ts';
+import { startInspectorServer } from '../../../actors/inspect/inspector/inspector-server.ts';
+import { Inspector } from '../../../actors/inspect/inspector/inspector.ts';
 import { findChromium, startBrowser } from './support/browser.ts';
 
 const chromium = findChromium();

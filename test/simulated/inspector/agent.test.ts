@@ -5,7 +5,13 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import type { About, NodeAnswer, PodLine, StepDetail, StepPage } from '../../../actors/inspector/inspector-api.ts';
+import type {
+  About,
+  NodeAnswer,
+  PodLine,
+  StepDetail,
+  StepPage,
+} from '../../../actors/inspect/inspector/inspector-api.ts';
 import { folder } from '../../pure/journal/journal-fixture.ts';
 import { journalOfLives, podNamed } from '../../pure/inspector/made-journal.ts';
 import { bench, manifest, running, until } from '../agent/support/bench.ts';

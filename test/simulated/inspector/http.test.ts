@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { explainFromJournal } from '../../../actors/explain/explain-from-journal.ts';
-import type { About, PodLine, StepDetail, StepPage } from '../../../actors/inspector/inspector-api.ts';
+import { explainFromJournal } from '../../../actors/inspect/explain/explain-from-journal.ts';
+import type { About, PodLine, StepDetail, StepPage } from '../../../actors/inspect/inspector/inspector-api.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { feed, folder, journalingShard } from '../../pure/journal/journal-fixture.ts';
 import { journalOfLives, podNamed, startOf, startPods } from '../../pure/inspector/made-journal.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import type { LiveMessage } from '../../../actors/inspector/inspector-api.ts';
+import type { LiveMessage } from '../../../actors/inspect/inspector/inspector-api.ts';
 import { feed, folder, journalingShard, lifeOf } from '../../pure/journal/journal-fixture.ts';
 import { podNamed, startPods } from '../../pure/inspector/made-journal.ts';
 import { until } from '../agent/support/bench.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { loadPage } from '../../../actors/inspector/page-files.ts';
+import { loadPage } from '../../../actors/inspect/inspector/page-files.ts';
 import { folder } from '../../pure/journal/journal-fixture.ts';
 
 test('in a checkout the page is built when it is asked for: three files, nothing inline that its own policy forbids', async () => {

@@ -4,10 +4,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
-import { Inspector } from '../../../actors/inspector/inspector.ts';
-import type { InspectorSource } from '../../../actors/inspector/inspector.ts';
-import type { RunningInspector } from '../../../actors/inspector/inspector-server.ts';
-import { startInspectorServer } from '../../../actors/inspector/inspector-server.ts';
+import { Inspector } from '../../../actors/inspect/inspector/inspector.ts';
+import type { InspectorSource } from '../../../actors/inspect/inspector/inspector.ts';
+import type { RunningInspector } from '../../../actors/inspect/inspector/inspector-server.ts';
+import { startInspectorServer } from '../../../actors/inspect/inspector/inspector-server.ts';
 import { folder } from '../../pure/journal/journal-fixture.ts';
 
 /** Token of the inspectors under test. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { test } from 'node:test';
-import { journalFiles, journalLines } from '../../../actors/journal/journal-reader.ts';
-import { replay } from '../../../actors/journal/replay.ts';
+import { journalFiles, journalLines } from '../../../actors/record/journal/journal-reader.ts';
+import { replay } from '../../../actors/record/journal/replay.ts';
 import { startSimNode } from './sim-node.ts';
 
 test('the journals of a whole node, shards and supervisor, replay as identical', async (t) => {

@@ -19,8 +19,8 @@ import type { TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import fastify from 'fastify';
 import { pino } from 'pino';
-import { addNodeLogRoutes } from '../../../actors/node-logs/node-log-routes.ts';
-import type { NodeLogOptions } from '../../../actors/node-logs/node-log-routes.ts';
+import { addNodeLogRoutes } from '../../../actors/serve/node-logs/node-log-routes.ts';
+import type { NodeLogOptions } from '../../../actors/serve/node-logs/node-log-routes.ts';
 import { waitFor } from '../../containerd/agent/support/wait-for.ts';
 
 interface Answer {
@@ -246,7 +246,7 @@ test('a client that leaves leaves no file open', async (t) => {
 const real = spawnSync('journalctl', ['--version']).status === 0;
 test('the journalctl of this machine takes our arguments', { skip: !real && 'no journalctl here' }, async (t) => {
   const { dir, base } = await start(t);
-  const { writeServiceLogs } = await import('../../../actors/node-logs/service-logs.ts');
+  const { writeServiceLogs } = await import('../../../actors/serve/node-logs/service-logs.ts');
   const { PassThrough } = await import('node:stream');
   // Only its list of units is made up; the rest of the arguments goes to the real one, with an empty journal.
   const journalctl = fakeJournalctl(base, `exec journalctl --directory="${dir}" "$@"`);

@@ -1,10 +1,10 @@
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
-import { createApiClient } from '../../../actors/api/create-api-client.ts';
-import type { ApiClient } from '../../../actors/api/api-client.ts';
-import { ObjectStore } from '../../../actors/objects/object-store.ts';
-import type { ObjectStoreSettings } from '../../../actors/objects/object-store.ts';
+import { createApiClient } from '../../../actors/cluster/api/create-api-client.ts';
+import type { ApiClient } from '../../../actors/cluster/api/api-client.ts';
+import { ObjectStore } from '../../../actors/cluster/objects/object-store.ts';
+import type { ObjectStoreSettings } from '../../../actors/cluster/objects/object-store.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { startFakeApiServer } from '../api/support/fake-api-server.ts';
 import type { FakeApiServer } from '../api/support/fake-api-server.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createAnswers } from '../../../actors/objects/answer.ts';
-import { ServiceVariables } from '../../../actors/objects/service-variables.ts';
-import { ApiStatusError } from '../../../actors/api/api-client.ts';
+import { createAnswers } from '../../../actors/cluster/objects/answer.ts';
+import { ServiceVariables } from '../../../actors/cluster/objects/service-variables.ts';
+import { ApiStatusError } from '../../../actors/cluster/api/api-client.ts';
 import { apiBench } from './objects-bench.ts';
 
 const SERVICES = { group: '', version: 'v1', resource: 'services' };

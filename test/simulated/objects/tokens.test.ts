@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TokenManager } from '../../../actors/objects/token-manager.ts';
+import { TokenManager } from '../../../actors/cluster/objects/token-manager.ts';
 import { apiBench, until } from './objects-bench.ts';
 import type { ApiBench } from './objects-bench.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bridgeRemoteCommand } from '../../../actors/remote-command/bridge-remote-command.ts';
-import type { CommandStreams } from '../../../actors/remote-command/bridge-remote-command.ts';
+import { bridgeRemoteCommand } from '../../../actors/serve/remote-command/bridge-remote-command.ts';
+import type { CommandStreams } from '../../../actors/serve/remote-command/bridge-remote-command.ts';
 import { startFakeStreamingServer } from './support/fake-streaming-server.ts';
 import type { FakeSession, FakeStreamingServer } from './support/fake-streaming-server.ts';
 import { ClientSession, silent, startUpgradeServer } from './support/upgrade-server.ts';

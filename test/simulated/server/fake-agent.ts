@@ -1,13 +1,13 @@
 import { pino } from 'pino';
-import { createMetrics } from '../../../actors/metrics/metrics-registry.ts';
-import type { Metrics } from '../../../actors/metrics/metrics-registry.ts';
-import type { HealthCheck } from '../../../actors/server/health-checks.ts';
-import { addHealthzRoutes } from '../../../actors/server/healthz-routes.ts';
-import type { RunningServer } from '../../../actors/server/http-listener.ts';
-import type { PodRow } from '../../../actors/server/pod-row.ts';
-import { addMetricsRoutes } from '../../../actors/server/metrics-routes.ts';
-import { addPodRoutes } from '../../../actors/server/pod-routes.ts';
-import { startReadOnlyServer } from '../../../actors/server/read-only-server.ts';
+import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
+import type { Metrics } from '../../../actors/record/metrics/metrics-registry.ts';
+import type { HealthCheck } from '../../../actors/serve/server/health-checks.ts';
+import { addHealthzRoutes } from '../../../actors/serve/server/healthz-routes.ts';
+import type { RunningServer } from '../../../actors/serve/server/http-listener.ts';
+import type { PodRow } from '../../../actors/pods/store/pod-row.ts';
+import { addMetricsRoutes } from '../../../actors/serve/server/metrics-routes.ts';
+import { addPodRoutes } from '../../../actors/serve/server/pod-routes.ts';
+import { startReadOnlyServer } from '../../../actors/serve/server/read-only-server.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 
 /** A logger that says nothing. */

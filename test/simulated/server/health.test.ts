@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { startHealthzServer } from '../../../actors/server/healthz-server.ts';
-import type { RunningServer } from '../../../actors/server/http-listener.ts';
+import { startHealthzServer } from '../../../actors/serve/server/healthz-server.ts';
+import type { RunningServer } from '../../../actors/serve/server/http-listener.ts';
 import { silent } from './fake-agent.ts';
 
 describe('the healthz server', () => {

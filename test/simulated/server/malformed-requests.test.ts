@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import pino from 'pino';
-import { createHttpApp } from '../../../actors/server/http-app.ts';
+import { createHttpApp } from '../../../actors/serve/server/http-app.ts';
 
 const BAD =
   'HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { imageSizeLabel } from '../../../actors/metrics/kubelet-metrics.ts';
-import { createMetrics } from '../../../actors/metrics/metrics-registry.ts';
-import type { Observation } from '../../../actors/metrics/observation.ts';
+import { imageSizeLabel } from '../../../actors/record/metrics/kubelet-metrics.ts';
+import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
+import type { Observation } from '../../../actors/record/metrics/observation.ts';
 
 const create = () => createMetrics({ processMetrics: false });
 

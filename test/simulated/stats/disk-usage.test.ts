@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
-import { diskUsage, filesUsage } from '../../../actors/stats/disk-usage.ts';
-import { VolumeUsage } from '../../../actors/stats/volume-usage.ts';
-import type { ClaimedVolume } from '../../../actors/stats/volume-usage.ts';
+import { diskUsage, filesUsage } from '../../../actors/resources/stats/disk-usage.ts';
+import { VolumeUsage } from '../../../actors/resources/stats/volume-usage.ts';
+import type { ClaimedVolume } from '../../../actors/resources/stats/volume-usage.ts';
 
 const MIB = 1024 * 1024;
 

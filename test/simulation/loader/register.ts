@@ -14,7 +14,7 @@ const watchedSteps = pathToFileURL(join(here, 'world/watched-steps.ts')).href;
 const placeModule = pathToFileURL(join(root, 'machines/machine-step/step.ts')).href;
 const watchedPlaces = pathToFileURL(join(here, 'world/watched-places.ts')).href;
 const ofTests = pathToFileURL(here).href;
-const shard = pathToFileURL(join(root, 'actors/shard/shard.ts')).href;
+const shard = pathToFileURL(join(root, 'actors/pods/shard/shard.ts')).href;
 
 let registered = false;
 

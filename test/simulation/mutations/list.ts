@@ -18,14 +18,14 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'no-first-look',
     breaks: 'a pod that starts before the runtime was listed once is taken for one that the runtime does not hold',
-    file: 'actors/pleg/pleg.ts',
+    file: 'actors/runtime/pleg/pleg.ts',
     from: 'return this.lastRelist === 0 || this.listed.has(uid);',
     to: 'return this.listed.has(uid);',
   },
   {
     name: 'late-last-report',
     breaks: 'the last report of a pod comes after its end, and a pod that comes back under its UID remembers it',
-    file: 'actors/shard/shard.ts',
+    file: 'actors/pods/shard/shard.ts',
     from: "if (effect.type !== 'pod.Finished') this.carryOut(pod, effect, message.at);\n    // Last: a report told after it would be taken for one of a pod that comes back under this UID.\n    for (const effect of effects) if (effect.type === 'pod.Finished') this.carryOut(pod, effect, message.at);",
     to: 'this.carryOut(pod, effect, message.at);',
   },
@@ -39,7 +39,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'waiting-pod-leaves-remains',
     breaks: 'what runs of a pod that is removed while it waits for its name is left alone',
-    file: 'actors/supervisor/supervisor.ts',
+    file: 'actors/pods/supervisor/supervisor.ts',
     from: 'if (this.options.held?.(uid) === true) this.options.observe?.(uid);',
     to: 'if (this.options.held?.(uid) === undefined) this.options.observe?.(uid);',
   },
@@ -224,7 +224,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'mirror-not-made-anew',
     breaks: 'a static pod whose file was put back while it ended is shown by nothing',
-    file: 'actors/mirror-pods/mirror-pods.ts',
+    file: 'actors/cluster/mirror-pods/mirror-pods.ts',
     from: 'if (this.unshown || state',
     to: 'if (state',
   },
@@ -247,7 +247,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'told-is-forgotten',
     breaks: 'a worker that is replaced knows nothing of what the one before told',
-    file: 'actors/supervisor/supervisor.ts',
+    file: 'actors/pods/supervisor/supervisor.ts',
     from: 'if (told === undefined) return pod;',
     to: 'if (told !== null) return pod;',
   },
@@ -285,7 +285,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'deleted-too-early',
     breaks: 'a pod is removed from the API before it is cleaned up',
-    file: 'actors/status/status-entry.ts',
+    file: 'actors/cluster/status/status-entry.ts',
     from: '    CLEANED.has(entry.report.state) &&\n    isTerminalPhase(api.status.phase);',
     to: "    entry.report.state !== '';",
     seed: 1,
@@ -317,7 +317,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'expired-watch-goes-on',
     breaks: 'after 410 the same old version is asked for again',
-    file: 'actors/api/reflector.ts',
+    file: 'actors/cluster/api/reflector.ts',
     from: 'if (isExpired(failure) || isTooNew(failure)) {',
     to: 'if (isTooNew(failure)) {',
     seed: 1,

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
-import { Replayer } from '../../../actors/journal/replay.ts';
+import { Replayer } from '../../../actors/record/journal/replay.ts';
 import type { Plan } from '../draw/plan.ts';
 import { Book } from '../invariants/book.ts';
 import { rules } from '../invariants/rules.ts';

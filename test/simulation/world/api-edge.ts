@@ -1,5 +1,5 @@
-import { ApiStatusError } from '../../../actors/api/api-client.ts';
-import type { ApiClient, ApiRequest } from '../../../actors/api/api-client.ts';
+import { ApiStatusError } from '../../../actors/cluster/api/api-client.ts';
+import type { ApiClient, ApiRequest } from '../../../actors/cluster/api/api-client.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { ObjectStore } from '../../simulated/api/support/object-store.ts';
 import type { StoredChange } from '../../simulated/api/support/object-store.ts';

@@ -3,7 +3,7 @@ import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { Effect } from '../../../machines/protocol/effects.ts';
 import type { PodMessage, PodSource } from '../../../machines/protocol/messages.ts';
 import type { PodSnapshot } from '../../../machines/pod/pod-context.ts';
-import type { PodReport } from '../../../actors/shard/shard-protocol.ts';
+import type { PodReport } from '../../../actors/pods/shard/shard-protocol.ts';
 import type { Owner } from './virtual-time.ts';
 
 /** What truly happens in the world, in the order in which it does. Rules listen to it. */

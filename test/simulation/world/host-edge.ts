@@ -37,7 +37,7 @@ export class HostEdge {
     await this.pass(fault?.how === 'slow' ? 15_000 : 2);
     let text = `${fault?.code ?? ''}: a fault of the simulation`;
     if (fault?.how === 'fail' && effect.type === 'host.SetUpVolumes') {
-      // Those before the one that fails are set up (actors/host/volumes.ts).
+      // Those before the one that fails are set up (actors/host/volumes/volumes.ts).
       const { volumes } = effect.params;
       const at = this.options.time.now % Math.max(1, volumes.length);
       this.act({ ...effect, params: { ...effect.params, volumes: volumes.slice(0, at) } }, uid);

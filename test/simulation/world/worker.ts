@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
-import { effectRunner } from '../../../actors/shard/effect-runner.ts';
-import type { Outcome } from '../../../actors/shard/effect-runner.ts';
-import { errorOf } from '../../../actors/shard/effect-runner.ts';
-import type { HostSettings } from '../../../actors/host/host-settings.ts';
-import { Shard } from '../../../actors/shard/shard.ts';
-import type { FromShard, ToShard } from '../../../actors/shard/shard-protocol.ts';
-import type { Ask } from '../../../actors/shard/ask.ts';
+import { effectRunner } from '../../../actors/pods/shard/effect-runner.ts';
+import type { Outcome } from '../../../actors/pods/shard/effect-runner.ts';
+import { errorOf } from '../../../actors/pods/shard/effect-runner.ts';
+import type { HostSettings } from '../../../actors/host/files/host-settings.ts';
+import { Shard } from '../../../actors/pods/shard/shard.ts';
+import type { FromShard, ToShard } from '../../../actors/pods/shard/shard-protocol.ts';
+import type { Ask } from '../../../machines/protocol/ask.ts';
 import type { Effect } from '../../../machines/protocol/effects.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 import type { Edges } from './edges.ts';

@@ -1,4 +1,4 @@
-import { parseManifest } from '../../../actors/sources/parse-manifest.ts';
+import { parseManifest } from '../../../actors/pods/sources/parse-manifest.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { Change, PodPlan } from '../draw/plan.ts';
 import type { Edges } from './edges.ts';

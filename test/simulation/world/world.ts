@@ -1,8 +1,8 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import pino from 'pino';
-import { createMetrics } from '../../../actors/metrics/metrics-registry.ts';
-import type { Metrics } from '../../../actors/metrics/metrics-registry.ts';
+import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
+import type { Metrics } from '../../../actors/record/metrics/metrics-registry.ts';
 import { checkScript } from '../../../cri/sim/read-script.ts';
 import { containerSchema } from '../../../cri/sim/script.ts';
 import type { ContainerBehaviour, ExecResult } from '../../../cri/sim/script.ts';

@@ -4,11 +4,11 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { checkCgroups } from '../../../actors/doctor/check-cgroups.ts';
-import { checkPorts } from '../../../actors/doctor/check-network.ts';
-import { checkNode, checkRoot, checkSwap } from '../../../actors/doctor/check-process.ts';
-import { checkRuntime } from '../../../actors/doctor/check-runtime.ts';
-import { examineMachine, formatResults } from '../../../actors/doctor/examine.ts';
+import { checkCgroups } from '../../../actors/configure/doctor/check-cgroups.ts';
+import { checkPorts } from '../../../actors/configure/doctor/check-network.ts';
+import { checkNode, checkRoot, checkSwap } from '../../../actors/configure/doctor/check-process.ts';
+import { checkRuntime } from '../../../actors/configure/doctor/check-runtime.ts';
+import { examineMachine, formatResults } from '../../../actors/configure/doctor/examine.ts';
 
 describe('actorlet doctor', () => {
   let dir: string;

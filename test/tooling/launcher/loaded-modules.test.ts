@@ -24,19 +24,30 @@ interface Run {
 }
 
 /** What a command may load besides `bin/` and commander. A folder stands for the folders in it, too. */
-const READS_JOURNALS = ['machines', 'xstate', 'zod', 'actors/journal', 'actors/explain', 'actors/configuration'];
-const FLAGS = ['machines/errors', 'machines/quantity', 'actors/configuration', 'actors/inspector'];
+const READS_JOURNALS = [
+  'machines',
+  'xstate',
+  'zod',
+  'actors/record/journal',
+  'actors/inspect/explain',
+  'actors/configure/configuration',
+];
+const FLAGS = ['machines/errors', 'machines/values', 'actors/configure/configuration'];
 const SERVES_HTTP = ['fastify', 'pino', 'ws'];
 
 const CASES: { args: string[]; may: string[]; says: RegExp; packages?: 'those of the named ones' }[] = [
   { args: ['--version'], may: FLAGS, says: /^Kubernetes v1\./ },
   { args: ['--help'], may: FLAGS, says: /Usage: actorlet/ },
   { args: ['--no-such-flag'], may: FLAGS, says: /CFG\d+.*no-such-flag/ },
-  { args: ['no-such-command'], may: ['machines/errors', 'actors/configuration'], says: /CFG025.*no-such-command/ },
+  {
+    args: ['no-such-command'],
+    may: ['machines/errors', 'actors/configure/configuration'],
+    says: /CFG025.*no-such-command/,
+  },
   { args: ['pods', '--help'], may: ['machines/errors'], says: /--server/ },
   {
     args: ['pods', '--server', 'http://127.0.0.1:1'],
-    may: ['machines/errors', 'actors/configuration'],
+    may: ['machines/errors', 'actors/configure/configuration'],
     says: /SRV002/,
   },
   { args: ['explain', '--help'], may: ['machines/errors'], says: /--journal/ },
@@ -46,15 +57,25 @@ const CASES: { args: string[]; may: string[]; says: RegExp; packages?: 'those of
   { args: ['machines'], may: ['machines', 'xstate', 'zod'], says: /^pod$/m },
   { args: ['doctor', '--help'], may: [], says: /--root-dir/ },
   { args: ['sim', '--help'], may: ['machines/errors'], says: /--socket/ },
-  { args: ['inspect', '--help'], may: ['machines/errors', 'actors/configuration', 'actors/inspector'], says: /--port/ },
+  {
+    args: ['inspect', '--help'],
+    may: ['machines/errors', 'actors/configure/configuration', 'actors/inspect/inspector'],
+    says: /--port/,
+  },
   {
     args: ['inspect', '/no/such/journal'],
-    may: [...READS_JOURNALS, 'actors/inspector'],
+    may: [...READS_JOURNALS, 'actors/inspect/inspector'],
     says: /JRN001/,
   },
   {
     args: ['inspect', '--no-open', '--port', '0', JOURNAL],
-    may: [...READS_JOURNALS, ...SERVES_HTTP, 'actors/inspector', 'actors/server', 'actors/logging'],
+    may: [
+      ...READS_JOURNALS,
+      ...SERVES_HTTP,
+      'actors/inspect/inspector',
+      'actors/serve/server',
+      'actors/record/logging',
+    ],
     packages: 'those of the named ones',
     says: /token=/,
   },
@@ -62,7 +83,15 @@ const CASES: { args: string[]; may: string[]; says: RegExp; packages?: 'those of
 
 /** Never for a command that only looks: the agent, the API client's package, gRPC, the thread pool, metrics. */
 const AGENT = [
-  ...['actors/node', 'actors/shard', 'actors/supervisor', 'actors/api', 'actors/metrics', 'actors/pleg', 'cri'],
+  ...[
+    'actors/node',
+    'actors/pods/shard',
+    'actors/pods/supervisor',
+    'actors/cluster/api',
+    'actors/record/metrics',
+    'actors/runtime/pleg',
+    'cri',
+  ],
   ...['@kubernetes/client-node', '@grpc/grpc-js', 'piscina', 'prom-client'],
 ];
 
@@ -117,7 +146,7 @@ describe('each command loads what it needs and no agent', () => {
   }
 });
 
-/** `actors/node/node.ts` -> `actors/node`, `machines/quantity.ts` -> `machines/quantity`, `node_modules/@a/b/c.js` -> `@a/b`; null for Node's own. */
+/** `actors/node/node.ts` -> `actors/node`, `machines/values/quantity.ts` -> `machines/values`, `node_modules/@a/b/c.js` -> `@a/b`; null for Node's own. */
 function placeOf(url: string): string | null {
   const inPackage = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//g;
   const last = [...url.matchAll(inPackage)].at(-1)?.[1];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { chartSvg } from '../../../actors/charts/draw-chart.ts';
+import { chartSvg } from '../../../actors/inspect/charts/draw-chart.ts';
 import { machinesCommand } from '../../../bin/commands/machines.ts';
 import { chartOf } from '../../../machines/charts/chart-of.ts';
 import { MACHINE_NAMES, NODE_MACHINES } from '../../../machines/charts/node-machines.ts';

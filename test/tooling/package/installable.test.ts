@@ -99,7 +99,7 @@ describe('the npm package', () => {
         .filter((entry) => entry.isFile() && !entry.name.endsWith('.ts'))
         .map((entry) => join(entry.parentPath, entry.name).slice(source.length + 1))
         // The page is there as a bundle.
-        .filter((file) => !file.startsWith('actors/inspector-page/'))
+        .filter((file) => !file.startsWith('actors/inspect/inspector-page/'))
         .filter((file) => !existsSync(join(installed, 'dist', file))),
     );
     assert.deepEqual(missing, []);

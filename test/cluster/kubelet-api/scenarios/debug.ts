@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BUSYBOX_IMAGE } from '../../../../cri/image-maker/own-images.ts';
+import { BUSYBOX_IMAGE } from '../../../../cri/private-containerd/own-images.ts';
 import { runs } from '../../../containerd/agent/support/test-pod.ts';
 import { waitFor } from '../../../containerd/agent/support/wait-for.ts';
 import { apiPod } from '../../support/manifests.ts';

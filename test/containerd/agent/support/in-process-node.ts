@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { defaultSettings } from '../../../../actors/configuration/actorlet-settings.ts';
-import { cgroupVersionOf } from '../../../../actors/configuration/cgroup-version.ts';
-import type { KubeletFlags } from '../../../../actors/configuration/kubelet-flags.ts';
-import { loadConfiguration } from '../../../../actors/configuration/load-configuration.ts';
+import { defaultSettings } from '../../../../actors/configure/configuration/actorlet-settings.ts';
+import { cgroupVersionOf } from '../../../../actors/configure/configuration/cgroup-version.ts';
+import type { KubeletFlags } from '../../../../actors/configure/configuration/kubelet-flags.ts';
+import { loadConfiguration } from '../../../../actors/configure/configuration/load-configuration.ts';
 import { startNode } from '../../../../actors/node/node.ts';
 import type { RunningNode } from '../../../../actors/node/node-options.ts';
 import type { Pod } from '../../../../machines/protocol/api-types.ts';

@@ -1,4 +1,4 @@
-import { BUSYBOX_IMAGE } from '../../../../cri/image-maker/own-images.ts';
+import { BUSYBOX_IMAGE } from '../../../../cri/private-containerd/own-images.ts';
 
 /**
  * For probes that must not fail: kubelet's default is one second, and an exec takes longer than that on a busy machine.

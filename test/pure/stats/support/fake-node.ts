@@ -8,11 +8,11 @@ import {
   PodSandboxState,
 } from '../../../../cri/generated/runtime/v1/api.ts';
 import type { DeepPartial } from '../../../../cri/generated/runtime/v1/api.ts';
-import type { CgroupReader, CgroupReading } from '../../../../actors/cgroup-stats/cgroup-reading.ts';
-import { resolveFeatureGates } from '../../../../actors/configuration/feature-gates.ts';
-import { kubeletConfigurationSchema } from '../../../../actors/configuration/kubelet-configuration.ts';
-import { StatsProvider } from '../../../../actors/stats/stats-provider.ts';
-import type { StatsOptions } from '../../../../actors/stats/stats-options.ts';
+import type { CgroupReader, CgroupReading } from '../../../../actors/resources/cgroup-stats/cgroup-reading.ts';
+import { resolveFeatureGates } from '../../../../actors/configure/configuration/feature-gates.ts';
+import { kubeletConfigurationSchema } from '../../../../actors/configure/configuration/kubelet-configuration.ts';
+import { StatsProvider } from '../../../../actors/resources/stats/stats-provider.ts';
+import type { StatsOptions } from '../../../../actors/resources/stats/stats-options.ts';
 
 /** 2026-01-02T03:04:05.678Z. */
 export const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 678);

@@ -5,9 +5,9 @@
 import { mkdirSync } from 'node:fs';
 import { BroadcastChannel } from 'node:worker_threads';
 import type { Worker } from 'node:worker_threads';
-import { loadKubeconfig } from '../../../../actors/api/kubeconfig.ts';
-import { loadConfiguration } from '../../../../actors/configuration/load-configuration.ts';
-import { createLogger } from '../../../../actors/logging/create-logger.ts';
+import { loadKubeconfig } from '../../../../actors/cluster/api/kubeconfig.ts';
+import { loadConfiguration } from '../../../../actors/configure/configuration/load-configuration.ts';
+import { createLogger } from '../../../../actors/record/logging/create-logger.ts';
 import { startNode } from '../../../../actors/node/node.ts';
 import { trackedPods } from '../../../../machines/supervisor/pod-table.ts';
 import type { AgentOptions, Answer, Question } from './agent.ts';

@@ -2,10 +2,10 @@ import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ActorletSettings } from '../../../../actors/configuration/actorlet-settings.ts';
-import type { KubeletConfiguration } from '../../../../actors/configuration/kubelet-configuration.ts';
-import type { PodRow } from '../../../../actors/server/pod-row.ts';
-import type { PodEventReport } from '../../../../actors/shard/shard-protocol.ts';
+import type { ActorletSettings } from '../../../../actors/configure/configuration/actorlet-settings.ts';
+import type { KubeletConfiguration } from '../../../../actors/configure/configuration/kubelet-configuration.ts';
+import type { PodRow } from '../../../../actors/pods/store/pod-row.ts';
+import type { PodEventReport } from '../../../../actors/pods/shard/shard-protocol.ts';
 import type { Pod } from '../../../../machines/protocol/api-types.ts';
 import type { ThreadHeap } from './heap-probe.ts';
 

@@ -5,16 +5,16 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
-import { createApiClient } from '../../../../actors/api/create-api-client.ts';
-import { createServerAuth } from '../../../../actors/server/auth-hook.ts';
-import { createHttpApp, routeUpgrades } from '../../../../actors/server/http-app.ts';
-import { kubeletPatterns } from '../../../../actors/server/serve-mux.ts';
+import { createApiClient } from '../../../../actors/cluster/api/create-api-client.ts';
+import { createServerAuth } from '../../../../actors/serve/server/auth-hook.ts';
+import { createHttpApp, routeUpgrades } from '../../../../actors/serve/server/http-app.ts';
+import { kubeletPatterns } from '../../../../actors/serve/server/serve-mux.ts';
 import { startFakeApiServer } from '../../api/support/fake-api-server.ts';
 import { issueCertificate } from './issue-certificate.ts';
 import type { TestContext } from 'node:test';
-import type { AuthObserver } from '../../../../actors/authn/auth-observer.ts';
-import type { UserInfo } from '../../../../actors/authn/user-info.ts';
-import type { ServerAuthOptions } from '../../../../actors/server/auth-hook.ts';
+import type { AuthObserver } from '../../../../actors/serve/authn/auth-observer.ts';
+import type { UserInfo } from '../../../../actors/serve/authn/user-info.ts';
+import type { ServerAuthOptions } from '../../../../actors/serve/server/auth-hook.ts';
 import type { Issued } from './issue-certificate.ts';
 
 /** Options of {@link startStandIn}. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../../../../actors/certificates/clock.ts';
+import type { Clock } from '../../../../actors/cluster/certificates/clock.ts';
 
 /** Up to this long, a pause is a look from time to time: it goes by in real time, but quickly. */
 const SHORT_MS = 1_000;

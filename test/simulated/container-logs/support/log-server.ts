@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { addContainerLogsRoutes } from '../../../../actors/container-logs/container-logs-routes.ts';
+import { addContainerLogsRoutes } from '../../../../actors/serve/container-logs/container-logs-routes.ts';
 import { CriError } from '../../../../cri/client/cri-error.ts';
 import {
   ContainerState,

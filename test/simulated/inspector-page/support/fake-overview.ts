@@ -1,4 +1,4 @@
-import type { Overview, SlowCall } from '../../../../actors/inspector/inspector-api.ts';
+import type { Overview, SlowCall } from '../../../../actors/inspect/inspector/inspector-api.ts';
 import { isWaiting } from '../../../../machines/charts/state-tone.ts';
 import type { GeneratedPod } from './generated-pods.ts';
 

@@ -1,4 +1,10 @@
-import type { EffectLine, Lane, PodLine, StepDetail, StepLine } from '../../../../actors/inspector/inspector-api.ts';
+import type {
+  EffectLine,
+  Lane,
+  PodLine,
+  StepDetail,
+  StepLine,
+} from '../../../../actors/inspect/inspector/inspector-api.ts';
 
 /** A pod as the fake inspector holds it: its line in the list and its steps, made when asked for. */
 export interface GeneratedPod {

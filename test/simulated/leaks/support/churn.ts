@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { unmountBelow } from '../../../../actors/host/mounts.ts';
+import { unmountBelow } from '../../../../actors/host/files/mounts.ts';
 import { freePorts } from '../../../../bin/demo-steps/free-ports.ts';
 import { startSimulatedRuntime } from '../../../../cri/sim/simulated-runtime.ts';
 import type { SimulatedRuntime } from '../../../../cri/sim/simulated-runtime.ts';

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { SpdyConnection } from '../../../../actors/spdy/spdy-connection.ts';
-import type { SpdyStream } from '../../../../actors/spdy/spdy-stream.ts';
+import { SpdyConnection } from '../../../../actors/serve/spdy/spdy-connection.ts';
+import type { SpdyStream } from '../../../../actors/serve/spdy/spdy-stream.ts';
 
 /** One session at the fake runtime. */
 export interface FakeSession {

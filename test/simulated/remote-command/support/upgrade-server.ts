@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import pino from 'pino';
 import { WebSocket } from 'ws';
-import type { UpgradeClient } from '../../../../actors/remote-command/accept-websocket.ts';
+import type { UpgradeClient } from '../../../../actors/serve/remote-command/accept-websocket.ts';
 
 /** Says nothing. */
 export const silent = pino({ level: 'silent' });

@@ -1,10 +1,10 @@
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
-import { createApiClient } from '../../../../actors/api/create-api-client.ts';
-import type { ApiClient } from '../../../../actors/api/api-client.ts';
-import type { PodReport } from '../../../../actors/shard/shard-protocol.ts';
-import { StatusManager } from '../../../../actors/status/status-manager.ts';
+import { createApiClient } from '../../../../actors/cluster/api/create-api-client.ts';
+import type { ApiClient } from '../../../../actors/cluster/api/api-client.ts';
+import type { PodReport } from '../../../../actors/pods/shard/shard-protocol.ts';
+import { StatusManager } from '../../../../actors/cluster/status/status-manager.ts';
 import type { ContainerStatus, Pod, PodStatus } from '../../../../machines/protocol/api-types.ts';
 import type { PodMemory } from '../../../../machines/protocol/memory.ts';
 import { startFakeApiServer } from '../../api/support/fake-api-server.ts';

@@ -1,6 +1,6 @@
 import { ContainerState, PodSandboxState } from '../../../../cri/generated/runtime/v1/api.ts';
 import type { Container, PodSandbox } from '../../../../cri/generated/runtime/v1/api.ts';
-import type { StreamRuntime } from '../../../../actors/streaming/stream-requests.ts';
+import type { StreamRuntime } from '../../../../actors/serve/streaming/stream-requests.ts';
 import type { Pod } from '../../../../machines/protocol/api-types.ts';
 
 /** A pod `ns/web` with containers `app` and `shell` (with a terminal). */

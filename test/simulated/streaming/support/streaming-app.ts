@@ -4,9 +4,9 @@ import { createServer as createTlsServer } from 'node:https';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { pino } from 'pino';
-import { routeUpgrades } from '../../../../actors/server/http-app.ts';
-import { addStreamingRoutes } from '../../../../actors/streaming/streaming-routes.ts';
-import type { StreamingRoutes, StreamingRoutesOptions } from '../../../../actors/streaming/streaming-routes.ts';
+import { routeUpgrades } from '../../../../actors/serve/server/http-app.ts';
+import { addStreamingRoutes } from '../../../../actors/serve/streaming/streaming-routes.ts';
+import type { StreamingRoutes, StreamingRoutesOptions } from '../../../../actors/serve/streaming/streaming-routes.ts';
 
 /** A server with the streaming routes only. */
 export interface StreamingApp {

@@ -1,0 +1,79 @@
+import type { Logger } from 'pino';
+import type { RecordedEvent } from '../../../machines/protocol/recorded-event.ts';
+import type { PodEventReport } from '../../pods/shard/shard-protocol.ts';
+import type { EventSink } from './event-sink.ts';
+
+/** Events of pods kept for whoever asks, newest last. */
+const KEPT = 1_000;
+
+/**
+ * Takes the Kubernetes events of all pods and of the node. They go to the log, as kubelet logs "Event occurred", and
+ * to each sink (the API server's is `ApiEvents`; a standalone node has none). The last thousand of pods are kept.
+ */
+export class EventRecorder implements EventSink {
+  private readonly log: Logger;
+  private readonly kept: PodEventReport[] = [];
+  private readonly listeners = new Set<(event: PodEventReport) => void>();
+  private readonly sinks = new Set<EventSink>();
+
+  constructor(log: Logger) {
+    this.log = log;
+  }
+
+  /** An event as a pod's machine reports it, or about any object. */
+  record(event: PodEventReport | RecordedEvent): void {
+    if ('object' in event) {
+      this.tell(event);
+      return;
+    }
+    this.kept.push(event);
+    if (this.kept.length > KEPT) this.kept.shift();
+    this.tell(aboutPod(event));
+    for (const listener of this.listeners) listener(event);
+  }
+
+  /** Gives all events from now on to a sink; returns how to stop. */
+  addSink(sink: EventSink): () => void {
+    this.sinks.add(sink);
+    return () => this.sinks.delete(sink);
+  }
+
+  /** Hears each event of a pod; returns how to stop. */
+  listen(listener: (event: PodEventReport) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  recent(): readonly PodEventReport[] {
+    return this.kept;
+  }
+
+  private tell(event: RecordedEvent): void {
+    const { object, type, reason, message } = event;
+    this.log.info(
+      {
+        // Where they go to the API server, the log has them from the verbosity on at which kubelet's has.
+        ...(this.sinks.size > 0 && { v: 3 }),
+        object: object.namespace ? `${object.namespace}/${object.name}` : object.name,
+        fieldPath: object.fieldPath ?? '',
+        kind: object.kind,
+        type,
+        reason,
+        message,
+      },
+      'Event occurred',
+    );
+    for (const sink of this.sinks) sink.record(event);
+  }
+}
+
+function aboutPod(event: PodEventReport): RecordedEvent {
+  const { uid, namespace, name, at, type, reason, message, fieldPath } = event;
+  return {
+    object: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid, ...(fieldPath ? { fieldPath } : {}) },
+    at,
+    type,
+    reason,
+    message,
+  };
+}

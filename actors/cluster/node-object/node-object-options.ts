@@ -1,0 +1,32 @@
+import type { Logger } from 'pino';
+import type { NodePressure } from '../../../machines/node-object/node-types.ts';
+import type { RuntimeHealth } from '../../../machines/node-object/ready-message.ts';
+import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
+import type { ApiClient } from '../api/api-client.ts';
+import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
+import type { KubeletFlags } from '../../configure/configuration/kubelet-flags.ts';
+import type { EventSink } from '../events/event-sink.ts';
+import type { NodeCri } from './runtime-facts.ts';
+
+/** What a node object is made from. */
+export interface NodeObjectOptions {
+  api: ApiClient;
+  config: KubeletConfiguration;
+  flags: KubeletFlags;
+  cri: NodeCri;
+  events: EventSink;
+  log: Logger;
+  settings: Pick<NodeSettings, 'nodeName' | 'runtimeName' | 'cgroupVersion'>;
+  /** The runtime's state of now; `runtimeHealthOf` words it. */
+  runtimeState: () => RuntimeHealth;
+  /** Why PLEG is not healthy, null when it is. */
+  plegError: () => string | null;
+  /** Eviction manager; without one there is no pressure. */
+  pressure?: () => NodePressure;
+  /** Errors of a node that shuts down. */
+  shutdownErrors?: () => string[];
+  /** Told of the steps of the node's start, for metrics. */
+  startup?: { attempted(): void; registered(): void; becameReady(): void };
+  /** ms since the epoch; Date.now by default. */
+  now?: () => number;
+}

@@ -1,0 +1,47 @@
+import type { EnvEntry } from '../../../machines/protocol/cri-shapes.ts';
+import type { Ask, AskCatalog, AskType, ObjectContent } from '../../../machines/protocol/ask.ts';
+import type { ObjectKind } from './object-content.ts';
+import { withCode } from './object-errors.ts';
+import type { TokenParams } from './token-manager.ts';
+
+/** Who answers: `ObjectStore`, `TokenManager`, `ServiceVariables`. */
+export interface AnswerSources {
+  objects: { get(kind: ObjectKind, namespace: string, name: string): Promise<ObjectContent | null> };
+  tokens: { get(params: TokenParams): Promise<string> };
+  services: {
+    env(namespace: string, enableServiceLinks: boolean): Promise<EnvEntry[]>;
+    known(namespace: string, enableServiceLinks: boolean): EnvEntry[];
+  };
+  /** Handler of a RuntimeClass, null when there is none. */
+  runtimeClasses: { handler(name: string): Promise<string | null> };
+}
+
+type Answers = { [T in AskType]: (params: AskCatalog[T]['params']) => Promise<AskCatalog[T]['result']> };
+
+/** The main thread's answers to what workers ask. Rejects with an Error that has a `code`. */
+export function createAnswers({ objects, tokens, services, runtimeClasses }: AnswerSources): Ask {
+  const answers: Answers = {
+    'object.Get': async ({ kind, namespace, name }) => ({ found: await objects.get(kind, namespace, name) }),
+    'token.Get': async (params) => ({ token: await tokens.get(params) }),
+    'services.Env': async ({ namespace, enableServiceLinks, staticPod = false }) => ({
+      envs: staticPod
+        ? services.known(namespace, enableServiceLinks)
+        : await services.env(namespace, enableServiceLinks),
+    }),
+    'runtimeClass.Get': async ({ name }) => {
+      const handler = await runtimeClasses.handler(name);
+      return { found: handler === null ? null : { handler } };
+    },
+    // the node itself answers these, with or without an API server
+    'image.MayUse': () => Promise.reject(new Error('not a question about API objects')),
+    'userns.Get': () => Promise.reject(new Error('not a question about API objects')),
+  };
+  return async <T extends AskType>(what: T, params: AskCatalog[T]['params']): Promise<AskCatalog[T]['result']> => {
+    try {
+      const answer: Answers[T] = answers[what];
+      return await answer(params);
+    } catch (error) {
+      throw withCode(error);
+    }
+  };
+}

@@ -1,0 +1,121 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ActorletError } from '../../../machines/errors/define.ts';
+import { hostErrors } from '../../../machines/errors/host-errors.ts';
+import type { CgroupHost } from '../files/cgroup-host.ts';
+import { codeOf, ignoring, textOf } from '../files/host-failure.ts';
+
+/** Limits of one cgroup; undefined = left alone, -1 = no limit. */
+export interface CgroupLimits {
+  /** v1 shares, 2 to 262144; turned into a weight on v2. */
+  cpuShares?: number;
+  cpuQuotaUs?: number;
+  cpuPeriodUs?: number;
+  memoryLimitBytes?: number;
+  pidsLimit?: number;
+}
+
+/** Each directory that stands for cgroup `path`, one for each distinct hierarchy. */
+export function cgroupDirs(host: CgroupHost, path: string): string[] {
+  return [...new Set(Object.values(host.mounts))].map((mount) => join(mount, path));
+}
+
+/** Shares of v1 (2..262144) as a weight of v2 (1..10000), by KEP-2254's formula. */
+export function cpuWeightFromShares(shares: number): number {
+  if (shares >= 262144) return 10000;
+  return 1 + Math.floor(((shares - 2) * 9999) / 262142);
+}
+
+/** Creates cgroup `path` in every hierarchy; what exists stays as it is. */
+export async function createCgroup(host: CgroupHost, path: string): Promise<void> {
+  if (host.version === 2) return createUnified(host, path);
+  for (const dir of cgroupDirs(host, path)) {
+    if (dir === join(host.mounts['cpuset'] ?? '\0', path)) await createCpuset(host.mounts['cpuset'] ?? '', path);
+    else await mkdir(dir, { recursive: true, mode: 0o755 });
+  }
+}
+
+/** Writes the given limits of cgroup `path`. */
+export async function setCgroupLimits(host: CgroupHost, path: string, limits: CgroupLimits): Promise<void> {
+  return host.version === 2 ? setUnified(host, path, limits) : setV1(host, path, limits);
+}
+
+async function createUnified(host: CgroupHost, path: string): Promise<void> {
+  const enable = host.controllers.map((name) => `+${name}`);
+  const parts = path.split('/').filter(Boolean);
+  let current = host.mounts[''] ?? '';
+  for (const part of parts) {
+    // Controllers are switched on in every ancestor but not in the cgroup itself: runc does that for its children.
+    try {
+      await writeFile(join(current, 'cgroup.subtree_control'), enable.join(' '));
+    } catch {
+      // One that the parent does not offer spoils the whole write, so each gets its own chance.
+      for (const one of enable) await writeFile(join(current, 'cgroup.subtree_control'), one).catch(() => undefined);
+    }
+    current = join(current, part);
+    await ignoring(mkdir(current, { mode: 0o755 }), 'EEXIST');
+    const type = (await ignoring(readFile(join(current, 'cgroup.type'), 'utf8'), 'ENOENT'))?.trim() ?? 'domain';
+    if (type !== 'domain' && type !== '') throw new ActorletError(hostErrors.cgroupInvalid, { path: current, type });
+  }
+}
+
+async function setUnified(host: CgroupHost, path: string, limits: CgroupLimits): Promise<void> {
+  const dir = join(host.mounts[''] ?? '', path);
+  const max = (value: number) => (value < 0 ? 'max' : String(value));
+  if (limits.pidsLimit !== undefined && limits.pidsLimit !== 0) await write(dir, 'pids.max', max(limits.pidsLimit));
+  if (limits.memoryLimitBytes !== undefined) await write(dir, 'memory.max', max(limits.memoryLimitBytes));
+  if (limits.cpuShares !== undefined) await write(dir, 'cpu.weight', String(cpuWeightFromShares(limits.cpuShares)));
+  if (limits.cpuQuotaUs !== undefined || limits.cpuPeriodUs !== undefined)
+    await write(dir, 'cpu.max', `${max(limits.cpuQuotaUs ?? -1)} ${limits.cpuPeriodUs ?? 100_000}`);
+}
+
+async function setV1(host: CgroupHost, path: string, limits: CgroupLimits): Promise<void> {
+  const { cpu, memory, pids } = host.mounts;
+  if (cpu !== undefined) await setV1Cpu(join(cpu, path), limits);
+  if (memory !== undefined && limits.memoryLimitBytes !== undefined)
+    await write(join(memory, path), 'memory.limit_in_bytes', String(limits.memoryLimitBytes));
+  if (pids !== undefined && limits.pidsLimit !== undefined && limits.pidsLimit !== 0)
+    await write(join(pids, path), 'pids.max', limits.pidsLimit < 0 ? 'max' : String(limits.pidsLimit));
+}
+
+async function setV1Cpu(dir: string, limits: CgroupLimits): Promise<void> {
+  if (limits.cpuShares !== undefined) await write(dir, 'cpu.shares', String(limits.cpuShares));
+  let periodLeft = limits.cpuPeriodUs;
+  if (periodLeft !== undefined) {
+    try {
+      await write(dir, 'cpu.cfs_period_us', String(periodLeft));
+      periodLeft = undefined;
+    } catch (error) {
+      // A shorter period with the old quota may exceed the parent's share: then the quota goes first.
+      if (causeCode(error) !== 'EINVAL' || limits.cpuQuotaUs === undefined) throw error;
+    }
+  }
+  if (limits.cpuQuotaUs !== undefined) await write(dir, 'cpu.cfs_quota_us', String(limits.cpuQuotaUs));
+  if (periodLeft !== undefined) await write(dir, 'cpu.cfs_period_us', String(periodLeft));
+}
+
+/** A new cpuset has neither cpus nor memory nodes and takes no process, so each level gets its parent's. */
+async function createCpuset(mount: string, path: string): Promise<void> {
+  let current = mount;
+  for (const part of path.split('/').filter(Boolean)) {
+    current = join(current, part);
+    await ignoring(mkdir(current, { mode: 0o755 }), 'EEXIST');
+    for (const file of ['cpuset.cpus', 'cpuset.mems']) {
+      const own = (await readFile(join(current, file), 'utf8')).trim();
+      if (own === '') await write(current, file, (await readFile(join(dirname(current), file), 'utf8')).trim());
+    }
+  }
+}
+
+async function write(dir: string, file: string, value: string): Promise<void> {
+  try {
+    await writeFile(join(dir, file), value);
+  } catch (error) {
+    const reason = textOf(error);
+    throw new ActorletError(hostErrors.cgroupWrite, { value, file: join(dir, file), reason }, { cause: error });
+  }
+}
+
+function causeCode(error: unknown): string {
+  return error instanceof Error ? codeOf(error.cause) : '';
+}

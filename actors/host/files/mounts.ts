@@ -1,0 +1,88 @@
+import { lstat, realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { ActorletError } from '../../../machines/errors/define.ts';
+import { hostErrors } from '../../../machines/errors/host-errors.ts';
+import { CommandShell } from './command-shell.ts';
+import { HostFailure, ignoring, textOf } from './host-failure.ts';
+import { mountAt, mountsBelow, readMounts } from './mountinfo.ts';
+import type { MountEntry } from './mountinfo.ts';
+
+/** How long one `mount` or `umount` may take; a dead network file system must not hold a pod for ever. */
+const COMMAND_TIMEOUT_MS = 120_000;
+/** A command that takes longer does not hold up those of other pods. */
+const COMMAND_STUCK_MS = 1_000;
+
+const shell = new CommandShell(COMMAND_STUCK_MS, COMMAND_TIMEOUT_MS);
+
+/** Mounts with util-linux `mount`; the failure's text is laid out as the kubelet's. Code `Mount`. */
+export async function mount(source: string, target: string, fsType: string, options: string[], flags: string[] = []) {
+  const args = [...flags];
+  if (fsType !== '') args.push('-t', fsType);
+  if (options.length > 0) args.push('-o', options.join(','));
+  await run('mount', 'Mount', 'Mounting', [...args, source, target]);
+}
+
+/** Unmounts `targets` in their order, the topmost mount at each. Code `Unmount`, or `EBUSY` while one is in use. */
+export async function unmount(...targets: string[]): Promise<void> {
+  await run('umount', 'Unmount', 'Unmounting', targets);
+}
+
+/** Lets the mount at `target` and all below it share what is mounted there. Code `Mount`. */
+export async function makeShared(target: string): Promise<void> {
+  await run('mount', 'Mount', 'Mounting', ['--make-rshared', target]);
+}
+
+/** Whether something is mounted at exactly `path`; the topmost entry. Reads all mounts of the node. */
+export async function mountOn(path: string): Promise<MountEntry | undefined> {
+  return mountAt(await readMounts(), await canonical(path));
+}
+
+/**
+ * Whether `path` is the root of another file system than the folder it is in. Two calls only, but blind to bind mounts
+ * of the same file system.
+ */
+export async function isFileSystemRoot(path: string): Promise<boolean> {
+  const [own, parent] = await Promise.all([ignoring(lstat(path), 'ENOENT'), ignoring(lstat(dirname(path)), 'ENOENT')]);
+  return own !== undefined && parent !== undefined && own.isDirectory() && own.dev !== parent.dev;
+}
+
+/** The mounts at and below `dir` in the order in which they must be unmounted, also where its parents are links. */
+export async function mountsIn(dir: string): Promise<MountEntry[]> {
+  return mountsBelow(await readMounts(), await canonical(dir));
+}
+
+/**
+ * Unmounts everything at and below `dir`, deepest first. A `dir` that is a link is not followed.
+ *
+ * @throws ActorletError HOST007 when something is still mounted afterwards
+ */
+export async function unmountBelow(dir: string): Promise<void> {
+  const mounts = await mountsIn(dir);
+  if (mounts.length === 0) return;
+  const failures: string[] = [];
+  // One process for all of them; only where that fails, one by one.
+  const all = await unmount(...mounts.map((entry) => entry.mountPoint)).catch((error: unknown) => error);
+  if (all === undefined) return;
+  for (const entry of await mountsIn(dir)) {
+    await unmount(entry.mountPoint).catch((error: unknown) => failures.push(textOf(error)));
+  }
+  const left = (await mountsIn(dir)).map((entry) => entry.mountPoint);
+  if (left.length > 0) {
+    const cause = new Error(failures.join('; '));
+    throw new ActorletError(hostErrors.stillMounted, { path: dir, mounts: left.join(', ') }, { cause });
+  }
+}
+
+/** The path as the kernel's list of mounts writes it: links above the last part are followed. */
+async function canonical(path: string): Promise<string> {
+  const parent = await ignoring(realpath(dirname(path)), 'ENOENT', 'ENOTDIR');
+  return parent === undefined ? path : join(parent, basename(path));
+}
+
+async function run(command: string, code: string, verb: string, args: string[]): Promise<void> {
+  const { status, output } = await shell.run(command, args);
+  if (status === 0) return;
+  const how = status === null ? 'signal: killed' : `exit status ${status}`;
+  const text = `${code.toLowerCase()} failed: ${how}\n${verb} command: ${command}\n${verb} arguments: ${args.join(' ')}\nOutput: ${output}`;
+  throw new HostFailure(/target is busy/.test(output) ? 'EBUSY' : code, text);
+}

@@ -1,0 +1,32 @@
+import { chmod, lchown, lstat, readdir } from 'node:fs/promises';
+import type { Logger } from 'pino';
+import { textOf } from '../files/host-failure.ts';
+
+/**
+ * Gives a volume to the pod's `fsGroup`, as `securityContext.fsGroup` documents it: group ownership and group
+ * permissions for every file, setgid on folders so that new files inherit the group. Children go before their
+ * folder. A file that cannot be changed is logged and passed over, as the kubelet does.
+ *
+ * @param readOnly grants only reading (downwardAPI, configMap, secret)
+ */
+export async function setVolumeOwnership(dir: string, gid: number, readOnly: boolean, log: Logger): Promise<void> {
+  await apply(Buffer.from(dir), gid, readOnly, log);
+}
+
+async function apply(path: Buffer, gid: number, readOnly: boolean, log: Logger): Promise<void> {
+  const info = await lstat(path);
+  if (info.isDirectory()) {
+    for (const name of await readdir(path, { encoding: 'buffer' })) {
+      await apply(Buffer.concat([path, Buffer.from('/'), name]), gid, readOnly, log);
+    }
+  }
+  try {
+    await lchown(path, info.uid, gid);
+    // chmod would go through a link to its target, whose mode is not ours to change.
+    if (info.isSymbolicLink()) return;
+    const mask = (readOnly ? 0o440 : 0o660) | (info.isDirectory() ? 0o2110 : 0);
+    await chmod(path, (info.mode & 0o7777) | mask);
+  } catch (error) {
+    log.error({ path: path.toString(), err: textOf(error) }, 'Cannot give a volume file to the fsGroup');
+  }
+}

@@ -1,0 +1,120 @@
+import { chmod, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EffectCatalog, Empty, VolumeSetup } from '../../../machines/protocol/effects.ts';
+import { setUpEmptyDir } from './empty-dir.ts';
+import { HostFailure, codeOf, textOf } from '../files/host-failure.ts';
+import { setUpHostPath } from './host-path.ts';
+import type { HostSettings } from '../files/host-settings.ts';
+import { unmountBelow } from '../files/mounts.ts';
+import { podDir } from '../files/pod-paths.ts';
+import { lastPodWork, podWork } from '../files/pod-work.ts';
+import type { PodWork } from '../files/pod-work.ts';
+import { removeTree } from '../files/remove-tree.ts';
+import { volumeContents } from './volume-content.ts';
+import type { VolumeContent } from './volume-content.ts';
+import { setUpWrittenVolume } from './written-volume.ts';
+
+type SetUpParams = EffectCatalog['host.SetUpVolumes']['params'];
+
+/**
+ * `host.SetUpVolumes`: makes the pod's folders and all its volumes, all at the same time. Doing it again (the agent
+ * restarted, a volume failed, or an object changed) leaves alone what is ready and up to date. The failure names the
+ * first volume of the spec that failed in the words of the kubelet's `FailedMount` event; the code is that of the cause.
+ */
+export async function setUpVolumes(
+  params: SetUpParams,
+  settings: HostSettings,
+): Promise<EffectCatalog['host.SetUpVolumes']['result']> {
+  const dir = podDir(settings.rootDir, params.podUid);
+  const asked = performance.now();
+  return podWork(dir, async (turn) => {
+    const contents = volumeContents(params, settings.ask);
+    await turn.alone(async () => {
+      for (const part of ['', 'volumes', 'plugins']) await makeDir(join(dir, part), 0o750);
+    });
+    const made = await Promise.allSettled(
+      params.volumes.map(async (volume) => {
+        const began = performance.now();
+        const report = (failed: boolean) => {
+          const now = performance.now();
+          const [seconds, overallSeconds] = [(now - began) / 1000, (now - asked) / 1000];
+          settings.onVolume?.({ did: 'mount', podUid: params.podUid, volume, seconds, overallSeconds, failed });
+        };
+        try {
+          const path = await setUpVolume(volume, contents.get(volume.name), params, settings, turn);
+          report(false);
+          return path;
+        } catch (error) {
+          report(true);
+          throw error;
+        }
+      }),
+    );
+    const paths: Record<string, string> = {};
+    for (const [index, volume] of params.volumes.entries()) {
+      const one = made[index];
+      if (one?.status === 'fulfilled') paths[volume.name] = one.value;
+      else throw failureOf(volume.name, one?.reason);
+    }
+    return { paths };
+  });
+}
+
+/**
+ * `host.TearDownPod`: unmounts all that is mounted below the pod's folder and removes it; not there is fine. A set-up
+ * that still waits for something is stopped first.
+ */
+export async function tearDownPod(
+  params: EffectCatalog['host.TearDownPod']['params'],
+  settings: HostSettings,
+): Promise<Empty> {
+  const dir = podDir(settings.rootDir, params.podUid);
+  return lastPodWork(dir, async () => {
+    const began = performance.now();
+    let failed = true;
+    try {
+      await unmountBelow(dir);
+      await removeTree(dir);
+      failed = false;
+      return {};
+    } finally {
+      settings.onVolume?.({
+        did: 'unmount',
+        podUid: params.podUid,
+        seconds: (performance.now() - began) / 1000,
+        failed,
+      });
+    }
+  });
+}
+
+/** What may wait long (an object, a dead file server) is waited for outside of the pod's turn. */
+async function setUpVolume(
+  volume: VolumeSetup,
+  content: Promise<VolumeContent> | undefined,
+  { podUid, fsGroup, owner }: SetUpParams,
+  settings: HostSettings,
+  turn: PodWork,
+): Promise<string> {
+  switch (volume.kind) {
+    case 'hostPath':
+      return turn.waitFor(setUpHostPath(volume));
+    case 'emptyDir':
+      return turn.alone(() => setUpEmptyDir(podUid, volume, fsGroup, settings));
+    default: {
+      const files = await turn.waitFor(content ?? Promise.resolve(new Map()));
+      const limits = { fsGroup, sizeLimitBytes: owner.memoryBytes };
+      return turn.alone(() => setUpWrittenVolume(podUid, volume, files, limits, settings));
+    }
+  }
+}
+
+function failureOf(volume: string, reason: unknown): HostFailure {
+  const text = `MountVolume.SetUp failed for volume "${volume}" : ${textOf(reason)}`;
+  return new HostFailure(codeOf(reason) || 'Volume', text, { cause: reason });
+}
+
+/** Like `mkdir -p`, and free of the umask for the last folder if it is new. */
+async function makeDir(path: string, mode: number): Promise<void> {
+  if ((await mkdir(path, { recursive: true, mode })) !== undefined) await chmod(path, mode);
+}

@@ -1,0 +1,93 @@
+import { NODE_UID } from '../../../../machines/node/node-context.ts';
+import type { NodeMoment, Overview, SlowCall } from '../inspector-api.ts';
+import type { JournalIndex } from '../journal-index.ts';
+import { nodeAfter } from '../node-past.ts';
+import type { PodEntry } from '../pod-entry.ts';
+import { visibleSteps } from '../pod-entry.ts';
+import { effectLane, subjectOf } from '../step-words.ts';
+import { byLength, keepSlow } from './slow-calls.ts';
+import type { Call } from './slow-calls.ts';
+import { waitingPods } from './waiting-pods.ts';
+
+/**
+ * The node with its pods at a moment.
+ * @param asked ms since the epoch; null: the newest
+ * @param now the clock of a running agent; null for files, where time stands at their end
+ */
+export async function overviewOf(index: JournalIndex, asked: number | null, now: number | null): Promise<Overview> {
+  const { fleet } = index;
+  const to = Math.max(index.to, now ?? 0);
+  // Nothing was read yet.
+  const from = index.from === 0 ? to : index.from;
+  const at = asked === null ? to : Math.min(Math.max(asked, from), to);
+  return {
+    ...{ at, from, to },
+    node: await nodeAt(index, asked === null ? null : at),
+    history: fleet.states(from, to),
+    waiting: waitingPods(index.pods.values(), index.states, asked === null ? null : at),
+    calls: slowCalls(index, from, to, at),
+  };
+}
+
+async function nodeAt(index: JournalIndex, moment: number | null): Promise<NodeMoment | null> {
+  const entry = index.entry(NODE_UID);
+  if (entry === undefined) return null;
+  const { steps, line } = entry;
+  const newest = visibleSteps(entry) - 1;
+  const step = moment === null ? newest : Math.min(newest, steps.lastUntil(moment));
+  const stateAfter = (i: number): string => index.states.name(steps.stateBefore(i + 1));
+  const state = stateAfter(step);
+  let entered = step;
+  while (entered >= steps.first && stateAfter(entered - 1) === state) entered--;
+  const known = entered >= steps.first;
+  return {
+    state,
+    before: known ? stateAfter(entered - 1) : '',
+    since: known ? steps.timeOf(entered) : Math.max(index.from, entry.line.startedAt),
+    why: step === newest ? line.why : await reasonsAt(index, entry, step),
+  };
+}
+
+async function reasonsAt(index: JournalIndex, entry: PodEntry, step: number): Promise<string> {
+  const snapshot = step < entry.steps.first ? null : await nodeAfter(index, entry, step);
+  return snapshot?.context.reasons.join(', ') ?? '';
+}
+
+/** Those that were answered, those that were under way at the moment, and those that have no answer to this day. */
+function slowCalls(index: JournalIndex, from: number, to: number, at: number): SlowCall[] {
+  const { answered, underWay } = index.fleet.calls(from, to, at);
+  const all: { call: Call; open: boolean }[] = answered.map((call) => ({ call, open: false }));
+  const open: Call[] = [];
+  for (const call of underWay) keepSlow(open, { ...call, ms: at - call.at });
+  for (const entry of index.pods.values()) {
+    if (entry.line.gone) continue;
+    for (const [key, { step, type }] of entry.asked) {
+      const since = entry.steps.timeOf(step);
+      if (since === 0 || since > at) continue;
+      const { uid } = entry.line;
+      keepSlow(open, { uid, type, key, asked: step, answered: -1, at: since, ms: at - since, failed: false });
+    }
+  }
+  all.push(...open.map((call) => ({ call, open: true })));
+  return all
+    .sort((a, b) => byLength(a.call, b.call))
+    .flatMap(({ call, open: still }) => shownCall(index, call, still) ?? [])
+    .slice(0, SHOWN_CALLS);
+}
+
+/** Most calls that are told. */
+const SHOWN_CALLS = 10;
+
+/** Null when its steps are not in the journal any more. */
+function shownCall(index: JournalIndex, call: Call, open: boolean): SlowCall | null {
+  const entry = index.entry(call.uid);
+  if (entry === undefined || call.asked < entry.steps.first) return null;
+  const { uid, namespace, name } = entry.line;
+  return {
+    ...{ uid, namespace, name, type: call.type, to: effectLane(call.type) },
+    // What is done for the whole pod says so by its type.
+    subject: call.key.startsWith('task/') ? '' : subjectOf(call.key),
+    ...{ step: open ? call.asked : call.answered, at: call.at, ms: call.ms },
+    outcome: open ? 'underWay' : call.failed ? 'failed' : 'done',
+  };
+}

@@ -1,0 +1,26 @@
+import type { Ask } from '../../../machines/protocol/ask.ts';
+
+/**
+ * What the runtime calls a RuntimeClass (KEP-585). Where there is no API server the name itself.
+ *
+ * @throws Error with kubelet's text when there is none of this name
+ */
+export async function handlerOf(name: string, ask: Ask | undefined): Promise<string> {
+  if (ask === undefined) return name;
+  let found: { handler: string } | null;
+  try {
+    ({ found } = await ask('runtimeClass.Get', { name }));
+  } catch (error) {
+    const { code } = error as Error & { code?: unknown };
+    if (code === 'NoClient') return name;
+    const text = error instanceof Error ? error.message : String(error);
+    throw refusal(`failed to lookup RuntimeClass ${name}: ${text}`, error);
+  }
+  if (found === null) throw refusal(`runtimeclass.node.k8s.io "${name}" not found`);
+  return found.handler;
+}
+
+/** The code is spelled as an errno, so that the event shows the text alone. */
+function refusal(text: string, cause?: unknown): Error {
+  return Object.assign(new Error(text, { cause }), { code: 'ERUNTIMECLASS' });
+}

@@ -1,0 +1,195 @@
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MessageChannel } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
+import type { Logger } from 'pino';
+import { Piscina } from 'piscina';
+import { ActorletError } from '../../../machines/errors/define.ts';
+import { nodeErrors } from '../../../machines/errors/node-errors.ts';
+import type { Metrics } from '../../record/metrics/metrics-registry.ts';
+import type { FromShard, ShardTask, ToShard } from './shard-protocol.ts';
+
+/** How often heartbeats are looked at, and how long a worker may be silent, ms. */
+const CHECK_MS = 500;
+const SILENT_MS = 3_000;
+/** The same for a worker that still loads its code, ms: on a starved machine that takes its time, and nothing can loop yet. */
+const LOADING_MS = 60_000;
+
+/** What the pool is made from. */
+export interface ShardPoolOptions {
+  shards: number;
+  task: Omit<ShardTask, 'shard' | 'port' | 'heartbeat'>;
+  log: Logger;
+  metrics: Metrics;
+  onMessage: (shard: number, message: FromShard) => void;
+  /** Threads that were started ahead, by {@link startThreads}. */
+  threads?: Piscina;
+  /** A worker died or hung and a new one has taken its place, empty. */
+  onReplaced: (shard: number) => void;
+}
+
+/**
+ * Starts the worker threads and has them load their code, so that this happens while the main thread still reads its
+ * configuration.
+ */
+export function startThreads(shards: number): Piscina {
+  // The entry has the ending of this file: .ts in a checkout, .js in a package.
+  const filename = fileURLToPath(new URL(`./shard-worker${extname(import.meta.url)}`, import.meta.url));
+  // atomics 'sync' would freeze an idle worker's event loop (design.md, measured).
+  const pool = new Piscina({
+    filename,
+    minThreads: shards,
+    maxThreads: shards,
+    atomics: 'disabled',
+    concurrentTasksPerWorker: 1,
+    idleTimeout: Infinity,
+  });
+  for (let i = 0; i < shards; i++) void pool.run(null, { name: 'warm' }).catch(() => undefined);
+  return pool;
+}
+
+interface Worker {
+  port: MessagePort;
+  beat: Int32Array;
+  lastBeat: number;
+  lastSeen: number;
+  abort: AbortController;
+  ended: Promise<void>;
+  ready: Promise<void>;
+  /** It has answered once. */
+  loaded: boolean;
+  /** It takes another's place and has not been told of its pods yet. */
+  toldAnew: boolean;
+}
+
+/**
+ * The worker threads that host pods: one long-running piscina task each. A worker that ends or falls silent is
+ * replaced; the others do not notice.
+ */
+export class ShardPool {
+  private readonly options: ShardPoolOptions;
+  private readonly pool: Piscina;
+  private readonly workers: Worker[] = [];
+  private watch: NodeJS.Timeout | undefined;
+  private lastCheck = 0;
+  private stopping = false;
+
+  constructor(options: ShardPoolOptions) {
+    this.options = options;
+    this.pool = options.threads ?? startThreads(options.shards);
+  }
+
+  /** Starts all workers; resolves when each has answered. */
+  async start(): Promise<void> {
+    for (let shard = 0; shard < this.options.shards; shard++) this.workers[shard] = this.launch(shard);
+    await Promise.all(this.workers.map((w) => w.ready));
+    this.lastCheck = performance.now();
+    this.watch = setInterval(() => this.check(), CHECK_MS);
+  }
+
+  /**
+   * Sends to a shard's worker. One that takes another's place hears of its pods when it is ready, all of them anew: what came
+   * before that would make it begin them twice, and its calls to the runtime with them.
+   */
+  post(shard: number, message: ToShard): void {
+    const worker = this.workers[shard];
+    if (worker === undefined || (worker.toldAnew && (message.t === 'pod' || message.t === 'result'))) return;
+    worker.port.postMessage(message);
+  }
+
+  /** How much the workers log from now on (`--v`). */
+  setVerbosity(level: number): void {
+    this.options.task.log.verbosity = level;
+    for (const worker of this.workers) worker.port.postMessage({ t: 'verbosity', level } satisfies ToShard);
+  }
+
+  /** Ends all workers: their journals are closed; containers are not touched. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    clearInterval(this.watch);
+    for (const worker of this.workers) worker.port.postMessage({ t: 'stop' } satisfies ToShard);
+    const late = setTimeout(() => this.workers.forEach((w) => w.abort.abort()), 2_000);
+    await Promise.all(this.workers.map((w) => w.ended));
+    clearTimeout(late);
+    await this.pool.destroy();
+  }
+
+  private launch(shard: number): Worker {
+    const { port1: port, port2 } = new MessageChannel();
+    const heartbeat = new SharedArrayBuffer(4);
+    const abort = new AbortController();
+    const task: ShardTask = { ...this.options.task, shard, port: port2, heartbeat };
+    const run = this.pool.run(task, { transferList: [port2], signal: abort.signal });
+    let answered: () => void = () => undefined;
+    const ready = new Promise<void>((resolve) => (answered = resolve));
+    const worker: Worker = {
+      port,
+      beat: new Int32Array(heartbeat),
+      lastBeat: 0,
+      lastSeen: performance.now(),
+      abort,
+      ready,
+      loaded: false,
+      toldAnew: false,
+      ended: Promise.resolve(),
+    };
+    port.on('message', (message: FromShard) => {
+      if (message.t === 'ready') {
+        worker.loaded = true;
+        worker.lastSeen = performance.now();
+        answered();
+      } else this.options.onMessage(shard, message);
+    });
+    worker.ended = run.then(
+      () => this.gone(shard, worker, 'its task returned'),
+      (error: unknown) => this.gone(shard, worker, error instanceof Error ? error.message : String(error)),
+    );
+    worker.ended = worker.ended.finally(answered);
+    return worker;
+  }
+
+  private gone(shard: number, worker: Worker, problem: string): void {
+    worker.port.close();
+    if (this.stopping || this.workers[shard] !== worker) return;
+    this.options.log.error({ err: new ActorletError(nodeErrors.shardEnded, { shard, problem }) }, 'Shard ended');
+    this.replace(shard, 'died');
+  }
+
+  private replace(shard: number, reason: string): void {
+    this.options.metrics.shardRestarts.inc({ shard: String(shard) });
+    this.options.log.warn({ shard, reason }, 'Shard is replaced');
+    const worker = this.launch(shard);
+    worker.toldAnew = true;
+    this.workers[shard] = worker;
+    void worker.ready.then(() => {
+      worker.toldAnew = false;
+      if (!this.stopping) this.options.onReplaced(shard);
+    });
+  }
+
+  /** A silent worker is ended. When main itself was held up (a suspended machine, a busy core) nobody is to blame. */
+  private check(): void {
+    // Not the clock, which may be set: a hung worker must not be borne for an hour.
+    const now = performance.now();
+    const heldUp = now - this.lastCheck > 4 * CHECK_MS;
+    this.lastCheck = now;
+    this.workers.forEach((worker, shard) => {
+      const beat = Atomics.load(worker.beat, 0);
+      if (beat !== worker.lastBeat || heldUp) {
+        worker.lastBeat = beat;
+        worker.lastSeen = now;
+        this.options.metrics.shardHeartbeat.set({ shard: String(shard) }, Date.now() / 1000);
+        return;
+      }
+      if (now - worker.lastSeen < (worker.loaded ? SILENT_MS : LOADING_MS)) return;
+      this.options.log.error(
+        { err: new ActorletError(nodeErrors.shardSilent, { shard, ms: Math.round(now - worker.lastSeen) }) },
+        'Shard is silent',
+      );
+      // Taken off the list first, so that its end is not reported a second time.
+      const old = worker;
+      this.replace(shard, 'silent');
+      old.abort.abort();
+    });
+  }
+}

@@ -1,0 +1,129 @@
+import { createCriClient } from '../../../cri/client/cri-client.ts';
+import { detectCgroups } from '../../host/cgroups/cgroup-detect.ts';
+import { createLogger } from '../../record/logging/create-logger.ts';
+import type { Observation } from '../../record/metrics/observation.ts';
+import { askMain } from './ask-main.ts';
+import { effectRunner } from './effect-runner.ts';
+import { effectObservations } from './effect-observations.ts';
+import { MountedVolumes } from './mounted-volumes.ts';
+import { Shard } from './shard.ts';
+import type { FromShard, ShardTask, ToShard } from './shard-protocol.ts';
+
+/** How often the heartbeat is raised and readings are sent, ms. */
+const BEAT_MS = 500;
+const METRICS_MS = 1_000;
+
+/** Loads this module ahead of the first task. */
+export function warm(): void {
+  // Nothing to do: importing the module was the work.
+}
+
+/**
+ * One long-running piscina task: a shard with its own CRI channel. It ends when main says `stop`; main ends the
+ * whole worker when the heartbeat stands still.
+ */
+export default function runShard(task: ShardTask): Promise<void> {
+  const { port } = task;
+  const logOptions = { ...task.log, name: `shard-${task.shard}` };
+  const log = createLogger(logOptions);
+  const send = (message: FromShard): void => port.postMessage(message);
+  let batch: Observation[] = [];
+  const mounted = new MountedVolumes();
+  const cri = createCriClient({
+    endpoint: task.endpoint,
+    imageEndpoint: task.imageEndpoint,
+    timeoutMs: task.settings.runtimeRequestTimeoutMs,
+    hooks: { onCall: (report) => batch.push(...effectObservations.call(report)) },
+  });
+  const asker = askMain(send);
+  const run = effectRunner({
+    cri,
+    host: {
+      rootDir: task.settings.rootDir,
+      podLogsDir: task.settings.podLogsDir,
+      containerLogsDir: task.containerLogsDir,
+      cgroupVersion: task.settings.cgroupVersion,
+      cgroupDriver: 'cgroupfs',
+      cgroups: detectCgroups(),
+      ...(task.settings.cluster === true && { ask: asker.ask }),
+      log,
+      onVolume: (report) => batch.push(...mounted.take(report)),
+    },
+    now: Date.now,
+    mayUseImage: (params) => asker.ask('image.MayUse', params),
+    userNamespaceOf: (params) => asker.ask('userns.Get', params),
+    onDone: (effect, seconds, error) => batch.push(...effectObservations.effect(effect, seconds, error)),
+  });
+  const beat = new Int32Array(task.heartbeat);
+  const shard = new Shard({
+    settings: task.settings,
+    journal: task.journal === null ? null : { ...task.journal, shard: task.shard, settings: task.settings, log },
+    log,
+    now: Date.now,
+    send,
+    run,
+    beat: () => Atomics.add(beat, 0, 1),
+    observe: (readings) => {
+      if (readings.length > 0) batch.push(...readings);
+    },
+  });
+  const beating = setInterval(() => Atomics.add(beat, 0, 1), BEAT_MS);
+  let handled = 0;
+  let journaled = 0;
+  const reporting = setInterval(() => {
+    const label = { shard: String(task.shard) };
+    if (shard.handled > handled)
+      batch.push({ name: 'actorlet_shard_messages_total', labels: label, value: shard.handled - handled, op: 'inc' });
+    if (shard.journalBytes > journaled)
+      batch.push({
+        name: 'actorlet_journal_bytes_total',
+        labels: {},
+        value: shard.journalBytes - journaled,
+        op: 'inc',
+      });
+    handled = shard.handled;
+    journaled = shard.journalBytes;
+    const volumes = mounted.news();
+    if (volumes !== null) send({ t: 'volumes', mounted: volumes });
+    if (batch.length === 0) return;
+    send({ t: 'metrics', batch });
+    batch = [];
+  }, METRICS_MS);
+
+  return new Promise((resolve) => {
+    port.on('message', (message: ToShard) => {
+      switch (message.t) {
+        case 'pod':
+          shard.post(message.uid, message.message);
+          break;
+        case 'result': {
+          const { uid, key, effect, result, error } = message;
+          const base = { at: Date.now(), effect, key };
+          if (error !== undefined) shard.post(uid, { type: 'effect.failed', ...base, error });
+          else if (result !== undefined) shard.post(uid, { type: 'effect.done', ...base, result });
+          break;
+        }
+        case 'answer':
+          asker.answered(message);
+          break;
+        case 'verbosity':
+          logOptions.verbosity = message.level;
+          break;
+        case 'stop':
+          clearInterval(beating);
+          clearInterval(reporting);
+          shard.close();
+          cri.close();
+          port.close();
+          resolve();
+          break;
+        case 'fault':
+          if (message.kind === 'loop') for (;;);
+          process.exit(1);
+      }
+    });
+    // Those of a worker that this one replaces are set up again, and counted again.
+    send({ t: 'volumes', mounted: {} });
+    send({ t: 'ready' });
+  });
+}

@@ -1,0 +1,175 @@
+import type { Logger } from 'pino';
+import { ActorletError } from '../../../machines/errors/define.ts';
+import { sourceErrors } from '../../../machines/errors/source-errors.ts';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import type { PodSource } from '../../../machines/protocol/messages.ts';
+import {
+  allPods,
+  mergeSource,
+  NO_PODS,
+  type PodConfigUpdate,
+  sourcesReady,
+} from '../../../machines/sources/pod-config.ts';
+import { FileSource } from './file-source.ts';
+import type { HeaderLists } from './http-get.ts';
+import { HttpSource } from './http-source.ts';
+import { RunningOwnSource } from './own-source.ts';
+import type { OwnSource } from './own-source.ts';
+
+/** Where pods come from and who hears of them. */
+export interface PodSourcesOptions {
+  staticPodPath?: string;
+  staticPodURL?: string;
+  staticPodURLHeader?: HeaderLists;
+  /** A source of the program that embeds the node; it speaks as source `http`, so `staticPodURL` must not be set. */
+  own?: OwnSource;
+  fileCheckFrequencyMs: number;
+  httpCheckFrequencyMs: number;
+  /** Further sources that will speak through {@link PodSources.setPods}, e.g. `api`. */
+  otherSources?: readonly PodSource[];
+  nodeName: string;
+  log: Logger;
+  /** ms since the epoch; written to `kubernetes.io/config.seen`. */
+  now: () => number;
+  onUpdate: (update: PodConfigUpdate) => void;
+  /** Called once, when all sources have spoken. */
+  onReadyChange?: (ready: boolean) => void;
+  /** Each error once, when it appears; again only after it was gone. */
+  onError: (error: ActorletError) => void;
+}
+
+/** The running sources. */
+export interface PodSources {
+  stop(): Promise<void>;
+  /** Has every configured source spoken? Before, nothing may be removed from the node. */
+  allSourcesReady(): boolean;
+  /** Errors that are present now, by source. */
+  lastErrors(): Partial<Record<PodSource, ActorletError[]>>;
+  /** The pods of all sources but the API server, as they were handed on. */
+  staticPods(): Pod[];
+  /** The full list of a source that lives elsewhere. */
+  setPods(source: PodSource, pods: readonly Pod[]): void;
+}
+
+/** Starts the configured sources; their pods arrive as updates, merged as kubelet's PodConfig does. */
+export function startPodSources(options: PodSourcesOptions): PodSources {
+  const { log, nodeName } = options;
+  const running: { start(): void; stop(): Promise<void> }[] = [];
+  const configured: PodSource[] = [...(options.otherSources ?? [])];
+  const errors: Partial<Record<PodSource, ActorletError[]>> = {};
+  const duplicates: Partial<Record<PodSource, ActorletError[]>> = {};
+  const reported = new Map<PodSource, Set<string>>();
+  let state = NO_PODS;
+  let ready = false;
+
+  function setPods(source: PodSource, pods: readonly Pod[], places: Record<string, string> = {}): void {
+    const merged = mergeSource(state, source, pods, options.now());
+    state = merged.state;
+    duplicates[source] = merged.duplicates.map(
+      ({ namespace, name, uid, shared }) =>
+        new ActorletError(sourceErrors.duplicatePod, {
+          pod: `${namespace}/${name}`,
+          source,
+          shared,
+          value: shared === 'name' ? name : uid,
+        }),
+    );
+    report(source);
+    for (const update of merged.updates) options.onUpdate(withPlaces(update, places));
+    checkReady();
+  }
+
+  function report(source: PodSource): void {
+    const before = reported.get(source) ?? new Set();
+    const present = [...(errors[source] ?? []), ...(duplicates[source] ?? [])];
+    reported.set(source, new Set(present.map((error) => error.message)));
+    for (const error of present) if (!before.has(error.message)) options.onError(error);
+  }
+
+  function setErrors(source: PodSource, present: ActorletError[]): void {
+    errors[source] = present;
+    report(source);
+  }
+
+  function checkReady(): void {
+    if (ready || !sourcesReady(state, configured)) return;
+    ready = true;
+    options.onReadyChange?.(true);
+  }
+
+  if (options.staticPodPath) {
+    configured.push('file');
+    const path = options.staticPodPath;
+    running.push(
+      new FileSource({
+        path,
+        nodeName,
+        checkFrequencyMs: options.fileCheckFrequencyMs,
+        log: log.child({ source: 'file' }),
+        onPods: (pods, places) => setPods('file', pods, places),
+        onErrors: (present) => setErrors('file', present),
+      }),
+    );
+  }
+  if (options.staticPodURL) {
+    configured.push('http');
+    const url = options.staticPodURL;
+    running.push(
+      new HttpSource({
+        url: options.staticPodURL,
+        headers: options.staticPodURLHeader ?? {},
+        nodeName,
+        checkFrequencyMs: options.httpCheckFrequencyMs,
+        log: log.child({ source: 'http' }),
+        onPods: (pods) => setPods('http', pods, placedAt(url, pods)),
+        onErrors: (present) => setErrors('http', present),
+      }),
+    );
+  }
+  if (options.own !== undefined) {
+    configured.push('http');
+    running.push(
+      new RunningOwnSource(options.own, {
+        nodeName,
+        log: log.child({ source: 'http' }),
+        onPods: (pods, places) => setPods('http', pods, places),
+        onErrors: (present) => setErrors('http', present),
+      }),
+    );
+  }
+  for (const source of running) source.start();
+  checkReady();
+
+  return {
+    stop: async () => {
+      await Promise.all(running.map((source) => source.stop()));
+    },
+    allSourcesReady: () => ready,
+    lastErrors: () => {
+      const present: Partial<Record<PodSource, ActorletError[]>> = {};
+      for (const source of configured) {
+        const list = [...(errors[source] ?? []), ...(duplicates[source] ?? [])];
+        if (list.length > 0) present[source] = list;
+      }
+      return present;
+    },
+    staticPods: () => allPods({ sources: { ...state.sources, api: undefined } }),
+    setPods,
+  };
+}
+
+/** The update with the places that are known of its pods. */
+function withPlaces(update: PodConfigUpdate, places: Record<string, string>): PodConfigUpdate {
+  const known = update.pods.flatMap((pod) => {
+    const uid = pod.metadata?.uid ?? '';
+    return places[uid] === undefined ? [] : [[uid, places[uid]] as const];
+  });
+  return known.length === 0 ? update : { ...update, places: Object.fromEntries(known) };
+}
+
+/** All pods of a URL stand at it; user, password and query are left out, since they may be secret. */
+function placedAt(text: string, pods: readonly Pod[]): Record<string, string> {
+  if (!URL.canParse(text)) return {};
+  const { origin, pathname } = new URL(text);
+  return Object.fromEntries(pods.map((pod) => [pod.metadata?.uid ?? '', `${origin}${pathname}`]));
+}

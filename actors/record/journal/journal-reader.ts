@@ -1,0 +1,202 @@
+import { createReadStream } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createGunzip } from 'node:zlib';
+import { ActorletError } from '../../../machines/errors/define.ts';
+import { journalErrors } from '../../../machines/errors/journal-errors.ts';
+import { NODE_FOLDER } from './node-journal.ts';
+import type { JournalRecord } from './records.ts';
+import { JOURNAL_VERSION, journalRecord, unknownKind } from './records.ts';
+
+/** One line of a journal with its place. */
+export interface JournalLine {
+  file: string;
+  line: number;
+  text: string;
+}
+
+/** Some lines of one file that follow each other; empty ones are left in, so that they count. */
+export interface JournalBatch {
+  file: string;
+  /** Number of the first of them, from 1. */
+  line: number;
+  lines: string[];
+}
+
+/** Bytes that are read and split at once. */
+const CHUNK = 1 << 20;
+/** Longest line: a pod may have 1.5 MiB, and a snapshot holds it a few times. What unpacks to more is no journal. */
+const MAX_LINE = 64 * CHUNK;
+
+/** Journal files behind the given paths: files as they are, folders by their segments in name order, the node's log last. */
+export async function journalFiles(paths: string[]): Promise<string[]> {
+  const files: string[] = [];
+  for (const path of paths) {
+    try {
+      if ((await stat(path)).isDirectory()) {
+        for (const dir of [path, join(path, NODE_FOLDER)]) {
+          const names = await readdir(dir).catch((error: unknown) => {
+            // Older journals have no log of the node.
+            if (dir !== path && (error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+            throw error;
+          });
+          const segments = names.filter((n) => /\.jsonl(\.gz)?$/.test(n)).sort();
+          files.push(...segments.map((n) => join(dir, n)));
+        }
+      } else files.push(path);
+    } catch (error) {
+      throw unreadable(path, error);
+    }
+  }
+  return files;
+}
+
+/** Whole lines of one file as bytes, without the end of the last one. */
+export interface JournalChunk {
+  /** Position among the files. */
+  index: number;
+  /** One after the other they are the bytes. */
+  pieces: Buffer[];
+}
+
+/**
+ * The files in order as whole lines, many at once; `.gz` files are read through gunzip. A file that cannot be read (to its
+ * end) is told to `broken` (JRN001), after the lines that could be read of it, and the next file goes on.
+ */
+export async function* journalChunks(
+  files: readonly string[],
+  broken: (error: ActorletError, index: number) => void,
+): AsyncGenerator<JournalChunk> {
+  for (const [index, file] of files.entries()) {
+    let rest: Buffer[] = [];
+    let held = 0;
+    try {
+      const raw = createReadStream(file, { highWaterMark: CHUNK });
+      const input = file.endsWith('.gz') ? raw.pipe(createGunzip({ chunkSize: CHUNK })) : raw;
+      raw.on('error', (error) => input.destroy(error));
+      for await (const chunk of input as AsyncIterable<Buffer>) {
+        const end = chunk.lastIndexOf(10);
+        held = end < 0 ? held + chunk.length : chunk.length - end;
+        if (held > MAX_LINE) throw new Error(`a line of more than ${MAX_LINE} bytes`);
+        if (end < 0) {
+          rest.push(chunk);
+          continue;
+        }
+        const whole = chunk.subarray(0, end);
+        yield { index, pieces: [...rest, whole] };
+        rest = end + 1 < chunk.length ? [chunk.subarray(end + 1)] : [];
+      }
+      if (rest.length > 0) yield { index, pieces: rest };
+    } catch (error) {
+      // Half a line before the damage tells nothing.
+      broken(unreadable(file, error), index);
+    }
+  }
+}
+
+/** Makes batches of the chunks of some files, which come in order. */
+export class ChunkLines {
+  private readonly files: readonly string[];
+  private index = -1;
+  /** The next line's number. */
+  line = 1;
+
+  constructor(files: readonly string[]) {
+    this.files = files;
+  }
+
+  /** The lines of the next chunk. */
+  take(index: number, bytes: Buffer): JournalBatch {
+    if (index !== this.index) {
+      this.index = index;
+      this.line = 1;
+    }
+    const { line } = this;
+    const lines = bytes.toString('utf8').split('\n');
+    this.line += lines.length;
+    return { file: this.files[index] ?? '', line, lines };
+  }
+
+  /** Number of the line behind the last one of this file. */
+  endOf(index: number): number {
+    return index === this.index ? this.line : 1;
+  }
+}
+
+/**
+ * Lines of the files in order, many at once. A file that cannot be read (to its end) is told to `broken`, after the
+ * lines that could be read of it, and the next file goes on; without `broken` JRN001 is thrown.
+ */
+export async function* journalBatches(
+  files: readonly string[],
+  broken?: (error: ActorletError, file: string, line: number) => void,
+): AsyncGenerator<JournalBatch> {
+  const lines = new ChunkLines(files);
+  const onBroken = (error: ActorletError, index: number) => {
+    if (broken === undefined) throw error;
+    broken(error, files[index] ?? '', lines.endOf(index));
+  };
+  for await (const { index, pieces } of journalChunks(files, onBroken)) {
+    const [first, ...others] = pieces;
+    if (first !== undefined) yield lines.take(index, others.length === 0 ? first : Buffer.concat(pieces));
+  }
+}
+
+/** Lines of the files, one by one; empty ones are left out. */
+export async function* journalLines(files: readonly string[]): AsyncGenerator<JournalLine> {
+  for await (const { file, line, lines } of journalBatches(files)) {
+    for (const [i, text] of lines.entries()) if (text !== '') yield { file, line: line + i, text };
+  }
+}
+
+/** Parses and validates a line; a kind that is not known comes back as such. Throws JRN002 or JRN003 that names file and line. */
+export function parseLine({ file, line, text }: JournalLine): JournalRecord {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(text);
+  } catch (error) {
+    throw new ActorletError(journalErrors.badRecord, {
+      file,
+      line,
+      problem: error instanceof Error ? error.message : String(error),
+    });
+  }
+  if (isMessage(raw)) return raw;
+  const parsed = journalRecord.safeParse(raw);
+  if (!parsed.success) {
+    const kind = unknownKind(raw);
+    if (kind !== null) return { r: 'unknown', kind };
+    const issue = parsed.error.issues[0];
+    throw new ActorletError(journalErrors.badRecord, {
+      file,
+      line,
+      problem: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unknown shape'}`,
+    });
+  }
+  const { r } = parsed.data;
+  if ((r === 'segment' || r === 'sup.segment' || r === 'node.segment') && parsed.data.v !== JOURNAL_VERSION) {
+    throw new ActorletError(journalErrors.unknownVersion, {
+      file,
+      line,
+      version: parsed.data.v,
+      known: JOURNAL_VERSION,
+    });
+  }
+  return parsed.data;
+}
+
+/** What the schema of `msg` says, without the cost of it: half of all records are messages. */
+function isMessage(raw: unknown): raw is Extract<JournalRecord, { r: 'msg' }> {
+  const { r, n, uid, m } = (raw ?? {}) as { r?: unknown; n?: unknown; uid?: unknown; m?: unknown };
+  if (r !== 'msg' || !Number.isFinite(n) || typeof uid !== 'string' || typeof m !== 'object' || m === null)
+    return false;
+  const { type, at } = m as { type?: unknown; at?: unknown };
+  return typeof type === 'string' && Number.isFinite(at);
+}
+
+function unreadable(file: string, error: unknown): ActorletError {
+  return new ActorletError(journalErrors.unreadableFile, {
+    file,
+    problem: error instanceof Error ? error.message : String(error),
+  });
+}

@@ -1,0 +1,97 @@
+import type { FilesystemUsage } from '../../../cri/generated/runtime/v1/api.ts';
+import type { CgroupSurvey } from './cgroup-survey.ts';
+import { ephemeralStorage, fileSystemStats, orderedFs } from './file-system-stats.ts';
+import type { ReadSizes } from './file-system-stats.ts';
+import { containerLogs, otherFiles } from './pod-files.ts';
+import type { PodFolders } from './pod-files.ts';
+import { addContainer, podStatsOf } from './pod-usage.ts';
+import type { MeasuredContainer, MeasuredPod } from './runtime-listing.ts';
+import { runtimeUsage } from './runtime-usage.ts';
+import type { ContainerStats, FsStats, PodStats } from './summary.ts';
+import type { PodVolumes } from './volume-usage.ts';
+
+/** What the pods of one summary are made from. */
+export interface FullPodParts {
+  survey: CgroupSurvey;
+  folders: PodFolders;
+  /** The file system of the agent's root folder. */
+  rootFs: FsStats;
+  /** File systems of the runtime. */
+  images: ImageSizes;
+  /** By UID. */
+  volumes: ReadonlyMap<string, PodVolumes>;
+  psi: boolean;
+}
+
+/** File systems of the runtime, each looked at once. */
+export class ImageSizes {
+  private readonly sizes: ReadSizes;
+  private readonly known = new Map<string, FsStats>();
+
+  constructor(sizes: ReadSizes) {
+    this.sizes = sizes;
+  }
+
+  /** The file system that the runtime names; nothing of one that it does not name, or that is not on this node. */
+  of(usage: FilesystemUsage | undefined): FsStats {
+    const mountpoint = usage?.fsId?.mountpoint;
+    if (mountpoint === undefined) return { time: null };
+    let found = this.known.get(mountpoint);
+    if (found === undefined) this.known.set(mountpoint, (found = fileSystemStats(this.sizes(mountpoint), null)));
+    return found;
+  }
+}
+
+/** A pod with everything there is to tell of it. */
+export async function fullPod({ sandbox, containers }: MeasuredPod, parts: FullPodParts): Promise<PodStats> {
+  const { survey, folders, rootFs } = parts;
+  const { metadata } = sandbox;
+  const uid = metadata?.uid ?? '';
+  const pod = podStatsOf(sandbox);
+  const [others, ...logs] = await Promise.all([
+    otherFiles(folders, metadata, rootFs),
+    ...containers.map(({ container }) => containerLogs(folders, metadata, container.metadata?.name ?? '', rootFs)),
+  ]);
+  const podUsage = survey.usageOf(`pod${uid}`);
+  let processes: number | undefined;
+  for (const [index, each] of containers.entries()) {
+    addContainer(pod, fullContainer(each, parts, logs[index]), podUsage);
+    const own = survey.processesOf(each.container.id);
+    if (own !== undefined) processes = (processes ?? 0) + own;
+  }
+  const counted = parts.volumes.get(uid);
+  const volumes = [...(counted?.ephemeral ?? []), ...(counted?.others ?? [])];
+  const { podRef, startTime, cpu, memory, io, swap } = pod;
+  return {
+    ...{ podRef, startTime, containers: pod.containers, cpu, memory, io },
+    network: survey.networkOf(sandbox.id),
+    volume: volumes.length > 0 ? volumes : undefined,
+    'ephemeral-storage': ephemeralStorage(rootFs, [
+      ...pod.containers.flatMap(({ rootfs, logs: log }) => [rootfs, log]),
+      ...(counted?.ephemeral ?? []),
+      ...others,
+    ]),
+    process_stats: processes === undefined ? undefined : { process_count: processes },
+    swap,
+  };
+}
+
+/** What its cgroup tells comes before what the runtime tells, but for the writable layer. */
+function fullContainer(
+  { container, stats }: MeasuredContainer,
+  { survey, folders, images, psi }: FullPodParts,
+  logs: FsStats | undefined,
+): ContainerStats {
+  const told = runtimeUsage(stats, Number(container.createdAt), folders.now() * 1e6, psi);
+  const own = survey.usageOf(container.id);
+  return {
+    name: told.name,
+    startTime: told.startTime,
+    cpu: own?.cpu ?? told.cpu,
+    memory: own?.memory ?? told.memory,
+    io: own?.io ?? told.io,
+    rootfs: orderedFs({ ...images.of(stats.writableLayer), ...told.rootfs, time: told.rootfs?.time ?? null }),
+    logs,
+    swap: own?.swap ?? told.swap,
+  };
+}

@@ -1,0 +1,191 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pod, Volume } from '../../../machines/protocol/api-types.ts';
+import { podVolumeDir } from '../../host/files/pod-paths.ts';
+import type { PluginFolder } from '../../host/files/pod-paths.ts';
+import { diskUsage } from './disk-usage.ts';
+import type { ReadSizes } from './file-system-stats.ts';
+import type { PvcReference, VolumeStats } from './summary.ts';
+
+/** How long a request waits for volumes that were not looked at lately, ms; then it tells what is known. */
+const PATIENCE_MS = 500;
+/** Pods that are counted at the same time: small ones are mostly waiting, and a large one holds up only its lane. */
+const LANES = 4;
+
+/** A volume that a claim stands behind, mounted at `path`; its whole file system is its own. */
+export interface ClaimedVolume {
+  /** Name in the pod's `spec.volumes`. */
+  name: string;
+  path: string;
+}
+
+/** Options of {@link VolumeUsage}. */
+export interface VolumeUsageOptions {
+  /** The agent's root folder. */
+  rootDir: string;
+  /** `volumeStatsAggPeriod`, ms; 0 and less: no volume is told of. */
+  periodMs: number;
+  sizes: ReadSizes;
+  now: () => number;
+  /** Told how long it took to count a volume's files, seconds. */
+  onVolumeCounted?: ((seconds: number) => void) | undefined;
+  /** Volumes of claims; none as long as nothing mounts them. */
+  claimed?: (pod: Pod) => readonly ClaimedVolume[];
+}
+
+/** Volumes of one pod. */
+export interface PodVolumes {
+  /** Those that count for the pod's ephemeral storage: emptyDir on disk and configMap (kubelet's IsLocalEphemeralVolume). */
+  ephemeral: VolumeStats[];
+  others: VolumeStats[];
+}
+
+interface Entry {
+  /** When it was counted last, ms; -Infinity before the first time. */
+  at: number;
+  volumes: PodVolumes;
+  counting: Promise<void> | undefined;
+}
+
+/**
+ * What pods' volumes take. kubelet counts each pod's volumes in the background, each period or two. Here they are
+ * counted when somebody asks: figures older than a period are counted again behind the answer, those older than two
+ * before it. Few pods at a time, in small steps.
+ */
+export class VolumeUsage {
+  private readonly options: VolumeUsageOptions;
+  private readonly entries = new Map<string, Entry>();
+  /** Ends of the lines in which pods wait for their turn. */
+  private readonly lanes: Promise<void>[] = Array.from({ length: LANES }, () => Promise.resolve());
+  private turns = 0;
+
+  constructor(options: VolumeUsageOptions) {
+    this.options = options;
+  }
+
+  /** Of these pods by UID; without those that are still being counted for the first time. Others are forgotten. */
+  async of(pods: readonly Pod[]): Promise<ReadonlyMap<string, PodVolumes>> {
+    const { periodMs, now } = this.options;
+    if (periodMs <= 0) return new Map();
+    const awaited: Promise<void>[] = [];
+    const uids = new Set<string>();
+    for (const pod of pods) {
+      const uid = pod.metadata?.uid ?? '';
+      if (uid === '' || (pod.spec?.volumes ?? []).length === 0) continue;
+      uids.add(uid);
+      let entry = this.entries.get(uid);
+      if (entry === undefined) {
+        entry = { at: -Infinity, volumes: { ephemeral: [], others: [] }, counting: undefined };
+        this.entries.set(uid, entry);
+      }
+      const age = now() - entry.at;
+      if (age >= periodMs) entry.counting ??= this.count(pod, entry);
+      if (age >= 2 * periodMs && entry.counting !== undefined) awaited.push(entry.counting);
+    }
+    for (const uid of this.entries.keys()) if (!uids.has(uid)) this.entries.delete(uid);
+    if (awaited.length > 0) await atMost(Promise.all(awaited), PATIENCE_MS);
+    const known = new Map<string, PodVolumes>();
+    for (const [uid, { at, volumes }] of this.entries) if (at > -Infinity) known.set(uid, volumes);
+    return known;
+  }
+
+  private count(pod: Pod, entry: Entry): Promise<void> {
+    const lane = this.turns++ % LANES;
+    const before = this.lanes[lane] ?? Promise.resolve();
+    const turn = before.then(async () => {
+      if (this.entries.get(pod.metadata?.uid ?? '') === entry) entry.volumes = await this.countPod(pod);
+      entry.at = this.options.now();
+      entry.counting = undefined;
+    });
+    this.lanes[lane] = turn;
+    return turn;
+  }
+
+  private async countPod(pod: Pod): Promise<PodVolumes> {
+    const volumes: PodVolumes = { ephemeral: [], others: [] };
+    const uid = pod.metadata?.uid ?? '';
+    for (const volume of pod.spec?.volumes ?? []) {
+      const plugin = pluginOf(volume);
+      if (plugin === undefined) continue;
+      const stats = await this.folderStats(volume.name, () =>
+        podVolumeDir(this.options.rootDir, uid, plugin, volume.name),
+      );
+      if (stats !== undefined) (isLocalEphemeral(volume) ? volumes.ephemeral : volumes.others).push(stats);
+    }
+    for (const { name, path } of this.options.claimed?.(pod) ?? []) {
+      const stats = this.claimStats(pod, name, path);
+      if (stats !== undefined) volumes.others.push(stats);
+    }
+    return volumes;
+  }
+
+  /** Undefined when the volume is not set up, or cannot be read. */
+  private async folderStats(name: string, folder: () => string): Promise<VolumeStats | undefined> {
+    const time = this.options.now() * 1e6;
+    try {
+      const path = folder();
+      const began = performance.now();
+      const { bytes, inodes } = await diskUsage(path);
+      this.options.onVolumeCounted?.((performance.now() - began) / 1000);
+      const sizes = this.options.sizes(path);
+      if (sizes === null) return undefined;
+      return {
+        time,
+        availableBytes: sizes.availableBytes,
+        capacityBytes: sizes.capacityBytes,
+        usedBytes: bytes,
+        inodesFree: sizes.inodesFree,
+        inodes: sizes.inodes,
+        inodesUsed: inodes,
+        name,
+      };
+    } catch {
+      return undefined;
+    }
+  }
+
+  private claimStats(pod: Pod, name: string, path: string): VolumeStats | undefined {
+    const volume = pod.spec?.volumes?.find((each) => each.name === name);
+    const sizes = this.options.sizes(path);
+    if (sizes === null) return undefined;
+    const pvcRef = volume && claimOf(pod, volume);
+    return {
+      time: this.options.now() * 1e6,
+      availableBytes: sizes.availableBytes,
+      capacityBytes: sizes.capacityBytes,
+      usedBytes: sizes.usedBytes,
+      inodesFree: sizes.inodesFree,
+      inodes: sizes.inodes,
+      inodesUsed: sizes.inodes - sizes.inodesFree,
+      name,
+      ...(pvcRef && { pvcRef }),
+    };
+  }
+}
+
+/** The claim of a volume: the one it names, or the one made for it (`<pod>-<volume>`). */
+function claimOf(pod: Pod, volume: Volume): PvcReference | undefined {
+  const { name = '', namespace = '' } = pod.metadata ?? {};
+  if (volume.persistentVolumeClaim) return { name: volume.persistentVolumeClaim.claimName, namespace };
+  return volume.ephemeral ? { name: `${name}-${volume.name}`, namespace } : undefined;
+}
+
+/** Plugins that count their folder; hostPath and image volumes are not measured (MetricsNil). */
+function pluginOf(volume: Volume): PluginFolder | undefined {
+  if (volume.configMap) return 'kubernetes.io~configmap';
+  if (volume.secret) return 'kubernetes.io~secret';
+  if (volume.projected) return 'kubernetes.io~projected';
+  if (volume.downwardAPI) return 'kubernetes.io~downward-api';
+  const source = Object.keys(volume).find((key) => key !== 'name' && volume[key as keyof Volume] !== undefined);
+  return source === undefined || source === 'emptyDir' ? 'kubernetes.io~empty-dir' : undefined;
+}
+
+function isLocalEphemeral(volume: Volume): boolean {
+  if (volume.configMap) return true;
+  return pluginOf(volume) === 'kubernetes.io~empty-dir' && (volume.emptyDir?.medium ?? '') === '';
+}
+
+async function atMost(work: Promise<unknown>, ms: number): Promise<void> {
+  const limit = new AbortController();
+  await Promise.race([work, sleep(ms, undefined, { signal: limit.signal }).catch(() => undefined)]);
+  limit.abort();
+}

@@ -1,0 +1,75 @@
+import type { ContainerStatus, PodSandboxStatus } from '../../../cri/generated/runtime/v1/api.ts';
+import type { ObservedContainer, ObservedSandbox } from '../../../machines/protocol/observed.ts';
+import { ANNOTATION, LABEL } from '../../../machines/protocol/runtime-labels.ts';
+
+const CONTAINER_STATES = ['created', 'running', 'exited', 'unknown'] as const;
+
+/** Nanoseconds since the epoch as a decimal string -> ms. */
+export function msFromNs(ns: string): number {
+  return ns.length > 6 ? Number(ns.slice(0, -6)) : 0;
+}
+
+/** The count that the agent wrote on the container; the attempt in its name is the same, and stands in for what is no number. */
+function restartCountOf({ annotations, metadata }: ContainerStatus): number {
+  const written = annotations[ANNOTATION.restartCount] ?? '';
+  return /^\d{1,9}$/.test(written) ? Number(written) : (metadata?.attempt ?? 0);
+}
+
+/** A CRI ContainerStatus as the machines see it. */
+export function observedContainer(status: ContainerStatus, sandboxId: string): ObservedContainer {
+  const { annotations } = status;
+  const path = annotations[ANNOTATION.terminationMessagePath];
+  const log = path === undefined ? undefined : status.mounts.find((m) => m.containerPath === path)?.hostPath;
+  const linux = status.resources?.linux;
+  const user = status.user?.linux;
+  return {
+    id: status.id,
+    name: status.labels[LABEL.containerName] ?? status.metadata?.name ?? '',
+    sandboxId,
+    state: CONTAINER_STATES[status.state] ?? 'unknown',
+    createdAt: msFromNs(status.createdAt),
+    startedAt: msFromNs(status.startedAt),
+    finishedAt: msFromNs(status.finishedAt),
+    exitCode: status.exitCode,
+    reason: status.reason,
+    message: status.message,
+    image: status.image?.userSpecifiedImage || status.image?.image || '',
+    imageRef: status.imageRef,
+    imageId: status.imageId,
+    logPath: status.logPath,
+    hash: annotations[ANNOTATION.hash] ?? '',
+    restartCount: restartCountOf(status),
+    annotations,
+    labels: status.labels,
+    ...(log !== undefined && { terminationLogHostPath: log }),
+    ...(linux !== undefined && {
+      resources: {
+        cpuShares: linux.cpuShares,
+        cpuQuota: linux.cpuQuota,
+        cpuPeriod: linux.cpuPeriod,
+        memoryLimitInBytes: linux.memoryLimitInBytes,
+      },
+    }),
+    ...(user !== undefined && {
+      user: { uid: Number(user.uid), gid: Number(user.gid), supplementalGroups: user.supplementalGroups.map(Number) },
+    }),
+  };
+}
+
+/** A CRI PodSandboxStatus as the machines see it; addresses of a sandbox that is not ready do not count. */
+export function observedSandbox(status: PodSandboxStatus): ObservedSandbox {
+  const ready = status.state === 0;
+  const network = status.network;
+  const ips = [network?.ip ?? '', ...(network?.additionalIps ?? []).map((a) => a.ip)].filter((ip) => ip !== '');
+  return {
+    id: status.id,
+    attempt: status.metadata?.attempt ?? 0,
+    state: ready ? 'ready' : 'notReady',
+    createdAt: msFromNs(status.createdAt),
+    ips: ready ? ips : [],
+    hostNetwork: status.linux?.namespaces?.options?.network === 2,
+    runtimeHandler: status.runtimeHandler,
+    labels: status.labels,
+    annotations: status.annotations,
+  };
+}

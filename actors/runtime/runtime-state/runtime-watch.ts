@@ -1,0 +1,95 @@
+import type { Logger } from 'pino';
+import type { CriClient } from '../../../cri/client/cri-client.ts';
+import { runtimeHealthOf } from '../../../machines/node-object/ready-message.ts';
+import type { RuntimeHealth } from '../../../machines/node-object/ready-message.ts';
+
+/** Time between two looks while all is well, ms (kubelet: 5 s), so that the node's Ready follows within a second. */
+const PERIOD_MS = 1_000;
+/** Time between two looks while something is wrong, ms: pods wait for the end of it. */
+const ALARMED_PERIOD_MS = 500;
+/** A look that takes longer counts as "no answer", ms. */
+const TIMEOUT_MS = 5_000;
+
+/** What the runtime says of itself (C8). */
+export interface RuntimeState extends RuntimeHealth {
+  /** Why it is not ready, for the log; '' when all is well. */
+  problem: string;
+}
+
+/** What the watch is made from. */
+export interface RuntimeWatchOptions {
+  cri: CriClient;
+  log: Logger;
+  onChange: (state: RuntimeState) => void;
+}
+
+/** Asks the runtime's Status again and again, and tells changes. */
+export class RuntimeWatch {
+  private readonly options: RuntimeWatchOptions;
+  private timer: NodeJS.Timeout | undefined;
+  private stopped = false;
+  private looking = false;
+  state: RuntimeState = {
+    ...runtimeHealthOf({ state: 'unasked' }),
+    problem: 'container runtime status check may not have completed yet',
+  };
+
+  constructor(options: RuntimeWatchOptions) {
+    this.options = options;
+  }
+
+  /** First look now; resolves when it is answered. */
+  async start(): Promise<void> {
+    await this.look();
+    this.schedule();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    clearTimeout(this.timer);
+  }
+
+  /** Somebody's call failed: look now rather than later. */
+  suspect(): void {
+    if (!this.state.runtimeReady || this.looking) return;
+    clearTimeout(this.timer);
+    void this.look().then(() => this.schedule());
+  }
+
+  private schedule(): void {
+    if (this.stopped) return;
+    clearTimeout(this.timer);
+    const well = this.state.runtimeReady && this.state.networkReady;
+    this.timer = setTimeout(() => void this.look().then(() => this.schedule()), well ? PERIOD_MS : ALARMED_PERIOD_MS);
+  }
+
+  private async look(): Promise<void> {
+    const before = this.state;
+    this.looking = true;
+    this.state = await this.ask();
+    this.looking = false;
+    if (this.stopped) return;
+    if (before.runtimeReady === this.state.runtimeReady && before.networkReady === this.state.networkReady) return;
+    this.options.log.info(
+      { runtimeReady: this.state.runtimeReady, networkReady: this.state.networkReady, problem: this.state.problem },
+      'Runtime state changed',
+    );
+    this.options.onChange(this.state);
+  }
+
+  private async ask(): Promise<RuntimeState> {
+    try {
+      const { status } = await this.options.cri.runtime.status({}, { timeoutMs: TIMEOUT_MS, retryMs: 0 });
+      const conditions = status?.conditions ?? [];
+      const problems = conditions
+        .filter((c) => !c.status && (c.type === 'RuntimeReady' || c.type === 'NetworkReady'))
+        .map((c) => `${c.reason}: ${c.message}`);
+      return { ...runtimeHealthOf({ state: 'answered', conditions }), problem: problems.join('; ') };
+    } catch (error) {
+      return {
+        ...runtimeHealthOf({ state: 'silent' }),
+        problem: `container runtime is down: ${error instanceof Error ? error.message : String(error)}`,
+      };
+    }
+  }
+}

@@ -1,0 +1,14 @@
+import type { FastifyInstance } from 'fastify';
+import { goJson } from './go-answers.ts';
+import type { NodeView } from '../../pods/store/node-view.ts';
+
+/** Adds `/pods`: a `v1.PodList` of all pods of this node with their status. Go's mux serves `/pods/` alike. */
+export function addPodRoutes(app: FastifyInstance, node: NodeView): void {
+  for (const path of ['/pods', '/pods/']) {
+    app.get(path, (_request, reply) => {
+      // TypeMeta of the list only: the kubelet's items carry neither kind nor apiVersion.
+      const items = node.pods().map(({ kind: _kind, apiVersion: _apiVersion, ...pod }) => pod);
+      return goJson(reply, { kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
+    });
+  }
+}

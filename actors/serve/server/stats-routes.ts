@@ -1,0 +1,64 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { TEXT_FORMAT_CONTENT_TYPE } from '../../record/metrics/text-format.ts';
+import { restfulError } from './go-answers.ts';
+import { resourceMetrics } from '../../resources/stats/resource-metrics.ts';
+import { messageOf } from '../../resources/stats/runtime-listing.ts';
+import type { StatsProvider } from '../../resources/stats/stats-provider.ts';
+import { summaryJson } from '../../resources/stats/summary.ts';
+
+/** Options of {@link addStatsRoutes}. */
+export interface StatsRoutesOptions {
+  stats: Pick<StatsProvider, 'summary' | 'cpuAndMemory'>;
+  log: Logger;
+}
+
+const FORM = 'application/x-www-form-urlencoded';
+
+/**
+ * `/stats/summary` (GET and POST, `only_cpu_and_memory=true` in query or form) and `/metrics/resource` (as a plain Go
+ * handler of every method). Bodies have to come as text, as those of `createHttpApp` do.
+ */
+export function addStatsRoutes(app: FastifyInstance, { stats, log }: StatsRoutesOptions): void {
+  const startedAt = String(Math.floor(Date.now() / 1000 - process.uptime()));
+  for (const url of ['/stats/summary', '/stats/summary/']) {
+    app.route({
+      ...{ url, method: ['GET', 'POST'], exposeHeadRoute: false },
+      handler: (request, reply) => summary(request, reply, stats, log),
+    });
+  }
+  app.all('/metrics/resource', async (_request, reply) => {
+    const body = await stats.cpuAndMemory(false).catch((error: unknown) => {
+      log.error({ err: messageOf(error) }, 'Error getting summary for resourceMetric prometheus endpoint');
+      return null;
+    });
+    return reply
+      .header('process-start-time-unix', startedAt)
+      .header('content-type', TEXT_FORMAT_CONTENT_TYPE)
+      .send(Buffer.from(resourceMetrics(body)));
+  });
+}
+
+async function summary(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  stats: StatsRoutesOptions['stats'],
+  log: Logger,
+): Promise<FastifyReply> {
+  try {
+    const answer = await (onlyCpuAndMemory(request) ? stats.cpuAndMemory() : stats.summary());
+    return await reply.header('content-type', 'application/json').send(Buffer.from(summaryJson(answer)));
+  } catch (error) {
+    log.error({ err: messageOf(error), request: '/stats/summary' }, 'HTTP InternalServerError serving');
+    return restfulError(reply, 500, `Internal Error: ${messageOf(error)}`);
+  }
+}
+
+/** The one value there is, in form and query together, is `true`. */
+function onlyCpuAndMemory({ method, url, headers, body }: FastifyRequest): boolean {
+  const values = new URLSearchParams(url.split('?', 2)[1] ?? '').getAll('only_cpu_and_memory');
+  if (method === 'POST' && typeof body === 'string' && headers['content-type']?.split(';', 1)[0]?.trim() === FORM) {
+    values.push(...new URLSearchParams(body).getAll('only_cpu_and_memory'));
+  }
+  return values.length === 1 && values[0] === 'true';
+}

@@ -1,0 +1,67 @@
+import type { EnvEntry } from './cri-shapes.ts';
+
+/** One configMap or secret as far as pods use it. `data` of a secret is decoded; binary values are base64 in `binaryData`. */
+export interface ObjectContent {
+  /** Text values by key. */
+  data: Record<string, string>;
+  /** Base64 values by key: a configMap's `binaryData`, and all values of a secret that are no UTF-8. */
+  binaryData: Record<string, string>;
+  /** A secret's type, '' for a configMap. */
+  type: string;
+  /** A secret's `metadata.uid`. */
+  uid?: string;
+}
+
+/**
+ * What a worker may ask of the main thread while it carries out an effect: the caches of the API server's objects
+ * live there. Questions and answers are never journaled, so secret values may pass.
+ */
+export interface AskCatalog {
+  /** `found` null when the API server says that there is none. Rejects when it cannot be asked. */
+  'object.Get': {
+    params: { kind: 'configMap' | 'secret'; namespace: string; name: string };
+    result: { found: ObjectContent | null };
+  };
+  /** A projected token bound to the pod (TokenRequest), from the cache while it is fresh. */
+  'token.Get': {
+    params: {
+      namespace: string;
+      serviceAccount: string;
+      podName: string;
+      podUid: string;
+      audience: string;
+      expirationSeconds: number;
+    };
+    result: { token: string };
+  };
+  /**
+   * Variables of the services that the pod sees, in kubelet's order. Rejects while services have not been read once
+   * (kubelet: `services have not yet been read at least once, cannot construct envvars`), but not for a `staticPod`,
+   * which gets what is known: the API server itself may be one.
+   */
+  'services.Env': {
+    params: { namespace: string; enableServiceLinks: boolean; staticPod?: true };
+    result: { envs: EnvEntry[] };
+  };
+  /** `found` null when there is no RuntimeClass of this name; `handler` is what the runtime calls it (KEP-585). */
+  'runtimeClass.Get': { params: { name: string }; result: { found: { handler: string } | null } };
+  /**
+   * May the pod use an image that is on the node (KEP-2535)? `unchecked` while nobody checks that. Answered without an
+   * API server, too.
+   */
+  'image.MayUse': {
+    params: { podUid: string; image: string; imageRef: string };
+    result: { allowed: boolean; unchecked?: true };
+  };
+  /**
+   * The block of ids of a pod with `hostUsers: false` (KEP-127); `handler` null: the pod has a sandbox already. Answered
+   * without an API server, too.
+   */
+  'userns.Get': { params: { podUid: string; handler: string | null }; result: { hostId: number; length: number } };
+}
+
+/** Name of a question. */
+export type AskType = keyof AskCatalog;
+
+/** Asks the main thread; rejects with an Error that has a `code`. Standalone nodes reject all with code `NoClient`. */
+export type Ask = <T extends AskType>(what: T, params: AskCatalog[T]['params']) => Promise<AskCatalog[T]['result']>;
