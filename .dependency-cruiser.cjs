@@ -98,7 +98,10 @@ module.exports = {
       comment: 'The package is installed without devDependencies.',
       severity: 'error',
       // The page and what bundles it are packaging's: a package has the bundle.
-      from: { path: '^(?:machines|cri|actors|bin)/', pathNot: '^(?:actors/inspect/inspector-page/|bin/build-page\\.ts$)' },
+      from: {
+        path: '^(?:machines|cri|actors|bin)/',
+        pathNot: '^(?:actors/inspect/inspector-page/|bin/build-page\\.ts$)',
+      },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only', 'npm'], pathNot: packages('@types/[^/]+') },
     },
     {
@@ -110,7 +113,8 @@ module.exports = {
     },
     {
       name: 'no-circles-of-folders',
-      comment: 'Rooms stand on each other in one order (docs/architecture.md, "Rooms"): what two share lies below both.',
+      comment:
+        'Rooms stand on each other in one order (docs/architecture.md, "Rooms"): what two share lies below both.',
       severity: 'error',
       scope: 'folder',
       from: { path: '^(?:machines|cri|actors|bin)/' },
