@@ -3,6 +3,8 @@ import { bornSnapshot, statePath } from '../../machines/machine-step/step.ts';
 import type { NodeContext, NodeMessage, NodeOrder } from '../../machines/node/node-context.ts';
 import { nodeMachine } from '../../machines/node/node-machine.ts';
 import type { RuntimeHealth } from '../../machines/node-object/ready-message.ts';
+import { lookEach } from '../host/time/clock.ts';
+import type { Clock, Timer } from '../host/time/clock.ts';
 import { NodeJournal } from '../record/journal/node-journal.ts';
 import type { NodeJournalSettings } from '../record/journal/node-journal.ts';
 import type { NodeSnapshot } from '../record/journal/node-replay.ts';
@@ -14,7 +16,7 @@ export interface NodeStateOptions {
   agent: string;
   cluster: boolean;
   log: Logger;
-  now: () => number;
+  clock: Clock;
   /** What is so now; asked again and again once {@link NodeState.watch} was called. */
   facts: () => NodeFacts;
   carryOut: (order: NodeOrder) => void;
@@ -40,15 +42,15 @@ export class NodeState {
   private readonly options: NodeStateOptions;
   private readonly journal: NodeJournal | null;
   private snapshot: NodeSnapshot;
-  private timer: NodeJS.Timeout | undefined;
+  private timer: Timer | undefined;
 
   constructor(options: NodeStateOptions) {
     this.options = options;
     this.snapshot = bornSnapshot(nodeMachine, undefined) as NodeSnapshot;
     const place = () => ({ value: this.snapshot.value as unknown, context: this.context });
     this.journal = options.journal === undefined ? null : new NodeJournal(options.journal, place);
-    const { nodeName, agent, cluster, now } = options;
-    this.take({ type: 'node.start', at: now(), nodeName, agent, cluster });
+    const { nodeName, agent, cluster, clock } = options;
+    this.take({ type: 'node.start', at: clock.now(), nodeName, agent, cluster });
   }
 
   get context(): NodeContext {
@@ -68,14 +70,13 @@ export class NodeState {
   /** From now on all facts are followed; the first look is taken at once. */
   watch(): void {
     this.look();
-    this.timer = setInterval(() => this.look(), PERIOD_MS);
-    this.timer.unref();
+    this.timer = lookEach(this.options.clock, PERIOD_MS, () => this.look());
   }
 
   /** Tells what differs from what the machine knows. */
   look(): void {
     const facts = this.options.facts();
-    const at = this.options.now();
+    const at = this.options.clock.now();
     this.tellRuntime(facts);
     const { pleg, sourcesReady, registered } = this.context;
     // The words of an unhealthy PLEG count seconds; the first ones stay.
@@ -87,8 +88,13 @@ export class NodeState {
 
   /** The agent ends: the last word of this log. */
   stop(): void {
-    clearInterval(this.timer);
-    this.take({ type: 'node.stop', at: this.options.now() });
+    this.timer?.cancel();
+    this.take({ type: 'node.stop', at: this.options.clock.now() });
+    this.close();
+  }
+
+  /** Closes the journal without a word, as a death does. */
+  close(): void {
     this.journal?.close();
   }
 
@@ -101,7 +107,13 @@ export class NodeState {
       known.networkReady === networkReady &&
       known.messages.join('\n') === messages.join('\n');
     if (!same)
-      this.take({ type: 'runtime.state', at: this.options.now(), runtimeReady, networkReady, messages: [...messages] });
+      this.take({
+        type: 'runtime.state',
+        at: this.options.clock.now(),
+        runtimeReady,
+        networkReady,
+        messages: [...messages],
+      });
   }
 
   private take(message: NodeMessage): void {

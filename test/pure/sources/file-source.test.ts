@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { pino } from 'pino';
-import { type PodSources, type PodSourcesOptions, startPodSources } from '../../../actors/pods/sources/pod-sources.ts';
+import { type PodSources, type PodSourcesOptions, createPodSources } from '../../../actors/pods/sources/pod-sources.ts';
 
 const doc = (name: string, image = 'x:1'): string =>
   `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec:\n  containers:\n  - {name: a, image: "${image}"}\n`;
@@ -30,7 +30,7 @@ async function rig(
   await options.prepare?.(root);
   const told: string[] = [];
   const errors: string[] = [];
-  const sources = startPodSources({
+  const sources = createPodSources({
     staticPodPath: folder,
     fileCheckFrequencyMs: 60_000,
     httpCheckFrequencyMs: 60_000,
@@ -43,6 +43,7 @@ async function rig(
     onError: (error) => errors.push(error.message),
     ...options,
   });
+  sources.start();
   t.after(async () => {
     await sources.stop();
     await rm(root, { recursive: true, force: true });

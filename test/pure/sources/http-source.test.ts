@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { pino } from 'pino';
-import { startPodSources } from '../../../actors/pods/sources/pod-sources.ts';
+import { createPodSources } from '../../../actors/pods/sources/pod-sources.ts';
 
 const pod = (name: string): object => ({
   apiVersion: 'v1',
@@ -36,7 +36,7 @@ async function rig(t: TestContext, first: Answer, headers: Record<string, string
   const errors: string[] = [];
   const ready: boolean[] = [];
   const lines: string[] = [];
-  const sources = startPodSources({
+  const sources = createPodSources({
     staticPodURL: `http://user:secret@127.0.0.1:${port}/pods`,
     staticPodURLHeader: headers,
     fileCheckFrequencyMs: 60_000,
@@ -50,6 +50,7 @@ async function rig(t: TestContext, first: Answer, headers: Record<string, string
     onReadyChange: (now) => ready.push(now),
     onError: (error) => errors.push(error.message),
   });
+  sources.start();
   t.after(async () => {
     await sources.stop();
     server.closeAllConnections();
@@ -148,7 +149,7 @@ test('an answer that is too large', LIMIT, async (t) => {
 
 test('a URL that is none', LIMIT, async (t) => {
   const errors: string[] = [];
-  const sources = startPodSources({
+  const sources = createPodSources({
     staticPodURL: 'ftp://host/x',
     fileCheckFrequencyMs: 1000,
     httpCheckFrequencyMs: 1000,
@@ -158,6 +159,7 @@ test('a URL that is none', LIMIT, async (t) => {
     onUpdate: () => assert.fail('no pods'),
     onError: (error) => errors.push(error.code),
   });
+  sources.start();
   t.after(() => sources.stop());
   while (errors.length === 0) await new Promise((resolve) => setTimeout(resolve, 3));
   assert.deepEqual(errors, ['SRC013']);
