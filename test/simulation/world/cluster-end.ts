@@ -11,7 +11,7 @@ export class SimulatedNodeEnd implements NodeEnd {
   private readonly api: ApiClient;
   private readonly time: VirtualTime;
   private readonly owner: Owner;
-  private readonly known = Promise.withResolvers<void>();
+  private readonly known = Promise.withResolvers<undefined>();
   private object: Node | null = null;
 
   constructor(api: ApiClient, time: VirtualTime, owner: Owner) {
@@ -29,7 +29,7 @@ export class SimulatedNodeEnd implements NodeEnd {
   }
 
   whenRegistered(): Promise<void> {
-    return this.known.promise;
+    return this.known.promise.then(() => undefined);
   }
 
   changed(): void {
@@ -44,7 +44,7 @@ export class SimulatedNodeEnd implements NodeEnd {
     try {
       const on = { group: '', version: 'v1', resource: 'nodes' };
       this.object = await this.api.request<Node>({ method: 'GET', on, name: NODE_NAME });
-      this.known.resolve();
+      this.known.resolve(undefined);
     } catch {
       this.time.after(1_000, this.owner, () => void this.register(), false);
     }
