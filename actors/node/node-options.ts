@@ -26,6 +26,8 @@ export interface NodeOptions {
   /** How worker threads log. */
   workerLog: LoggerOptions;
   containerLogsDir?: string;
+  /** How long the runtime may take to answer for the first time, ms; a minute when it is not given. */
+  runtimePatienceMs?: number;
   /** The way to the API server; null on a standalone node. */
   kubeconfig?: Kubeconfig | null;
   /** Worker threads that were started ahead. */

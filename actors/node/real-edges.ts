@@ -31,6 +31,9 @@ import { setNodeFacts } from './pod-metrics.ts';
 /** Kubernetes release that will not take a runtime without RuntimeConfig any more, as kubelet 1.35 names it. */
 const RUNTIME_CONFIG_NEEDED_FROM = '1.36.0';
 
+/** How long the runtime may take to answer for the first time, ms: after a reboot it starts beside the agent. */
+const RUNTIME_PATIENCE_MS = 60_000;
+
 /** A real node before its parts are made: folders, the runtime's answer, cgroups, and the ways to all of them. */
 export interface RealNode {
   ground: NodeGround;
@@ -39,7 +42,7 @@ export interface RealNode {
   fronts: NodeFronts;
 }
 
-/** Makes them; `life` gets what has to be ended, also when this rejects (the runtime does not answer within a minute). */
+/** Makes them; `life` gets what has to be ended, also when this rejects (the runtime does not answer in time). */
 export async function openNode(options: NodeOptions, life: Lifecycle): Promise<RealNode> {
   const { config: configured, flags, log, endpoint, settings: own } = options;
   if (options.threads !== undefined) life.has('worker threads', 'ways', () => options.threads?.destroy());
@@ -57,7 +60,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
     hooks: { onCall: (report) => metrics.applyObservations(effectObservations.call(report)) },
   });
   life.has('CRI client', 'ways', () => cri.close());
-  const version = await cri.waitReady(60_000);
+  const version = await cri.waitReady(options.runtimePatienceMs ?? RUNTIME_PATIENCE_MS);
   log.info(
     { endpoint, runtime: version.runtimeName, version: version.runtimeVersion },
     'Container runtime initialized',
