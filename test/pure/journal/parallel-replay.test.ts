@@ -101,6 +101,7 @@ for (const version of readdirSync(RELEASES)) {
     assert.equal(await inThreads([dir], false), null);
     const [one, several] = commands('--all-differences', '--json', dir);
     assert.deepEqual(several, one);
+    assert.match((several as { stderr: string }).stderr, /^replayed: pods, supervisor$/m);
   });
 }
 
@@ -130,6 +131,7 @@ test('kinds of records that a later version has added are left out, and named on
   assert.deepEqual(several, one);
   const { status, stdout, stderr } = several as { status: number; stdout: string; stderr: string };
   assert.deepEqual([status, stdout], [0, 'identical\n'], stderr);
+  assert.match(stderr, /^replayed: pods$/m);
   assert.equal(stderr.match(/JRN010: Records of kind pod\.mood, sup\.weather, weather are not known here/g)?.length, 1);
 });
 
