@@ -12,6 +12,7 @@ import type { TokenSources } from '../runtime/images/plugin-token.ts';
 import { PullRecords } from '../runtime/images/pull-records.ts';
 import { loadProviderConfig } from '../runtime/images/provider-config.ts';
 import type { LoginSources } from '../runtime/images/pull-logins.ts';
+import type { JournalSettings } from '../record/journal/machine-journal.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
 
 /** What the node's puller is made from. */
@@ -26,13 +27,15 @@ export interface NodeImagePullerOptions {
   now: () => number;
   podOf: (uid: string) => Pod | undefined;
   pullSecret: NonNullable<LoginSources['pullSecret']>;
+  /** Where the queue's messages are journaled; absent with `--no-journal`. */
+  journal?: JournalSettings;
   /** For plugins that get a token of the pod's service account; undefined on a standalone node. */
   tokens: () => TokenSources | undefined;
 }
 
 /** The node's one image puller with all its sources of logins. Throws when the plugins' configuration is bad (IMG002 to IMG004). */
 export function nodeImagePuller(options: NodeImagePullerOptions): ImagePuller {
-  const { cri, config, featureGates, flags, metrics, log, events, now, podOf, pullSecret, tokens } = options;
+  const { cri, config, featureGates, flags, metrics, log, events, now, podOf, pullSecret, tokens, journal } = options;
   const { imageCredentialProviderConfig: file, imageCredentialProviderBinDir: binDir } = flags;
   const withTokens = featureGates.enabled('KubeletServiceAccountTokenForCredentialProviders');
   const plugins =
@@ -49,6 +52,8 @@ export function nodeImagePuller(options: NodeImagePullerOptions): ImagePuller {
     podOf,
     metrics,
     log,
+    now,
+    ...(journal && { journal }),
     pullSecret,
     nodeLogins: nodeLogins({ rootDir: flags.rootDir, log }),
     ...(plugins !== null && { providers: (repository, pod) => plugins.loginsFor(repository, pod) }),

@@ -48,12 +48,15 @@ export function followEvents(
 
 /** The node's image puller, with the pods and their pull secrets as sources of logins. */
 export function pullerOf(ground: NodeGround, parts: NodeParts): ImagePuller {
-  const { options, cri, config, featureGates, metrics, log, now } = ground;
+  const { options, cri, config, featureGates, metrics, log, now, journals } = ground;
   return nodeImagePuller({
     ...{ cri, config, featureGates, flags: options.flags, metrics, log, events: parts.events, now },
     podOf: (uid) => trackedPod(parts.supervisor.context.pods, uid)?.pod,
     pullSecret: async (namespace, name) => (await parts.cluster?.objects.get('secret', namespace, name)) ?? null,
     tokens: () => parts.cluster?.pluginTokens,
+    ...(journals !== null && {
+      journal: { dir: journals.dir, agent: agentVersion(), maxBytes: journals.pulls, log },
+    }),
   });
 }
 

@@ -7,7 +7,7 @@ import type { StartedNode } from './start-order.ts';
  * things to; the way to the runtime last, since all of them may still be on it.
  */
 export async function stopParts({ cri }: NodeGround, parts: NodeParts, started: StartedNode): Promise<void> {
-  const { supervisor, pool, pleg, runtime, nodeState, cluster, allocations } = parts;
+  const { supervisor, pool, pleg, runtime, nodeState, cluster, allocations, puller } = parts;
   const { sources, listening, eventStream, clock, resync, housekeeping, rotation, servers, inspector } = started;
   clock.stop();
   nodeState.stop();
@@ -25,6 +25,7 @@ export async function stopParts({ cri }: NodeGround, parts: NodeParts, started: 
   ]);
   await pool.stop();
   supervisor.close();
+  puller.close();
   allocations.stop();
   await eventStream;
   cri.close();

@@ -14,7 +14,7 @@ export interface Hosted<S> {
  */
 export class MachineHost<S, M extends Message, O> {
   private readonly machine: JournaledMachine<S, M, O>;
-  private readonly journal: MachineJournal<S, M, O> | null;
+  private journal: MachineJournal<S, M, O> | null;
 
   /** @param journal null = none is kept */
   constructor(machine: JournaledMachine<S, M, O>, journal: MachineJournal<S, M, O> | null) {
@@ -62,6 +62,12 @@ export class MachineHost<S, M extends Message, O> {
     } finally {
       this.settle();
     }
+  }
+
+  /** Closes the journal; what comes later is handled, and is in none. */
+  close(): void {
+    this.journal?.close();
+    this.journal = null;
   }
 
   /** Handles a message that changes nothing in the machine, and so does not stand in the journal. */
