@@ -1,8 +1,6 @@
 import type { PodContext, PodSnapshot } from '../../../machines/pod/pod-context.ts';
-import { podMachine } from '../../../machines/pod/pod-machine.ts';
-import { bornPod, podState, restoredPod } from '../../../machines/pod/pod-step.ts';
+import { bornPod, podState, restoredPod, stepPod } from '../../../machines/pod/pod-step.ts';
 import { effectsText, isEffectsText } from '../../../machines/pod/status-text.ts';
-import { step } from '../../../machines/machine-step/step.ts';
 import type { Effect } from '../../../machines/protocol/effects.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
 import { journaled } from './journaled-machine.ts';
@@ -24,7 +22,7 @@ export const pods = journaled<PodSnapshot, PodMessage, Effect>({
   many: true,
   output: { word: 'effect', field: 'e' },
   step: (from, message) => {
-    const { snapshot, effects } = step(podMachine, from, message);
+    const { snapshot, effects } = stepPod(from, message);
     return { state: snapshot, outputs: effects };
   },
   stateName: podState,
