@@ -50,6 +50,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     edge: edges.images({ tokens: () => cluster?.objects.pluginTokens }),
     podOf: (uid) => trackedPod(supervisor.context.pods, uid)?.pod,
     pullSecret: async (namespace, name) => (await cluster?.objects.secret(namespace, name)) ?? null,
+    ...(journals !== null && { journal: { dir: journals.dir, agent, maxBytes: journals.pulls, log } }),
   });
   const pleg: Pleg = new Pleg({
     ...{ cri, clock, rate: GENERIC_RATE, log, metrics },
@@ -210,6 +211,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   life.add({ name: 'resync', phase: 'work', start: () => resync.start(), stop: () => resync.stop() });
   for (const part of leisure) life.add(part);
   life.has('supervisor', 'hearers', () => supervisor.close());
+  life.has('image puller', 'hearers', () => puller.close());
   life.has('allocations', 'hearers', () => allocations.stop());
   return parts;
 

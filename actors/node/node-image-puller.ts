@@ -10,6 +10,7 @@ import { nodeLogins } from '../runtime/images/node-logins.ts';
 import { PullRecords } from '../runtime/images/pull-records.ts';
 import { loadProviderConfig } from '../runtime/images/provider-config.ts';
 import type { LoginSources } from '../runtime/images/pull-logins.ts';
+import type { JournalSettings } from '../record/journal/machine-journal.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
 import type { ImageEdge, ImageLinks } from './edges.ts';
 import type { NodeGround } from './node-ground.ts';
@@ -25,17 +26,21 @@ export interface NodeImagePullerOptions {
   edge: ImageEdge;
   podOf: (uid: string) => Pod | undefined;
   pullSecret: NonNullable<LoginSources['pullSecret']>;
+  /** Where the queue's messages are journaled; absent with `--no-journal`. */
+  journal?: JournalSettings;
 }
 
 /** The node's one image puller with all its sources of logins. */
 export function nodeImagePuller(options: NodeImagePullerOptions): ImagePuller {
-  const { cri, config, metrics, log, events, now, edge, podOf, pullSecret } = options;
+  const { cri, config, metrics, log, events, now, edge, podOf, pullSecret, journal } = options;
   return new ImagePuller({
     ...{ cri, podOf, metrics, log, pullSecret, ...edge },
     serialize: config.serializeImagePulls,
     maxParallel: config.maxParallelImagePulls ?? null,
     qps: config.registryPullQPS,
     burst: config.registryBurst,
+    now,
+    ...(journal && { journal }),
     onMissingSecrets: (uid, message) => {
       const { name = '', namespace = '' } = podOf(uid)?.metadata ?? {};
       events.record({

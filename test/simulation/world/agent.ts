@@ -128,6 +128,7 @@ export class Agent {
     this.shards.killAll();
     this.parts.supervisor.close();
     this.parts.nodeState.close();
+    this.parts.puller.close();
     edges.runtime.hangUp(this.owner);
     edges.api.hangUp(this.owner);
     edges.tell({ f: 'agent', change: 'crashed' });
@@ -157,7 +158,7 @@ export class Agent {
       },
       featureGates: resolveFeatureGates({ EventedPLEG: node.evented }).gates,
       rootDir: stateDir,
-      journals: { dir: journalDir, node: bytes, supervisor: bytes, shard: bytes },
+      journals: { dir: journalDir, node: bytes, supervisor: bytes, pulls: bytes, shard: bytes },
       otherSources: node.standalone === true ? ['file'] : ['file', 'api'],
       ...{ settings, shards: node.shards, agent: 'simulated', log, metrics },
     };
