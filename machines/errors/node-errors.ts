@@ -33,4 +33,9 @@ export const nodeErrors = defineErrors('NOD', {
     'The checkpoint {path} could not be written: {problem}.',
     'Make room on the disk of the root directory, or remount it writable; it is tried again every ten seconds.',
   ],
+  undeclaredMove: [
+    8,
+    'The machine {machine} of {name} was to go from {from} to {to}, which it does not declare.',
+    'It stays where it is and the message changes nothing; actorlet replay shows the step, and its --export makes a journal for a report.',
+  ],
 });
