@@ -1,113 +1,65 @@
-import type { Chart, ChartState, ChartTransition } from './chart.ts';
-import { statesOf } from './chart-of.ts';
+import type { Chart } from './chart.ts';
 
 /** One line of a drawing: all that leads from one state to another. */
 export interface DrawnEdge {
   from: string;
   to: string;
-  /** Types of the messages; '' stands for `always`. */
-  events: string[];
+  /** Types of the messages, 'always' for none; empty when what brings it about is written into the state `to`. */
+  labels: string[];
 }
 
-/** A chart as it is drawn: fewer lines, and words for what the left out ones say. Nothing is lost but the lines. */
-export interface LegibleChart {
+/** A chart as it is drawn. Each of its transitions is a line, or words in the box of a state. */
+export interface DrawnChart {
   chart: Chart;
   edges: DrawnEdge[];
   /** Messages on which a state acts without leaving, by path ('' = the whole machine). */
   stays: Record<string, string[]>;
-  /** What is to be written into a compound state, by path. */
-  notes: Record<string, string[]>;
+  /** What brings a machine into a state, by its path, where the definition says so. */
+  reasons: Record<string, string[]>;
+  /** Compound states whose states may each follow any other; nothing is drawn for that. */
+  anyOrder: string[];
 }
-
-/** So many children of a state with the same way out are drawn as one way out of the state. */
-const SAME_WAY = 3;
 
 /**
- * Makes a chart legible. The pod machine is level-triggered: within `syncing` each of 16 states may follow each other,
- * which would be 240 lines that say one sentence. So
- * - where every child of a state can follow every other without a message, a note says so and no line is drawn;
- * - ways to all children of a state become one way to the state, and with them those to its children's siblings;
- * - three or more children with the same way out become one way out of their parent, with the exceptions in a note;
- * - what does not leave a state is written into it.
+ * What of a chart is a line and what are words. What does not leave a state is written into it. A transition from a state around `to`
+ * (any of its siblings may come before it) has no line to be: its reason stands in `to`, as do the reasons of all
+ * transitions that have one.
  */
-export function legibleChart(chart: Chart): LegibleChart {
-  const states = statesOf(chart);
-  const notes: Record<string, string[]> = {};
-  const stays: Record<string, string[]> = {};
-  const note = (path: string, text: string) => (notes[path] ??= []).push(text);
-  let ways = chart.transitions.filter(({ from, to, event }) => {
-    if (from !== to) return true;
-    (stays[from] ??= []).push(event);
-    return false;
-  });
-  for (const parent of states.filter((s) => s.states.length > 0)) {
-    const children = parent.states.map((s) => s.path);
-    if (isComplete(children, ways)) {
-      ways = ways.filter((w) => !(w.event === '' && children.includes(w.from) && children.includes(w.to)));
-      note(parent.path, 'Each of these can follow any other, without a message: the machine looks at all it knows.');
+export function drawnChart(chart: Chart): DrawnChart {
+  const drawn: DrawnChart = { chart, edges: [], stays: {}, reasons: {}, anyOrder: [] };
+  const lines = new Map<string, DrawnEdge>();
+  const within = new Map<string, number>();
+  for (const { from, to, event, why } of chart.transitions) {
+    const label = event === '' ? 'always' : event;
+    if (from === to) {
+      (drawn.stays[from] ??= []).push(label);
+      continue;
     }
-    ways = toParent(parent, ways);
-    ways = fromParent(parent, ways, note);
-  }
-  return { chart, edges: merged(ways), stays, notes };
-}
-
-function isComplete(children: readonly string[], ways: readonly ChartTransition[]): boolean {
-  if (children.length < 3) return false;
-  const direct = new Set(ways.filter((w) => w.event === '').map((w) => `${w.from} ${w.to}`));
-  return children.every((a) => children.every((b) => a === b || direct.has(`${a} ${b}`)));
-}
-
-/** Ways from one state to all children of `parent` become one way to `parent`. */
-function toParent(parent: ChartState, ways: readonly ChartTransition[]): ChartTransition[] {
-  const inside = (path: string) => path === parent.path || path.startsWith(`${parent.path}.`);
-  const children = parent.states.map((s) => s.path);
-  const sources = new Set(ways.filter((w) => !inside(w.from)).map((w) => `${w.from} ${w.event}`));
-  let out = [...ways];
-  for (const source of sources) {
-    const own = out.filter((w) => `${w.from} ${w.event}` === source && children.includes(w.to));
-    const [first] = own;
-    if (first === undefined || own.length < children.length || children.length < 2) continue;
-    out = out.map((w) => (w === first ? { ...w, to: parent.path } : w)).filter((w) => !own.includes(w) || w === first);
-  }
-  return out;
-}
-
-/** The same way out of several children becomes a way out of `parent`. */
-function fromParent(
-  parent: ChartState,
-  ways: readonly ChartTransition[],
-  note: (path: string, text: string) => void,
-): ChartTransition[] {
-  const inside = (path: string) => path === parent.path || path.startsWith(`${parent.path}.`);
-  const children = parent.states.map((s) => s.path);
-  const byWay = new Map<string, ChartTransition[]>();
-  for (const w of ways)
-    if (children.includes(w.from) && !inside(w.to))
-      byWay.set(`${w.event} ${w.to}`, [...(byWay.get(`${w.event} ${w.to}`) ?? []), w]);
-  let out = [...ways];
-  for (const same of byWay.values()) {
-    const [first] = same;
-    if (first === undefined || same.length < SAME_WAY) continue;
-    const missing = parent.states.filter((s) => !same.some((w) => w.from === s.path)).map((s) => s.key);
-    if (missing.length > 0)
-      note(
-        parent.path,
-        `${first.event === '' ? 'always' : first.event} to ${first.to}: not from ${missing.join(', ')}.`,
-      );
-    out = out.filter((w) => !same.includes(w) || w === first);
-    out = out.map((w) => (w === first ? { ...w, from: parent.path } : w));
-  }
-  return out;
-}
-
-function merged(ways: readonly ChartTransition[]): DrawnEdge[] {
-  const edges = new Map<string, DrawnEdge>();
-  for (const { from, to, event } of ways) {
+    const reasons = (drawn.reasons[to] ??= []);
+    if (why !== undefined && !reasons.includes(why)) reasons.push(why);
+    if (from !== '' && to.startsWith(`${from}.`) && why !== undefined) {
+      within.set(from, (within.get(from) ?? 0) + 1);
+      continue;
+    }
     const key = `${from} ${to}`;
-    const edge = edges.get(key) ?? { from, to, events: [] };
-    if (!edge.events.includes(event)) edge.events.push(event);
-    edges.set(key, edge);
+    const line = lines.get(key) ?? { from, to, labels: [] };
+    if (why === undefined && !line.labels.includes(label)) line.labels.push(label);
+    lines.set(key, line);
   }
-  return [...edges.values()];
+  drawn.edges = [...lines.values()];
+  drawn.anyOrder = [...within].filter(([path, count]) => count === childrenOf(chart, path)).map(([path]) => path);
+  return drawn;
 }
+
+function childrenOf({ root }: Chart, path: string): number {
+  let state = root;
+  for (const key of path.split('.')) {
+    const child = state.states.find((s) => s.key === key);
+    if (child === undefined) return 0;
+    state = child;
+  }
+  return state.states.length;
+}
+
+/** Note in a compound state of {@link DrawnChart.anyOrder}. */
+export const ANY_ORDER = 'Each of these may follow any other.';

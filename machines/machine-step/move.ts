@@ -14,6 +14,11 @@ export interface EnterEvent<S extends string = string> {
 /** All of these events, as a descriptor of XState. */
 export const ANY_ENTER = 'enter.*';
 
+/** Is an event of this type one of them? */
+export function isEnter(type: string): boolean {
+  return type.startsWith('enter.');
+}
+
 /** The event that asks for a move. */
 export function enterEvent({ from, to }: Move): EnterEvent {
   return { type: `enter.${to}`, from, to };

@@ -3,7 +3,7 @@ import { initialTransition } from 'xstate';
 import type { Effect } from '../protocol/effects.ts';
 import { compiledMachine, initialPath } from './compiled-machine.ts';
 import type { CompiledState, CompiledTransition } from './compiled-machine.ts';
-import { ANY_ENTER, enterEvent } from './move.ts';
+import { ANY_ENTER, enterEvent, isEnter } from './move.ts';
 import type { Move } from './move.ts';
 
 /** A machine's place as plain JSON: what the journal, the status report and the inspector carry. */
@@ -106,7 +106,7 @@ export function stepPlace<C, F>(
   let context: unknown = from.context;
   let cause = event;
   let move: Move | null = null;
-  let transition = choose(state.on.get(event.type), context, event);
+  let transition = choose(heardBy(state, event.type), context, event);
   for (let i = 0; ; i++) {
     if (transition !== null) {
       for (const decide of transition.actions) {
@@ -122,7 +122,7 @@ export function stepPlace<C, F>(
     if (transition === null && move !== null) {
       cause = enterEvent(move);
       move = null;
-      transition = choose(state.on.get(cause.type) ?? state.on.get(ANY_ENTER), context, cause);
+      transition = choose(heardBy(state, cause.type), context, cause);
     }
     if (transition === null) break;
     if (i >= MOST_MICROSTEPS) throw new Error(`the machine ${machine.id} goes in circles in ${state.path}`);
@@ -162,6 +162,11 @@ function stateOf(machine: AnyStateMachine, value: unknown): CompiledState {
   const state = compiledMachine(machine)?.get(statePath(value));
   if (state === undefined) throw new Error(`the machine ${machine.id} has no state ${statePath(value)}`);
   return state;
+}
+
+/** The transitions of an event; of a move that the state does not declare the whole machine's. */
+function heardBy(state: CompiledState, type: string): readonly CompiledTransition[] | undefined {
+  return state.on.get(type) ?? (isEnter(type) ? state.on.get(ANY_ENTER) : undefined);
 }
 
 function choose(

@@ -39,12 +39,12 @@ export const podMoves = {
   terminating: ending,
   'terminated.cleaningUp': {
     'terminated.kept': 'volumes and cgroup are gone, and its source still names it',
-    'terminated.removing': 'volumes and cgroup are gone, and its source does not name it any more',
+    'terminated.removing': 'its source does not name it any more',
     'terminated.finished': 'nothing of it is left, or its source names it again',
   },
   'terminated.kept': {
     'terminated.removing': 'its source does not name it any more',
-    'terminated.finished': 'its source names it again',
+    'terminated.finished': 'nothing of it is left, or its source names it again',
   },
   'terminated.removing': { 'terminated.finished': 'nothing of it is left, or its source names it again' },
 } as const satisfies MoveTable<PodStateName>;

@@ -1,6 +1,5 @@
 import { Graph, layout } from '@dagrejs/dagre';
 import type { Chart, ChartState } from '../../../../machines/charts/chart.ts';
-import { legibleChart } from '../../../../machines/charts/legible-chart.ts';
 import type { SiblingEdge } from './chart-tree.ts';
 import { edgesByLevel, isDense } from './chart-tree.ts';
 import { parentOf } from './state-names.ts';
@@ -76,7 +75,7 @@ interface Part {
  * moment. `maxWidth` (px) decides how many columns such a grid has and which way the others run.
  */
 export function layoutChart(chart: Chart, maxWidth = 720): ChartLayout {
-  const edges = edgesByLevel(legibleChart(chart).edges);
+  const edges = edgesByLevel(chart.transitions);
   const part = layOutLevel(chart.root, edges, 0, Math.max(240, maxWidth));
   const boxes = new Map(part.boxes.sort((a, b) => a.depth - b.depth).map((box) => [box.path, box]));
   return { width: part.w, height: part.h, boxes, lines: part.lines, grids: part.grids };
