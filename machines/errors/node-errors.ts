@@ -35,7 +35,7 @@ export const nodeErrors = defineErrors('NOD', {
   ],
   undeclaredMove: [
     8,
-    'The machine {machine} of {name} was to go from {from} to {to}, which it does not declare.',
+    'The machine of {name} was to go from {from} to {to}, which it does not declare.',
     'It stays where it is and the message changes nothing; actorlet replay shows the step, and its --export makes a journal for a report.',
   ],
 });

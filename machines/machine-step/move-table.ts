@@ -10,8 +10,8 @@ import type { EnterEvent } from './move.ts';
 export type MoveTable<S extends string> = Readonly<Record<string, Readonly<Partial<Record<S, string>>>>>;
 
 /** A row of a table as transitions of the state that it is about; `id`: the machine's. */
-export function entering<S extends string>(id: string, row: Readonly<Partial<Record<S, string>>> | undefined) {
-  const transitions = Object.entries<string | undefined>(row ?? {}).map(([to, why]) => [
+export function entering<S extends string>(id: string, row: Readonly<Partial<Record<S, string>>>) {
+  const transitions = Object.entries<string | undefined>(row).map(([to, why]) => [
     `enter.${to}`,
     { target: `#${id}.${to}`, description: why },
   ]);
@@ -22,10 +22,10 @@ export function entering<S extends string>(id: string, row: Readonly<Partial<Rec
  * The transition of the whole machine on {@link ANY_ENTER}: a move that no state declares. The step throws, so the message changes
  * nothing, and its host journals the fault. `nameOf`: whose machine it is, from its context.
  */
-export function undeclared<C>(id: string, nameOf: (context: C) => string) {
+export function undeclared<C>(nameOf: (context: C) => string) {
   return {
     actions: act<C, EnterEvent>(function undeclaredMove(context, { from, to }) {
-      throw new ActorletError(nodeErrors.undeclaredMove, { machine: id, name: nameOf(context), from, to });
+      throw new ActorletError(nodeErrors.undeclaredMove, { name: nameOf(context), from, to });
     }),
   };
 }

@@ -33,7 +33,7 @@ export const nodeMachine = machine.createMachine({
     'sources.ready': deciding,
     'node.registered': deciding,
     'node.stop': deciding,
-    [ANY_ENTER]: undeclared<NodeContext>('node', ({ nodeName }) => `node ${nodeName}`),
+    [ANY_ENTER]: undeclared<NodeContext>(({ nodeName }) => `node ${nodeName}`),
   },
   states: {
     starting: {

@@ -82,7 +82,6 @@ export const podMachine = machine.createMachine({
     'effect.done': advancing,
     'effect.failed': advancing,
     [ANY_ENTER]: undeclared<PodContext>(
-      'pod',
       ({ pod }) => `pod ${pod.metadata?.namespace ?? ''}/${pod.metadata?.name ?? ''}`,
     ),
   },

@@ -34,7 +34,7 @@ test('a move that is not declared is a fault with the name of the pod and both s
   assert.equal(fault?.['uid'], 'u1');
   assert.match(
     String(fault['error']),
-    /NOD008: The machine pod of pod default\/web-node1 was to go from terminated\.cleaningUp to syncing\.running/,
+    /NOD008: The machine of pod default\/web-node1 was to go from terminated\.cleaningUp to syncing\.running/,
   );
   const states = () => records(dir).flatMap((r) => (r['r'] === 'step' ? [r['s']] : []));
   assert.equal(states().at(-1), 'terminated.cleaningUp');

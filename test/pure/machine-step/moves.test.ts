@@ -43,7 +43,7 @@ for (const [machine, table, context, name, count] of machines) {
           assert.deepEqual([statePath(compiled()), statePath(interpreted())], [to.path, to.path]);
           continue;
         }
-        const said = { code: 'NOD008', params: { machine: machine.id, name, from: from.path, to: to.path } };
+        const said = { code: 'NOD008', params: { name, from: from.path, to: to.path } };
         assert.throws(compiled, said, `${from.path} -> ${to.path}`);
         assert.throws(interpreted, said, `${from.path} -> ${to.path}`);
       }
@@ -93,11 +93,11 @@ test('a pod that is finished does not come back, nor does a node that shuts down
   const ended = restoredPod({ terminated: 'kept' }, { ...podContext, focus: 'terminated.kept' });
   assert.throws(
     () => stepPod(ended, { type: 'pod.sync', at: 1 }),
-    /NOD008: .* pod of pod default\/web-node1 .* from terminated\.kept to syncing\.waitingForRuntime/,
+    /NOD008: .* of pod default\/web-node1 .* from terminated\.kept to syncing\.waitingForRuntime/,
   );
   const down = restoredNode('shuttingDown', { ...initialNode(), nodeName: 'n1', focus: 'shuttingDown' });
   assert.throws(
     () => stepNode(down, { type: 'node.registered', at: 1 }),
-    /NOD008: .* node of node n1 .* from shuttingDown to starting/,
+    /NOD008: .* of node n1 .* from shuttingDown to starting/,
   );
 });
