@@ -10,7 +10,7 @@ export interface Decision<C, F = Effect> {
   whole?: boolean;
   effects?: F[];
   /** Where the machine goes within the same step, when the decision says that; the machine must declare it (see move-table.ts). */
-  move?: Move | null;
+  move?: Move;
 }
 
 /** A decision without its types: what {@link decisionOf} gives back. */
@@ -28,7 +28,7 @@ export function act<C, E, F = Effect>(decide: (context: C, event: E) => Decision
     const { patch, effects, move } = decide(context as C, event as E);
     if (patch !== undefined) enqueue.assign(patch as never);
     for (const effect of effects ?? []) enqueue({ type: 'effect', params: { effect } } as never);
-    if (move != null) enqueue.raise(enterEvent(move) as never);
+    if (move !== undefined) enqueue.raise(enterEvent(move) as never);
   });
   DECISIONS.set(action, decide as Decide);
   return action as never;

@@ -10,7 +10,7 @@ export function decideNode(before: NodeContext, message: NodeMessage): Decision<
   return {
     patch: { ...context, focus: to },
     effects: ordersOf(before, context, message),
-    move: from === to ? null : { from, to },
+    ...(from !== to && { move: { from, to } }),
   };
 }
 

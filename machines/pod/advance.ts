@@ -53,8 +53,9 @@ export function advanceWhole(context: PodContext, message: PodMessage): Decision
     followVolumes(draft, message);
     report(draft);
   }
+  const whole = { patch: draft.context, whole: true, effects: draft.effects };
   const [from, to] = [context.focus, draft.context.focus];
-  return { patch: draft.context, whole: true, effects: draft.effects, move: from === to ? null : { from, to } };
+  return from === to ? whole : { ...whole, move: { from, to } };
 }
 
 /** The deadline of a pod that was running is over: its containers hear of that before anything moves them on. */

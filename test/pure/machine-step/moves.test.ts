@@ -2,11 +2,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AnyStateMachine } from 'xstate';
-import { restoredNode, stepNode } from '../../../actors/record/journal/node-replay.ts';
 import { compiledMachine } from '../../../machines/machine-step/compiled-machine.ts';
 import { enterEvent } from '../../../machines/machine-step/move.ts';
 import type { MoveTable } from '../../../machines/machine-step/move-table.ts';
-import { bornPlace, interpretedStep, statePath, step, stepPlace } from '../../../machines/machine-step/step.ts';
+import {
+  bornPlace,
+  interpretedStep,
+  resolve,
+  statePath,
+  step,
+  stepPlace,
+} from '../../../machines/machine-step/step.ts';
 import { initialNode } from '../../../machines/node/node-context.ts';
 import { nodeMachine } from '../../../machines/node/node-machine.ts';
 import { nodeMoves } from '../../../machines/node/node-moves.ts';
@@ -95,9 +101,10 @@ test('a pod that is finished does not come back, nor does a node that shuts down
     () => stepPod(ended, { type: 'pod.sync', at: 1 }),
     /NOD008: .* of pod default\/web-node1 .* from terminated\.kept to syncing\.waitingForRuntime/,
   );
-  const down = restoredNode('shuttingDown', { ...initialNode(), nodeName: 'n1', focus: 'shuttingDown' });
+  const forgetful = { ...initialNode(), nodeName: 'n1', focus: 'shuttingDown' };
+  const down = resolve(nodeMachine, { value: 'shuttingDown', context: forgetful });
   assert.throws(
-    () => stepNode(down, { type: 'node.registered', at: 1 }),
+    () => step(nodeMachine, down, { type: 'node.registered', at: 1 } as { type: string }),
     /NOD008: .* of node n1 .* from shuttingDown to starting/,
   );
 });
