@@ -38,4 +38,9 @@ export const nodeErrors = defineErrors('NOD', {
     'The part {part} of the node was not stopped: {problem}.',
     'The other parts are stopped all the same; when the process ends nothing of it is left.',
   ],
+  undeclaredMove: [
+    9,
+    'The machine of {name} was to go from {from} to {to}, which it does not declare.',
+    'It stays where it is and the message changes nothing; actorlet replay shows the step, and its --export makes a journal for a report.',
+  ],
 });

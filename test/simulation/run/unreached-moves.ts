@@ -1,29 +1,24 @@
-/** Moves that the definition of a machine allows and that it never makes. */
-export interface ImpossibleMoves {
+/** Moves that the definition of a machine allows and that no run of the simulation makes. */
+export interface UnreachedMoves {
   machine: string;
   /** States, as dotted paths; one with states within it stands for them all. */
   from: readonly string[];
   to: readonly string[];
-  /** What rules it out. */
+  /** What keeps them away. */
   why: string;
 }
 
 /**
- * What definitions allow and rules rule out: guards that exclude each other, and the code that sets `focus`, which the charts
- * of pod and node follow wherever it goes. A run in which a machine makes such a move all the same has broken a rule.
+ * What definitions allow and no run comes to. Container, probe and volume: guards that exclude each other. Pod and node: what is
+ * declared because it would break no rule of theirs, and follows only from a world that this one is not. A run in which a
+ * machine makes such a move has found something, or a row is to go.
  */
-export const impossibleMoves: readonly ImpossibleMoves[] = [
-  {
-    machine: 'pod',
-    from: ['syncing', 'terminating'],
-    to: ['terminated.kept', 'terminated.removing', 'terminated.finished'],
-    why: 'the step that first plans the clean-up asks for the teardown, and waits for it in cleaningUp (planTerminated)',
-  },
+export const unreachedMoves: readonly UnreachedMoves[] = [
   {
     machine: 'pod',
     from: ['terminated.kept'],
     to: ['terminated.finished'],
-    why: 'that it comes back is told once it was given up; the step that first removes what is left asks for the removal of logs, and waits for it in removing (removeAll)',
+    why: 'the supervisor tells that it comes back once it was given up, so in removing: the step that first removes what is left waits there (removeAll)',
   },
   {
     machine: 'pod',
@@ -90,18 +85,6 @@ export const impossibleMoves: readonly ImpossibleMoves[] = [
     from: ['pending.mounting'],
     to: ['pending.invalid'],
     why: 'a set-up under way is told that it ended before the new definition is refused (followTask)',
-  },
-  {
-    machine: 'node',
-    from: ['ready.waitingForSources', 'ready.running'],
-    to: ['ready.registering'],
-    why: 'a node that is registered stays so',
-  },
-  {
-    machine: 'node',
-    from: ['ready.running'],
-    to: ['ready.waitingForSources'],
-    why: 'sources that have spoken have spoken',
   },
   {
     machine: 'node',
