@@ -39,11 +39,11 @@ module.exports = {
       to: { path: packages('@kubernetes/client-node'), dependencyTypesNot: ['type-only'] },
     },
     {
-      name: 'cri-imports-only-protocol-and-errors',
-      comment: 'cri/ speaks CRI and knows nothing of pods: of the other rooms only the protocol types and the errors.',
+      name: 'cri-imports-only-machines-it-may',
+      comment: 'cri/ speaks CRI and knows nothing of pods: of the other rooms only the protocol types, the errors and plain values.',
       severity: 'error',
       from: { path: '^cri/' },
-      to: { path: '^(?!cri/|node_modules/|machines/(?:errors|protocol)/)', dependencyTypesNot: ['core'] },
+      to: { path: '^(?!cri/|node_modules/|machines/(?:errors|protocol|values)/)', dependencyTypesNot: ['core'] },
     },
     {
       name: 'cri-only-its-libraries',

@@ -1,5 +1,6 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../../machines/values/message-of.ts';
 import { containerdLayout } from '../../cri/private-containerd/layout.ts';
 import { unmountBelow } from '../../cri/private-containerd/mount-points.ts';
 import { runCommand } from '../../cri/private-containerd/run-command.ts';
@@ -183,7 +184,7 @@ async function cleanUp(
 ): Promise<void> {
   const problems: string[] = [];
   const step = async (body: () => Promise<unknown>) => {
-    await body().catch((error: unknown) => problems.push(error instanceof Error ? error.message : String(error)));
+    await body().catch((error: unknown) => problems.push(messageOf(error)));
   };
   await step(async () => agent?.stop());
   if (failed && options.journal !== undefined) {

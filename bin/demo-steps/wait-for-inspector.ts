@@ -1,3 +1,4 @@
+import { messageOf } from '../../machines/values/message-of.ts';
 import type { DemoAgent } from './agent-process.ts';
 import { waitUntil } from './wait-until.ts';
 import type { StepLimits } from './watch-pod.ts';
@@ -19,7 +20,7 @@ export async function waitForInspector(agent: DemoAgent, podName: string, limits
       problem = `it answers ${answer.status} without the pod`;
       return pods.some(({ name }) => name === podName) ? address : null;
     } catch (error) {
-      problem = error instanceof Error ? error.message : String(error);
+      problem = messageOf(error);
       return null;
     }
   };

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Metadata } from '@grpc/grpc-js';
+import { backOffMs } from '../../machines/values/back-off.ts';
 import type { Client, CallOptions as GrpcCallOptions } from '@grpc/grpc-js';
 import type { DeepPartial, MessageFns } from '../generated/runtime/v1/api.ts';
 import { CriError, fromServiceError } from './cri-error.ts';
@@ -56,8 +57,8 @@ export interface CallTarget<Req, Res> {
   decode: (bytes: Buffer) => Res;
 }
 
-const firstPauseMs = 25;
-const longestPauseMs = 200;
+/** Pauses before a call is repeated. */
+const PAUSES = { firstMs: 25, maxMs: 200 };
 
 /**
  * Makes the function for one method. A call that fails with Unavailable is repeated, with growing pauses, as
@@ -86,7 +87,8 @@ export function unaryCall<Req, Res>(
     let code: GrpcCode = 'Unknown';
     let failure: string | undefined;
     try {
-      for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
+      for (let failures = 1; ; failures++) {
+        const pause = backOffMs(failures, PAUSES);
         try {
           const answer = await attempt(target, rpc, encode, message, metadata, grpcOptions, options.signal);
           code = 'OK';

@@ -1,11 +1,15 @@
-/** Delay before the first restart, the longest delay, and how long a run must last to start over; all in ms. */
-export const RESTART_BACK_OFF = { firstMs: 100, longestMs: 30_000, resetAfterMs: 60_000 } as const;
+import { BackOff } from '../../machines/values/back-off.ts';
 
-/**
- * Delay before the next restart, from the last delay (0 = none yet) and how long the daemon ran: doubling from 0.1 s
- * to 30 s, from the start again after a run of a minute.
- */
-export function nextRestartDelay(lastDelayMs: number, ranMs: number): number {
-  if (lastDelayMs === 0 || ranMs >= RESTART_BACK_OFF.resetAfterMs) return RESTART_BACK_OFF.firstMs;
-  return Math.min(lastDelayMs * 2, RESTART_BACK_OFF.longestMs);
+/** Delay before the first restart, the longest delay, and how long a run must last to start over; all in ms. */
+export const RESTART_BACK_OFF = { firstMs: 100, maxMs: 30_000, resetAfterMs: 60_000 } as const;
+
+/** Delays before restarts of a daemon: doubling from 0.1 s to 30 s, from the start again after a run of a minute. */
+export class RestartDelay {
+  private readonly backOff = new BackOff(RESTART_BACK_OFF);
+
+  /** The delay, ms, after the daemon ran for so long (0: it did not start). */
+  next(ranMs: number): number {
+    if (ranMs >= RESTART_BACK_OFF.resetAfterMs) this.backOff.reset();
+    return this.backOff.next();
+  }
 }

@@ -15,7 +15,7 @@ import { containerdLayout } from './layout.ts';
 import type { ContainerdLayout } from './layout.ts';
 import { removeNetwork } from './network-remains.ts';
 import { preparePodNetwork } from './pod-network.ts';
-import { nextRestartDelay } from './restart-delay.ts';
+import { RestartDelay } from './restart-delay.ts';
 import type { RuntimeLog } from './runtime-log.ts';
 import { stopPrivateContainerd } from './stop-private-containerd.ts';
 
@@ -131,12 +131,13 @@ function supervise(
   logTimer.unref();
 
   const watch = async () => {
+    const restarts = new RestartDelay();
     let delayMs = 0;
     while (!over.signal.aborted) {
       const since = performance.now();
       await daemon.ended;
       if (over.signal.aborted) return;
-      delayMs = nextRestartDelay(delayMs, performance.now() - since);
+      delayMs = restarts.next(performance.now() - since);
       log.error({ pid: daemon.pid, log: layout.log, delayMs }, 'The private containerd died; it is started again');
       const restarted = await restart();
       if (restarted === null) return;
@@ -155,7 +156,7 @@ function supervise(
           inFlight = attempt;
           return await attempt;
         } catch (error) {
-          delayMs = nextRestartDelay(delayMs, 0);
+          delayMs = restarts.next(0);
           log.error({ err: error, delayMs }, 'The private containerd cannot be started again yet');
         }
       }

@@ -9,10 +9,11 @@ import type { PodReport } from '../../pods/shard/shard-protocol.ts';
 import { ApiPods } from './api-pods.ts';
 import type { ApiPod } from './api-pods.ts';
 import { deleteNow, isGone, patchStatus } from './pod-requests.ts';
-import { backOffMs, isServerTrouble, ServerPause, TOO_LONG_MS } from './server-pause.ts';
+import { spreadBackOffMs, isServerTrouble, ServerPause, TOO_LONG_MS } from './server-pause.ts';
 import { newStatusEntry, nextStep, noteShown, patchFor } from './status-entry.ts';
 import type { NextStep, StatusEntry } from './status-entry.ts';
 import { isMinor } from '../../../machines/status/status-patch.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 
 /** How long a status waits that says nothing yet, ms (see `statusUrgency`): longer than a quick start or end takes. */
 const HOLD_MS = 300;
@@ -23,8 +24,7 @@ const MAX_IN_FLIGHT = 16;
 /** All pods are compared with the API's objects in memory (kubelet syncPeriod), ms. */
 const RESYNC_MS = 10_000;
 /** Back-off of one pod's requests, ms: the first is short, since the Node authorizer lags a binding by some ms. */
-const RETRY_MS = 50;
-const LONGEST_RETRY_MS = 10_000;
+const RETRY = { firstMs: 50, maxMs: 10_000 };
 /** Time that requests under way have to end when the agent stops, ms. */
 const STOP_MS = 1_000;
 
@@ -270,14 +270,14 @@ export class StatusManager {
     else {
       this.pause.over();
       entry.failures++;
-      entry.notBefore = now() + backOffMs(entry.failures, RETRY_MS, LONGEST_RETRY_MS);
+      entry.notBefore = now() + spreadBackOffMs(entry.failures, RETRY);
     }
     if (isGone(error)) {
       log.debug({ pod, podUID: api.uid }, 'Pod does not exist on the server');
       this.apiPodGone(api.uid);
       return;
     }
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = messageOf(error);
     const spec = step.do === 'patch' ? statusErrors.patchFailed : statusErrors.deleteFailed;
     const err = new ActorletError(spec, { pod, problem }, { cause: error });
     // The first refusal is often a cache of the server that lags, and an outage is told once.

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { messageOf } from '../../../machines/values/message-of.ts';
 
 /** Name of the file in a pod's folder that keeps its id mappings, as kubelet writes it. */
 export const MAPPINGS_FILE = 'userns';
@@ -18,7 +19,7 @@ export function parseMappings(text: string): { hostId: number; length: number } 
   try {
     content = file.parse(JSON.parse(text));
   } catch (error) {
-    throw new Error(`invalid user namespace mappings file: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new Error(`invalid user namespace mappings file: ${messageOf(error)}`, {
       cause: error,
     });
   }

@@ -1,5 +1,6 @@
 import { mkdir, open, readFile, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { podDir } from '../files/pod-paths.ts';
 import type { IdRange } from './id-blocks.ts';
 import { IdBlocks } from './id-blocks.ts';
@@ -49,7 +50,7 @@ export class UserNamespaces {
     const served = this.last.then(() => this.serve(podUid, handler));
     this.last = served.catch(() => undefined);
     return served.catch((error: unknown) => {
-      const text = error instanceof Error ? error.message : String(error);
+      const text = messageOf(error);
       throw Object.assign(new Error(text, { cause: error }), { code: 'EUSERNS' });
     });
   }
@@ -71,7 +72,7 @@ export class UserNamespaces {
       await this.write(podUid, mappingsText(hostId, this.blocks.blockLength));
     } catch (error) {
       this.blocks.release(podUid);
-      throw new Error(`create user namespace: ${error instanceof Error ? error.message : String(error)}`, {
+      throw new Error(`create user namespace: ${messageOf(error)}`, {
         cause: error,
       });
     }

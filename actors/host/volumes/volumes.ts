@@ -1,8 +1,9 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EffectCatalog, Empty, VolumeSetup } from '../../../machines/protocol/effects.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { setUpEmptyDir } from './empty-dir.ts';
-import { HostFailure, codeOf, textOf } from '../files/host-failure.ts';
+import { HostFailure, codeOf } from '../files/host-failure.ts';
 import { setUpHostPath } from './host-path.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 import { unmountBelow } from '../files/mounts.ts';
@@ -110,7 +111,7 @@ async function setUpVolume(
 }
 
 function failureOf(volume: string, reason: unknown): HostFailure {
-  const text = `MountVolume.SetUp failed for volume "${volume}" : ${textOf(reason)}`;
+  const text = `MountVolume.SetUp failed for volume "${volume}" : ${messageOf(reason)}`;
   return new HostFailure(codeOf(reason) || 'Volume', text, { cause: reason });
 }
 

@@ -1,4 +1,5 @@
-import { codeOf, textOf } from '../../host/files/host-failure.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { codeOf } from '../../host/files/host-failure.ts';
 
 /** What the operating system says of a connection, in the words that Go (and so the kubelet's events) has for it. */
 const ERRNO_TEXT: Record<string, string> = {
@@ -26,13 +27,13 @@ export function dialText(address: string, error: unknown): string {
   if (code === 'ENOTFOUND') return `dial tcp: lookup ${host}: no such host`;
   if (code === 'EAI_AGAIN') return `dial tcp: lookup ${host}: server misbehaving`;
   const known = ERRNO_TEXT[code];
-  return `dial tcp ${address}: ${known === undefined ? textOf(error) : `connect: ${known}`}`;
+  return `dial tcp ${address}: ${known === undefined ? messageOf(error) : `connect: ${known}`}`;
 }
 
 /** Text of a failure on a connection that stands, e.g. `read tcp A->B: read: connection reset by peer`. */
 export function streamText(from: string, to: string, error: unknown): string {
   const known = ERRNO_TEXT[codeOf(error)];
-  return known === undefined ? textOf(error) : `read tcp ${from}->${to}: read: ${known}`;
+  return known === undefined ? messageOf(error) : `read tcp ${from}->${to}: read: ${known}`;
 }
 
 /** A number of milliseconds as Go prints a Duration: `500ms`, `1.5s`, `1m30s`. */

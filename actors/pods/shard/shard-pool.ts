@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { Piscina } from 'piscina';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { nodeErrors } from '../../../machines/errors/node-errors.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import type { FromShard, ShardTask, ToShard } from './shard-protocol.ts';
 
@@ -142,7 +143,7 @@ export class ShardPool {
     });
     worker.ended = run.then(
       () => this.gone(shard, worker, 'its task returned'),
-      (error: unknown) => this.gone(shard, worker, error instanceof Error ? error.message : String(error)),
+      (error: unknown) => this.gone(shard, worker, messageOf(error)),
     );
     worker.ended = worker.ended.finally(answered);
     return worker;

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { sourceErrors } from '../../../machines/errors/source-errors.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { ManifestFile } from './manifest-file.ts';
 import { PathWatch } from './path-watch.ts';
 import { FolderEvents, wasPutBack } from './put-back.ts';
@@ -121,7 +122,7 @@ export class FileSource {
     } catch (error) {
       if (this.#stopped) return;
       // Nothing was learned, so nothing is removed; the next poll tries again.
-      const problem = errnoOf(error) || (error instanceof Error ? error.message : String(error));
+      const problem = errnoOf(error) || messageOf(error);
       const place = this.#path;
       this.#options.onErrors([new ActorletError(sourceErrors.unreadableFile, { place, problem }, { cause: error })]);
     }

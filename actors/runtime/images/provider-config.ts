@@ -4,6 +4,7 @@ import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { imageErrors } from '../../../machines/errors/image-errors.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { isQualifiedName } from '../../configure/configuration/kubernetes-names.ts';
 import { parseDuration } from '../../configure/configuration/duration.ts';
 
@@ -182,13 +183,13 @@ function assertExecutable(program: string): void {
     if (!statSync(program).isFile()) throw new Error('it is no file');
     accessSync(program, constants.X_OK);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new ActorletError(imageErrors.providerMissing, { file: program, reason }, { cause });
   }
 }
 
 function unreadable(file: string, cause: unknown): ActorletError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new ActorletError(imageErrors.providerConfigUnreadable, { file, reason }, { cause });
 }
 

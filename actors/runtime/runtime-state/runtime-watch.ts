@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
 import { runtimeHealthOf } from '../../../machines/node-object/ready-message.ts';
 import type { RuntimeHealth } from '../../../machines/node-object/ready-message.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 
 /** Time between two looks while all is well, ms (kubelet: 5 s), so that the node's Ready follows within a second. */
 const PERIOD_MS = 1_000;
@@ -88,7 +89,7 @@ export class RuntimeWatch {
     } catch (error) {
       return {
         ...runtimeHealthOf({ state: 'silent' }),
-        problem: `container runtime is down: ${error instanceof Error ? error.message : String(error)}`,
+        problem: `container runtime is down: ${messageOf(error)}`,
       };
     }
   }

@@ -5,6 +5,7 @@ import { certificateIdentifier, certificateUser } from './certificate-user.ts';
 import { ExpiringCache } from './expiring-cache.ts';
 import type { Socket } from 'node:net';
 import type { DetailedPeerCertificate } from 'node:tls';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import type { AuthObserver } from './auth-observer.ts';
 import type { Certificate } from './certificate.ts';
 import type { Authenticator, AuthnRequest, UserInfo } from './user-info.ts';
@@ -63,7 +64,7 @@ export class X509Authenticator implements Authenticator {
     try {
       chain = verifyChain(peer.leaf, known, roots, now);
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
+      const why = messageOf(cause);
       throw new Error(`verifying certificate ${certificateIdentifier(peer.leaf)} failed: ${why}`, { cause });
     }
     if (chain.length > 2) this.hints.set(fingerprint, known, HINT_TTL_MS);

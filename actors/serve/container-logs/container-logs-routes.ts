@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { ContainerState } from '../../../cri/generated/runtime/v1/api.ts';
 import { goQuote } from '../../../machines/container-config/go-json.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import type { FeatureGates } from '../../configure/configuration/feature-gates.ts';
 import { endedJustNow, untilQuiet } from '../../host/logs/quiet-log.ts';
 import { msFromNs } from '../../runtime/pleg/observed-from-cri.ts';
@@ -87,7 +88,7 @@ async function answer(
   try {
     await send(target.containerID, wanted, body, options, running);
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     options.log.info({ pod: podID, namespace: podNamespace, container: containerName, reason: text }, 'Log ends early');
     // The head is out, so the text can only go where the log goes; people know it from kubectl.
     if (!response.headersSent) response.writeHead(400);

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { SpdyConnection } from '../spdy/spdy-connection.ts';
 import type { SpdyStream } from '../spdy/spdy-stream.ts';
 import { acceptWebSocket } from './accept-websocket.ts';
@@ -97,7 +98,7 @@ async function runCommand(session: RemoteCommandSession, ws: WebSocket, spdy: Sp
     return SUCCESS_STATUS;
   } catch (error) {
     if (ws.readyState === ws.OPEN) log.warn({ err: error }, 'a session with the runtime broke');
-    return internalErrorStatus(error instanceof Error ? error.message : String(error));
+    return internalErrorStatus(messageOf(error));
   }
 }
 

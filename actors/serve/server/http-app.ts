@@ -4,6 +4,7 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import { createServer, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { httpError, restfulError } from './go-answers.ts';
 import { answerBadUrl, answerMalformed, responseOn } from './malformed-requests.ts';
 import { pathAndQuery, routed } from './request-path.ts';
@@ -95,7 +96,7 @@ export function createHttpApp(
     const known = error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number';
     const status = known && typeof error.statusCode === 'number' ? error.statusCode : 500;
     if (status >= 500) log.error({ err: error, path: request.url }, 'HTTP request failed');
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     return httpError(reply, status, status >= 500 ? `internal server error: ${text}` : text);
   });
   return app;

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { Refusal } from './refusal.ts';
 import { runningContainer } from './stream-requests.ts';
 import type { StreamParams, StreamRuntime } from './stream-requests.ts';
@@ -20,6 +21,6 @@ export async function runInContainer(
     throw new Refusal(500, `command '${cmd.join(' ')}' exited with ${code}: ${result.stderr.toString()}`);
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    throw new Refusal(500, error instanceof Error ? error.message : String(error), { cause: error });
+    throw new Refusal(500, messageOf(error), { cause: error });
   }
 }

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import type { Upgrade } from '../server/upgrade.ts';
 import { askUpgrade } from './ask-upgrade.ts';
 import type { BridgeOptions } from './bridges.ts';
@@ -53,7 +54,7 @@ export async function serveStream(
       return;
     }
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     log.warn({ err: error, path: pathOf(request) }, 'Error while proxying request');
     if (upgrade.socket.destroyed || reply.sent) reply.hijack();
     else {
