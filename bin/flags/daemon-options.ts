@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type ActorletSettings, defaultSettings } from '../../actors/configure/configuration/actorlet-settings.ts';
 import { suggestion } from '../../actors/configure/configuration/closest-name.ts';
-import { parseDuration } from '../../actors/configure/configuration/duration.ts';
 import type { KubeletFlags } from '../../actors/configure/configuration/kubelet-flags.ts';
 import type { ConfigurationFlag } from '../../actors/configure/configuration/load-configuration.ts';
 import { ConfigurationInvalid, shown } from '../../actors/configure/configuration/problems.ts';
@@ -12,6 +11,7 @@ import { type InspectorAddress, inspectorAddress } from '../../actors/configure/
 import { configErrors } from '../../machines/errors/config-errors.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { inspectorErrors } from '../../machines/errors/inspector-errors.ts';
+import { parseGoDuration } from '../../machines/values/go-duration.ts';
 import { ALL_FLAGS, FLAGS_BY_NAME } from './all-flags.ts';
 import { DEPRECATIONS, type FlagSpec } from './flag-spec.ts';
 import { readFlagValue } from './flag-values.ts';
@@ -216,7 +216,7 @@ function kubeletFlags(given: ReadonlyMap<string, unknown>): KubeletFlags {
     imageCredentialProviderBinDir: path('image-credential-provider-bin-dir'),
     lockFile: path('lock-file'),
     exitOnLockContention: given.get('exit-on-lock-contention') === true,
-    minimumContainerTtlMs: parseDuration(textOf(given, 'minimum-container-ttl-duration')) ?? 0,
+    minimumContainerTtlMs: parseGoDuration(textOf(given, 'minimum-container-ttl-duration')) ?? 0,
     maximumDeadContainersPerContainer: numberOf(given, 'maximum-dead-containers-per-container', 1),
     maximumDeadContainers: numberOf(given, 'maximum-dead-containers', -1),
   };

@@ -1,9 +1,10 @@
+import { fnv32a } from '../values/hash.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
 import { restartsAlways } from '../pod/spec.ts';
 import { orphanPod } from './orphan-pod.ts';
-import { hashOfUid, PodTableDraft, trackedPod, trackedPods } from './pod-table.ts';
+import { PodTableDraft, trackedPod, trackedPods } from './pod-table.ts';
 import type { PodTable } from './pod-table.ts';
 import type { SupervisorContext, SupervisorMessage, SupervisorOrder } from './supervisor-context.ts';
 import { terminate } from './supervisor-context.ts';
@@ -230,5 +231,5 @@ function killOrphan(turn: Turn, observed: ObservedPod): void {
 
 /** Sticky place of a pod: a hash of its UID. */
 export function shardOf(uid: string, shards: number): number {
-  return hashOfUid(uid) % shards;
+  return fnv32a(uid) % shards;
 }

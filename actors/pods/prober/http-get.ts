@@ -4,9 +4,10 @@ import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { EffectCatalog } from '../../../machines/protocol/effects.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
+import { hostPort } from '../../../machines/values/host-port.ts';
 import { HostFailure, codeOf } from '../../host/files/host-failure.ts';
 import type { HostSettings } from '../../host/files/host-settings.ts';
-import { dialText, hostPort, streamText } from './net-failure.ts';
+import { dialText, streamText } from './net-failure.ts';
 
 type HttpGetParams = EffectCatalog['net.HttpGet']['params'];
 type HttpGetResult = EffectCatalog['net.HttpGet']['result'];

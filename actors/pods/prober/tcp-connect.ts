@@ -1,8 +1,9 @@
 import { connect } from 'node:net';
 import type { EffectCatalog, Empty } from '../../../machines/protocol/effects.ts';
+import { hostPort } from '../../../machines/values/host-port.ts';
 import { HostFailure, codeOf } from '../../host/files/host-failure.ts';
 import type { HostSettings } from '../../host/files/host-settings.ts';
-import { dialText, hostPort } from './net-failure.ts';
+import { dialText } from './net-failure.ts';
 
 /**
  * `net.TcpConnect`: opens a connection and closes it again.

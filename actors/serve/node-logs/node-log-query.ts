@@ -97,12 +97,6 @@ export function validateNodeLogQuery(query: NodeLogQuery, statFile: (path: strin
   return problems;
 }
 
-/** Several errors as one text (`ErrorList.ToAggregate`): equal ones once, in brackets when more than one is left. */
-export function aggregate(problems: readonly string[]): string {
-  const unique = [...new Set(problems)];
-  return unique.length === 1 ? (unique[0] ?? '') : `[${unique.join(', ')}]`;
-}
-
 /**
  * Arguments of journalctl for a query.
  * @param services those that log to the journal

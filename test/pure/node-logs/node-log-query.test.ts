@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aggregate } from '../../../machines/values/aggregate.ts';
 import { parseGoQuery } from '../../../actors/serve/server/go-query.ts';
 import {
-  aggregate,
   journalArguments,
   parseNodeLogQuery,
   validateNodeLogQuery,

@@ -73,9 +73,9 @@ interface Part {
 /**
  * Where each state goes. Each level is laid out by itself, innermost first, with dagre; a level where every state can
  * follow every other becomes a grid in the order of the machine. So the picture of a machine is the same at each
- * moment. `maxWidth` (px) decides how many columns such a grid has and which way the others run.
+ * moment. Unlike the pictures of `actors/inspect/charts` it shows names alone and fits a width: `maxWidth` (px) decides how many columns such a grid has and which way the others run.
  */
-export function layoutChart(chart: Chart, maxWidth = 720): ChartLayout {
+export function layoutForPage(chart: Chart, maxWidth = 720): ChartLayout {
   const edges = edgesByLevel(legibleChart(chart).edges);
   const part = layOutLevel(chart.root, edges, 0, Math.max(240, maxWidth));
   const boxes = new Map(part.boxes.sort((a, b) => a.depth - b.depth).map((box) => [box.path, box]));
