@@ -20,7 +20,7 @@ export function clusterOf(ground: NodeGround, parts: NodeParts): Cluster | null 
   });
 }
 
-/** Judges pods by the node's object (C9). */
+/** Judges pods by the node's object. */
 export function admissionOf({ config, settings }: NodeGround, cluster: Cluster | null): AdmissionGate | null {
   if (cluster === null) return null;
   return new AdmissionGate({

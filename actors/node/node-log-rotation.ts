@@ -5,7 +5,7 @@ import type { KubeletConfiguration } from '../configure/configuration/kubelet-co
 import { startLogRotation } from '../host/logs/log-rotation.ts';
 import type { LogRotation } from '../host/logs/log-rotation.ts';
 
-/** Rotates the logs of all running containers, as configured (D8). */
+/** Rotates the logs of all running containers, as configured. */
 export function startNodeLogRotation(
   cri: CriClient,
   config: KubeletConfiguration,

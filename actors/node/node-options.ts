@@ -46,6 +46,6 @@ export interface RunningNode {
   readonly servers: NodeServers;
   /** Null without `--inspect`. */
   readonly inspector: AgentInspector | null;
-  /** Ends the agent; containers go on (A5). */
+  /** Ends the agent; containers go on. */
   stop(): Promise<void>;
 }

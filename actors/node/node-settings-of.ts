@@ -96,7 +96,7 @@ export function mountsImages({
   return Number(major) > needed || (Number(major) === needed && Number(minor) >= least);
 }
 
-/** Allocatable as the node's object shows it: capacity less what is reserved and what hard eviction keeps free (H2). */
+/** Allocatable as the node's object shows it: capacity less what is reserved and what hard eviction keeps free. */
 function allocatableOfNode(machine: MachineFacts, shape: NodeObjectConfig): NodeSettings['allocatable'] {
   const quantities = allocatableOf(machineCapacity(machine, shape), {}, shape);
   return {

@@ -3,7 +3,7 @@ import type { NodeParts } from './node-parts.ts';
 import type { StartedNode } from './start-order.ts';
 
 /**
- * Ends a node; containers go on (A5). First what gives the pods' actors work, then the actors, then what they told
+ * Ends a node; containers go on. First what gives the pods' actors work, then the actors, then what they told
  * things to; the way to the runtime last, since all of them may still be on it.
  */
 export async function stopParts({ cri }: NodeGround, parts: NodeParts, started: StartedNode): Promise<void> {

@@ -88,7 +88,7 @@ const machine = setup({
 const advancing = { actions: act(advance) };
 
 /**
- * One pod: syncing -> terminating -> terminated, never back (C2). Every message is handled the same way:
+ * One pod: syncing -> terminating -> terminated, never back. Every message is handled the same way:
  * `advance` computes the next context and effects from what is wanted and what was seen, and the chart moves
  * to the state that names what the pod now waits for. Container, probe and volume machines live in the context.
  */

@@ -32,7 +32,7 @@ export interface NodeSettings {
   /** `podPidsLimit`; -1 = no limit. */
   podPidsLimit: number;
   seccompDefault: boolean;
-  /** `setNodeFQDN`-less host domain for pods with setHostnameAsFQDN. */
+  /** `syncFrequency` in ms: so often each pod looks again at what is wanted and what is seen. */
   syncFrequencyMs: number;
   /** Longest time for one CRI call, `runtimeRequestTimeout` in ms (120000). */
   runtimeRequestTimeoutMs: number;

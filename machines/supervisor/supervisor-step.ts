@@ -131,7 +131,7 @@ function add(turn: Turn, pod: Pod, source: TrackedPod['source'], rejection?: Rej
   if (!predecessorOf(turn, tracked)) start(turn, tracked);
 }
 
-/** Another pod of the same full name still has an actor: it must end first (C1). */
+/** Another pod of the same full name still has an actor: it must end first. */
 function predecessorOf(turn: Turn, { uid, fullName }: TrackedPod): boolean {
   return (startedByName(turn).get(fullName) ?? []).some((other) => other !== uid && turn.pods.get(other) !== undefined);
 }
@@ -211,7 +211,7 @@ function finish(turn: Turn, uid: string): void {
   if (next !== undefined && !predecessorOf(turn, next)) start(turn, next);
 }
 
-/** A pod that the runtime holds and no source names is taken up only to be stopped and removed (C2). */
+/** A pod that the runtime holds and no source names is taken up only to be stopped and removed. */
 function killOrphan(turn: Turn, observed: ObservedPod): void {
   if (observed.sandboxes.length === 0 && observed.containers.length === 0) return;
   const pod = orphanPod(observed);

@@ -29,7 +29,7 @@ export interface NodeLeaseOptions {
   now: () => number;
 }
 
-/** The node's heartbeat: the lease `kube-node-lease/<node>`, renewed each quarter of its duration (E3). */
+/** The node's heartbeat: the lease `kube-node-lease/<node>`, renewed each quarter of its duration. */
 export class NodeLease {
   private readonly options: NodeLeaseOptions;
   private readonly ending = new AbortController();

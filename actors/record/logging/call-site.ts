@@ -1,12 +1,11 @@
-/** Frames that are no caller: those of pino and of Node, and the logger's own, which lie in this folder. */
-const NOT_A_CALLER = /\/node_modules\/pino\/|^node:/;
-const THIS_FOLDER = new URL('.', import.meta.url).href;
+/** Frames that are no caller: the logger's own, and Node's. */
+const NOT_A_CALLER = /\/node_modules\/pino\/|\/actors\/record\/logging\/|^node:/;
 
 /** `folder/file.ts:12` of the first caller outside pino and this folder, as klog names the place of a line. */
 export function callSite(): string {
   for (const frame of frames()) {
     const file = frame.getFileName();
-    if (file === null || NOT_A_CALLER.test(file) || file.startsWith(THIS_FOLDER)) continue;
+    if (file === null || NOT_A_CALLER.test(file)) continue;
     return `${file.split('/').slice(-2).join('/')}:${frame.getLineNumber() ?? 1}`;
   }
   return '???:1';

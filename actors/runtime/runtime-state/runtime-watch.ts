@@ -11,7 +11,7 @@ const ALARMED_PERIOD_MS = 500;
 /** A look that takes longer counts as "no answer", ms. */
 const TIMEOUT_MS = 5_000;
 
-/** What the runtime says of itself (C8). */
+/** What the runtime says of itself (CRI `Status`). */
 export interface RuntimeState extends RuntimeHealth {
   /** Why it is not ready, for the log; '' when all is well. */
   problem: string;
