@@ -61,7 +61,6 @@ module.exports = {
           'tar-stream',
           '@types/tar-stream',
           'pino',
-          '@opentelemetry/api',
           '@types/node',
         ),
       },

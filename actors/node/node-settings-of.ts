@@ -64,9 +64,7 @@ export async function nodeSettingsOf(
     cpuCFSQuotaPeriodUs: config.cpuCFSQuotaPeriod * 1000,
     podPidsLimit: config.podPidsLimit,
     seccompDefault: config.seccompDefault,
-    syncFrequencyMs: config.syncFrequency,
     runtimeRequestTimeoutMs: config.runtimeRequestTimeout,
-    imagePullProgressDeadlineMs: 60_000,
     runtimeFeatures: {
       recursiveReadOnlyMounts: handler?.recursiveReadOnlyMounts ?? false,
       userNamespaces: handler?.userNamespaces ?? false,

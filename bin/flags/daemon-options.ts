@@ -11,7 +11,6 @@ import { type InspectorAddress, inspectorAddress } from '../../actors/configure/
 import { configErrors } from '../../machines/errors/config-errors.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { inspectorErrors } from '../../machines/errors/inspector-errors.ts';
-import { parseGoDuration } from '../../machines/values/go-duration.ts';
 import { ALL_FLAGS, FLAGS_BY_NAME } from './all-flags.ts';
 import { DEPRECATIONS, type FlagSpec } from './flag-spec.ts';
 import { readFlagValue } from './flag-values.ts';
@@ -214,11 +213,6 @@ function kubeletFlags(given: ReadonlyMap<string, unknown>): KubeletFlags {
     runtimeCgroups: textOf(given, 'runtime-cgroups'),
     imageCredentialProviderConfig: path('image-credential-provider-config'),
     imageCredentialProviderBinDir: path('image-credential-provider-bin-dir'),
-    lockFile: path('lock-file'),
-    exitOnLockContention: given.get('exit-on-lock-contention') === true,
-    minimumContainerTtlMs: parseGoDuration(textOf(given, 'minimum-container-ttl-duration')) ?? 0,
-    maximumDeadContainersPerContainer: numberOf(given, 'maximum-dead-containers-per-container', 1),
-    maximumDeadContainers: numberOf(given, 'maximum-dead-containers', -1),
   };
 }
 

@@ -18,16 +18,9 @@ export interface CallReport {
   code: GrpcCode;
 }
 
-/** An open tracing span of one call; `headers` (e.g. `traceparent`) are sent along. */
-export interface CallSpan {
-  headers?: Record<string, string>;
-  end(code: GrpcCode, message?: string): void;
-}
-
-/** Where metrics and tracing attach. Neither may throw. */
+/** Where metrics attach; must not throw. */
 export interface CriHooks {
   onCall?(report: CallReport): void;
-  startSpan?(call: { service: CallReport['service']; method: string }): CallSpan | undefined;
 }
 
 /** Options of one call. */
@@ -82,21 +75,17 @@ export function unaryCall<Req, Res>(
     const limit = options.timeoutMs ?? deadlineMs(method, message as object, settings.timeoutMs);
     const grpcOptions: GrpcCallOptions = { deadline: Date.now() + limit };
     const retryUntil = began + Math.min(limit, options.retryMs ?? settings.retryMs);
-    const span = settings.hooks.startSpan?.({ service, method: rpc });
-    const metadata = headersOf(span);
     let code: GrpcCode = 'Unknown';
-    let failure: string | undefined;
     try {
       for (let failures = 1; ; failures++) {
         const pause = backOffMs(failures, PAUSES);
         try {
-          const answer = await attempt(target, rpc, encode, message, metadata, grpcOptions, options.signal);
+          const answer = await attempt(target, rpc, encode, message, grpcOptions, options.signal);
           code = 'OK';
           return answer;
         } catch (error) {
           if (!(error instanceof CriError)) throw error;
           code = error.code;
-          failure = error.details;
           const again = code === 'Unavailable' && (repeatable || error.notSent);
           if (!again || performance.now() + pause > retryUntil || options.signal?.aborted) throw error;
         }
@@ -104,7 +93,6 @@ export function unaryCall<Req, Res>(
         await sleep(pause, undefined, { signal: options.signal }).catch(() => undefined);
       }
     } finally {
-      span?.end(code, code === 'OK' ? undefined : failure);
       settings.hooks.onCall?.({ service, method: rpc, ms: performance.now() - began, code });
     }
   };
@@ -115,7 +103,6 @@ function attempt<Req, Res>(
   rpc: string,
   encode: (message: Req) => Buffer,
   message: Req,
-  metadata: Metadata,
   options: GrpcCallOptions,
   signal: AbortSignal | undefined,
 ): Promise<Res> {
@@ -129,7 +116,7 @@ function attempt<Req, Res>(
       encode,
       target.decode,
       message,
-      metadata,
+      new Metadata(),
       options,
       (error, answer) => {
         signal?.removeEventListener('abort', cancel);
@@ -143,10 +130,4 @@ function attempt<Req, Res>(
     };
     signal?.addEventListener('abort', cancel, { once: true });
   });
-}
-
-function headersOf(span: CallSpan | undefined): Metadata {
-  const metadata = new Metadata();
-  for (const [name, value] of Object.entries(span?.headers ?? {})) metadata.set(name, value);
-  return metadata;
 }

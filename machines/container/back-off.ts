@@ -1,5 +1,5 @@
 /** First crash-loop and image-pull delay, ms (kubelet `initialBackOff`, `imageBackOffPeriod`). */
-export const INITIAL_BACK_OFF_MS = 10_000;
+const INITIAL_BACK_OFF_MS = 10_000;
 /** Longest image-pull delay, ms. */
 export const MAX_IMAGE_BACK_OFF_MS = 300_000;
 

@@ -134,7 +134,7 @@ const container: Record<string, Shape> = {
 };
 
 /** `spec` of a pod. */
-export const POD_SPEC_SHAPE: Shape = fields({
+const POD_SPEC_SHAPE: Shape = fields({
   activeDeadlineSeconds: 'int64',
   affinity: AFFINITY_SHAPE,
   automountServiceAccountToken: 'bool',

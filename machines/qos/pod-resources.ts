@@ -8,7 +8,7 @@ export function isSidecar(container: Container): boolean {
 }
 
 /** Resources that may be set for the whole pod: cpu, memory and huge pages (KEP-2837). */
-export function isPodLevelResource(name: string): boolean {
+function isPodLevelResource(name: string): boolean {
   return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
 }
 

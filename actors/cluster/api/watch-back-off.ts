@@ -9,14 +9,14 @@ export type FailureKind = 'general' | 'forbidden' | 'unreachable';
  * `general` is client-go's reflector. `forbidden` starts low, as the Node authorizer's graph lags the binding of a pod
  * by some ms. `unreachable` stays low, so that an API server that returns is heard within seconds.
  */
-export const reflectorBackOff: Readonly<Record<FailureKind, BackOffRange>> = {
+const reflectorBackOff: Readonly<Record<FailureKind, BackOffRange>> = {
   general: { firstMs: 800, maxMs: 30_000 },
   forbidden: { firstMs: 50, maxMs: 30_000 },
   unreachable: { firstMs: 200, maxMs: 5_000 },
 };
 
 /** The kind of a failure; undefined stands for a watch that ended at once. */
-export function failureKind(error: ApiStatusError | undefined): FailureKind {
+function failureKind(error: ApiStatusError | undefined): FailureKind {
   if (error?.status === 403) return 'forbidden';
   return error?.status === 0 ? 'unreachable' : 'general';
 }

@@ -9,7 +9,7 @@ import { messageOf } from '../../../machines/values/message-of.ts';
 import { readEnvFiles } from './env-files.ts';
 
 /** The environment of a container cannot be made; the text is kubelet's and names no value. */
-export class EnvFailure extends Error {
+class EnvFailure extends Error {
   /** `CreateContainerConfigError`, or `Internal` when the runtime could not be told the value. */
   readonly code: string;
 

@@ -55,7 +55,7 @@ export class ClientCaBundle {
 }
 
 /** The certificates of PEM text; other blocks are passed over. Throws when one is bad or there is none. */
-export function certificatesOf(pem: string): Certificate[] {
+function certificatesOf(pem: string): Certificate[] {
   const blocks = pem.matchAll(/-----BEGIN CERTIFICATE-----\r?\n([A-Za-z0-9+/=\s]*?)-----END CERTIFICATE-----/g);
   const out = Array.from(blocks, ([, base64 = '']) => parseCertificate(Buffer.from(base64, 'base64')));
   if (out.length === 0) throw new Error('it has no certificate');

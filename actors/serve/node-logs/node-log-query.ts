@@ -63,7 +63,7 @@ export function hasOptions({ sinceTime, untilTime, tailLines, boot, pattern }: N
  * What is wrong with a query, in the kubelet's words.
  * @param statFile the error of looking at a file below /var/log, '' when it is there
  */
-export function validateNodeLogQuery(query: NodeLogQuery, statFile: (path: string) => string): string[] {
+export async function validateNodeLogQuery(query: NodeLogQuery, statFile: (path: string) => string): Promise<string[]> {
   const { services, files, sinceTime, untilTime, tailLines, boot, pattern } = query;
   const problems: string[] = [];
   for (const service of services) {
@@ -92,7 +92,7 @@ export function validateNodeLogQuery(query: NodeLogQuery, statFile: (path: strin
   if (boot !== undefined && boot > 0) problems.push(invalid('boot', String(boot), 'must be less than 1'));
   if (tailLines !== undefined && (tailLines < 0 || tailLines > MOST_TAIL_LINES))
     problems.push(invalid('tailLines', String(tailLines), `must be between 0 and ${MOST_TAIL_LINES}, inclusive`));
-  const syntax = re2Problem(pattern);
+  const syntax = await re2Problem(pattern);
   if (syntax !== '') problems.push(invalid('pattern', goQuote(pattern), syntax));
   return problems;
 }

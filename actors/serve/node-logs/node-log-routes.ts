@@ -95,7 +95,7 @@ async function answer(
     httpError(response, 406, 'path not allowed in query mode');
     return;
   }
-  const problems = validateNodeLogQuery(parsed.query, (file) => statInRoot(options.dir ?? '/var/log', file));
+  const problems = await validateNodeLogQuery(parsed.query, (file) => statInRoot(options.dir ?? '/var/log', file));
   if (problems.length > 0) {
     httpError(response, 406, aggregate(problems));
     return;

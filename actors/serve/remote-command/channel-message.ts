@@ -2,7 +2,7 @@
 export const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const;
 
 /** First byte of the message by which a client half-closes a channel; `v5.channel.k8s.io` only (KEP-4006). */
-export const CLOSE_SIGNAL = 255;
+const CLOSE_SIGNAL = 255;
 
 /** What a client's message says. */
 export type ChannelMessage =

@@ -54,7 +54,7 @@ function loadRest(): void {
 }
 
 /** A pod has more steps now. */
-export function setTotal(total: number): void {
+function setTotal(total: number): void {
   if (total <= s.total.value) return;
   s.total.value = total;
   s.steps.store.total = total;

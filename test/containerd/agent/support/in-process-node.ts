@@ -123,10 +123,5 @@ function flagsOf(rootDir: string): KubeletFlags {
     runtimeCgroups: '',
     imageCredentialProviderConfig: '',
     imageCredentialProviderBinDir: '',
-    lockFile: '',
-    exitOnLockContention: false,
-    minimumContainerTtlMs: 0,
-    maximumDeadContainersPerContainer: 1,
-    maximumDeadContainers: -1,
   };
 }

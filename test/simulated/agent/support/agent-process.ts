@@ -52,11 +52,6 @@ const node = await startNode({
     runtimeCgroups: '',
     imageCredentialProviderConfig: '',
     imageCredentialProviderBinDir: '',
-    lockFile: '',
-    exitOnLockContention: false,
-    minimumContainerTtlMs: 0,
-    maximumDeadContainersPerContainer: 1,
-    maximumDeadContainers: -1,
   },
   settings: {
     shards: SHARDS,
