@@ -10,9 +10,9 @@ import { containerResources } from './container-resources.ts';
 import { containerEnv } from './env.ts';
 import { containerAnnotations, containerLabels } from './labels.ts';
 import { containerSecurity, runAsNonRootFault } from './security-context.ts';
-import { stopSignalNumber } from './stop-signal.ts';
 import { containerMounts } from './volume-mounts.ts';
 import type { MountPaths } from './volume-mounts.ts';
+import { CriSignal } from '../protocol/cri-signal.ts';
 
 /** All that a container's config is made of. */
 export interface ContainerConfigInput extends MountPaths {
@@ -70,4 +70,17 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfigRes
   };
   if (container.lifecycle?.stopSignal) config.stopSignal = stopSignalNumber(container.lifecycle.stopSignal);
   return env.plan ? { config, env: env.plan } : { config };
+}
+
+/**
+ * CRI number of `lifecycle.stopSignal` (KEP-4960): `SIGUSR1`, `SIGRTMIN+3`, `SIGRTMAX-2` ...;
+ * 0, the runtime's default, for a name that is none.
+ */
+export function stopSignalNumber(name: string): CriSignal {
+  const key = name.replace('+', 'PLUS').replace('-', 'MINUS');
+  return isSignal(key) ? CriSignal[key] : CriSignal.RUNTIME_DEFAULT;
+}
+
+function isSignal(key: string): key is keyof typeof CriSignal {
+  return Object.hasOwn(CriSignal, key);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { re2Problem } from '../../../actors/serve/node-logs/re2-syntax.ts';
+import { re2Problem } from '../../../actors/serve/node-logs/node-log-query.ts';
 
 /** What Go's parser said of each (go1.26, `syntax.Parse(pattern, syntax.Perl)`). */
 const table: [pattern: string, part: string][] = [

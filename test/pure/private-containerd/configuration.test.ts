@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { parseContainerdVersion } from '../../../cri/private-containerd/binaries.ts';
 import { containerdConfig } from '../../../cri/private-containerd/containerd-config.ts';
 import { containerdLayout } from '../../../cri/private-containerd/layout.ts';
-import { RESTART_BACK_OFF, RestartDelay } from '../../../cri/private-containerd/restart-delay.ts';
+import { RESTART_BACK_OFF, RestartDelay } from '../../../cri/private-containerd/start-private-containerd.ts';
 
 const base = {
   layout: containerdLayout('/srv/agent'),
