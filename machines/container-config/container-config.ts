@@ -1,9 +1,8 @@
 import type { Container, EphemeralContainer, Pod } from '../protocol/api-types.ts';
-import type { ContainerConfig } from '../protocol/cri-shapes.ts';
+import type { ContainerConfig, EnvEntry } from '../protocol/cri-shapes.ts';
 import type { EnvPlan, ImagePresent } from '../protocol/effects.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import { podHostname } from '../sandbox-config/pod-hostname.ts';
-import { expandCommand } from './command.ts';
 import { configError } from './config-error.ts';
 import type { ConfigError } from './config-error.ts';
 import { containerResources } from './container-resources.ts';
@@ -13,6 +12,7 @@ import { containerSecurity, runAsNonRootFault } from './security-context.ts';
 import { containerMounts } from './volume-mounts.ts';
 import type { MountPaths } from './volume-mounts.ts';
 import { CriSignal } from '../protocol/cri-signal.ts';
+import { expandFrom } from './expansion.ts';
 
 /** All that a container's config is made of. */
 export interface ContainerConfigInput extends MountPaths {
@@ -83,4 +83,11 @@ export function stopSignalNumber(name: string): CriSignal {
 
 function isSignal(key: string): key is keyof typeof CriSignal {
   return Object.hasOwn(CriSignal, key);
+}
+
+/** Command and arguments with `$(NAME)` replaced from the container's environment. */
+export function expandCommand(container: Container, envs: readonly EnvEntry[]): { command: string[]; args: string[] } {
+  const values = new Map(envs.map(({ key, value }) => [key, value]));
+  const each = (text: string): string => expandFrom(text, values);
+  return { command: (container.command ?? []).map(each), args: (container.args ?? []).map(each) };
 }

@@ -1,10 +1,86 @@
 import { z } from 'zod';
-import { cgroupFields } from './fields/cgroup-fields.ts';
 import { evictionFields } from './fields/eviction-fields.ts';
-import { observabilityFields } from './fields/observability-fields.ts';
 import { runtimeFields } from './fields/runtime-fields.ts';
 import { serverFields } from './fields/server-fields.ts';
-import { int32, text, textList, truth, duration, oneOf, resourceList, textMap, int64 } from './field-kinds.ts';
+import {
+  int32,
+  text,
+  textList,
+  truth,
+  duration,
+  oneOf,
+  resourceList,
+  textMap,
+  int64,
+  optionalInt64,
+  optionalTruth,
+  durationOrNanoseconds,
+  optionalInt32,
+  quantityOrNumber,
+} from './field-kinds.ts';
+
+const GROUP = 'a group of fields';
+const verbosity = () => z.uint32({ error: 'a whole number from 0' }).default(0);
+const outputRouting = () =>
+  z.strictObject({ splitStream: truth(false), infoBufferSize: quantityOrNumber('0') }, { error: GROUP }).prefault({});
+
+/** Logs, feature gates and traces. */
+const observabilityFields = {
+  logging: z
+    .strictObject(
+      {
+        format: z.enum(['text', 'json'], { error: 'one of "text", "json"' }).default('text'),
+        flushFrequency: durationOrNanoseconds(5000),
+        verbosity: verbosity(),
+        vmodule: z
+          .array(z.strictObject({ filePattern: text(), verbosity: verbosity() }, { error: 'filePattern, verbosity' }), {
+            error: 'a list of entries: filePattern, verbosity',
+          })
+          .default([]),
+        options: z.strictObject({ text: outputRouting(), json: outputRouting() }, { error: GROUP }).prefault({}),
+      },
+      { error: GROUP },
+    )
+    .prefault({}),
+  featureGates: z
+    .record(z.string(), z.boolean({ error: 'true or false' }), { error: 'a map of gate names to true or false' })
+    .default({}),
+  tracing: z
+    .strictObject(
+      { endpoint: z.string({ error: 'a string' }).optional(), samplingRatePerMillion: optionalInt32() },
+      { error: GROUP },
+    )
+    .optional(),
+};
+
+/** Cgroups, quotas, swap, and what is reserved for the node itself. */
+const cgroupFields = {
+  kubeletCgroups: text(),
+  systemCgroups: text(),
+  cgroupRoot: text(),
+  cgroupsPerQOS: truth(true),
+  cgroupDriver: oneOf(['cgroupfs', 'systemd'], 'cgroupfs'),
+  failCgroupV1: truth(true),
+  singleProcessOOMKill: optionalTruth(),
+  podPidsLimit: int64(-1),
+  cpuCFSQuota: truth(true),
+  cpuCFSQuotaPeriod: duration(100),
+  failSwapOn: truth(true),
+  memorySwap: z
+    .strictObject({ swapBehavior: oneOf(['', 'NoSwap', 'LimitedSwap'], '') }, { error: 'a group of fields' })
+    .prefault({}),
+  /** Matters with the gate MemoryQoS only. */
+  memoryThrottlingFactor: z.number({ error: 'a number' }).default(0.9),
+  userNamespaces: z.strictObject({ idsPerPod: optionalInt64() }, { error: 'a group of fields' }).optional(),
+  systemReserved: textMap(),
+  kubeReserved: textMap(),
+  systemReservedCgroup: text(),
+  kubeReservedCgroup: text(),
+  enforceNodeAllocatable: textList(['pods']),
+  reservedSystemCPUs: text(),
+  protectKernelDefaults: truth(false),
+  localStorageCapacityIsolation: truth(true),
+};
 
 /** The node object, its heartbeats, and the way to the API server. */
 const nodeFields = {

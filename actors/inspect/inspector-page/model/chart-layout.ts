@@ -1,8 +1,8 @@
 import { Graph, layout } from '@dagrejs/dagre';
 import type { Chart, ChartState } from '../../../../machines/charts/chart.ts';
 import { legibleChart } from '../../../../machines/charts/legible-chart.ts';
-import type { SiblingEdge } from './chart-tree.ts';
-import { edgesByLevel, isDense } from './chart-tree.ts';
+import type { DrawnEdge } from '../../../../machines/charts/legible-chart.ts';
+import { liftToSiblings } from '../../../../machines/charts/sibling-ways.ts';
 import { parentOf } from './state-names.ts';
 
 export interface Point {
@@ -215,4 +215,33 @@ function move(part: Part, dx: number, dy: number): Part {
       [...part.grids].map(([path, g]) => [path, { cols: shift(g.cols, dx), rows: shift(g.rows, dy) }] as const),
     ),
   };
+}
+
+/** A way between two states of the same level, with the messages that lead along it. */
+interface SiblingEdge {
+  from: string;
+  to: string;
+  events: string[];
+}
+
+/** Ways as ways between siblings, by the path of the state that they lie in ('' for the machine). */
+function edgesByLevel(ways: readonly DrawnEdge[]): Map<string, SiblingEdge[]> {
+  const levels = new Map<string, Map<string, SiblingEdge>>();
+  for (const { from, to, events } of ways) {
+    const lifted = liftToSiblings(from, to);
+    if (lifted === null) continue;
+    const edges = levels.get(lifted.level) ?? new Map<string, SiblingEdge>();
+    levels.set(lifted.level, edges);
+    const key = `${lifted.from}>${lifted.to}`;
+    const edge = edges.get(key) ?? { from: lifted.from, to: lifted.to, events: [] };
+    edges.set(key, edge);
+    for (const event of events) if (!edge.events.includes(event)) edge.events.push(event);
+  }
+  return new Map([...levels].map(([level, edges]) => [level, [...edges.values()]]));
+}
+
+/** Every state can follow (almost) every other, or no way is left to draw: ways would hide the states. */
+function isDense(states: readonly ChartState[], edges: readonly SiblingEdge[]): boolean {
+  const n = states.length;
+  return n > 2 && (edges.length === 0 || edges.length / (n * (n - 1)) > 0.6);
 }
