@@ -1,3 +1,4 @@
+import { resolveFeatureGates } from '../configure/configuration/feature-gates.ts';
 import { startPodSources } from '../pods/sources/pod-sources.ts';
 import type { PodSources } from '../pods/sources/pod-sources.ts';
 import type { Supervisor } from '../pods/supervisor/supervisor.ts';
@@ -20,6 +21,7 @@ export function startNodeSources(
     fileCheckFrequencyMs: config.fileCheckFrequency,
     httpCheckFrequencyMs: config.httpCheckFrequency,
     nodeName,
+    gates: { envFiles: resolveFeatureGates(config.featureGates).gates.enabled('EnvFiles') },
     log,
     now,
     ...(options.source !== undefined && { own: options.source }),

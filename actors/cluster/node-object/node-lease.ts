@@ -48,7 +48,7 @@ export class NodeLease {
   }
 
   /** The server answers again: a renewal that failed is tried now. */
-  hurry(): void {
+  retryNow(): void {
     if (this.failing) this.pause?.abort();
   }
 

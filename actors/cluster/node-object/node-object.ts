@@ -218,7 +218,7 @@ export class NodeObject {
     if (cidrs !== '' && cidrs !== this.podCIDRs) void this.tellPodCIDR(cidrs);
     if (!this.options.config.registerNode) this.begin(false);
     // The server answers again: what waits for the end of a pause may go.
-    this.lease.hurry();
+    this.lease.retryNow();
     if (this.failing) this.changed();
     // The node controller gave the node up, or somebody made the object anew: say at once that the node is there.
     const ready = node.status?.conditions?.find((condition) => condition.type === 'Ready');

@@ -195,8 +195,13 @@ export class StatusManager {
       return;
     }
     // The end of a pod comes with a new generation: that alone can wait for what the end brings.
-    if (step.do === 'patch' && !entry.patient && entry.report.state.startsWith('terminating.') && isMinor(step.patch)) {
-      entry.patient = true;
+    if (
+      step.do === 'patch' &&
+      !entry.minorWasHeld &&
+      entry.report.state.startsWith('terminating.') &&
+      isMinor(step.patch)
+    ) {
+      entry.minorWasHeld = true;
       entry.holdUntil = at + LONG_HOLD_MS;
       this.look(uid);
       return;
@@ -232,7 +237,7 @@ export class StatusManager {
     const { unsentSince } = entry;
     const told = { pod: entry.pod, source: entry.source, report: entry.report };
     entry.unsentSince = 0;
-    entry.patient = false;
+    entry.minorWasHeld = false;
     entry.quietSent = statusUrgency(entry.report.status, entry.report.state) === 'mayWait';
     let answer: Pod;
     try {
@@ -247,7 +252,7 @@ export class StatusManager {
     const answered = this.apiPods.takeAnswer(answer);
     // What the server did not take over now it will not take over the next time either.
     const left = answered && patchFor(told, answered, now());
-    entry.moot = left ? JSON.stringify(left.patch) : '';
+    entry.withoutEffect = left ? JSON.stringify(left.patch) : '';
     if (answered && !left) noteShown(entry, told, answered);
   }
 

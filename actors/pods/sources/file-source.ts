@@ -1,3 +1,4 @@
+import type { ValidationGates } from '../../../machines/pod-validation/environment.ts';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Logger } from 'pino';
@@ -15,6 +16,8 @@ export interface FileSourceOptions {
   /** `staticPodPath`: a folder of manifests, or one manifest. */
   path: string;
   nodeName: string;
+  /** Of the node, where they are not as by default. */
+  gates?: ValidationGates | undefined;
   /** `fileCheckFrequency` in ms: how often everything is looked at again. */
   checkFrequencyMs: number;
   log: Logger;
@@ -222,7 +225,7 @@ export class FileSource {
 
   async #refresh(path: string, dirty: ReadonlySet<string>): Promise<boolean> {
     const known = this.#files.get(path);
-    const file = known ?? new ManifestFile(path, this.#options.nodeName);
+    const file = known ?? new ManifestFile(path, this.#options.nodeName, this.#options.gates);
     const named = path === this.#path || dirty.has(path.slice(this.#path.length + 1));
     const there = await file.refresh(named, performance.now(), this.#abort.signal);
     if (!there) return !this.#files.has(path);

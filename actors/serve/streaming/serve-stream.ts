@@ -67,16 +67,16 @@ export async function serveStream(
   const socket = takeOver(reply, upgrade.socket);
   // A bridge says goodbye in its protocol; a client that does not answer must not hold up a server that stops.
   let late: NodeJS.Timeout | undefined;
-  const hurry = (): void => {
+  const onAbort = (): void => {
     late = setTimeout(() => socket.destroy(), GOODBYE_MS);
   };
-  signal.addEventListener('abort', hurry, { once: true });
+  signal.addEventListener('abort', onAbort, { once: true });
   try {
     await plan.bridge({ client: { request: request.raw, socket, head: upgrade.head }, target, log, signal });
   } catch (error) {
     log.warn({ err: error, path: pathOf(request) }, 'Error while bridging a stream');
   } finally {
-    signal.removeEventListener('abort', hurry);
+    signal.removeEventListener('abort', onAbort);
     clearTimeout(late);
     // Only after its last bytes: they may be the reason of a refusal.
     if (socket instanceof Socket) socket.destroySoon();
