@@ -3,7 +3,7 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 /**
- * Three layers: strict rules for all code, the purity of `machines/` (design.md, "Rooms"), and what tests may do.
+ * Three layers: strict rules for all code, the purity of `machines/` (docs/architecture.md, "Rooms"), and what tests may do.
  * Which room may import which is dependency-cruiser's job (.dependency-cruiser.cjs); here is only what a single file shows.
  */
 
@@ -64,7 +64,7 @@ const pureImports = {
   message: `Import only xstate, zod and machines/ itself. ${because}`,
 };
 
-/** Loading the API client costs 0.9 s and 85 MiB (design.md, "Facts measured here"). */
+/** Loading the API client costs 0.9 s and 85 MiB. */
 const clientNode = {
   regex: '^@kubernetes/client-node',
   allowTypeImports: true,

@@ -158,6 +158,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     fileCheckFrequencyMs: config.fileCheckFrequency,
     httpCheckFrequencyMs: config.httpCheckFrequency,
     otherSources: ground.otherSources,
+    gates: { envFiles: featureGates.enabled('EnvFiles') },
     ...{ nodeName, log, now },
     onUpdate: (update) => intake.take(update),
     onReadyChange: () => {

@@ -64,9 +64,7 @@ export async function nodeSettingsOf(
     cpuCFSQuotaPeriodUs: config.cpuCFSQuotaPeriod * 1000,
     podPidsLimit: config.podPidsLimit,
     seccompDefault: config.seccompDefault,
-    syncFrequencyMs: config.syncFrequency,
     runtimeRequestTimeoutMs: config.runtimeRequestTimeout,
-    imagePullProgressDeadlineMs: 60_000,
     runtimeFeatures: {
       recursiveReadOnlyMounts: handler?.recursiveReadOnlyMounts ?? false,
       userNamespaces: handler?.userNamespaces ?? false,
@@ -96,7 +94,7 @@ export function mountsImages({
   return Number(major) > needed || (Number(major) === needed && Number(minor) >= least);
 }
 
-/** Allocatable as the node's object shows it: capacity less what is reserved and what hard eviction keeps free (H2). */
+/** Allocatable as the node's object shows it: capacity less what is reserved and what hard eviction keeps free. */
 function allocatableOfNode(machine: MachineFacts, shape: NodeObjectConfig): NodeSettings['allocatable'] {
   const quantities = allocatableOf(machineCapacity(machine, shape), {}, shape);
   return {

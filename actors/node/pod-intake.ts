@@ -23,7 +23,7 @@ export interface PodIntakeOptions {
   sources: () => PodSources;
 }
 
-/** The way of pods from their sources to the supervisor: admission (C9), and all who must know that a pod is wanted. */
+/** The way of pods from their sources to the supervisor: admission, and all who must know that a pod is wanted. */
 export class PodIntake {
   private readonly options: PodIntakeOptions;
   private readonly queue: PodConfigUpdate[] = [];

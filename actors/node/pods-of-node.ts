@@ -19,7 +19,7 @@ export interface PodsOfNodeOptions {
 }
 
 /**
- * Watches `spec.nodeName` (B3). While the API server is away nothing is told, so the last known list goes on to hold.
+ * Watches the pods whose `spec.nodeName` is this node. While the API server is away nothing is told, so the last known list goes on to hold.
  */
 export function watchPodsOfNode({ api, nodeName, log, onList, onPod, onPods }: PodsOfNodeOptions): Reflector<Pod> {
   const tell = () => onPods(reflector.list().filter((pod) => !isMirrorPod(pod)));

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 
 const run = promisify(execFile);
 
-/** systemd's view of the daemon (A5): READY once, and the watchdog while `alive` holds. Without NOTIFY_SOCKET nothing happens. */
+/** systemd's view of the daemon: READY once, and the watchdog while `alive` holds. Without NOTIFY_SOCKET nothing happens. */
 export async function startSdNotify(
   alive: () => boolean,
   log: Logger,

@@ -29,7 +29,7 @@ export function machinesCommand(write: (text: string) => void = (text) => proces
 }
 
 /** A machine in a format; ends with a newline. */
-export async function machineText(name: MachineName, format: MachineFormat): Promise<string> {
+async function machineText(name: MachineName, format: MachineFormat): Promise<string> {
   const machine = NODE_MACHINES[name];
   switch (format) {
     case 'json':

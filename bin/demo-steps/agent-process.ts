@@ -27,7 +27,7 @@ export interface DemoAgent {
 }
 
 /** Name the demo's node goes by: part of the pod's name and of its log folder. */
-export const DEMO_NODE = 'demo';
+const DEMO_NODE = 'demo';
 
 /** Writes the configuration and starts the agent with a private containerd; `onLine` gets each line it writes. */
 export async function startAgent(options: {

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { messageOf } from '../../machines/values/message-of.ts';
 import { readDemoOptions } from './demo-options.ts';
 import type { DemoOptions } from './demo-options.ts';
 import { makeRootDir, missingForDemo } from './preflight.ts';
@@ -17,7 +18,7 @@ async function main(argv: readonly string[]): Promise<number> {
     options = readDemoOptions(argv);
     rootDir = await makeRootDir(options.rootDir);
   } catch (error) {
-    complain(error instanceof Error ? error.message : String(error));
+    complain(messageOf(error));
     return 2;
   }
   const missing = await missingForDemo(rootDir);
@@ -39,7 +40,7 @@ async function main(argv: readonly string[]): Promise<number> {
     await runDemo({ options, rootDir, launcher, say, signal: interrupted.signal });
   } catch (error) {
     if (error instanceof Interrupted) return 130;
-    complain(error instanceof Error ? error.message : String(error));
+    complain(messageOf(error));
     return 1;
   }
   if (options.check) say('check passed');

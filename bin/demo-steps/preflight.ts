@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { messageOf } from '../../machines/values/message-of.ts';
 import { checkCgroups } from '../../actors/configure/doctor/check-cgroups.ts';
 import { checkDisk } from '../../actors/configure/doctor/check-disk.ts';
 import { checkIptables } from '../../actors/configure/doctor/check-network.ts';
@@ -44,6 +45,6 @@ async function attempt(name: string, body: () => Promise<unknown>): Promise<Chec
     await body();
     return ok(name, '');
   } catch (error) {
-    return fail(name, error instanceof Error ? error.message : String(error), '');
+    return fail(name, messageOf(error), '');
   }
 }

@@ -1,5 +1,6 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../../machines/values/message-of.ts';
 import { containerdLayout } from '../../cri/private-containerd/layout.ts';
 import { unmountBelow } from '../../cri/private-containerd/mount-points.ts';
 import { runCommand } from '../../cri/private-containerd/run-command.ts';
@@ -15,9 +16,9 @@ import { DEMO_CONTAINERS, EXPECTED_LOG_LINES, demoPod } from './demo-pod.ts';
 import { podLogLines } from './pod-log-lines.ts';
 import { lookBefore, podLogDir, podRemains, removePodRemains } from './pod-remains.ts';
 import type { MachineBefore } from './pod-remains.ts';
-import { waitForInspector } from './wait-for-inspector.ts';
 import { waitForAgent, waitForPod, waitForPodGone } from './watch-pod.ts';
 import { DemoFailure, Interrupted, waitUntil } from './wait-until.ts';
+import type { StepLimits } from './watch-pod.ts';
 
 /** What the demo works with; `say` prints a line for the user. */
 export interface DemoSetting {
@@ -183,7 +184,7 @@ async function cleanUp(
 ): Promise<void> {
   const problems: string[] = [];
   const step = async (body: () => Promise<unknown>) => {
-    await body().catch((error: unknown) => problems.push(error instanceof Error ? error.message : String(error)));
+    await body().catch((error: unknown) => problems.push(messageOf(error)));
   };
   await step(async () => agent?.stop());
   if (failed && options.journal !== undefined) {
@@ -199,4 +200,28 @@ async function cleanUp(
   });
   if (problems.length > 0) throw new DemoFailure(`the clean-up is not complete: ${problems.join('; ')}`);
   say('removed everything the demo made');
+}
+
+/**
+ * Waits until the inspector shows the pod, asked as its page asks it; its address carries the token. Gives the address.
+ * Throws `DemoFailure`.
+ */
+async function waitForInspector(agent: DemoAgent, podName: string, limits: StepLimits): Promise<string> {
+  let problem = 'the agent has told no address of it';
+  const look = async (): Promise<string | null> => {
+    const address = agent.inspector();
+    if (address === null) return null;
+    const { origin, searchParams } = new URL(address);
+    const headers = { authorization: `Bearer ${searchParams.get('token') ?? ''}` };
+    try {
+      const answer = await fetch(`${origin}/api/pods`, { headers, signal: AbortSignal.timeout(2_000) });
+      const pods = (await answer.json()) as { name: string }[];
+      problem = `it answers ${answer.status} without the pod`;
+      return pods.some(({ name }) => name === podName) ? address : null;
+    } catch (error) {
+      problem = messageOf(error);
+      return null;
+    }
+  };
+  return waitUntil(look, { ...limits, what: () => `the inspector does not show pod ${podName}: ${problem}` });
 }

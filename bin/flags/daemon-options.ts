@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type ActorletSettings, defaultSettings } from '../../actors/configure/configuration/actorlet-settings.ts';
 import { suggestion } from '../../actors/configure/configuration/closest-name.ts';
-import { parseDuration } from '../../actors/configure/configuration/duration.ts';
 import type { KubeletFlags } from '../../actors/configure/configuration/kubelet-flags.ts';
 import type { ConfigurationFlag } from '../../actors/configure/configuration/load-configuration.ts';
 import { ConfigurationInvalid, shown } from '../../actors/configure/configuration/problems.ts';
@@ -214,11 +213,6 @@ function kubeletFlags(given: ReadonlyMap<string, unknown>): KubeletFlags {
     runtimeCgroups: textOf(given, 'runtime-cgroups'),
     imageCredentialProviderConfig: path('image-credential-provider-config'),
     imageCredentialProviderBinDir: path('image-credential-provider-bin-dir'),
-    lockFile: path('lock-file'),
-    exitOnLockContention: given.get('exit-on-lock-contention') === true,
-    minimumContainerTtlMs: parseDuration(textOf(given, 'minimum-container-ttl-duration')) ?? 0,
-    maximumDeadContainersPerContainer: numberOf(given, 'maximum-dead-containers-per-container', 1),
-    maximumDeadContainers: numberOf(given, 'maximum-dead-containers', -1),
   };
 }
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import { parseDuration } from '../../actors/configure/configuration/duration.ts';
 import { isLabelValue, isQualifiedName } from '../../actors/configure/configuration/kubernetes-names.ts';
 import { isQuantity } from '../../machines/values/quantity.ts';
+import { parseGoDuration } from '../../machines/values/go-duration.ts';
 import type { FlagSpec } from './flag-spec.ts';
 
 /** A value read from the command line, in the v1beta1 form of its field, or the phrase that says what is accepted. */
@@ -60,7 +60,7 @@ export function readFlagValue(spec: FlagSpec, raw: readonly string[]): FlagValue
     case 'int':
       return /^[+-]?\d+$/.test(last) && Number.isSafeInteger(Number(last)) ? good(Number(last)) : bad(accepted);
     case 'duration':
-      return parseDuration(last) === undefined ? bad(accepted) : good(last);
+      return parseGoDuration(last) === undefined ? bad(accepted) : good(last);
     case 'ip':
       return isIP(last) === 0 ? bad(accepted) : good(last);
     case 'quantity':

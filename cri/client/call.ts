@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Metadata } from '@grpc/grpc-js';
 import type { Client, CallOptions as GrpcCallOptions } from '@grpc/grpc-js';
+import { backOffMs } from '../../machines/values/back-off.ts';
 import type { DeepPartial, MessageFns } from '../generated/runtime/v1/api.ts';
 import { CriError, fromServiceError } from './cri-error.ts';
 import type { GrpcCode } from './cri-error.ts';
-import { deadlineMs } from './deadlines.ts';
 import { isRepeatable } from './methods.ts';
 import type { ImageMethod, RuntimeMethod } from './methods.ts';
 
@@ -17,16 +17,9 @@ export interface CallReport {
   code: GrpcCode;
 }
 
-/** An open tracing span of one call; `headers` (e.g. `traceparent`) are sent along. */
-export interface CallSpan {
-  headers?: Record<string, string>;
-  end(code: GrpcCode, message?: string): void;
-}
-
-/** Where metrics and tracing attach. Neither may throw. */
+/** Where metrics attach; must not throw. */
 export interface CriHooks {
   onCall?(report: CallReport): void;
-  startSpan?(call: { service: CallReport['service']; method: string }): CallSpan | undefined;
 }
 
 /** Options of one call. */
@@ -56,8 +49,8 @@ export interface CallTarget<Req, Res> {
   decode: (bytes: Buffer) => Res;
 }
 
-const firstPauseMs = 25;
-const longestPauseMs = 200;
+/** Pauses before a call is repeated. */
+const PAUSES = { firstMs: 25, maxMs: 200 };
 
 /**
  * Makes the function for one method. A call that fails with Unavailable is repeated, with growing pauses, as
@@ -81,20 +74,17 @@ export function unaryCall<Req, Res>(
     const limit = options.timeoutMs ?? deadlineMs(method, message as object, settings.timeoutMs);
     const grpcOptions: GrpcCallOptions = { deadline: Date.now() + limit };
     const retryUntil = began + Math.min(limit, options.retryMs ?? settings.retryMs);
-    const span = settings.hooks.startSpan?.({ service, method: rpc });
-    const metadata = headersOf(span);
     let code: GrpcCode = 'Unknown';
-    let failure: string | undefined;
     try {
-      for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
+      for (let failures = 1; ; failures++) {
+        const pause = backOffMs(failures, PAUSES);
         try {
-          const answer = await attempt(target, rpc, encode, message, metadata, grpcOptions, options.signal);
+          const answer = await attempt(target, rpc, encode, message, grpcOptions, options.signal);
           code = 'OK';
           return answer;
         } catch (error) {
           if (!(error instanceof CriError)) throw error;
           code = error.code;
-          failure = error.details;
           const again = code === 'Unavailable' && (repeatable || error.notSent);
           if (!again || performance.now() + pause > retryUntil || options.signal?.aborted) throw error;
         }
@@ -102,7 +92,6 @@ export function unaryCall<Req, Res>(
         await sleep(pause, undefined, { signal: options.signal }).catch(() => undefined);
       }
     } finally {
-      span?.end(code, code === 'OK' ? undefined : failure);
       settings.hooks.onCall?.({ service, method: rpc, ms: performance.now() - began, code });
     }
   };
@@ -113,7 +102,6 @@ function attempt<Req, Res>(
   rpc: string,
   encode: (message: Req) => Buffer,
   message: Req,
-  metadata: Metadata,
   options: GrpcCallOptions,
   signal: AbortSignal | undefined,
 ): Promise<Res> {
@@ -127,7 +115,7 @@ function attempt<Req, Res>(
       encode,
       target.decode,
       message,
-      metadata,
+      new Metadata(),
       options,
       (error, answer) => {
         signal?.removeEventListener('abort', cancel);
@@ -143,8 +131,36 @@ function attempt<Req, Res>(
   });
 }
 
-function headersOf(span: CallSpan | undefined): Metadata {
-  const metadata = new Metadata();
-  for (const [name, value] of Object.entries(span?.headers ?? {})) metadata.set(name, value);
-  return metadata;
+/** The fields of requests that a deadline depends on; seconds as protobuf int64. */
+interface Timed {
+  timeout?: string;
+}
+
+/**
+ * How long a call may take, in milliseconds, by the kubelet's rules (`base` is its `runtimeRequestTimeout`):
+ * twice the base for RunPodSandbox, the request's own timeout plus the base for StopContainer and ExecSync
+ * (none for an ExecSync without timeout), the larger of the two for CheckpointContainer, none for PullImage,
+ * which is ended by cancellation when it makes no progress.
+ */
+export function deadlineMs(method: RuntimeMethod | ImageMethod, request: object, base: number): number {
+  switch (method) {
+    case 'runPodSandbox':
+      return base * 2;
+    case 'stopContainer':
+      return base + requestTimeoutMs(request);
+    case 'execSync': {
+      const own = requestTimeoutMs(request);
+      return own > 0 ? base + own : Infinity;
+    }
+    case 'checkpointContainer':
+      return Math.max(base, requestTimeoutMs(request));
+    case 'pullImage':
+      return Infinity;
+    default:
+      return base;
+  }
+}
+
+function requestTimeoutMs(request: Timed): number {
+  return Math.max(0, Number(request.timeout ?? 0)) * 1000;
 }

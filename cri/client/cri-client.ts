@@ -7,7 +7,6 @@ import type { ContainerEventResponse, MessageFns, VersionResponse } from '../gen
 import { unaryCall } from './call.ts';
 import type { CallOptions, CallReport, CallSettings, CriHooks } from './call.ts';
 import { CriError } from './cri-error.ts';
-import { socketPath } from './endpoint.ts';
 import { containerEvents } from './events.ts';
 import { imageRequests, runtimeRequests } from './methods.ts';
 import type { ImageCalls, ImageMethod, RuntimeCalls, RuntimeMethod } from './methods.ts';
@@ -133,4 +132,23 @@ async function waitReady(
       api: version.runtimeApiVersion,
     });
   return version;
+}
+
+/** Linux: `sun_path` has 108 bytes with its final zero. */
+const maxSocketPath = 107;
+
+/**
+ * The socket path of a runtime endpoint: `unix:///run/x.sock`, or a bare absolute path as the kubelet still takes.
+ * @throws ActorletError CRI001
+ */
+export function socketPath(endpoint: string): string {
+  const path = endpoint.startsWith('unix://') ? endpoint.slice('unix://'.length) : endpoint;
+  let why: string | undefined;
+  if (endpoint === '') why = 'it is empty';
+  else if (/^[a-z0-9]+:/i.test(path)) why = `only unix sockets are supported, not ${path.slice(0, path.indexOf(':'))}`;
+  else if (!path.startsWith('/')) why = 'the path of the socket must be absolute';
+  else if (Buffer.byteLength(path) > maxSocketPath)
+    why = `the path has ${String(Buffer.byteLength(path))} bytes, a unix socket may have ${String(maxSocketPath)}`;
+  if (why !== undefined) throw new ActorletError(criErrors.invalidEndpoint, { endpoint, why });
+  return path;
 }

@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js';
 import type { ServiceError } from '@grpc/grpc-js';
 
 /** gRPC status names as Go (and so the kubelet's events and logs) spells them, by status number. */
-export const grpcCodes = [
+const grpcCodes = [
   'OK',
   'Canceled',
   'Unknown',

@@ -5,7 +5,7 @@ import { ActorletError } from '../../machines/errors/define.ts';
 import { runtimeErrors } from '../../machines/errors/runtime-errors.ts';
 
 /** Where a static busybox may be on this machine. */
-export const BUSYBOX_PATHS = ['/bin/busybox', '/usr/bin/busybox', '/bin/busybox-static'] as const;
+const BUSYBOX_PATHS = ['/bin/busybox', '/usr/bin/busybox', '/bin/busybox-static'] as const;
 
 /** Path of a statically linked busybox. Throws RTM008 naming the Debian package. */
 export async function findStaticBusybox(paths: readonly string[] = BUSYBOX_PATHS): Promise<string> {

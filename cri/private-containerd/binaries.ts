@@ -6,12 +6,12 @@ import { runtimeErrors } from '../../machines/errors/runtime-errors.ts';
 import { runCommand, systemPath } from './run-command.ts';
 
 /** Folders searched for CNI plugins: upstream's and Debian's. */
-export const CNI_BIN_DIRS = ['/opt/cni/bin', '/usr/lib/cni', '/usr/libexec/cni'] as const;
+const CNI_BIN_DIRS = ['/opt/cni/bin', '/usr/lib/cni', '/usr/libexec/cni'] as const;
 /** Plugins that the pod network needs. */
-export const CNI_PLUGINS = ['bridge', 'host-local', 'loopback', 'portmap'] as const;
+const CNI_PLUGINS = ['bridge', 'host-local', 'loopback', 'portmap'] as const;
 
 /** Programs a private containerd needs, each with the Debian package that brings it. */
-export const RUNTIME_PROGRAMS: Readonly<Record<string, string>> = {
+const RUNTIME_PROGRAMS: Readonly<Record<string, string>> = {
   containerd: 'containerd',
   'containerd-shim-runc-v2': 'containerd',
   ctr: 'containerd',
@@ -53,13 +53,13 @@ export async function findProgram(name: string, path: string = systemPath()): Pr
 }
 
 /** Names of the programs in `names` that are missing. */
-export async function missingPrograms(names: readonly string[], path?: string): Promise<string[]> {
+async function missingPrograms(names: readonly string[], path?: string): Promise<string[]> {
   const found = await Promise.all(names.map((name) => findProgram(name, path)));
   return names.filter((_, i) => found[i] === null);
 }
 
 /** First folder that holds all plugins the pod network needs, or null. */
-export async function findCniBinDir(dirs: readonly string[] = CNI_BIN_DIRS): Promise<string | null> {
+async function findCniBinDir(dirs: readonly string[] = CNI_BIN_DIRS): Promise<string | null> {
   for (const dir of dirs) {
     if ((await missingPrograms(CNI_PLUGINS, dir)).length === 0) return dir;
   }

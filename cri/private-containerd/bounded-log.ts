@@ -1,7 +1,7 @@
 import { copyFile, open, stat, truncate } from 'node:fs/promises';
 
 /** Size at which the log of containerd is cut, in bytes: at most twice this is kept on disk. */
-export const MAX_LOG_BYTES = 8 * 1024 * 1024;
+const MAX_LOG_BYTES = 8 * 1024 * 1024;
 
 /**
  * Keeps a log that another process appends to (O_APPEND) within bounds: beyond `maxBytes` its content moves to

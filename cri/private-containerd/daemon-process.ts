@@ -10,7 +10,7 @@ import type { ContainerdLayout } from './layout.ts';
 import { endProcess, findContainerd, isAlive } from './processes.ts';
 
 /** Seconds that containerd gets from its start until CRI answers: recovery of many pods takes a while. */
-export const START_SECONDS = 60;
+const START_SECONDS = 60;
 
 /** A running containerd. `ended` resolves when it is no longer there, however it was found. */
 export interface DaemonProcess {

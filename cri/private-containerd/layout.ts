@@ -4,7 +4,7 @@ import { ActorletError } from '../../machines/errors/define.ts';
 import { runtimeErrors } from '../../machines/errors/runtime-errors.ts';
 
 /** Longest unix socket path in bytes (`sun_path` is 108 with its ending zero). */
-export const MAX_SOCKET_PATH = 107;
+const MAX_SOCKET_PATH = 107;
 
 /** Where everything of one private containerd lives: all below `<root-dir>/containerd/`. */
 export interface ContainerdLayout {

@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { runtimeErrors } from '../../machines/errors/runtime-errors.ts';
+import { BackOff } from '../../machines/values/back-off.ts';
 import { ensureImages } from './import-images.ts';
 import { PAUSE_IMAGE, ownImageArchive } from './own-images.ts';
 import { findRuntimeBinaries } from './binaries.ts';
@@ -15,7 +16,6 @@ import { containerdLayout } from './layout.ts';
 import type { ContainerdLayout } from './layout.ts';
 import { removeNetwork } from './network-remains.ts';
 import { preparePodNetwork } from './pod-network.ts';
-import { nextRestartDelay } from './restart-delay.ts';
 import type { RuntimeLog } from './runtime-log.ts';
 import { stopPrivateContainerd } from './stop-private-containerd.ts';
 
@@ -131,12 +131,13 @@ function supervise(
   logTimer.unref();
 
   const watch = async () => {
+    const restarts = new RestartDelay();
     let delayMs = 0;
     while (!over.signal.aborted) {
       const since = performance.now();
       await daemon.ended;
       if (over.signal.aborted) return;
-      delayMs = nextRestartDelay(delayMs, performance.now() - since);
+      delayMs = restarts.next(performance.now() - since);
       log.error({ pid: daemon.pid, log: layout.log, delayMs }, 'The private containerd died; it is started again');
       const restarted = await restart();
       if (restarted === null) return;
@@ -155,7 +156,7 @@ function supervise(
           inFlight = attempt;
           return await attempt;
         } catch (error) {
-          delayMs = nextRestartDelay(delayMs, 0);
+          delayMs = restarts.next(0);
           log.error({ err: error, delayMs }, 'The private containerd cannot be started again yet');
         }
       }
@@ -184,4 +185,18 @@ function supervise(
       log.info({ endpoint: layout.endpoint }, 'Stopped the private containerd and all that it ran');
     },
   };
+}
+
+/** Delay before the first restart, the longest delay, and how long a run must last to start over; all in ms. */
+export const RESTART_BACK_OFF = { firstMs: 100, maxMs: 30_000, resetAfterMs: 60_000 } as const;
+
+/** Delays before restarts of a daemon: doubling from 0.1 s to 30 s, from the start again after a run of a minute. */
+export class RestartDelay {
+  private readonly backOff = new BackOff(RESTART_BACK_OFF);
+
+  /** The delay, ms, after the daemon ran for so long (0: it did not start). */
+  next(ranMs: number): number {
+    if (ranMs >= RESTART_BACK_OFF.resetAfterMs) this.backOff.reset();
+    return this.backOff.next();
+  }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../../machines/values/message-of.ts';
 import { ContainerEventType, ContainerState, PodSandboxState } from '../generated/runtime/v1/api.ts';
 import type { LinuxContainerResources } from '../generated/runtime/v1/api.ts';
 import { findContainer } from './find-container.ts';
@@ -93,7 +94,7 @@ function startContainer(core: SimCore, record: ContainerRecord): void {
     try {
       core.logs.create(record.logPath);
     } catch (cause) {
-      const problem = cause instanceof Error ? cause.message : String(cause);
+      const problem = messageOf(cause);
       const message = `failed to create containerd task: failed to start io pipe copy: ${problem}`;
       core.processes.failStart(record, message);
       throw refused(message);

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { status } from '@grpc/grpc-js';
+import { messageOf } from '../../machines/values/message-of.ts';
 import type { ExecSyncRequest, ExecSyncResponse } from '../generated/runtime/v1/api.ts';
 import type { CallContext } from './call-context.ts';
 import { findRunning } from './find-container.ts';
@@ -39,7 +40,7 @@ export function execHandlers(
           mode: 0o600,
         });
       } catch (cause) {
-        throw refused(`failed to write checkpoint: ${cause instanceof Error ? cause.message : String(cause)}`);
+        throw refused(`failed to write checkpoint: ${messageOf(cause)}`);
       }
       return {};
     },

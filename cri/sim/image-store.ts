@@ -1,9 +1,8 @@
 import { anyMatches } from './glob.ts';
-import { parseImageName } from './image-names.ts';
-import type { ImageName } from './image-names.ts';
 import { draw, hexId } from './prng.ts';
 import type { ImageRecord } from './records.ts';
 import type { ImageBehaviour } from './script.ts';
+import { refused } from './rpc-error.ts';
 
 const GLOB = /[*?]/;
 const ID = /^(?:sha256:)?([0-9a-f]{64})$/;
@@ -94,4 +93,43 @@ export class ImageStore {
       pinned: rule?.pinned ?? false,
     };
   }
+}
+
+/** A name taken apart, filled up as Docker and containerd do. */
+interface ImageName {
+  /** `docker.io/library/busybox`. */
+  repository: string;
+  /** `docker.io/library/busybox:latest`, or with `@sha256:...`. */
+  full: string;
+  /** `sha256:...` when the name has one. */
+  digest: string | undefined;
+}
+
+const REPOSITORY = /^[a-z0-9.-]+(?::\d+)?(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)+$/;
+const TAG = /^\w[\w.-]{0,127}$/;
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
+/** `busybox` -> `docker.io/library/busybox:latest`. Throws containerd's refusal of a name that is none. */
+export function parseImageName(name: string): ImageName {
+  const [path = '', digest] = name.split('@', 2);
+  const slash = path.lastIndexOf('/');
+  const colon = path.indexOf(':', slash + 1);
+  const tag = colon < 0 ? undefined : path.slice(colon + 1);
+  const repository = withDomain(colon < 0 ? path : path.slice(0, colon));
+  if (
+    !REPOSITORY.test(repository) ||
+    (tag !== undefined && !TAG.test(tag)) ||
+    (digest !== undefined && !DIGEST.test(digest))
+  ) {
+    throw refused(`failed to parse image reference ${JSON.stringify(name)}: invalid reference format`);
+  }
+  const full = digest === undefined ? `${repository}:${tag ?? 'latest'}` : `${repository}@${digest}`;
+  return { repository, full, digest };
+}
+
+function withDomain(path: string): string {
+  const slash = path.indexOf('/');
+  const domain = slash < 0 ? '' : path.slice(0, slash);
+  if (domain.includes('.') || domain.includes(':') || domain === 'localhost') return path;
+  return slash < 0 ? `docker.io/library/${path}` : `docker.io/${path}`;
 }

@@ -12,7 +12,7 @@ const FIELD_1 = (1 << 3) | 2;
  * pods, encoding costs more than all else. So a record is encoded once for each change of it, and the
  * whole list is kept while nothing changes.
  */
-export class ListEncoder<R extends { wire: Uint8Array | undefined }> {
+class ListEncoder<R extends { wire: Uint8Array | undefined }> {
   readonly #encode: (record: R) => Uint8Array;
   #whole: { version: number; bytes: Buffer } | undefined;
 

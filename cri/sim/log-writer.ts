@@ -59,7 +59,7 @@ export class LogWriter {
 }
 
 /** A line's entries, each with its newline. `at`: ns since the epoch. */
-export function formatLine(at: string, stream: 'stdout' | 'stderr', line: string, partial = false): string {
+function formatLine(at: string, stream: 'stdout' | 'stderr', line: string, partial = false): string {
   const seconds = new Date(nanosToMs(at)).toISOString().slice(0, 19);
   const head = `${seconds}.${at.slice(-9)}Z ${stream}`;
   let out = '';

@@ -1,3 +1,5 @@
+import { fnv32a, fnv32aSeeded, fnv32aStep, mixed } from '../../machines/values/hash.ts';
+
 /**
  * Randomness without state: each draw is a function of the seed and of what is drawn for. So one pod's
  * draws do not depend on the order in which calls of other pods happen to arrive.
@@ -5,13 +7,11 @@
 
 /** A number in [0, 1) for this seed and these parts. */
 export function draw(seed: number, ...parts: (string | number)[]): number {
-  let h = (0x811c9dc5 ^ seed) >>> 0;
+  let h = fnv32aSeeded(seed);
   for (const part of parts) {
-    const text = typeof part === 'number' ? String(part) : part;
-    for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
-    h = Math.imul(h ^ 0xff, 0x01000193);
+    h = fnv32aStep(fnv32a(String(part), h), 0xff);
   }
-  return mix(h) / 0x1_0000_0000;
+  return mixed(h) / 0x1_0000_0000;
 }
 
 /** A draw, evenly spread over [min, max]. */
@@ -29,12 +29,4 @@ export function hexId(seed: number, ...parts: (string | number)[]): string {
       .padStart(8, '0');
   }
   return out;
-}
-
-/** Murmur3's finalizer: FNV alone spreads its low bits badly. */
-function mix(value: number): number {
-  let h = value;
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return (h ^ (h >>> 16)) >>> 0;
 }

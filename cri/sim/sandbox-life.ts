@@ -3,7 +3,7 @@ import type { ContainerRecord, SandboxRecord } from './records.ts';
 import type { SimCore } from './sim-core.ts';
 
 /** READY -> NOTREADY: the address goes back; nothing when it is not ready. */
-export function sandboxDown(core: SimCore, record: SandboxRecord): void {
+function sandboxDown(core: SimCore, record: SandboxRecord): void {
   if (record.state !== PodSandboxState.SANDBOX_READY) return;
   record.timer?.cancel();
   record.timer = undefined;

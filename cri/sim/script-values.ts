@@ -1,17 +1,12 @@
 import { status } from '@grpc/grpc-js';
 import { z } from 'zod';
+import { parseGoDuration } from '../../machines/values/go-duration.ts';
 
-const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
-
-/** Milliseconds as a number, or a text as `250ms`, `1.5s`, `2m`. Comes out as milliseconds. */
+/** Milliseconds as a number, or a text as `250ms`, `1.5s`, `1m30s`. Comes out as milliseconds. */
 export const durationSchema = z
-  .union([z.number().min(0), z.string().regex(DURATION, 'must be milliseconds or a text as 250ms, 1.5s, 2m')])
-  .transform((value) => {
-    if (typeof value === 'number') return value;
-    const parts = DURATION.exec(value);
-    return Number(parts?.[1] ?? 0) * (UNITS[parts?.[2] ?? 'ms'] ?? 1);
-  });
+  .union([z.number(), z.string()])
+  .transform((value) => (typeof value === 'number' ? value : (parseGoDuration(value) ?? -1)))
+  .refine((ms) => ms >= 0, 'must be milliseconds or a text as 250ms, 1.5s, 2m');
 
 /** One duration, or `[least, most]` from which the seed draws. */
 export const rangeSchema = z

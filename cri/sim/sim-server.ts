@@ -4,6 +4,7 @@ import { Server, ServerCredentials } from '@grpc/grpc-js';
 import type { UntypedServiceImplementation } from '@grpc/grpc-js';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { simErrors } from '../../machines/errors/sim-errors.ts';
+import { messageOf } from '../../machines/values/message-of.ts';
 import { ImageServiceService, RuntimeServiceService } from '../generated/runtime/v1/api.ts';
 import { ENCODED } from './handlers.ts';
 
@@ -66,7 +67,7 @@ async function makeWay(socket: string): Promise<void> {
   try {
     stats = statSync(socket, { throwIfNoEntry: false });
   } catch (cause) {
-    throw unusable(socket, cause instanceof Error ? cause.message : String(cause), cause);
+    throw unusable(socket, messageOf(cause), cause);
   }
   if (stats === undefined) return;
   if (!stats.isSocket()) throw unusable(socket, 'there is a file that is no socket');

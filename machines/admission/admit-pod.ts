@@ -1,4 +1,4 @@
-import type { Node } from '../node-object/node-types.ts';
+import type { Node, Taint } from '../node-object/node-types.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import { isCriticalPod, isStaticPod } from '../qos/critical-pod.ts';
 import { checkAppArmor } from './app-armor.ts';
@@ -9,9 +9,11 @@ import { nodeView } from './node-view.ts';
 import type { NodeBasics, NodeView } from './node-view.ts';
 import { misfitMessage, misfitReason } from './rejection.ts';
 import type { Admission, Misfit, Rejection } from './rejection.ts';
-import { resourceMisfits } from './resource-fit.ts';
 import { checkSysctls, safeSysctls } from './sysctls.ts';
-import { untoleratedNoExecute } from './tolerations.ts';
+import { isExtendedResource } from '../node-object/node-resources.ts';
+import { podRequests } from '../qos/pod-resources.ts';
+import { countedResources } from './counted-resources.ts';
+import type { CountedResources } from './counted-resources.ts';
 
 /** What admission is decided by. */
 export interface AdmissionInput extends NodeBasics {
@@ -99,4 +101,82 @@ function refuse(pod: Pod, misfits: readonly Misfit[]): Rejection | null {
     );
   }
   return rejection;
+}
+
+/**
+ * What of a pod's requests is more than the node has left, in the order of kubelet: pods, cpu, memory, ephemeral
+ * storage, all others by name. Extended resources that the node does not have at all are not asked for: they may
+ * belong to the whole cluster.
+ */
+function resourceMisfits(pod: Pod, node: NodeView, usage: NodeUsage): Misfit[] {
+  const uid = pod.metadata?.uid ?? '';
+  const misfits: Misfit[] = [];
+  const check = (resource: string, requested: number, used: number, capacity: number): void => {
+    if (requested > 0 && requested > capacity - used) {
+      misfits.push({ kind: 'resource', resource, requested, used, capacity });
+    }
+  };
+  check('pods', 1, usage.podsWithout(uid), node.maxPods);
+  const asked = countedResources(podRequests(pod));
+  for (const name of asked.scalars.keys()) {
+    if (isExtendedResource(name) && !node.allocatable.scalars.has(name)) asked.scalars.delete(name);
+  }
+  if (isNothing(asked)) return misfits;
+  const used = usage.resourcesWithout(uid);
+  const { allocatable } = node;
+  check('cpu', asked.cpu, used.cpu, allocatable.cpu);
+  check('memory', asked.memory, used.memory, allocatable.memory);
+  check('ephemeral-storage', asked.ephemeralStorage, used.ephemeralStorage, allocatable.ephemeralStorage);
+  for (const name of [...asked.scalars.keys()].sort()) {
+    const of = (resources: Readonly<CountedResources>): number => resources.scalars.get(name) ?? 0;
+    check(name, of(asked), of(used), of(allocatable));
+  }
+  return misfits;
+}
+
+function isNothing(asked: CountedResources): boolean {
+  return asked.cpu === 0 && asked.memory === 0 && asked.ephemeralStorage === 0 && asked.scalars.size === 0;
+}
+
+/** A toleration of a pod. */
+export type Toleration = NonNullable<NonNullable<Pod['spec']>['tolerations']>[number];
+
+const DECIMAL = /^(0|-?[1-9]\d{0,18})$/;
+
+/**
+ * Does the toleration bear the taint? An empty effect means all effects, an empty key all keys, an empty operator
+ * `Equal`. `Lt` and `Gt` compare integers where the feature TaintTolerationComparisonOperators is on (KEP-5471).
+ */
+export function tolerates(toleration: Toleration, taint: Taint, comparison: boolean): boolean {
+  if (toleration.effect && toleration.effect !== taint.effect) return false;
+  if (toleration.key && toleration.key !== taint.key) return false;
+  switch (toleration.operator || 'Equal') {
+    case 'Equal':
+      return (toleration.value ?? '') === (taint.value ?? '');
+    case 'Exists':
+      return true;
+    case 'Lt':
+      return comparison && compares(toleration.value, taint.value, (limit, value) => value < limit);
+    case 'Gt':
+      return comparison && compares(toleration.value, taint.value, (limit, value) => value > limit);
+    default:
+      return false;
+  }
+}
+
+/** The first taint of effect NoExecute that the pod does not bear; the others are the scheduler's business. */
+export function untoleratedNoExecute(pod: Pod, taints: readonly Taint[], comparison: boolean): Taint | undefined {
+  const tolerations = pod.spec?.tolerations ?? [];
+  return taints.find(
+    (taint) => taint.effect === 'NoExecute' && !tolerations.some((each) => tolerates(each, taint, comparison)),
+  );
+}
+
+function compares(
+  limit: string | undefined,
+  value: string | undefined,
+  holds: (limit: bigint, value: bigint) => boolean,
+): boolean {
+  if (!DECIMAL.test(limit ?? '') || !DECIMAL.test(value ?? '')) return false;
+  return holds(BigInt(limit ?? ''), BigInt(value ?? ''));
 }

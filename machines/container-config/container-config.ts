@@ -1,18 +1,18 @@
 import type { Container, EphemeralContainer, Pod } from '../protocol/api-types.ts';
-import type { ContainerConfig } from '../protocol/cri-shapes.ts';
+import type { ContainerConfig, EnvEntry } from '../protocol/cri-shapes.ts';
 import type { EnvPlan, ImagePresent } from '../protocol/effects.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import { podHostname } from '../sandbox-config/pod-hostname.ts';
-import { expandCommand } from './command.ts';
 import { configError } from './config-error.ts';
 import type { ConfigError } from './config-error.ts';
 import { containerResources } from './container-resources.ts';
 import { containerEnv } from './env.ts';
 import { containerAnnotations, containerLabels } from './labels.ts';
 import { containerSecurity, runAsNonRootFault } from './security-context.ts';
-import { stopSignalNumber } from './stop-signal.ts';
 import { containerMounts } from './volume-mounts.ts';
 import type { MountPaths } from './volume-mounts.ts';
+import { CriSignal } from '../protocol/cri-signal.ts';
+import { expandFrom } from './expansion.ts';
 
 /** All that a container's config is made of. */
 export interface ContainerConfigInput extends MountPaths {
@@ -70,4 +70,24 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfigRes
   };
   if (container.lifecycle?.stopSignal) config.stopSignal = stopSignalNumber(container.lifecycle.stopSignal);
   return env.plan ? { config, env: env.plan } : { config };
+}
+
+/**
+ * CRI number of `lifecycle.stopSignal` (KEP-4960): `SIGUSR1`, `SIGRTMIN+3`, `SIGRTMAX-2` ...;
+ * 0, the runtime's default, for a name that is none.
+ */
+export function stopSignalNumber(name: string): CriSignal {
+  const key = name.replace('+', 'PLUS').replace('-', 'MINUS');
+  return isSignal(key) ? CriSignal[key] : CriSignal.RUNTIME_DEFAULT;
+}
+
+function isSignal(key: string): key is keyof typeof CriSignal {
+  return Object.hasOwn(CriSignal, key);
+}
+
+/** Command and arguments with `$(NAME)` replaced from the container's environment. */
+export function expandCommand(container: Container, envs: readonly EnvEntry[]): { command: string[]; args: string[] } {
+  const values = new Map(envs.map(({ key, value }) => [key, value]));
+  const each = (text: string): string => expandFrom(text, values);
+  return { command: (container.command ?? []).map(each), args: (container.args ?? []).map(each) };
 }

@@ -1,3 +1,4 @@
+import { fnv32a, utf8 } from '../values/hash.ts';
 import { goJson } from './go-json.ts';
 
 /**
@@ -21,26 +22,4 @@ function hashOf(container: { name: string; image?: string }): string {
   // What the kubelet's printer makes of a byte slice, its bytes in decimal.
   const printed = `([]uint8)[${bytes.join(' ')}]`;
   return fnv32a(printed).toString(16);
-}
-
-/** FNV-1a, 32 bit, of an ASCII string. */
-function fnv32a(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return hash >>> 0;
-}
-
-/** UTF-8 bytes of a text. */
-export function utf8(text: string): number[] {
-  const out: number[] = [];
-  for (const c of text) {
-    const code = c.codePointAt(0) ?? 0;
-    if (code < 0x80) out.push(code);
-    else if (code < 0x800) out.push(0xc0 | (code >> 6), 0x80 | (code & 0x3f));
-    else if (code < 0x10000) out.push(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f));
-    else {
-      out.push(0xf0 | (code >> 18), 0x80 | ((code >> 12) & 0x3f), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f));
-    }
-  }
-  return out;
 }

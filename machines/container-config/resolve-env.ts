@@ -49,7 +49,7 @@ const UNREADABLE = "couldn't parse env file";
 const NOT_UTF8 = 'grpc: error while marshaling: string field contains invalid UTF-8';
 
 /** Name of an object in {@link EnvValues.objects}. */
-export function objectKey({ kind, object }: { kind: 'configMap' | 'secret'; object: string }): string {
+function objectKey({ kind, object }: { kind: 'configMap' | 'secret'; object: string }): string {
   return `${kind}/${object}`;
 }
 

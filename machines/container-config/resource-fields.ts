@@ -15,7 +15,7 @@ export interface ResourceFieldRef {
 const NAMED = ['cpu', 'memory', 'ephemeral-storage'];
 
 /** What a container without a limit may use: the node's allocatable resources. */
-export function nodeAllocatable(settings: Pick<NodeSettings, 'allocatable'>): Amounts {
+function nodeAllocatable(settings: Pick<NodeSettings, 'allocatable'>): Amounts {
   const { cpuMilli, memoryBytes, ephemeralStorageBytes } = settings.allocatable;
   return {
     cpu: BigInt(Math.round(cpuMilli)) * 1_000_000n,

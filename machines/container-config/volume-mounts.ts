@@ -16,12 +16,12 @@ const PROPAGATION = new Map<string, 0 | 1 | 2>([
 type VolumeMount = NonNullable<Container['volumeMounts']>[number];
 
 /** Key of a subPath mount in `host.PrepareContainer`: its path below the pod's `volume-subpaths` folder. */
-export function subPathKey(container: Container, mountIndex: number, volume: string): string {
+function subPathKey(container: Container, mountIndex: number, volume: string): string {
   return `${volume}/${container.name}/${mountIndex}`;
 }
 
 /** Is `/etc/hosts` written and mounted by the agent? Not where the container mounts its own, nor before the pod has an address. */
-export function mountsHostsFile(pod: Pod, container: Container, podIPs: readonly string[]): boolean {
+function mountsHostsFile(pod: Pod, container: Container, podIPs: readonly string[]): boolean {
   if (podIPs.length === 0 && !pod.spec?.hostNetwork) return false;
   return !(container.volumeMounts ?? []).some((mount) => mount.mountPath === HOSTS);
 }

@@ -4,7 +4,7 @@ import type { ImagePresent } from '../protocol/effects.ts';
 import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import type { ObservedContainer } from '../protocol/observed.ts';
-import type { BackOff } from './back-off.ts';
+import type { BackOffEntry } from './back-off.ts';
 
 /** Which list of the pod's spec a container comes from; a sidecar is an init container with restartPolicy Always. */
 export type ContainerKind = 'init' | 'sidecar' | 'regular' | 'ephemeral';
@@ -50,8 +50,8 @@ export interface ContainerContext {
   /** Why it does not run, as `state.waiting` says it. */
   waiting: { reason: string; message: string } | null;
   /** Crash-loop back-off; `hash` ties it to the container's definition. */
-  backOff: (BackOff & { hash: string }) | null;
-  imageBackOff: (BackOff & { error: string }) | null;
+  backOff: (BackOffEntry & { hash: string }) | null;
+  imageBackOff: (BackOffEntry & { error: string }) | null;
   kill: KillOrder | null;
   /** When the machine wants a `timer` event, ms since the epoch. */
   deadline: number | null;

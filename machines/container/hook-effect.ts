@@ -1,3 +1,4 @@
+import { hostPort } from '../values/host-port.ts';
 import type { Container } from '../protocol/api-types.ts';
 import type { Effect } from '../protocol/effects.ts';
 import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
@@ -91,7 +92,7 @@ export function fallbackEvents(
 ): Effect[] {
   if (outcome.effect !== 'net.HttpGet' || !outcome.key.endsWith(OVER_HTTP) || !handler?.httpGet) return [];
   const host = handler.httpGet.host || podIP;
-  const address = `${host.includes(':') ? `[${host}]` : host}:${resolvePort(handler.httpGet.port, container) ?? ''}`;
+  const address = hostPort(host, resolvePort(handler.httpGet.port, container) ?? '');
   const message = `request to HTTPS lifecycle hook ${address} got HTTP response, retry with HTTP succeeded`;
   return [{ type: 'event.Record', key: '', params: { type: 'Warning', reason: 'LifecycleHTTPFallback', message } }];
 }

@@ -15,7 +15,7 @@ export function nextKey(context: ContainerContext): string {
 }
 
 /** Image reference as the runtime is asked for it; the name was checked before. */
-export function imageOf(world: ContainerWorld): string {
+function imageOf(world: ContainerWorld): string {
   const named = withDefaultTag(world.container.image ?? '');
   return 'image' in named ? named.image : (world.container.image ?? '');
 }
@@ -53,12 +53,12 @@ function hostsFileFor(world: ContainerWorld): { path: string; content: string } 
 }
 
 /** Path of the pod's hosts file on the node. */
-export function hostsPath(world: ContainerWorld): string {
+function hostsPath(world: ContainerWorld): string {
   return `${world.settings.rootDir}/pods/${world.pod.metadata?.uid ?? ''}/etc-hosts`;
 }
 
 /** Path of the termination log on the node: one file for each attempt, so that an old message is never read again. */
-export function terminationLogPath(context: ContainerContext, world: ContainerWorld): string {
+function terminationLogPath(context: ContainerContext, world: ContainerWorld): string {
   return `${world.settings.rootDir}/pods/${world.pod.metadata?.uid ?? ''}/containers/${context.name}/${context.attempt.toString(16).padStart(8, '0')}`;
 }
 

@@ -20,7 +20,7 @@ export interface ApiEvent {
 }
 
 /** Component name in `source.component` and `reportingComponent`. */
-export const COMPONENT = 'kubelet';
+const COMPONENT = 'kubelet';
 
 /** Longest name of an object (RFC 1123 subdomain). */
 const MAX_NAME = 253;

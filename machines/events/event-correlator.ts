@@ -2,10 +2,7 @@ import type { RecordedEvent } from '../protocol/recorded-event.ts';
 import { rfc3339 } from '../values/rfc3339.ts';
 import { apiEvent, eventName } from './api-event.ts';
 import type { ApiEvent } from './api-event.ts';
-import { sameKey, similarKey, spamKey } from './event-keys.ts';
 import { Lru } from './lru.ts';
-import { SimilarEvents } from './similar-events.ts';
-import { SpamFilter } from './spam-filter.ts';
 
 /** Entries of each memory of the correlator (client-go: maxLruCacheEntries). */
 const ENTRIES = 4096;
@@ -99,5 +96,98 @@ export class EventCorrelator {
     const nanos = BigInt(Math.trunc(at)) * 1_000_000n;
     this.lastNanos = nanos > this.lastNanos ? nanos : this.lastNanos + 1n;
     return this.lastNanos;
+  }
+}
+
+// Source and host are left out of the keys that client-go builds: one agent has one of each.
+
+/** Parts cannot run into each other: none may hold U+0000. */
+function key(...parts: string[]): string {
+  return parts.join('\u0000');
+}
+
+function objectKey({ involvedObject: object, type }: ApiEvent): string {
+  return key(object.kind, object.namespace, object.name, object.uid, object.apiVersion, type);
+}
+
+/** All that must be the same for an event to count as one that came again. */
+function sameKey(event: ApiEvent): string {
+  return key(objectKey(event), event.involvedObject.fieldPath ?? '', event.reason, event.message);
+}
+
+/** Events that differ only in message (and field path): together they may become one. */
+function similarKey(event: ApiEvent): string {
+  return key(objectKey(event), event.reason);
+}
+
+/** Events of one type about one object: they share a rate limit. */
+function spamKey(event: ApiEvent): string {
+  return objectKey(event);
+}
+
+/** From so many different messages on, similar events become one. */
+const MAX_MESSAGES = 10;
+/** Quiet time in ms after which similar events count as new. */
+const INTERVAL_MS = 600_000;
+
+interface Similar {
+  messages: Set<string>;
+  lastAt: number;
+}
+
+/** Says which events are so many alike that they are told as one (client-go: EventAggregator). */
+class SimilarEvents {
+  private readonly groups: Lru<Similar>;
+
+  constructor(size: number) {
+    this.groups = new Lru(size);
+  }
+
+  /** Notes an event of the group; true when it is to be combined with the others. */
+  combine(group: string, message: string, at: number): boolean {
+    let similar = this.groups.get(group);
+    if (!similar || Math.abs(at - similar.lastAt) > INTERVAL_MS) similar = { messages: new Set(), lastAt: at };
+    similar.messages.add(message);
+    similar.lastAt = at;
+    this.groups.set(group, similar);
+    if (similar.messages.size < MAX_MESSAGES) return false;
+    // client-go forgets any one of them. Forgetting this one keeps those that have an event of their own.
+    similar.messages.delete(message);
+    return true;
+  }
+}
+
+/** Events of one type that an object may have at once. */
+const BURST = 25;
+/** One more each five minutes. */
+const PER_MS = 1 / 300_000;
+
+interface Bucket {
+  tokens: number;
+  /** When `tokens` was right, in ms since the epoch. */
+  at: number;
+}
+
+/**
+ * Keeps an object that is always unwell from filling the API server with its events: a token bucket for each key
+ * (client-go: EventSourceObjectSpamFilter).
+ */
+class SpamFilter {
+  private readonly buckets: Lru<Bucket>;
+
+  constructor(size: number) {
+    this.buckets = new Lru(size);
+  }
+
+  /** Takes a token; false when there is none and the event must go. */
+  admits(key: string, at: number): boolean {
+    const bucket = this.buckets.get(key) ?? { tokens: BURST, at };
+    // A clock that went back gives nothing and takes nothing.
+    bucket.tokens = Math.min(BURST, bucket.tokens + Math.max(0, at - bucket.at) * PER_MS);
+    bucket.at = at;
+    const admitted = bucket.tokens >= 1;
+    if (admitted) bucket.tokens -= 1;
+    this.buckets.set(key, bucket);
+    return admitted;
   }
 }

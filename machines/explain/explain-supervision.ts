@@ -2,7 +2,7 @@ import type { Explanation } from './explanation.ts';
 import { moment, span } from '../values/spoken-time.ts';
 
 /** State of a pod that the supervisor knows and that has no actor yet. */
-export const WAITING_FOR_PREDECESSOR = 'waitingForPredecessor';
+const WAITING_FOR_PREDECESSOR = 'waitingForPredecessor';
 
 const UNSPOKEN = 'not every source has spoken yet: until then nothing is removed from the node';
 

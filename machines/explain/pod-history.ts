@@ -50,7 +50,7 @@ export interface PodHistory {
 }
 
 /** How many earlier states are kept. */
-export const KEPT_STATES = 30;
+const KEPT_STATES = 30;
 
 /** The history of a pod whose machine was just born, or (`fromSnapshot`) whose place was found in a journal. */
 export function bornHistory(context: PodContext, at: number, fromSnapshot: boolean): PodHistory {

@@ -202,7 +202,7 @@ function ofNode(node: View['node']): Cause[] {
 }
 
 /** Why the pod ends or has ended, with what its containers came to. */
-export function endOf(view: View): Cause[] {
+function endOf(view: View): Cause[] {
   const { termination } = view.context;
   const ends = view.specs.flatMap((s) => {
     const end = endText(view, s.container.name);

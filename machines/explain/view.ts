@@ -7,7 +7,6 @@ import type { Cause, CauseKind, NextStep } from './explanation.ts';
 import type { NodePlace } from './node-reasons.ts';
 import type { Failure, PodHistory } from './pod-history.ts';
 import { failed, maskOf, short } from './words.ts';
-import { moment } from '../values/spoken-time.ts';
 
 /** What an explanation is made from. */
 export interface ExplainInput {
@@ -104,11 +103,6 @@ export function endText(view: View, name: string): { at: number; text: string } 
   const restarts =
     seen.restartCount === 0 ? '' : `, after ${seen.restartCount} restart${seen.restartCount === 1 ? '' : 's'}`;
   return { at: seen.finishedAt, text: `${name} ended with exit code ${seen.exitCode}${reason}${restarts}` };
-}
-
-/** `until T` for texts that name a deadline. */
-export function until(at: number): string {
-  return moment(at);
 }
 
 /** A container's `waiting` reason and message, masked and short. */

@@ -6,7 +6,7 @@ import type { Node, NodeObjectConfig } from './node-types.ts';
 export const ATTACH_DETACH_ANNOTATION = 'volumes.kubernetes.io/controller-managed-attach-detach';
 
 /** Taint of a node that its cloud controller has not seen yet. */
-export const UNINITIALIZED_TAINT = 'node.cloudprovider.kubernetes.io/uninitialized';
+const UNINITIALIZED_TAINT = 'node.cloudprovider.kubernetes.io/uninitialized';
 
 /**
  * The object that registers the node, with its status: the API server keeps the status of a POST, so a node

@@ -19,7 +19,7 @@ export interface AddressFacts {
 }
 
 /** Is it an address that says nothing but its family? */
-export function isUnspecified(ip: string): boolean {
+function isUnspecified(ip: string): boolean {
   return ip === '0.0.0.0' || ip === '::';
 }
 

@@ -2,7 +2,7 @@ import { aggregate } from '../values/aggregate.ts';
 import type { ManagedCondition, NodeCondition, NodeEvent, NodePressure } from './node-types.ts';
 
 /** `metav1.Time`: RFC 3339 in UTC without a fraction. */
-export function apiTime(ms: number): string {
+function apiTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 

@@ -3,14 +3,14 @@ import { isObject } from '../protocol/json-object.ts';
 
 type Json = Record<string, unknown>;
 
-/** Are two plain JSON values the same? An absent, null or empty list or map is nothing, as in Go's semantic comparison. */
-export function sameJson(a: unknown, b: unknown): boolean {
+/** Do two plain JSON values mean the same? An absent, null or empty list or map is nothing, as in apimachinery's `equality.Semantic`. */
+export function semanticallyEqual(a: unknown, b: unknown): boolean {
   if (a === b || (isNothing(a) && isNothing(b))) return true;
   if (Array.isArray(a) && Array.isArray(b)) {
-    return a.length === b.length && a.every((value, index) => sameJson(value, b[index]));
+    return a.length === b.length && a.every((value, index) => semanticallyEqual(value, b[index]));
   }
   if (!isObject(a) || !isObject(b)) return false;
-  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) => sameJson(a[key], b[key]));
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) => semanticallyEqual(a[key], b[key]));
 }
 
 function isNothing(value: unknown): boolean {
@@ -25,15 +25,15 @@ export function nodeStatusHasChanged(before: NodeStatus, after: NodeStatus): boo
     [...conditions]
       .sort((a, b) => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0))
       .map((condition) => ({ ...condition, lastHeartbeatTime: '' }));
-  if (!sameJson(plain(before.conditions), plain(after.conditions))) return true;
-  return !sameJson({ ...before, conditions: [] }, { ...after, conditions: [] });
+  if (!semanticallyEqual(plain(before.conditions), plain(after.conditions))) return true;
+  return !semanticallyEqual({ ...before, conditions: [] }, { ...after, conditions: [] });
 }
 
 /** Did labels or annotations change? */
 export function nodeMetadataHasChanged(before: Node, after: Node): boolean {
   return (
-    !sameJson(before.metadata?.labels, after.metadata?.labels) ||
-    !sameJson(before.metadata?.annotations, after.metadata?.annotations)
+    !semanticallyEqual(before.metadata?.labels, after.metadata?.labels) ||
+    !semanticallyEqual(before.metadata?.annotations, after.metadata?.annotations)
   );
 }
 
@@ -69,7 +69,7 @@ function statusPatch(before: NodeStatus, after: NodeStatus): Json {
     patch['$setElementOrder/conditions'] = conditions.map(({ type }) => ({ type }));
     patch['conditions'] = changed;
   }
-  if (!sameJson(oldAddresses, addresses)) patch['addresses'] = [...addresses, { $patch: 'replace' }];
+  if (!semanticallyEqual(oldAddresses, addresses)) patch['addresses'] = [...addresses, { $patch: 'replace' }];
   return patch;
 }
 
@@ -78,7 +78,7 @@ function mergeOf(before: Json, after: Json): Json | undefined {
   const patch: Json = {};
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const [old, now] = [before[key], after[key]];
-    if (sameJson(old, now)) continue;
+    if (semanticallyEqual(old, now)) continue;
     if (now === undefined || now === null) patch[key] = null;
     else if (isObject(old) && isObject(now)) patch[key] = mergeOf(old, now) ?? {};
     else patch[key] = now;

@@ -12,7 +12,7 @@ function withoutHost(name: string): string {
  * The tag that decides the default pull policy: the tag written, `latest` when there is neither tag nor digest,
  * '' for a digest alone and for what is no image reference.
  */
-export function imageTag(image: string): string {
+function imageTag(image: string): string {
   const at = image.indexOf('@');
   const digest = at < 0 ? '' : image.slice(at + 1);
   const named = at < 0 ? image : image.slice(0, at);

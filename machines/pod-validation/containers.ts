@@ -1,5 +1,6 @@
 import type { Container, EphemeralContainer, Pod } from '../protocol/api-types.ts';
 import { environmentOf } from './environment.ts';
+import type { ValidationGates } from './environment.ts';
 import { handlersOf, noHandlers } from './handlers.ts';
 import { dnsLabel, named } from './names.ts';
 import { mountsOf } from './mounts.ts';
@@ -10,7 +11,7 @@ import { containerSecurity } from './security.ts';
 
 type Spec = NonNullable<Pod['spec']>;
 
-function* common(path: string, container: Container, spec: Spec): Problems {
+function* common(path: string, container: Container, spec: Spec, gates: ValidationGates): Problems {
   if (!container.name) yield required(`${path}.name`);
   else yield* named(`${path}.name`, container.name, dnsLabel);
   const image = container.image ?? '';
@@ -26,7 +27,7 @@ function* common(path: string, container: Container, spec: Spec): Problems {
     yield notSupported(`${path}.imagePullPolicy`, container.imagePullPolicy ?? '', pull);
   }
   yield* portsOf(path, container);
-  yield* environmentOf(path, container, spec);
+  yield* environmentOf(path, container, spec, gates);
   yield* mountsOf(path, container, spec);
   yield* resourcesOf(path, container, spec);
   yield* containerSecurity(`${path}.securityContext`, container.securityContext, spec);
@@ -54,8 +55,8 @@ function* restartPolicy(path: string, container: Container): Problems {
   }
 }
 
-function* initContainer(path: string, container: Container, spec: Spec): Problems {
-  yield* common(path, container, spec);
+function* initContainer(path: string, container: Container, spec: Spec, gates: ValidationGates): Problems {
+  yield* common(path, container, spec, gates);
   if (container.restartPolicy === 'Always') {
     if (container.restartPolicyRules?.length) {
       yield forbidden(
@@ -89,7 +90,7 @@ function* ephemeral(path: string, container: EphemeralContainer, others: Readonl
 }
 
 /** All containers of a pod, in the order in which the API server looks at them. */
-export function* containersOf(spec: Spec): Problems {
+export function* containersOf(spec: Spec, gates: ValidationGates): Problems {
   const names = new Set<string>();
   function* unique(path: string, name: string): Problems {
     if (names.has(name)) yield duplicate(`${path}.name`, name);
@@ -98,7 +99,7 @@ export function* containersOf(spec: Spec): Problems {
   if (!spec.containers?.length) yield required('spec.containers');
   for (const [i, container] of (spec.containers ?? []).entries()) {
     const path = `spec.containers[${i}]`;
-    yield* common(path, container, spec);
+    yield* common(path, container, spec, gates);
     yield* unique(path, container.name);
     yield* handlersOf(path, container, spec);
     yield* restartPolicy(path, container);
@@ -106,13 +107,13 @@ export function* containersOf(spec: Spec): Problems {
   yield* hostPortConflicts('spec.containers', spec.containers ?? []);
   for (const [i, container] of (spec.initContainers ?? []).entries()) {
     const path = `spec.initContainers[${i}]`;
-    yield* initContainer(path, container, spec);
+    yield* initContainer(path, container, spec, gates);
     yield* unique(path, container.name);
   }
   const others = new Set(names);
   for (const [i, container] of (spec.ephemeralContainers ?? []).entries()) {
     const path = `spec.ephemeralContainers[${i}]`;
-    yield* common(path, container, spec);
+    yield* common(path, container, spec, gates);
     yield* unique(path, container.name);
     yield* ephemeral(path, container, others);
   }

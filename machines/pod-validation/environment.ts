@@ -79,7 +79,10 @@ function* fileKey(field: string, ref: NonNullable<ValueFrom['fileKeyRef']>, spec
   }
 }
 
-function* variable(field: string, env: EnvVar, spec: NonNullable<Pod['spec']>): Problems {
+const SOURCES = '`fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`';
+const SOURCES_WITH_FILES = '`fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
+
+function* variable(field: string, env: EnvVar, spec: NonNullable<Pod['spec']>, envFiles: boolean): Problems {
   if (!env.name) yield required(`${field}.name`);
   else yield* named(`${field}.name`, env.name, envName);
   const from = env.valueFrom;
@@ -92,16 +95,25 @@ function* variable(field: string, env: EnvVar, spec: NonNullable<Pod['spec']>): 
   if (from.fileKeyRef) yield* fileKey(`${at}.fileKeyRef`, from.fileKeyRef, spec);
   const sources = Object.keys(from).length;
   if (sources === 0) {
-    const rule =
-      'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
-    yield invalid(at, '', rule);
+    yield invalid(at, '', `must specify one of: ${envFiles ? SOURCES_WITH_FILES : SOURCES}`);
   } else if (env.value) yield invalid(at, '', 'may not be specified when `value` is not empty');
   else if (sources > 1) yield invalid(at, '', 'may not have more than one field specified at a time');
 }
 
+/** Feature gates that validation knows, each on unless false. */
+export interface ValidationGates {
+  /** `EnvFiles` (KEP-3721). */
+  envFiles?: boolean;
+}
+
 /** `env` and `envFrom` of a container. */
-export function* environmentOf(path: string, container: Container, spec: NonNullable<Pod['spec']>): Problems {
-  for (const [i, env] of (container.env ?? []).entries()) yield* variable(`${path}.env[${i}]`, env, spec);
+export function* environmentOf(
+  path: string,
+  container: Container,
+  spec: NonNullable<Pod['spec']>,
+  { envFiles = true }: ValidationGates,
+): Problems {
+  for (const [i, env] of (container.env ?? []).entries()) yield* variable(`${path}.env[${i}]`, env, spec, envFiles);
   for (const [i, from] of (container.envFrom ?? []).entries()) {
     const at = `${path}.envFrom[${i}]`;
     if (from.prefix) yield* named(`${at}.prefix`, from.prefix, envName);

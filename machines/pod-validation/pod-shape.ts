@@ -1,7 +1,25 @@
-import { AFFINITY_SHAPE } from './affinity-shape.ts';
 import { STATUS_SHAPE } from './status-shape.ts';
-import { fields, list, map, type Shape } from './shape.ts';
+import { fields, list, map } from './shape.ts';
+import type { Shape } from './shape.ts';
 import { VOLUME_SHAPE } from './volume-shape.ts';
+
+const requirement = fields({ key: 'string', operator: 'string', values: list('string') });
+const nodeTerm = fields({ matchExpressions: list(requirement), matchFields: list(requirement) });
+/** Which other pods a pod wants near or far; only the scheduler reads what is in it. */
+const podTerms = fields({
+  preferredDuringSchedulingIgnoredDuringExecution: 'any',
+  requiredDuringSchedulingIgnoredDuringExecution: 'any',
+});
+
+/** `spec.affinity`. */
+const AFFINITY_SHAPE: Shape = fields({
+  nodeAffinity: fields({
+    preferredDuringSchedulingIgnoredDuringExecution: list(fields({ weight: 'int32', preference: nodeTerm })),
+    requiredDuringSchedulingIgnoredDuringExecution: fields({ nodeSelectorTerms: list(nodeTerm) }),
+  }),
+  podAffinity: podTerms,
+  podAntiAffinity: podTerms,
+});
 
 /**
  * The shape of a `v1.Pod` in Kubernetes 1.35. Parts that this agent passes on without a look
@@ -134,7 +152,7 @@ const container: Record<string, Shape> = {
 };
 
 /** `spec` of a pod. */
-export const POD_SPEC_SHAPE: Shape = fields({
+const POD_SPEC_SHAPE: Shape = fields({
   activeDeadlineSeconds: 'int64',
   affinity: AFFINITY_SHAPE,
   automountServiceAccountToken: 'bool',

@@ -1,6 +1,13 @@
 import { isQuantity } from '../values/quantity.ts';
 import { invalid, type FieldProblem, problemText } from './problem.ts';
 
+/*
+ * Why this and not zod, which reads configuration and files of state: an object of the API is read as Go's decoder reads it (null
+ * is absent, unknown fields are dropped and listed, absent items of a list are zero values, a number may stand for a quantity), what
+ * is wrong is told in the words of field paths that pod events carry, secrets left out, and `fits` looks at a pod of the watch
+ * without making a copy of it.
+ */
+
 /** What JSON type a field has. `int32` and `int64` are whole numbers; `quantity` accepts numbers too and becomes a string. */
 export type Shape =
   | 'string'

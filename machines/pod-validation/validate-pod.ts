@@ -1,6 +1,7 @@
 import type { Pod } from '../protocol/api-types.ts';
 import { parseQuantity } from '../values/quantity.ts';
 import { containersOf } from './containers.ts';
+import type { ValidationGates } from './environment.ts';
 import { metadata, podNames } from './naming.ts';
 import { hostNetworkPorts } from './ports.ts';
 import { type FieldProblem, forbidden, invalid, notSupported, type Problems, rangeRule, required } from './problem.ts';
@@ -14,16 +15,16 @@ import { volumesOf } from './volumes.ts';
  * All problems at once, in the API server's field spelling; empty when the pod is fine. Affinity, topology spread
  * and the volume sources of clouds are not looked at: nothing on a node without an API server uses them.
  */
-export function validatePod(pod: Pod): FieldProblem[] {
-  return [...check(pod)];
+export function validatePod(pod: Pod, gates: ValidationGates = {}): FieldProblem[] {
+  return [...check(pod, gates)];
 }
 
-function* check(pod: Pod): Problems {
+function* check(pod: Pod, gates: ValidationGates): Problems {
   yield* metadata(pod);
   const spec = pod.spec;
   if (!spec) return void (yield required('spec'));
   yield* volumesOf(spec);
-  yield* containersOf(spec);
+  yield* containersOf(spec, gates);
   yield* podResources(spec);
   if (spec.hostNetwork) yield* hostNetworkPorts('spec.containers', spec.containers ?? []);
   yield* lifetime(spec);

@@ -1,4 +1,4 @@
-import type { BackOff } from '../container/back-off.ts';
+import type { BackOffEntry } from '../container/back-off.ts';
 import type { CriImageSpec } from '../protocol/cri-shapes.ts';
 
 /**
@@ -10,5 +10,5 @@ export interface ImageVolume {
   spec: CriImageSpec | null;
   /** Why it is not, as `state.waiting` of the containers that mount it says. */
   waiting: { reason: string; message: string } | null;
-  backOff: (BackOff & { error: string }) | null;
+  backOff: (BackOffEntry & { error: string }) | null;
 }

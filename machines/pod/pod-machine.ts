@@ -59,7 +59,7 @@ const advancing = { actions: act(advance) };
 const on = (row: keyof typeof podMoves) => entering<PodStateName>('pod', podMoves[row]);
 
 /**
- * One pod: syncing -> terminating -> terminated, never back (C2). Every message is handled the same way: `advance` computes
+ * One pod: syncing -> terminating -> terminated, never back. Every message is handled the same way: `advance` computes
  * the next context and effects from what is wanted and what was seen, and names the state in which the pod is by what it
  * now waits for. The chart goes there when `podMoves` allows it, else the step fails. Container, probe and volume
  * machines live in the context.

@@ -24,7 +24,7 @@ function givenUp(draft: Draft, reason: string): boolean {
 
 /**
  * Begins to terminate the pod, or shortens the grace period of a termination under way. It is never taken
- * back and never lengthened (C2).
+ * back and never lengthened.
  */
 export function beginTermination(draft: Draft, order: TerminationOrder, phase: 'Failed' | null): void {
   const { context } = draft;

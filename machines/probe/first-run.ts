@@ -1,4 +1,4 @@
-import { printing } from '../values/fingerprint.ts';
+import { fnv32a } from '../values/hash.ts';
 import type { Probe } from '../protocol/api-types.ts';
 
 /**
@@ -7,6 +7,6 @@ import type { Probe } from '../protocol/api-types.ts';
  * The share follows from `who`, which names pod and probe.
  */
 export function firstRunAfterRestart(at: number, { periodSeconds = 10 }: Probe, who: string): number {
-  const share = (printing(who).a >>> 0) / 2 ** 32;
+  const share = fnv32a(who) / 2 ** 32;
   return at + Math.floor(share * periodSeconds * 1000);
 }

@@ -142,14 +142,6 @@ export type Effect = {
   [T in EffectType]: { type: T; key: string; params: EffectCatalog[T]['params'] };
 }[EffectType];
 
-/** Effect types to which no message answers. */
-export const ONE_WAY_EFFECTS: ReadonlySet<EffectType> = new Set<EffectType>([
-  'event.Record',
-  'status.Publish',
-  'pleg.Observe',
-  'pod.Finished',
-]);
-
 /** Facts of a present image: what CreateContainer and `runAsNonRoot` need. */
 export interface ImagePresent {
   imageRef: string;

@@ -52,7 +52,7 @@ export interface ProbeMemory {
   nextAt?: number;
 }
 
-/** Why and since when a pod terminates. Once set it is never taken back (C2). */
+/** Why and since when a pod terminates. Once set it is never taken back. */
 export interface Termination {
   reason: string;
   message: string;

@@ -30,7 +30,7 @@ export type PodMessage =
       memory: PodMemory | null;
       runtimeReady: boolean;
       networkReady: boolean;
-      /** The node does not admit the pod (C9): it ends as Failed with this reason before anything is made of it. */
+      /** The node does not admit the pod: it ends as Failed with this reason before anything is made of it. */
       rejection?: { reason: string; message: string };
     }
   | { type: 'pod.update'; at: number; pod: Pod }
@@ -49,7 +49,7 @@ export type PodMessage =
    * that begins at once nothing is told, nor when the queue moves.
    */
   | { type: 'pull.turn'; at: number; key: string; place: PullPlace | null }
-  /** A deadline of `context.timers` has come. */
+  /** The earliest deadline that the machine has told (`nextDeadline`) has come. */
   | { type: 'timer'; at: number }
   | EffectDone
   | EffectFailed;

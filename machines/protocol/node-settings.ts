@@ -32,12 +32,8 @@ export interface NodeSettings {
   /** `podPidsLimit`; -1 = no limit. */
   podPidsLimit: number;
   seccompDefault: boolean;
-  /** `setNodeFQDN`-less host domain for pods with setHostnameAsFQDN. */
-  syncFrequencyMs: number;
   /** Longest time for one CRI call, `runtimeRequestTimeout` in ms (120000). */
   runtimeRequestTimeoutMs: number;
-  /** `containerLogMaxSize` and the like live in `actors/`; only what decides stands here. */
-  imagePullProgressDeadlineMs: number;
   /** Handlers that the runtime reports, for user namespaces and recursive read-only mounts. */
   runtimeFeatures: {
     recursiveReadOnlyMounts: boolean;

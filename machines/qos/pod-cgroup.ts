@@ -9,7 +9,7 @@ import { amountsOf, milli, units } from './resource-amounts.ts';
 type CgroupSettings = Pick<NodeSettings, 'cgroupDriver' | 'cgroupRoot' | 'cgroupsPerQOS'>;
 
 /** Name of a pod's own cgroup below its QoS parent. */
-export function podCgroupName(uid: string): string {
+function podCgroupName(uid: string): string {
   return `pod${uid}`;
 }
 
@@ -26,7 +26,7 @@ export function cgroupPath(parts: readonly string[], driver: 'cgroupfs' | 'syste
 }
 
 /** Parts of the QoS parent: the root, `kubepods`, and for burstable and best effort a level of their own. */
-export function qosParentParts(qos: ReturnType<typeof podQosClass>, settings: CgroupSettings): string[] {
+function qosParentParts(qos: ReturnType<typeof podQosClass>, settings: CgroupSettings): string[] {
   const root = settings.cgroupRoot.split('/').filter((part) => part !== '');
   if (!settings.cgroupsPerQOS) return root;
   return qos === 'Guaranteed' ? [...root, 'kubepods'] : [...root, 'kubepods', qos.toLowerCase()];

@@ -8,7 +8,7 @@ export function isSidecar(container: Container): boolean {
 }
 
 /** Resources that may be set for the whole pod: cpu, memory and huge pages (KEP-2837). */
-export function isPodLevelResource(name: string): boolean {
+function isPodLevelResource(name: string): boolean {
   return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
 }
 
@@ -35,7 +35,7 @@ export function hasPodLevelResources(pod: Pod): boolean {
  * Sum over containers by the sidecar formula (KEP-753): the greater of what runs together and of what the most
  * demanding init container needs next to the sidecars started before it. `each` sees each effective list.
  */
-function aggregate(pod: Pod, which: 'requests' | 'limits', each?: (amounts: Amounts) => void): Amounts {
+function sumOverContainers(pod: Pod, which: 'requests' | 'limits', each?: (amounts: Amounts) => void): Amounts {
   const sum: Amounts = {};
   for (const container of pod.spec?.containers ?? []) {
     const own = amountsOf(container.resources?.[which]);
@@ -68,12 +68,12 @@ function overridePodLevel(sum: Amounts, list: ResourceList | undefined): void {
 
 /** Requests of all containers together, without pod-level values and overhead. */
 export function containerRequests(pod: Pod): Amounts {
-  return aggregate(pod, 'requests');
+  return sumOverContainers(pod, 'requests');
 }
 
 /** The pod's requests: containers by the sidecar formula, pod-level values instead where set, and `spec.overhead`. */
 export function podRequests(pod: Pod, options: { excludeOverhead?: boolean } = {}): Amounts {
-  const sum = aggregate(pod, 'requests');
+  const sum = sumOverContainers(pod, 'requests');
   if (hasPodLevelRequests(pod)) overridePodLevel(sum, pod.spec?.resources?.requests);
   if (!options.excludeOverhead) addAmounts(sum, amountsOf(pod.spec?.overhead));
   return sum;
@@ -84,7 +84,7 @@ export function podLimits(
   pod: Pod,
   options: { excludeOverhead?: boolean; each?: (amounts: Amounts) => void } = {},
 ): Amounts {
-  const sum = aggregate(pod, 'limits', options.each);
+  const sum = sumOverContainers(pod, 'limits', options.each);
   if (hasPodLevelResources(pod)) overridePodLevel(sum, pod.spec?.resources?.limits);
   if (!options.excludeOverhead) {
     for (const [name, value] of Object.entries(amountsOf(pod.spec?.overhead))) {

@@ -24,7 +24,7 @@ export function podQosClass(pod: Pod): QosClass {
 }
 
 /** The QoS class by the spec alone. */
-export function computeQosClass(pod: Pod): QosClass {
+function computeQosClass(pod: Pod): QosClass {
   const requests: Amounts = {};
   const limits: Amounts = {};
   let guaranteed = true;

@@ -1,5 +1,5 @@
+import { fnv32aOfBytes } from '../values/hash.ts';
 import type { PodAllocation } from './allocation.ts';
-import { utf8 } from '../container-config/container-hash.ts';
 import { goJson } from '../container-config/go-json.ts';
 
 /** Pods by UID, as one checkpoint holds them. */
@@ -51,9 +51,7 @@ export function readCheckpoint(text: string): AllocationEntries | null {
 
 /** Kubelet's checksum of a string: FNV-1a, 32 bit, of the string as Go's debug printer shows it. */
 export function checkpointSum(data: string): number {
-  let hash = 0x811c9dc5;
-  for (const byte of utf8(`(string)${data}`)) hash = Math.imul(hash ^ byte, 0x01000193);
-  return hash >>> 0;
+  return fnv32aOfBytes(`(string)${data}`);
 }
 
 function sortedList(list: Record<string, string>): Record<string, string> {

@@ -16,7 +16,7 @@ export function pendingNote(before: PendingNote | undefined, now: Omit<PendingNo
 }
 
 /** Condition PodResizePending. */
-export function pendingCondition(note: PendingNote): PodCondition {
+function pendingCondition(note: PendingNote): PodCondition {
   return condition('PodResizePending', note);
 }
 

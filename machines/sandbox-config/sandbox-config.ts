@@ -12,8 +12,9 @@ import { linuxResources } from './linux-resources.ts';
 import { kernelHostname } from './pod-hostname.ts';
 import { podIdentity, podLogDirectory } from './pod-identity.ts';
 import { podNamespaces } from './pod-namespaces.ts';
-import { portMappings } from './port-mappings.ts';
 import { LABEL } from '../protocol/runtime-labels.ts';
+import { entryOf } from '../values/entry-of.ts';
+import { isIPv6 } from './pod-ips.ts';
 
 /**
  * The CRI config of a pod's sandbox, as the kubelet makes it. Ask {@link sandboxConfigError} first: with an
@@ -101,4 +102,22 @@ function sandboxSecurity(pod: Pod): LinuxSandboxSecurityContext {
     security.selinuxOptions = { user, role, type, level };
   }
   return security;
+}
+
+const PROTOCOLS: Record<string, 0 | 1 | 2> = { TCP: 0, UDP: 1, SCTP: 2 };
+
+/** The ports of the regular containers; one that repeats within a container (by name, or by all its values) counts once. */
+function portMappings(pod: Pod): SandboxConfig['portMappings'] {
+  const out: SandboxConfig['portMappings'] = [];
+  for (const container of pod.spec?.containers ?? []) {
+    const seen = new Set<string>();
+    for (const { name, containerPort, hostPort = 0, hostIP = '', protocol = 'TCP' } of container.ports ?? []) {
+      const family = hostIP === '' ? 'any' : isIPv6(hostIP) ? 'v6' : 'v4';
+      const key = name || `${family}-${protocol}-${hostIP}:${containerPort}:${hostPort}`;
+      if (seen.has(key)) continue;
+      seen.add(key);
+      out.push({ protocol: entryOf(PROTOCOLS, protocol) ?? 0, containerPort, hostPort, hostIp: hostIP });
+    }
+  }
+  return out;
 }

@@ -1,3 +1,4 @@
+import { hostPort } from '../values/host-port.ts';
 import type { EnvEntry } from '../protocol/cri-shapes.ts';
 
 /** What a service's variables are made of: the rest of a `v1.Service` is not kept. */
@@ -73,8 +74,4 @@ function variablesOf({ name, clusterIP, ports }: ServiceView): EnvEntry[] {
 
 function variableName(name: string): string {
   return name.replaceAll('-', '_').toUpperCase();
-}
-
-function hostPort(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -93,7 +93,7 @@ export function finishPod(
     known.some(
       (other) => field === other.field || field.startsWith(`${other.field}.`) || field.startsWith(`${other.field}[`),
     );
-  const found = [...uidOf(pod), ...validatePod(pod), ...apiReferences(pod)].filter(
+  const found = [...uidOf(pod), ...validatePod(pod, origin.gates), ...apiReferences(pod)].filter(
     (problem) => !covered(problem) && !(problem.field === 'metadata.name' && !decoded.pod.metadata?.name),
   );
   return { pod, problems: [...known, ...found] };

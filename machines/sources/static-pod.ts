@@ -1,4 +1,5 @@
 import type { Pod } from '../protocol/api-types.ts';
+import type { ValidationGates } from '../pod-validation/environment.ts';
 import { CONFIG_HASH } from './annotations.ts';
 
 /** Where a static pod was read from. */
@@ -7,6 +8,8 @@ export interface StaticOrigin {
   /** Path of the file, or the URL. */
   location: string;
   nodeName: string;
+  /** Of the node, where they are not as by default. */
+  gates?: ValidationGates;
 }
 
 /**

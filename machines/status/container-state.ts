@@ -17,7 +17,7 @@ export function messageLimit(containers: number): number {
 }
 
 /** Cuts to at most `max` bytes of UTF-8, between characters. */
-export function cutBytes(text: string, max: number): string {
+function cutBytes(text: string, max: number): string {
   if (text.length * 3 <= max) return text;
   let bytes = 0;
   let end = 0;

@@ -1,3 +1,4 @@
+import { fnv32a } from '../values/hash.ts';
 import type { TrackedPod } from './tracked-pod.ts';
 
 /**
@@ -14,16 +15,9 @@ export const NO_TRACKED_PODS: PodTable = { buckets: {}, waiting: [] };
 
 const BUCKETS = 64;
 
-/** FNV-1a, 32 bit, of a UID. */
-export function hashOfUid(uid: string): number {
-  let h = 0x811c9dc5;
-  for (let i = 0; i < uid.length; i++) h = Math.imul(h ^ uid.charCodeAt(i), 0x01000193);
-  return h >>> 0;
-}
-
 function bucketOf(uid: string): string {
   // High bits: the low ones choose the shard.
-  return `b${(hashOfUid(uid) >>> 16) % BUCKETS}`;
+  return `b${(fnv32a(uid) >>> 16) % BUCKETS}`;
 }
 
 /** The pod of this UID. */

@@ -19,8 +19,8 @@ const supervise = act((context: SupervisorContext, message: SupervisorMessage) =
 });
 
 /**
- * The supervisor (C1): tracks one actor for each pod UID and routes what sources, PLEG and workers say. Until every
- * source has spoken nothing is removed from the node (B5).
+ * The supervisor: tracks one actor for each pod UID and routes what sources, PLEG and workers say. Until every
+ * source has spoken nothing is removed from the node.
  */
 export const supervisorMachine = machine.createMachine({
   id: 'supervisor',

@@ -1,9 +1,10 @@
+import { fnv32a } from '../values/hash.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
 import { restartsAlways } from '../pod/spec.ts';
 import { orphanPod } from './orphan-pod.ts';
-import { hashOfUid, PodTableDraft, trackedPod, trackedPods } from './pod-table.ts';
+import { PodTableDraft, trackedPod, trackedPods } from './pod-table.ts';
 import type { PodTable } from './pod-table.ts';
 import type { SupervisorContext, SupervisorMessage, SupervisorOrder } from './supervisor-context.ts';
 import { terminate } from './supervisor-context.ts';
@@ -130,7 +131,7 @@ function add(turn: Turn, pod: Pod, source: TrackedPod['source'], rejection?: Rej
   if (!predecessorOf(turn, tracked)) start(turn, tracked);
 }
 
-/** Another pod of the same full name still has an actor: it must end first (C1). */
+/** Another pod of the same full name still has an actor: it must end first. */
 function predecessorOf(turn: Turn, { uid, fullName }: TrackedPod): boolean {
   return (startedByName(turn).get(fullName) ?? []).some((other) => other !== uid && turn.pods.get(other) !== undefined);
 }
@@ -210,7 +211,7 @@ function finish(turn: Turn, uid: string): void {
   if (next !== undefined && !predecessorOf(turn, next)) start(turn, next);
 }
 
-/** A pod that the runtime holds and no source names is taken up only to be stopped and removed (C2). */
+/** A pod that the runtime holds and no source names is taken up only to be stopped and removed. */
 function killOrphan(turn: Turn, observed: ObservedPod): void {
   if (observed.sandboxes.length === 0 && observed.containers.length === 0) return;
   const pod = orphanPod(observed);
@@ -230,5 +231,5 @@ function killOrphan(turn: Turn, observed: ObservedPod): void {
 
 /** Sticky place of a pod: a hash of its UID. */
 export function shardOf(uid: string, shards: number): number {
-  return hashOfUid(uid) % shards;
+  return fnv32a(uid) % shards;
 }

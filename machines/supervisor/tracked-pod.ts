@@ -25,7 +25,7 @@ export interface TrackedPod {
   remains?: true;
 }
 
-/** Why a pod is not admitted: reason and message of its status and event (C9). */
+/** Why a pod is not admitted: reason and message of its status and event. */
 export interface Rejection {
   reason: string;
   message: string;

@@ -1,3 +1,5 @@
+import { fnv32a, fnv32aStep } from './hash.ts';
+
 /** A fingerprint on its way: two FNV-1a runs of 32 bits and the number of UTF-16 units so far. */
 export interface Printing {
   readonly a: number;
@@ -5,7 +7,7 @@ export interface Printing {
   readonly length: number;
 }
 
-const NOTHING: Printing = { a: 0x811c9dc5 | 0, b: 0x01000193, length: 0 };
+const NOTHING: Printing = { a: fnv32a('') | 0, b: 0x01000193, length: 0 };
 
 /** Goes on with `text` after `before`. */
 export function printing(text: string, before: Printing = NOTHING): Printing {
@@ -13,7 +15,7 @@ export function printing(text: string, before: Printing = NOTHING): Printing {
   const { length } = text;
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i);
-    a = Math.imul(a ^ code, 0x01000193);
+    a = fnv32aStep(a, code);
     b = (Math.imul(b ^ code, 0x85ebca6b | 0) ^ (b >>> 13)) | 0;
   }
   return { a, b, length: before.length + length };

@@ -1,17 +1,44 @@
-/** A duration as Go prints it (`10s`, `1m20s`, `5m0s`, `1.5s`, `250ms`): kubelet's messages carry this form. */
-export function goDuration(ms: number): string {
-  if (ms === 0) return '0s';
-  if (ms < 0) return `-${goDuration(-ms)}`;
-  if (ms < 1000) return `${trim(ms)}ms`;
-  const seconds = ms / 1000;
-  const h = Math.floor(seconds / 3600);
-  const m = Math.floor((seconds - h * 3600) / 60);
-  const s = seconds - h * 3600 - m * 60;
-  if (h > 0) return `${h}h${m}m${trim(s)}s`;
-  if (m > 0) return `${m}m${trim(s)}s`;
-  return `${trim(s)}s`;
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
+const WHOLE = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+const PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
+
+/** A duration as Go writes it (`1m0s`, `300ms`, `-1.5h`, `0`) in milliseconds; undefined when it is none. */
+export function parseGoDuration(text: string): number | undefined {
+  if (/^[+-]?0$/.test(text)) return 0;
+  const match = WHOLE.exec(text);
+  if (!match) return undefined;
+  let nanoseconds = 0;
+  for (const [, number = '0', unit = 's'] of (match[2] ?? '').matchAll(PART)) {
+    nanoseconds += Number(number) * Math.round((UNIT_MS[unit] ?? 0) * 1e6);
+  }
+  const ms = Math.round(nanoseconds) / 1e6;
+  return match[1] === '-' && ms !== 0 ? -ms : ms;
 }
 
-function trim(n: number): string {
-  return String(Math.round(n * 1e6) / 1e6);
+/** Milliseconds as Go's `Duration.String` writes them: `1m0s`, `100ms`, `1.5s`, `0s`. Kubelet's messages carry this form. */
+export function goDuration(ms: number): string {
+  if (ms === 0) return '0s';
+  const sign = ms < 0 ? '-' : '';
+  const size = Math.abs(ms);
+  if (size < 1e-3) return `${sign}${round(size * 1e6)}ns`;
+  if (size < 1) return `${sign}${round(size * 1e3)}µs`;
+  if (size < 1000) return `${sign}${round(size)}ms`;
+  const hours = Math.floor(size / 3_600_000);
+  const minutes = Math.floor((size % 3_600_000) / 60_000);
+  const seconds = `${round((size % 60_000) / 1000)}s`;
+  if (hours > 0) return `${sign}${hours}h${minutes}m${seconds}`;
+  return minutes > 0 ? `${sign}${minutes}m${seconds}` : `${sign}${seconds}`;
+}
+
+function round(value: number): string {
+  return String(Number(value.toFixed(9)));
 }

@@ -14,8 +14,3 @@ export interface Credentials {
   /** The server answered 401 to this identity. True when `current` may give another one now. */
   rejected(identity: Identity): boolean;
 }
-
-/** Identity that never changes. */
-export function fixedCredentials(identity: Identity): Credentials {
-  return { current: () => identity, rejected: () => false };
-}

@@ -4,7 +4,7 @@ const text = z.string();
 const optionalText = text.optional();
 
 /** `AuthInfo.exec` of a kubeconfig (client.authentication.k8s.io, KEP-541). */
-export const execSchema = z.looseObject({
+const execSchema = z.looseObject({
   apiVersion: z.enum(['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']),
   command: text.min(1),
   args: z.array(text).nullish(),
@@ -59,8 +59,6 @@ export const kubeconfigSchema = z.looseObject({
 export type ClusterEntry = z.infer<typeof clusterSchema>;
 export type UserEntry = z.infer<typeof userSchema>;
 export type ExecEntry = z.infer<typeof execSchema>;
-export type KubeconfigFile = z.infer<typeof kubeconfigSchema>;
-
 /** The first thing that is wrong: where, what is there (never a value, it might be a secret), what would be right. */
 export interface FieldFault {
   path: string;

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { textOf } from '../../../machines/protocol/json-object.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { ApiStatusError } from './api-client.ts';
 import { eventError } from './answer-error.ts';
-import { BackOff } from './back-off.ts';
+import { WatchBackOff } from './watch-back-off.ts';
 import { NotJson } from './json-lines.ts';
 import { withoutNulls } from './without-nulls.ts';
 import { isExpired, isTooNew, listFromCache, listNewest } from './list-pages.ts';
@@ -38,7 +39,7 @@ export interface ReflectorOptions<T extends Reflected> {
   /** After each change, when the cache holds it. */
   onEvent?: (event: ReflectorEvent<T>) => void;
   /** For tests. */
-  backOff?: BackOff;
+  backOff?: WatchBackOff;
   random?: () => number;
 }
 
@@ -55,7 +56,7 @@ export class Reflector<T extends Reflected> {
   /** What failed last, undefined while all is well. */
   lastError: ApiStatusError | undefined;
   private readonly options: ReflectorOptions<T>;
-  private readonly backOff: BackOff;
+  private readonly backOff: WatchBackOff;
   private readonly controller = new AbortController();
   private readonly firstSync = Promise.withResolvers<undefined>();
   private objects = new Map<string, T>();
@@ -67,7 +68,7 @@ export class Reflector<T extends Reflected> {
 
   constructor(options: ReflectorOptions<T>) {
     this.options = options;
-    this.backOff = options.backOff ?? new BackOff(undefined, options.random);
+    this.backOff = options.backOff ?? new WatchBackOff(undefined, options.random);
   }
 
   /** Begins to list and watch, until `stop`. */
@@ -336,6 +337,6 @@ function sameVersion(a: Reflected, b: Reflected): boolean {
 
 function asStatusError(error: unknown): ApiStatusError {
   if (error instanceof ApiStatusError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return new ApiStatusError(0, 'Unreachable', message, 0, { cause: error });
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../machines/values/message-of.ts';
 import type { Identity } from './credentials.ts';
 
 /** One HTTP request as a transport sends it. */
@@ -42,7 +43,7 @@ export class TransportError extends Error {
   readonly kept: boolean;
 
   constructor(cause: unknown, untouched: boolean, kept: boolean) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    super(messageOf(cause), { cause });
     this.untouched = untouched;
     this.kept = kept;
   }

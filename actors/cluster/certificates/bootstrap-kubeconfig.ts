@@ -13,7 +13,7 @@ export function writeNodeKubeconfig(bootstrapFile: string, file: string, pemPath
 }
 
 /** Text of the kubeconfig that {@link writeNodeKubeconfig} writes. */
-export function nodeKubeconfig(bootstrapFile: string, pemPath: string): string {
+function nodeKubeconfig(bootstrapFile: string, pemPath: string): string {
   const { where, cluster } = readKubeconfig(bootstrapFile);
   const caFile = cluster['certificate-authority'] ?? '';
   const caData = cluster['certificate-authority-data'] ?? '';

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { certificateErrors } from '../../../machines/errors/certificate-errors.ts';
+import { backOffMs } from '../../../machines/values/back-off.ts';
 import { ApiStatusError } from '../api/api-client.ts';
 import type { ApiClient } from '../api/api-client.ts';
 import type { CertificateStore } from './certificate-store.ts';
@@ -39,8 +40,7 @@ export interface CertificateManagerOptions {
 /** Longest wait for approval and signature before a new request is made. */
 const CERTIFICATE_WAIT_MS = 15 * 60_000;
 /** Pauses of a try that fails: 2, 4, 8, 16 s and a tenth more at random, then this long each time. */
-const FIRST_PAUSE_MS = 2_000;
-const LATER_PAUSE_MS = 32_000;
+const PAUSES = { firstMs: 2_000, maxMs: 32_000 };
 /** How often the wanted names are compared with the certificate's, and the pause between two rotations. */
 const LOOK_MS = 1_000;
 /** Timers of Node end at 24 days, and do not count while the machine sleeps. */
@@ -176,11 +176,13 @@ export class CertificateManager {
   }
 
   private async rotateUntilDone(): Promise<void> {
-    for (let pause = FIRST_PAUSE_MS; !this.stopped; pause *= 2) {
+    for (let failures = 1; !this.stopped; failures++) {
       if (await this.rotateOnce()) return;
-      const late = pause > 8 * FIRST_PAUSE_MS;
-      if (pause === 16 * FIRST_PAUSE_MS) this.log.error('Reached backoff limit, still unable to rotate certs');
-      await this.clock.sleep(late ? LATER_PAUSE_MS : pause * (1 + 0.1 * this.clock.random()), this.stopping.signal);
+      const pause = backOffMs(failures, PAUSES);
+      const growing = pause < PAUSES.maxMs;
+      if (!growing && backOffMs(failures - 1, PAUSES) < pause)
+        this.log.error('Reached backoff limit, still unable to rotate certs');
+      await this.clock.sleep(growing ? pause * (1 + 0.1 * this.clock.random()) : pause, this.stopping.signal);
     }
   }
 

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { certificateErrors } from '../../../machines/errors/certificate-errors.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { readKeyPair } from './key-pair.ts';
 import type { KeyPair } from './key-pair.ts';
 import { SECRET_MODE, placeFile } from './private-files.ts';
@@ -116,6 +117,6 @@ function localTime(at: Date): string {
 }
 
 function bad(file: string, cause: unknown): ActorletError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new ActorletError(certificateErrors.badStore, { file, reason }, { cause });
 }

@@ -16,7 +16,7 @@ export function certificateOf(kubeconfig: string): { cert?: FileOrText; key?: Fi
 }
 
 /** The PEM of a part of a kubeconfig. Throws the file system's error. */
-export function textOf(part: FileOrText): string {
+function textOf(part: FileOrText): string {
   return 'text' in part ? part.text : readFileSync(part.file, 'utf8');
 }
 

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { certificateErrors } from '../../../machines/errors/certificate-errors.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { ApiStatusError } from '../api/api-client.ts';
 import type { ApiClient } from '../api/api-client.ts';
 import { Reflector } from '../api/reflector.ts';
@@ -139,7 +140,7 @@ async function incompatible(found: SigningRequest, wish: RequestWish): Promise<s
     );
     return late === undefined ? '' : `one of the certificates for the CSR has expired: ${late.validTo}`;
   } catch (error) {
-    return `error parsing signed certificate for CSR: ${error instanceof Error ? error.message : String(error)}`;
+    return `error parsing signed certificate for CSR: ${messageOf(error)}`;
   }
 }
 

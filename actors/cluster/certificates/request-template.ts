@@ -73,7 +73,7 @@ export function sameTemplate(a: RequestTemplate | null, b: RequestTemplate | nul
 }
 
 /** Common name and organizations of a certificate. */
-export function subjectOf(leaf: X509Certificate): { commonName: string; organizations: string[] } {
+function subjectOf(leaf: X509Certificate): { commonName: string; organizations: string[] } {
   const lines = leaf.subject.split(/[\n+]/);
   const of = (field: string): string[] =>
     lines.filter((line) => line.startsWith(field)).map((line) => line.slice(field.length));

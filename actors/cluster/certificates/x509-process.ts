@@ -1,6 +1,7 @@
 import { KeyObject, createPrivateKey, createPublicKey, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { JsonName } from '@peculiar/x509';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import type { RequestTemplate } from './request-template.ts';
 import type { X509Answer, X509Task } from './x509.ts';
 
@@ -147,6 +148,6 @@ async function perform(task: X509Task): Promise<X509Answer> {
 
 process.once('message', (task: X509Task) => {
   void perform(task)
-    .catch((error: unknown): X509Answer => ({ failure: error instanceof Error ? error.message : String(error) }))
+    .catch((error: unknown): X509Answer => ({ failure: messageOf(error) }))
     .then((answer) => process.send?.(answer, () => process.disconnect()));
 });

@@ -6,16 +6,16 @@ import type { KnownMirror, MirrorAction, StaticLife } from '../../../machines/mi
 import { fullName, isMirrorPod, mirrorPodOf } from '../../../machines/mirror-pods/mirror-pod.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { CONFIG_MIRROR } from '../../../machines/sources/annotations.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import type { ApiClient } from '../api/api-client.ts';
 import { isOlder } from '../api/resource-version.ts';
 import { deleteNow, isGone } from '../status/pod-requests.ts';
-import { backOffMs } from '../status/server-pause.ts';
+import { spreadBackOffMs } from '../status/server-pause.ts';
 
 /** Least time between two creations under one name, ms: two clients that disagree must not race. */
 const CREATE_MS = 1_000;
 /** Back-off after a failure, ms. */
-const RETRY_MS = 200;
-const LONGEST_RETRY_MS = 5_000;
+const RETRY = { firstMs: 200, maxMs: 5_000 };
 /** How often is looked at what nobody tells: that the node is registered, that a static pod has ended; ms. */
 const LOOK_MS = 1_000;
 
@@ -195,8 +195,8 @@ export class MirrorPods {
         return;
       }
       state.failures++;
-      state.notBefore = now() + backOffMs(state.failures, RETRY_MS, LONGEST_RETRY_MS);
-      const problem = error instanceof Error ? error.message : String(error);
+      state.notBefore = now() + spreadBackOffMs(state.failures, RETRY);
+      const problem = messageOf(error);
       const spec = action.do === 'create' ? statusErrors.mirrorCreateFailed : statusErrors.mirrorDeleteFailed;
       const err = new ActorletError(spec, { pod: name, problem }, { cause: error });
       log.warn({ err }, action.do === 'create' ? 'Failed creating a mirror pod' : 'Failed deleting a mirror pod');

@@ -69,7 +69,7 @@ function defaultRouteInterfaces(wanted: 'ipv4' | 'ipv6'): string[] {
 }
 
 /** Default routes of `/proc/net/route`: destination and mask are zero and the route is up. */
-export function ipv4Defaults(table: string): string[] {
+function ipv4Defaults(table: string): string[] {
   return table.split('\n').flatMap((line) => {
     const [name, destination, , flags, , , , mask] = line.split(/\s+/);
     const up = (Number.parseInt(flags ?? '0', 16) & 1) === 1;
@@ -78,7 +78,7 @@ export function ipv4Defaults(table: string): string[] {
 }
 
 /** Default routes of `/proc/net/ipv6_route`, without those that reject and those on `lo`. */
-export function ipv6Defaults(table: string): string[] {
+function ipv6Defaults(table: string): string[] {
   return table.split('\n').flatMap((line) => {
     const [destination, prefix, , , , , , , flags, name] = line.trim().split(/\s+/);
     const bits = Number.parseInt(flags ?? '0', 16);

@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { LEASE_NAMESPACE, renewedLease } from '../../../machines/node-object/node-lease.ts';
 import type { Lease } from '../../../machines/node-object/node-lease.ts';
+import { BackOff } from '../../../machines/values/back-off.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { ApiStatusError } from '../api/api-client.ts';
 import type { ApiClient, ApiRequest } from '../api/api-client.ts';
-import { BackOff, problemOf } from './back-off.ts';
 
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases', namespace: LEASE_NAMESPACE };
 
@@ -12,6 +13,9 @@ const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases'
 const RENEW_SHARE = 0.25;
 /** Renewals are spread by up to this share, so that many nodes do not beat at once. */
 const JITTER = 0.04;
+
+/** Pauses before registration and heartbeat are tried again (kubelet's). */
+export const NODE_RETRIES = { firstMs: 200, maxMs: 7_000 };
 
 /** What the heartbeat is made from. */
 export interface NodeLeaseOptions {
@@ -25,7 +29,7 @@ export interface NodeLeaseOptions {
   now: () => number;
 }
 
-/** The node's heartbeat: the lease `kube-node-lease/<node>`, renewed each quarter of its duration (E3). */
+/** The node's heartbeat: the lease `kube-node-lease/<node>`, renewed each quarter of its duration. */
 export class NodeLease {
   private readonly options: NodeLeaseOptions;
   private readonly ending = new AbortController();
@@ -44,7 +48,7 @@ export class NodeLease {
   }
 
   /** The server answers again: a renewal that failed is tried now. */
-  hurry(): void {
+  retryNow(): void {
     if (this.failing) this.pause?.abort();
   }
 
@@ -56,7 +60,7 @@ export class NodeLease {
 
   private async run(fresh: boolean): Promise<void> {
     const { signal } = this.ending;
-    const backOff = new BackOff();
+    const backOff = new BackOff(NODE_RETRIES);
     let create = fresh;
     while (!signal.aborted) {
       let pause = this.options.durationSeconds * 1000 * RENEW_SHARE * (1 + Math.random() * JITTER);
@@ -69,7 +73,7 @@ export class NodeLease {
         if (signal.aborted) return;
         this.failing = true;
         pause = Math.min(pause, backOff.next());
-        this.options.log.warn({ problem: problemOf(error), retryMs: pause }, 'Node lease could not be renewed');
+        this.options.log.warn({ problem: messageOf(error), retryMs: pause }, 'Node lease could not be renewed');
       }
       this.pause = new AbortController();
       await sleep(pause, undefined, { signal: AbortSignal.any([signal, this.pause.signal]) }).catch(() => undefined);

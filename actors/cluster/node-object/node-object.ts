@@ -2,13 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { nodeMetadataHasChanged, nodePatch, nodeStatusHasChanged } from '../../../machines/node-object/node-patch.ts';
 import type { Node, NodeEvent, NodeObjectConfig } from '../../../machines/node-object/node-types.ts';
+import { BackOff } from '../../../machines/values/back-off.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { schedulableEvent, setNodeStatus } from '../../../machines/node-object/set-node-status.ts';
 import type { NodeFacts } from '../../../machines/node-object/set-node-status.ts';
 import { ApiStatusError } from '../api/api-client.ts';
-import { BackOff, problemOf } from './back-off.ts';
 import { ensureCsiNode } from './csi-node.ts';
 import { NodeFactsReader } from './node-facts-reader.ts';
-import { NodeLease } from './node-lease.ts';
+import { NODE_RETRIES, NodeLease } from './node-lease.ts';
 import { nodeObjectConfigOf } from './node-object-config.ts';
 import type { NodeObjectOptions } from './node-object-options.ts';
 import { callNode, registerNode } from './node-registration.ts';
@@ -38,7 +39,7 @@ export class NodeObject {
   private readonly lease: NodeLease;
   private readonly ending = new AbortController();
   private readonly calls: NodeCalls;
-  private readonly backOff = new BackOff();
+  private readonly backOff = new BackOff(NODE_RETRIES);
   private readonly registration = Promise.withResolvers<undefined>();
   private registered = false;
   private timer: NodeJS.Timeout | undefined;
@@ -154,7 +155,7 @@ export class NodeObject {
 
   private async register(): Promise<void> {
     const { signal } = this.ending;
-    const backOff = new BackOff();
+    const backOff = new BackOff(NODE_RETRIES);
     while (!signal.aborted) {
       try {
         await this.look();
@@ -172,7 +173,7 @@ export class NodeObject {
       } catch (error) {
         if (signal.aborted) return;
         const retryMs = backOff.next();
-        this.log.error({ problem: problemOf(error), retryMs }, 'Unable to register node with API server');
+        this.log.error({ problem: messageOf(error), retryMs }, 'Unable to register node with API server');
         await sleep(retryMs, undefined, { signal }).catch(() => undefined);
       }
     }
@@ -200,7 +201,7 @@ export class NodeObject {
         }
       } catch (error) {
         if (signal.aborted) return;
-        this.log.warn({ problem: problemOf(error), retryMs: pause }, 'CSINode could not be made');
+        this.log.warn({ problem: messageOf(error), retryMs: pause }, 'CSINode could not be made');
       }
       if (pause !== null) await sleep(pause, undefined, { signal }).catch(() => undefined);
     }
@@ -217,7 +218,7 @@ export class NodeObject {
     if (cidrs !== '' && cidrs !== this.podCIDRs) void this.tellPodCIDR(cidrs);
     if (!this.options.config.registerNode) this.begin(false);
     // The server answers again: what waits for the end of a pause may go.
-    this.lease.hurry();
+    this.lease.retryNow();
     if (this.failing) this.changed();
     // The node controller gave the node up, or somebody made the object anew: say at once that the node is there.
     const ready = node.status?.conditions?.find((condition) => condition.type === 'Ready');
@@ -248,7 +249,7 @@ export class NodeObject {
         if (this.ending.signal.aborted) return;
         const retryMs = Math.min(this.backOff.next(), period);
         this.failing = true;
-        this.log.error({ problem: problemOf(error), retryMs }, 'Error updating node status, will retry');
+        this.log.error({ problem: messageOf(error), retryMs }, 'Error updating node status, will retry');
         this.rest(retryMs);
       },
     );

@@ -33,7 +33,7 @@ export async function callNode(calls: NodeCalls, request: Omit<ApiRequest, 'on'>
 }
 
 /** The same object, its `managedFields` taken out: they are half of it and nobody here reads them. */
-export function withoutManagedFields(node: Node): Node {
+function withoutManagedFields(node: Node): Node {
   if (node.metadata !== undefined) delete node.metadata.managedFields;
   return node;
 }

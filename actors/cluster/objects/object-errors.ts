@@ -1,3 +1,4 @@
+import { backOffMs } from '../../../machines/values/back-off.ts';
 import { ApiStatusError } from '../api/api-client.ts';
 
 /** An error with the `code` that an effect's failure carries. */
@@ -31,11 +32,12 @@ const FORBIDDEN = { firstMs: 50, maxMs: 1000, totalMs: 3000 };
  */
 export async function whileForbidden<T>(call: () => Promise<T>, wait: (ms: number) => Promise<unknown>): Promise<T> {
   let waited = 0;
-  for (let ms = FORBIDDEN.firstMs; ; ms = Math.min(FORBIDDEN.maxMs, ms * 2)) {
+  for (let failures = 1; ; failures++) {
     try {
       return await call();
     } catch (error) {
       if (!isStatus(error, 403) || waited >= FORBIDDEN.totalMs) throw error;
+      const ms = backOffMs(failures, FORBIDDEN);
       await wait(ms);
       waited += ms;
     }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiStatusError } from '../api/api-client.ts';
+import { WatchBackOff } from '../api/watch-back-off.ts';
 import type { ObjectContent } from '../../../machines/protocol/ask.ts';
 import { isOlder } from '../api/resource-version.ts';
 import { knownObject, nameOf, sameContent } from './object-content.ts';
@@ -11,8 +12,8 @@ import { readWatchEvent } from './watch-event.ts';
 import type { WatchEvent } from './watch-event.ts';
 
 /** Waits between attempts in ms: after the Node authorizer's 403, and after anything else. */
-const FORBIDDEN_WAIT = { firstMs: 50, maxMs: 2000 };
 const OTHER_WAIT = { firstMs: 200, maxMs: 10_000 };
+const WAITS = { forbidden: { firstMs: 50, maxMs: 2000 }, unreachable: OTHER_WAIT, general: OTHER_WAIT };
 
 /** An object that no volume shows and nobody asked for so long is no longer watched (kubelet: five resync periods). */
 const IDLE_MS = 5 * 60_000;
@@ -97,27 +98,23 @@ export class WatchedObject implements ObjectSource {
 
   /** One watch after the other until stopped. Never rejects. */
   private async run(signal: AbortSignal): Promise<void> {
-    let wait = 0;
+    // Its jitter keeps a returning server from being asked for all objects at once.
+    const backOff = new WatchBackOff(WAITS);
     while (!signal.aborted) {
-      let forbidden = false;
+      let refusal: ApiStatusError | undefined;
       let atLeast = 0;
       try {
-        if (await this.watch(signal)) wait = 0;
+        if (await this.watch(signal)) backOff.reset();
         // A server that ends each watch at once must not be asked in a loop.
         atLeast = OTHER_WAIT.firstMs;
       } catch (error) {
         if (signal.aborted) return;
-        forbidden = isStatus(error, 403);
         if (isStatus(error, 410)) this.resumeFrom = '';
         else if (isStatus(error, 422) && !this.listsFirst) this.listsFirst = true;
         else this.failed(error);
-        if (error instanceof ApiStatusError) atLeast = error.retryAfterSeconds * 1000;
+        if (error instanceof ApiStatusError) refusal = error;
       }
-      const { firstMs, maxMs } = forbidden ? FORBIDDEN_WAIT : OTHER_WAIT;
-      wait = Math.min(maxMs, wait === 0 ? firstMs : wait * 2);
-      // Jitter keeps a returning server from being asked for all objects at once; the authorizer's lag needs none.
-      const spread = forbidden ? 1 : 0.75 + Math.random() / 2;
-      await delay(Math.max(wait * spread, atLeast), undefined, { signal, ref: false }).catch(() => undefined);
+      await delay(Math.max(backOff.next(refusal), atLeast), undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 

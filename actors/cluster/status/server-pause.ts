@@ -1,14 +1,15 @@
+import { backOffMs, spread } from '../../../machines/values/back-off.ts';
+import type { BackOffRange } from '../../../machines/values/back-off.ts';
 import { ApiStatusError } from '../api/api-client.ts';
 
-/** First and longest pause, ms: an API server that is back is noticed within seconds even if nobody tells. */
-const FIRST_MS = 200;
-const LONGEST_MS = 4_000;
+/** An API server that is back is noticed within seconds even if nobody tells. */
+const PAUSES = { firstMs: 200, maxMs: 4_000 };
 /** Nobody waits so long for a request: the clock was set back since, ms. */
 export const TOO_LONG_MS = 600_000;
 
-/** `base` doubled with each failure up to `longest`, give or take a quarter, so that nodes do not call in step. */
-export function backOffMs(failures: number, base: number, longest: number): number {
-  return Math.min(longest, base * 2 ** Math.max(0, failures - 1)) * (0.75 + Math.random() / 2);
+/** The wait after so many failures in a row, ms, give or take a quarter, so that nodes do not call in step. */
+export function spreadBackOffMs(failures: number, range: BackOffRange): number {
+  return spread(backOffMs(failures, range), 0.25, Math.random());
 }
 
 /** Is the server as a whole away or overloaded, rather than this one request refused? */
@@ -34,7 +35,7 @@ export class ServerPause {
     if (this.away && now < this.until && this.until - now < TOO_LONG_MS) return;
     this.failures++;
     const asked = error instanceof ApiStatusError ? error.retryAfterSeconds * 1000 : 0;
-    this.until = now + Math.max(asked, backOffMs(this.failures, FIRST_MS, LONGEST_MS));
+    this.until = now + Math.max(asked, spreadBackOffMs(this.failures, PAUSES));
   }
 
   over(): void {

@@ -31,7 +31,7 @@ export interface StatusEntry {
   /** The status that was sent last was one that may wait. */
   quietSent: boolean;
   /** A patch that tells only generations was put off once. */
-  patient: boolean;
+  minorWasHeld: boolean;
   inFlight: boolean;
   /** Failures in a row of this pod's requests, and when the next may go out. */
   failures: number;
@@ -39,7 +39,7 @@ export interface StatusEntry {
   /** What was compared last and found alike; nothing is to be sent while all of it stays. */
   shown: Shown | null;
   /** A patch that the server took without effect: it is not sent again. */
-  moot: string;
+  withoutEffect: string;
   /** The final DELETE was answered. */
   deleted: boolean;
   /** The pod's machine is gone: the entry goes when the API's object does. */
@@ -55,12 +55,12 @@ export function newStatusEntry(told: Told): StatusEntry {
     unsentSince: 0,
     holdUntil: 0,
     quietSent: false,
-    patient: false,
+    minorWasHeld: false,
     inFlight: false,
     failures: 0,
     notBefore: 0,
     shown: null,
-    moot: '',
+    withoutEffect: '',
     deleted: false,
     forgotten: false,
   };
@@ -80,7 +80,7 @@ const CLEANED: ReadonlySet<string> = new Set(['terminated.kept', 'terminated.rem
 export function nextStep(entry: StatusEntry, api: ApiPod, at: number): NextStep {
   const step = isShown(entry, api) ? null : patchFor(entry, api, at);
   if (step === null) noteShown(entry, entry, api);
-  if (step !== null && (entry.moot === '' || JSON.stringify(step.patch) !== entry.moot)) return step;
+  if (step !== null && (entry.withoutEffect === '' || JSON.stringify(step.patch) !== entry.withoutEffect)) return step;
   const over =
     entry.source === 'api' &&
     api.deleting &&

@@ -11,10 +11,11 @@ import type { PodReport } from '../../pods/shard/shard-protocol.ts';
 import { ApiPods } from './api-pods.ts';
 import type { ApiPod } from './api-pods.ts';
 import { deleteNow, isGone, patchStatus } from './pod-requests.ts';
-import { backOffMs, isServerTrouble, ServerPause, TOO_LONG_MS } from './server-pause.ts';
+import { spreadBackOffMs, isServerTrouble, ServerPause, TOO_LONG_MS } from './server-pause.ts';
 import { newStatusEntry, nextStep, noteShown, patchFor } from './status-entry.ts';
 import type { NextStep, StatusEntry } from './status-entry.ts';
 import { isMinor } from '../../../machines/status/status-patch.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 
 /** How long a status waits that says nothing yet, ms (see `statusUrgency`): longer than a quick start or end takes. */
 const HOLD_MS = 300;
@@ -25,8 +26,7 @@ const MAX_IN_FLIGHT = 16;
 /** All pods are compared with the API's objects in memory (kubelet syncPeriod), ms. */
 const RESYNC_MS = 10_000;
 /** Back-off of one pod's requests, ms: the first is short, since the Node authorizer lags a binding by some ms. */
-const RETRY_MS = 50;
-const LONGEST_RETRY_MS = 10_000;
+const RETRY = { firstMs: 50, maxMs: 10_000 };
 /** Time that requests under way have to end when the agent stops, ms. */
 const STOP_MS = 1_000;
 
@@ -199,8 +199,13 @@ export class StatusManager {
       return;
     }
     // The end of a pod comes with a new generation: that alone can wait for what the end brings.
-    if (step.do === 'patch' && !entry.patient && entry.report.state.startsWith('terminating.') && isMinor(step.patch)) {
-      entry.patient = true;
+    if (
+      step.do === 'patch' &&
+      !entry.minorWasHeld &&
+      entry.report.state.startsWith('terminating.') &&
+      isMinor(step.patch)
+    ) {
+      entry.minorWasHeld = true;
       entry.holdUntil = at + LONG_HOLD_MS;
       this.look(uid);
       return;
@@ -236,7 +241,7 @@ export class StatusManager {
     const { unsentSince } = entry;
     const told = { pod: entry.pod, source: entry.source, report: entry.report };
     entry.unsentSince = 0;
-    entry.patient = false;
+    entry.minorWasHeld = false;
     entry.quietSent = statusUrgency(entry.report.status, entry.report.state) === 'mayWait';
     let answer: Pod;
     try {
@@ -251,7 +256,7 @@ export class StatusManager {
     const answered = this.apiPods.takeAnswer(answer);
     // What the server did not take over now it will not take over the next time either.
     const left = answered && patchFor(told, answered, now());
-    entry.moot = left ? JSON.stringify(left.patch) : '';
+    entry.withoutEffect = left ? JSON.stringify(left.patch) : '';
     if (answered && !left) noteShown(entry, told, answered);
   }
 
@@ -274,14 +279,14 @@ export class StatusManager {
     else {
       this.pause.over();
       entry.failures++;
-      entry.notBefore = now() + backOffMs(entry.failures, RETRY_MS, LONGEST_RETRY_MS);
+      entry.notBefore = now() + spreadBackOffMs(entry.failures, RETRY);
     }
     if (isGone(error)) {
       log.debug({ pod, podUID: api.uid }, 'Pod does not exist on the server');
       this.apiPodGone(api.uid);
       return;
     }
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = messageOf(error);
     const spec = step.do === 'patch' ? statusErrors.patchFailed : statusErrors.deleteFailed;
     const err = new ActorletError(spec, { pod, problem }, { cause: error });
     // The first refusal is often a cache of the server that lags, and an outage is told once.

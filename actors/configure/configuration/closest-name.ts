@@ -1,5 +1,5 @@
 /** The candidate nearest to `name` (a typing slip or other case away), or undefined when none is near. */
-export function closestName(name: string, candidates: Iterable<string>): string | undefined {
+function closestName(name: string, candidates: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase();
   const limit = Math.max(1, Math.min(3, Math.floor(name.length / 3)));
   let best: string | undefined;

@@ -4,6 +4,7 @@ import { parseDocument } from 'yaml';
 import { configErrors } from '../../../machines/errors/config-errors.ts';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { isObject } from '../../../machines/protocol/json-object.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { API_VERSION, type JsonObject, KIND } from './kubelet-configuration.ts';
 import { namesPrototype, outOfBounds, TOO_DEEP } from './document-bounds.ts';
 import { shown } from './problems.ts';
@@ -14,7 +15,7 @@ export function readConfigFile(path: string): JsonObject {
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new ActorletError(configErrors.unreadable, { where: path, reason: reasonOf(cause) }, { cause });
+    throw new ActorletError(configErrors.unreadable, { where: path, reason: messageOf(cause) }, { cause });
   }
   if (text.trim() === '') throw new ActorletError(configErrors.empty, { where: path });
   const value = parse(path, text);
@@ -41,7 +42,7 @@ function parse(where: string, text: string): unknown {
   } catch (cause) {
     // The parser calls itself for each level.
     const deep = cause instanceof RangeError || (cause instanceof Error && cause.message.includes('call stack'));
-    const reason = reasonOf(cause).trim().split('\n')[0] ?? '';
+    const reason = messageOf(cause).trim().split('\n')[0] ?? '';
     throw bad(deep ? TOO_DEEP : reason.replace(/[.:]$/, ''), cause);
   }
   const reason = outOfBounds(value) ?? (namesPrototype(value) ? '__proto__ is no name of a field' : undefined);
@@ -62,10 +63,6 @@ export function listDropIns(directory: string): string[] {
     });
   } catch (cause) {
     if (cause instanceof ActorletError) throw cause;
-    throw new ActorletError(configErrors.notDirectory, { where: directory, reason: reasonOf(cause) }, { cause });
+    throw new ActorletError(configErrors.notDirectory, { where: directory, reason: messageOf(cause) }, { cause });
   }
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

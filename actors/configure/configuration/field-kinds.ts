@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isQuantity } from '../../../machines/values/quantity.ts';
-import { formatDuration, parseDuration } from './duration.ts';
+import { goDuration, parseGoDuration } from '../../../machines/values/go-duration.ts';
 
 /**
  * The kinds of fields of KubeletConfiguration. Each issue's message is the phrase that says what is accepted.
@@ -10,9 +10,9 @@ const DURATION = 'a duration such as "300ms", "20s" or "1h30m"';
 const QUANTITY = 'a quantity such as "100Mi", "1Gi" or "500m"';
 
 const durationCodec = z.codec(
-  z.string({ error: DURATION }).refine((text) => parseDuration(text) !== undefined, { error: DURATION }),
+  z.string({ error: DURATION }).refine((text) => parseGoDuration(text) !== undefined, { error: DURATION }),
   z.number(),
-  { decode: (text) => parseDuration(text) ?? 0, encode: formatDuration },
+  { decode: (text) => parseGoDuration(text) ?? 0, encode: goDuration },
 );
 
 /** A string. */
@@ -66,11 +66,11 @@ export const durationOrNanoseconds = (presetMs: number) =>
     .codec(
       z
         .union([z.string(), z.int()], { error: DURATION })
-        .refine((value) => typeof value === 'number' || parseDuration(value) !== undefined, { error: DURATION }),
+        .refine((value) => typeof value === 'number' || parseGoDuration(value) !== undefined, { error: DURATION }),
       z.number(),
       {
-        decode: (value) => (typeof value === 'number' ? value / 1e6 : (parseDuration(value) ?? 0)),
-        encode: formatDuration,
+        decode: (value) => (typeof value === 'number' ? value / 1e6 : (parseGoDuration(value) ?? 0)),
+        encode: goDuration,
       },
     )
     .default(presetMs);

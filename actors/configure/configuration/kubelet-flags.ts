@@ -26,14 +26,4 @@ export interface KubeletFlags {
   imageCredentialProviderConfig: string;
   /** `--image-credential-provider-bin-dir`. */
   imageCredentialProviderBinDir: string;
-  /** `--lock-file`. */
-  lockFile: string;
-  /** `--exit-on-lock-contention`. */
-  exitOnLockContention: boolean;
-  /** `--minimum-container-ttl-duration` in ms. */
-  minimumContainerTtlMs: number;
-  /** `--maximum-dead-containers-per-container`. */
-  maximumDeadContainersPerContainer: number;
-  /** `--maximum-dead-containers`; negative for no limit. */
-  maximumDeadContainers: number;
 }

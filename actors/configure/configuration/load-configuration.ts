@@ -1,21 +1,16 @@
-import { dirname, resolve } from 'node:path';
+import { dirname, resolve, isAbsolute, join } from 'node:path';
 import { configErrors } from '../../../machines/errors/config-errors.ts';
 import { ActorletError } from '../../../machines/errors/define.ts';
+import { DEFAULT_EVICTION_HARD } from './fields/eviction-fields.ts';
+import { checkRules } from './rules/all-rules.ts';
 import { cgroupVersionOf } from './cgroup-version.ts';
 import { listDropIns, readConfigFile } from './config-file.ts';
-import { type FeatureGates, resolveFeatureGates } from './feature-gates.ts';
-import { DEFAULT_EVICTION_HARD } from './fields/eviction-fields.ts';
-import {
-  type JsonObject,
-  type KubeletConfiguration,
-  kubeletConfigurationSchema,
-  toVersioned,
-} from './kubelet-configuration.ts';
+import type { FeatureGates } from './feature-gates.ts';
+import { resolveFeatureGates } from './feature-gates.ts';
+import type { JsonObject, KubeletConfiguration } from './kubelet-configuration.ts';
+import { kubeletConfigurationSchema, toVersioned } from './kubelet-configuration.ts';
 import { leafPaths, mergePatch } from './merge-patch.ts';
-import { Origins } from './origins.ts';
 import { ConfigurationInvalid, toError } from './problems.ts';
-import { resolvePaths } from './resolve-paths.ts';
-import { checkRules } from './rules/all-rules.ts';
 import { checkLayer } from './schema-check.ts';
 import { withoutZeroValues } from './zero-values.ts';
 
@@ -198,4 +193,55 @@ function adviceOn(config: KubeletConfiguration, cgroupVersion: 1 | 2): string[] 
     warnings.push('unsupported configuration:KubeletCgroups is not within KubeReservedCgroup');
   }
   return warnings;
+}
+
+/** Where each field of a configuration was set: a file, a drop-in or a flag; the last one counts. */
+class Origins {
+  readonly #of = new Map<string, string>();
+
+  /** Notes that these paths were set by `where`. */
+  record(paths: readonly string[], where: string): void {
+    for (const path of paths) {
+      this.#of.delete(path);
+      this.#of.set(path, where);
+    }
+  }
+
+  /** Was the field, or something inside it, set by anyone? */
+  isSet(path: string): boolean {
+    return this.of(path) !== 'defaults';
+  }
+
+  /** Who set the field, or `defaults`. List items belong to their list. */
+  of(path: string): string {
+    const wanted = path.replace(/\[.*$/, '');
+    let found = 'defaults';
+    for (const [known, where] of this.#of) {
+      if (known === wanted || known.startsWith(`${wanted}.`) || wanted.startsWith(`${known}.`)) found = where;
+    }
+    return found;
+  }
+}
+
+/** The fields that hold paths (KubeletConfigurationPathRefs), but for `authentication.x509.clientCAFile`. */
+const PATH_FIELDS = [
+  'staticPodPath',
+  'tlsCertFile',
+  'tlsPrivateKeyFile',
+  'resolvConf',
+  'volumePluginDir',
+  'podLogsDir',
+] as const;
+
+/** A copy whose relative paths are made absolute below `root`; '' stays "no path". Paths in `except` are left alone. */
+function resolvePaths(
+  config: KubeletConfiguration,
+  root: string,
+  except: ReadonlySet<string> = new Set(),
+): KubeletConfiguration {
+  const absolute = (path: string) => (path === '' || isAbsolute(path) ? path : join(root, path));
+  const out = structuredClone(config);
+  for (const field of PATH_FIELDS) if (!except.has(field)) out[field] = absolute(out[field]);
+  out.authentication.x509.clientCAFile = absolute(out.authentication.x509.clientCAFile);
+  return out;
 }

@@ -1,5 +1,5 @@
-import { parseDuration } from './duration.ts';
 import { isObject } from '../../../machines/protocol/json-object.ts';
+import { parseGoDuration } from '../../../machines/values/go-duration.ts';
 import type { JsonObject } from './kubelet-configuration.ts';
 
 /** Fields whose zero value (`''`, 0, `0s`) in a file means "take the default" (SetDefaults_KubeletConfiguration). */
@@ -71,7 +71,7 @@ export function withoutZeroValues(raw: JsonObject): JsonObject {
 }
 
 function isZero(value: unknown): boolean {
-  return value === '' || value === 0 || (typeof value === 'string' && parseDuration(value) === 0);
+  return value === '' || value === 0 || (typeof value === 'string' && parseGoDuration(value) === 0);
 }
 
 function dropNulls(value: JsonObject): JsonObject {

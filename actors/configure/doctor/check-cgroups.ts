@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access, mkdir, readFile, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { fail, ok, warn } from './check.ts';
 import type { CheckResult } from './check.ts';
 
@@ -43,7 +44,7 @@ async function canMake(parent: string): Promise<CheckResult> {
     await rmdir(probe);
     return ok('cgroup-write', `cgroups can be made in ${parent}`);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     return fail(
       'cgroup-write',
       `no cgroup can be made: ${why}`,

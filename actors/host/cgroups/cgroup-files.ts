@@ -2,8 +2,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { hostErrors } from '../../../machines/errors/host-errors.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import type { CgroupHost } from '../files/cgroup-host.ts';
-import { codeOf, ignoring, textOf } from '../files/host-failure.ts';
+import { codeOf, ignoring } from '../files/host-failure.ts';
 
 /** Limits of one cgroup; undefined = left alone, -1 = no limit. */
 export interface CgroupLimits {
@@ -111,7 +112,7 @@ async function write(dir: string, file: string, value: string): Promise<void> {
   try {
     await writeFile(join(dir, file), value);
   } catch (error) {
-    const reason = textOf(error);
+    const reason = messageOf(error);
     throw new ActorletError(hostErrors.cgroupWrite, { value, file: join(dir, file), reason }, { cause: error });
   }
 }

@@ -2,13 +2,15 @@ import { readFile, readdir, rmdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ActorletError } from '../../../machines/errors/define.ts';
+import { backOffMs } from '../../../machines/values/back-off.ts';
 import { hostErrors } from '../../../machines/errors/host-errors.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import type { CgroupHost } from '../files/cgroup-host.ts';
 import { cgroupDirs } from './cgroup-files.ts';
-import { codeOf, ignoring, textOf } from '../files/host-failure.ts';
+import { codeOf, ignoring } from '../files/host-failure.ts';
 
-/** How often a busy cgroup is tried again, with waits of 1, 2, 4 ... ms: about one second in all. */
-const BUSY_TRIES = 10;
+/** How often a busy cgroup is tried again, and the waits: about one second in all. */
+const BUSY = { tries: 10, firstMs: 1, maxMs: 512 };
 
 /**
  * Removes a pod's cgroup with everything below it from every hierarchy, after SIGKILL to the processes left in it.
@@ -24,7 +26,7 @@ export async function removePodCgroupTree(host: CgroupHost, path: string): Promi
   for (const dir of dirs) killAll(await processesBelow(dir));
   const failures: string[] = [];
   for (const dir of dirs) {
-    await removeTree(dir).catch((error: unknown) => failures.push(textOf(error)));
+    await removeTree(dir).catch((error: unknown) => failures.push(messageOf(error)));
   }
   if (failures.length > 0) throw new ActorletError(hostErrors.cgroupBusy, { path, reason: failures.join('; ') });
 }
@@ -38,16 +40,16 @@ async function removeTree(dir: string): Promise<void> {
   const entries = await ignoring(readdir(dir, { withFileTypes: true }), 'ENOENT');
   if (entries === undefined) return;
   for (const entry of entries) if (entry.isDirectory()) await removeTree(join(dir, entry.name));
-  for (let attempt = 0; ; attempt++) {
+  for (let failures = 1; ; failures++) {
     try {
       await rmdir(dir);
       return;
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return;
-      if (codeOf(error) !== 'EBUSY' || attempt === BUSY_TRIES) throw error;
+      if (codeOf(error) !== 'EBUSY' || failures > BUSY.tries) throw error;
       // A process may have been forked since the first look.
       killAll(await processesBelow(dir));
-      await sleep(2 ** attempt);
+      await sleep(backOffMs(failures, BUSY));
     }
   }
 }

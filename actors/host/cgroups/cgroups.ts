@@ -10,7 +10,7 @@ import { ignoring } from '../files/host-failure.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 
 /** The fewest cpu shares the kernel takes; what best-effort pods get together. */
-export const MIN_SHARES = 2;
+const MIN_SHARES = 2;
 
 let detected: CgroupHost | undefined;
 

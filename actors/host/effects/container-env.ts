@@ -5,10 +5,11 @@ import type { ResolvedEnv } from '../../../machines/container-config/resolve-env
 import { expandSubPath } from '../../../machines/container-config/volume-mounts.ts';
 import type { ContainerPreparation, EffectCatalog, EnvPlan } from '../../../machines/protocol/effects.ts';
 import type { Ask, ObjectContent } from '../../../machines/protocol/ask.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { readEnvFiles } from './env-files.ts';
 
 /** The environment of a container cannot be made; the text is kubelet's and names no value. */
-export class EnvFailure extends Error {
+class EnvFailure extends Error {
   /** `CreateContainerConfigError`, or `Internal` when the runtime could not be told the value. */
   readonly code: string;
 
@@ -112,7 +113,7 @@ async function serviceEnvsOf(plan: EnvPlan, ask: Ask | undefined): Promise<EnvEn
 
 function asked(error: unknown): EnvFailure {
   if (error instanceof EnvFailure) return error;
-  return configLacking(error instanceof Error ? error.message : String(error), error);
+  return configLacking(messageOf(error), error);
 }
 
 function configLacking(message: string, cause?: unknown): EnvFailure {

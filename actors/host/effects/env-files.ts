@@ -5,7 +5,7 @@ import type { EnvFileContent } from '../../../machines/container-config/env-file
 import { filesOf } from '../../../machines/container-config/resolve-env.ts';
 import type { EnvFile } from '../../../machines/container-config/resolve-env.ts';
 import type { EnvPlan } from '../../../machines/protocol/effects.ts';
-import { textOf } from '../files/host-failure.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { joinInVolume, openRegular } from '../volumes/open-in-volume.ts';
 
 /**
@@ -49,7 +49,7 @@ async function contentOf(volumePath: string, where: string, keys: readonly strin
     }
     return parser.end(`the file is longer than ${MAX_ENV_FILE_BYTES} bytes`);
   } catch (error) {
-    return parser.end(textOf(error));
+    return parser.end(messageOf(error));
   } finally {
     await handle?.close();
   }

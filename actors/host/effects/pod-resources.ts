@@ -60,7 +60,7 @@ async function unifiedLimits(dir: string): Promise<Limits> {
 }
 
 /** A weight of v2 (1..10000) as shares of v1 (2..262144): the formula of KEP-2254 the other way round. */
-export function sharesFromCpuWeight(weight: number): number {
+function sharesFromCpuWeight(weight: number): number {
   return Math.floor(((weight - 1) * 262142) / 9999) + 2;
 }
 

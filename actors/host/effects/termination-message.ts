@@ -1,7 +1,8 @@
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import type { EffectCatalog } from '../../../machines/protocol/effects.ts';
-import { codeOf, textOf } from '../files/host-failure.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { codeOf } from '../files/host-failure.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 import { untilQuiet } from '../logs/quiet-log.ts';
 
@@ -24,7 +25,8 @@ export async function readTerminationMessage(
     try {
       message = (await readTail(path, maxBytes)).toString('utf8');
     } catch (error) {
-      if (codeOf(error) !== 'ENOENT') return { message: `Error on reading termination log ${path}: ${textOf(error)}` };
+      if (codeOf(error) !== 'ENOENT')
+        return { message: `Error on reading termination log ${path}: ${messageOf(error)}` };
     }
   }
   if (message !== '' || fallbackLogPath === undefined) return { message };
@@ -33,7 +35,7 @@ export async function readTerminationMessage(
     const text = parseCriLog(await readLastLines(fallbackLogPath, maxLines));
     return { message: text.subarray(Math.max(0, text.length - Math.min(maxBytes, MAX_LOG_BYTES))).toString('utf8') };
   } catch (error) {
-    return { message: `Error on reading termination message from logs: ${textOf(error)}` };
+    return { message: `Error on reading termination message from logs: ${messageOf(error)}` };
   }
 }
 

@@ -2,7 +2,8 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { hostErrors } from '../../../machines/errors/host-errors.ts';
-import { codeOf, textOf } from './host-failure.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { codeOf } from './host-failure.ts';
 
 /**
  * What the failure of a host effect is called when a disk is the reason: HOST012 where no space (or quota, or inode) is
@@ -14,7 +15,7 @@ export async function diskTrouble(thrown: unknown, rootDir: string): Promise<unk
   const path = pathOf(thrown) ?? rootDir;
   // A cgroup file system says ENOSPC for reasons of its own.
   if (path.startsWith('/sys/')) return thrown;
-  const params = { path, problem: textOf(thrown) };
+  const params = { path, problem: messageOf(thrown) };
   if (code === 'ENOSPC' || code === 'EDQUOT') return new ActorletError(hostErrors.diskFull, params, { cause: thrown });
   if (code === 'EROFS') return new ActorletError(hostErrors.diskReadOnly, params, { cause: thrown });
   // Node's recursive mkdir says ENOENT where the system said EROFS.

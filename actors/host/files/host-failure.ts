@@ -22,11 +22,6 @@ export function codeOf(error: unknown): string {
   return '';
 }
 
-/** The text of anything thrown. */
-export function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 /** Resolves to undefined instead of rejecting when the error's code is one of `codes`. */
 export async function ignoring<T>(promise: Promise<T>, ...codes: string[]): Promise<T | undefined> {
   try {

@@ -2,8 +2,9 @@ import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { hostErrors } from '../../../machines/errors/host-errors.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { CommandShell } from './command-shell.ts';
-import { HostFailure, ignoring, textOf } from './host-failure.ts';
+import { HostFailure, ignoring } from './host-failure.ts';
 import { mountAt, mountsBelow, readMounts } from './mountinfo.ts';
 import type { MountEntry } from './mountinfo.ts';
 
@@ -64,7 +65,7 @@ export async function unmountBelow(dir: string): Promise<void> {
   const all = await unmount(...mounts.map((entry) => entry.mountPoint)).catch((error: unknown) => error);
   if (all === undefined) return;
   for (const entry of await mountsIn(dir)) {
-    await unmount(entry.mountPoint).catch((error: unknown) => failures.push(textOf(error)));
+    await unmount(entry.mountPoint).catch((error: unknown) => failures.push(messageOf(error)));
   }
   const left = (await mountsIn(dir)).map((entry) => entry.mountPoint);
   if (left.length > 0) {

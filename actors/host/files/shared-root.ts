@@ -30,7 +30,7 @@ export async function makeRootShared(dir: string, log: Logger): Promise<boolean>
 }
 
 /** Whether the mount that holds `path` has a peer group (`shared:N` of proc_pid_mountinfo(5)). */
-export function isShared(mountinfo: string, path: string): boolean {
+function isShared(mountinfo: string, path: string): boolean {
   let holder: MountEntry | undefined;
   for (const entry of parseMountinfo(mountinfo)) {
     const { mountPoint } = entry;

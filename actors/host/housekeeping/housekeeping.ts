@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { cgroupHost, ownedCgroups, removePodCgroup, setBurstableShares } from '../cgroups/cgroups.ts';
-import { textOf } from '../files/host-failure.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 import { OrphanFolders } from './orphan-folders.ts';
 import { RetryTimes } from './retry-times.ts';
@@ -87,7 +87,7 @@ export class Housekeeping {
         await removePodCgroup({ path }, host);
         log.info({ podUID: uid, cgroup: path }, 'Orphaned pod cgroup is removed');
       } catch (error) {
-        if (this.cgroupRetry.failed(uid, performance.now(), textOf(error)))
+        if (this.cgroupRetry.failed(uid, performance.now(), messageOf(error)))
           log.warn({ podUID: uid, cgroup: path, err: error }, 'Orphaned pod cgroup cannot be removed');
       }
     }

@@ -1,7 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { ignoring, textOf } from '../files/host-failure.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { ignoring } from '../files/host-failure.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 import { PLUGIN_FOLDERS } from '../files/pod-paths.ts';
 import { tearDownPod } from '../volumes/volumes.ts';
@@ -57,7 +58,7 @@ export class OrphanFolders {
         log.info({ podUID: uid }, 'Cleaned up orphaned pod volumes dir');
       } catch (error) {
         left++;
-        if (this.retry.failed(uid, now(), textOf(error)))
+        if (this.retry.failed(uid, now(), messageOf(error)))
           log.error({ podUID: uid, err: error }, 'Orphaned pod found, but failed to remove its folder');
       }
     }

@@ -1,9 +1,11 @@
-/** First and longest wait after a failure, ms (kubelet goroutinemap backoff: doubling to 2m2s). */
-const FIRST_MS = 2_000;
-const LONGEST_MS = 122_000;
+import { backOffMs } from '../../../machines/values/back-off.ts';
+
+/** Kubelet's goroutinemap backoff: doubling to 2m2s. */
+const WAITS = { firstMs: 2_000, maxMs: 122_000 };
 
 interface Failure {
-  waitMs: number;
+  /** In a row. */
+  count: number;
   until: number;
   text: string;
 }
@@ -20,8 +22,8 @@ export class RetryTimes {
   /** `key` failed; tells whether the failure's text is a new one, and so worth a line in the log. */
   failed(key: string, now: number, text: string): boolean {
     const before = this.failures.get(key);
-    const waitMs = before === undefined ? FIRST_MS : Math.min(before.waitMs * 2, LONGEST_MS);
-    this.failures.set(key, { waitMs, until: now + waitMs, text });
+    const count = (before?.count ?? 0) + 1;
+    this.failures.set(key, { count, until: now + backOffMs(count, WAITS), text });
     return before?.text !== text;
   }
 

@@ -4,7 +4,8 @@ import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { hostErrors } from '../../../machines/errors/host-errors.ts';
 import type { EffectCatalog, Empty } from '../../../machines/protocol/effects.ts';
-import { codeOf, ignoring, textOf } from '../files/host-failure.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { codeOf, ignoring } from '../files/host-failure.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 import { removeTree } from '../files/remove-tree.ts';
 
@@ -24,7 +25,7 @@ export async function linkLog(params: EffectCatalog['host.LinkLog']['params'], s
     await mkdir(dirname(link), { recursive: true, mode: 0o755 });
     await makeLink(params.logPath, link);
   } catch (error) {
-    settings.log.warn({ link, logPath: params.logPath, err: textOf(error) }, 'Cannot link the container log');
+    settings.log.warn({ link, logPath: params.logPath, err: messageOf(error) }, 'Cannot link the container log');
   }
   return {};
 }
@@ -84,7 +85,7 @@ export async function removeDanglingLinks(
       if (runningIds.has(id) || (await exists(link))) continue;
       await ignoring(unlink(link), 'ENOENT');
     } catch (error) {
-      log.warn({ link, err: textOf(error) }, 'Cannot remove a dangling log link');
+      log.warn({ link, err: messageOf(error) }, 'Cannot remove a dangling log link');
     }
   }
 }

@@ -4,7 +4,8 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Logger } from 'pino';
-import { ignoring, textOf } from '../files/host-failure.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { ignoring } from '../files/host-failure.ts';
 import { removeDanglingLinks } from './log-links.ts';
 
 /** A container as the rotation sees it. */
@@ -50,7 +51,7 @@ export function startLogRotation(options: LogRotationOptions): LogRotation {
   let running: Promise<void> | undefined;
   const runOnce = (): Promise<void> =>
     (running ??= round(options)
-      .catch((error: unknown) => options.log.error({ err: textOf(error) }, 'Failed to rotate container logs'))
+      .catch((error: unknown) => options.log.error({ err: messageOf(error) }, 'Failed to rotate container logs'))
       .finally(() => (running = undefined)));
   const timer = setInterval(() => {
     if (!stopped) void runOnce();
@@ -75,7 +76,7 @@ async function round(options: LogRotationOptions): Promise<void> {
         const { id, logPath } = next;
         await rotateIfBig(next, options).catch((error: unknown) =>
           options.log.error(
-            { containerID: id, path: logPath, err: textOf(error) },
+            { containerID: id, path: logPath, err: messageOf(error) },
             'Failed to rotate log for container',
           ),
         );

@@ -3,7 +3,8 @@ import { lstat, mkdir, open, realpath, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { ContainerPreparation } from '../../../machines/protocol/effects.ts';
-import { HostFailure, codeOf, ignoring, textOf } from '../files/host-failure.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { HostFailure, codeOf, ignoring } from '../files/host-failure.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 import { mount, mountOn, unmount } from '../files/mounts.ts';
 import { plainName, podDir } from '../files/pod-paths.ts';
@@ -34,7 +35,7 @@ export async function prepareSubPath(
     throw new HostFailure('SubPath', `unable to provision SubPath \`${sub.subPath}\`: must not contain '../..'`);
   const parts = sub.key.split('/').map((part) => plainName(part, 'each part of the mount key'));
   const fail = (what: string, error: unknown) => {
-    settings.log.error({ podUid, containerName, volumeMount: parts[0], err: textOf(error) }, `Failed to ${what}`);
+    settings.log.error({ podUid, containerName, volumeMount: parts[0], err: messageOf(error) }, `Failed to ${what}`);
     const text = `failed to ${what} for volumeMount "${parts[0]}" of container "${containerName}"`;
     return new HostFailure('SubPath', text, { cause: error });
   };

@@ -8,8 +8,9 @@ import type {
 } from '../../../machines/protocol/effects.ts';
 import { aggregate } from '../../../machines/values/aggregate.ts';
 import type { Ask, ObjectContent } from '../../../machines/protocol/ask.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import type { ProjectedFile } from './atomic-writer.ts';
-import { HostFailure, codeOf, textOf } from '../files/host-failure.ts';
+import { HostFailure, codeOf } from '../files/host-failure.ts';
 
 /** Files of one volume by path. */
 export type VolumeContent = Map<string, ProjectedFile>;
@@ -88,7 +89,7 @@ async function allOf(sources: Promise<VolumeContent>[]): Promise<VolumeContent> 
     else for (const [path, file] of source.value) out.set(path, file);
   }
   if (faults.length === 0) return out;
-  throw new HostFailure(codeOf(faults[0]) || 'Volume', aggregate(faults.map(textOf)), { cause: faults[0] });
+  throw new HostFailure(codeOf(faults[0]) || 'Volume', aggregate(faults.map(messageOf)), { cause: faults[0] });
 }
 
 async function getObject(kind: ObjectKind, name: string, namespace: string, ask: Ask | undefined) {

@@ -1,6 +1,6 @@
 import { chmod, lchown, lstat, readdir } from 'node:fs/promises';
 import type { Logger } from 'pino';
-import { textOf } from '../files/host-failure.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 
 /**
  * Gives a volume to the pod's `fsGroup`, as `securityContext.fsGroup` documents it: group ownership and group
@@ -27,6 +27,6 @@ async function apply(path: Buffer, gid: number, readOnly: boolean, log: Logger):
     const mask = (readOnly ? 0o440 : 0o660) | (info.isDirectory() ? 0o2110 : 0);
     await chmod(path, (info.mode & 0o7777) | mask);
   } catch (error) {
-    log.error({ path: path.toString(), err: textOf(error) }, 'Cannot give a volume file to the fsGroup');
+    log.error({ path: path.toString(), err: messageOf(error) }, 'Cannot give a volume file to the fsGroup');
   }
 }

@@ -1,15 +1,16 @@
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmod, mkdir, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Stats } from 'node:fs';
 import type { EffectCatalog, Empty, VolumeSetup } from '../../../machines/protocol/effects.ts';
-import { setUpEmptyDir } from './empty-dir.ts';
-import { HostFailure, codeOf, textOf } from '../files/host-failure.ts';
-import { setUpHostPath } from './host-path.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { HostFailure, codeOf, ignoring } from '../files/host-failure.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 import { unmountBelow } from '../files/mounts.ts';
 import { podDir } from '../files/pod-paths.ts';
 import { lastPodWork, podWork } from '../files/pod-work.ts';
 import type { PodWork } from '../files/pod-work.ts';
 import { removeTree } from '../files/remove-tree.ts';
+import { setUpEmptyDir } from './empty-dir.ts';
 import { volumeContents } from './volume-content.ts';
 import type { VolumeContent } from './volume-content.ts';
 import { setUpWrittenVolume } from './written-volume.ts';
@@ -110,11 +111,42 @@ async function setUpVolume(
 }
 
 function failureOf(volume: string, reason: unknown): HostFailure {
-  const text = `MountVolume.SetUp failed for volume "${volume}" : ${textOf(reason)}`;
+  const text = `MountVolume.SetUp failed for volume "${volume}" : ${messageOf(reason)}`;
   return new HostFailure(codeOf(reason) || 'Volume', text, { cause: reason });
 }
 
 /** Like `mkdir -p`, and free of the umask for the last folder if it is new. */
 async function makeDir(path: string, mode: number): Promise<void> {
   if ((await mkdir(path, { recursive: true, mode })) !== undefined) await chmod(path, mode);
+}
+
+/** What each `hostPath.type` demands of the path, and the kubelet's word for it in the error. */
+const CHECKS: Record<string, { is: (info: Stats) => boolean; word: string }> = {
+  DirectoryOrCreate: { is: (info) => info.isDirectory(), word: 'a directory' },
+  Directory: { is: (info) => info.isDirectory(), word: 'a directory' },
+  FileOrCreate: { is: (info) => info.isFile(), word: 'a file' },
+  File: { is: (info) => info.isFile(), word: 'a file' },
+  Socket: { is: (info) => info.isSocket(), word: 'a socket file' },
+  CharDevice: { is: (info) => info.isCharacterDevice(), word: 'a character device' },
+  BlockDevice: { is: (info) => info.isBlockDevice(), word: 'a block device' },
+};
+
+/**
+ * Checks (and for the `OrCreate` types makes) a `hostPath`; returns the path itself. Type `''` checks nothing.
+ *
+ * @throws HostFailure `HostPathType` with the kubelet's words, or `InvalidHostPath` for one with `../..` in it
+ */
+async function setUpHostPath(volume: Extract<VolumeSetup, { kind: 'hostPath' }>): Promise<string> {
+  const { path, type } = volume;
+  if (path.split('/').includes('../..'))
+    throw new HostFailure('InvalidHostPath', `invalid HostPath \`${path}\`: must not contain '../..'`);
+  if (type === '') return path;
+  const check = Object.hasOwn(CHECKS, type) ? CHECKS[type] : undefined;
+  if (check === undefined) throw new HostFailure('HostPathType', `${type} is an invalid volume type`);
+  const info = await ignoring(stat(path), 'ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES');
+  if (info === undefined && type === 'DirectoryOrCreate') await mkdir(path, { recursive: true, mode: 0o755 });
+  else if (info === undefined && type === 'FileOrCreate') await (await open(path, 'a', 0o644)).close();
+  else if (info === undefined || !check.is(info))
+    throw new HostFailure('HostPathType', `hostPath type check failed: ${path} is not ${check.word}`);
+  return path;
 }

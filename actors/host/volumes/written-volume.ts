@@ -1,9 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { VolumeSetup } from '../../../machines/protocol/effects.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { writeAtomically } from './atomic-writer.ts';
 import { setUpScratchFolder } from './empty-dir.ts';
-import { HostFailure, textOf } from '../files/host-failure.ts';
+import { HostFailure } from '../files/host-failure.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 import { emptyDirMetaDir, podVolumeDir } from '../files/pod-paths.ts';
 import type { PluginFolder } from '../files/pod-paths.ts';
@@ -42,7 +43,7 @@ export async function setUpWrittenVolume(
   );
   for (const nested of volume.nested ?? []) {
     await mkdir(join(dir, nested), { recursive: true, mode: 0o755 }).catch((error: unknown) => {
-      const text = `unable to create nested volume mountpoints: ${textOf(error)}`;
+      const text = `unable to create nested volume mountpoints: ${messageOf(error)}`;
       throw new HostFailure('Volume', text, { cause: error });
     });
   }

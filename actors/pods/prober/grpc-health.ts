@@ -3,10 +3,11 @@ import { Client, Metadata, credentials, status as grpcStatus } from '@grpc/grpc-
 import type { ServiceError } from '@grpc/grpc-js';
 import { isIP } from 'node:net';
 import type { EffectCatalog } from '../../../machines/protocol/effects.ts';
+import { goDuration } from '../../../machines/values/go-duration.ts';
+import { hostPort } from '../../../machines/values/host-port.ts';
 import { HostFailure } from '../../host/files/host-failure.ts';
 import type { HostSettings } from '../../host/files/host-settings.ts';
 import { USER_AGENT } from './http-get.ts';
-import { goDuration, hostPort } from './net-failure.ts';
 
 /** `grpc.health.v1.HealthCheckResponse.ServingStatus` by number. */
 const SERVING_STATUS = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];

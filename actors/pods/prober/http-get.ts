@@ -3,9 +3,11 @@ import type { IncomingMessage, RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { EffectCatalog } from '../../../machines/protocol/effects.ts';
-import { HostFailure, codeOf, textOf } from '../../host/files/host-failure.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { hostPort } from '../../../machines/values/host-port.ts';
+import { HostFailure, codeOf } from '../../host/files/host-failure.ts';
 import type { HostSettings } from '../../host/files/host-settings.ts';
-import { dialText, hostPort, streamText } from './net-failure.ts';
+import { dialText, streamText } from './net-failure.ts';
 
 type HttpGetParams = EffectCatalog['net.HttpGet']['params'];
 type HttpGetResult = EffectCatalog['net.HttpGet']['result'];
@@ -136,11 +138,12 @@ function explain(
     return make('DeadlineExceeded', 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)');
   if (from === undefined) return make(code || 'Unknown', dialText(address, error));
   // OpenSSL's words for an answer that is no TLS record; the code is sometimes only EPROTO.
-  if (/wrong version number|packet length too long/.test(textOf(error)))
+  if (/wrong version number|packet length too long/.test(messageOf(error)))
     return make('HTTPResponseToHTTPSClient', 'http: server gave HTTP response to HTTPS client');
   // Node says «socket hang up» for a peer that closed before it answered.
-  if (code === 'ECONNRESET' && /hang up|disconnected/.test(textOf(error))) return make('Http', 'EOF');
-  if (code.startsWith('HPE_')) return make('Http', `net/http: HTTP/1.x transport connection broken: ${textOf(error)}`);
+  if (code === 'ECONNRESET' && /hang up|disconnected/.test(messageOf(error))) return make('Http', 'EOF');
+  if (code.startsWith('HPE_'))
+    return make('Http', `net/http: HTTP/1.x transport connection broken: ${messageOf(error)}`);
   return make(code || 'Http', streamText(from, address, error));
 }
 

@@ -1,4 +1,5 @@
-import { codeOf, textOf } from '../../host/files/host-failure.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { codeOf } from '../../host/files/host-failure.ts';
 
 /** What the operating system says of a connection, in the words that Go (and so the kubelet's events) has for it. */
 const ERRNO_TEXT: Record<string, string> = {
@@ -14,11 +15,6 @@ const ERRNO_TEXT: Record<string, string> = {
   EMFILE: 'too many open files',
 };
 
-/** `host:port`, with brackets around an IPv6 address. */
-export function hostPort(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
 /** Text of a failed connection attempt, e.g. `dial tcp 10.0.0.1:80: connect: connection refused`. */
 export function dialText(address: string, error: unknown): string {
   const code = codeOf(error);
@@ -26,20 +22,11 @@ export function dialText(address: string, error: unknown): string {
   if (code === 'ENOTFOUND') return `dial tcp: lookup ${host}: no such host`;
   if (code === 'EAI_AGAIN') return `dial tcp: lookup ${host}: server misbehaving`;
   const known = ERRNO_TEXT[code];
-  return `dial tcp ${address}: ${known === undefined ? textOf(error) : `connect: ${known}`}`;
+  return `dial tcp ${address}: ${known === undefined ? messageOf(error) : `connect: ${known}`}`;
 }
 
 /** Text of a failure on a connection that stands, e.g. `read tcp A->B: read: connection reset by peer`. */
 export function streamText(from: string, to: string, error: unknown): string {
   const known = ERRNO_TEXT[codeOf(error)];
-  return known === undefined ? textOf(error) : `read tcp ${from}->${to}: read: ${known}`;
-}
-
-/** A number of milliseconds as Go prints a Duration: `500ms`, `1.5s`, `1m30s`. */
-export function goDuration(ms: number): string {
-  if (ms < 1000) return ms === 0 ? '0s' : `${ms}ms`;
-  const hours = Math.floor(ms / 3_600_000);
-  const minutes = Math.floor((ms % 3_600_000) / 60_000);
-  const seconds = (ms % 60_000) / 1000;
-  return `${hours > 0 ? `${hours}h` : ''}${hours > 0 || minutes > 0 ? `${minutes}m` : ''}${seconds}s`;
+  return known === undefined ? messageOf(error) : `read tcp ${from}->${to}: read: ${known}`;
 }

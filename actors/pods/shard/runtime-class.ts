@@ -1,4 +1,5 @@
 import type { Ask } from '../../../machines/protocol/ask.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 
 /**
  * What the runtime calls a RuntimeClass (KEP-585). Where there is no API server the name itself.
@@ -13,7 +14,7 @@ export async function handlerOf(name: string, ask: Ask | undefined): Promise<str
   } catch (error) {
     const { code } = error as Error & { code?: unknown };
     if (code === 'NoClient') return name;
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     throw refusal(`failed to lookup RuntimeClass ${name}: ${text}`, error);
   }
   if (found === null) throw refusal(`runtimeclass.node.k8s.io "${name}" not found`);

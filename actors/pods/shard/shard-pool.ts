@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { Piscina } from 'piscina';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { nodeErrors } from '../../../machines/errors/node-errors.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import type { FromShard, ShardTask, ToShard } from './shard-protocol.ts';
 
@@ -28,14 +29,17 @@ export interface ShardPoolOptions {
   onReplaced: (shard: number) => void;
 }
 
+/** What a thread runs; it has the ending of this file: .ts in a checkout, .js in a package. */
+const ENTRY = new URL(`./shard-worker${extname(import.meta.url)}`, import.meta.url);
+
 /**
  * Starts the worker threads and has them load their code, so that this happens while the main thread still reads its
  * configuration.
+ * @param entry the module they run; a test may have its own around `shard-worker.ts`
  */
-export function startThreads(shards: number): Piscina {
-  // The entry has the ending of this file: .ts in a checkout, .js in a package.
-  const filename = fileURLToPath(new URL(`./shard-worker${extname(import.meta.url)}`, import.meta.url));
-  // atomics 'sync' would freeze an idle worker's event loop (design.md, measured).
+export function startThreads(shards: number, entry: URL = ENTRY): Piscina {
+  const filename = fileURLToPath(entry);
+  // With 'sync' an idle worker would sleep in Atomics.wait, where neither its timers nor its sockets are served.
   const pool = new Piscina({
     filename,
     minThreads: shards,
@@ -142,7 +146,7 @@ export class ShardPool {
     });
     worker.ended = run.then(
       () => this.gone(shard, worker, 'its task returned'),
-      (error: unknown) => this.gone(shard, worker, error instanceof Error ? error.message : String(error)),
+      (error: unknown) => this.gone(shard, worker, messageOf(error)),
     );
     worker.ended = worker.ended.finally(answered);
     return worker;

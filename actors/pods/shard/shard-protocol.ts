@@ -40,9 +40,7 @@ export type ToShard =
   | { t: 'answer'; id: string; result?: AskCatalog[AskType]['result']; error?: { code: string; message: string } }
   /** `--v` was changed while the agent runs. */
   | { t: 'verbosity'; level: number }
-  | { t: 'stop' }
-  /** For tests of the supervisor only: an endless loop, or the end of the thread. */
-  | { t: 'fault'; kind: 'loop' | 'exit' };
+  | { t: 'stop' };
 
 /** A pod's report as it leaves the shard. */
 export interface PodReport {

@@ -117,9 +117,6 @@ export default function runShard(task: ShardTask): Promise<void> {
           port.close();
           resolve();
           break;
-        case 'fault':
-          if (message.kind === 'loop') for (;;);
-          process.exit(1);
       }
     });
     // Those of a worker that this one replaces are set up again, and counted again.

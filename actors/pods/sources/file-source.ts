@@ -1,9 +1,11 @@
+import type { ValidationGates } from '../../../machines/pod-validation/environment.ts';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { sourceErrors } from '../../../machines/errors/source-errors.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { ManifestFile } from './manifest-file.ts';
 import { PathWatch } from './path-watch.ts';
 import { FolderEvents, wasPutBack } from './put-back.ts';
@@ -14,6 +16,8 @@ export interface FileSourceOptions {
   /** `staticPodPath`: a folder of manifests, or one manifest. */
   path: string;
   nodeName: string;
+  /** Of the node, where they are not as by default. */
+  gates?: ValidationGates | undefined;
   /** `fileCheckFrequency` in ms: how often everything is looked at again. */
   checkFrequencyMs: number;
   log: Logger;
@@ -121,7 +125,7 @@ export class FileSource {
     } catch (error) {
       if (this.#stopped) return;
       // Nothing was learned, so nothing is removed; the next poll tries again.
-      const problem = errnoOf(error) || (error instanceof Error ? error.message : String(error));
+      const problem = errnoOf(error) || messageOf(error);
       const place = this.#path;
       this.#options.onErrors([new ActorletError(sourceErrors.unreadableFile, { place, problem }, { cause: error })]);
     }
@@ -221,7 +225,7 @@ export class FileSource {
 
   async #refresh(path: string, dirty: ReadonlySet<string>): Promise<boolean> {
     const known = this.#files.get(path);
-    const file = known ?? new ManifestFile(path, this.#options.nodeName);
+    const file = known ?? new ManifestFile(path, this.#options.nodeName, this.#options.gates);
     const named = path === this.#path || dirty.has(path.slice(this.#path.length + 1));
     const there = await file.refresh(named, performance.now(), this.#abort.signal);
     if (!there) return !this.#files.has(path);

@@ -1,3 +1,4 @@
+import type { ValidationGates } from '../../../machines/pod-validation/environment.ts';
 import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { sourceErrors } from '../../../machines/errors/source-errors.ts';
@@ -13,6 +14,8 @@ export interface HttpSourceOptions {
   /** `staticPodURLHeader`; its values are never logged. */
   headers: HeaderLists;
   nodeName: string;
+  /** Of the node, where they are not as by default. */
+  gates?: ValidationGates | undefined;
   /** `httpCheckFrequency` in ms: pause between two requests. */
   checkFrequencyMs: number;
   log: Logger;
@@ -94,7 +97,8 @@ export class HttpSource {
 
   /** A bad pod does not take the good ones with it, and pods that ran before go on while anything is bad. */
   async #take(body: Buffer): Promise<void> {
-    const origin = { kind: 'http', location: this.#options.url, nodeName: this.#options.nodeName } as const;
+    const { url: location, nodeName, gates } = this.#options;
+    const origin = { kind: 'http', location, nodeName, ...(gates && { gates }) } as const;
     const { signal } = this.#abort;
     const { pods, errors, unknownFields } = await readManifest(body.toString('utf8'), origin, this.#place, signal);
     this.#body = body;

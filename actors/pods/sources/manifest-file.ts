@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ActorletError } from '../../../machines/errors/define.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
+import type { ValidationGates } from '../../../machines/pod-validation/environment.ts';
 import type { StaticOrigin } from '../../../machines/sources/static-pod.ts';
 import { readManifest } from './parse-manifest.ts';
 import { lookAtFile } from './read-file.ts';
@@ -27,9 +28,9 @@ export class ManifestFile {
   /** Of the file that was last read ({@link lookAtFile}); '' when there was none. */
   identity = '';
 
-  constructor(path: string, nodeName: string) {
+  constructor(path: string, nodeName: string, gates?: ValidationGates) {
     this.path = path;
-    this.#origin = { kind: 'file', location: path, nodeName };
+    this.#origin = { kind: 'file', location: path, nodeName, ...(gates && { gates }) };
   }
 
   /** Pods that should run because of this file. */

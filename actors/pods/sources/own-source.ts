@@ -1,3 +1,4 @@
+import type { ValidationGates } from '../../../machines/pod-validation/environment.ts';
 import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { sourceErrors } from '../../../machines/errors/source-errors.ts';
@@ -27,6 +28,8 @@ export function checkOwnSource(source: OwnSource | undefined, staticPodURL: stri
 /** What a started own source is connected to. */
 export interface OwnSourceLinks {
   nodeName: string;
+  /** Of the node, where they are not as by default. */
+  gates?: ValidationGates | undefined;
   log: Logger;
   onPods: (pods: Pod[], places: Record<string, string>) => void;
   onErrors: (errors: ActorletError[]) => void;
@@ -56,10 +59,14 @@ export class RunningOwnSource {
   #tell(manifests: readonly object[]): ActorletError[] {
     if (this.#stopped) return [];
     const { name } = this.#source;
-    const { nodeName, log, onPods, onErrors } = this.#links;
+    const { nodeName, gates, log, onPods, onErrors } = this.#links;
     const read = manifests.map((manifest, i) =>
       // The location counts for the uid of a pod without one: it must not change with the pod's position.
-      parseManifest(textOf(manifest), { kind: 'http', location: name, nodeName }, `${name}, pod ${i + 1}`),
+      parseManifest(
+        textOf(manifest),
+        { kind: 'http', location: name, nodeName, ...(gates && { gates }) },
+        `${name}, pod ${i + 1}`,
+      ),
     );
     for (const field of read.flatMap((r) => r.unknownFields))
       log.warn({ source: name, field }, 'Unknown field in manifest has no effect');

@@ -1,4 +1,5 @@
 import { type Document, parseAllDocuments, type Tags } from 'yaml';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { outOfBounds, TOO_DEEP } from '../../configure/configuration/document-bounds.ts';
 
 /** One document of a manifest: its value, or why it cannot be parsed. Numbers count from 1; empty documents are left out. */
@@ -64,7 +65,7 @@ function parseChunk(chunk: Chunk, parsed: ParsedDocument[]): void {
 
 /** The parser calls itself for each level, too. */
 function textOf(error: unknown): string {
-  return error instanceof RangeError ? TOO_DEEP : error instanceof Error ? error.message : String(error);
+  return error instanceof RangeError ? TOO_DEEP : messageOf(error);
 }
 
 /** A value that those who walk it can bear. */

@@ -94,6 +94,6 @@ function joined(problems: readonly FieldProblem[], prefix = ''): string {
 }
 
 /** Identity of a static pod without `metadata.uid`: 32 hex digits from its content and where it was read. */
-export function manifestHash(pod: Pod, origin: StaticOrigin): string {
+function manifestHash(pod: Pod, origin: StaticOrigin): string {
   return createHash('sha256').update(canonicalJson(pod)).update(originText(origin)).digest('hex').slice(0, 32);
 }

@@ -1,3 +1,4 @@
+import type { ValidationGates } from '../../../machines/pod-validation/environment.ts';
 import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { sourceErrors } from '../../../machines/errors/source-errors.ts';
@@ -28,6 +29,8 @@ export interface PodSourcesOptions {
   /** Further sources that will speak through {@link PodSources.setPods}, e.g. `api`. */
   otherSources?: readonly PodSource[];
   nodeName: string;
+  /** Of the node, where they are not as by default. */
+  gates?: ValidationGates | undefined;
   log: Logger;
   /** ms since the epoch; written to `kubernetes.io/config.seen`. */
   now: () => number;
@@ -55,7 +58,7 @@ export interface PodSources {
 
 /** Makes the configured sources; their pods arrive as updates, merged as kubelet's PodConfig does. */
 export function createPodSources(options: PodSourcesOptions): PodSources {
-  const { log, nodeName } = options;
+  const { log, nodeName, gates } = options;
   const running: { start(): void; stop(): Promise<void> }[] = [];
   const configured: PodSource[] = [...(options.otherSources ?? [])];
   const errors: Partial<Record<PodSource, ActorletError[]>> = {};
@@ -106,6 +109,7 @@ export function createPodSources(options: PodSourcesOptions): PodSources {
       new FileSource({
         path,
         nodeName,
+        gates,
         checkFrequencyMs: options.fileCheckFrequencyMs,
         log: log.child({ source: 'file' }),
         onPods: (pods, places) => setPods('file', pods, places),
@@ -121,6 +125,7 @@ export function createPodSources(options: PodSourcesOptions): PodSources {
         url: options.staticPodURL,
         headers: options.staticPodURLHeader ?? {},
         nodeName,
+        gates,
         checkFrequencyMs: options.httpCheckFrequencyMs,
         log: log.child({ source: 'http' }),
         onPods: (pods) => setPods('http', pods, placedAt(url, pods)),
@@ -133,6 +138,7 @@ export function createPodSources(options: PodSourcesOptions): PodSources {
     running.push(
       new RunningOwnSource(options.own, {
         nodeName,
+        gates,
         log: log.child({ source: 'http' }),
         onPods: (pods, places) => setPods('http', pods, places),
         onErrors: (present) => setErrors('http', present),

@@ -2,6 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { constants, open, stat } from 'node:fs/promises';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { sourceErrors } from '../../../machines/errors/source-errors.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { MAX_MANIFEST_BYTES } from './parse-manifest.ts';
 
 /** What looking at one file gave. `same`: not read, because nothing about it changed. */
@@ -57,7 +58,7 @@ export async function lookAtFile(path: string, known: string | undefined): Promi
     const code = errnoOf(error);
     // A link that leads nowhere counts as gone too: there is nothing to read.
     if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'gone' };
-    const problem = code || (error instanceof Error ? error.message : String(error));
+    const problem = code || messageOf(error);
     return {
       kind: 'failed',
       signature: '',

@@ -4,15 +4,65 @@ import type {
   Histogram as HistogramOf,
   Registry as RegistryOf,
 } from 'prom-client';
-import { actorletMetrics } from './actorlet-metrics.ts';
 import { apiMetrics } from './api-metrics.ts';
 import { kubeletMetrics } from './kubelet-metrics.ts';
 import { collectProcess, collectStartTime } from './process-metrics.ts';
-import { resizeMetrics } from './resize-metrics.ts';
 import { idleMetrics, volumeMetrics } from './volume-metrics.ts';
 import { collectNodejs, Counter, Gauge, Histogram, Registry } from './prometheus.ts';
 import type { MetricSpec } from './metric-spec.ts';
 import type { Observation } from './observation.ts';
+import { counter, gauge, histogram } from './metric-spec.ts';
+
+/** What kubelet tells of resizes in place (KEP-1287). */
+const resizeMetrics = {
+  requestedResizes: counter(
+    'kubelet_container_requested_resizes_total',
+    'Wishes for other resources of a container; each resource, and requests and limits, count by themselves.',
+    ['resource', 'requirement', 'operation'],
+  ),
+  resizeDuration: histogram(
+    'kubelet_pod_resize_duration_milliseconds',
+    'Time from the allocation of a resize to its end, or to its first failure, in milliseconds.',
+    ['success'],
+    [10, 50, 100, 500, 1000, 2000, 5000, 10000, 20000, 30000, 60000, 120000, 300000, 600000],
+  ),
+  pendingResizes: gauge('kubelet_pod_pending_resizes', 'Resizes of pods that wait, or cannot be done.', ['reason']),
+  infeasibleResizes: counter(
+    'kubelet_pod_infeasible_resizes_total',
+    'Resizes of pods that were found impossible on this node.',
+    ['reason_detail'],
+  ),
+  resizes: gauge('kubelet_pod_in_progress_resizes', 'Resizes of pods that are being put in force.'),
+  acceptedResizes: counter(
+    'kubelet_pod_deferred_accepted_resizes_total',
+    'Resizes of pods that waited and were accepted, by what made the node look at them again.',
+    ['retry_trigger'],
+  ),
+};
+
+/** What no kubelet has: the actor system's own metrics. */
+const actorletMetrics = {
+  podState: gauge('actorlet_pod_state', 'Pod machines in each state, as dotted path.', ['state']),
+  shardMessages: counter('actorlet_shard_messages_total', 'Messages that each shard has handled.', ['shard']),
+  shardRestarts: counter('actorlet_shard_restarts_total', 'Times that a shard died or hung and was started again.', [
+    'shard',
+  ]),
+  shardHeartbeat: gauge(
+    'actorlet_shard_heartbeat_seconds',
+    'When each shard last gave a sign of life, in seconds since the epoch.',
+    ['shard'],
+  ),
+  journalBytes: counter('actorlet_journal_bytes_total', 'Bytes written to the journal, before compression.'),
+  sharedPulls: counter(
+    'actorlet_image_pulls_shared_total',
+    'Images that containers (and image volumes) got by a pull that another had asked for.',
+  ),
+  effectDuration: histogram('actorlet_effect_duration_seconds', 'Time from an effect to its outcome.', ['effect']),
+  observationsDropped: counter(
+    'actorlet_observations_dropped_total',
+    'Observations of workers that fit no metric; more than 0 is a fault of the agent.',
+  ),
+};
 
 const catalog = {
   ...kubeletMetrics,

@@ -30,7 +30,7 @@ export interface Refusal {
 /** Null: the node takes the pod. */
 export type Verdict = Refusal | null;
 
-/** Decides on each pod that arrives, and counts what the admitted ones hold until they have ended (C9). */
+/** Decides on each pod that arrives, and counts what the admitted ones hold until they have ended. */
 export class AdmissionGate {
   private readonly options: AdmissionGateOptions;
   private readonly usage = new NodeUsage();

@@ -4,6 +4,7 @@ import { ActorletError } from '../../../machines/errors/define.ts';
 import { nodeErrors } from '../../../machines/errors/node-errors.ts';
 import { checkpointText, readCheckpoint } from '../../../machines/resize/checkpoint.ts';
 import type { AllocationEntries } from '../../../machines/resize/checkpoint.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 
 /** Changes that lose nothing when the agent dies before they are written wait so long for others, ms. */
 const GATHER_MS = 1_000;
@@ -69,7 +70,7 @@ export class AllocationFile {
       this.failing = true;
       this.soon();
       if (known) return;
-      const problem = error instanceof Error ? error.message : String(error);
+      const problem = messageOf(error);
       const params = { path: this.path, problem };
       this.log.error(
         { err: new ActorletError(nodeErrors.checkpointUnwritten, params, { cause: error }) },

@@ -10,11 +10,8 @@ export interface MachineInfo {
   logicalCores: number;
   physicalCores: number;
   sockets: number;
-  /** kHz, 0 when not told. */
-  cpuFrequencyKhz: number;
   memoryBytes: number;
   swapBytes: number;
-  numaNodes: number;
   /** Memory modules by type (`/sys/devices/system/edac`), empty on most virtual machines. */
   memoryByType: Readonly<Record<string, { modules: number; bytes: number }>>;
   machineId: string;
@@ -35,10 +32,8 @@ export function readMachineInfo(now: () => number = Date.now): MachineInfo {
     logicalCores: cpus().length,
     physicalCores: different(cpuinfo, /^core id\s*:\s*(\d+)$/gm) || differentInTopology('core_id'),
     sockets: different(cpuinfo, /^physical id\s*:\s*(\d+)$/gm) || differentInTopology('physical_package_id'),
-    cpuFrequencyKhz: frequency(cpuinfo),
     memoryBytes: meminfoBytes(meminfo, 'MemTotal'),
     swapBytes: meminfoBytes(meminfo, 'SwapTotal'),
-    numaNodes: entries('/sys/devices/system/node').filter((name) => /^node\d+$/.test(name)).length,
     memoryByType: memoryByType(),
     machineId: firstFile(['/etc/machine-id', '/var/lib/dbus/machine-id']),
     systemUuid: firstFile([
@@ -64,12 +59,6 @@ function differentInTopology(property: string): number {
     .filter((name) => /^cpu\d+$/.test(name))
     .map((name) => readSmall(`${folder}/${name}/topology/${property}`)?.trim() ?? '');
   return new Set(values.filter((value) => value !== '')).size;
-}
-
-function frequency(cpuinfo: string): number {
-  const highest = readSmall('/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq');
-  if (highest !== undefined) return Number.parseInt(highest, 10) || 0;
-  return Math.trunc(Number(/^cpu MHz\s*:\s*([\d.]+)$/m.exec(cpuinfo)?.[1] ?? 0) * 1000);
 }
 
 function memoryByType(): MachineInfo['memoryByType'] {

@@ -7,7 +7,7 @@ import type { CgroupReading, CpuReading, MemoryReading, WithoutParts } from './c
 /** `USER_HZ`: cpuacct.stat counts in ticks of it, 100/s on all machines of today. */
 const NS_PER_TICK = 1e7;
 /** The kernel rounds "no limit" to pages; cAdvisor takes all above for none. */
-export const NO_LIMIT_FROM = 2 ** 62;
+const NO_LIMIT_FROM = 2 ** 62;
 
 /** Folders of one cgroup by controller. */
 export type V1Folders = Readonly<Record<'cpu' | 'cpuacct' | 'memory' | 'pids' | 'blkio', string | undefined>>;

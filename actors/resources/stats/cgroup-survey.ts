@@ -10,7 +10,7 @@ import type { MachineReaders, StatsOptions } from './stats-options.ts';
 import type { ContainerStats, NetworkStats } from './summary.ts';
 
 /** The cgroup below which all pods are (kubelet's GetPodCgroupRoot). */
-export function podsRootOf({ cgroupRoot, cgroupsPerQOS, cgroupDriver }: StatsOptions['config']): string {
+function podsRootOf({ cgroupRoot, cgroupsPerQOS, cgroupDriver }: StatsOptions['config']): string {
   const root = cgroupRoot.split('/').filter((part) => part !== '');
   if (!cgroupsPerQOS) return cgroupPath(root, 'cgroupfs');
   return cgroupPath([...root, 'kubepods'], cgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs');

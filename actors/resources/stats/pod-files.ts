@@ -12,7 +12,7 @@ export interface PodFolders {
 }
 
 /** The pod's log folder, `<podLogsDir>/<namespace>_<name>_<uid>`. */
-export function logFolder({ podLogsDir }: PodFolders, pod: PodSandboxMetadata | undefined): string {
+function logFolder({ podLogsDir }: PodFolders, pod: PodSandboxMetadata | undefined): string {
   return join(podLogsDir, `${pod?.namespace ?? ''}_${pod?.name ?? ''}_${pod?.uid ?? ''}`);
 }
 

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../machines/values/message-of.ts';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
 import { ContainerState, PodSandboxState } from '../../../cri/generated/runtime/v1/api.ts';
 import type {
@@ -83,11 +84,6 @@ export function countedSandboxes(sandboxes: readonly PodSandbox[]): PodSandbox[]
     const ready = group.filter(({ state }) => state === PodSandboxState.SANDBOX_READY);
     return ready.length > 0 ? ready : group.slice(-1);
   });
-}
-
-/** The message of anything thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** The promise, its error with words in front as Go's wrapping does. */

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import type { TextWriter } from '../../record/metrics/text-format.ts';
-import { messageOf } from './runtime-listing.ts';
 import type { StatsProvider } from './stats-provider.ts';
 import type { VolumeStats } from './summary.ts';
 

@@ -7,7 +7,7 @@ import type { ReadSizes } from './file-system-stats.ts';
 import type { PvcReference, VolumeStats } from './summary.ts';
 
 /** How long a request waits for volumes that were not looked at lately, ms; then it tells what is known. */
-const PATIENCE_MS = 500;
+const LONGEST_WAIT_MS = 500;
 /** Pods that are counted at the same time: small ones are mostly waiting, and a large one holds up only its lane. */
 const LANES = 4;
 
@@ -82,7 +82,7 @@ export class VolumeUsage {
       if (age >= 2 * periodMs && entry.counting !== undefined) awaited.push(entry.counting);
     }
     for (const uid of this.entries.keys()) if (!uids.has(uid)) this.entries.delete(uid);
-    if (awaited.length > 0) await atMost(Promise.all(awaited), PATIENCE_MS);
+    if (awaited.length > 0) await atMost(Promise.all(awaited), LONGEST_WAIT_MS);
     const known = new Map<string, PodVolumes>();
     for (const [uid, { at, volumes }] of this.entries) if (at > -Infinity) known.set(uid, volumes);
     return known;

@@ -3,7 +3,7 @@ import type { DockerConfig } from '../../../machines/images/docker-config.ts';
 import { parseProviderResponse } from '../../../machines/images/provider-response.ts';
 import type { CacheKeyType } from '../../../machines/images/provider-response.ts';
 import { locationMatches } from '../../../machines/images/registry-match.ts';
-import { parseDuration } from '../../configure/configuration/duration.ts';
+import { parseGoDuration } from '../../../machines/values/go-duration.ts';
 import { pluginToken } from './plugin-token.ts';
 import type { PluginToken, PullingPod, TokenSources } from './plugin-token.ts';
 import type { ProviderConfig } from './provider-config.ts';
@@ -118,7 +118,7 @@ class Plugin {
       throw new Error(
         "credential provider plugin returned the service account token as the password which is not allowed when service account cache type is not set to 'Token'",
       );
-    const keepMs = cacheDuration === undefined ? defaultCacheMs : parseDuration(cacheDuration);
+    const keepMs = cacheDuration === undefined ? defaultCacheMs : parseGoDuration(cacheDuration);
     if (keepMs === undefined) throw new Error(`credential provider plugin ${name}: cacheDuration is no duration`);
     if (keepMs > 0) this.kept.set(keyOf(cacheKeyType, repository, token), { logins, until: this.now() + keepMs });
     return logins;

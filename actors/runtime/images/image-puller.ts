@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { CriClient } from '../../../cri/client/cri-client.ts';
 import type { PullPlace } from '../../../machines/protocol/pull-place.ts';
-import type { ImagePullCredentials } from '../../../machines/images/pull-record.ts';
+import type { ImagePullCredentials, ImagePullSecret } from '../../../machines/images/pull-record.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { EffectCatalog } from '../../../machines/protocol/effects.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
+import type { AskCatalog } from '../../../machines/protocol/ask.ts';
+import { loginText } from '../../../machines/images/pull-record.ts';
+import type { CriClient } from '../../../cri/client/cri-client.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import { imageSizeLabel } from '../../record/metrics/kubelet-metrics.ts';
 import { imagePresent } from './image-present.ts';
@@ -14,11 +17,8 @@ import type { LoginSources, TrackedLogin } from './pull-logins.ts';
 import type { PullRecords } from './pull-records.ts';
 import { canceled, PullAttempts } from './pull-attempts.ts';
 import type { Attempt, Pulled } from './pull-attempts.ts';
-import { pullRight } from './pull-right.ts';
 import { requestedImage } from './requested-image.ts';
-import { secretOf } from './secret-hash.ts';
 import { SharedPulls } from './shared-pulls.ts';
-import type { AskCatalog } from '../../../machines/protocol/ask.ts';
 
 type PullParams = EffectCatalog['image.Pull']['params'];
 type PullResult = EffectCatalog['image.Pull']['result'];
@@ -234,4 +234,27 @@ function credentialsOf(login: TrackedLogin | null): ImagePullCredentials {
   if (login?.serviceAccount !== undefined) return { kubernetesServiceAccounts: [login.serviceAccount] };
   const secrets = login === null ? [] : secretOf(login);
   return secrets.length === 0 ? { nodePodsAccessible: true } : { kubernetesSecrets: secrets };
+}
+
+/** How records of pulls call the secret of a login, as a list; empty for a login that is no secret's. */
+function secretOf(login: TrackedLogin): ImagePullSecret[] {
+  if (login.secret === undefined) return [];
+  return [{ ...login.secret, credentialHash: createHash('sha256').update(loginText(login)).digest('hex') }];
+}
+
+/** Tells containerd with which snapshotter an image is unpacked. */
+const HANDLER_ANNOTATION = 'io.containerd.cri.runtime-handler';
+
+/**
+ * What a pull is made with, as a text that is the same for those who may share one: the image as the runtime is asked for it,
+ * the runtime handler, and all logins in the order in which they are tried. A pod whose logins are others pulls by itself, so
+ * that the registry decides of it (KEP-2535). A hash stands for the logins: nobody shall read them here.
+ */
+function pullRight(
+  { image, runtimeHandler, sandboxConfig }: EffectCatalog['image.Pull']['params'],
+  logins: readonly TrackedLogin[],
+): string {
+  const handler = sandboxConfig?.annotations?.[HANDLER_ANNOTATION] ?? '';
+  const texts = JSON.stringify(logins.map(({ username, password }) => [username, password]));
+  return JSON.stringify([image, runtimeHandler, handler, createHash('sha256').update(texts).digest('hex')]);
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ImagePullServiceAccount } from '../../../machines/images/pull-record.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import type { TokenAttributes } from './provider-config.ts';
 
 /** The pod for which an image is pulled. */
@@ -87,6 +88,6 @@ async function told<T>(what: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
-    throw new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`${what}: ${messageOf(error)}`, { cause: error });
   }
 }

@@ -4,8 +4,9 @@ import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { imageErrors } from '../../../machines/errors/image-errors.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { parseGoDuration } from '../../../machines/values/go-duration.ts';
 import { isQualifiedName } from '../../configure/configuration/kubernetes-names.ts';
-import { parseDuration } from '../../configure/configuration/duration.ts';
 
 /** One credential provider plugin. */
 export interface ProviderConfig {
@@ -38,7 +39,7 @@ export interface TokenAttributes {
 const versions = (group: string) => ['v1', 'v1beta1', 'v1alpha1'].map((version) => `${group}/${version}`);
 
 const cacheDuration = z.string({ error: 'a duration such as "12h" is required' }).transform((text, context) => {
-  const ms = parseDuration(text);
+  const ms = parseGoDuration(text);
   if (ms !== undefined && ms >= 0) return ms;
   context.addIssue({ code: 'custom', message: `"${text}" is no duration of zero or more, such as "12h"` });
   return z.NEVER;
@@ -182,13 +183,13 @@ function assertExecutable(program: string): void {
     if (!statSync(program).isFile()) throw new Error('it is no file');
     accessSync(program, constants.X_OK);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new ActorletError(imageErrors.providerMissing, { file: program, reason }, { cause });
   }
 }
 
 function unreadable(file: string, cause: unknown): ActorletError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new ActorletError(imageErrors.providerConfigUnreadable, { file, reason }, { cause });
 }
 

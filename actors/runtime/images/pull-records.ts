@@ -9,6 +9,7 @@ import type {
   ImagePullSecret,
   ImagePullServiceAccount,
 } from '../../../machines/images/pull-record.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { PullRecordFiles } from './pull-record-files.ts';
 import type { RecordCounts } from './pull-record-files.ts';
 
@@ -59,7 +60,7 @@ export class PullRecords {
     try {
       this.files.writeIntent(image);
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
+      const why = messageOf(cause);
       throw new Error(`failed to record image pull intent: ${why}`, { cause });
     }
     this.underWay.set(image, (this.underWay.get(image) ?? 0) + 1);

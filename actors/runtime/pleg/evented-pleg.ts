@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { BackOff } from '../../../machines/values/back-off.ts';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
 import { isCriError } from '../../../cri/client/cri-error.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
@@ -17,9 +18,8 @@ export interface EventedPlegOptions {
   onConnected: (connected: boolean) => void;
 }
 
-/** First and longest pause between connection attempts, ms. */
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
+/** Pauses between connection attempts. */
+const PAUSES = { firstMs: 100, maxMs: 5_000 };
 /** A stream that has lived this long is connected, ms: gRPC tells nothing before the first event. */
 const SETTLED_MS = 5_000;
 
@@ -32,7 +32,8 @@ const SETTLED_MS = 5_000;
  */
 export async function listenToEvents(options: EventedPlegOptions, signal: AbortSignal): Promise<void> {
   const { cri, log, metrics } = options;
-  for (let pause = FIRST_PAUSE_MS; !signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+  const backOff = new BackOff(PAUSES);
+  while (!signal.aborted) {
     let connected = false;
     const settle = (): void => {
       if (connected) return;
@@ -43,7 +44,7 @@ export async function listenToEvents(options: EventedPlegOptions, signal: AbortS
     const settled = setTimeout(settle, SETTLED_MS);
     try {
       for await (const event of cri.containerEvents(signal)) {
-        pause = FIRST_PAUSE_MS;
+        backOff.reset();
         metrics.eventedPlegConnectionLatency.observe(Math.max(0, options.now() - msFromNs(event.createdAt)) / 1000);
         options.onEvent(event.podSandboxStatus?.metadata?.uid ?? null);
       }
@@ -60,6 +61,6 @@ export async function listenToEvents(options: EventedPlegOptions, signal: AbortS
       clearTimeout(settled);
     }
     options.onConnected(false);
-    await sleep(pause, undefined, { signal }).catch(() => undefined);
+    await sleep(backOff.next(), undefined, { signal }).catch(() => undefined);
   }
 }

@@ -43,7 +43,7 @@ export interface PlegOptions {
 }
 
 /**
- * The one observer of the runtime (C6): lists sandboxes and containers, and looks closer only at pods whose
+ * The one observer of the runtime: lists sandboxes and containers, and looks closer only at pods whose
  * line in the list changed. Several requests for one pod are served by one look. No look waits for another:
  * a pod whose calls hang is seen late, and nobody else is.
  */

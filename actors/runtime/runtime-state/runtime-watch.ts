@@ -4,6 +4,7 @@ import { machineClock } from '../../host/time/clock.ts';
 import type { Clock, Timer } from '../../host/time/clock.ts';
 import { runtimeHealthOf } from '../../../machines/node-object/ready-message.ts';
 import type { RuntimeHealth } from '../../../machines/node-object/ready-message.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 
 /** Time between two looks while all is well, ms (kubelet: 5 s), so that the node's Ready follows within a second. */
 const PERIOD_MS = 1_000;
@@ -12,7 +13,7 @@ const ALARMED_PERIOD_MS = 500;
 /** A look that takes longer counts as "no answer", ms. */
 const TIMEOUT_MS = 5_000;
 
-/** What the runtime says of itself (C8). */
+/** What the runtime says of itself (CRI `Status`). */
 export interface RuntimeState extends RuntimeHealth {
   /** Why it is not ready, for the log; '' when all is well. */
   problem: string;
@@ -95,7 +96,7 @@ export class RuntimeWatch {
     } catch (error) {
       return {
         ...runtimeHealthOf({ state: 'silent' }),
-        problem: `container runtime is down: ${error instanceof Error ? error.message : String(error)}`,
+        problem: `container runtime is down: ${messageOf(error)}`,
       };
     }
   }

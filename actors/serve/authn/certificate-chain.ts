@@ -1,7 +1,7 @@
 import type { Certificate } from './certificate.ts';
 
 /** Why a certificate is not trusted; in the words of Go's crypto/x509, which the readers of kubelet's log know. */
-export class CertificateError extends Error {
+class CertificateError extends Error {
   constructor(message: string) {
     super(`x509: ${message}`);
     this.name = 'CertificateError';

@@ -1,5 +1,6 @@
 import { authErrors } from '../../../machines/errors/auth-errors.ts';
 import { ActorletError } from '../../../machines/errors/define.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { WatchedFile } from '../../cluster/api/watched-file.ts';
 import { parseCertificate } from './certificate.ts';
 import type { Logger } from 'pino';
@@ -28,7 +29,7 @@ export class ClientCaBundle {
       this.text = this.file.read();
       this.loaded = certificatesOf(this.text);
     } catch (cause) {
-      throw new ActorletError(authErrors.badClientCa, { path, reason: reasonOf(cause) }, { cause });
+      throw new ActorletError(authErrors.badClientCa, { path, reason: messageOf(cause) }, { cause });
     }
   }
 
@@ -43,7 +44,7 @@ export class ClientCaBundle {
       }
       this.problem = '';
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = messageOf(error);
       if (reason !== this.problem) {
         this.problem = reason;
         this.log.error({ path: this.file.path, reason }, 'Cannot load the client CA bundle; the last good one stays');
@@ -54,13 +55,9 @@ export class ClientCaBundle {
 }
 
 /** The certificates of PEM text; other blocks are passed over. Throws when one is bad or there is none. */
-export function certificatesOf(pem: string): Certificate[] {
+function certificatesOf(pem: string): Certificate[] {
   const blocks = pem.matchAll(/-----BEGIN CERTIFICATE-----\r?\n([A-Za-z0-9+/=\s]*?)-----END CERTIFICATE-----/g);
   const out = Array.from(blocks, ([, base64 = '']) => parseCertificate(Buffer.from(base64, 'base64')));
   if (out.length === 0) throw new Error('it has no certificate');
   return out;
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../machines/values/message-of.ts';
 /** How deep causes are told: client, transport, TLS or socket, system. */
 const DEPTH = 5;
 
@@ -8,7 +9,7 @@ const DEPTH = 5;
 export function failureWords(error: unknown): string {
   const words: string[] = [];
   for (let next = error, depth = 0; next !== undefined && depth < DEPTH; depth++) {
-    const message = next instanceof Error ? next.message : String(next);
+    const message = messageOf(next);
     const code = next instanceof Error && 'code' in next ? ` (${String(next.code)})` : '';
     const told = words.some((one) => one.includes(message));
     if (!told || (code !== '' && !words.some((one) => one.includes(code)))) words.push(`${message}${code}`);

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../machines/values/message-of.ts';
 import type { Authenticator, UserInfo } from './user-info.ts';
 
 const ANONYMOUS = 'system:anonymous';
@@ -25,7 +26,7 @@ export function unionAuthenticator(authenticators: readonly Authenticator[]): Au
       }
       if (errors.length === 0) return null;
       if (errors.length === 1) throw errors[0];
-      const words = errors.map((error) => (error instanceof Error ? error.message : String(error)));
+      const words = errors.map((error) => messageOf(error));
       throw new AggregateError(errors, `[${words.join(', ')}]`);
     },
   };

@@ -8,7 +8,7 @@ const BACKOFF = { firstMs: 500, factor: 1.5, jitter: 0.2, tries: 5 };
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
 /** The real {@link Sleep}. */
-export const realSleep: Sleep = (ms, signal) => delay(ms, undefined, { signal, ref: false });
+const realSleep: Sleep = (ms, signal) => delay(ms, undefined, { signal, ref: false });
 
 /** One request to the API server that is counted: HTTP status as text, or `<error>` without an answer. */
 export type OnAnswer = ((code: string, seconds: number) => void) | undefined;

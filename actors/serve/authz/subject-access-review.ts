@@ -24,7 +24,7 @@ const LIMIT = 8192;
 /** What the client chose may not be longer than this to be kept: else it could fill the memory. */
 const MAX_KEPT = 10_000;
 /** Longest wait for one answer, ms. kubelet sets none: the API server itself ends a request after a minute, with 504. */
-const PATIENCE_MS = 120_000;
+const LONGEST_WAIT_MS = 120_000;
 
 /** `authorization.mode: Webhook`: asks the API server by SubjectAccessReview and remembers its answers. */
 export class SubjectAccessAuthorizer implements Authorizer {
@@ -77,7 +77,7 @@ export class SubjectAccessAuthorizer implements Authorizer {
         method: 'POST',
         on: { group: 'authorization.k8s.io', version: 'v1', resource: 'subjectaccessreviews' },
         body: { kind: 'SubjectAccessReview', apiVersion: 'authorization.k8s.io/v1', metadata: {}, spec },
-        timeoutMs: PATIENCE_MS,
+        timeoutMs: LONGEST_WAIT_MS,
         signal,
       });
     const answer = await withWebhookRetry(ask, signal, observer.onSubjectAccessReview?.bind(observer), sleep);

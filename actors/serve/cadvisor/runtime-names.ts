@@ -69,7 +69,7 @@ export function createRuntimeNames(cri: CriClient): RuntimeNames {
 }
 
 /** `image` of the JSON that containerd tells of a sandbox when asked for everything; '' from other runtimes. */
-export function imageOfInfo(text: string): string {
+function imageOfInfo(text: string): string {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && 'image' in value && typeof value.image === 'string') {

@@ -1,22 +1,23 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { ContainerState } from '../../../cri/generated/runtime/v1/api.ts';
 import { goQuote } from '../../../machines/container-config/go-json.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { toldOf } from '../../../machines/status/status-lists.ts';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { ContainerState } from '../../../cri/generated/runtime/v1/api.ts';
 import type { FeatureGates } from '../../configure/configuration/feature-gates.ts';
 import { endedJustNow, untilQuiet } from '../../host/logs/quiet-log.ts';
 import { msFromNs } from '../../runtime/pleg/observed-from-cri.ts';
 import type { NodeView } from '../../pods/store/node-view.ts';
-import { BodyWriter } from './body-writer.ts';
 import { parseGoQuery } from '../server/go-query.ts';
+import { BodyWriter } from './body-writer.ts';
 import { LineWriter } from './line-writer.ts';
-import { hasContainer, logTarget } from './log-status.ts';
 import { parsePodLogOptions } from './parse-options.ts';
 import type { PodLogOptions } from './parse-options.ts';
 import { readLogs } from './read-logs.ts';
 import { RunningContainers } from './running-containers.ts';
 import type { LogRuntime } from './running-containers.ts';
 import type { Stamp } from './stamp.ts';
-import { validatePodLogOptions } from './validate-options.ts';
 
 /** Options of {@link addContainerLogsRoutes}. */
 export interface ContainerLogsOptions {
@@ -87,7 +88,7 @@ async function answer(
   try {
     await send(target.containerID, wanted, body, options, running);
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     options.log.info({ pod: podID, namespace: podNamespace, container: containerName, reason: text }, 'Log ends early');
     // The head is out, so the text can only go where the log goes; people know it from kubectl.
     if (!response.headersSent) response.writeHead(400);
@@ -149,4 +150,63 @@ function since({ sinceSeconds, sinceTime }: PodLogOptions, nowMs: number): Stamp
   const milliseconds = nowMs - Number(sinceSeconds) * 1000;
   const seconds = Math.floor(milliseconds / 1000);
   return { seconds, nanos: Math.round((milliseconds - seconds * 1000) * 1e6) };
+}
+
+/** Which container's log to read (`containerd://...`), or why there is none, in the kubelet's words. */
+type LogTarget = { containerID: string } | { problem: string };
+
+/** Is there a container of that name (init and ephemeral ones, too) in the spec? */
+export function hasContainer(pod: Pod, name: string): boolean {
+  const { containers, initContainers, ephemeralContainers } = pod.spec ?? { containers: [] };
+  return [containers, initContainers, ephemeralContainers].some((list) => list?.some((one) => one.name === name));
+}
+
+/** Finds the container ID in the pod's status as `validateContainerLogStatus` does. */
+export function logTarget(pod: Pod, container: string, previous: boolean): LogTarget {
+  const subject = `container ${goQuote(container)} in pod ${goQuote(pod.metadata?.name ?? '')}`;
+  const status = toldOf(pod.status, container);
+  if (status === undefined) return { problem: `${subject} is not available` };
+
+  const last = status.lastState?.terminated;
+  const lastID = last?.containerID ?? '';
+  const { running, terminated, waiting } = status.state ?? {};
+  if (previous) {
+    if (lastID === '') return { problem: `previous terminated ${subject} not found` };
+    return { containerID: lastID };
+  }
+  if (running != null) return { containerID: status.containerID ?? '' };
+  if (terminated != null) {
+    // A container whose successor could not even be created has no ID of its own.
+    const id = terminated.containerID || lastID;
+    return id === '' ? { problem: `${subject} is terminated` } : { containerID: id };
+  }
+  if (last != null) return lastID === '' ? { problem: `${subject} is terminated` } : { containerID: lastID };
+  if (waiting == null) return { problem: `${subject} is waiting to start - no logs yet` };
+  switch (waiting.reason) {
+    case 'ErrImagePull':
+      return { problem: `${subject} is waiting to start: image can't be pulled` };
+    case 'ImagePullBackOff':
+      return { problem: `${subject} is waiting to start: trying and failing to pull image` };
+    default:
+      return { problem: `${subject} is waiting to start: ${waiting.reason ?? ''}` };
+  }
+}
+
+const streams = ['All', 'Stdout', 'Stderr'];
+
+/** `ValidatePodLogOptions` of the v1 API; what is wrong, in words, empty when nothing is. */
+export function validatePodLogOptions(options: PodLogOptions): string[] {
+  const problems: string[] = [];
+  const { tailLines, limitBytes, sinceSeconds, sinceTime, stream } = options;
+  if (tailLines !== undefined && tailLines < 0n) problems.push('tailLines: must be greater than or equal to 0');
+  if (limitBytes !== undefined && limitBytes < 1n) problems.push('limitBytes: must be greater than 0');
+  if (sinceSeconds !== undefined && sinceTime !== undefined)
+    problems.push('at most one of `sinceTime` or `sinceSeconds` may be specified');
+  else if (sinceSeconds !== undefined && sinceSeconds < 1n) problems.push('sinceSeconds: must be greater than 0');
+  if (stream !== undefined) {
+    if (!streams.includes(stream)) problems.push(`stream: unsupported value, supported are ${streams.join(', ')}`);
+    if (stream !== 'All' && tailLines !== undefined)
+      problems.push('`tailLines` and specific `stream` are mutually exclusive for now');
+  }
+  return problems;
 }

@@ -43,7 +43,7 @@ export function emptyLine(): LogLine {
 }
 
 /** CRI's format: `<RFC 3339> <stdout|stderr> <tags split by :> <text>`; the first tag `P` marks a part of a line. */
-export const parseCriLine: LineParser = (bytes, from, to, line) => {
+const parseCriLine: LineParser = (bytes, from, to, line) => {
   const stampEnd = spaceAfter(bytes, from, to);
   if (stampEnd < 0) return 'timestamp is not found';
   if (!readStamp(bytes, from, stampEnd, line.time)) return 'unexpected timestamp format';
@@ -67,7 +67,7 @@ export const parseCriLine: LineParser = (bytes, from, to, line) => {
 };
 
 /** The format of Docker's json-file driver: `{"log":"text\n","stream":"stdout","time":"..."}`. */
-export const parseDockerLine: LineParser = (bytes, from, to, line) => {
+const parseDockerLine: LineParser = (bytes, from, to, line) => {
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString('utf8', from, to));

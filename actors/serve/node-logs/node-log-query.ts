@@ -2,7 +2,6 @@ import { goJson, goQuote } from '../../../machines/container-config/go-json.ts';
 import { firstValue } from '../server/go-query.ts';
 import { isBefore, readStamp } from '../container-logs/stamp.ts';
 import type { Stamp } from '../container-logs/stamp.ts';
-import { re2Problem } from './re2-syntax.ts';
 
 /** A log query (KEP-2258): which services or which file, and what of it. */
 export interface NodeLogQuery {
@@ -63,7 +62,7 @@ export function hasOptions({ sinceTime, untilTime, tailLines, boot, pattern }: N
  * What is wrong with a query, in the kubelet's words.
  * @param statFile the error of looking at a file below /var/log, '' when it is there
  */
-export function validateNodeLogQuery(query: NodeLogQuery, statFile: (path: string) => string): string[] {
+export async function validateNodeLogQuery(query: NodeLogQuery, statFile: (path: string) => string): Promise<string[]> {
   const { services, files, sinceTime, untilTime, tailLines, boot, pattern } = query;
   const problems: string[] = [];
   for (const service of services) {
@@ -92,15 +91,9 @@ export function validateNodeLogQuery(query: NodeLogQuery, statFile: (path: strin
   if (boot !== undefined && boot > 0) problems.push(invalid('boot', String(boot), 'must be less than 1'));
   if (tailLines !== undefined && (tailLines < 0 || tailLines > MOST_TAIL_LINES))
     problems.push(invalid('tailLines', String(tailLines), `must be between 0 and ${MOST_TAIL_LINES}, inclusive`));
-  const syntax = re2Problem(pattern);
+  const syntax = await re2Problem(pattern);
   if (syntax !== '') problems.push(invalid('pattern', goQuote(pattern), syntax));
   return problems;
-}
-
-/** Several errors as one text (`ErrorList.ToAggregate`): equal ones once, in brackets when more than one is left. */
-export function aggregate(problems: readonly string[]): string {
-  const unique = [...new Set(problems)];
-  return unique.length === 1 ? (unique[0] ?? '') : `[${unique.join(', ')}]`;
 }
 
 /**
@@ -145,4 +138,22 @@ function atoiProblem(text: string): string {
   if (!/^[+-]?[0-9]+$/.test(text)) return 'invalid syntax';
   const value = BigInt(text.startsWith('+') ? text.slice(1) : text);
   return value >= 2n ** 63n || value < -(2n ** 63n) ? 'value out of range' : '';
+}
+
+/**
+ * Checks a regular expression as Go's `regexp/syntax` does with its Perl flags (RE2: no look-around, no back references), since
+ * the kubelet refuses a `pattern` that this parser refuses. Its port is loaded at the first question: few nodes are ever asked.
+ * @returns `error parsing regexp: ...` in Go's words, or '' when the pattern is good
+ */
+export async function re2Problem(pattern: string): Promise<string> {
+  if (pattern === '') return '';
+  const { RE2JS, RE2JSSyntaxException } = await import('re2js');
+  try {
+    RE2JS.compile(pattern);
+    return '';
+  } catch (error) {
+    if (!(error instanceof RE2JSSyntaxException)) throw error;
+    // Go names the part that is wrong even where there is none, as after a backslash at the end.
+    return error.message.endsWith('`') ? error.message : `${error.message}: \`\``;
+  }
 }

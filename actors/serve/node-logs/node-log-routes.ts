@@ -3,11 +3,12 @@ import type { Logger } from 'pino';
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { aggregate } from '../../../machines/values/aggregate.ts';
 import type { FeatureGates } from '../../configure/configuration/feature-gates.ts';
 import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
 import { parseGoQuery, unescapePath } from '../server/go-query.ts';
 import { FileServer, httpError } from './file-server.ts';
-import { aggregate, parseNodeLogQuery, validateNodeLogQuery } from './node-log-query.ts';
+import { parseNodeLogQuery, validateNodeLogQuery } from './node-log-query.ts';
 import type { NodeLogQuery } from './node-log-query.ts';
 import { statInRoot } from './open-in-root.ts';
 import { writeServiceLogs } from './service-logs.ts';
@@ -94,7 +95,7 @@ async function answer(
     httpError(response, 406, 'path not allowed in query mode');
     return;
   }
-  const problems = validateNodeLogQuery(parsed.query, (file) => statInRoot(options.dir ?? '/var/log', file));
+  const problems = await validateNodeLogQuery(parsed.query, (file) => statInRoot(options.dir ?? '/var/log', file));
   if (problems.length > 0) {
     httpError(response, 406, aggregate(problems));
     return;

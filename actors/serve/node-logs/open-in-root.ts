@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../../../machines/values/message-of.ts';
 
 /** A file that cannot be had, in Go's words: `openat a/b: no such file or directory`. */
 export class RootError extends Error {
@@ -55,7 +56,7 @@ export function statInRoot(root: string, name: string): string {
     closeSync(openInRoot(root, name, 'statat'));
     return '';
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

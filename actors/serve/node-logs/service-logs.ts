@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import type { Writable } from 'node:stream';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { hasOptions, journalArguments } from './node-log-query.ts';
 import type { NodeLogQuery } from './node-log-query.ts';
 import { isFolder, openInRoot, RootError } from './open-in-root.ts';
@@ -86,7 +87,7 @@ async function writeServiceFile(dir: string, service: string, out: Writable, sig
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof RootError && error.absent) continue;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       out.write(`\nerror getting log for ${service}: ${reason}\n`);
       return;
     }

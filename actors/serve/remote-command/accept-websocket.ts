@@ -12,7 +12,7 @@ export interface UpgradeClient {
 }
 
 /** Longest message that is taken: golang.org/x/net/websocket's limit, which kubelet and the API server keep to. */
-export const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 
 /** How long the client may take to answer the last message of the connection. */
 const CLOSE_TIMEOUT_MS = 5_000;

@@ -1,11 +1,10 @@
 import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { SpdyConnection } from '../spdy/spdy-connection.ts';
 import type { SpdyStream } from '../spdy/spdy-stream.ts';
 import { acceptWebSocket } from './accept-websocket.ts';
 import type { UpgradeClient } from './accept-websocket.ts';
-import { CHANNEL, channelMessage, readChannelMessage } from './channel-message.ts';
-import { internalErrorStatus, SUCCESS_STATUS } from './command-status.ts';
 import { dialForClient } from './dial-for-client.ts';
 import { messageBytes, sendBinary } from './websocket-writer.ts';
 
@@ -97,7 +96,7 @@ async function runCommand(session: RemoteCommandSession, ws: WebSocket, spdy: Sp
     return SUCCESS_STATUS;
   } catch (error) {
     if (ws.readyState === ws.OPEN) log.warn({ err: error }, 'a session with the runtime broke');
-    return internalErrorStatus(error instanceof Error ? error.message : String(error));
+    return internalErrorStatus(messageOf(error));
   }
 }
 
@@ -174,4 +173,59 @@ async function readStatus(stream: SpdyStream | undefined): Promise<string> {
     if (bytes <= MAX_STATUS_BYTES) parts.push(chunk);
   }
   return Buffer.concat(parts).toString('utf8');
+}
+
+/** Numbers of the channels of `*.channel.k8s.io`: the first byte of each message. */
+const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const;
+
+/** First byte of the message by which a client half-closes a channel; `v5.channel.k8s.io` only (KEP-4006). */
+const CLOSE_SIGNAL = 255;
+
+/** What a client's message says. */
+type ChannelMessage =
+  { kind: 'data'; channel: number; data: Buffer } | { kind: 'close'; channel: number } | { kind: 'ignore' } | Violation;
+
+/** A message after which the connection is ended. */
+interface Violation {
+  kind: 'violation';
+  reason: string;
+}
+
+/** Reads a message of a client as k8s.io/apimachinery's wsstream does; `canClose`: the protocol is v5. */
+function readChannelMessage(message: Buffer, canClose: boolean): ChannelMessage {
+  const channel = message[0];
+  if (channel === undefined) return { kind: 'ignore' };
+  if (canClose && channel === CLOSE_SIGNAL) {
+    const closed = message[1];
+    if (closed === undefined || message.length !== 2) {
+      return { kind: 'violation', reason: `one channel must follow the close signal, not ${message.length - 1} bytes` };
+    }
+    if (closed > CHANNEL.resize) return { kind: 'violation', reason: `there is no channel ${closed} to close` };
+    return { kind: 'close', channel: closed };
+  }
+  if (channel > CHANNEL.resize) return { kind: 'ignore' };
+  return { kind: 'data', channel, data: message.subarray(1) };
+}
+
+/** A message of the server: the channel's number and the bytes. */
+function channelMessage(channel: number, data: Uint8Array): Buffer {
+  const out = Buffer.allocUnsafe(1 + data.length);
+  out[0] = channel;
+  out.set(data, 1);
+  return out;
+}
+
+/** The `metav1.Status` of a command that ended well: what an error stream without a word means (client-go's v4). */
+const SUCCESS_STATUS = JSON.stringify({ metadata: {}, status: 'Success' });
+
+/** The `metav1.Status` of a session that broke, as `apierrors.NewInternalError` makes it. */
+function internalErrorStatus(message: string): string {
+  return JSON.stringify({
+    metadata: {},
+    status: 'Failure',
+    message: `Internal error occurred: ${message}`,
+    reason: 'InternalError',
+    details: { causes: [{ message }] },
+    code: 500,
+  });
 }

@@ -5,10 +5,10 @@ import { dialForClient } from './dial-for-client.ts';
 import { messageBytes, sendBinary } from './websocket-writer.ts';
 
 /** Prefix of the WebSocket sub-protocols that carry SPDY (k8s.io/apimachinery/pkg/util/portforward). */
-export const TUNNEL_PREFIX = 'SPDY/3.1+';
+const TUNNEL_PREFIX = 'SPDY/3.1+';
 
 /** The stream protocol of port forwarding. */
-export const PORT_FORWARD_PROTOCOL = 'portforward.k8s.io';
+const PORT_FORWARD_PROTOCOL = 'portforward.k8s.io';
 
 /** One port-forward of a WebSocket client. */
 export interface PortForwardTunnel {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
 import { findRunningPod } from './find-container.ts';
 import { goJson, restfulError } from './go-answers.ts';
@@ -43,7 +44,7 @@ export function addCheckpointRoutes(app: FastifyInstance, options: CheckpointOpt
       const location = await checkpoint(options, request.params, Number(asked ?? 0));
       return goJson(reply, { items: [location] });
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
+      const text = messageOf(error);
       return restfulError(reply, 500, `checkpointing of ${path} failed (${text})`);
     }
   });

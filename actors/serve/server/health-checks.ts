@@ -1,3 +1,4 @@
+import { messageOf } from '../../../machines/values/message-of.ts';
 /** One named check of `/healthz`. */
 export interface HealthCheck {
   name: string;
@@ -63,6 +64,6 @@ function runCheck(check: () => string | null): string | null {
   try {
     return check();
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }

@@ -1,11 +1,11 @@
-import fastify from 'fastify';
-import type { FastifyInstance, FastifyReply, FastifyServerOptions } from 'fastify';
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import { createServer, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import fastify from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyServerOptions } from 'fastify';
 import type { Logger } from 'pino';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { httpError, restfulError } from './go-answers.ts';
-import { answerBadUrl, answerMalformed, responseOn } from './malformed-requests.ts';
 import { pathAndQuery, routed } from './request-path.ts';
 import { MUX_REDIRECT_STATUS, redirectBody, serveMux } from './serve-mux.ts';
 import { rememberUpgrade } from './upgrade.ts';
@@ -95,7 +95,7 @@ export function createHttpApp(
     const known = error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number';
     const status = known && typeof error.statusCode === 'number' ? error.statusCode : 500;
     if (status >= 500) log.error({ err: error, path: request.url }, 'HTTP request failed');
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     return httpError(reply, status, status >= 500 ? `internal server error: ${text}` : text);
   });
   return app;
@@ -143,4 +143,40 @@ function redirect(method: string, reply: FastifyReply, location: string): Fastif
   void reply.code(MUX_REDIRECT_STATUS).header('location', location);
   if (method !== 'GET' && method !== 'HEAD') return reply.send();
   return reply.type('text/html; charset=utf-8').send(method === 'GET' ? redirectBody(location) : '');
+}
+
+/** Answers of Go's HTTP server to what is no request; all else is 400 (net/http, `conn.serve`). */
+const STATUS_OF: ReadonlyMap<string, string> = new Map([
+  ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
+]);
+
+/** Of these nobody is told: the client was too slow, or is gone. */
+const SILENT: ReadonlySet<string> = new Set(['ERR_HTTP_REQUEST_TIMEOUT', 'ECONNRESET']);
+
+const BAD_REQUEST = '400 Bad Request';
+
+/** Answers bytes that are no HTTP request as Go does, after the answers to the requests before them, and closes. */
+function answerMalformed({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
+  const close = (): void => {
+    if (SILENT.has(code) || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const status = STATUS_OF.get(code) ?? BAD_REQUEST;
+    socket.end(`HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${status}`);
+  };
+  const before = responseOn(socket);
+  if (before === undefined) close();
+  else before.once('finish', close);
+}
+
+/** Answers a request whose path is no URL. */
+function answerBadUrl(reply: FastifyReply): void {
+  void reply.code(400).header('connection', 'close').type('text/plain; charset=utf-8').send(BAD_REQUEST);
+}
+
+/** The answer that is under way on a connection; Node would throw, with nobody to catch it, if another were begun. */
+function responseOn(socket: Socket): ServerResponse | undefined {
+  const { _httpMessage } = socket as Socket & { _httpMessage?: ServerResponse | null };
+  return _httpMessage ?? undefined;
 }

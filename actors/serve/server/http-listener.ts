@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { refuseOtherMethods } from './http-app.ts';
 import { serverErrors } from '../../../machines/errors/server-errors.ts';
+import { hostPort } from '../../../machines/values/host-port.ts';
 
 /** Where a server listens. */
 export interface ListenOptions {
@@ -46,7 +47,7 @@ export async function listen(
   }
   const bound = app.server.address();
   const boundPort = typeof bound === 'object' && bound !== null ? bound.port : port;
-  const url = `http://${address.includes(':') ? `[${address}]` : address}:${boundPort}`;
+  const url = `http://${hostPort(address, boundPort)}`;
   log.info({ url }, `Starting to listen: ${server}`);
   return {
     url,

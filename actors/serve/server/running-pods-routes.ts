@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
 import { ContainerState, PodSandboxState } from '../../../cri/generated/runtime/v1/api.ts';
 import { LABEL } from '../../../machines/protocol/runtime-labels.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { goJson, restfulError } from './go-answers.ts';
 
 interface RunningPod {
@@ -24,7 +25,7 @@ export function addRunningPodsRoutes(app: FastifyInstance, cri: CriClient): void
           items: items.length > 0 ? items : null,
         });
       } catch (error) {
-        return restfulError(reply, 500, error instanceof Error ? error.message : String(error));
+        return restfulError(reply, 500, messageOf(error));
       }
     });
   }

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { TEXT_FORMAT_CONTENT_TYPE } from '../../record/metrics/text-format.ts';
 import { restfulError } from './go-answers.ts';
 import { resourceMetrics } from '../../resources/stats/resource-metrics.ts';
-import { messageOf } from '../../resources/stats/runtime-listing.ts';
 import type { StatsProvider } from '../../resources/stats/stats-provider.ts';
 import { summaryJson } from '../../resources/stats/summary.ts';
 

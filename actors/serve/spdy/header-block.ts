@@ -87,7 +87,7 @@ export function encodeHeaderBlock(headers: SpdyHeaders): Buffer {
 }
 
 /** Reads {@link encodeHeaderBlock}'s bytes; names must be in lower case, not empty, and not come twice (`SPD001`). */
-export function decodeHeaderBlock(block: Buffer): SpdyHeaders {
+function decodeHeaderBlock(block: Buffer): SpdyHeaders {
   let at = 0;
   const length = (): number => {
     if (at + 4 > block.length) throw malformed('header block ends too early');

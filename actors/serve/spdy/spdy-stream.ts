@@ -36,11 +36,6 @@ export class SpdyStream extends Duplex {
     this.#link = link;
   }
 
-  /** Status of the RST_STREAM by which the other side ended this stream. */
-  get resetStatus(): number | undefined {
-    return this.#reset;
-  }
-
   /** True when the other side said that no more comes, by a FIN or a RST_STREAM. */
   get peerFinished(): boolean {
     return this.#peerFinished;

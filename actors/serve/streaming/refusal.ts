@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { isCriError } from '../../../cri/client/cri-error.ts';
 
 /** An answer other than a stream, in kubelet's words. */
@@ -17,7 +18,7 @@ const TOKEN_LIFE_S = 60;
 
 /** Answers with what went wrong, as k8s.io/kubelet/pkg/cri/streaming WriteError does; anything unknown is a 500. */
 export function sendRefusal(reply: FastifyReply, error: unknown): FastifyReply {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   reply.type('text/plain; charset=utf-8');
   if (error instanceof Refusal) return reply.code(error.status).send(text);
   if (isCriError(error, 'NotFound')) return reply.code(404).send(text);

@@ -3,12 +3,14 @@ import type { Duplex } from 'node:stream';
 import { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import type { Upgrade } from '../server/upgrade.ts';
-import { askUpgrade } from './ask-upgrade.ts';
+import { dialUpgrade } from '../remote-command/dial-upgrade.ts';
+import type { DialOptions, UpgradeAnswer } from '../remote-command/dial-upgrade.ts';
 import type { BridgeOptions } from './bridges.ts';
 import { answered, sendProxyError } from './refusal.ts';
 import { splice } from './splice.ts';
-import { streamingTarget } from './target-request.ts';
+import { streamingTarget, targetHeaders } from './target-request.ts';
 
 /** Where a stream is to be had. */
 export interface StreamPlan {
@@ -53,7 +55,7 @@ export async function serveStream(
       return;
     }
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     log.warn({ err: error, path: pathOf(request) }, 'Error while proxying request');
     if (upgrade.socket.destroyed || reply.sent) reply.hijack();
     else {
@@ -65,16 +67,16 @@ export async function serveStream(
   const socket = takeOver(reply, upgrade.socket);
   // A bridge says goodbye in its protocol; a client that does not answer must not hold up a server that stops.
   let late: NodeJS.Timeout | undefined;
-  const hurry = (): void => {
+  const onAbort = (): void => {
     late = setTimeout(() => socket.destroy(), GOODBYE_MS);
   };
-  signal.addEventListener('abort', hurry, { once: true });
+  signal.addEventListener('abort', onAbort, { once: true });
   try {
     await plan.bridge({ client: { request: request.raw, socket, head: upgrade.head }, target, log, signal });
   } catch (error) {
     log.warn({ err: error, path: pathOf(request) }, 'Error while bridging a stream');
   } finally {
-    signal.removeEventListener('abort', hurry);
+    signal.removeEventListener('abort', onAbort);
     clearTimeout(late);
     // Only after its last bytes: they may be the reason of a refusal.
     if (socket instanceof Socket) socket.destroySoon();
@@ -138,4 +140,41 @@ async function passOn(response: IncomingMessage, reply: FastifyReply, log: Logge
   }
   void reply.code(status).header('connection', 'close').send(response);
   await answered(reply);
+}
+
+/**
+ * Sends the client's upgrade request on to the runtime's streaming server, with the target's path and query and the
+ * client's headers.
+ * @throws Error with the words that kubelet has for a connection that failed
+ */
+async function askUpgrade(
+  client: IncomingMessage,
+  target: URL,
+  { signal, ca }: Pick<DialOptions, 'signal' | 'ca'>,
+): Promise<UpgradeAnswer> {
+  try {
+    return await dialUpgrade(target, { method: client.method, headers: targetHeaders(client), signal, ca });
+  } catch (error) {
+    if (signal.aborted) throw new Error('context canceled', { cause: error });
+    throw error instanceof Error ? inGoWords(error, target) : error;
+  }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  EHOSTUNREACH: 'no route to host',
+  ENETUNREACH: 'network is unreachable',
+  ETIMEDOUT: 'connection timed out',
+};
+
+function inGoWords(error: Error, target: URL): Error {
+  const code = 'code' in error ? String(error.code) : '';
+  const words = WORDS[code];
+  if (words !== undefined) {
+    const address = `${target.hostname}:${target.port || (target.protocol === 'https:' ? '443' : '80')}`;
+    return new Error(`error dialing backend: dial tcp ${address}: connect: ${words}`, { cause: error });
+  }
+  if (code === 'ECONNRESET') return new Error('unexpected EOF', { cause: error });
+  if (code.startsWith('HPE_')) return new Error(`malformed HTTP response: ${error.message}`, { cause: error });
+  return new Error(`error dialing backend: ${error.message}`, { cause: error });
 }

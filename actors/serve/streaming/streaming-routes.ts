@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import type { NodeView } from '../../pods/store/node-view.ts';
 import { upgradeOf } from '../server/upgrade.ts';
+import { firstValue, parseGoQuery } from '../server/go-query.ts';
 import { ownBridges } from './bridges.ts';
 import type { StreamBridges } from './bridges.ts';
-import { firstValue, parseGoQuery } from '../server/go-query.ts';
 import { OpenStreams } from './open-streams.ts';
 import { answered, sendProxyError, sendRefusal, Refusal } from './refusal.ts';
-import { runInContainer } from './run-in-container.ts';
 import { serveStream } from './serve-stream.ts';
-import { attachRequest, execRequest, podOf, portForwardRequest } from './stream-requests.ts';
+import { attachRequest, execRequest, podOf, portForwardRequest, runningContainer } from './stream-requests.ts';
 import type { StreamParams, StreamRequest, StreamRuntime } from './stream-requests.ts';
 import { hasBody } from './target-request.ts';
 
@@ -125,4 +125,26 @@ export function addStreamingRoutes(app: FastifyInstance, options: StreamingRoute
     },
     stop: () => streams.stop(),
   };
+}
+
+/**
+ * `/run`: runs a command to its end, without limit of time, and resolves to its stdout followed by its stderr.
+ * @throws Refusal 500 for a command that fails and for every trouble of the runtime, as kubelet answers
+ */
+async function runInContainer(
+  cri: StreamRuntime,
+  params: StreamParams,
+  cmd: readonly string[],
+  signal: AbortSignal,
+): Promise<Buffer> {
+  try {
+    const containerId = await runningContainer(cri, params, signal);
+    const result = await cri.runtime.execSync({ containerId, cmd: [...cmd], timeout: '0' }, { signal });
+    if (result.exitCode === 0) return Buffer.concat([result.stdout, result.stderr]);
+    const code = String(result.exitCode);
+    throw new Refusal(500, `command '${cmd.join(' ')}' exited with ${code}: ${result.stderr.toString()}`);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    throw new Refusal(500, messageOf(error), { cause: error });
+  }
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { certificateErrors } from '../../../machines/errors/certificate-errors.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { WatchedFile } from '../../cluster/api/watched-file.ts';
 import { readKeyPair } from '../../cluster/certificates/key-pair.ts';
 import type { KeyPair } from '../../cluster/certificates/key-pair.ts';
@@ -65,7 +66,7 @@ export class CertificateFiles {
   }
 
   private bad(cause: unknown): ActorletError {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     const { certFile: cert, keyFile: key } = this.paths;
     return new ActorletError(certificateErrors.badPair, { cert, key, reason }, { cause });
   }

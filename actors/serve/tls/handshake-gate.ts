@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 const INTERNAL_ERROR = Buffer.from([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x50]);
 const HANDSHAKE = 0x16;
 /** How long a client may take to begin, in ms. */
-const PATIENCE_MS = 10_000;
+const LONGEST_WAIT_MS = 10_000;
 
 /**
  * Puts a gate before a server's TLS: while `closed` tells a reason, handshakes fail with the alert that kubelet's fail with
@@ -25,7 +25,7 @@ export function gateHandshakes(
       return;
     }
     const remote = `${socket.remoteAddress ?? ''}:${String(socket.remotePort ?? '')}`;
-    socket.setTimeout(PATIENCE_MS, () => socket.destroy());
+    socket.setTimeout(LONGEST_WAIT_MS, () => socket.destroy());
     socket.on('error', () => socket.destroy());
     socket.once('data', (first: Buffer) => {
       onRefused(remote, reason);

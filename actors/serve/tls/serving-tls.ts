@@ -5,6 +5,7 @@ import { ActorletError } from '../../../machines/errors/define.ts';
 import { authErrors } from '../../../machines/errors/auth-errors.ts';
 import { certificateErrors } from '../../../machines/errors/certificate-errors.ts';
 import type { NodeAddresses } from '../../../machines/node-object/node-addresses.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import type { ApiClient } from '../../cluster/api/api-client.ts';
 import { WatchedFile } from '../../cluster/api/watched-file.ts';
 import { CertificateManager } from '../../cluster/certificates/certificate-manager.ts';
@@ -178,7 +179,7 @@ function readAuthorities(path: string): string {
   try {
     return checked(readFileSync(path, 'utf8'));
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new ActorletError(authErrors.badClientCa, { path, reason }, { cause });
   }
 }

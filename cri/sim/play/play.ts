@@ -2,7 +2,6 @@ import type { ContainerConfig } from '../../generated/runtime/v1/api.ts';
 import type { ContainerRecord } from '../records.ts';
 import { ContainerFiles } from './container-files.ts';
 import type { ProcessUser } from './container-files.ts';
-import { LineBuffer } from './line-buffer.ts';
 import type { Play } from './running-play.ts';
 import type { ProcessIo, Program, Streams } from './process-io.ts';
 import { programFor } from './programs.ts';
@@ -138,4 +137,27 @@ function userOf({ config, image }: ContainerRecord): ProcessUser {
     gid: Number(context?.runAsGroup?.value ?? number(group)),
     groups: (context?.supplementalGroups ?? []).map(Number),
   };
+}
+
+/** Cuts what a process prints into lines. */
+class LineBuffer {
+  readonly #tell: (text: string, partial: boolean) => void;
+  #rest = '';
+
+  /** `tell` hears each line without its newline; `partial`: the end of the output, which had none. */
+  constructor(tell: (text: string, partial: boolean) => void) {
+    this.#tell = tell;
+  }
+
+  add(text: string): void {
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop() ?? '';
+    for (const line of lines) this.#tell(line, false);
+  }
+
+  /** The process has ended. */
+  end(): void {
+    if (this.#rest !== '') this.#tell(this.#rest, true);
+    this.#rest = '';
+  }
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { matchesNode } from '../../../machines/admission/node-affinity.ts';
-import { tolerates, untoleratedNoExecute } from '../../../machines/admission/tolerations.ts';
-import type { Toleration } from '../../../machines/admission/tolerations.ts';
+import { tolerates, untoleratedNoExecute } from '../../../machines/admission/admit-pod.ts';
+import type { Toleration } from '../../../machines/admission/admit-pod.ts';
 import { pod } from './admission-input.ts';
 
 const LABELS = { zone: 'a', cores: '16', empty: '', 'example.com/x': 'y' };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseCertificate } from '../../../actors/serve/authn/certificate.ts';
 import { verifyChain } from '../../../actors/serve/authn/certificate-chain.ts';
-import { certificateIdentifier, certificateUser } from '../../../actors/serve/authn/certificate-user.ts';
+import { certificateIdentifier, certificateUser } from '../../../actors/serve/authn/x509-authenticator.ts';
 import {
   COMMON_NAME,
   SERVER_AUTH,

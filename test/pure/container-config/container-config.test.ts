@@ -3,9 +3,8 @@ import { test } from 'node:test';
 import type { Container, Pod } from '../../../machines/protocol/api-types.ts';
 import type { ContainerConfig } from '../../../machines/protocol/cri-shapes.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
-import { containerConfig } from '../../../machines/container-config/container-config.ts';
+import { containerConfig, stopSignalNumber } from '../../../machines/container-config/container-config.ts';
 import type { ContainerConfigInput } from '../../../machines/container-config/container-config.ts';
-import { stopSignalNumber } from '../../../machines/container-config/stop-signal.ts';
 import { nodeSettings } from '../qos/node-settings.ts';
 
 type Spec = Partial<NonNullable<Pod['spec']>>;

@@ -6,7 +6,7 @@ import type { EnvEntry } from '../../../machines/protocol/cri-shapes.ts';
 import { envPlan } from '../../../machines/container-config/env-plan.ts';
 import { filesOf, objectsOf, resolveEnv } from '../../../machines/container-config/resolve-env.ts';
 import type { EnvFile, EnvObject } from '../../../machines/container-config/resolve-env.ts';
-import { expandCommand } from '../../../machines/container-config/command.ts';
+import { expandCommand } from '../../../machines/container-config/container-config.ts';
 import type { Container } from '../../../machines/protocol/api-types.ts';
 import type { EnvPlan, EnvStep } from '../../../machines/protocol/effects.ts';
 import { nodeSettings } from '../qos/node-settings.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hasContainer, logTarget } from '../../../actors/serve/container-logs/log-status.ts';
+import { hasContainer, logTarget } from '../../../actors/serve/container-logs/container-logs-routes.ts';
 import type { ContainerStatus, Pod } from '../../../machines/protocol/api-types.ts';
 
 function podWith(status: Partial<ContainerStatus>, kind = 'containerStatuses'): Pod {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseGoQuery } from '../../../actors/serve/server/go-query.ts';
 import { parsePodLogOptions } from '../../../actors/serve/container-logs/parse-options.ts';
-import { validatePodLogOptions } from '../../../actors/serve/container-logs/validate-options.ts';
+import { validatePodLogOptions } from '../../../actors/serve/container-logs/container-logs-routes.ts';
 
 const parse = (query: string) => parsePodLogOptions(parseGoQuery(`/x?${query}`));
 const plain = { follow: false, previous: false, timestamps: false };

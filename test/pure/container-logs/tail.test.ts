@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { tailStart } from '../../../actors/serve/container-logs/tail.ts';
+import { tailStart } from '../../../actors/serve/container-logs/read-logs.ts';
 
 /** The last lines of a text; one without newline at its end comes on top. */
 function lastLines(text: string, lines: number): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deadlineMs } from '../../../cri/client/deadlines.ts';
+import { deadlineMs } from '../../../cri/client/call.ts';
 
 const base = 120_000;
 

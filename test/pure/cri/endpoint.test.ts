@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { socketPath } from '../../../cri/client/endpoint.ts';
+import { socketPath } from '../../../cri/client/cri-client.ts';
 
 test('a unix endpoint gives its path', () => {
   assert.equal(socketPath('unix:///run/containerd/containerd.sock'), '/run/containerd/containerd.sock');

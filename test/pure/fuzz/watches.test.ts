@@ -5,7 +5,7 @@ import pino from 'pino';
 import type { ApiClient } from '../../../actors/cluster/api/api-client.ts';
 import { ApiStatusError } from '../../../actors/cluster/api/api-client.ts';
 import { answerError } from '../../../actors/cluster/api/answer-error.ts';
-import { BackOff } from '../../../actors/cluster/api/back-off.ts';
+import { WatchBackOff } from '../../../actors/cluster/api/watch-back-off.ts';
 import { jsonLines, NotJson } from '../../../actors/cluster/api/json-lines.ts';
 import { listNewest } from '../../../actors/cluster/api/list-pages.ts';
 import { watchPodsOfNode } from '../../../actors/node/pods-of-node.ts';
@@ -76,7 +76,7 @@ async function reflect(lists: unknown[], watches: Buffer[][], until: string): Pr
     onPod: (pod) => seen([pod]),
     onPods: () => undefined,
   });
-  (reflector as unknown as { backOff: BackOff }).backOff = new BackOff({
+  (reflector as unknown as { backOff: WatchBackOff }).backOff = new WatchBackOff({
     general: { firstMs: 1, maxMs: 1 },
     forbidden: { firstMs: 1, maxMs: 1 },
     unreachable: { firstMs: 1, maxMs: 1 },

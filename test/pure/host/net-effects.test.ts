@@ -12,7 +12,7 @@ import { test } from 'node:test';
 import { pino } from 'pino';
 import type { HostSettings } from '../../../actors/host/files/host-settings.ts';
 import { netEffects } from '../../../actors/pods/prober/net-effects.ts';
-import { dialText, goDuration } from '../../../actors/pods/prober/net-failure.ts';
+import { dialText } from '../../../actors/pods/prober/net-failure.ts';
 
 const settings: HostSettings = {
   rootDir: '/nowhere',
@@ -211,16 +211,4 @@ test('TCP: open, closed, unknown host', async () => {
   });
   await assert.rejects(connect(closed, '::1'), { message: new RegExp(`^dial tcp \\[::1\\]:${closed}: connect: `) });
   assert.equal(dialText('x.invalid:80', { code: 'ENOTFOUND' }), 'dial tcp: lookup x.invalid: no such host');
-});
-
-test('durations as Go prints them', () => {
-  assert.deepEqual([0, 500, 1000, 1500, 60_000, 90_000, 3_600_000].map(goDuration), [
-    '0s',
-    '500ms',
-    '1s',
-    '1.5s',
-    '1m0s',
-    '1m30s',
-    '1h0m0s',
-  ]);
 });

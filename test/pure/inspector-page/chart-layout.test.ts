@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Box, ChartLayout } from '../../../actors/inspect/inspector-page/model/chart-layout.ts';
-import { layoutChart } from '../../../actors/inspect/inspector-page/model/chart-layout.ts';
+import { layoutForPage } from '../../../actors/inspect/inspector-page/model/chart-layout.ts';
 import { liftToSiblings } from '../../../machines/charts/sibling-ways.ts';
 import { miniCells } from '../../../actors/inspect/inspector-page/model/mini-cells.ts';
 import { parentOf } from '../../../actors/inspect/inspector-page/model/state-names.ts';
@@ -19,7 +19,7 @@ const boxOf = (layout: ChartLayout, path: string) => layout.boxes.get(path) ?? a
 for (const chart of CHARTS) {
   for (const width of [360, 540, 900]) {
     test(`${chart.id} at ${String(width)} px: each state has its place, inside its parent, clear of its siblings`, () => {
-      const layout = layoutChart(chart, width);
+      const layout = layoutForPage(chart, width);
       assert.deepEqual(
         [...layout.boxes.keys()].sort(),
         statesOf(chart)
@@ -48,14 +48,14 @@ for (const chart of CHARTS) {
 }
 
 test('the moves within syncing are not drawn, those between the phases are', () => {
-  const layout = layoutChart(POD);
+  const layout = layoutForPage(POD);
   assert.deepEqual([...layout.grids.keys()], ['syncing', 'terminating']);
   assert.equal(layout.lines.filter((l) => l.from.startsWith('syncing.')).length, 0);
   assert.ok(layout.lines.some((l) => l.from === 'syncing' && l.to === 'terminating' && l.points.length > 1));
 });
 
 test('a narrow place gets fewer columns', () => {
-  const cols = (width: number) => layoutChart(POD, width).grids.get('syncing')?.cols.length ?? 0;
+  const cols = (width: number) => layoutForPage(POD, width).grids.get('syncing')?.cols.length ?? 0;
   assert.ok(
     cols(300) < cols(600) && cols(600) < cols(1000),
     `${String(cols(300))} ${String(cols(600))} ${String(cols(1000))}`,
@@ -63,11 +63,11 @@ test('a narrow place gets fewer columns', () => {
 });
 
 test('the layout is the same each time', () => {
-  assert.deepEqual(layoutChart(POD, 540), layoutChart(POD, 540));
+  assert.deepEqual(layoutForPage(POD, 540), layoutForPage(POD, 540));
 });
 
 test('a way that was taken never runs through a third state', () => {
-  const layout = layoutChart(POD, 540);
+  const layout = layoutForPage(POD, 540);
   const states = [...layout.boxes.values()].filter((b) => parentOf(b.path) === 'syncing');
   for (const a of states) {
     for (const b of states) {
@@ -88,7 +88,7 @@ test('a way that was taken never runs through a third state', () => {
 });
 
 test('a way into another phase is drawn between the phases', () => {
-  const layout = layoutChart(POD);
+  const layout = layoutForPage(POD);
   assert.deepEqual(liftToSiblings('syncing.running', 'terminating.stoppingContainers'), {
     level: '',
     from: 'syncing',
@@ -100,7 +100,7 @@ test('a way into another phase is drawn between the phases', () => {
 });
 
 test('no way is drawn for one that stays or that the chart does not know', () => {
-  const layout = layoutChart(POD);
+  const layout = layoutForPage(POD);
   assert.deepEqual(routeWay(layout, 'syncing.running', 'syncing.running'), []);
   assert.deepEqual(routeWay(layout, 'syncing.running', 'syncing.nonsense'), []);
   assert.equal(roundedPath([]), '');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aggregate } from '../../../machines/values/aggregate.ts';
 import { parseGoQuery } from '../../../actors/serve/server/go-query.ts';
 import {
-  aggregate,
   journalArguments,
   parseNodeLogQuery,
   validateNodeLogQuery,
@@ -61,21 +61,18 @@ const refused: [query: string, text: string][] = [
   ['query=a&pattern=(', 'pattern: Invalid value: "(": error parsing regexp: missing closing ): `(`'],
 ];
 for (const [query, text] of refused)
-  test(`refused: ${query.slice(0, 60)}`, () => {
+  test(`refused: ${query.slice(0, 60)}`, async () => {
     const { query: found } = parse(query);
     assert.ok(found);
-    assert.equal(aggregate(validateNodeLogQuery(found, (file) => `statat ${file}: gone`)), text);
+    assert.equal(aggregate(await validateNodeLogQuery(found, (file) => `statat ${file}: gone`)), text);
   });
 
-test('a good query becomes arguments of journalctl', () => {
+test('a good query becomes arguments of journalctl', async () => {
   const { query } = parse(
     'query=kubelet&query=a@1.b&boot=-1&tailLines=5&pattern=x%20y&sinceTime=2024-01-02T03:04:05.6Z&untilTime=2024-11-12T13:14:15%2B01:00',
   );
   assert.ok(query);
-  assert.deepEqual(
-    validateNodeLogQuery(query, () => 'not asked'),
-    [],
-  );
+  assert.deepEqual(await validateNodeLogQuery(query, () => 'not asked'), []);
   assert.deepEqual(journalArguments(query, ['kubelet']), [
     '--utc',
     '--no-pager',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseManifest } from '../../../actors/pods/sources/parse-manifest.ts';
 import { defaultPod } from '../../../machines/pod-defaults/default-pod.ts';
 import { isIp } from '../../../machines/pod-validation/names.ts';
 import { problemText } from '../../../machines/pod-validation/problem.ts';
@@ -323,4 +324,19 @@ test('addresses', () => {
   ]) {
     assert.equal(isIp(bad), false, bad);
   }
+});
+
+test('a variable without a source: which ones there are follows the gate EnvFiles', () => {
+  const spec = { containers: [{ name: 'a', image: 'x:1', env: [{ name: 'A', valueFrom: {} }] }] };
+  const pod = defaultPod({ metadata: { name: 'web', namespace: 'default' }, spec });
+  const field = `${C}.env[0].valueFrom`;
+  const told = (envFiles?: boolean): string[] =>
+    validatePod(pod, envFiles === undefined ? {} : { envFiles }).map(problemText);
+  const without = 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`';
+  const all = 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
+  assert.deepEqual(told(false), at(field, `Invalid value: "": ${without}`));
+  for (const on of [true, undefined]) assert.deepEqual(told(on), at(field, `Invalid value: "": ${all}`));
+  const manifest = JSON.stringify({ apiVersion: 'v1', kind: 'Pod', ...pod });
+  const origin = { kind: 'http', location: 'http://x', nodeName: 'n', gates: { envFiles: false } } as const;
+  assert.ok(parseManifest(manifest, origin).errors.some(({ message }) => message.includes(without)));
 });

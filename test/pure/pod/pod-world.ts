@@ -29,9 +29,7 @@ export const settings: NodeSettings = {
   cpuCFSQuotaPeriodUs: 100_000,
   podPidsLimit: -1,
   seccompDefault: false,
-  syncFrequencyMs: 60_000,
   runtimeRequestTimeoutMs: 120_000,
-  imagePullProgressDeadlineMs: 60_000,
   runtimeFeatures: { recursiveReadOnlyMounts: false, userNamespaces: false, supplementalGroupsPolicy: false },
   behaviour: [...ALL_BEHAVIOUR],
 };

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { parseContainerdVersion } from '../../../cri/private-containerd/binaries.ts';
 import { containerdConfig } from '../../../cri/private-containerd/containerd-config.ts';
 import { containerdLayout } from '../../../cri/private-containerd/layout.ts';
-import { RESTART_BACK_OFF, nextRestartDelay } from '../../../cri/private-containerd/restart-delay.ts';
+import { RESTART_BACK_OFF, RestartDelay } from '../../../cri/private-containerd/start-private-containerd.ts';
 
 const base = {
   layout: containerdLayout('/srv/agent'),
@@ -50,12 +50,12 @@ describe('containerdConfig', () => {
   });
 });
 
-describe('nextRestartDelay', () => {
+describe('RestartDelay', () => {
   it('doubles up to its limit and starts over after a long run', () => {
-    const delays: number[] = [];
-    for (let delay = 0, i = 0; i < 12; i++) delays.push((delay = nextRestartDelay(delay, 1_000)));
+    const restarts = new RestartDelay();
+    const delays = Array.from({ length: 12 }, () => restarts.next(1_000));
     assert.deepEqual(delays.slice(0, 4), [100, 200, 400, 800]);
-    assert.equal(delays.at(-1), RESTART_BACK_OFF.longestMs);
-    assert.equal(nextRestartDelay(30_000, RESTART_BACK_OFF.resetAfterMs), 100);
+    assert.equal(delays.at(-1), RESTART_BACK_OFF.maxMs);
+    assert.equal(restarts.next(RESTART_BACK_OFF.resetAfterMs), 100);
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { ContainerStatus, Pod, PodCondition, PodStatus } from '../../../machines/protocol/api-types.ts';
+import { CURRENT } from '../../../machines/protocol/behaviour.ts';
 import type { ObservedContainer } from '../../../machines/protocol/observed.ts';
 import { podConditions } from '../../../machines/status/conditions.ts';
 import { podPhase } from '../../../machines/status/phase.ts';
@@ -293,4 +294,20 @@ test('long messages are cut between characters', () => {
     statusInput({ pod, observed: observedPod([seen({ name: 'a', state: 'exited', message })]) }),
   );
   assert.equal(status.containerStatuses?.[0]?.state?.terminated?.message, 'é'.repeat(3072));
+});
+
+test('what ended before a container that is made now is no end for good, but where the pod is to end', () => {
+  const pod: Pod = { spec: { restartPolicy: 'Never', containers: [{ name: 'a' }] } };
+  const ended = seen({ id: '1', state: 'exited', exitCode: 1, finishedAt: AT - 1500 });
+  const made = seen({ id: '2', state: 'created', startedAt: 0, restartCount: 1 });
+  const phase = (containers: ObservedContainer[], changes: Partial<StatusInput> = {}): string | undefined =>
+    podStatus(statusInput({ pod, observed: observedPod(containers), settings: nodeSettings(CURRENT), ...changes }))
+      .phase;
+  assert.equal(phase([ended]), 'Failed');
+  assert.equal(phase([made, ended]), 'Running');
+  // The newest one counts: what was made and never started before it says nothing.
+  assert.equal(phase([{ ...ended, id: '3', restartCount: 2 }, made]), 'Failed');
+  assert.equal(phase([made, ended], { podIsTerminal: true }), 'Failed');
+  assert.equal(phase([made, ended], { termination: { reason: 'Evicted', message: '' } }), 'Failed');
+  assert.equal(phase([made, ended], { settings: nodeSettings() }), 'Failed', 'as an agent of 0.1.0 decided');
 });

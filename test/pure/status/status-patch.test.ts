@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { PodStatus } from '../../../machines/protocol/api-types.ts';
 import { mergePodStatus, needsReconcile } from '../../../machines/status/merge-pod-status.ts';
-import { sameStored } from '../../../machines/status/status-equality.ts';
-import { isMinor, statusPatch } from '../../../machines/status/status-patch.ts';
+import { sameStored, isMinor, statusPatch } from '../../../machines/status/status-patch.ts';
 import { strategicMergePatch } from '../../simulated/api/support/patches.ts';
 
 const T = '2026-01-01T00:00:00Z';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IdBlocks } from '../../../actors/host/userns/id-blocks.ts';
-import { mappingsText, parseMappings } from '../../../actors/host/userns/mappings-file.ts';
+import { mappingsText, parseMappings } from '../../../actors/host/userns/user-namespaces.ts';
 import { nodeIdRange } from '../../../actors/host/userns/node-id-range.ts';
 import { sandboxConfig } from '../../../machines/sandbox-config/sandbox-config.ts';
 import { nodeSettings } from '../qos/node-settings.ts';

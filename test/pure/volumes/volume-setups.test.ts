@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Container, Pod, Volume } from '../../../machines/protocol/api-types.ts';
-import { nestedMounts } from '../../../machines/volumes/nested-mounts.ts';
-import { volumeOwner, volumeSetups } from '../../../machines/volumes/volume-setups.ts';
+import { nestedMounts, volumeOwner, volumeSetups } from '../../../machines/volumes/volume-setups.ts';
 import { nodeSettings } from '../qos/node-settings.ts';
 
 const cluster = nodeSettings({ cluster: true });

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import pino from 'pino';
-import { BackOff } from '../../../actors/cluster/api/back-off.ts';
+import { WatchBackOff } from '../../../actors/cluster/api/watch-back-off.ts';
 import { createApiClient } from '../../../actors/cluster/api/create-api-client.ts';
 import { Reflector } from '../../../actors/cluster/api/reflector.ts';
 import type { Reflected, ReflectorOptions } from '../../../actors/cluster/api/reflector.ts';
@@ -20,7 +20,7 @@ interface TestPod extends Reflected {
 /** Waits in ms small enough for tests: 20 at first for each kind, then doubling. */
 const quick = () => {
   const range = { firstMs: 20, maxMs: 400 };
-  return new BackOff({ general: range, forbidden: range, unreachable: range });
+  return new WatchBackOff({ general: range, forbidden: range, unreachable: range });
 };
 
 async function setUp(t: TestContext, more: Partial<ReflectorOptions<TestPod>> = {}) {

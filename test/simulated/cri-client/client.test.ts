@@ -307,29 +307,3 @@ test('a killed runtime: streams and calls under way fail, what may have been don
   assert.equal((await client.runtime.version({})).runtimeName, 'fake');
   assert.equal(started, 1);
 });
-
-test('a tracing span sends its headers and learns the outcome', async () => {
-  const headers: unknown[] = [];
-  const ended: unknown[] = [];
-  await serve({
-    version: (call: { metadata: { get(name: string): unknown[] } }, done: (error: null, value: object) => void) => {
-      headers.push(call.metadata.get('traceparent')[0]);
-      done(null, v1);
-    },
-  });
-  const client = connect({
-    hooks: {
-      startSpan: ({ method }) => ({
-        headers: { traceparent: `00-${method}` },
-        end: (...outcome) => ended.push([method, ...outcome]),
-      }),
-    },
-  });
-  await client.runtime.version({});
-  await assert.rejects(client.runtime.status({}));
-  assert.deepEqual(headers, ['00-Version']);
-  assert.partialDeepStrictEqual(ended, [
-    ['Version', 'OK'],
-    ['Status', 'Unimplemented'],
-  ]);
-});

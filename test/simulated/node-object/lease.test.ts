@@ -78,6 +78,6 @@ test('a renewal that failed is tried at once when the server answers again', asy
   lease.start(true);
   await eventually('failures', () => server.requests.length >= 2);
   lift();
-  lease.hurry();
+  lease.retryNow();
   await eventually('the lease', () => server.get(LEASES, 'node1') !== undefined);
 });

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { parse } from 'yaml';
 import { globMatches } from '../../../cri/sim/glob.ts';
-import { parseImageName } from '../../../cri/sim/image-names.ts';
+import { parseImageName } from '../../../cri/sim/image-store.ts';
 import { draw, drawBetween, hexId } from '../../../cri/sim/prng.ts';
 import { checkScript, readScript } from '../../../cri/sim/read-script.ts';
 import { startSimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';

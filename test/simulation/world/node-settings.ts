@@ -1,6 +1,5 @@
 import { ALL_BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
-import type { Plan } from '../draw/plan.ts';
 
 export const NODE_NAME = 'sim';
 /** Where all static pods come from. */
@@ -8,7 +7,7 @@ export const STATIC_ORIGIN = { kind: 'file', location: '/etc/kubernetes/manifest
 export const ROOT_DIR = '/var/lib/kubelet';
 
 /** The simulated node, as its machines are told of it. */
-export function nodeSettings(plan: Plan): NodeSettings {
+export function nodeSettings(): NodeSettings {
   return {
     nodeName: NODE_NAME,
     runtimeName: 'actorlet-sim',
@@ -30,9 +29,7 @@ export function nodeSettings(plan: Plan): NodeSettings {
     cpuCFSQuotaPeriodUs: 100_000,
     podPidsLimit: -1,
     seccompDefault: false,
-    syncFrequencyMs: plan.node.syncFrequencyMs,
     runtimeRequestTimeoutMs: 120_000,
-    imagePullProgressDeadlineMs: 60_000,
     runtimeFeatures: { recursiveReadOnlyMounts: true, userNamespaces: true, supplementalGroupsPolicy: true },
     cluster: true,
     behaviour: [...ALL_BEHAVIOUR],

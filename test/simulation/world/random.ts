@@ -1,3 +1,5 @@
+import { fnv32a, fnv32aSeeded, mixed } from '../../../machines/values/hash.ts';
+
 /** Draws from one seed (mulberry32). `fork` gives a stream of its own, so that one part's draws do not move another's. */
 export class Random {
   private state: number;
@@ -42,9 +44,5 @@ export class Random {
 
 /** FNV-1a of a text, mixed (murmur3's finalizer). */
 export function hashOf(text: string, seed = 0): number {
-  let h = (0x811c9dc5 ^ seed) >>> 0;
-  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return (h ^ (h >>> 16)) >>> 0;
+  return mixed(fnv32a(text, fnv32aSeeded(seed)));
 }

@@ -1,7 +1,8 @@
+import type { ServiceError } from '@grpc/grpc-js';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
 import type { CallOptions } from '../../../cri/client/call.ts';
 import { CriError, fromServiceError } from '../../../cri/client/cri-error.ts';
-import { deadlineMs } from '../../../cri/client/deadlines.ts';
+import { deadlineMs } from '../../../cri/client/call.ts';
 import { imageRequests, isRepeatable, runtimeRequests } from '../../../cri/client/methods.ts';
 import type { ImageMethod, RuntimeMethod } from '../../../cri/client/methods.ts';
 import type {
@@ -24,7 +25,6 @@ import { sandboxHandlers } from '../../../cri/sim/sandbox-service.ts';
 import type { ExecResult, SimPlan } from '../../../cri/sim/script.ts';
 import type { ContainerRecord } from '../../../cri/sim/records.ts';
 import type { SimCore } from '../../../cri/sim/sim-core.ts';
-import type { ServiceError } from '@grpc/grpc-js';
 import { EventFeed } from './event-feed.ts';
 import type { Fact } from './facts.ts';
 import type { FaultClock } from './fault-clock.ts';

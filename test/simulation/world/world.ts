@@ -223,7 +223,7 @@ export class World {
       owner,
       edges,
       plan,
-      settings: nodeSettings(plan),
+      settings: nodeSettings(),
       journalDir: this.journals.at(-1) ?? '',
       stateDir,
       log: pino({ level: process.env['SIM_LOG'] ?? 'silent' }),

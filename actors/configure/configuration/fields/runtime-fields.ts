@@ -12,7 +12,7 @@ import {
 } from '../field-kinds.ts';
 
 /** The words of `imagePullCredentialsVerificationPolicy`. */
-export const PULL_VERIFICATION_POLICIES = [
+const PULL_VERIFICATION_POLICIES = [
   'NeverVerify',
   'NeverVerifyPreloadedImages',
   'NeverVerifyAllowlistedImages',

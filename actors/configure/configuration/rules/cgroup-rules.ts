@@ -1,5 +1,5 @@
 import { parseQuantity } from '../../../../machines/values/quantity.ts';
-import { formatDuration } from '../duration.ts';
+import { goDuration } from '../../../../machines/values/go-duration.ts';
 import { parseCpuSet } from '../kubernetes-names.ts';
 import type { Problem } from '../problems.ts';
 import { type Rule, when } from './rule.ts';
@@ -22,10 +22,10 @@ export const cgroupRules: Rule = (config, { gates, cgroupVersion }) => {
     ...when(
       !custom && period !== 100,
       'cpuCFSQuotaPeriod',
-      formatDuration(period),
+      goDuration(period),
       '100ms, while the feature gate CustomCPUCFSQuotaPeriod is off',
     ),
-    ...when(custom && (period < 1 || period > 1000), 'cpuCFSQuotaPeriod', formatDuration(period), '1ms to 1s'),
+    ...when(custom && (period < 1 || period > 1000), 'cpuCFSQuotaPeriod', goDuration(period), '1ms to 1s'),
     ...when(
       !gates.enabled('NodeSwap') && config.memorySwap.swapBehavior !== '',
       'memorySwap.swapBehavior',

@@ -1,5 +1,5 @@
 import { parseQuantity } from '../../../../machines/values/quantity.ts';
-import { parseDuration } from '../duration.ts';
+import { parseGoDuration } from '../../../../machines/values/go-duration.ts';
 import type { Problem } from '../problems.ts';
 import { type Rule, when } from './rule.ts';
 
@@ -20,7 +20,7 @@ export const evictionRules: Rule = (config) => [
   ...threshold('evictionHard', config.evictionHard),
   ...threshold('evictionSoft', config.evictionSoft),
   ...each('evictionSoftGracePeriod', config.evictionSoftGracePeriod, 'a duration of 0s or more', (value) => {
-    const ms = parseDuration(value);
+    const ms = parseGoDuration(value);
     return ms !== undefined && ms >= 0;
   }),
   ...each(

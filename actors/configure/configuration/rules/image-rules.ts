@@ -1,4 +1,4 @@
-import { formatDuration } from '../duration.ts';
+import { goDuration } from '../../../../machines/values/go-duration.ts';
 import type { Problem } from '../problems.ts';
 import { type Rule, when } from './rule.ts';
 
@@ -6,7 +6,7 @@ import { type Rule, when } from './rule.ts';
 export const imageRules: Rule = (config, { gates }) => {
   const { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low } = config;
   const { imageMaximumGCAge: oldest, imageMinimumGCAge: youngest } = config;
-  const age = formatDuration(oldest);
+  const age = goDuration(oldest);
   return [
     ...when(low >= high, 'imageGCLowThresholdPercent', low, `less than imageGCHighThresholdPercent (${high})`),
     ...when(
@@ -20,7 +20,7 @@ export const imageRules: Rule = (config, { gates }) => {
       oldest > 0 && oldest <= youngest,
       'imageMaximumGCAge',
       age,
-      `0s, or more than imageMinimumGCAge (${formatDuration(youngest)})`,
+      `0s, or more than imageMinimumGCAge (${goDuration(youngest)})`,
     ),
     ...when(
       config.serializeImagePulls && (config.maxParallelImagePulls ?? 1) > 1,
@@ -31,7 +31,7 @@ export const imageRules: Rule = (config, { gates }) => {
     ...when(
       config.containerLogMonitorInterval < 3000,
       'containerLogMonitorInterval',
-      formatDuration(config.containerLogMonitorInterval),
+      goDuration(config.containerLogMonitorInterval),
       '3s or more',
     ),
     ...pullVerification(config, gates.enabled('KubeletEnsureSecretPulledImages')),

@@ -1,6 +1,6 @@
 import { normalize } from 'node:path';
 import { parseQuantity } from '../../../../machines/values/quantity.ts';
-import { formatDuration } from '../duration.ts';
+import { goDuration } from '../../../../machines/values/go-duration.ts';
 import type { Problem } from '../problems.ts';
 import { type Rule, when } from './rule.ts';
 
@@ -12,12 +12,7 @@ export const observabilityRules: Rule = (config, { gates }) => {
   const { logging, tracing, podLogsDir } = config;
   const rate = tracing?.samplingRatePerMillion;
   return [
-    ...when(
-      logging.flushFrequency <= 0,
-      'logging.flushFrequency',
-      formatDuration(logging.flushFrequency),
-      'more than 0s',
-    ),
+    ...when(logging.flushFrequency <= 0, 'logging.flushFrequency', goDuration(logging.flushFrequency), 'more than 0s'),
     ...when(logging.verbosity > INT32_MAX, 'logging.verbosity', logging.verbosity, '0 to 2147483647'),
     ...when(
       logging.vmodule.length > 0 && logging.format !== 'text',

@@ -1,4 +1,4 @@
-import { formatDuration } from '../duration.ts';
+import { goDuration } from '../../../../machines/values/go-duration.ts';
 import { type Rule, when } from './rule.ts';
 
 /** Graceful node shutdown and restarts of containers. */
@@ -12,20 +12,15 @@ export const shutdownRules: Rule = (config, { gates }) => {
     ...when(
       graceful && critical > all,
       'shutdownGracePeriodCriticalPods',
-      formatDuration(critical),
-      `at most shutdownGracePeriod (${formatDuration(all)})`,
+      goDuration(critical),
+      `at most shutdownGracePeriod (${goDuration(all)})`,
     ),
-    ...when(graceful && bad(all), 'shutdownGracePeriod', formatDuration(all), '0s, or 1s and more'),
-    ...when(
-      graceful && bad(critical),
-      'shutdownGracePeriodCriticalPods',
-      formatDuration(critical),
-      '0s, or 1s and more',
-    ),
+    ...when(graceful && bad(all), 'shutdownGracePeriod', goDuration(all), '0s, or 1s and more'),
+    ...when(graceful && bad(critical), 'shutdownGracePeriodCriticalPods', goDuration(critical), '0s, or 1s and more'),
     ...when(
       !graceful && (all > 0 || critical > 0),
       all > 0 ? 'shutdownGracePeriod' : 'shutdownGracePeriodCriticalPods',
-      formatDuration(all > 0 ? all : critical),
+      goDuration(all > 0 ? all : critical),
       '0s, while the feature gate GracefulNodeShutdown is off',
     ),
     ...when(
@@ -44,13 +39,13 @@ export const shutdownRules: Rule = (config, { gates }) => {
       ? when(
           restart !== undefined && (restart < 1000 || restart > 300_000),
           'crashLoopBackOff.maxContainerRestartPeriod',
-          formatDuration(restart ?? 0),
+          goDuration(restart ?? 0),
           '1s to 300s',
         )
       : when(
           restart !== undefined,
           'crashLoopBackOff.maxContainerRestartPeriod',
-          formatDuration(restart ?? 0),
+          goDuration(restart ?? 0),
           'nothing, while the feature gate KubeletCrashLoopBackOffMax is off',
         )),
   ];

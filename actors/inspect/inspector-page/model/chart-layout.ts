@@ -1,7 +1,6 @@
 import { Graph, layout } from '@dagrejs/dagre';
-import type { Chart, ChartState } from '../../../../machines/charts/chart.ts';
-import type { SiblingEdge } from './chart-tree.ts';
-import { edgesByLevel } from './chart-tree.ts';
+import type { Chart, ChartState, ChartTransition } from '../../../../machines/charts/chart.ts';
+import { liftToSiblings } from '../../../../machines/charts/sibling-ways.ts';
 import { parentOf } from './state-names.ts';
 
 export interface Point {
@@ -72,9 +71,10 @@ interface Part {
 /**
  * Where each state goes. Each level is laid out by itself, innermost first, with dagre; a level where every state may
  * follow every other, so without lines, becomes a grid in the order of the machine. So the picture of a machine is the same at each
- * moment. `maxWidth` (px) decides how many columns such a grid has and which way the others run.
+ * moment. Unlike the pictures of `actors/inspect/charts` it shows names alone and fits a width: `maxWidth` (px) decides how many
+ * columns such a grid has and which way the others run.
  */
-export function layoutChart(chart: Chart, maxWidth = 720): ChartLayout {
+export function layoutForPage(chart: Chart, maxWidth = 720): ChartLayout {
   const edges = edgesByLevel(chart.transitions);
   const part = layOutLevel(chart.root, edges, 0, Math.max(240, maxWidth));
   const boxes = new Map(part.boxes.sort((a, b) => a.depth - b.depth).map((box) => [box.path, box]));
@@ -214,4 +214,27 @@ function move(part: Part, dx: number, dy: number): Part {
       [...part.grids].map(([path, g]) => [path, { cols: shift(g.cols, dx), rows: shift(g.rows, dy) }] as const),
     ),
   };
+}
+
+/** A way between two states of the same level, with the messages or reasons that lead along it. */
+interface SiblingEdge {
+  from: string;
+  to: string;
+  events: string[];
+}
+
+/** Transitions as ways between siblings, by the path of the state that they lie in ('' for the machine). */
+function edgesByLevel(transitions: readonly ChartTransition[]): Map<string, SiblingEdge[]> {
+  const levels = new Map<string, Map<string, SiblingEdge>>();
+  for (const { from, to, event, why = event } of transitions) {
+    const lifted = liftToSiblings(from, to);
+    if (lifted === null) continue;
+    const edges = levels.get(lifted.level) ?? new Map<string, SiblingEdge>();
+    levels.set(lifted.level, edges);
+    const key = `${lifted.from}>${lifted.to}`;
+    const edge = edges.get(key) ?? { from: lifted.from, to: lifted.to, events: [] };
+    edges.set(key, edge);
+    if (!edge.events.includes(why)) edge.events.push(why);
+  }
+  return new Map([...levels].map(([level, edges]) => [level, [...edges.values()]]));
 }

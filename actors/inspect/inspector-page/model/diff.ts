@@ -38,7 +38,7 @@ function identify(items: readonly unknown[]): string[] | null {
  * Pairs the items of two lists by their name (or type, id ...), so that an item put in front does not mark all that
  * follow; by position when they have none. Gives for each item of `after` the index in `before` or -1.
  */
-export function pairItems(before: readonly unknown[], after: readonly unknown[]): number[] {
+function pairItems(before: readonly unknown[], after: readonly unknown[]): number[] {
   const a = identify(before);
   const b = identify(after);
   if (a === null || b === null) return after.map((_, i) => (i < before.length ? i : -1));

@@ -10,7 +10,7 @@ export interface Way {
 }
 
 /** Key of a way. */
-export function wayKey(from: string, to: string): string {
+function wayKey(from: string, to: string): string {
   return `${from}>${to}`;
 }
 

@@ -1,7 +1,7 @@
 import type { Lane, StepLine } from '../../inspector/inspector-api.ts';
 
 /** Columns of the sequence diagram, from left to right: who orders, the pod, who carries out. */
-export const LANES: readonly Lane[] = [
+const LANES: readonly Lane[] = [
   'sources',
   'supervisor',
   'pleg',

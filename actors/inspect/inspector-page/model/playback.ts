@@ -1,5 +1,5 @@
 /** Speeds that `+` and `-` go through. */
-export const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] as const;
+const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] as const;
 
 /** Longest wait between two steps while playing, ms of the viewer's time: nobody watches an idle hour at 1x. */
 export const LONGEST_PAUSE_MS = 1500;

@@ -4,7 +4,7 @@ import { linkHere } from './travel.ts';
 let fading = 0;
 
 /** Shows a word for two seconds and tells it to screen readers. */
-export function say(text: string): void {
+function say(text: string): void {
   s.notice.value = text;
   clearTimeout(fading);
   fading = window.setTimeout(() => {

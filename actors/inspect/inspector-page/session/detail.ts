@@ -1,3 +1,4 @@
+import { messageOf } from '../../../../machines/values/message-of.ts';
 import type { StepDetail } from '../../inspector/inspector-api.ts';
 import { server, ServerError } from './server.ts';
 import * as s from './session.ts';
@@ -53,7 +54,7 @@ async function loadOnce(): Promise<void> {
     s.shownError.value = '';
     loadExplanation(uid, index);
   } catch (error) {
-    if (uid === s.uid.value) s.shownError.value = error instanceof Error ? error.message : String(error);
+    if (uid === s.uid.value) s.shownError.value = messageOf(error);
   }
 }
 

@@ -1,4 +1,5 @@
 import { batch, effect } from '@preact/signals';
+import { messageOf } from '../../../../machines/values/message-of.ts';
 import type { LiveMessage, PodLine } from '../../inspector/inspector-api.ts';
 import { mergePods } from '../model/pod-list.ts';
 import { retryDelay } from '../model/retry-delay.ts';
@@ -37,7 +38,7 @@ export async function connect(): Promise<void> {
     failures = 0;
     if (about.mode === 'live') listen();
   } catch (error) {
-    s.trouble.value = error instanceof Error ? error.message : String(error);
+    s.trouble.value = messageOf(error);
     if (error instanceof ServerError && (error.status === 401 || error.status === 403)) {
       s.connection.value = 'refused';
       return;

@@ -1,4 +1,5 @@
 import { batch } from '@preact/signals';
+import { messageOf } from '../../../../machines/values/message-of.ts';
 import { BLOCK } from '../model/step-store.ts';
 import { server } from './server.ts';
 import * as s from './session.ts';
@@ -32,7 +33,7 @@ async function loadBlock(block: number): Promise<void> {
     loadRest();
   } catch (error) {
     store.release(block);
-    if (store === s.steps.store) s.stepsError.value = error instanceof Error ? error.message : String(error);
+    if (store === s.steps.store) s.stepsError.value = messageOf(error);
   }
 }
 
@@ -53,7 +54,7 @@ function loadRest(): void {
 }
 
 /** A pod has more steps now. */
-export function setTotal(total: number): void {
+function setTotal(total: number): void {
   if (total <= s.total.value) return;
   s.total.value = total;
   s.steps.store.total = total;

@@ -1,4 +1,5 @@
 import { batch, computed, effect, signal } from '@preact/signals';
+import { messageOf } from '../../../../machines/values/message-of.ts';
 import type { Overview } from '../../inspector/inspector-api.ts';
 import { server } from './server.ts';
 import * as s from './session.ts';
@@ -42,7 +43,7 @@ async function run(): Promise<void> {
         });
         explainWaiting(told.waiting.pods, at === null);
       } catch (error) {
-        overviewError.value = error instanceof Error ? error.message : String(error);
+        overviewError.value = messageOf(error);
       }
     } while (again);
   } finally {

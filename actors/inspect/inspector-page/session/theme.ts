@@ -13,7 +13,7 @@ function stored(): Theme {
 }
 
 /** Chosen by hand, or as the system says. */
-export const theme = signal<Theme>(stored());
+const theme = signal<Theme>(stored());
 
 function apply(): void {
   if (theme.value === 'auto') delete document.documentElement.dataset['theme'];

@@ -1,17 +1,21 @@
+import { useState } from 'preact/hooks';
 import type { View } from '../model/moment.ts';
 import { VIEWS } from '../model/moment.ts';
 import * as s from '../session/session.ts';
 import { setView } from '../session/travel.ts';
+import type { Way } from '../model/journey.ts';
 import { Empty } from './empty.tsx';
 import { ExplainView } from './explain-view.tsx';
-import { MachineChips } from './machine-chips.tsx';
+import { MachineChips, machinesNow } from './machine-chips.tsx';
 import { NodePage } from './node-page.tsx';
 import { PodHead } from './pod-head.tsx';
 import { SequenceView } from './sequence-view.tsx';
-import { StateChart } from './state-chart.tsx';
 import { TimeLine } from './time-line.tsx';
 import { Transport } from './transport.tsx';
 import { TreeView } from './tree-view.tsx';
+import { Chart } from './chart-drawing.tsx';
+import { layoutOf } from './layouts.ts';
+import { useWidth } from './use-width.ts';
 
 /** The chosen pod: head, moment, chart, and the chosen view of it; the node with all its pods while none is chosen. */
 export function PodPage() {
@@ -100,4 +104,36 @@ function Panel() {
     case 'message':
       return <TreeView key={view} of={view} />;
   }
+}
+
+/** The chosen machine's chart with its active states lit and its last transition marked. */
+function StateChart() {
+  const { ref, width } = useWidth();
+  const [hover, setHover] = useState('');
+  const machines = machinesNow();
+  const machine = machines.find((m) => m.id === s.moment.value.chart) ?? machines[0];
+  const layout = machine === undefined || width === 0 ? null : layoutOf(machine.kind, width);
+  return (
+    <div class="chart-box" ref={ref}>
+      {machine === undefined || layout === null ? (
+        s.about.value !== null && width > 0 && <Empty title="No chart">The server does not know this machine.</Empty>
+      ) : (
+        <Chart
+          key={machine.id}
+          layout={layout}
+          state={machine.state}
+          title={machine.id}
+          ways={machine.id === 'pod' ? [...s.ways.value.values()] : ownWay(machine.before, machine.state)}
+          latest={machine.id === 'pod' ? s.latestWay.value : ownWay(machine.before, machine.state)[0]}
+          hover={hover}
+          onHover={setHover}
+        />
+      )}
+    </div>
+  );
+}
+
+/** What the step itself did to a machine whose history is not loaded. */
+function ownWay(before: string, after: string): Way[] {
+  return before === '' || before === after ? [] : [{ from: before, to: after, times: 1, last: s.index.value }];
 }

@@ -10,6 +10,7 @@ import type { Pod } from '../../../../machines/protocol/api-types.ts';
 import type { TestContainerd } from '../../support/with-containerd.ts';
 import { NODE_NAME, TestNode } from './test-node.ts';
 import { waitFor } from './wait-for.ts';
+import { breakableThreads } from '../../../simulated/agent/support/break-shard.ts';
 
 /** The node agent as a library in the test's own process: its worker threads can be harmed. */
 export class InProcessNode {
@@ -37,6 +38,7 @@ export class InProcessNode {
         endpoint: place.containerd.endpoint,
         log: pino({ level: 'silent' }),
         workerLog: { format: 'json', verbosity: 0 },
+        threads: breakableThreads(shards),
       });
       return new InProcessNode(place, node);
     } catch (error) {
@@ -121,10 +123,5 @@ function flagsOf(rootDir: string): KubeletFlags {
     runtimeCgroups: '',
     imageCredentialProviderConfig: '',
     imageCredentialProviderBinDir: '',
-    lockFile: '',
-    exitOnLockContention: false,
-    minimumContainerTtlMs: 0,
-    maximumDeadContainersPerContainer: 1,
-    maximumDeadContainers: -1,
   };
 }

@@ -13,6 +13,7 @@ import { trackedPods } from '../../../../machines/supervisor/pod-table.ts';
 import type { AgentOptions, Answer, Question } from './agent.ts';
 import { HEAP_CHANNEL, measureHeap } from './heap-probe.ts';
 import type { HeapQuestion, ThreadHeap } from './heap-probe.ts';
+import { breakShard, breakableThreads } from './break-shard.ts';
 
 const options = JSON.parse(process.env['AGENT_OPTIONS'] ?? '{}') as AgentOptions;
 const { dir } = options;
@@ -21,6 +22,7 @@ const log = createLogger(workerLog);
 const { config } = loadConfiguration({ flags: [{ flag: '--fail-cgroupv1', path: 'failCgroupV1', value: false }] });
 mkdirSync(`${dir}/root`, { recursive: true });
 
+const SHARDS = 2;
 const node = await startNode({
   config: {
     ...config,
@@ -50,14 +52,9 @@ const node = await startNode({
     runtimeCgroups: '',
     imageCredentialProviderConfig: '',
     imageCredentialProviderBinDir: '',
-    lockFile: '',
-    exitOnLockContention: false,
-    minimumContainerTtlMs: 0,
-    maximumDeadContainersPerContainer: 1,
-    maximumDeadContainers: -1,
   },
   settings: {
-    shards: 2,
+    shards: SHARDS,
     journalDir: `${dir}/journal`,
     journalMaxBytes: 268_435_456,
     inspect: null,
@@ -70,6 +67,7 @@ const node = await startNode({
   log,
   workerLog,
   containerLogsDir: `${dir}/container-logs`,
+  threads: breakableThreads(options.settings?.shards ?? SHARDS),
 });
 
 async function answer(question: Question): Promise<unknown> {
@@ -95,7 +93,7 @@ async function answer(question: Question): Promise<unknown> {
     case 'heap':
       return heapsLeft({ ask: question.n, snapshotTo: question.snapshotTo });
     case 'fault':
-      node.shards.post(question.shard, { t: 'fault', kind: question.kind });
+      breakShard(node.shards, question.shard, question.kind);
       return null;
     case 'stop':
       await node.stop();

@@ -1,32 +1,28 @@
+import { backOffMs, spread } from '../../../machines/values/back-off.ts';
+import type { BackOffRange } from '../../../machines/values/back-off.ts';
 import type { ApiStatusError } from './api-client.ts';
 
-/** First and longest wait in ms; each failure doubles it. */
-export interface BackOffRange {
-  firstMs: number;
-  maxMs: number;
-}
-
-/** What failed decides how patient to be. */
+/** What failed decides how long to wait. */
 export type FailureKind = 'general' | 'forbidden' | 'unreachable';
 
 /**
  * `general` is client-go's reflector. `forbidden` starts low, as the Node authorizer's graph lags the binding of a pod
  * by some ms. `unreachable` stays low, so that an API server that returns is heard within seconds.
  */
-export const reflectorBackOff: Readonly<Record<FailureKind, BackOffRange>> = {
+const reflectorBackOff: Readonly<Record<FailureKind, BackOffRange>> = {
   general: { firstMs: 800, maxMs: 30_000 },
   forbidden: { firstMs: 50, maxMs: 30_000 },
   unreachable: { firstMs: 200, maxMs: 5_000 },
 };
 
 /** The kind of a failure; undefined stands for a watch that ended at once. */
-export function failureKind(error: ApiStatusError | undefined): FailureKind {
+function failureKind(error: ApiStatusError | undefined): FailureKind {
   if (error?.status === 403) return 'forbidden';
   return error?.status === 0 ? 'unreachable' : 'general';
 }
 
-/** Waits that double with each failure, spread by half to both sides so that nodes do not come in step. */
-export class BackOff {
+/** Waits of a watch: they double with each failure of a kind, spread by half to both sides so that nodes do not come in step. */
+export class WatchBackOff {
   private readonly ranges: Readonly<Record<FailureKind, BackOffRange>>;
   private readonly random: () => number;
   private readonly failures: Record<FailureKind, number> = { general: 0, forbidden: 0, unreachable: 0 };
@@ -39,10 +35,9 @@ export class BackOff {
   /** Counts a failure and says how long to wait in ms, at least what the server asked for. */
   next(error: ApiStatusError | undefined): number {
     const kind = failureKind(error);
-    const { firstMs, maxMs } = this.ranges[kind];
-    const plain = Math.min(maxMs, firstMs * 2 ** Math.min(this.failures[kind]++, 30));
-    const spread = Math.min(maxMs, plain * (0.5 + this.random()));
-    return Math.max(spread, (error?.retryAfterSeconds ?? 0) * 1000);
+    const range = this.ranges[kind];
+    const wait = Math.min(range.maxMs, spread(backOffMs(++this.failures[kind], range), 0.5, this.random()));
+    return Math.max(wait, (error?.retryAfterSeconds ?? 0) * 1000);
   }
 
   /** All is well again. */

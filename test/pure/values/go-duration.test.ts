@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatDuration, parseDuration } from '../../../actors/configure/configuration/duration.ts';
+import { goDuration, parseGoDuration } from '../../../machines/values/go-duration.ts';
 
 test('durations as Go reads them', () => {
   const cases: [string, number | undefined][] = [
@@ -20,7 +20,7 @@ test('durations as Go reads them', () => {
     ['s', undefined],
     ['1.s', 1000],
   ];
-  for (const [text, ms] of cases) assert.equal(parseDuration(text), ms, text);
+  for (const [text, ms] of cases) assert.equal(parseGoDuration(text), ms, text);
 });
 
 test('durations as Go writes them', () => {
@@ -34,13 +34,13 @@ test('durations as Go writes them', () => {
     [0.001, '1µs'],
     [86_461_001, '24h1m1.001s'],
   ];
-  for (const [ms, text] of cases) assert.equal(formatDuration(ms), text);
+  for (const [ms, text] of cases) assert.equal(goDuration(ms), text);
 });
 
 test('what is written is read back', () => {
   fc.assert(
     fc.property(fc.integer({ min: -1_000_000_000, max: 1_000_000_000 }), (ms) => {
-      assert.equal(parseDuration(formatDuration(ms)), ms);
+      assert.equal(parseGoDuration(goDuration(ms)), ms);
     }),
   );
 });

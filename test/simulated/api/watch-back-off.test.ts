@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ApiStatusError } from '../../../actors/cluster/api/api-client.ts';
-import { BackOff } from '../../../actors/cluster/api/back-off.ts';
+import { WatchBackOff } from '../../../actors/cluster/api/watch-back-off.ts';
 import { jsonLines } from '../../../actors/cluster/api/json-lines.ts';
 import { requestPath } from '../../../actors/cluster/api/request-head.ts';
 import { TokenBucket } from '../../../actors/runtime/flow-control/token-bucket.ts';
@@ -13,7 +13,7 @@ const unreachable = new ApiStatusError(0, 'Unreachable', '');
 const middle = () => 0.5;
 
 test('waits double, by kind, up to a limit, and start anew after a reset', () => {
-  const backOff = new BackOff(undefined, middle);
+  const backOff = new WatchBackOff(undefined, middle);
   const next = (error: ApiStatusError | undefined, times: number) =>
     Array.from({ length: times }, () => backOff.next(error));
   assert.deepEqual(next(general, 7), [800, 1600, 3200, 6400, 12800, 25600, 30000]);
@@ -27,7 +27,7 @@ test('waits double, by kind, up to a limit, and start anew after a reset', () =>
 test('property: a wait is spread by half around its middle and never above the limit', () => {
   fc.assert(
     fc.property(fc.nat(200), fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (failures, random) => {
-      const backOff = new BackOff(undefined, () => random);
+      const backOff = new WatchBackOff(undefined, () => random);
       for (let i = 0; i < failures; i++) backOff.next(unreachable);
       const ms = backOff.next(unreachable);
       const plain = Math.min(5000, 200 * 2 ** failures);
