@@ -22,6 +22,8 @@ export interface CompiledState {
   /** By type of the event, internal ones too. */
   on: ReadonlyMap<string, readonly CompiledTransition[]>;
   always: readonly CompiledTransition[];
+  /** Its machine declares moves: its decisions may ask for one. */
+  moves: boolean;
 }
 
 /** A machine as a table: {@link CompiledState} by dotted path. */
@@ -51,7 +53,13 @@ function compile(machine: AnyStateMachine): CompiledMachine | null {
     const states = new Map<AnyStateNode, MutableState>(
       leaves.map((node) => [
         node,
-        { value: valueOf(node.path), path: node.path.join('.'), on: new Map(), always: [] } satisfies MutableState,
+        {
+          value: valueOf(node.path),
+          path: node.path.join('.'),
+          on: new Map(),
+          always: [],
+          moves: false,
+        } satisfies MutableState,
       ]),
     );
     for (const [leaf, state] of states) fill(machine, leaf, state, states);
@@ -88,6 +96,7 @@ function fill(
   }
   state.on = on;
   state.always = always;
+  state.moves = on.has(ANY_ENTER);
 }
 
 /** The node and those around it, innermost first. */

@@ -114,7 +114,7 @@ export function stepPlace<C, F>(
         if (decision.patch !== undefined)
           context = decision.whole === true ? decision.patch : Object.assign({}, context, decision.patch);
         if (decision.effects !== undefined) for (const effect of decision.effects) effects.push(effect as F);
-        if (decision.move !== undefined) move = decision.move;
+        if (state.moves && decision.move !== undefined) move = decision.move;
       }
       if (transition.target !== null) state = transition.target;
     }
