@@ -16,6 +16,7 @@ import { ClockWatch } from './clock-watch.ts';
 import type { NodeEdges } from './edges.ts';
 import { handleFromShard } from './from-shard.ts';
 import type { Lifecycle } from './lifecycle.ts';
+import type { NodeManager } from './managers.ts';
 import { makeManagers } from './managers.ts';
 import { nodeImagePuller } from './node-image-puller.ts';
 import type { NodeGround } from './node-ground.ts';
@@ -107,8 +108,10 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     },
     ...(journals !== null && { journal: { dir: journals.dir, agent, nodeName, maxBytes: journals.node, log } }),
   });
-  const managers = makeManagers({
-    ...{ config, settings, cri, clock, log, metrics, events, journals, agent },
+  const conditions = () => managers.flatMap((manager) => [...(manager.conditions?.() ?? [])]);
+  const managers: NodeManager[] = makeManagers({
+    ...{ config, settings, cri, clock, log, metrics, events },
+    journal: journals === null ? null : { dir: journals.dir, agent, maxBytes: journals.manager, log },
     pods: () => store.list(),
     tell: (uid, message) => supervisor.tell(uid, message),
     changed: () => cluster?.node.changed(),
@@ -118,7 +121,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       ...{ cri, clock, events },
       runtimeState: () => runtime.state,
       plegError: () => pleg.unhealthy(),
-      conditions: () => managers.flatMap((manager) => manager.conditions?.() ?? []),
+      conditions,
       onPods: (pods) => sources.setPods('api', pods),
       lifeOf: (uid) => staticLife(trackedPod(supervisor.context.pods, uid), store.reportOf(uid)),
       tell: (uid, message) => supervisor.tell(uid, message),
@@ -183,7 +186,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
 
   const parts = {
     ...{ ground, edges, log, now, metrics, podMetrics, store, events, puller, pleg, runtime, shards, supervisor },
-    ...{ nodeState, cluster, admission, allocations, intake, sources, resync, managers },
+    ...{ conditions, nodeState, cluster, admission, allocations, intake, sources, resync, managers },
     userNamespaces: edges.userNamespaces,
   };
 

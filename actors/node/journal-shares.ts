@@ -7,6 +7,8 @@ export interface JournalShares {
   node: number;
   /** Of the queue of image pulls. */
   pulls: number;
+  /** Of each of the node's managers. */
+  manager: number;
   supervisor: number;
   /** Of each worker. */
   shard: number;
@@ -22,5 +24,5 @@ export function journalShares({ journalDir, journalMaxBytes, shards }: ActorletS
   const pulls = node;
   const supervisor = Math.floor(journalMaxBytes / 16) - node - pulls;
   const shard = Math.floor((journalMaxBytes - supervisor - node - pulls) / shards);
-  return { dir: journalDir, node, pulls, supervisor, shard };
+  return { dir: journalDir, node, pulls, manager: node, supervisor, shard };
 }

@@ -7,8 +7,8 @@ import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
 import type { EventRecorder } from '../cluster/events/event-recorder.ts';
 import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
 import type { Clock } from '../host/time/clock.ts';
+import type { JournalSettings } from '../record/journal/machine-journal.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
-import type { JournalShares } from './journal-shares.ts';
 
 /** What a manager has of the node around it. */
 export interface ManagerGround {
@@ -20,10 +20,8 @@ export interface ManagerGround {
   readonly metrics: Metrics;
   /** Where it records events. */
   readonly events: EventRecorder;
-  /** Null when nothing is journaled. */
-  readonly journals: JournalShares | null;
-  /** How the agent calls itself in journals. */
-  readonly agent: string;
+  /** For the log of its machine ({@link SingleMachine}); null when nothing is journaled. */
+  readonly journal: JournalSettings | null;
   /** All pods with their newest status. */
   readonly pods: () => readonly Pod[];
   /** To a pod's actor. */

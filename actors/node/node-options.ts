@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Piscina } from 'piscina';
+import type { ManagedCondition } from '../../machines/node-object/node-types.ts';
 import type { Kubeconfig } from '../cluster/api/kubeconfig.ts';
 import type { ActorletSettings } from '../configure/configuration/actorlet-settings.ts';
 import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
@@ -46,6 +47,8 @@ export interface RunningNode {
   readonly shards: ShardHost;
   readonly supervisor: Supervisor;
   readonly servers: NodeServers;
+  /** Conditions that the node's managers answer for, beside Ready and pressure. */
+  readonly conditions: () => ManagedCondition[];
   /** Null without `--inspect`. */
   readonly inspector: AgentInspector | null;
   /** Ends the agent; containers go on. Never rejects: what cannot be stopped is told in the log (NOD008). */

@@ -16,10 +16,10 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     const { ground, edges, fronts } = await openNode(options, life);
     const parts = buildNode(ground, edges, life);
     await life.start();
-    const { store, events, metrics, shards, supervisor } = parts;
+    const { store, events, metrics, shards, supervisor, conditions } = parts;
     const { inspector, servers } = fronts;
     if (servers === null) throw new Error('the servers were not started');
-    return { inspector, store, events, metrics, shards, supervisor, servers, stop: () => life.stop() };
+    return { inspector, store, events, metrics, shards, supervisor, conditions, servers, stop: () => life.stop() };
   } catch (error) {
     await life.stop();
     throw error;

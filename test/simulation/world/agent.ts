@@ -158,7 +158,7 @@ export class Agent {
       },
       featureGates: resolveFeatureGates({ EventedPLEG: node.evented }).gates,
       rootDir: stateDir,
-      journals: { dir: journalDir, node: bytes, supervisor: bytes, pulls: bytes, shard: bytes },
+      journals: { dir: journalDir, node: bytes, supervisor: bytes, pulls: bytes, manager: bytes, shard: bytes },
       otherSources: node.standalone === true ? ['file'] : ['file', 'api'],
       ...{ settings, shards: node.shards, agent: 'simulated', log, metrics },
     };
