@@ -1,5 +1,5 @@
 /** Frames that are no caller: the logger's own, and Node's. */
-const NOT_A_CALLER = /\/node_modules\/pino\/|\/actors\/logging\/|^node:/;
+const NOT_A_CALLER = /\/node_modules\/pino\/|\/actors\/record\/logging\/|^node:/;
 
 /** `folder/file.ts:12` of the first caller outside pino and this folder, as klog names the place of a line. */
 export function callSite(): string {
