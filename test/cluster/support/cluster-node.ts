@@ -9,7 +9,7 @@ import { silentLog } from '../../../cri/private-containerd/runtime-log.ts';
 import { startPrivateContainerd } from '../../../cri/private-containerd/start-private-containerd.ts';
 import type { PrivateContainerd } from '../../../cri/private-containerd/start-private-containerd.ts';
 import type { RuntimeContainer } from '../../containerd/agent/support/test-node.ts';
-import { waitFor } from '../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { startTestContainerd } from '../../containerd/support/with-containerd.ts';
 import type { TestContainerd, TestRuntime } from '../../containerd/support/with-containerd.ts';
 import type { Node } from './api-objects.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../../../bin/demo-steps/free-ports.ts';
-import { waitFor } from '../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { AdminApi } from './admin-api.ts';
 import { ClusterNetwork, SERVICE_RANGE } from './cluster-network.ts';
 import { clusterTool } from './cluster-tool.ts';

@@ -14,7 +14,7 @@ import type { MachineState } from '../support/machine-state.ts';
 import { isReady } from './support/seen.ts';
 import { podOf, runs, shell } from './support/test-pod.ts';
 import { NODE_NAME, TestNode } from './support/test-node.ts';
-import { waitFor } from './support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 
 describe('upkeep of a real node', { concurrency: 4 }, () => {
   let clean: MachineState;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, describe, it } from 'node:test';
 import { isReady } from '../agent/support/seen.ts';
 import { TestNode } from '../agent/support/test-node.ts';
-import { waitFor } from '../agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { assertNothingLeft, machineState } from '../support/machine-state.ts';
 import type { MachineState } from '../support/machine-state.ts';
 import { linesSaying, refusals } from './support/agent-words.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../../../bin/demo-steps/free-ports.ts';
 import { DaemonProcess } from '../../cluster/support/daemon-process.ts';
-import { waitFor } from '../agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { pushImage } from './push-image.ts';
 import type { PushWish } from './push-image.ts';
 import { RegistryGate } from './registry-gate.ts';

@@ -11,7 +11,7 @@ import type { Kubeconfig } from '../../../actors/cluster/api/kubeconfig.ts';
 import { bootstrapClientConfig as bootstrap } from '../../../actors/cluster/certificates/bootstrap-client.ts';
 import type { BootstrapOptions } from '../../../actors/cluster/certificates/bootstrap-client.ts';
 import { openApiAccess } from '../../../actors/cluster/certificates/api-access.ts';
-import { waitFor } from '../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { startFakeApiServer } from '../api/support/fake-api-server.ts';
 import { CsrSigner, issuePair } from './support/csr-signer.ts';
 

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { ContainerState } from '../../../cri/generated/runtime/v1/api.ts';
-import { waitFor } from '../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { criLine, podOf, startLogServer } from './support/log-server.ts';
 import type { LogServer } from './support/log-server.ts';
 

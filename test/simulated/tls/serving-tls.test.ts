@@ -15,7 +15,7 @@ import { makeSelfSigned } from '../../../actors/cluster/certificates/x509.ts';
 import { startServingTls } from '../../../actors/serve/tls/serving-tls.ts';
 import type { ServingTlsOptions } from '../../../actors/serve/tls/serving-tls.ts';
 import type { NodeAddresses } from '../../../machines/node-object/node-addresses.ts';
-import { waitFor } from '../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { startFakeApiServer } from '../api/support/fake-api-server.ts';
 import { CsrSigner } from '../certificates/support/csr-signer.ts';
 import { resolveFeatureGates } from '../../../actors/configure/configuration/feature-gates.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePorts } from '../../../../bin/demo-steps/free-ports.ts';
-import { waitFor } from '../../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../../tools/wait-for.ts';
 import { clusterTool } from '../../support/cluster-tool.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
 import { DaemonProcess } from '../../support/daemon-process.ts';

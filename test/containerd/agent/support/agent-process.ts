@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { PATIENCE_MS, waitFor } from './wait-for.ts';
+import { PATIENCE_MS, waitFor } from '../../../tools/wait-for.ts';
 
 const MAIN = fileURLToPath(new URL('../../../../bin/actorlet.ts', import.meta.url));
 
