@@ -7,7 +7,7 @@ import { AdminApi } from './admin-api.ts';
 import { ClusterNetwork, SERVICE_RANGE } from './cluster-network.ts';
 import { clusterTool } from './cluster-tool.ts';
 import type { ClusterTool } from './cluster-tool.ts';
-import { DaemonProcess } from './daemon-process.ts';
+import { DaemonProcess } from '../../tools/daemon-process.ts';
 import { stopOnSignal } from './end-with-test.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { Kubectl } from './kubectl.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../../../bin/demo-steps/free-ports.ts';
-import { DaemonProcess } from '../../cluster/support/daemon-process.ts';
+import { DaemonProcess } from '../../tools/daemon-process.ts';
 import { waitFor } from '../../tools/wait-for.ts';
 import { pushImage } from './push-image.ts';
 import type { PushWish } from './push-image.ts';
