@@ -52,6 +52,7 @@ describe('a root directory that turns read-only', { concurrency: false }, () => 
     await waitFor('its containers to end', async () =>
       Object.keys(await node.running('goes')).length === 0 ? true : undefined,
     );
+    // No line for each try: longer than the pause (10 s) of the journal and the checkpoints.
     await sleep(12_000);
     await assertUntouched(node, 'old', running);
     assert.ok((await linesSaying(node, 'Checkpoint')).length <= 2, JSON.stringify(await refusals(node)));

@@ -216,6 +216,7 @@ test('the agent waits for an API server that is not up yet', async (t) => {
   const { server, signer, options } = await setUp(t);
   await server.stop();
   const done = bootstrapClientConfig(options);
+  // It is turned away some times first.
   await new Promise((resolve) => setTimeout(resolve, 500));
   await server.start();
   await signer.signNext();

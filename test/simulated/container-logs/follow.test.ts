@@ -111,6 +111,7 @@ test('a client that leaves, also one that does not read, leaves nothing open', a
   abort.abort();
   await waitFor('no open file', () => (server.openFiles().length === 0 ? true : undefined));
   const { status } = server.calls;
+  // Nobody asks the runtime any more: longer than the pause between two questions.
   await sleep(1200);
   assert.equal(server.calls.status, status);
 });

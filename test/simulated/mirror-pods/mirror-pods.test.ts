@@ -173,6 +173,7 @@ test('an ended static pod keeps its mirror pod and gets no new one', async (t) =
   await sleep(QUIET_MS);
   assert.equal(hash(), 'h1');
   server.remove(PODS, 's-node1');
+  // No new one comes: longer than the pause between two looks.
   await sleep(1_300);
   assert.equal(stored(), undefined);
 });

@@ -48,6 +48,7 @@ test('a change while the server is away arrives when it is back; nothing is told
   await server.stop();
   runtime.look = NO_NETWORK;
   node.changed();
+  // No event before the API server has heard of it: three tries.
   await sleep(700);
   assert.equal(events.filter((e) => e.reason === 'NodeNotReady').length, 0);
   await server.start();
@@ -75,6 +76,7 @@ test('an object deleted by hand is not made anew, one made by somebody else gets
   await until(() => server.openWatches('nodes') === 1, 'a watch');
   server.remove(NODES, 'node1');
   await until(() => node.node() === null, 'seen');
+  // It is not made anew: longer than a period of status updates.
   await sleep(1_500);
   assert.equal(server.requestsOf({ verb: 'create', resource: 'nodes' }).length, 1);
   assert.equal(server.get(NODES, 'node1'), undefined);

@@ -92,8 +92,14 @@ test('a failure set by a test holds until it is cleared', async (t) => {
 test('a rule holds during its window only', async (t) => {
   const b = await bench(t, { faults: [{ during: { for: 2_000 }, fail: { code: 'Unavailable' } }] });
   await assert.rejects(version(b), { code: status.UNAVAILABLE });
-  await new Promise((resolve) => setTimeout(resolve, 2_010));
-  await version(b);
+  await until(
+    () =>
+      version(b).then(
+        () => true,
+        () => false,
+      ),
+    'the end of the window',
+  );
 });
 
 test('a probability draws the same from the same seed, whatever the order of pods', async (t) => {

@@ -146,6 +146,7 @@ test('configured files are read again when they change, once both fit', async (t
   put(second, 'key');
   await waitFor('the new certificate', async () => ((await name()) === 'second' ? true : undefined));
   rmSync(crt);
+  // Nothing is taken: longer than the pause between two looks at the files.
   await new Promise((resolve) => setTimeout(resolve, 1_200));
   assert.equal(await name(), 'second');
 });
@@ -153,6 +154,7 @@ test('configured files are read again when they change, once both fit', async (t
 test('with ReloadKubeletServerCertificateFile off, they are not', async (t) => {
   const { put, name } = await configured(t, { ReloadKubeletServerCertificateFile: false });
   put(await makeSelfSigned('second', Date.now()));
+  // As long as those that are looked at would take.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   assert.equal(await name(), 'first');
 });
