@@ -33,6 +33,7 @@ export interface EmbeddedNode {
   containerLogsDir?: string;
   source?: OwnSource;
   onPod?: NodeOptions['onPod'];
+  runtimePatienceMs?: NodeOptions['runtimePatienceMs'];
   /** Where the node's own words go; default: errors, as text, to standard error. Without level `info` the worker threads, which write for themselves, tell errors only. */
   log?: Logger;
 }
@@ -46,6 +47,7 @@ const QUIET = { enableServer: false, healthzPort: 0, readOnlyPort: 0 };
  */
 export async function startEmbeddedNode(options: EmbeddedNode): Promise<RunningNode> {
   const { endpoint, rootDir, configuration = {}, flags = [], containerLogsDir, source, onPod } = options;
+  const { runtimePatienceMs } = options;
   const command = new Command();
   daemonFlags(command);
   command.action(() => undefined);
@@ -71,6 +73,7 @@ export async function startEmbeddedNode(options: EmbeddedNode): Promise<RunningN
     ...(containerLogsDir !== undefined && { containerLogsDir }),
     ...(source !== undefined && { source }),
     ...(onPod !== undefined && { onPod }),
+    ...(runtimePatienceMs !== undefined && { runtimePatienceMs }),
   });
 }
 

@@ -1,4 +1,6 @@
 import type { Logger } from 'pino';
+import { lookEach } from '../host/time/clock.ts';
+import type { Clock, Timer } from '../host/time/clock.ts';
 
 /** Time between two looks, ms. */
 const PERIOD_MS = 500;
@@ -8,10 +10,7 @@ const STEP_MS = 2_000;
 /** What the watch is made from. */
 export interface ClockWatchOptions {
   log: Logger;
-  /** The machine's clock, ms since the epoch. */
-  now: () => number;
-  /** A clock that nobody can set, ms. */
-  steady: () => number;
+  clock: Clock;
   /** The clock was set back by so many ms. */
   onSetBack: (byMs: number) => void;
 }
@@ -22,24 +21,26 @@ export interface ClockWatchOptions {
  */
 export class ClockWatch {
   private readonly options: ClockWatchOptions;
-  private readonly timer: NodeJS.Timeout;
+  private timer: Timer | undefined;
   private offset: number;
 
   constructor(options: ClockWatchOptions) {
     this.options = options;
-    this.offset = options.now() - options.steady();
-    this.timer = setInterval(() => this.look(), PERIOD_MS);
-    this.timer.unref();
+    this.offset = options.clock.now() - options.clock.steady();
+  }
+
+  start(): void {
+    this.timer = lookEach(this.options.clock, PERIOD_MS, () => this.look());
   }
 
   stop(): void {
-    clearInterval(this.timer);
+    this.timer?.cancel();
   }
 
   /** One look. */
   look(): void {
-    const { log, now, steady, onSetBack } = this.options;
-    const offset = now() - steady();
+    const { log, clock, onSetBack } = this.options;
+    const offset = clock.now() - clock.steady();
     const by = Math.round(offset - this.offset);
     // Small steps are kept in mind, so that many of them are noticed, too.
     if (Math.abs(by) < STEP_MS) return;

@@ -1,23 +1,22 @@
 import type { Logger } from 'pino';
+import type { EventRecorder } from '../cluster/events/event-recorder.ts';
+import type { PodStore } from '../pods/store/pod-store.ts';
+import type { Supervisor } from '../pods/supervisor/supervisor.ts';
+import type { Metrics } from '../record/metrics/metrics-registry.ts';
+import type { Pleg } from '../runtime/pleg/pleg.ts';
+import type { ImagePuller } from '../runtime/images/image-puller.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { nodeErrors } from '../../machines/errors/node-errors.ts';
 import { trackedPod } from '../../machines/supervisor/pod-table.ts';
-import type { EventRecorder } from '../cluster/events/event-recorder.ts';
 import type { PullPlace } from '../../machines/protocol/pull-place.ts';
 import { SUPERSEDED } from '../runtime/images/image-puller.ts';
-import type { ImagePuller } from '../runtime/images/image-puller.ts';
-import type { Metrics } from '../record/metrics/metrics-registry.ts';
-import type { Pleg } from '../runtime/pleg/pleg.ts';
 import type { Ask, AskCatalog } from '../../machines/protocol/ask.ts';
 import { answerShard } from '../pods/shard/ask-main.ts';
 import type { Question } from '../pods/shard/ask-main.ts';
 import { errorOf } from '../pods/shard/effect-runner.ts';
-import type { ShardPool } from '../pods/shard/shard-pool.ts';
 import type { FromShard, PodReport } from '../pods/shard/shard-protocol.ts';
-import type { PodStore } from '../pods/store/pod-store.ts';
-import type { UserNamespaces } from '../host/userns/user-namespaces.ts';
-import type { Supervisor } from '../pods/supervisor/supervisor.ts';
 import type { Cluster } from './cluster.ts';
+import type { NodeEdges, ShardHost } from './edges.ts';
 import type { PodIntake } from './pod-intake.ts';
 import type { PodMetrics } from './pod-metrics.ts';
 
@@ -27,12 +26,12 @@ const START_RETRY_MS = 10_000;
 /** Where the messages of shards go. */
 export interface FromShardParts {
   supervisor: Supervisor;
-  pool: ShardPool;
+  shards: ShardHost;
   store: PodStore;
   events: EventRecorder;
   pleg: Pleg;
   puller: ImagePuller;
-  userNamespaces: UserNamespaces;
+  userNamespaces: NodeEdges['userNamespaces'];
   metrics: Metrics;
   podMetrics: PodMetrics;
   intake: PodIntake;
@@ -44,7 +43,7 @@ export interface FromShardParts {
 
 /** Hands a message of a shard to the part of the node that it is for. */
 export function handleFromShard(parts: FromShardParts, shard: number, message: FromShard): void {
-  const { supervisor, pool, log, now } = parts;
+  const { supervisor, shards, log, now } = parts;
   switch (message.t) {
     case 'report':
       takeReport(parts, message.report);
@@ -82,7 +81,7 @@ export function handleFromShard(parts: FromShardParts, shard: number, message: F
       void pull(parts, shard, message);
       break;
     case 'ask':
-      void answerShard(answersTo(message, parts), message, (answer) => pool.post(shard, answer));
+      void answerShard(answersTo(message, parts), message, (answer) => shards.post(shard, answer));
       break;
     case 'ready':
       break;
@@ -96,7 +95,7 @@ function answersTo({ what }: Question, { puller, cluster, userNamespaces }: From
       const { podUid, handler } = params as AskCatalog['userns.Get']['params'];
       return userNamespaces.get(podUid, handler);
     }) as Ask;
-  if (what !== 'image.MayUse') return cluster?.answers ?? null;
+  if (what !== 'image.MayUse') return cluster?.objects.answers ?? null;
   return ((_what, params) => puller.mayUse(params as AskCatalog['image.MayUse']['params'])) as Ask;
 }
 
@@ -110,19 +109,19 @@ function takeReport({ supervisor, store, intake, puller, cluster }: FromShardPar
 }
 
 async function pull(
-  { pool, puller, cluster, now }: FromShardParts,
+  { shards, puller, cluster, now }: FromShardParts,
   shard: number,
   { uid, key, effect, params }: Extract<FromShard, { t: 'effect' }>,
 ): Promise<void> {
   try {
     cluster?.starts.pullBegan(uid);
     const onTurn = (place: PullPlace | null) =>
-      pool.post(shard, { t: 'pod', uid, message: { type: 'pull.turn', at: now(), key, place } });
+      shards.post(shard, { t: 'pod', uid, message: { type: 'pull.turn', at: now(), key, place } });
     const result = await puller.pull(params, uid, { key, onTurn });
     cluster?.starts.pullEnded(uid);
-    pool.post(shard, { t: 'result', uid, key, effect, result });
+    shards.post(shard, { t: 'result', uid, key, effect, result });
   } catch (thrown) {
     const error = errorOf(thrown);
-    if (error.code !== SUPERSEDED) pool.post(shard, { t: 'result', uid, key, effect, error });
+    if (error.code !== SUPERSEDED) shards.post(shard, { t: 'result', uid, key, effect, error });
   }
 }

@@ -1,57 +1,46 @@
 import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
-import type { FeatureGates } from '../configure/configuration/feature-gates.ts';
 import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
 import type { KubeletFlags } from '../configure/configuration/kubelet-flags.ts';
 import type { EventRecorder } from '../cluster/events/event-recorder.ts';
 import { CredentialProviders } from '../runtime/images/credential-providers.ts';
 import { ImagePuller, MISSING_PULL_SECRET } from '../runtime/images/image-puller.ts';
 import { nodeLogins } from '../runtime/images/node-logins.ts';
-import type { TokenSources } from '../runtime/images/plugin-token.ts';
 import { PullRecords } from '../runtime/images/pull-records.ts';
 import { loadProviderConfig } from '../runtime/images/provider-config.ts';
 import type { LoginSources } from '../runtime/images/pull-logins.ts';
+import type { JournalSettings } from '../record/journal/machine-journal.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
+import type { ImageEdge, ImageLinks } from './edges.ts';
+import type { NodeGround } from './node-ground.ts';
 
 /** What the node's puller is made from. */
 export interface NodeImagePullerOptions {
   cri: CriClient;
   config: KubeletConfiguration;
-  featureGates: FeatureGates;
-  flags: KubeletFlags;
   metrics: Metrics;
   log: Logger;
   events: EventRecorder;
   now: () => number;
+  edge: ImageEdge;
   podOf: (uid: string) => Pod | undefined;
   pullSecret: NonNullable<LoginSources['pullSecret']>;
-  /** For plugins that get a token of the pod's service account; undefined on a standalone node. */
-  tokens: () => TokenSources | undefined;
+  /** Where the queue's messages are journaled; absent with `--no-journal`. */
+  journal?: JournalSettings;
 }
 
-/** The node's one image puller with all its sources of logins. Throws when the plugins' configuration is bad (IMG002 to IMG004). */
+/** The node's one image puller with all its sources of logins. */
 export function nodeImagePuller(options: NodeImagePullerOptions): ImagePuller {
-  const { cri, config, featureGates, flags, metrics, log, events, now, podOf, pullSecret, tokens } = options;
-  const { imageCredentialProviderConfig: file, imageCredentialProviderBinDir: binDir } = flags;
-  const withTokens = featureGates.enabled('KubeletServiceAccountTokenForCredentialProviders');
-  const plugins =
-    file === ''
-      ? null
-      : new CredentialProviders({ providers: loadProviderConfig(file, binDir, withTokens), tokens, log });
+  const { cri, config, metrics, log, events, now, edge, podOf, pullSecret, journal } = options;
   return new ImagePuller({
-    cri,
+    ...{ cri, podOf, metrics, log, pullSecret, ...edge },
     serialize: config.serializeImagePulls,
     maxParallel: config.maxParallelImagePulls ?? null,
     qps: config.registryPullQPS,
     burst: config.registryBurst,
-    records: pullRecords(options),
-    podOf,
-    metrics,
-    log,
-    pullSecret,
-    nodeLogins: nodeLogins({ rootDir: flags.rootDir, log }),
-    ...(plugins !== null && { providers: (repository, pod) => plugins.loginsFor(repository, pod) }),
+    now,
+    ...(journal && { journal }),
     onMissingSecrets: (uid, message) => {
       const { name = '', namespace = '' } = podOf(uid)?.metadata ?? {};
       events.record({
@@ -65,8 +54,36 @@ export function nodeImagePuller(options: NodeImagePullerOptions): ImagePuller {
   });
 }
 
+interface ImageEdgeOptions extends ImageLinks {
+  ground: NodeGround;
+  flags: KubeletFlags;
+  cri: CriClient;
+  now: () => number;
+}
+
+/** What images need of this machine's files: plugins, logins, records. Throws IMG002 to IMG004 for plugins. */
+export function imageEdge(options: ImageEdgeOptions): ImageEdge {
+  const { flags, ground } = options;
+  const { featureGates, log } = ground;
+  const { imageCredentialProviderConfig: file, imageCredentialProviderBinDir: binDir } = flags;
+  const withTokens = featureGates.enabled('KubeletServiceAccountTokenForCredentialProviders');
+  const plugins =
+    file === ''
+      ? null
+      : new CredentialProviders({
+          ...{ tokens: options.tokens, log },
+          providers: loadProviderConfig(file, binDir, withTokens),
+        });
+  return {
+    records: pullRecords(options),
+    nodeLogins: nodeLogins({ rootDir: flags.rootDir, log }),
+    ...(plugins !== null && { providers: (repository, pod) => plugins.loginsFor(repository, pod) }),
+  };
+}
+
 /** Null while the gate KubeletEnsureSecretPulledImages is off. */
-function pullRecords({ cri, config, flags, metrics, log, now }: NodeImagePullerOptions): PullRecords | null {
+function pullRecords({ ground, flags, cri, now }: ImageEdgeOptions): PullRecords | null {
+  const { config, metrics, log } = ground;
   const policy = config.imagePullCredentialsVerificationPolicy;
   if (policy === undefined) return null;
   // kubelet's caches hold so many; here all of them are in memory

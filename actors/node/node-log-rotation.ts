@@ -4,22 +4,24 @@ import { parseBytes } from '../../machines/values/quantity.ts';
 import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
 import { startLogRotation } from '../host/logs/log-rotation.ts';
 import type { LogRotation } from '../host/logs/log-rotation.ts';
+import type { Part } from './lifecycle.ts';
 
-/** Rotates the logs of all running containers, as configured (D8). */
-export function startNodeLogRotation(
+/** Rotates the logs of all running containers, as configured. */
+export function nodeLogRotation(
   cri: CriClient,
   config: KubeletConfiguration,
   containerLogsDir: string,
   log: Logger,
-): LogRotation {
+): Part {
+  let rotation: LogRotation | undefined;
   const paths = new LogPaths(cri);
-  return startLogRotation({
+  const options = {
     // CONTAINER_RUNNING is 1 in CRI.
     listContainers: async () => {
       const { containers } = await cri.runtime.listContainers({ filter: { state: { state: 1 } } }, CALL);
       return (await paths.of(containers.map((c) => c.id))).map((c) => ({ ...c, state: 'running' as const }));
     },
-    reopen: async (containerId) => {
+    reopen: async (containerId: string) => {
       await cri.runtime.reopenContainerLog({ containerId }, CALL);
     },
     maxSizeBytes: parseBytes(config.containerLogMaxSize),
@@ -28,7 +30,15 @@ export function startNodeLogRotation(
     workers: config.containerLogMaxWorkers,
     containerLogsDir,
     log,
-  });
+  };
+  return {
+    name: 'log rotation',
+    phase: 'work',
+    start() {
+      rotation = startLogRotation(options);
+    },
+    stop: () => rotation?.stop(),
+  };
 }
 
 /** One container that does not answer must not hold up the logs of the others for long. */

@@ -9,10 +9,10 @@ import type { AgentInspector } from '../inspect/inspector/start-inspector.ts';
 import type { LoggerOptions } from '../record/logging/create-logger.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
 import type { PodReport } from '../pods/shard/shard-protocol.ts';
-import type { ShardPool } from '../pods/shard/shard-pool.ts';
 import type { OwnSource } from '../pods/sources/own-source.ts';
 import type { PodStore } from '../pods/store/pod-store.ts';
 import type { Supervisor } from '../pods/supervisor/supervisor.ts';
+import type { ShardHost } from './edges.ts';
 import type { NodeServers } from './node-servers.ts';
 
 /** What a node is made from. */
@@ -26,6 +26,8 @@ export interface NodeOptions {
   /** How worker threads log. */
   workerLog: LoggerOptions;
   containerLogsDir?: string;
+  /** How long the runtime may take to answer for the first time, ms; a minute when it is not given. */
+  runtimePatienceMs?: number;
   /** The way to the API server; null on a standalone node. */
   kubeconfig?: Kubeconfig | null;
   /** Worker threads that were started ahead. */
@@ -41,11 +43,11 @@ export interface RunningNode {
   readonly store: PodStore;
   readonly events: EventRecorder;
   readonly metrics: Metrics;
-  readonly pool: ShardPool;
+  readonly shards: ShardHost;
   readonly supervisor: Supervisor;
   readonly servers: NodeServers;
   /** Null without `--inspect`. */
   readonly inspector: AgentInspector | null;
-  /** Ends the agent; containers go on (A5). */
+  /** Ends the agent; containers go on. Never rejects: what cannot be stopped is told in the log (NOD008). */
   stop(): Promise<void>;
 }

@@ -3,10 +3,14 @@ import { bornSnapshot, statePath } from '../../machines/machine-step/step.ts';
 import type { NodeContext, NodeMessage, NodeOrder } from '../../machines/node/node-context.ts';
 import { nodeMachine } from '../../machines/node/node-machine.ts';
 import type { RuntimeHealth } from '../../machines/node-object/ready-message.ts';
-import { NodeJournal } from '../record/journal/node-journal.ts';
-import type { NodeJournalSettings } from '../record/journal/node-journal.ts';
-import type { NodeSnapshot } from '../record/journal/node-replay.ts';
-import { stepNode } from '../record/journal/node-replay.ts';
+import { lookEach } from '../host/time/clock.ts';
+import type { Clock, Timer } from '../host/time/clock.ts';
+import type { Hosted } from '../record/host/machine-host.ts';
+import { MachineHost } from '../record/host/machine-host.ts';
+import { MachineJournal } from '../record/journal/machine-journal.ts';
+import type { JournalSettings } from '../record/journal/machine-journal.ts';
+import type { NodeSnapshot } from '../record/machines/node.ts';
+import { node } from '../record/machines/node.ts';
 
 /** What the host of the node machine is made from. */
 export interface NodeStateOptions {
@@ -14,12 +18,12 @@ export interface NodeStateOptions {
   agent: string;
   cluster: boolean;
   log: Logger;
-  now: () => number;
+  clock: Clock;
   /** What is so now; asked again and again once {@link NodeState.watch} was called. */
   facts: () => NodeFacts;
   carryOut: (order: NodeOrder) => void;
   /** Where messages are journaled; absent with `--no-journal`. */
-  journal?: NodeJournalSettings;
+  journal?: JournalSettings & { nodeName: string };
 }
 
 /** What the node machine follows. */
@@ -38,26 +42,30 @@ const PERIOD_MS = 1_000;
 /** Hosts the node machine: tells it what has changed, journals that, and carries out what it decides. */
 export class NodeState {
   private readonly options: NodeStateOptions;
-  private readonly journal: NodeJournal | null;
-  private snapshot: NodeSnapshot;
-  private timer: NodeJS.Timeout | undefined;
+  private readonly journal: MachineJournal<NodeSnapshot, NodeMessage, NodeOrder> | null;
+  private readonly host: MachineHost<NodeSnapshot, NodeMessage, NodeOrder>;
+  private readonly hosted: Hosted<NodeSnapshot>;
+  private timer: Timer | undefined;
 
   constructor(options: NodeStateOptions) {
     this.options = options;
-    this.snapshot = bornSnapshot(nodeMachine, undefined) as NodeSnapshot;
-    const place = () => ({ value: this.snapshot.value as unknown, context: this.context });
-    this.journal = options.journal === undefined ? null : new NodeJournal(options.journal, place);
-    const { nodeName, agent, cluster, now } = options;
-    this.take({ type: 'node.start', at: now(), nodeName, agent, cluster });
+    this.hosted = { key: '', state: bornSnapshot(nodeMachine, undefined) as NodeSnapshot };
+    const { nodeName, agent, cluster, clock, journal } = options;
+    this.journal =
+      journal === undefined
+        ? null
+        : new MachineJournal(node, journal, { nodeName: journal.nodeName }, () => [this.hosted]);
+    this.host = new MachineHost(node, this.journal);
+    this.take({ type: 'node.start', at: clock.now(), nodeName, agent, cluster });
   }
 
   get context(): NodeContext {
-    return this.snapshot.context;
+    return this.hosted.state.context;
   }
 
   /** Dotted path, e.g. `ready.running`. */
   get state(): string {
-    return statePath(this.snapshot.value);
+    return statePath(this.hosted.state.value);
   }
 
   /** The runtime's state changed. */
@@ -68,14 +76,13 @@ export class NodeState {
   /** From now on all facts are followed; the first look is taken at once. */
   watch(): void {
     this.look();
-    this.timer = setInterval(() => this.look(), PERIOD_MS);
-    this.timer.unref();
+    this.timer = lookEach(this.options.clock, PERIOD_MS, () => this.look());
   }
 
   /** Tells what differs from what the machine knows. */
   look(): void {
     const facts = this.options.facts();
-    const at = this.options.now();
+    const at = this.options.clock.now();
     this.tellRuntime(facts);
     const { pleg, sourcesReady, registered } = this.context;
     // The words of an unhealthy PLEG count seconds; the first ones stay.
@@ -87,8 +94,13 @@ export class NodeState {
 
   /** The agent ends: the last word of this log. */
   stop(): void {
-    clearInterval(this.timer);
-    this.take({ type: 'node.stop', at: this.options.now() });
+    this.timer?.cancel();
+    this.take({ type: 'node.stop', at: this.options.clock.now() });
+    this.close();
+  }
+
+  /** Closes the journal without a word, as a death does. */
+  close(): void {
     this.journal?.close();
   }
 
@@ -101,23 +113,19 @@ export class NodeState {
       known.networkReady === networkReady &&
       known.messages.join('\n') === messages.join('\n');
     if (!same)
-      this.take({ type: 'runtime.state', at: this.options.now(), runtimeReady, networkReady, messages: [...messages] });
+      this.take({
+        type: 'runtime.state',
+        at: this.options.clock.now(),
+        runtimeReady,
+        networkReady,
+        messages: [...messages],
+      });
   }
 
   private take(message: NodeMessage): void {
     const before = this.state;
-    const n = this.journal?.message(message) ?? 0;
-    let orders: NodeOrder[];
-    try {
-      const stepped = stepNode(this.snapshot, message);
-      this.snapshot = stepped.snapshot;
-      orders = stepped.orders;
-    } catch (error) {
-      this.journal?.fault(n, error instanceof Error ? (error.stack ?? error.message) : String(error));
-      throw error;
-    }
+    const orders = this.host.take(this.hosted, message);
     const { state } = this;
-    this.journal?.step(n, state, orders);
     if (state !== before)
       this.options.log.info({ state, from: before, reasons: this.context.reasons }, 'Node state changed');
     for (const order of orders) this.options.carryOut(order);

@@ -1,21 +1,27 @@
-import { layGround } from './node-ground.ts';
+import { buildNode } from './build-node.ts';
+import { Lifecycle } from './lifecycle.ts';
 import type { NodeOptions, RunningNode } from './node-options.ts';
+import { openNode } from './real-edges.ts';
 import { keepHeapsSmall } from './small-heaps.ts';
-import { startParts } from './start-order.ts';
-import { stopParts } from './stop-order.ts';
-import { wireParts } from './wire-parts.ts';
 
 /**
- * Starts the node: what it stands on (`node-ground.ts`), what it is made of (`node-parts.ts`, `wire-parts.ts`), in the order
- * of `start-order.ts`. Rejects when the runtime does not answer or a port is taken.
+ * Starts the node: opens the ways to machine, runtime and cluster (`real-edges.ts`), makes its parts over them
+ * (`build-node.ts`) and starts these in order. Rejects when the runtime does not answer or a port is taken; nothing of the
+ * node is left then.
  */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
   keepHeapsSmall();
-  const ground = await layGround(options);
-  const parts = wireParts(ground);
-  const started = await startParts(ground, parts);
-  const { store, events, metrics, pool, supervisor } = parts;
-  const { servers, inspector } = started;
-  const stop = () => stopParts(ground, parts, started);
-  return { inspector, store, events, metrics, pool, supervisor, servers, stop };
+  const life = new Lifecycle(options.log);
+  try {
+    const { ground, edges, fronts } = await openNode(options, life);
+    const parts = buildNode(ground, edges, life);
+    await life.start();
+    const { store, events, metrics, shards, supervisor } = parts;
+    const { inspector, servers } = fronts;
+    if (servers === null) throw new Error('the servers were not started');
+    return { inspector, store, events, metrics, shards, supervisor, servers, stop: () => life.stop() };
+  } catch (error) {
+    await life.stop();
+    throw error;
+  }
 }

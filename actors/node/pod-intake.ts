@@ -20,8 +20,7 @@ export interface PodIntakeOptions {
   allocations: PodAllocations;
   metrics: Metrics;
   now: () => number;
-  /** The sources; undefined until they are started, when one may have spoken already. */
-  sources: () => PodSources | undefined;
+  sources: () => PodSources;
 }
 
 /** The way of pods from their sources to the supervisor: admission (C9), and all who must know that a pod is wanted. */
@@ -57,7 +56,7 @@ export class PodIntake {
 
   /** Every pod of every source has come once: what is kept of others belongs to nobody. */
   private settled(): void {
-    if (this.wholeSeen || this.options.sources()?.allSourcesReady() !== true) return;
+    if (this.wholeSeen || !this.options.sources().allSourcesReady()) return;
     this.wholeSeen = true;
     this.options.allocations.allSourcesSpoke();
   }
@@ -68,7 +67,7 @@ export class PodIntake {
     const refused = new Map<Pod, Refusal>();
     for (const pod of pods) {
       if (op === 'REMOVE') continue;
-      cluster?.podWanted(pod);
+      cluster?.objects.podWanted(pod);
       const ends = pod.metadata?.deletionTimestamp !== undefined || isTerminalPhase(pod.status?.phase);
       const verdict = op === 'ADD' && !ends ? judged(() => admission?.admit(allocations.arriving(pod)) ?? null) : null;
       if (verdict !== null) refused.set(pod, verdict);
@@ -145,7 +144,6 @@ export class PodIntake {
   tellStatics(): void {
     const { cluster } = this.options;
     const sources = this.options.sources();
-    if (sources === undefined) return;
     cluster?.staticPods(sources.staticPods(), sources.allSourcesReady());
     if (this.queue.length === 0) this.settled();
   }

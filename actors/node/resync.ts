@@ -1,3 +1,5 @@
+import { lookEach } from '../host/time/clock.ts';
+import type { Clock, Timer } from '../host/time/clock.ts';
 import type { Supervisor } from '../pods/supervisor/supervisor.ts';
 
 /** How often due pods are looked for, ms (kubelet syncLoop's sync ticker). */
@@ -7,26 +9,31 @@ const TICK_MS = 1_000;
 export class Resync {
   private readonly supervisor: Supervisor;
   private readonly periodMs: number;
-  private readonly now: () => number;
+  private readonly clock: Clock;
   private readonly due = new Map<string, number>();
-  private timer: NodeJS.Timeout | undefined;
+  private timer: Timer | undefined;
 
-  constructor(options: { supervisor: Supervisor; periodMs: number; now: () => number }) {
+  constructor(options: { supervisor: Supervisor; periodMs: number; clock: Clock }) {
     this.supervisor = options.supervisor;
     this.periodMs = options.periodMs;
-    this.now = options.now;
+    this.clock = options.clock;
   }
 
   start(): void {
-    this.timer = setInterval(() => this.tick(), TICK_MS);
+    this.timer = lookEach(this.clock, TICK_MS, () => this.tick());
   }
 
   stop(): void {
-    clearInterval(this.timer);
+    this.timer?.cancel();
+  }
+
+  /** When the next pod is due, ms since the epoch; Infinity when none is. */
+  nextDue(): number {
+    return Math.min(Infinity, ...this.due.values());
   }
 
   private tick(): void {
-    const at = this.now();
+    const at = this.clock.now();
     const living = this.supervisor.started();
     const uids = new Set(living.map((p) => p.uid));
     for (const uid of this.due.keys()) if (!uids.has(uid)) this.due.delete(uid);

@@ -44,7 +44,14 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     settings,
     log,
   );
-  const node = await startNode({ config, flags: kubelet, settings, endpoint, log, workerLog, threads, kubeconfig });
+  const started = startNode({ config, flags: kubelet, settings, endpoint, log, workerLog, threads, kubeconfig });
+  const node = await started.catch(async (error: unknown) => {
+    await access?.rotation?.stop();
+    // One that was there before has pods in it that are to go on.
+    if (containerd?.adopted === false) await containerd.stop();
+    else containerd?.detach();
+    throw error;
+  });
   if (access?.rotation) clientCertificateMetrics(node.metrics.registry, access.rotation);
   log.info('Started kubelet');
   const systemd = await startSdNotify(() => true, log);

@@ -1,4 +1,5 @@
 import type { Difference } from '../../actors/record/journal/difference.ts';
+import { whoseOf } from '../../actors/record/journal/difference.ts';
 import { exportPod } from '../../actors/record/journal/export-pod.ts';
 import { journalBatches, journalFiles } from '../../actors/record/journal/journal-reader.ts';
 import { parallelReplay, threadsFor } from '../../actors/record/journal/parallel-replay.ts';
@@ -35,6 +36,8 @@ interface Outcome {
   messages: number;
   pods: number;
   unanswered: number;
+  /** Names of the machines that had messages. */
+  machines: string[];
   /** A difference, or several with `--all-differences`. */
   differing: number;
   damages: string[];
@@ -46,7 +49,7 @@ async function run(files: string[], flags: ReplayFlags, named: readonly string[]
   const began = performance.now();
   const write = outlet();
   const outcome = (await inThreads(files, flags, write)) ?? (await inOneThread(files, flags, write));
-  const { messages, pods, differing, unanswered, damages, unknownKinds } = outcome;
+  const { messages, pods, machines, differing, unanswered, damages, unknownKinds } = outcome;
   const seconds = (performance.now() - began) / 1000;
   const rate = Math.round(messages / Math.max(seconds, 1e-3));
   if (flags.pod !== undefined && pods === 0 && damages.length === 0)
@@ -61,6 +64,8 @@ async function run(files: string[], flags: ReplayFlags, named: readonly string[]
   }
   write.flush();
   const notes = [`${messages} messages of ${pods} pods in ${seconds.toFixed(2)} s (${rate}/s)`];
+  // Not on standard output: scripts compare it with `identical`.
+  if (machines.length > 0) notes.push(`replayed: ${machines.join(', ')}`);
   if (unanswered > 0)
     notes.push(`${unanswered} messages had no recorded outcome (the agent ended while it handled them)`);
   if (unknownKinds.length > 0)
@@ -96,16 +101,13 @@ async function inOneThread(files: string[], flags: ReplayFlags, write: (text: st
     options.onStep = (step) => write(flags.json === true ? `${JSON.stringify(step)}\n` : stepText(step));
   const differing = new Set<string>();
   const onDifference = (difference: Difference) => {
-    if (!differing.has(difference.uid)) write(differenceText(difference, flags));
-    differing.add(difference.uid);
+    if (!differing.has(whoseOf(difference))) write(differenceText(difference, flags));
+    differing.add(whoseOf(difference));
     return flags.allDifferences === true;
   };
   const batches = journalBatches(files, onDamage);
-  const { messages, pods, unanswered } = await replayBatches(batches, new Replayer(options), {
-    onDifference,
-    onDamage,
-  });
-  return { messages, pods, unanswered, differing: differing.size, damages, unknownKinds: [...unknownKinds].sort() };
+  const result = await replayBatches(batches, new Replayer(options), { onDifference, onDamage });
+  return { ...result, differing: differing.size, damages, unknownKinds: [...unknownKinds].sort() };
 }
 
 /** Standard output in large pieces: there may be a line for each of a million steps. */

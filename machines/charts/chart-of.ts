@@ -1,9 +1,10 @@
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
+import { ANY_ENTER } from '../machine-step/move.ts';
 import type { Chart, ChartState, ChartTransition } from './chart.ts';
 
 /**
  * Reads a machine's definition into plain data. Unlike XState's `toDirectedGraph` it has the eventless transitions
- * (`always`), by which the pod machine moves, and those of the root. States and transitions stand in the order of the definition.
+ * (`always`) and those of the root. States and transitions stand in the order of the definition.
  */
 export function chartOf(machine: AnyStateMachine): Chart {
   const transitions: ChartTransition[] = [];
@@ -12,8 +13,9 @@ export function chartOf(machine: AnyStateMachine): Chart {
 }
 
 function stateOf(node: AnyStateNode, transitions: ChartTransition[]): ChartState {
-  for (const [event, ways] of node.transitions as Map<string, readonly Way[]>) addWays(node, event, ways, transitions);
-  addWays(node, '', node.always ?? [], transitions);
+  for (const [event, all] of node.transitions as Map<string, readonly Transition[]>)
+    addTransitions(node, event, all, transitions);
+  addTransitions(node, '', node.always ?? [], transitions);
   const initial = (node.config as { initial?: unknown }).initial;
   const path = pathOf(node);
   return {
@@ -28,16 +30,19 @@ function stateOf(node: AnyStateNode, transitions: ChartTransition[]): ChartState
   };
 }
 
-interface Way {
+interface Transition {
   target?: readonly AnyStateNode[] | undefined;
+  description?: string | undefined;
 }
 
-function addWays(node: AnyStateNode, event: string, ways: readonly Way[], transitions: ChartTransition[]): void {
+function addTransitions(node: AnyStateNode, event: string, all: readonly Transition[], to: ChartTransition[]): void {
+  // Any move that is not declared: the step fails, nothing is entered.
+  if (event === ANY_ENTER) return;
   const from = pathOf(node);
-  for (const { target } of ways) {
-    for (const to of target === undefined || target.length === 0 ? [from] : target.map(pathOf)) {
-      if (!transitions.some((t) => t.from === from && t.to === to && t.event === event))
-        transitions.push({ from, to, event });
+  for (const { target, description } of all) {
+    for (const path of target === undefined || target.length === 0 ? [from] : target.map(pathOf)) {
+      if (to.some((t) => t.from === from && t.to === path && t.event === event)) continue;
+      to.push({ from, to: path, event, ...(description !== undefined && { why: description }) });
     }
   }
 }

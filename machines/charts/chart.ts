@@ -20,11 +20,13 @@ export interface ChartState {
   states: ChartState[];
 }
 
-/** A way from one state to another; eventless ones (`always`) included. */
+/** A transition from one state to another; eventless ones (`always`) included. One of a compound state holds in all states within it. */
 export interface ChartTransition {
   from: string;
   /** Same as `from` for one that stays. */
   to: string;
-  /** Type of the message; '' for `always`. */
+  /** Type of the message, or of the internal event (`enter.STATE`, see machine-step/move.ts); '' for `always`. */
   event: string;
+  /** What brings it about, where the definition says so. */
+  why?: string;
 }

@@ -1,16 +1,17 @@
 import type { Chart, ChartState } from './chart.ts';
-import { legibleChart } from './legible-chart.ts';
+import { ANY_ORDER, drawnChart } from './drawn-chart.ts';
 
-/** A chart as a Mermaid `stateDiagram-v2`, in the legible form (see {@link legibleChart}). Ends with a newline. */
+/** A chart as a Mermaid `stateDiagram-v2` (see {@link drawnChart}). Ends with a newline. */
 export function mermaidOf(chart: Chart): string {
-  const { edges, stays, notes } = legibleChart(chart);
+  const { edges, stays, reasons, anyOrder } = drawnChart(chart);
   const lines = ['stateDiagram-v2'];
   const write = (state: ChartState, depth: number) => {
     const pad = '  '.repeat(depth);
     const id = idOf(state.path);
     if (state.states.length === 0) {
-      const text = [state.key, ...(state.description === '' ? [] : [state.description])].map(escaped).join('<br>');
-      lines.push(`${pad}state "${text}" as ${id}`);
+      const reasonsIn = (reasons[state.path] ?? []).map((why) => `← ${why}`);
+      const text = [state.key, ...(state.description === '' ? [] : [state.description]), ...reasonsIn];
+      lines.push(`${pad}state "${text.map(escaped).join('<br>')}" as ${id}`);
       if (state.kind === 'final') lines.push(`${pad}${id} --> [*]`);
       return;
     }
@@ -24,15 +25,14 @@ export function mermaidOf(chart: Chart): string {
     for (const child of state.states) write(child, depth);
   };
   body(chart.root, 1);
-  for (const { from, to, events } of edges) {
-    const named = events.filter((event) => event !== '');
+  for (const { from, to, labels } of edges) {
+    const named = labels.filter((label) => label !== 'always');
     lines.push(`  ${idOf(from)} --> ${idOf(to)}${named.length === 0 ? '' : ` : ${named.map(escaped).join(', ')}`}`);
   }
-  for (const [path, texts] of Object.entries(notes))
-    lines.push(`  note right of ${idOf(path)}`, ...texts.map((text) => `    ${escaped(text)}`), '  end note');
+  for (const path of anyOrder) lines.push(`  note right of ${idOf(path)}`, `    ${ANY_ORDER}`, '  end note');
   for (const [path, events] of Object.entries(stays)) {
     const where = path === '' ? (chart.root.states[0]?.path ?? '') : path;
-    const text = `${path === '' ? 'in every state' : 'stays'}: ${events.map((event) => event || 'always').join(', ')}`;
+    const text = `${path === '' ? 'in every state' : 'stays'}: ${events.join(', ')}`;
     lines.push(`  note left of ${idOf(where)}`, `    ${escaped(text)}`, '  end note');
   }
   return `${lines.join('\n')}\n`;

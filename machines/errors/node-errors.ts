@@ -33,4 +33,14 @@ export const nodeErrors = defineErrors('NOD', {
     'The checkpoint {path} could not be written: {problem}.',
     'Make room on the disk of the root directory, or remount it writable; it is tried again every ten seconds.',
   ],
+  stopFailed: [
+    8,
+    'The part {part} of the node was not stopped: {problem}.',
+    'The other parts are stopped all the same; when the process ends nothing of it is left.',
+  ],
+  undeclaredMove: [
+    9,
+    'The machine of {name} was to go from {from} to {to}, which it does not declare.',
+    'It stays where it is and the message changes nothing; actorlet replay shows the step, and its --export makes a journal for a report.',
+  ],
 });

@@ -1,4 +1,4 @@
-import type { NodeContext, NodeFocus } from '../node/node-context.ts';
+import type { NodeContext, NodeStateName } from '../node/node-context.ts';
 import { NODE_UID } from '../node/node-context.ts';
 import type { Cause, CauseKind, Explanation } from './explanation.ts';
 import { short } from './words.ts';
@@ -12,7 +12,7 @@ export interface NodePlace {
 }
 
 /** Why the node is in its state: one entry for each state of its chart. */
-export const NODE_REASONS: Readonly<Record<NodeFocus, { text: string; kind: CauseKind }>> = {
+export const NODE_REASONS: Readonly<Record<NodeStateName, { text: string; kind: CauseKind }>> = {
   starting: { text: 'the agent has begun: runtime and PLEG have not been asked yet', kind: 'agent' },
   'notReady.runtimeDown': { text: 'the container runtime does not answer', kind: 'runtime' },
   'notReady.runtimeNotReady': { text: 'the container runtime answers, and says that it is not ready', kind: 'runtime' },

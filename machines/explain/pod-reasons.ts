@@ -1,5 +1,5 @@
 import { graceEnd } from '../values/grace-end.ts';
-import type { PodFocus } from '../pod/pod-context.ts';
+import type { PodStateName } from '../pod/pod-context.ts';
 import { lackingImage } from '../pod/image-volumes.ts';
 import { pullOfVolume, volumePullWords } from '../pod/pull-turns.ts';
 import { readyOf, startedOf } from '../pod/readiness.ts';
@@ -17,7 +17,7 @@ import { moment, span } from '../values/spoken-time.ts';
 type Explainer = (view: View) => Reason;
 
 /** Why a pod is in its state: one entry for each state of the pod chart; the compiler asks for all of them. */
-export const POD_REASONS: Readonly<Record<PodFocus, Explainer>> = {
+export const POD_REASONS: Readonly<Record<PodStateName, Explainer>> = {
   'syncing.waitingForRuntime': ({ history, node }) => ({
     causes: [
       { at: history.runtime.at, text: 'the container runtime does not answer or is not ready', kind: 'runtime' },

@@ -1,38 +1,31 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import { decisionOf } from './act.ts';
 import type { Decide } from './act.ts';
-import { askedBy } from './hold-when.ts';
+import { ANY_ENTER } from './move.ts';
 
 /** A guard as a plain function. */
-export type Check = (context: unknown, event: unknown) => boolean;
+export type Guard = (context: unknown, event: unknown) => boolean;
 
-/** One way out of a state: taken when `check` holds; `decides` run in order; then the machine is in `to` (null: where it was). */
-export interface Way {
-  check: Check | null;
-  decides: readonly Decide[];
-  to: Stand | null;
+/** A transition as it is taken from an innermost state: when `guard` holds; `actions` run in order; then the machine is in `target` (null: where it was). */
+export interface CompiledTransition {
+  guard: Guard | null;
+  actions: readonly Decide[];
+  target: CompiledState | null;
 }
 
-/** An innermost state with all ways out of it, its own first, then those of the states around it. */
-export interface Stand {
-  /** The state value as XState writes it; one object for all snapshots that stand here. */
+/** An innermost state with all transitions out of it, its own first, then those of the states around it. */
+export interface CompiledState {
+  /** The state value as XState writes it; one object for all snapshots in this state. */
   value: unknown;
   /** Dotted path, e.g. `syncing.running`. */
   path: string;
-  on: ReadonlyMap<string, readonly Way[]>;
-  always: readonly Way[];
-  /** `always` as a table, when each way in it asks for a value of the same thing. */
-  turns: Turns | null;
+  /** By type of the event, internal ones too. */
+  on: ReadonlyMap<string, readonly CompiledTransition[]>;
+  always: readonly CompiledTransition[];
 }
 
-/** Ways by what `pick` reads of the context; a value without a way leads nowhere. */
-export interface Turns {
-  pick: (context: unknown) => unknown;
-  ways: ReadonlyMap<unknown, Way>;
-}
-
-/** A machine as a table: {@link Stand} by dotted path. */
-export type CompiledMachine = ReadonlyMap<string, Stand>;
+/** A machine as a table: {@link CompiledState} by dotted path. */
+export type CompiledMachine = ReadonlyMap<string, CompiledState>;
 
 const compiled = new WeakMap<object, CompiledMachine | null>();
 
@@ -50,25 +43,19 @@ export function compiledMachine(machine: AnyStateMachine): CompiledMachine | nul
 /** Thrown inside {@link compile} only. */
 class Unsupported extends Error {}
 
-type MutableStand = { -readonly [K in keyof Stand]: Stand[K] };
+type MutableState = { -readonly [K in keyof CompiledState]: CompiledState[K] };
 
 function compile(machine: AnyStateMachine): CompiledMachine | null {
   try {
     const leaves = leavesOf(machine.root);
-    const places = new Map<AnyStateNode, MutableStand>(
+    const states = new Map<AnyStateNode, MutableState>(
       leaves.map((node) => [
         node,
-        {
-          value: valueOf(node.path),
-          path: node.path.join('.'),
-          on: new Map(),
-          always: [],
-          turns: null,
-        } satisfies MutableStand,
+        { value: valueOf(node.path), path: node.path.join('.'), on: new Map(), always: [] } satisfies MutableState,
       ]),
     );
-    for (const [leaf, place] of places) fill(machine, leaf, place, places);
-    return new Map([...places.values()].map((place) => [place.path, place]));
+    for (const [leaf, state] of states) fill(machine, leaf, state, states);
+    return new Map([...states.values()].map((state) => [state.path, state]));
   } catch (error) {
     if (error instanceof Unsupported) return null;
     throw error;
@@ -86,38 +73,21 @@ function leavesOf(node: AnyStateNode): AnyStateNode[] {
 function fill(
   machine: AnyStateMachine,
   leaf: AnyStateNode,
-  place: MutableStand,
-  places: ReadonlyMap<AnyStateNode, Stand>,
+  state: MutableState,
+  states: ReadonlyMap<AnyStateNode, CompiledState>,
 ): void {
-  const on = new Map<string, Way[]>();
-  const always: Way[] = [];
-  const guards: unknown[] = [];
+  const on = new Map<string, CompiledTransition[]>();
+  const always: CompiledTransition[] = [];
   for (const node of upwards(leaf)) {
     for (const [event, transitions] of node.transitions) {
-      if (event.includes('*')) throw new Unsupported();
-      on.set(event, [...(on.get(event) ?? []), ...transitions.map((t) => wayOf(machine, leaf, t, places))]);
+      // XState asks an exact type of a state before a wildcard of the same state only; at the root both are the same.
+      if (event.includes('*') && !(event === ANY_ENTER && node.parent === undefined)) throw new Unsupported();
+      on.set(event, [...(on.get(event) ?? []), ...transitions.map((t) => transitionOf(machine, leaf, t, states))]);
     }
-    for (const t of node.always ?? []) {
-      always.push(wayOf(machine, leaf, t, places));
-      guards.push(t.guard);
-    }
+    for (const t of node.always ?? []) always.push(transitionOf(machine, leaf, t, states));
   }
-  place.on = on;
-  place.always = always;
-  place.turns = turnsOf(always, guards);
-}
-
-function turnsOf(always: readonly Way[], guards: readonly unknown[]): Turns | null {
-  const first = askedBy(guards[0]);
-  if (first === null) return null;
-  const ways = new Map<unknown, Way>();
-  for (const [i, way] of always.entries()) {
-    const asked = askedBy(guards[i]);
-    if (asked === null || asked.pick !== first.pick) return null;
-    // The first one that holds is taken.
-    if (!ways.has(asked.value)) ways.set(asked.value, way);
-  }
-  return { pick: first.pick as Turns['pick'], ways };
+  state.on = on;
+  state.always = always;
 }
 
 /** The node and those around it, innermost first. */
@@ -127,23 +97,23 @@ function upwards(node: AnyStateNode): AnyStateNode[] {
   return out;
 }
 
-function wayOf(
+function transitionOf(
   machine: AnyStateMachine,
   leaf: AnyStateNode,
   transition: AnyTransitionDefinition,
-  places: ReadonlyMap<AnyStateNode, Stand>,
-): Way {
-  const check = transition.guard === undefined ? null : checkOf(machine, transition.guard);
-  const decides = transition.actions.map(decideOf);
+  states: ReadonlyMap<AnyStateNode, CompiledState>,
+): CompiledTransition {
+  const guard = transition.guard === undefined ? null : guardOf(machine, transition.guard);
+  const actions = transition.actions.map(decideOf);
   const [target, ...more] = transition.target ?? [];
-  if (target === undefined) return { check, decides, to: null };
+  if (target === undefined) return { guard, actions, target: null };
   if (more.length > 0) throw new Unsupported();
   const entered = enteredBy(transition.source, target, transition.reenter);
-  for (const node of entered) decides.push(...node.entry.map(decideOf));
+  for (const node of entered) actions.push(...node.entry.map(decideOf));
   const last = entered.at(-1) ?? leaf;
-  const to = places.get(last);
-  if (to === undefined) throw new Unsupported();
-  return { check, decides, to };
+  const state = states.get(last);
+  if (state === undefined) throw new Unsupported();
+  return { guard, actions, target: state };
 }
 
 /** The states that a transition enters, outermost first, down to an innermost one (SCXML's domain and entry set without parallels). */
@@ -163,7 +133,7 @@ function enteredBy(source: AnyStateNode, target: AnyStateNode, reenter: boolean)
   return path;
 }
 
-function checkOf(machine: AnyStateMachine, guard: unknown): Check {
+function guardOf(machine: AnyStateMachine, guard: unknown): Guard {
   const named = typeof guard === 'string' ? machine.implementations.guards[guard] : guard;
   // A function without `check` is a plain guard; and(), or(), not() have one.
   if (typeof named !== 'function' || 'check' in named) throw new Unsupported();

@@ -2,7 +2,9 @@ import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { initialTransition } from 'xstate';
 import type { Effect } from '../protocol/effects.ts';
 import { compiledMachine, initialPath } from './compiled-machine.ts';
-import type { Stand, Way } from './compiled-machine.ts';
+import type { CompiledState, CompiledTransition } from './compiled-machine.ts';
+import { ANY_ENTER, enterEvent, isEnter } from './move.ts';
+import type { Move } from './move.ts';
 
 /** A machine's place as plain JSON: what the journal, the status report and the inspector carry. */
 export interface Place<C> {
@@ -19,7 +21,7 @@ export interface EffectAction {
 /**
  * An inert actor scope, reused for every step: XState's own `transition()` builds one for each call, which
  * costs more than the step itself. Nothing may be spawned, sent or scheduled through it: the machines are
- * invoke-free, and their only action is `effect`.
+ * invoke-free, and their only actions are `effect` and a raised event.
  */
 const collected: unknown[] = [];
 const scope = {
@@ -30,6 +32,8 @@ const scope = {
   stopChild: () => undefined,
   emit: () => undefined,
   actionExecutor: (action: { type: string; params?: unknown }) => {
+    // XState has put the event into the queue of the step already.
+    if (action.type === 'xstate.raise') return;
     if (action.type !== 'effect')
       throw new Error(`a machine asked for the action ${action.type}, which no host carries out`);
     collected.push((action.params as EffectAction['params']).effect);
@@ -97,28 +101,34 @@ export function stepPlace<C, F>(
   event: { type: string },
   effects: F[],
 ): Place<C> {
-  const start = standOf(machine, from.value);
-  let stand = start;
+  const start = stateOf(machine, from.value);
+  let state = start;
   let context: unknown = from.context;
-  let way = choose(stand.on.get(event.type), context, event);
+  let cause = event;
+  let move: Move | null = null;
+  let transition = choose(heardBy(state, event.type), context, event);
   for (let i = 0; ; i++) {
-    if (way !== null) {
-      for (const decide of way.decides) {
-        const decision = decide(context, event);
+    if (transition !== null) {
+      for (const decide of transition.actions) {
+        const decision = decide(context, cause);
         if (decision.patch !== undefined)
           context = decision.whole === true ? decision.patch : Object.assign({}, context, decision.patch);
         if (decision.effects !== undefined) for (const effect of decision.effects) effects.push(effect as F);
+        if (decision.move !== undefined) move = decision.move;
       }
-      if (way.to !== null) stand = way.to;
+      if (transition.target !== null) state = transition.target;
     }
-    if (stand.always.length === 0) break;
-    const { turns } = stand;
-    way = turns === null ? choose(stand.always, context, event) : (turns.ways.get(turns.pick(context)) ?? null);
-    if (way === null) break;
-    if (i >= MOST_MICROSTEPS) throw new Error(`the machine ${machine.id} goes in circles in ${stand.path}`);
+    transition = state.always.length === 0 ? null : choose(state.always, context, cause);
+    if (transition === null && move !== null) {
+      cause = enterEvent(move);
+      move = null;
+      transition = choose(heardBy(state, cause.type), context, cause);
+    }
+    if (transition === null) break;
+    if (i >= MOST_MICROSTEPS) throw new Error(`the machine ${machine.id} goes in circles in ${state.path}`);
   }
-  if (stand === start && context === from.context) return from;
-  return { value: stand.value, context: context as C };
+  if (state === start && context === from.context) return from;
+  return { value: state.value, context: context as C };
 }
 
 const BEGINNINGS = new WeakMap<object, string | null>();
@@ -127,14 +137,14 @@ const BEGINNINGS = new WeakMap<object, string | null>();
 export function bornPlace<C>(machine: AnyStateMachine, input: unknown): Place<C> {
   let path = BEGINNINGS.get(machine);
   if (path === undefined) BEGINNINGS.set(machine, (path = initialPath(machine)));
-  const stand = path === null ? undefined : compiledMachine(machine)?.get(path);
+  const state = path === null ? undefined : compiledMachine(machine)?.get(path);
   const { context } = machine.config as { context?: unknown };
-  if (stand === undefined || typeof context !== 'function') {
+  if (state === undefined || typeof context !== 'function') {
     const { value, context: made } = initialTransition(machine, input)[0] as AnyMachineSnapshot;
     return { value, context: made as C };
   }
   const begin = context as (args: { input: unknown }) => C;
-  return stepPlace<C, never>(machine, { value: stand.value, context: begin({ input }) }, { type: 'xstate.init' }, []);
+  return stepPlace<C, never>(machine, { value: state.value, context: begin({ input }) }, { type: 'xstate.init' }, []);
 }
 
 /** The same as a snapshot. */
@@ -142,21 +152,31 @@ export function bornSnapshot(machine: AnyStateMachine, input: unknown): AnyMachi
   return new Stepped(machine, bornPlace(machine, input)) as unknown as AnyMachineSnapshot;
 }
 
-/** Whether a machine that stands at `value` can be moved by an event of this type at all. */
+/** Whether a machine in the state `value` can be moved by an event of this type at all. */
 export function hears(machine: AnyStateMachine, value: unknown, type: string): boolean {
-  const stand = standOf(machine, value);
-  return stand.always.length > 0 || stand.on.has(type);
+  const state = stateOf(machine, value);
+  return state.always.length > 0 || state.on.has(type);
 }
 
-function standOf(machine: AnyStateMachine, value: unknown): Stand {
-  const stand = compiledMachine(machine)?.get(statePath(value));
-  if (stand === undefined) throw new Error(`the machine ${machine.id} has no state ${statePath(value)}`);
-  return stand;
+function stateOf(machine: AnyStateMachine, value: unknown): CompiledState {
+  const state = compiledMachine(machine)?.get(statePath(value));
+  if (state === undefined) throw new Error(`the machine ${machine.id} has no state ${statePath(value)}`);
+  return state;
 }
 
-function choose(ways: readonly Way[] | undefined, context: unknown, event: unknown): Way | null {
-  if (ways === undefined) return null;
-  for (const way of ways) if (way.check === null || way.check(context, event)) return way;
+/** The transitions of an event; of a move that the state does not declare the whole machine's. */
+function heardBy(state: CompiledState, type: string): readonly CompiledTransition[] | undefined {
+  return state.on.get(type) ?? (isEnter(type) ? state.on.get(ANY_ENTER) : undefined);
+}
+
+function choose(
+  transitions: readonly CompiledTransition[] | undefined,
+  context: unknown,
+  event: unknown,
+): CompiledTransition | null {
+  if (transitions === undefined) return null;
+  for (const transition of transitions)
+    if (transition.guard === null || transition.guard(context, event)) return transition;
   return null;
 }
 

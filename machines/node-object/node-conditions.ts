@@ -1,5 +1,5 @@
 import { aggregate } from '../values/aggregate.ts';
-import type { NodeCondition, NodeEvent, NodePressure } from './node-types.ts';
+import type { ManagedCondition, NodeCondition, NodeEvent, NodePressure } from './node-types.ts';
 
 /** `metav1.Time`: RFC 3339 in UTC without a fraction. */
 export function apiTime(ms: number): string {
@@ -45,7 +45,7 @@ export function statusEvent(nodeName: string, reason: string): NodeEvent {
 export function nodeConditions(
   nodeName: string,
   before: readonly NodeCondition[],
-  facts: { pressure: NodePressure; notReady: readonly string[] },
+  facts: { pressure: NodePressure; managed?: readonly ManagedCondition[]; notReady: readonly string[] },
   now: number,
 ): ConditionsStep {
   const at = apiTime(now);
@@ -65,6 +65,14 @@ export function nodeConditions(
     if (index < 0) conditions.push(fresh);
     else conditions[index] = fresh;
     events.push(statusEvent(nodeName, event));
+  }
+  for (const managed of facts.managed ?? []) {
+    const index = conditions.findIndex((c) => c.type === managed.type);
+    const old = conditions[index];
+    const since = old?.status === managed.status ? (old.lastTransitionTime ?? at) : at;
+    const fresh = { ...managed, lastHeartbeatTime: at, lastTransitionTime: since };
+    if (index < 0) conditions.push(fresh);
+    else conditions[index] = fresh;
   }
   const ready = readyCondition(facts.notReady, at);
   const index = conditions.findIndex((c) => c.type === 'Ready');

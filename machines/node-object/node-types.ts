@@ -77,6 +77,14 @@ export interface NodeObjectConfig {
   kubeletVersion: string;
 }
 
+/** A condition of the node that one of its managers answers for; times are added where it is told. */
+export interface ManagedCondition {
+  type: string;
+  status: 'True' | 'False' | 'Unknown';
+  reason: string;
+  message: string;
+}
+
 /** Pressure of the node (eviction manager). */
 export interface NodePressure {
   memory: boolean;

@@ -5,7 +5,15 @@ import { handlersOf, imagesOf, nodeInfoOf } from './node-info.ts';
 import { allocatableOf, machineCapacity } from './node-resources.ts';
 import { readinessErrors } from './ready-message.ts';
 import type { ReadinessFacts } from './ready-message.ts';
-import type { MachineFacts, Node, NodeEvent, NodeObjectConfig, NodePressure, RuntimeFacts } from './node-types.ts';
+import type {
+  MachineFacts,
+  ManagedCondition,
+  Node,
+  NodeEvent,
+  NodeObjectConfig,
+  NodePressure,
+  RuntimeFacts,
+} from './node-types.ts';
 
 /** All that the status is made from. */
 export interface NodeFacts {
@@ -14,6 +22,8 @@ export interface NodeFacts {
   addresses: AddressFacts;
   readiness: ReadinessFacts;
   pressure: NodePressure;
+  /** Conditions of the node's managers. */
+  managed?: readonly ManagedCondition[];
 }
 
 /** A node object with its events. */
@@ -41,7 +51,12 @@ export function setNodeStatus(before: Node, config: NodeObjectConfig, facts: Nod
   }
   const notReady = readinessErrors(facts.readiness);
   if (missing !== '') notReady.push(`missing node capacity for resources: ${missing}`);
-  const step = nodeConditions(config.nodeName, old.conditions ?? [], { pressure: facts.pressure, notReady }, now);
+  const step = nodeConditions(
+    config.nodeName,
+    old.conditions ?? [],
+    { pressure: facts.pressure, managed: facts.managed ?? [], notReady },
+    now,
+  );
   const images = imagesOf(runtime.images, config.nodeStatusMaxImages);
   const handlers = handlersOf(runtime) ?? (runtime.handlers === null ? old.runtimeHandlers : undefined);
   const addresses = nodeAddresses(old.addresses ?? [], facts.addresses) ?? old.addresses;

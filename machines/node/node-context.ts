@@ -24,12 +24,12 @@ export interface NodeContext {
   reasons: readonly string[];
   /** The agent is being stopped. */
   stopping: boolean;
-  /** Nested state that the chart moves to. */
-  focus: NodeFocus;
+  /** The state of the node as a dotted path (under this name journals have it). */
+  focus: NodeStateName;
 }
 
-/** States of the node chart, as dotted paths. */
-export type NodeFocus =
+/** States of the node chart, as dotted paths. What may follow what: node-moves.ts. */
+export type NodeStateName =
   | 'starting'
   | 'notReady.runtimeDown'
   | 'notReady.runtimeNotReady'

@@ -1,35 +1,22 @@
 import { setup } from 'xstate';
 import { act } from '../machine-step/act.ts';
-import type { NodeContext, NodeFocus, NodeMessage } from './node-context.ts';
+import type { EnterEvent } from '../machine-step/move.ts';
+import { ANY_ENTER } from '../machine-step/move.ts';
+import { entering, undeclared } from '../machine-step/move-table.ts';
+import type { NodeContext, NodeStateName, NodeMessage } from './node-context.ts';
 import { initialNode } from './node-context.ts';
+import { nodeMoves } from './node-moves.ts';
 import { decideNode } from './node-step.ts';
 
 const machine = setup({
-  types: { context: {} as NodeContext, events: {} as NodeMessage },
+  types: { context: {} as NodeContext, events: {} as NodeMessage | EnterEvent<NodeStateName> },
   actions: { effect: () => undefined },
 });
 
-/** The chart follows the context, as the pod's does. */
-function follow<const T extends readonly NodeFocus[]>(...targets: T) {
-  return targets.map((target) => ({
-    guard: ({ context }: { context: NodeContext }) => context.focus === target,
-    target: `#node.${target}` as const,
-  }));
-}
-
-const NOT_READY = [
-  'notReady.runtimeDown',
-  'notReady.runtimeNotReady',
-  'notReady.plegUnhealthy',
-  'notReady.networkNotReady',
-] as const;
-const READY = ['ready.registering', 'ready.waitingForSources', 'ready.running'] as const;
-
-function without<const T extends readonly NodeFocus[]>(all: T, one: NodeFocus): NodeFocus[] {
-  return all.filter((f) => f !== one);
-}
-
 const deciding = { actions: act(decideNode) };
+
+/** A row of the table of moves, as the transitions of its state. */
+const on = (row: keyof typeof nodeMoves) => entering<NodeStateName>('node', nodeMoves[row]);
 
 /**
  * The node: is it ready for pods, and if not, what stands in the way first? Its reasons are those of the Ready condition
@@ -46,53 +33,39 @@ export const nodeMachine = machine.createMachine({
     'sources.ready': deciding,
     'node.registered': deciding,
     'node.stop': deciding,
+    [ANY_ENTER]: undeclared<NodeContext>(({ nodeName }) => `node ${nodeName}`),
   },
   states: {
     starting: {
       description: 'The agent has begun; runtime and PLEG have not been asked yet.',
-      always: follow(...NOT_READY, ...READY, 'shuttingDown'),
+      on: on('starting'),
     },
     notReady: {
       description: 'New pods are not to come here.',
       initial: 'runtimeDown',
+      on: on('notReady'),
       states: {
-        runtimeDown: {
-          description: 'The container runtime does not answer.',
-          always: follow(...without(NOT_READY, 'notReady.runtimeDown')),
-        },
-        runtimeNotReady: {
-          description: 'The container runtime answers, and says that it is not ready.',
-          always: follow(...without(NOT_READY, 'notReady.runtimeNotReady')),
-        },
-        plegUnhealthy: {
-          description: 'The list of what runs has not been read for three minutes.',
-          always: follow(...without(NOT_READY, 'notReady.plegUnhealthy')),
-        },
-        networkNotReady: {
-          description: 'The network of the container runtime (CNI) is not ready.',
-          always: follow(...without(NOT_READY, 'notReady.networkNotReady')),
-        },
+        runtimeDown: { description: 'The container runtime does not answer.' },
+        runtimeNotReady: { description: 'The container runtime answers, and says that it is not ready.' },
+        plegUnhealthy: { description: 'The list of what runs has not been read for three minutes.' },
+        networkNotReady: { description: 'The network of the container runtime (CNI) is not ready.' },
       },
-      always: follow(...READY, 'shuttingDown'),
     },
     ready: {
       description: 'Nothing stands in the way of pods.',
       initial: 'waitingForSources',
+      on: on('ready'),
       states: {
         registering: {
           description: "The API server does not have the node's object yet.",
-          always: follow(...without(READY, 'ready.registering')),
+          on: on('ready.registering'),
         },
         waitingForSources: {
           description: 'Not every source of pods has spoken: pods run, and nothing is removed from the node.',
-          always: follow(...without(READY, 'ready.waitingForSources')),
+          on: on('ready.waitingForSources'),
         },
-        running: {
-          description: 'All sources have spoken: the node is as it should be.',
-          always: follow(...without(READY, 'ready.running')),
-        },
+        running: { description: 'All sources have spoken: the node is as it should be.' },
       },
-      always: follow(...NOT_READY, 'shuttingDown'),
     },
     shuttingDown: { description: 'The agent ends; pods go on without it.' },
   },

@@ -1,12 +1,17 @@
 import type { Decision } from '../machine-step/act.ts';
 import { readinessErrors } from '../node-object/ready-message.ts';
-import type { NodeContext, NodeFocus, NodeMessage, NodeOrder } from './node-context.ts';
+import type { NodeContext, NodeStateName, NodeMessage, NodeOrder } from './node-context.ts';
 
 /** One message: what is known after it, the state that follows from that, and what the host is to do. */
 export function decideNode(before: NodeContext, message: NodeMessage): Decision<NodeContext, NodeOrder> {
   const known = take(before, message);
   const context = { ...known, reasons: reasonsOf(known) };
-  return { patch: { ...context, focus: focusOf(context) }, effects: ordersOf(before, context, message) };
+  const [from, to] = [before.focus, stateOf(context)];
+  return {
+    patch: { ...context, focus: to },
+    effects: ordersOf(before, context, message),
+    ...(from !== to && { move: { from, to } }),
+  };
 }
 
 function take(context: NodeContext, message: NodeMessage): NodeContext {
@@ -36,7 +41,7 @@ function reasonsOf({ runtime, pleg }: NodeContext): string[] {
 }
 
 /** What stands in the way first, in the order in which kubelet names its errors: runtime, PLEG, network. */
-function focusOf({ runtime, pleg, cluster, registered, sourcesReady, stopping }: NodeContext): NodeFocus {
+function stateOf({ runtime, pleg, cluster, registered, sourcesReady, stopping }: NodeContext): NodeStateName {
   if (stopping) return 'shuttingDown';
   if (runtime === null || pleg === null) return 'starting';
   // Only a runtime that answers has a word about its network.

@@ -15,7 +15,7 @@ import { followClock } from './clock-step.ts';
 import { leftOver } from './left-over.ts';
 import { mergeObserved, newestOf } from './observation.ts';
 import { takeOutcome } from './outcomes.ts';
-import type { Focused, PodContext } from './pod-context.ts';
+import type { NextState, PodContext } from './pod-context.ts';
 import { forgetPullTurn, takePullTurn } from './pull-turns.ts';
 import { report } from './report.ts';
 import { quietProbe } from './quiet-probe.ts';
@@ -29,7 +29,7 @@ import { volumesChanged } from './volume-plan.ts';
 
 /**
  * One step of a pod: take the message in, let the child machines see what changed, plan from what is now
- * known, and report. The chart then moves to `context.focus`.
+ * known, and report. The plan names the pod's next state; the chart allows the move or throws (see pod-moves.ts).
  */
 export function advance(context: PodContext, message: PodMessage): Decision<PodContext> {
   return quietProbe(context, message) ?? advanceWhole(context, message);
@@ -45,15 +45,17 @@ export function advanceWhole(context: PodContext, message: PodMessage): Decision
   if (!draft.context.finished) {
     lookAround(draft);
     readMessages(draft);
-    const { focus, why } = plan(draft);
+    const { state, why } = plan(draft);
     lookAtProbes(draft);
-    draft.context.focus = focus;
+    draft.context.focus = state;
     draft.context.why = why;
     settleDeadlines(draft, context);
     followVolumes(draft, message);
     report(draft);
   }
-  return { patch: draft.context, whole: true, effects: draft.effects };
+  const whole = { patch: draft.context, whole: true, effects: draft.effects };
+  const [from, to] = [context.focus, draft.context.focus];
+  return from === to ? whole : { ...whole, move: { from, to } };
 }
 
 /** The deadline of a pod that was running is over: its containers hear of that before anything moves them on. */
@@ -156,21 +158,21 @@ function lookAtProbes(draft: Draft): void {
   }
 }
 
-function plan(draft: Draft): Focused {
+function plan(draft: Draft): NextState {
   if (draft.context.termination === null) {
-    const focused = planSyncing(draft);
+    const next = planSyncing(draft);
     if (draft.context.termination === null) {
       if (draft.context.runtimeReady) collectGarbage(draft);
-      return focused;
+      return next;
     }
   }
   const terminating = planTerminating(draft);
   // What turns up late in a terminated pod is stopped and removed, but the phase does not go back.
   if (terminating !== null && draft.context.focus.startsWith('terminated.'))
-    return { focus: draft.context.focus, why: terminating.why };
+    return { state: draft.context.focus, why: terminating.why };
   if (terminating !== null) return terminating;
   const reading = readsMessages(draft.context);
   if (reading && !draft.context.focus.startsWith('terminated.'))
-    return { focus: 'terminating.stoppingSandbox', why: 'termination messages are read' };
+    return { state: 'terminating.stoppingSandbox', why: 'termination messages are read' };
   return planTerminated(draft);
 }

@@ -6,7 +6,7 @@ import { statePath } from '../machine-step/step.ts';
 import type { Draft } from './draft.ts';
 import { taskOf, want } from './draft.ts';
 import { leftOver, takesUp } from './left-over.ts';
-import type { Focused, PodContext } from './pod-context.ts';
+import type { NextState, PodContext } from './pod-context.ts';
 import { ANNOTATION } from '../protocol/runtime-labels.ts';
 
 /** Dead containers kept for each name (kubelet MaxPerPodContainerCount, D7). */
@@ -111,34 +111,34 @@ function removeLog(draft: Draft, c: ObservedContainer): void {
  * One look at a pod that has ended (kubelet SyncTerminatedPod and the garbage collectors): volumes and cgroup go at
  * once; containers, sandboxes and logs stay while its source still names it, or names it again, and go when it does not.
  */
-export function planTerminated(draft: Draft): Focused {
+export function planTerminated(draft: Draft): NextState {
   const { context } = draft;
   // What is still being set up would come back after it was removed.
   if (['volumes', 'volumes.refresh', 'cgroup'].some((name) => context.tasks[name]?.state === 'running')) {
-    return { focus: 'terminated.cleaningUp', why: 'volumes or cgroup are still being set up' };
+    return { state: 'terminated.cleaningUp', why: 'volumes or cgroup are still being set up' };
   }
   const tornDown = want(draft, 'teardown', (key) => ({
     type: 'host.TearDownPod',
     key,
     params: { podUid: context.uid },
   }));
-  if (!tornDown) return { focus: 'terminated.cleaningUp', why: context.tasks['teardown']?.error?.message ?? '' };
+  if (!tornDown) return { state: 'terminated.cleaningUp', why: context.tasks['teardown']?.error?.message ?? '' };
   if (context.settings.cgroupsPerQOS) {
     const { path } = podCgroup(context.pod, context.settings);
     const gone = want(draft, 'cgroup.remove', (key) => ({ type: 'host.RemovePodCgroup', key, params: { path } }));
-    if (!gone) return { focus: 'terminated.cleaningUp', why: context.tasks['cgroup.remove']?.error?.message ?? '' };
+    if (!gone) return { state: 'terminated.cleaningUp', why: context.tasks['cgroup.remove']?.error?.message ?? '' };
   }
   if (!(context.termination?.deletedFromSource ?? false)) {
-    return { focus: 'terminated.kept', why: 'its source still names it: containers and logs stay for a look' };
+    return { state: 'terminated.kept', why: 'its source still names it: containers and logs stay for a look' };
   }
   // Kubelet's garbage collector hardly ever comes in between either: restarts are counted on, the last log can be read.
   const stays = context.termination?.comesBack === true;
-  if (!stays && !removeAll(draft)) return { focus: 'terminated.removing', why: '' };
+  if (!stays && !removeAll(draft)) return { state: 'terminated.removing', why: '' };
   if (!context.finished) {
     context.finished = true;
     draft.effects.push({ type: 'pod.Finished', key: '', params: {} });
   }
-  return { focus: 'terminated.finished', why: stays ? 'its source names it again: its next life counts on' : '' };
+  return { state: 'terminated.finished', why: stays ? 'its source names it again: its next life counts on' : '' };
 }
 
 function removeAll(draft: Draft): boolean {

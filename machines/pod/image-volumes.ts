@@ -17,7 +17,7 @@ import { forgetTasks, own, podEvent, taskOf, want } from './draft.ts';
 import type { ImageVolume } from './image-volume.ts';
 import { newestSandbox } from './observation.ts';
 import { volumePullWords } from './pull-turns.ts';
-import type { Focused, PodContext } from './pod-context.ts';
+import type { NextState, PodContext } from './pod-context.ts';
 
 const NEW: ImageVolume = { spec: null, waiting: null, backOff: null };
 /** How long ErrImagePull is shown before it becomes ImagePullBackOff, ms (as with a container's own image). */
@@ -144,13 +144,13 @@ export function imageVolumeWaiting(context: PodContext, container: string): Imag
 }
 
 /** The state of a pod that waits for the image of a volume and for nothing else. */
-export function imageVolumeFocus(context: PodContext): Focused | null {
+export function imageVolumeState(context: PodContext): NextState | null {
   const lacking = lackingImage(context);
   if (lacking === null) return null;
   const { container, volume } = lacking;
   const { waiting } = volumeOf(context, volume);
-  if (waiting === null) return { focus: 'syncing.pullingImage', why: pullWhy(context, container, volume) };
-  return { focus: 'syncing.imageBackOff', why: `${container}: ${waiting.reason}: ${waiting.message}` };
+  if (waiting === null) return { state: 'syncing.pullingImage', why: pullWhy(context, container, volume) };
+  return { state: 'syncing.imageBackOff', why: `${container}: ${waiting.reason}: ${waiting.message}` };
 }
 
 /** The first container that waits for the image of a volume and for nothing else, and that volume. */

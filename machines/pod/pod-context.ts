@@ -77,16 +77,16 @@ export interface PodContext {
   resize?: PodResize;
   /** Everything of the pod is cleaned; the actor has ended. */
   finished: boolean;
-  /** Nested state that the chart moves to, and why, in words. */
-  focus: PodFocus;
+  /** The state of the pod as a dotted path (under this name journals have it), and why it is in it, in words. */
+  focus: PodStateName;
   why: string;
   status: PodStatus | null;
   /** Fingerprint of the last published report, so that only changes are told. */
   reported: string;
 }
 
-/** States of the pod chart, as dotted paths; each names what the pod waits for. */
-export type PodFocus =
+/** States of the pod chart, as dotted paths; each names what the pod waits for. What may follow what: pod-moves.ts. */
+export type PodStateName =
   | 'syncing.waitingForRuntime'
   | 'syncing.waitingForNetwork'
   | 'syncing.creatingCgroup'
@@ -111,9 +111,9 @@ export type PodFocus =
   | 'terminated.removing'
   | 'terminated.finished';
 
-/** A state of the chart and the reason in words. */
-export interface Focused {
-  focus: PodFocus;
+/** The state that a plan comes to, and the reason in words. */
+export interface NextState {
+  state: PodStateName;
   why: string;
 }
 

@@ -5,14 +5,14 @@ import { activeDeadline } from './deadline.ts';
 import { openDraft } from './draft.ts';
 import { probeMemoryOf } from './memory-of.ts';
 import { takeOutcome } from './outcomes.ts';
-import type { PodContext, PodFocus } from './pod-context.ts';
+import type { PodContext, PodStateName } from './pod-context.ts';
 import { sameJson } from './same-json.ts';
 import { specContainers } from './spec.ts';
 import { notesOf } from './status-notes.ts';
 import { fireProbes, settleProbes } from './timers.ts';
 
 /** States in which a pod has nothing to do but to probe. */
-const RESTING: ReadonlySet<PodFocus> = new Set([
+const RESTING: ReadonlySet<PodStateName> = new Set([
   'syncing.running',
   'syncing.waitingForReadiness',
   'syncing.waitingForStartupProbe',

@@ -16,21 +16,21 @@ import { letsOthersFirst } from './start-turn.ts';
 import { specContainer, usesHostNetwork } from './spec.ts';
 import { hasEndedForGood, noteStartAgain, settleStartAgain } from './start-again.ts';
 import { beginTermination } from './termination.ts';
-import type { Focused } from './pod-context.ts';
-import { imageVolumeFocus, wantImageVolumes } from './image-volumes.ts';
+import type { NextState } from './pod-context.ts';
+import { imageVolumeState, wantImageVolumes } from './image-volumes.ts';
 import { wantVolumes } from './volume-plan.ts';
 import { activeDeadline } from './deadline.ts';
-import { syncingFocus } from './focus.ts';
+import { syncingState } from './syncing-state.ts';
 
 /**
  * One level-triggered look at a pod that should run (kubelet SyncPod): from what is wanted and what is seen
  * follows what to ask for now. Nothing here waits: what is under way is found in tasks and child machines.
  */
-export function planSyncing(draft: Draft): Focused {
+export function planSyncing(draft: Draft): NextState {
   const { context } = draft;
-  if (endAtDeadline(draft)) return { focus: 'terminating.stoppingContainers', why: 'activeDeadlineSeconds is over' };
+  if (endAtDeadline(draft)) return { state: 'terminating.stoppingContainers', why: 'activeDeadlineSeconds is over' };
   if (!context.runtimeReady)
-    return { focus: 'syncing.waitingForRuntime', why: 'the container runtime does not answer or is not ready' };
+    return { state: 'syncing.waitingForRuntime', why: 'the container runtime does not answer or is not ready' };
   const hasSandbox = sandboxNeed(context).ready !== null;
   if (!context.networkReady && !usesHostNetwork(context.pod) && !hasSandbox) {
     if (context.focus !== 'syncing.waitingForNetwork') {
@@ -41,7 +41,7 @@ export function planSyncing(draft: Draft): Focused {
         'network is not ready: container runtime network not ready: NetworkReady=false',
       );
     }
-    return { focus: 'syncing.waitingForNetwork', why: "the runtime's network is not ready (CNI)" };
+    return { state: 'syncing.waitingForNetwork', why: "the runtime's network is not ready (CNI)" };
   }
   const volumes = wantVolumes(draft);
   // Both before the sandbox, as kubelet does: what lacks a volume gets no network, and the runtime finds the pod's limits set.
@@ -50,38 +50,38 @@ export function planSyncing(draft: Draft): Focused {
   const sandbox = planSandbox(draft, grounded);
   if (sandbox === 'notWorth') {
     endOfWork(draft);
-    return { focus: 'terminating.stoppingContainers', why: 'nothing is left to run' };
+    return { state: 'terminating.stoppingContainers', why: 'nothing is left to run' };
   }
   if (sandbox === 'stoppingOld')
     return {
-      focus: 'syncing.stoppingOldSandbox',
+      state: 'syncing.stoppingOldSandbox',
       why: 'the pod sandbox changed; what ran in the old one is stopped first',
     };
   const plan = planContainers(context, sandboxNeed(context).ready?.id ?? '');
   if (plan.killPod && sandbox === 'ready') {
     endOfWork(draft);
-    return { focus: 'terminating.stoppingContainers', why: 'nothing is left to run' };
+    return { state: 'terminating.stoppingContainers', why: 'nothing is left to run' };
   }
   carryOut(draft, plan);
   if (restartsEnded(draft)) return planSyncing(draft);
   wantImageVolumes(draft);
   if (sandbox === 'ungrounded') return cgroup ? mounting(draft) : makingCgroup(draft);
   if (sandbox === 'creating') {
-    return { focus: 'syncing.creatingSandbox', why: taskOf(draft, 'sandbox.run')?.error?.message ?? '' };
+    return { state: 'syncing.creatingSandbox', why: taskOf(draft, 'sandbox.run')?.error?.message ?? '' };
   }
   if (!cgroup) return makingCgroup(draft);
   planResize(draft);
   if (!volumes) return mounting(draft);
   for (const name of Object.keys(context.containers)) tellContainer(draft, name, { type: 'proceed' });
-  return imageVolumeFocus(context) ?? syncingFocus(context, plan.initialized);
+  return imageVolumeState(context) ?? syncingState(context, plan.initialized);
 }
 
-function makingCgroup(draft: Draft): Focused {
-  return { focus: 'syncing.creatingCgroup', why: taskOf(draft, 'cgroup')?.error?.message ?? '' };
+function makingCgroup(draft: Draft): NextState {
+  return { state: 'syncing.creatingCgroup', why: taskOf(draft, 'cgroup')?.error?.message ?? '' };
 }
 
-function mounting(draft: Draft): Focused {
-  return { focus: 'syncing.mountingVolumes', why: taskOf(draft, 'volumes')?.error?.message ?? '' };
+function mounting(draft: Draft): NextState {
+  return { state: 'syncing.mountingVolumes', why: taskOf(draft, 'volumes')?.error?.message ?? '' };
 }
 
 const cgroupOf = forPod(podCgroup);

@@ -5,7 +5,7 @@ import type { TerminationOrder } from '../protocol/messages.ts';
 import { tellContainer } from './children.ts';
 import type { Draft } from './draft.ts';
 import { want } from './draft.ts';
-import type { Focused } from './pod-context.ts';
+import type { NextState } from './pod-context.ts';
 import { newestOf } from './observation.ts';
 import { graceSecondsOf } from './grace.ts';
 import type { SpecContainer } from './spec.ts';
@@ -97,7 +97,7 @@ function orderKills(draft: Draft, graceSeconds: number, again: boolean): void {
 }
 
 /** One look at a pod that must end (kubelet SyncTerminatingPod): containers, then sandboxes. Null when both are done. */
-export function planTerminating(draft: Draft): Focused | null {
+export function planTerminating(draft: Draft): NextState | null {
   const { context } = draft;
   const termination = context.termination;
   if (termination === null) return null;
@@ -110,9 +110,9 @@ export function planTerminating(draft: Draft): Focused | null {
   const stopping = names.filter((name) => isIn(context.containers[name]?.value, 'stopping'));
   if (running.length > 0 || stopping.length > 0) {
     const hooks = names.filter((name) => statePath(context.containers[name]?.value) === 'stopping.preStop');
-    if (hooks.length > 0) return { focus: 'terminating.runningPreStop', why: `preStop hook of ${hooks.join(', ')}` };
+    if (hooks.length > 0) return { state: 'terminating.runningPreStop', why: `preStop hook of ${hooks.join(', ')}` };
     return {
-      focus: 'terminating.stoppingContainers',
+      state: 'terminating.stoppingContainers',
       why: `grace period of ${termination.graceSeconds} s for ${[...new Set(running.map((c) => c.name))].join(', ')}`,
     };
   }
@@ -128,7 +128,7 @@ export function planTerminating(draft: Draft): Focused | null {
     )
       stopped = false;
   }
-  return stopped ? null : { focus: 'terminating.stoppingSandbox', why: 'the runtime takes down network and sandbox' };
+  return stopped ? null : { state: 'terminating.stoppingSandbox', why: 'the runtime takes down network and sandbox' };
 }
 
 /** Running containers that the spec does not name (an older spec's) are stopped as well. */

@@ -9,7 +9,7 @@ const { runInScratch } = await import('./run/in-scratch.ts');
 const { Coverage } = await import('./run/coverage.ts');
 const { allMoves, allStates } = await import('./run/coverage-text.ts');
 const { allowedMoves, rulesOut } = await import('./run/possible-moves.ts');
-const { impossibleMoves } = await import('./run/impossible-moves.ts');
+const { unreachedMoves } = await import('./run/unreached-moves.ts');
 const { pinnedPlans } = await import('./run/saved-plan.ts');
 const { shrink } = await import('./run/shrink.ts');
 
@@ -45,7 +45,7 @@ test('fixed seeds keep all rules; with the pinned plans they reach every state a
   assert.deepEqual(
     allMoves().filter((move) => !coverage.transitions.has(move)),
     [],
-    'moves that were not made; one that no rule allows is named in run/impossible-moves.ts',
+    'moves that were not made; one that no run comes to is named in run/unreached-moves.ts',
   );
   const struck = new Set([...coverage.faults.keys()].map((name) => name.split('.')[0]));
   assert.deepEqual(
@@ -56,13 +56,13 @@ test('fixed seeds keep all rules; with the pinned plans they reach every state a
   assert.ok(kinds.size >= 14, [...kinds].join());
 });
 
-test('what is said to be impossible is allowed by a definition, and rules nothing out twice', () => {
+test('what is said to be unreached is allowed by a definition, and nothing is said twice', () => {
   const allowed = allowedMoves();
-  for (const row of impossibleMoves) {
+  for (const row of unreachedMoves) {
     const moves = (allowed.get(row.machine)?.moves ?? []).filter((move) => rulesOut(row, move));
     assert.ok(moves.length > 0, `${row.machine}: ${row.why}`);
     for (const move of moves) {
-      const rows = impossibleMoves.filter((other) => other.machine === row.machine && rulesOut(other, move));
+      const rows = unreachedMoves.filter((other) => other.machine === row.machine && rulesOut(other, move));
       assert.equal(rows.length, 1, `${row.machine} ${move}`);
     }
   }

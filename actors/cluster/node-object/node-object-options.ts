@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { NodePressure } from '../../../machines/node-object/node-types.ts';
+import type { ManagedCondition, NodePressure } from '../../../machines/node-object/node-types.ts';
 import type { RuntimeHealth } from '../../../machines/node-object/ready-message.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 import type { ApiClient } from '../api/api-client.ts';
@@ -23,6 +23,8 @@ export interface NodeObjectOptions {
   plegError: () => string | null;
   /** Eviction manager; without one there is no pressure. */
   pressure?: () => NodePressure;
+  /** Conditions of the node's managers, beside pressure and Ready. */
+  conditions?: () => readonly ManagedCondition[];
   /** Errors of a node that shuts down. */
   shutdownErrors?: () => string[];
   /** Told of the steps of the node's start, for metrics. */

@@ -327,13 +327,14 @@ export class NodeObject {
   }
 
   private known(): NodeFacts {
-    const { runtimeState, plegError, shutdownErrors, pressure } = this.options;
+    const { runtimeState, plegError, shutdownErrors, pressure, conditions } = this.options;
     return {
       machine: this.facts.machine,
       runtime: this.runtime.facts,
       addresses: this.facts.addresses,
       readiness: { runtime: runtimeState(), plegError: plegError(), shutdownErrors: shutdownErrors?.() ?? [] },
       pressure: pressure?.() ?? { memory: false, disk: false, pid: false },
+      managed: conditions?.() ?? [],
     };
   }
 }

@@ -4,6 +4,8 @@ import { statusErrors } from '../../../machines/errors/status-errors.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { PodSource } from '../../../machines/protocol/messages.ts';
 import { statusUrgency } from '../../../machines/status/status-urgency.ts';
+import { lookEach, machineClock } from '../../host/time/clock.ts';
+import type { Clock, Timer } from '../../host/time/clock.ts';
 import type { ApiClient } from '../api/api-client.ts';
 import type { PodReport } from '../../pods/shard/shard-protocol.ts';
 import { ApiPods } from './api-pods.ts';
@@ -34,6 +36,8 @@ export interface StatusManagerOptions {
   nodeName: string;
   log: Logger;
   /** Ms since the epoch. */
+  /** For its regular looks; the machine's, when it is not given. */
+  clock?: Clock;
   now: () => number;
   metrics?: { podStatusSyncDuration: { observe(seconds: number): void } };
   /** Hears what the API server has of a pod after each patch. */
@@ -63,13 +67,13 @@ export class StatusManager {
   private readonly pause = new ServerPause();
   private readonly stopping = new AbortController();
   private readonly running = new Set<Promise<void>>();
-  private readonly resync: NodeJS.Timeout;
+  private readonly resync: Timer;
   private timer: NodeJS.Timeout | undefined;
   private pumping = false;
 
   constructor(options: StatusManagerOptions) {
     this.options = options;
-    this.resync = setInterval(() => this.lookAtAll(), RESYNC_MS).unref();
+    this.resync = lookEach(options.clock ?? machineClock, RESYNC_MS, () => this.lookAtAll());
   }
 
   /** The whole list of this node's pods, mirror pods included, after a list; the server answers, so all is flushed. */
@@ -125,7 +129,7 @@ export class StatusManager {
 
   /** Sends nothing more; waits a moment for what is under way. */
   async stop(): Promise<void> {
-    clearInterval(this.resync);
+    this.resync.cancel();
     clearTimeout(this.timer);
     this.entries.clear();
     this.dirty.clear();

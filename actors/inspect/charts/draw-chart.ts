@@ -1,5 +1,5 @@
 import type { Chart } from '../../../machines/charts/chart.ts';
-import { legibleChart } from '../../../machines/charts/legible-chart.ts';
+import { drawnChart } from '../../../machines/charts/drawn-chart.ts';
 import type { Box, Line } from './layout-chart.ts';
 import { layoutChart, NAME_LINE, TEXT_LINE } from './layout-chart.ts';
 
@@ -32,7 +32,7 @@ text { font-family: ui-sans-serif, system-ui, "Segoe UI", Roboto, sans-serif; fo
 
 /** A chart as an SVG picture: nested boxes, one line for all that leads from one state to another. The same chart gives the same bytes. */
 export async function chartSvg(chart: Chart): Promise<string> {
-  const { width, height, boxes, lines } = await layoutChart(legibleChart(chart));
+  const { width, height, boxes, lines } = await layoutChart(drawnChart(chart));
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="The ${escaped(chart.id)} machine">`,
     `<title>The ${escaped(chart.id)} machine</title>`,

@@ -1,5 +1,6 @@
 import type { ChartState } from '../../../machines/charts/chart.ts';
-import type { DrawnEdge, LegibleChart } from '../../../machines/charts/legible-chart.ts';
+import { ANY_ORDER } from '../../../machines/charts/drawn-chart.ts';
+import type { DrawnChart, DrawnEdge } from '../../../machines/charts/drawn-chart.ts';
 import { liftToSiblings } from '../../../machines/charts/sibling-ways.ts';
 
 /** A state's box; all numbers in px, from the drawing's upper left corner. */
@@ -59,15 +60,17 @@ interface Place {
  * children), and then is one box in its parent. A line that crosses borders is drawn between the boxes that stand side
  * by side; its label names the inner states.
  */
-export async function layoutChart(legible: LegibleChart): Promise<Layout> {
+export async function layoutChart(drawn: DrawnChart): Promise<Layout> {
   const dagre = await import('@dagrejs/dagre');
-  const { chart, edges, notes, stays } = legible;
+  const { chart, edges, reasons, anyOrder, stays } = drawn;
 
   const place = (state: ChartState, first: boolean): Place => {
+    const letters = state.states.length === 0 ? LEAF_LETTERS : PARENT_LETTERS;
     const texts = [
-      ...wrap(state.description, state.states.length === 0 ? LEAF_LETTERS : PARENT_LETTERS),
-      ...wrap(stayText(state, stays[state.path] ?? []), state.states.length === 0 ? LEAF_LETTERS : PARENT_LETTERS),
-      ...(notes[state.path] ?? []).flatMap((note) => wrap(note, PARENT_LETTERS)),
+      ...wrap(state.description, letters),
+      ...wrap(stayText(state, stays[state.path] ?? []), letters),
+      ...(reasons[state.path] ?? []).flatMap((why) => wrap(`← ${why}`, letters)),
+      ...(anyOrder.includes(state.path) ? [ANY_ORDER] : []),
       ...(state.path === '' ? rootLines(edges).flatMap((line) => wrap(line, PARENT_LETTERS)) : []),
     ];
     const head = PAD + NAME_LINE + texts.length * TEXT_LINE;
@@ -207,15 +210,15 @@ function liftedEdges(parent: ChartState, edges: readonly DrawnEdge[]): Lifted[] 
     from: pair.from,
     to: pair.to,
     label: labelOf(pair).flatMap((line) => wrap(line, LEAF_LETTERS + 6)),
-    eventless: pair.edges.every((edge) => edge.events.every((event) => event === '')),
+    eventless: pair.edges.every(({ labels }) => labels.length === 1 && labels[0] === 'always'),
   }));
 }
 
 /** `messages (from inner states) → inner states`, ways with the same messages and ends together. */
 function labelOf(pair: { from: string; to: string; edges: DrawnEdge[] }): string[] {
   const inner = (path: string, outer: string) => (path === outer ? '' : path.slice(outer.length + 1));
-  const all = pair.edges.map(({ from, to, events }) => ({
-    events: events.map((event) => event || 'always').join(', '),
+  const all = pair.edges.map(({ from, to, labels }) => ({
+    events: labels.join(', '),
     from: inner(from, pair.from),
     to: inner(to, pair.to),
   }));
@@ -225,9 +228,11 @@ function labelOf(pair: { from: string; to: string; edges: DrawnEdge[] }): string
   );
   const byTarget = joined(ways, (w) => `${w.events} ${w.from}`, 'to');
   const lines = joined(byTarget, (w) => `${w.events} ${w.to}`, 'from');
-  const plain = lines.every((w) => w.events === 'always' && w.from === '' && w.to === '');
+  const plain = lines.every((w) => (w.events === 'always' || w.events === '') && w.from === '' && w.to === '');
   if (plain) return [];
-  return lines.map((w) => `${w.events}${w.from === '' ? '' : ` (${w.from})`}${w.to === '' ? '' : ` → ${w.to}`}`);
+  return lines.map((w) =>
+    [w.events, w.from === '' ? '' : `(${w.from})`, w.to === '' ? '' : `→ ${w.to}`].filter((t) => t !== '').join(' '),
+  );
 }
 
 type Way = { events: string; from: string; to: string };
@@ -246,7 +251,7 @@ function joined(ways: readonly Way[], key: (way: Way) => string, field: 'from' |
 function rootLines(edges: readonly DrawnEdge[]): string[] {
   return edges
     .filter(({ from }) => from === '')
-    .map(({ to, events }) => `in every state: ${events.map((event) => event || 'always').join(', ')} → ${to}`);
+    .map(({ to, labels }) => `in every state: ${labels.join(', ')} → ${to}`);
 }
 
 function stayText(state: ChartState, events: readonly string[]): string {

@@ -1,9 +1,16 @@
+import type { PodSnapshot } from '../../../machines/pod/pod-context.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
-import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 import { journalBatches, parseLine } from '../../record/journal/journal-reader.ts';
+import { Playback } from '../../record/journal/playback.ts';
+import type { Played } from '../../record/journal/played-step.ts';
 import type { JournalRecord } from '../../record/journal/records.ts';
-import type { SpecReference } from '../../record/journal/spec-book.ts';
+import { glanceAt } from '../../record/journal/unparsed-line.ts';
+import type { SpecReference } from '../../record/machines/journaled-machine.ts';
+import type { NodeSnapshot } from '../../record/machines/node.ts';
+import { node } from '../../record/machines/node.ts';
+import { pods } from '../../record/machines/pods.ts';
+import { supervisor } from '../../record/machines/supervisor.ts';
 import { NodeTrail } from './node-trail.ts';
 import { PodTrail } from './pod-trail.ts';
 import { SupervisedTrail } from './supervised-trail.ts';
@@ -34,10 +41,10 @@ export async function podsNamed(files: readonly string[], text: string): Promise
   const found = new Map<string, NamedPod>();
   for await (const { lines } of journalBatches(files, PASS_OVER)) {
     for (const line of lines) {
-      if (!line.startsWith('{"r":"spec"') || !line.includes(text)) continue;
-      const record = parsed(line);
-      if (record?.r !== 'spec') continue;
-      const { metadata, spec } = record.pod as Pod;
+      if (glanceAt(line).sort !== 'spec' || !line.includes(text)) continue;
+      const pod = podOfSpec(line);
+      if (pod === null) continue;
+      const { metadata, spec } = pod;
       const { uid = '', namespace = '', name = '' } = metadata ?? {};
       found.delete(uid);
       found.set(uid, { uid, namespace, name, nodeName: spec?.nodeName ?? '' });
@@ -62,8 +69,11 @@ class TrailReader {
   readonly #uids: ReadonlySet<string>;
   readonly #until: number;
   readonly #specs = new Map<string, Pod>();
+  readonly #playback = new Playback({
+    follows: (machine, key) => machine === node || (machine === pods && this.#uids.has(key)),
+    outcomes: false,
+  });
   #wanted: RegExp;
-  #settings: NodeSettings | null = null;
   #segmentAt = 0;
   /** Time of the supervisor's message under way; false when it is after the asked moment. */
   #supervisorAt: number | false = 0;
@@ -75,76 +85,77 @@ class TrailReader {
   }
 
   take(line: string): void {
-    const kind = /^\{"r":"([a-z.]+)"/.exec(line)?.[1];
-    const at = kind?.endsWith('msg') === true || kind?.endsWith('segment') === true ? timeOf(line) : 0;
+    const { sort, machine, at } = glanceAt(line);
     if (at > this.trails.newest && at <= this.#until) this.trails.newest = at;
-    if (kind === 'sup.msg') this.#supervisorAt = at <= this.#until ? at : false;
-    if (kind === 'node.segment' || kind === 'node.msg') {
-      const record = at <= this.#until ? parsed(line) : null;
-      if (record !== null) this.trails.node.take(record);
-      return;
+    if (machine === supervisor && sort === 'msg') this.#supervisorAt = at <= this.#until ? at : false;
+    if (sort !== 'spec' && machine !== pods && machine !== supervisor && machine !== node) return;
+    // Of the node all is of interest, of the others what names a pod.
+    const known = machine === node || (machine === pods && sort === 'segment') || line.includes('"sourcesReady"');
+    if (!known && !this.#wanted.test(line)) return;
+    if (machine !== supervisor && (sort === 'step' || sort === 'fault')) return;
+    try {
+      this.#record(parseLine({ file: '', line: 0, text: line }));
+    } catch {
+      // What stands around a damaged line still explains.
     }
-    if (kind !== 'segment' && !line.includes('"sourcesReady"') && !this.#wanted.test(line)) return;
-    if (kind === 'step' || kind === 'fault') return;
-    const record = parsed(line);
-    if (record !== null) this.#record(record);
   }
 
   #record(record: JournalRecord): void {
-    switch (record.r) {
+    switch (record.t) {
       case 'segment':
-        this.#settings = record.settings as unknown as NodeSettings;
-        this.#segmentAt = record.at;
+        if (record.machine === pods) this.#segmentAt = record.at;
+        if (record.machine === supervisor || (record.machine === node && record.at > this.#until)) break;
+        this.#playback.begin(record);
+        if (record.machine === node) this.#sawNode(this.#playback.stateOf(node, ''), record.at);
         break;
-      case 'spec': {
-        const pod = record.pod as Pod;
-        if (!this.#uids.has(pod.metadata?.uid ?? '')) break;
-        this.#specs.set(record.id, pod);
+      case 'spec':
+        if (!this.#uids.has(record.pod.metadata?.uid ?? '')) break;
+        this.#playback.begin(record);
+        this.#specs.set(record.id, record.pod);
         this.#wanted = wantedBy(this.#uids, this.#specs.keys());
         break;
-      }
       case 'snap': {
-        const pod = this.#specs.get(record.spec);
-        if (
-          !this.#uids.has(record.uid) ||
-          pod === undefined ||
-          this.#settings === null ||
-          this.#segmentAt > this.#until
-        )
-          break;
-        this.#trail(record.uid).restore(record.value, record.context, pod, this.#settings, this.#segmentAt);
+        if (record.machine === supervisor) this.#supervisorSnap(record.row['t'] as Record<string, unknown>);
+        const { key } = record;
+        if (record.machine !== pods || !this.#uids.has(key) || this.#segmentAt > this.#until) break;
+        this.#playback.begin(record);
+        const state = this.#playback.stateOf(pods, key) as PodSnapshot | undefined;
+        if (state !== undefined) this.#trail(key).restore(state, this.#segmentAt);
         break;
       }
-      case 'msg': {
-        if (!this.#uids.has(record.uid) || record.m.at > this.#until) break;
-        const message = this.#withPod(record.m);
-        if (message !== null) this.#trail(record.uid).take(message, this.#settings);
+      case 'msg':
+        this.#message(record);
         break;
-      }
-      case 'sup.snap':
-        this.#supervisorSnap(record.t);
-        break;
-      case 'sup.msg':
-        if (this.#supervisorAt !== false) this.#supervisorMessage(record.m, record.m.at);
-        break;
-      case 'sup.step':
-        if (this.#supervisorAt !== false) this.#orders(record.o, this.#supervisorAt);
+      case 'step':
+        if (record.machine === supervisor && this.#supervisorAt !== false)
+          this.#orders(record.outputs, this.#supervisorAt);
         break;
       default:
     }
+  }
+
+  #message(record: Extract<JournalRecord, { t: 'msg' }>): void {
+    const { machine, key, raw } = record;
+    if (raw.at > this.#until) return;
+    if (machine === supervisor) {
+      this.#supervisorMessage(raw as unknown as Record<string, unknown>, raw.at);
+      return;
+    }
+    if (machine === pods && !this.#uids.has(key)) return;
+    const step = this.#playback.message(record);
+    if (step === null) return;
+    if (machine === node) this.#sawNode(step.after, raw.at);
+    else this.#trail(key).saw(step.message as PodMessage, step as Played<PodSnapshot, unknown>);
+  }
+
+  #sawNode(state: unknown, at: number): void {
+    if (state !== undefined) this.trails.node.saw((state as NodeSnapshot).context, at);
   }
 
   #trail(uid: string): PodTrail {
     const known = this.trails.pods.get(uid) ?? new PodTrail();
     this.trails.pods.set(uid, known);
     return known;
-  }
-
-  #withPod(raw: Record<string, unknown>): PodMessage | null {
-    const reference = raw['pod'] as SpecReference | undefined;
-    if (reference === undefined) return raw as unknown as PodMessage;
-    const pod = this.#specs.get(reference.$spec);
-    return pod === undefined ? null : ({ ...raw, pod } as unknown as PodMessage);
   }
 
   #supervisorSnap(tracked: Record<string, unknown>): void {
@@ -186,14 +197,10 @@ function wantedBy(uids: Iterable<string>, specs: Iterable<string>): RegExp {
   return texts.length === 0 ? /(?!)/ : new RegExp(texts.join('|'));
 }
 
-/** A message's time is its first `at`; it stands near the start of its line. */
-function timeOf(line: string): number {
-  return Number(/"at":(\d+)/.exec(line.slice(0, 200))?.[1] ?? 0);
-}
-
-function parsed(text: string): JournalRecord | null {
+function podOfSpec(text: string): Pod | null {
   try {
-    return parseLine({ file: '', line: 0, text });
+    const record = parseLine({ file: '', line: 0, text });
+    return record.t === 'spec' ? record.pod : null;
   } catch {
     return null;
   }

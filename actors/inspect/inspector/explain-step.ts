@@ -1,19 +1,20 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { explainPod } from '../../../machines/explain/explain-pod.ts';
 import type { Explanation } from '../../../machines/explain/explanation.ts';
 import type { NodePlace } from '../../../machines/explain/node-reasons.ts';
 import { explainNode } from '../../../machines/explain/node-reasons.ts';
 import { NODE_UID } from '../../../machines/node/node-context.ts';
+import type { PodSnapshot } from '../../../machines/pod/pod-context.ts';
+import type { PodMessage } from '../../../machines/protocol/messages.ts';
+import type { Played } from '../../record/journal/played-step.ts';
+import type { NodeSnapshot } from '../../record/machines/node.ts';
+import { NodeTrail } from '../explain/node-trail.ts';
 import { PodTrail } from '../explain/pod-trail.ts';
 import type { Inspector } from './inspector.ts';
-import { nodeAfter } from './node-past.ts';
-import type { Base, PodEntry } from './pod-entry.ts';
+import type { PodEntry } from './pod-entry.ts';
 import { visibleSteps } from './pod-entry.ts';
-import type { LineReading } from './segment-store.ts';
 
 /** So many steps before the explained one are looked at; what failed earlier does not explain it any more. */
 const MAX_PAST = 20_000;
-const SLICE_MS = 15;
 
 /**
  * Why a pod was in its state after the step: what `actorlet explain --json` gives at that moment.
@@ -33,18 +34,11 @@ export async function explainStep(inspector: Inspector, entry: PodEntry, index: 
     bases.find((b) => b.index <= index && b.index >= index - MAX_PAST) ?? bases.findLast((b) => b.index <= index);
   if (base === undefined) return null;
   const trail = new PodTrail();
-  const starts = new Map(bases.map((b) => [b.index, b]));
-  for (let at = base.index; at <= index;) {
-    const reading = inspector.index.store.reading();
-    const until = performance.now() + SLICE_MS;
-    try {
-      for (; at <= index && performance.now() < until; at++)
-        if (!take(inspector, reading, entry, at, trail, starts.get(at))) return null;
-    } finally {
-      reading.close();
-    }
-    if (at <= index) await turn();
-  }
+  const walked = await inspector.replay.walk(entry, base, index, {
+    restored: (state, at) => trail.restore(state as PodSnapshot, at),
+    stepped: (message, played) => trail.saw(message as PodMessage, played as Played<PodSnapshot, unknown>),
+  });
+  if (walked === null) return null;
   if (trail.place === null) return null;
   // The clock goes on for what is so now.
   const live = inspector.source.mode === 'live' && index === total - 1 && !entry.line.gone;
@@ -64,31 +58,12 @@ async function nodeAt(inspector: Inspector, at: number): Promise<NodePlace | nul
 async function nodeTrailTo(inspector: Inspector, index: number): Promise<NodePlace | null> {
   const entry = inspector.entry(NODE_UID);
   if (entry === undefined) return null;
-  const places: NodePlace[] = [];
-  await nodeAfter(inspector.index, entry, index, ({ at }, { context }) => {
-    const before = places.pop();
-    places.push({ context, since: before !== undefined && before.context.focus === context.focus ? before.since : at });
+  const base = entry.bases.findLast((b) => b.index <= index);
+  if (base === undefined) return null;
+  const trail = new NodeTrail();
+  const walked = await inspector.replay.walk(entry, base, index, {
+    restored: () => undefined,
+    stepped: ({ at }, { after }) => trail.saw((after as NodeSnapshot).context, at),
   });
-  return places[0] ?? null;
-}
-
-function take(
-  { replay }: Inspector,
-  reading: LineReading,
-  entry: PodEntry,
-  at: number,
-  trail: PodTrail,
-  base: Base | undefined,
-): boolean {
-  const row = entry.steps.row(at);
-  const message = row === undefined ? null : replay.messageOf(reading, row.message);
-  if (row === undefined || message === null) return false;
-  if (base?.snap !== undefined) {
-    const snapshot = replay.restored(reading, base);
-    if (snapshot === null) return false;
-    const { pod, settings, ...context } = snapshot.context;
-    trail.restore(snapshot.value, context, pod, settings, row.at);
-  }
-  trail.take(message, base === undefined ? null : replay.settingsOf(reading, base));
-  return true;
+  return walked === null ? null : trail.place;
 }

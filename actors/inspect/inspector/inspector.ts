@@ -1,18 +1,15 @@
-import { statePath } from '../../../machines/machine-step/step.ts';
 import { NODE_UID } from '../../../machines/node/node-context.ts';
-import type { Place } from '../../../machines/machine-step/step.ts';
 import type { Chart } from '../../../machines/charts/chart.ts';
 import { chartOf } from '../../../machines/charts/chart-of.ts';
 import { NODE_MACHINES } from '../../../machines/charts/node-machines.ts';
-import type { PodSnapshot } from '../../../machines/pod/pod-context.ts';
 import type { About, Overview, PodLine, StepDetail, StepPage } from './inspector-api.ts';
 import { JournalFollower } from './journal-follower.ts';
 import { JournalIndex } from './journal-index.ts';
 import { overviewOf } from './node-overview/overview.ts';
-import { nodeAfter, shownNode } from './node-past.ts';
+import { shownNode, shownPod } from './shown-machine.ts';
 import type { PodEntry } from './pod-entry.ts';
 import { visibleSteps } from './pod-entry.ts';
-import { PodReplay } from './pod-replay.ts';
+import { MachineReplay } from './machine-replay.ts';
 import { SegmentStore } from './segment-store.ts';
 import { recordedStep, stepLine, stepPage } from './step-reader.ts';
 
@@ -35,7 +32,7 @@ const WARM_FROM = 500;
 export class Inspector {
   readonly source: InspectorSource;
   readonly index: JournalIndex;
-  readonly replay: PodReplay;
+  readonly replay: MachineReplay;
   private readonly follower: JournalFollower;
   private readonly version: string;
   private readonly listeners = new Set<(changes: Changes) => void>();
@@ -48,7 +45,7 @@ export class Inspector {
     this.version = version;
     this.index = new JournalIndex(new SegmentStore());
     this.follower = new JournalFollower(this.index);
-    this.replay = new PodReplay(this.index);
+    this.replay = new MachineReplay(this.index);
   }
 
   /**
@@ -110,7 +107,7 @@ export class Inspector {
 
   /** The node with its pods. @param at ms since the epoch; null: the newest moment */
   overview(at: number | null): Promise<Overview> {
-    return overviewOf(this.index, at, this.source.mode === 'live' ? Date.now() : null);
+    return overviewOf(this.index, this.replay, at, this.source.mode === 'live' ? Date.now() : null);
   }
 
   /** The pod of this UID, or the node. */
@@ -144,13 +141,13 @@ export class Inspector {
     }
   }
 
-  private async moment(entry: PodEntry, index: number): Promise<ReturnType<typeof shown> | null> {
+  private async moment(entry: PodEntry, index: number): Promise<ReturnType<typeof shownPod> | null> {
     if (entry.line.uid === NODE_UID) {
-      const node = await nodeAfter(this.index, entry, index);
+      const node = await this.replay.nodeAfter(entry, index);
       return node === null ? null : shownNode(node);
     }
-    const snapshot = await this.replay.after(entry, index);
-    return snapshot === null ? null : shown(snapshot);
+    const snapshot = await this.replay.podAfter(entry, index);
+    return snapshot === null ? null : shownPod(snapshot);
   }
 
   close(): void {
@@ -169,25 +166,4 @@ export class Inspector {
       .catch(() => undefined)
       .finally(() => this.warming.delete(uid));
   }
-}
-
-/** What the page shows of a snapshot. */
-function shown({ value, context }: PodSnapshot): Pick<StepDetail, 'machines' | 'spec' | 'status' | 'context'> {
-  const { pod, status, settings: _settings, ...rest } = context;
-  const { status: _told, ...spec } = pod;
-  return {
-    machines: {
-      pod: statePath(value),
-      containers: statesOf(context.containers),
-      probes: statesOf(context.probes),
-      volumes: statesOf(context.volumes),
-    },
-    spec,
-    status,
-    context: rest,
-  };
-}
-
-function statesOf(places: Record<string, Place<unknown>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(places).map(([name, { value }]) => [name, statePath(value)]));
 }

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { constants, gunzipSync } from 'node:zlib';
-import { NODE_FOLDER } from '../../record/journal/node-journal.ts';
+import { node } from '../../record/machines/node.ts';
 import { plainPath } from './segment-store.ts';
 
 /** A segment of a shard's log, or of the node's, on disk. */
@@ -20,7 +20,7 @@ const NAME = /^(.*shard-\d+|node)-(\d+)\.jsonl(?:\.gz)?$/;
  * are there, and the plain one counts.
  */
 export function inspectedSegments(dir: string): SegmentFile[] {
-  return [...segmentsIn(dir, 'shard-'), ...nodeSegments(join(dir, NODE_FOLDER))];
+  return [...segmentsIn(dir, 'shard-'), ...nodeSegments(join(dir, node.folder))];
 }
 
 function nodeSegments(dir: string): SegmentFile[] {

@@ -1,11 +1,12 @@
 import { statePath } from '../../../machines/machine-step/step.ts';
 import { NODE_UID } from '../../../machines/node/node-context.ts';
 import type { NodeMessage } from '../../../machines/node/node-context.ts';
-import type { NodeSnapshot } from '../../record/journal/node-replay.ts';
-import { restoredNode, stepNode } from '../../record/journal/node-replay.ts';
+import { playMessage } from '../../record/journal/played-step.ts';
+import type { RecordHead } from '../../record/journal/record-head.ts';
+import type { NodeSnapshot } from '../../record/machines/node.ts';
+import { node, restoredNode } from '../../record/machines/node.ts';
 import type { PodEntry } from './pod-entry.ts';
 import { newEntry } from './pod-entry.ts';
-import type { RecordHead } from './record-head.ts';
 import type { Place } from './step-table.ts';
 
 /** The node in the index: an entry like a pod's, and its machine, which goes along for the line that the list shows. */
@@ -31,11 +32,7 @@ export class NodeLog {
   take(entry: PodEntry, record: Buffer): void {
     if (this.snapshot === null) return;
     const { m } = JSON.parse(record.toString('utf8')) as { m: NodeMessage };
-    try {
-      this.snapshot = stepNode(this.snapshot, m).snapshot;
-    } catch {
-      return;
-    }
+    this.snapshot = playMessage(node, this.snapshot, m, null)?.after ?? null;
     this.describe(entry);
   }
 

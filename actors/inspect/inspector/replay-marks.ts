@@ -1,5 +1,3 @@
-import type { PodSnapshot } from '../../../machines/pod/pod-context.ts';
-
 /** At first each so many steps of a pod are kept; twice as far apart whenever there are too many. */
 const FIRST_STRIDE = 64;
 /** Most snapshots of one pod, and in all; pods that were looked at longest ago go first. */
@@ -11,44 +9,44 @@ const RECENT = 4;
 interface PodMarks {
   stride: number;
   /** By index of the step, ascending. */
-  kept: Map<number, PodSnapshot>;
-  recent: { index: number; snapshot: PodSnapshot }[];
+  kept: Map<number, unknown>;
+  recent: { index: number; state: unknown }[];
 }
 
-/** Snapshots that replays have passed, so that the next one need not begin at the beginning. Bounded. */
+/** States that replays have passed, so that the next one need not begin at the beginning. Bounded. */
 export class ReplayMarks {
   private readonly pods = new Map<string, PodMarks>();
   private total = 0;
 
   /** The last snapshot at or before the step. */
-  nearest(uid: string, index: number): { index: number; snapshot: PodSnapshot } | null {
+  nearest(uid: string, index: number): { index: number; state: unknown } | null {
     const pod = this.pods.get(uid);
     if (pod === undefined) return null;
-    let best: { index: number; snapshot: PodSnapshot } | null = null;
-    const offer = (at: number, snapshot: PodSnapshot) => {
-      if (at <= index && (best === null || at > best.index)) best = { index: at, snapshot };
+    let best: { index: number; state: unknown } | null = null;
+    const offer = (at: number, state: unknown) => {
+      if (at <= index && (best === null || at > best.index)) best = { index: at, state };
     };
     for (let at = index - (index % pod.stride); at >= 0; at -= pod.stride) {
-      const snapshot = pod.kept.get(at);
-      if (snapshot === undefined) continue;
-      offer(at, snapshot);
+      const state = pod.kept.get(at);
+      if (state === undefined) continue;
+      offer(at, state);
       break;
     }
-    for (const { index: at, snapshot } of pod.recent) offer(at, snapshot);
+    for (const { index: at, state } of pod.recent) offer(at, state);
     return best;
   }
 
   /** A replay on its way to the step `goal` has passed the step `index`. */
-  note(uid: string, index: number, snapshot: PodSnapshot, goal: number): void {
-    const pod = this.pods.get(uid) ?? { stride: FIRST_STRIDE, kept: new Map<number, PodSnapshot>(), recent: [] };
+  note(uid: string, index: number, state: unknown, goal: number): void {
+    const pod = this.pods.get(uid) ?? { stride: FIRST_STRIDE, kept: new Map<number, unknown>(), recent: [] };
     if (index >= goal - 1) {
       // Looked at now: last in the order of pods.
       this.pods.delete(uid);
       this.pods.set(uid, pod);
-      pod.recent = [...pod.recent.filter((r) => r.index !== index), { index, snapshot }].slice(-RECENT);
+      pod.recent = [...pod.recent.filter((r) => r.index !== index), { index, state }].slice(-RECENT);
     } else if (!this.pods.has(uid)) this.pods.set(uid, pod);
     if (index % pod.stride !== 0 || pod.kept.has(index)) return;
-    pod.kept.set(index, snapshot);
+    pod.kept.set(index, state);
     this.total++;
     if (pod.kept.size > PER_POD) this.thin(pod);
     this.bound(uid);

@@ -6,7 +6,7 @@ import type { Place } from '../../../machines/machine-step/step.ts';
 import { statePath } from '../../../machines/machine-step/step.ts';
 import { NODE_UID } from '../../../machines/node/node-context.ts';
 import type { PodSnapshot } from '../../../machines/pod/pod-context.ts';
-import type { NodeSnapshot } from '../../record/journal/node-replay.ts';
+import type { NodeSnapshot } from '../../record/machines/node.ts';
 import type { Lane } from './inspector-api.ts';
 
 /** Version of `@statelyai/inspect` whose schema this is. */

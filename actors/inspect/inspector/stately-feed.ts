@@ -6,7 +6,6 @@ import type { PodSnapshot } from '../../../machines/pod/pod-context.ts';
 import { SocketGroup } from './accept-socket.ts';
 import type { Inspector } from './inspector.ts';
 import type { Lane } from './inspector-api.ts';
-import { nodeAfter } from './node-past.ts';
 import type { PodEntry } from './pod-entry.ts';
 import { visibleSteps } from './pod-entry.ts';
 import type { RecordedStep } from './step-reader.ts';
@@ -130,7 +129,7 @@ class StatelyClient {
     let told = this.told.get(NODE_UID);
     if (told === undefined || total - told.next > MAX_LAG_STEPS) {
       const from = Math.max(entry.steps.first, total - this.wish.history - 1);
-      const snapshot = await nodeAfter(index, entry, Math.min(from, total - 1));
+      const snapshot = await this.inspector.replay.nodeAfter(entry, Math.min(from, total - 1));
       if (snapshot === null) return;
       await this.send(nodeActor(entry.line.name, entry.steps.row(from)?.at ?? index.to, snapshot));
       told = { next: Math.min(total, from + 1), children: new Map() };
@@ -138,7 +137,7 @@ class StatelyClient {
     }
     for (; told.next < total && this.open; told.next++) {
       const row = entry.steps.row(told.next);
-      const snapshot = await nodeAfter(index, entry, told.next);
+      const snapshot = await this.inspector.replay.nodeAfter(entry, told.next);
       const recorded = this.recorded(entry, told.next);
       if (row === undefined || snapshot === null || recorded === null) continue;
       const { message } = recorded;
@@ -172,7 +171,7 @@ class StatelyClient {
     const { replay } = this.inspector;
     const history = born ? MAX_LAG_STEPS - 1 : this.wish.history;
     const from = Math.max(entry.steps.first, total - history - 1);
-    const snapshot = from < total ? await replay.after(entry, from) : await replay.newest(entry);
+    const snapshot = from < total ? await replay.podAfter(entry, from) : await replay.newestPod(entry);
     if (snapshot === null) return undefined;
     const at = entry.steps.row(from)?.at ?? this.inspector.index.to;
     await this.send(podActor(uid, `${namespace}/${name}`, at, snapshot));
@@ -183,7 +182,7 @@ class StatelyClient {
 
   private async tellStep(entry: PodEntry, told: Told, index: number): Promise<void> {
     const row = entry.steps.row(index);
-    const snapshot = row === undefined ? null : await this.inspector.replay.after(entry, index);
+    const snapshot = row === undefined ? null : await this.inspector.replay.podAfter(entry, index);
     const recorded = row === undefined ? null : this.recorded(entry, index);
     if (row === undefined || snapshot === null || recorded === null) return;
     const { uid, source } = entry.line;

@@ -3,7 +3,7 @@ import type { JournalIndex } from './journal-index.ts';
 import type { PodEntry } from './pod-entry.ts';
 import { visibleSteps } from './pod-entry.ts';
 import { isObject } from '../../../machines/protocol/json-object.ts';
-import type { HeadEffect } from './record-head.ts';
+import type { HeadEffect } from '../../record/journal/record-head.ts';
 import type { LineReading } from './segment-store.ts';
 import type { StepRow } from './step-table.ts';
 import { effectLane, effectWords, errorWords, messageLane, messageWords } from './step-words.ts';

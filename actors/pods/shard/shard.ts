@@ -1,11 +1,14 @@
 import type { Logger } from 'pino';
-import { bornPod, nextDeadline, podState, stepPod } from '../../../machines/pod/pod-step.ts';
+import { bornPod, nextDeadline, podState } from '../../../machines/pod/pod-step.ts';
 import type { PodSnapshot } from '../../../machines/pod/pod-context.ts';
 import type { Effect } from '../../../machines/protocol/effects.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
-import { JournalWriter } from '../../record/journal/journal-writer.ts';
-import type { JournalSettings } from '../../record/journal/journal-writer.ts';
+import type { Hosted } from '../../record/host/machine-host.ts';
+import { MachineHost, faultWords } from '../../record/host/machine-host.ts';
+import { MachineJournal } from '../../record/journal/machine-journal.ts';
+import type { JournalSettings } from '../../record/journal/machine-journal.ts';
+import { pods } from '../../record/machines/pods.ts';
 import type { FromShard } from './shard-protocol.ts';
 import type { Outcome } from './effect-runner.ts';
 import type { Observation } from '../../record/metrics/observation.ts';
@@ -15,7 +18,7 @@ import { PodRounds } from './pod-rounds.ts';
 /** What a shard is made from. */
 export interface ShardSettings {
   settings: NodeSettings;
-  journal: JournalSettings | null;
+  journal: (JournalSettings & { shard: number; settings: NodeSettings }) | null;
   log: Logger;
   now: () => number;
   /** To the main thread. */
@@ -31,11 +34,9 @@ export interface ShardSettings {
 /** Messages handled in one turn of the event loop, at most: thousands of pods may begin at once. */
 const MAX_BATCH = 64;
 
-interface Hosted {
-  uid: string;
-  source: string;
-  snapshot: PodSnapshot;
-  state: string;
+interface HostedPod extends Hosted<PodSnapshot> {
+  /** Its state as it was told last. */
+  told: string;
   timer: NodeJS.Timeout | undefined;
   deadline: number | null;
 }
@@ -46,8 +47,9 @@ interface Hosted {
  */
 export class Shard {
   private readonly config: ShardSettings;
-  private readonly pods = new Map<string, Hosted>();
-  private readonly journal: JournalWriter | null;
+  private readonly pods = new Map<string, HostedPod>();
+  private readonly journal: MachineJournal<PodSnapshot, PodMessage, Effect> | null;
+  private readonly host: MachineHost<PodSnapshot, PodMessage, Effect>;
   private queue: { uid: string; message: PodMessage }[] = [];
   private scheduled = false;
   private readonly rounds = new PodRounds();
@@ -55,7 +57,14 @@ export class Shard {
 
   constructor(config: ShardSettings) {
     this.config = config;
-    this.journal = config.journal === null ? null : new JournalWriter(config.journal, () => this.pods.values());
+    const { journal } = config;
+    this.journal =
+      journal === null
+        ? null
+        : new MachineJournal(pods, journal, { shard: journal.shard, settings: journal.settings }, () =>
+            this.pods.values(),
+          );
+    this.host = new MachineHost(pods, this.journal);
   }
 
   get journalBytes(): number {
@@ -90,15 +99,14 @@ export class Shard {
     const numbers = batch.map(({ uid, message }) => {
       if (message.type === 'pod.start') starting.add(uid);
       // A message for a pod that is not hosted is late: its pod has finished.
-      return this.pods.has(uid) || starting.has(uid) ? (this.journal?.message(uid, message) ?? 0) : -1;
+      return this.pods.has(uid) || starting.has(uid) ? this.host.announce(uid, message) : -1;
     });
-    this.journal?.flush();
+    this.host.flush();
     batch.forEach(({ uid, message }, i) => {
       const n = numbers[i] ?? -1;
       if (n >= 0) this.handle(n, uid, message);
     });
-    this.journal?.flush();
-    this.journal?.rotateIfFull();
+    this.host.settle();
   }
 
   private handle(n: number, uid: string, message: PodMessage): void {
@@ -107,38 +115,32 @@ export class Shard {
     const pod = this.hosted(uid, message);
     if (pod === undefined) return;
     const began = performance.now();
-    const before = pod.snapshot.context;
+    const before = pod.state.context;
     let effects: Effect[];
     try {
-      const stepped = stepPod(pod.snapshot, message);
-      pod.snapshot = stepped.snapshot;
-      effects = stepped.effects;
+      effects = this.host.step(n, pod, message);
     } catch (error) {
-      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      this.journal?.fault(n, uid, text);
-      this.config.send({ t: 'fault', uid, message: `${message.type}: ${text}` });
+      this.config.send({ t: 'fault', uid, message: `${message.type}: ${faultWords(error)}` });
       return;
     }
-    this.config.observe?.(podObservations(before, pod.snapshot.context, message));
-    const state = podState(pod.snapshot);
+    this.config.observe?.(podObservations(before, pod.state.context, message));
+    const state = podState(pod.state);
     this.config.observe?.(this.rounds.step(uid, { message, effects, state, began, now: performance.now() }));
-    this.journal?.step(n, uid, state, effects);
-    if (state !== pod.state) this.tellState(pod, state);
+    if (state !== pod.told) this.tellState(pod, state);
     for (const effect of effects) if (effect.type !== 'pod.Finished') this.carryOut(pod, effect, message.at);
     // Last: a report told after it would be taken for one of a pod that comes back under this UID.
     for (const effect of effects) if (effect.type === 'pod.Finished') this.carryOut(pod, effect, message.at);
     this.arm(pod);
   }
 
-  private hosted(uid: string, message: PodMessage): Hosted | undefined {
+  private hosted(uid: string, message: PodMessage): HostedPod | undefined {
     if (message.type !== 'pod.start') return this.pods.get(uid);
     clearTimeout(this.pods.get(uid)?.timer);
     const { pod, source } = message;
     const made = {
-      uid,
-      source,
-      snapshot: bornPod({ pod, source, settings: this.config.settings }),
-      state: '',
+      key: uid,
+      state: bornPod({ pod, source, settings: this.config.settings }),
+      told: '',
       timer: undefined,
       deadline: null,
     };
@@ -146,25 +148,25 @@ export class Shard {
     return made;
   }
 
-  private tellState(pod: Hosted, state: string): void {
-    const { metadata } = pod.snapshot.context.pod;
+  private tellState(pod: HostedPod, state: string): void {
+    const { metadata } = pod.state.context.pod;
     const name = `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`;
     this.config.log.info(
-      { pod: name, podUID: pod.uid, state, from: pod.state, why: pod.snapshot.context.why },
+      { pod: name, podUID: pod.key, state, from: pod.told, why: pod.state.context.why },
       'Pod state changed',
     );
-    pod.state = state;
+    pod.told = state;
   }
 
-  private carryOut(pod: Hosted, effect: Effect, at: number): void {
+  private carryOut(pod: HostedPod, effect: Effect, at: number): void {
     const { send } = this.config;
-    const { uid } = pod;
+    const { key: uid } = pod;
     switch (effect.type) {
       case 'status.Publish':
         send({ t: 'report', report: { uid, ...effect.params } });
         return;
       case 'event.Record': {
-        const { metadata } = pod.snapshot.context.pod;
+        const { metadata } = pod.state.context.pod;
         send({
           t: 'event',
           event: { uid, namespace: metadata?.namespace ?? '', name: metadata?.name ?? '', at, ...effect.params },
@@ -177,7 +179,7 @@ export class Shard {
       case 'pod.Finished':
         clearTimeout(pod.timer);
         this.pods.delete(uid);
-        send({ t: 'finished', uid, pod: pod.snapshot.context.pod });
+        send({ t: 'finished', uid, pod: pod.state.context.pod });
         return;
       case 'image.Pull':
         send({ t: 'effect', uid, key: effect.key, effect: 'image.Pull', params: effect.params });
@@ -188,9 +190,9 @@ export class Shard {
   }
 
   /** One timer for each pod, for its earliest deadline. */
-  private arm(pod: Hosted): void {
-    if (!this.pods.has(pod.uid)) return;
-    const deadline = nextDeadline(pod.snapshot);
+  private arm(pod: HostedPod): void {
+    if (!this.pods.has(pod.key)) return;
+    const deadline = nextDeadline(pod.state);
     if (deadline === pod.deadline && pod.timer !== undefined) return;
     clearTimeout(pod.timer);
     pod.timer = undefined;
@@ -199,7 +201,7 @@ export class Shard {
     const wait = Math.min(Math.max(0, deadline - this.config.now()), 2 ** 31 - 1);
     pod.timer = setTimeout(() => {
       pod.timer = undefined;
-      this.post(pod.uid, { type: 'timer', at: this.config.now() });
+      this.post(pod.key, { type: 'timer', at: this.config.now() });
     }, wait);
   }
 }

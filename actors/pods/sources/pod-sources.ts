@@ -38,8 +38,10 @@ export interface PodSourcesOptions {
   onError: (error: ActorletError) => void;
 }
 
-/** The running sources. */
+/** The sources of a node. */
 export interface PodSources {
+  /** From now on they speak. */
+  start(): void;
   stop(): Promise<void>;
   /** Has every configured source spoken? Before, nothing may be removed from the node. */
   allSourcesReady(): boolean;
@@ -51,8 +53,8 @@ export interface PodSources {
   setPods(source: PodSource, pods: readonly Pod[]): void;
 }
 
-/** Starts the configured sources; their pods arrive as updates, merged as kubelet's PodConfig does. */
-export function startPodSources(options: PodSourcesOptions): PodSources {
+/** Makes the configured sources; their pods arrive as updates, merged as kubelet's PodConfig does. */
+export function createPodSources(options: PodSourcesOptions): PodSources {
   const { log, nodeName } = options;
   const running: { start(): void; stop(): Promise<void> }[] = [];
   const configured: PodSource[] = [...(options.otherSources ?? [])];
@@ -137,10 +139,12 @@ export function startPodSources(options: PodSourcesOptions): PodSources {
       }),
     );
   }
-  for (const source of running) source.start();
-  checkReady();
 
   return {
+    start() {
+      for (const source of running) source.start();
+      checkReady();
+    },
     stop: async () => {
       await Promise.all(running.map((source) => source.stop()));
     },

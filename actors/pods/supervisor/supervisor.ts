@@ -1,7 +1,4 @@
-import { initialTransition } from 'xstate';
-import type { AnyMachineSnapshot } from 'xstate';
 import type { Logger } from 'pino';
-import { statePath, step } from '../../../machines/machine-step/step.ts';
 import type { Pod, PodStatus } from '../../../machines/protocol/api-types.ts';
 import type { ObservedPod } from '../../../machines/protocol/observed.ts';
 import { isTerminalPhase } from '../../../machines/status/phase.ts';
@@ -15,9 +12,12 @@ import type {
   SupervisorOrder,
 } from '../../../machines/supervisor/supervisor-context.ts';
 import { trackedPod, trackedPods } from '../../../machines/supervisor/pod-table.ts';
-import { supervisorMachine } from '../../../machines/supervisor/supervisor-machine.ts';
-import { SupervisorJournal } from '../../record/journal/supervisor-journal.ts';
-import type { SupervisorJournalSettings } from '../../record/journal/supervisor-journal.ts';
+import type { Hosted } from '../../record/host/machine-host.ts';
+import { MachineHost } from '../../record/host/machine-host.ts';
+import { MachineJournal } from '../../record/journal/machine-journal.ts';
+import type { JournalSettings } from '../../record/journal/machine-journal.ts';
+import type { SupervisorSnapshot } from '../../record/machines/supervisor.ts';
+import { bornSupervisor, supervisor } from '../../record/machines/supervisor.ts';
 import type { RuntimeState } from '../../runtime/runtime-state/runtime-watch.ts';
 import type { PodStore } from '../store/pod-store.ts';
 
@@ -36,7 +36,7 @@ export interface SupervisorOptions {
   remembered: (uid: string) => PodMemory | null;
   post: (shard: number, uid: string, message: PodMessage) => void;
   /** Where messages are journaled; absent with `--no-journal`. */
-  journal?: SupervisorJournalSettings;
+  journal?: JournalSettings;
 }
 
 /**
@@ -45,8 +45,9 @@ export interface SupervisorOptions {
  */
 export class Supervisor {
   private readonly options: SupervisorOptions;
-  private readonly journal: SupervisorJournal | null;
-  private snapshot: AnyMachineSnapshot;
+  private readonly journal: MachineJournal<SupervisorSnapshot, SupervisorMessage, SupervisorOrder> | null;
+  private readonly host: MachineHost<SupervisorSnapshot, SupervisorMessage, SupervisorOrder>;
+  private readonly hosted: Hosted<SupervisorSnapshot>;
   /** Last look at each pod of the runtime (pod cache, C7). */
   private readonly cache = new Map<string, ObservedPod>();
   /** Pods that have finished and that an earlier agent remembered something of, which is over, too. */
@@ -61,16 +62,14 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions) {
     this.options = options;
-    this.snapshot = initialTransition(supervisorMachine, {
-      shards: options.shards,
-      ...CURRENT,
-    })[0] as AnyMachineSnapshot;
-    const place = () => ({ value: this.snapshot.value as unknown, context: this.context });
-    this.journal = options.journal === undefined ? null : new SupervisorJournal(options.journal, place);
+    const { shards, journal } = options;
+    this.hosted = { key: '', state: bornSupervisor({ shards, ...CURRENT }) };
+    this.journal = journal === undefined ? null : new MachineJournal(supervisor, journal, {}, () => [this.hosted]);
+    this.host = new MachineHost(supervisor, this.journal);
   }
 
   get context(): SupervisorContext {
-    return this.snapshot.context as SupervisorContext;
+    return this.hosted.state.context;
   }
 
   /** Bytes written to the journal so far. */
@@ -94,9 +93,8 @@ export class Supervisor {
       for (const { uid, shard } of this.started()) if (shard === message.shard) this.stale.set(uid, message.at);
     }
     // A look at a pod that has an actor changes nothing here; the shard journals it.
-    const journal = message.type === 'seen' && this.tracks(message.observed.uid) ? null : this.journal;
-    const n = journal?.message(message) ?? 0;
-    const orders = this.step(n, message, journal);
+    const unrecorded = message.type === 'seen' && this.tracks(message.observed.uid);
+    const orders = unrecorded ? this.host.takeUnrecorded(this.hosted, message) : this.host.take(this.hosted, message);
     for (const order of orders) {
       this.carryOut(order);
       if (order.type !== 'forget') continue;
@@ -107,8 +105,6 @@ export class Supervisor {
       else if (order.remains === true) this.options.observe?.(order.uid);
       else if (message.type === 'config') this.lookForRemains(order.uid);
     }
-    journal?.flush();
-    journal?.rotateIfFull();
     if (message.type === 'sourcesReady') this.judgeCached();
   }
 
@@ -140,19 +136,6 @@ export class Supervisor {
   /** Closes the journal; nothing must be taken afterwards. */
   close(): void {
     this.journal?.close();
-  }
-
-  private step(n: number, message: SupervisorMessage, journal: SupervisorJournal | null): SupervisorOrder[] {
-    try {
-      const stepped = step<AnyMachineSnapshot, SupervisorOrder>(supervisorMachine, this.snapshot, message);
-      this.snapshot = stepped.snapshot;
-      journal?.step(n, statePath(stepped.snapshot.value), stepped.effects);
-      return stepped.effects;
-    } catch (error) {
-      journal?.fault(n, error instanceof Error ? (error.stack ?? error.message) : String(error));
-      journal?.flush();
-      throw error;
-    }
   }
 
   /** Tells every living pod actor. */

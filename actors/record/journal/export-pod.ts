@@ -3,27 +3,19 @@ import { journalErrors } from '../../../machines/errors/journal-errors.ts';
 import { fingerprint } from '../../../machines/values/fingerprint.ts';
 import { memoryOf } from '../../../machines/pod/memory-of.ts';
 import type { PodContext, PodSnapshot } from '../../../machines/pod/pod-context.ts';
-import { bornPod, podState, restoredPod, stepPod } from '../../../machines/pod/pod-step.ts';
-import type { Pod } from '../../../machines/protocol/api-types.ts';
-import type { Effect } from '../../../machines/protocol/effects.ts';
+import { restoredPod } from '../../../machines/pod/pod-step.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
+import { pods } from '../machines/pods.ts';
+import { differenceOf } from './difference.ts';
 import { journalLines, parseLine } from './journal-reader.ts';
 import { Mask, maskPod } from './mask-spec.ts';
-import { messageText, stepText } from './records.ts';
+import { Playback } from './playback.ts';
+import type { PlayedStep } from './played-step.ts';
+import { playMessage } from './played-step.ts';
+import type { JournalRecord } from './records.ts';
+import { faultText, messageText, snapText, stepText } from './records.ts';
 import { SpecBook } from './spec-book.ts';
-
-/** Two machines side by side: one over what was recorded, one over what is exported. */
-interface Twin {
-  recorded: PodSnapshot;
-  masked: PodSnapshot;
-}
-
-/** A step of both that waits for the recorded outcome. */
-interface TwinStep {
-  recorded: string;
-  masked: string;
-}
 
 /**
  * A journal of one pod (`namespace/name` or UID) that tells nothing of its user: environment values, commands, labels and
@@ -48,16 +40,20 @@ async function exported(files: readonly string[], pod: string): Promise<string> 
   return exporter.text();
 }
 
+type RecordOf<T extends JournalRecord['t']> = Extract<JournalRecord, { t: T }>;
+
+/** Two machines side by side: one plays back what was recorded, one what is exported. */
 class PodExport {
   private readonly wanted: string;
   private readonly mask = new Mask();
-  private readonly specs = new Map<string, Pod>();
   private readonly uids = new Set<string>();
   private readonly book = new SpecBook();
-  private readonly open = new Map<string, TwinStep>();
-  private readonly twins = new Map<string, Twin>();
-  private settings: NodeSettings | null = null;
-  private segment: { record: Record<string, unknown>; written: boolean } | null = null;
+  private readonly refer = this.book.refer.bind(this.book);
+  private readonly playback = new Playback({ follows: (machine, key) => machine === pods && this.uids.has(key) });
+  private readonly twins = new Map<string, PodSnapshot>();
+  /** The exported outcome of steps that wait for the recorded one. */
+  private readonly open = new Map<PlayedStep, string>();
+  private segment: { head: Record<string, unknown>; written: boolean } | null = null;
   private lines: string[] = [];
 
   constructor(wanted: string) {
@@ -65,40 +61,33 @@ class PodExport {
   }
 
   /** First reading: finds the pod, and all that is to be masked. */
-  look(record: ReturnType<typeof parseLine>): void {
-    if (record.r === 'segment') {
-      const { nodeName, hostname } = record.settings as unknown as NodeSettings;
+  look(record: JournalRecord): void {
+    if (record.t === 'segment' && record.settings !== null) {
+      const { nodeName, hostname } = record.settings;
       for (const name of [nodeName, hostname]) this.mask.of(name, 'name');
     }
-    if (record.r !== 'spec') return;
-    const pod = record.pod as Pod;
-    this.specs.set(record.id, pod);
-    const { uid = '', namespace = '', name = '' } = pod.metadata ?? {};
+    if (record.t !== 'spec') return;
+    this.playback.begin(record);
+    const { uid = '', namespace = '', name = '' } = record.pod.metadata ?? {};
     if (uid !== this.wanted && `${namespace}/${name}` !== this.wanted) return;
     this.uids.add(uid);
-    maskPod(pod, this.mask);
+    maskPod(record.pod, this.mask);
   }
 
   /** Second reading: writes. */
-  take(record: ReturnType<typeof parseLine>, text: string): void {
-    switch (record.r) {
-      case 'segment':
-        this.settings = record.settings as unknown as NodeSettings;
-        this.segment = { record: JSON.parse(text) as Record<string, unknown>, written: false };
-        this.book.reset();
-        break;
-      case 'snap':
-        if (this.uids.has(record.uid)) this.snap(record);
-        break;
-      case 'msg':
-        if (this.uids.has(record.uid)) this.message(record.uid, record.n, record.m);
-        break;
-      case 'step':
-      case 'fault':
-        if (this.uids.has(record.uid)) this.outcome(record.uid, record.n, record, text);
-        break;
-      default:
+  take(record: JournalRecord, text: string): void {
+    if (!('machine' in record) || record.machine !== pods) return;
+    if (record.t === 'segment') {
+      this.playback.begin(record);
+      this.segment = { head: record.head, written: false };
+      this.book.reset();
+      return;
     }
+    const { settings } = this.playback;
+    if (settings === null || !this.uids.has(record.key)) return;
+    if (record.t === 'snap') this.snap(record, settings);
+    else if (record.t === 'msg') this.message(record, settings);
+    else this.outcome(record, text);
   }
 
   text(): string {
@@ -109,8 +98,9 @@ class PodExport {
   private write(line: string): void {
     if (this.segment !== null && !this.segment.written) {
       this.segment.written = true;
-      const settings = this.maskedSettings(this.segment.record['settings'] as NodeSettings);
-      this.lines.push(`${JSON.stringify({ ...this.segment.record, settings })}\n`);
+      const { head } = this.segment;
+      const settings = this.maskedSettings(head['settings'] as NodeSettings);
+      this.lines.push(`${JSON.stringify({ ...head, settings })}\n`);
     }
     this.lines.push(this.book.take() + line);
   }
@@ -125,75 +115,46 @@ class PodExport {
     };
   }
 
-  private pod(id: string): Pod {
-    const pod = this.specs.get(id);
-    if (pod === undefined) throw new Error(`the spec ${id} is missing`);
-    return pod;
-  }
-
-  private maskedPod(pod: Pod): Pod {
-    return maskPod(pod, this.mask);
-  }
-
-  private snap(record: Extract<ReturnType<typeof parseLine>, { r: 'snap' }>): void {
-    if (this.settings === null) return;
-    const { uid, source, value } = record;
-    const pod = this.pod(record.spec);
-    const recorded = restoredPod(value, { ...record.context, pod, settings: this.settings } as PodContext);
-    const own = this.maskedPod(pod);
-    const context = this.mask.message(record.context);
+  private snap(record: RecordOf<'snap'>, settings: NodeSettings): void {
+    this.playback.begin(record);
+    const { key, row } = record;
+    const recorded = this.playback.stateOf(pods, key) as PodSnapshot | undefined;
+    if (recorded === undefined) throw new Error(`the spec ${String(row['spec'])} is missing`);
+    const { source, value, context: raw } = row as { source: string; value: unknown; context: Record<string, unknown> };
+    const pod = maskPod(recorded.context.pod, this.mask);
+    const context = this.mask.message(raw);
     // What was last told is told again only when it has changed; so it must have been told masked.
-    if (printOf(record.context, this.settings) === record.context['reported'])
-      context['reported'] = printOf(context, this.settings);
-    const settings = this.maskedSettings(this.settings);
-    const masked = restoredPod(value, { ...context, pod: own, settings } as PodContext);
-    this.twins.set(uid, { recorded, masked });
-    const { $spec: spec } = this.book.refer(own);
-    this.write(`${JSON.stringify({ r: 'snap', uid, source, spec, value, context })}\n`);
+    if (printOf(raw, settings) === raw['reported']) context['reported'] = printOf(context, settings);
+    const masked = { ...context, pod, settings: this.maskedSettings(settings) } as unknown as PodContext;
+    this.twins.set(key, restoredPod(value, masked));
+    const { $spec: spec } = this.book.refer(pod);
+    this.write(snapText(pods, key, { source, spec, value, context }));
   }
 
-  private message(uid: string, n: number, raw: { type: string; at: number }): void {
-    if (this.settings === null) return;
-    const reference = (raw as { pod?: { $spec?: string } }).pod?.$spec;
-    const pod = reference === undefined ? undefined : this.pod(reference);
-    const message = (pod === undefined ? raw : { ...raw, pod }) as unknown as PodMessage;
-    const own = pod === undefined ? undefined : this.maskedPod(pod);
-    const mine = (own === undefined
-      ? this.mask.message(raw)
-      : { ...this.mask.message(raw), pod: own }) as unknown as PodMessage;
-    let twin = this.twins.get(uid);
-    if (message.type === 'pod.start' && mine.type === 'pod.start') {
-      const { source } = message;
-      twin = {
-        recorded: bornPod({ pod: message.pod, source, settings: this.settings }),
-        masked: bornPod({ pod: mine.pod, source, settings: this.maskedSettings(this.settings) }),
-      };
-      this.twins.set(uid, twin);
-    }
-    if (twin === undefined) return;
-    const written = (own === undefined ? mine : { ...mine, pod: this.book.refer(own) }) as Parameters<
-      typeof messageText
-    >[2];
-    this.write(messageText(n, uid, written));
-    const recorded = stepped(twin.recorded, message);
-    const masked = stepped(twin.masked, mine);
-    twin.recorded = recorded.snapshot;
-    twin.masked = masked.snapshot;
-    this.open.set(`${uid}/${n}`, {
-      recorded: recorded.effects === null ? '' : stepText(n, uid, recorded.state, recorded.effects).trimEnd(),
-      masked:
-        masked.effects === null
-          ? `${JSON.stringify({ r: 'fault', n, uid, error: masked.state })}\n`
-          : stepText(n, uid, masked.state, masked.effects),
-    });
+  private message(record: RecordOf<'msg'>, settings: NodeSettings): void {
+    const step = this.playback.message(record);
+    if (step === null) return;
+    const { key, n, raw } = step;
+    const message = step.message as PodMessage;
+    const masked = this.mask.message(raw) as PodMessage;
+    const mine = 'pod' in message ? ({ ...masked, pod: maskPod(message.pod, this.mask) } as PodMessage) : masked;
+    const played = playMessage(pods, this.twins.get(key) ?? null, mine, this.maskedSettings(settings));
+    if (played === null) return;
+    this.twins.set(key, played.after);
+    this.write(messageText(pods, n, key, pods.packMessage(mine, this.refer)));
+    const { after, outputs, fault } = played;
+    const outcome =
+      fault === null ? stepText(pods, n, key, pods.stateName(after), outputs) : faultText(pods, n, key, fault);
+    this.open.set(step, outcome);
   }
 
-  private outcome(uid: string, n: number, record: { r: 'step' | 'fault' }, text: string): void {
-    const step = this.open.get(`${uid}/${n}`);
-    this.open.delete(`${uid}/${n}`);
-    if (step === undefined) return;
-    const asExpected = record.r === 'fault' ? step.recorded === '' : step.recorded === text;
-    this.write(asExpected ? step.masked : this.otherwise(text));
+  private outcome(record: RecordOf<'step' | 'fault'>, text: string): void {
+    const found = this.playback.outcome(record);
+    const own = found === null ? undefined : this.open.get(found.step);
+    if (found === null || own === undefined) return;
+    this.open.delete(found.step);
+    const asExpected = differenceOf(found.step, found.recorded, { file: '', line: 0 }) === null;
+    this.write(asExpected ? own : this.otherwise(text));
   }
 
   /** An outcome that today's machines do not come to, with all texts of its effects masked. */
@@ -208,16 +169,4 @@ class PodExport {
 function printOf(raw: object, settings: NodeSettings): string {
   const context = { ...raw, settings } as PodContext;
   return fingerprint(JSON.stringify([context.status, context.focus, context.why, memoryOf(context)]));
-}
-
-function stepped(
-  snapshot: PodSnapshot,
-  message: PodMessage,
-): { snapshot: PodSnapshot; state: string; effects: Effect[] | null } {
-  try {
-    const { snapshot: next, effects } = stepPod(snapshot, message);
-    return { snapshot: next, state: podState(next), effects };
-  } catch (error) {
-    return { snapshot, state: error instanceof Error ? error.message : String(error), effects: null };
-  }
 }

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { journalErrors } from '../../../machines/errors/journal-errors.ts';
-import { NODE_FOLDER } from './node-journal.ts';
-import type { JournalRecord } from './records.ts';
-import { JOURNAL_VERSION, journalRecord, unknownKind } from './records.ts';
+import type { AnyJournaled } from '../machines/journaled-machine.ts';
+import { JOURNALED } from '../machines/registry.ts';
+import type { JournalRecord, Kinds } from './records.ts';
+import { JOURNAL_VERSION, recordOf } from './records.ts';
 
 /** One line of a journal with its place. */
 export interface JournalLine {
@@ -28,15 +29,19 @@ const CHUNK = 1 << 20;
 /** Longest line: a pod may have 1.5 MiB, and a snapshot holds it a few times. What unpacks to more is no journal. */
 const MAX_LINE = 64 * CHUNK;
 
-/** Journal files behind the given paths: files as they are, folders by their segments in name order, the node's log last. */
-export async function journalFiles(paths: string[]): Promise<string[]> {
+/**
+ * Journal files behind the given paths: files as they are, folders by their segments in name order; logs that have a folder
+ * of their own in it come last.
+ */
+export async function journalFiles(paths: string[], machines: readonly AnyJournaled[] = JOURNALED): Promise<string[]> {
+  const folders = machines.flatMap(({ folder }) => (folder === '' ? [] : [folder]));
   const files: string[] = [];
   for (const path of paths) {
     try {
       if ((await stat(path)).isDirectory()) {
-        for (const dir of [path, join(path, NODE_FOLDER)]) {
+        for (const dir of [path, ...folders.map((folder) => join(path, folder))]) {
           const names = await readdir(dir).catch((error: unknown) => {
-            // Older journals have no log of the node.
+            // Older journals do not have all logs.
             if (dir !== path && (error as NodeJS.ErrnoException).code === 'ENOENT') return [];
             throw error;
           });
@@ -149,49 +154,18 @@ export async function* journalLines(files: readonly string[]): AsyncGenerator<Jo
   }
 }
 
-/** Parses and validates a line; a kind that is not known comes back as such. Throws JRN002 or JRN003 that names file and line. */
-export function parseLine({ file, line, text }: JournalLine): JournalRecord {
-  let raw: unknown;
+/** Reads a line; a kind that is not known comes back as such. Throws JRN002 or JRN003 that names file and line. */
+export function parseLine({ file, line, text }: JournalLine, kinds?: Kinds): JournalRecord {
+  let record: JournalRecord;
   try {
-    raw = JSON.parse(text);
+    record = recordOf(JSON.parse(text), kinds);
   } catch (error) {
-    throw new ActorletError(journalErrors.badRecord, {
-      file,
-      line,
-      problem: error instanceof Error ? error.message : String(error),
-    });
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new ActorletError(journalErrors.badRecord, { file, line, problem });
   }
-  if (isMessage(raw)) return raw;
-  const parsed = journalRecord.safeParse(raw);
-  if (!parsed.success) {
-    const kind = unknownKind(raw);
-    if (kind !== null) return { r: 'unknown', kind };
-    const issue = parsed.error.issues[0];
-    throw new ActorletError(journalErrors.badRecord, {
-      file,
-      line,
-      problem: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unknown shape'}`,
-    });
-  }
-  const { r } = parsed.data;
-  if ((r === 'segment' || r === 'sup.segment' || r === 'node.segment') && parsed.data.v !== JOURNAL_VERSION) {
-    throw new ActorletError(journalErrors.unknownVersion, {
-      file,
-      line,
-      version: parsed.data.v,
-      known: JOURNAL_VERSION,
-    });
-  }
-  return parsed.data;
-}
-
-/** What the schema of `msg` says, without the cost of it: half of all records are messages. */
-function isMessage(raw: unknown): raw is Extract<JournalRecord, { r: 'msg' }> {
-  const { r, n, uid, m } = (raw ?? {}) as { r?: unknown; n?: unknown; uid?: unknown; m?: unknown };
-  if (r !== 'msg' || !Number.isFinite(n) || typeof uid !== 'string' || typeof m !== 'object' || m === null)
-    return false;
-  const { type, at } = m as { type?: unknown; at?: unknown };
-  return typeof type === 'string' && Number.isFinite(at);
+  if (record.t !== 'segment' || record.version === JOURNAL_VERSION) return record;
+  const { version } = record;
+  throw new ActorletError(journalErrors.unknownVersion, { file, line, version, known: JOURNAL_VERSION });
 }
 
 function unreadable(file: string, error: unknown): ActorletError {

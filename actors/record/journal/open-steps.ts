@@ -1,35 +1,25 @@
-import type { Effect } from '../../../machines/protocol/effects.ts';
-
-/** A step that was done and waits for its recorded outcome. */
-export interface OpenStep {
-  n: number;
-  uid: string;
-  /** The message's line. */
-  message: string;
-  state: string;
-  effects: readonly Effect[];
-}
+import type { PlayedStep } from './played-step.ts';
 
 /**
  * Steps that wait for their recorded outcomes. Messages of one turn stand before all of their outcomes, and outcomes
  * in the order of their messages; so the oldest is almost always the one that is asked for.
  */
 export class OpenSteps {
-  private steps: OpenStep[] = [];
+  private steps: PlayedStep[] = [];
   private head = 0;
   /** Those that were passed over: the agent ended while it handled them, or the pod had finished. */
-  private readonly late = new Map<string, OpenStep>();
+  private readonly late = new Map<string, PlayedStep>();
 
   get size(): number {
     return this.steps.length - this.head + this.late.size;
   }
 
-  add(step: OpenStep): void {
+  add(step: PlayedStep): void {
     this.steps.push(step);
   }
 
   /** The oldest one. */
-  first(): OpenStep | undefined {
+  first(): PlayedStep | undefined {
     return this.steps[this.head];
   }
 
@@ -42,12 +32,12 @@ export class OpenSteps {
   }
 
   /** Takes out the one with this number. */
-  take(uid: string, n: number): OpenStep | undefined {
-    const at = this.steps.findIndex((s, i) => i >= this.head && s.n === n && s.uid === uid);
+  take(key: string, n: number): PlayedStep | undefined {
+    const at = this.steps.findIndex((s, i) => i >= this.head && s.n === n && s.key === key);
     if (at < 0) {
-      const key = `${uid}/${n}`;
-      const step = this.late.get(key);
-      this.late.delete(key);
+      const name = `${key}/${n}`;
+      const step = this.late.get(name);
+      this.late.delete(name);
       return step;
     }
     const step = this.steps[at];
@@ -69,6 +59,6 @@ export class OpenSteps {
 
   private pass(): void {
     const step = this.first();
-    if (step !== undefined) this.late.set(`${step.uid}/${step.n}`, step);
+    if (step !== undefined) this.late.set(`${step.key}/${step.n}`, step);
   }
 }

@@ -28,7 +28,9 @@ export interface PartResult {
   messages: number;
   pods: number;
   unanswered: number;
-  /** The first one of each pod. */
+  /** Names of the machines that had messages. */
+  machines: string[];
+  /** The first one of each pod (and of each other machine). */
   differences: Found<Difference>[];
   /** Messages of the errors. */
   damages: Found<string>[];

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { JOURNALED } from '../machines/registry.ts';
 import type { Difference } from './difference.ts';
 import { journalChunks } from './journal-reader.ts';
 import type { Found, FromPart, PartResult, PartTask, ToPart } from './parallel-protocol.ts';
@@ -11,6 +12,8 @@ export interface ParallelResult {
   messages: number;
   pods: number;
   unanswered: number;
+  /** Names of the machines that had messages: only these were compared. */
+  machines: string[];
   /** The first difference of each pod, in the order of the journal. */
   differences: Difference[];
   /** What is damaged or missing, in the order of the journal. */
@@ -90,6 +93,7 @@ function joined(results: readonly PartResult[], broken: readonly Found<string>[]
     messages: sum((r) => r.messages),
     pods: sum((r) => r.pods),
     unanswered: sum((r) => r.unanswered),
+    machines: JOURNALED.map(({ name }) => name).filter((name) => results.some((r) => r.machines.includes(name))),
     differences: differences.map(({ what }) => what),
     damages: damages.map(({ what }) => what),
     unknownKinds: [...new Set(results.flatMap((r) => r.unknownKinds))].sort(),

@@ -1,149 +1,187 @@
-import { z } from 'zod';
-import { effectsText, isEffectsText } from '../../../machines/pod/status-text.ts';
-import type { Effect } from '../../../machines/protocol/effects.ts';
-import type { PodMessage } from '../../../machines/protocol/messages.ts';
-import type { SpecReference } from './spec-book.ts';
+import { isObject } from '../../../machines/protocol/json-object.ts';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
+import type { AnyJournaled, Message } from '../machines/journaled-machine.ts';
+import { JOURNALED } from '../machines/registry.ts';
 
 /** Version of the journal format; see docs/journal.md. */
 export const JOURNAL_VERSION = 1;
 
-const uid = z.string();
+/** A line of a journal, read. */
+export type JournalRecord =
+  /** First record of each segment: who wrote it, and of a single machine its place, of pods all that they know of their node. */
+  | {
+      t: 'segment';
+      machine: AnyJournaled;
+      version: number;
+      at: number;
+      seq: number;
+      shard: number;
+      settings: NodeSettings | null;
+      head: Record<string, unknown>;
+    }
+  /** A pod's spec, once for each content; other records refer to it by `id`. */
+  | { t: 'spec'; id: string; pod: Pod }
+  /** A pod's place at the start of a segment (or a part of a single machine's), so that each segment can be read alone. */
+  | { t: 'snap'; machine: AnyJournaled; key: string; row: Record<string, unknown> }
+  /** A message, written before it is handled. */
+  | { t: 'msg'; machine: AnyJournaled; n: number; key: string; raw: Message }
+  /** What handling it came to. */
+  | { t: 'step'; machine: AnyJournaled; n: number; key: string; state: string; outputs: unknown[] }
+  /** The machine threw: the message changed nothing. */
+  | { t: 'fault'; machine: AnyJournaled; n: number; key: string; error: string }
+  /** Of a kind that a later version has added. */
+  | { t: 'unknown'; kind: string };
 
-/** First record of each segment: who wrote it, and all that the machines know of their node. */
-const segment = z.looseObject({
-  r: z.literal('segment'),
-  v: z.number(),
-  at: z.number(),
-  shard: z.number(),
-  seq: z.number(),
-  agent: z.string(),
-  settings: z.looseObject({}),
-});
-/** A pod's spec, once for each content; messages refer to it by `id`. */
-const spec = z.looseObject({ r: z.literal('spec'), id: z.string(), pod: z.looseObject({}) });
-/** A pod's place at the start of a segment, so that each segment can be read alone. */
-const snap = z.looseObject({
-  r: z.literal('snap'),
-  uid,
-  spec: z.string(),
-  source: z.string(),
-  value: z.unknown(),
-  context: z.looseObject({}),
-});
-/** A message, written before it is handled. */
-const msg = z.looseObject({
-  r: z.literal('msg'),
-  n: z.number(),
-  uid,
-  m: z.looseObject({ type: z.string(), at: z.number() }),
-});
-/** What handling it came to: state path and effects. */
-const step = z.looseObject({ r: z.literal('step'), n: z.number(), uid, s: z.string(), e: z.array(z.unknown()) });
-/** The machine threw: the message changed nothing. */
-const fault = z.looseObject({ r: z.literal('fault'), n: z.number(), uid, error: z.string() });
+type Sort = 'segment' | 'snap' | 'msg' | 'step' | 'fault';
+const SORTS: readonly Sort[] = ['segment', 'snap', 'msg', 'step', 'fault'];
 
-const loose = z.looseObject({});
-/** First record of each segment of the supervisor: its place, without its pods. */
-const supSegment = z.looseObject({
-  r: z.literal('sup.segment'),
-  v: z.number(),
-  at: z.number(),
-  seq: z.number(),
-  agent: z.string(),
-  value: z.unknown(),
-  context: z.looseObject({ shards: z.number() }),
-});
-/** One pod that the supervisor tracks at the start of a segment. */
-const supSnap = z.looseObject({ r: z.literal('sup.snap'), t: loose });
-/** A message to the supervisor, written before it is handled. */
-const supMsg = z.looseObject({
-  r: z.literal('sup.msg'),
-  n: z.number(),
-  m: z.looseObject({ type: z.string(), at: z.number() }),
-});
-/** What handling it came to: state path and orders. */
-const supStep = z.looseObject({ r: z.literal('sup.step'), n: z.number(), s: z.string(), o: z.array(z.unknown()) });
-/** The supervisor machine threw: the message changed nothing. */
-const supFault = z.looseObject({ r: z.literal('sup.fault'), n: z.number(), error: z.string() });
-
-/** First record of each segment of the node's log: the node machine's place. */
-const nodeSegment = z.looseObject({
-  r: z.literal('node.segment'),
-  v: z.number(),
-  at: z.number(),
-  seq: z.number(),
-  agent: z.string(),
-  nodeName: z.string(),
-  value: z.unknown(),
-  context: loose,
-});
-/** A message to the node machine, written before it is handled. */
-const nodeMsg = z.looseObject({
-  r: z.literal('node.msg'),
-  n: z.number(),
-  m: z.looseObject({ type: z.string(), at: z.number() }),
-});
-/** What handling it came to: state path and orders. */
-const nodeStep = z.looseObject({ r: z.literal('node.step'), n: z.number(), s: z.string(), o: z.array(z.unknown()) });
-/** The node machine threw: the message changed nothing. */
-const nodeFault = z.looseObject({ r: z.literal('node.fault'), n: z.number(), error: z.string() });
-
-/** Any journal record, as validated when it is read. */
-export const journalRecord = z.discriminatedUnion('r', [
-  segment,
-  spec,
-  snap,
-  msg,
-  step,
-  fault,
-  supSegment,
-  supSnap,
-  supMsg,
-  supStep,
-  supFault,
-  nodeSegment,
-  nodeMsg,
-  nodeStep,
-  nodeFault,
-]);
-/** A record of a kind that a later version has added. */
-export interface UnknownRecord {
-  r: 'unknown';
-  kind: string;
+/** The kind of a machine's records of this sort: `sup.msg`; of pods `msg`. */
+export function kindOf({ prefix }: AnyJournaled, sort: Sort): string {
+  return prefix === '' ? sort : `${prefix}.${sort}`;
 }
 
-/** A validated record. */
-export type JournalRecord = z.infer<typeof journalRecord> | UnknownRecord;
+/** The kinds of records of these machines. */
+export type Kinds = ReadonlyMap<string, { machine: AnyJournaled; sort: Sort }>;
 
-const KINDS: ReadonlySet<unknown> = new Set(journalRecord.options.map(({ shape }) => shape.r.value));
-
-/** The kind of a record that is none of ours, but looks like one: a later version may add kinds within format version 1. */
-export function unknownKind(raw: unknown): string | null {
-  const { r } = (raw ?? {}) as { r?: unknown };
-  return typeof r === 'string' && /^[a-z][A-Za-z.]*$/.test(r) && !KINDS.has(r) ? r : null;
+/** All kinds of records that these machines have. */
+export function kindsOf(machines: readonly AnyJournaled[]): Kinds {
+  return new Map(machines.flatMap((machine) => SORTS.map((sort) => [kindOf(machine, sort), { machine, sort }])));
 }
 
-/** A message as journaled: `pod` of pod.start and pod.update is replaced by `{ $spec: id }`. */
-export function messageText(n: number, uid: string, m: Journaled<PodMessage>): string {
-  return `${JSON.stringify({ r: 'msg', n, uid, m })}\n`;
+const KINDS = kindsOf(JOURNALED);
+
+// --- writing ---
+
+/** What a segment begins with. @param place of a single machine its place, without what `snap` records have */
+export function segmentText(
+  machine: AnyJournaled,
+  { at, seq, agent, shard, ...about }: { at: number; seq: number; agent: string; shard?: number },
+  place: object,
+): string {
+  const r = kindOf(machine, 'segment');
+  const who = { v: JOURNAL_VERSION, at, ...(shard !== undefined && { shard }), seq, agent };
+  return `${JSON.stringify({ r, ...who, ...about, ...place })}\n`;
 }
 
-/** A message with its pod as a reference. */
-type Journaled<M> = M extends { pod: unknown } ? Omit<M, 'pod'> & { pod: SpecReference } : M;
-
-/** The outcome of a step as a journal line. */
-export function stepText(n: number, uid: string, state: string, effects: Effect[]): string {
-  return `{"r":"step","n":${n},"uid":${JSON.stringify(uid)},"s":${JSON.stringify(state)},"e":${effectsText(effects)}}\n`;
+/** A piece of a place. */
+export function snapText(machine: AnyJournaled, key: string, row: object): string {
+  return `${JSON.stringify({ r: kindOf(machine, 'snap'), ...(machine.many && { uid: key }), ...row })}\n`;
 }
 
-/** The first of `step` in a line. */
-const STEP_UNIT = 0x73;
+function headOf(machine: AnyJournaled, sort: Sort, n: number, key: string): string {
+  return machine.many
+    ? `{"r":"${kindOf(machine, sort)}","n":${n},"uid":${JSON.stringify(key)},`
+    : `{"r":"${kindOf(machine, sort)}","n":${n},`;
+}
+
+/** A message. @param packed as `packMessage` gives it */
+export function messageText(machine: AnyJournaled, n: number, key: string, packed: unknown): string {
+  return `${headOf(machine, 'msg', n, key)}"m":${JSON.stringify(packed)}}\n`;
+}
+
+/** What a step came to. @param packed as `packOutputs` gives them */
+export function stepText(
+  machine: AnyJournaled,
+  n: number,
+  key: string,
+  state: string,
+  packed: readonly unknown[],
+): string {
+  const { field } = machine.output;
+  return `${headOf(machine, 'step', n, key)}"s":${JSON.stringify(state)},"${field}":${machine.outputsText(packed)}}\n`;
+}
+
+/** That the machine threw. */
+export function faultText(machine: AnyJournaled, n: number, key: string, error: string): string {
+  return `${headOf(machine, 'fault', n, key)}"error":${JSON.stringify(error)}}\n`;
+}
 
 /** Whether a line (without its end) is the {@link stepText} of this outcome: without making that text. */
-export function isStepText(line: string, n: number, uid: string, state: string, effects: readonly Effect[]): boolean {
-  // Most other lines are messages: this tells them at once.
-  if (line.charCodeAt(6) !== STEP_UNIT) return false;
-  const head = `{"r":"step","n":${n},"uid":${JSON.stringify(uid)},"s":"${state}","e":`;
+export function isStepText(
+  line: string,
+  machine: AnyJournaled,
+  { n, key, state, packed }: { n: number; key: string; state: string; packed: readonly unknown[] },
+): boolean {
+  const head = `${headOf(machine, 'step', n, key)}"s":"${state}","${machine.output.field}":`;
   const end = line.length - 1;
-  return line.startsWith(head) && line.endsWith('}') && isEffectsText(effects, line, head.length, end);
+  return line.startsWith(head) && line.endsWith('}') && machine.isOutputsText(packed, line, head.length, end);
+}
+
+// --- reading ---
+
+/** Why a line is no record: the field, and what it is not. */
+export class BadRecord extends Error {}
+
+/** The record that a line's JSON is. Throws {@link BadRecord}. Fields that are not known are left alone. */
+export function recordOf(raw: unknown, kinds: Kinds = KINDS): JournalRecord {
+  if (!isObject(raw)) throw new BadRecord('not an object');
+  const { r } = raw;
+  const kind = typeof r === 'string' ? kinds.get(r) : undefined;
+  if (kind === undefined) return r === 'spec' ? specOf(raw) : unknownOf(r);
+  const { machine, sort } = kind;
+  const key = machine.many && sort !== 'segment' ? text(raw, 'uid') : '';
+  switch (sort) {
+    case 'msg': {
+      const m = object(raw, 'm');
+      if (typeof m['type'] !== 'string') throw new BadRecord('m.type: no text');
+      if (!Number.isFinite(m['at'])) throw new BadRecord('m.at: no number');
+      return { t: sort, machine, n: number(raw, 'n'), key, raw: m as unknown as Message };
+    }
+    case 'step': {
+      const { field } = machine.output;
+      const outputs = raw[field];
+      if (!Array.isArray(outputs)) throw new BadRecord(`${field}: no list`);
+      return { t: sort, machine, n: number(raw, 'n'), key, state: text(raw, 's'), outputs };
+    }
+    case 'fault':
+      return { t: sort, machine, n: number(raw, 'n'), key, error: text(raw, 'error') };
+    case 'snap':
+      if (machine.many) {
+        text(raw, 'spec');
+        text(raw, 'source');
+        object(raw, 'context');
+      } else object(raw, 't');
+      return { t: sort, machine, key, row: raw };
+    case 'segment':
+      return segmentOf(machine, raw);
+  }
+}
+
+function segmentOf(machine: AnyJournaled, raw: Record<string, unknown>): JournalRecord {
+  text(raw, 'agent');
+  const [shard, settings] = machine.many
+    ? [number(raw, 'shard'), object(raw, 'settings') as unknown as NodeSettings]
+    : [0, null];
+  if (!machine.many) object(raw, 'context');
+  const base = { version: number(raw, 'v'), at: number(raw, 'at'), seq: number(raw, 'seq') };
+  return { t: 'segment', machine, ...base, shard, settings, head: raw };
+}
+
+function specOf(raw: Record<string, unknown>): JournalRecord {
+  return { t: 'spec', id: text(raw, 'id'), pod: object(raw, 'pod') as unknown as Pod };
+}
+
+/** A later version may add kinds within format version 1; a name of letters and dots is one, anything else is damage. */
+function unknownOf(r: unknown): JournalRecord {
+  if (typeof r === 'string' && /^[a-z][A-Za-z.]*$/.test(r)) return { t: 'unknown', kind: r };
+  throw new BadRecord('r: no kind of record');
+}
+
+function number(raw: Record<string, unknown>, field: string): number {
+  const value = raw[field];
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw new BadRecord(`${field}: no number`);
+  return value;
+}
+
+function text(raw: Record<string, unknown>, field: string): string {
+  const value = raw[field];
+  if (typeof value !== 'string') throw new BadRecord(`${field}: no text`);
+  return value;
+}
+
+function object(raw: Record<string, unknown>, field: string): Record<string, unknown> {
+  const value = raw[field];
+  if (!isObject(value)) throw new BadRecord(`${field}: no object`);
+  return value;
 }

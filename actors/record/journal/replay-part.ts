@@ -1,6 +1,6 @@
 /** One of several replays of the same journal beside each other: each steps pods of its own. */
 export interface ReplayPart {
-  /** From 0; the first one has the supervisor and the node too. */
+  /** From 0; the first one has all that are no pods, too. */
   index: number;
   of: number;
 }
@@ -20,6 +20,8 @@ function partOfText(text: string, start: number, end: number, of: number): numbe
   return ((hash ^ (hash >>> 15)) >>> 0) % of;
 }
 
+/** Kinds of other machines than pods have a dot: `sup.msg`. */
+const OF_OTHERS = /^\{"r":"[a-z]+\./;
 const UID = ',"uid":"';
 const [QUOTE, BACKSLASH, ZERO, NINE] = ['"', '\\', '0', '9'].map((c) => c.charCodeAt(0)) as [
   number,
@@ -48,7 +50,7 @@ function headLength(text: string): number {
  */
 export function partOfLine(text: string, of: number): number | null {
   let at = headLength(text);
-  if (at === 0) return text.startsWith('{"r":"sup.') || text.startsWith('{"r":"node.') ? 0 : null;
+  if (at === 0) return OF_OTHERS.test(text) ? 0 : null;
   for (let code = text.charCodeAt(at); code >= ZERO && code <= NINE; code = text.charCodeAt(at)) at++;
   if (!text.startsWith(UID, at)) return null;
   const start = at + UID.length;

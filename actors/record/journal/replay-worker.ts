@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ActorletError } from '../../../machines/errors/define.ts';
 import type { Difference } from './difference.ts';
+import { whoseOf } from './difference.ts';
 import { ChunkLines } from './journal-reader.ts';
 import type { Found, FromPart, PartTask, ToPart } from './parallel-protocol.ts';
 import { BatchReplay, Replayer } from './replay.ts';
@@ -26,8 +27,8 @@ function giveUp(): void {
 function onDifference(difference: Difference): boolean {
   // Others may be far ahead: what they have counted is not what came before the difference.
   if (!goOn) giveUp();
-  else if (!differences.has(difference.uid))
-    differences.set(difference.uid, { index, line: difference.line, what: difference });
+  else if (!differences.has(whoseOf(difference)))
+    differences.set(whoseOf(difference), { index, line: difference.line, what: difference });
   return goOn;
 }
 
@@ -45,11 +46,12 @@ const replay = new BatchReplay(new Replayer({ part, onDamage, onUnknownKind: (ki
 port.on('message', (message: ToPart) => {
   if (given) return;
   if (message.t === 'end') {
-    const { messages, pods, unanswered } = replay.result();
+    const { messages, pods, unanswered, machines } = replay.result();
     const result = {
       messages,
       pods,
       unanswered,
+      machines,
       differences: [...differences.values()],
       damages,
       unknownKinds: [...unknownKinds],

@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
-
-/** How a record refers to a pod's spec that stands before it. */
-export interface SpecReference {
-  $spec: string;
-}
+import type { SpecReference } from '../machines/journaled-machine.ts';
 
 const ids = new WeakMap<object, string>();
 

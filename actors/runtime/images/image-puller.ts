@@ -4,6 +4,7 @@ import type { PullPlace } from '../../../machines/protocol/pull-place.ts';
 import type { ImagePullCredentials } from '../../../machines/images/pull-record.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { EffectCatalog } from '../../../machines/protocol/effects.ts';
+import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import { imageSizeLabel } from '../../record/metrics/kubelet-metrics.ts';
 import { imagePresent } from './image-present.ts';
@@ -38,6 +39,10 @@ export interface ImagePullerOptions extends LoginSources {
   podOf?: (uid: string) => Pod | undefined;
   metrics: Metrics;
   log: Logger;
+  /** ms since the epoch; the clock unless given. */
+  now?: () => number;
+  /** Where the queue's messages are journaled; absent with `--no-journal`. */
+  journal?: JournalSettings;
   /** Pull secrets could not be had; to be told as a Warning event with reason {@link MISSING_PULL_SECRET}. */
   onMissingSecrets?: (podUid: string, message: string) => void;
 }
@@ -75,8 +80,9 @@ export class ImagePuller {
   constructor(options: ImagePullerOptions) {
     this.options = options;
     this.attempts = new PullAttempts(options);
+    const { now = Date.now, journal } = options;
     const limit = options.serialize ? 1 : options.maxParallel;
-    this.pulls = new SharedPulls(limit, ({ right, askers }, signal) =>
+    this.pulls = new SharedPulls({ limit, now, ...(journal && { journal }) }, ({ right, askers }, signal) =>
       this.attempts.carryOut(
         right,
         askers.flatMap((asker) => this.asking.get(asker) ?? []),
@@ -98,6 +104,11 @@ export class ImagePuller {
     } finally {
       this.asking.delete(id);
     }
+  }
+
+  /** Closes the queue's journal. */
+  close(): void {
+    this.pulls.close();
   }
 
   /** The pod is gone, or ends: it waits for no image any more, and holds up no other. */

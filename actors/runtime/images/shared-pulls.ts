@@ -1,53 +1,72 @@
-import {
-  askForPull,
-  emptyPullQueue,
-  leavePull,
-  letGo,
-  placeInQueue,
-  pullHasEnded,
-} from '../../../machines/images/pull-queue.ts';
-import type { Pull, PullOrder, PullQueue, PullWish } from '../../../machines/images/pull-queue.ts';
+import { noPulls } from '../../../machines/images/pull-machine.ts';
+import type { PullMessage, PullQueueOrder, PullState } from '../../../machines/images/pull-machine.ts';
+import { placeInQueue } from '../../../machines/images/pull-queue.ts';
+import type { Pull, PullWish } from '../../../machines/images/pull-queue.ts';
 import type { PullPlace } from '../../../machines/protocol/pull-place.ts';
+import type { Hosted } from '../../record/host/machine-host.ts';
+import { MachineHost } from '../../record/host/machine-host.ts';
+import { MachineJournal } from '../../record/journal/machine-journal.ts';
+import type { JournalSettings } from '../../record/journal/machine-journal.ts';
+import { pulls } from '../../record/machines/pulls.ts';
 
 /** Carries a pull out. @param pull as it is when it begins @param signal nobody waits for it any more */
 export type CarryOut<T> = (pull: Pull, signal: AbortSignal) => Promise<T>;
+
+/** How the queue is made. */
+export interface SharedPullsOptions {
+  /** Pulls at once, at most; null = no bound. */
+  limit: number | null;
+  /** ms since the epoch. */
+  now: () => number;
+  /** Where messages are journaled; absent with `--no-journal`. */
+  journal?: JournalSettings;
+}
 
 interface Waiter<T> {
   resolve: (answer: T) => void;
   reject: (error: unknown) => void;
   onTurn: (place: PullPlace | null) => void;
-  /** It was told that it has to wait. */
-  told: boolean;
 }
+
+/** What a pull came to, to be told to each who waits. */
+type Tell<T> = (waiter: Waiter<T>) => void;
 
 /** For how long a pull is held that others are about to ask for as well, ms: their timers do not go off at once. */
 const HELD_MS = 200;
 
-/** Carries out what the queue of pulls decides, and tells each who waits. */
+type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
+
+/** Hosts the queue of pulls: carries out what it orders, and tells each who waits. */
 export class SharedPulls<T> {
-  private queue: PullQueue;
+  private readonly now: () => number;
+  private readonly host: MachineHost<PullState, PullMessage, PullQueueOrder>;
+  private readonly hosted: Hosted<PullState>;
   private readonly carryOut: CarryOut<T>;
   private readonly waiters = new Map<string, Waiter<T>>();
   /** What ends each pull that is under way. */
   private readonly ends = new Map<number, AbortController>();
+  /** What pulls came to whose askers are told in this turn. */
+  private readonly outcomes = new Map<number, Tell<T>>();
+  /** What pulls of the queue are made with, by what stands for it in the journal: it must not tell of logins, not even as a hash. */
+  private readonly rights = new Map<string, string>();
+  private named = 0;
 
-  /** @param limit pulls at once, at most; null = no bound */
-  constructor(limit: number | null, carryOut: CarryOut<T>) {
-    this.queue = emptyPullQueue(limit);
+  constructor({ limit, now, journal }: SharedPullsOptions, carryOut: CarryOut<T>) {
+    this.now = now;
     this.carryOut = carryOut;
+    this.hosted = { key: '', state: noPulls(limit) };
+    const record = journal === undefined ? null : new MachineJournal(pulls, journal, {}, () => [this.hosted]);
+    this.host = new MachineHost(pulls, record);
   }
 
   /**
    * Asks for a pull, and answers what it came to. `onTurn` hears where the asker stands when he has to wait, and null when
    * the pull then begins; of a pull that begins at once, or has begun, it hears nothing.
    */
-  ask(wish: PullWish, onTurn: (place: PullPlace | null) => void): Promise<T> {
+  ask({ asker, right, image, fresh, retry }: PullWish, onTurn: (place: PullPlace | null) => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.waiters.set(wish.asker, { resolve, reject, onTurn, told: false });
-      const { queue, orders } = askForPull(this.queue, wish);
-      this.queue = queue;
-      this.tellPlace(wish.asker);
-      this.follow(orders);
+      this.waiters.set(asker, { resolve, reject, onTurn });
+      this.take({ type: 'pull.ask', asker, right: this.nameOf(right), image, fresh, retry });
     });
   }
 
@@ -56,62 +75,77 @@ export class SharedPulls<T> {
     const waiter = this.waiters.get(asker);
     if (waiter === undefined) return;
     this.waiters.delete(asker);
-    const { queue, orders } = leavePull(this.queue, asker);
-    this.queue = queue;
     waiter.reject(error);
-    this.follow(orders);
+    this.take({ type: 'pull.leave', asker });
   }
 
   /** Where somebody stands who waits for a pull that has not begun, else null. */
   placeOf(asker: string): PullPlace | null {
-    return placeInQueue(this.queue, asker);
+    return placeInQueue(this.hosted.state.queue, asker);
   }
 
-  private follow(orders: readonly PullOrder[]): void {
-    for (const { do: what, pull } of orders) {
-      if (what === 'end') this.ends.get(pull.id)?.abort();
-      else if (what === 'begin') void this.begin(pull);
-      else setTimeout(() => this.letGo(pull.id), HELD_MS);
+  /** Closes the journal. Pulls that are under way are left to themselves. */
+  close(): void {
+    this.host.close();
+  }
+
+  private take(message: WithoutTime<PullMessage>): void {
+    const orders = this.host.take(this.hosted, { ...message, at: this.now() } as PullMessage);
+    for (const order of orders) this.follow(order);
+    this.forgetRights();
+  }
+
+  private follow(order: PullQueueOrder): void {
+    switch (order.type) {
+      case 'pull.begin':
+        void this.begin(order.pull);
+        break;
+      case 'pull.end':
+        this.ends.get(order.id)?.abort();
+        break;
+      case 'pull.hold':
+        setTimeout(() => this.take({ type: 'pull.letGo', id: order.id }), HELD_MS);
+        break;
+      case 'turn.tell':
+        this.waiters.get(order.asker)?.onTurn(order.place);
+        break;
+      case 'pull.answer':
+        for (const asker of order.askers) {
+          const waiter = this.waiters.get(asker);
+          this.waiters.delete(asker);
+          if (waiter !== undefined) this.outcomes.get(order.id)?.(waiter);
+        }
+        break;
     }
-  }
-
-  private letGo(id: number): void {
-    const { queue, orders, askers } = letGo(this.queue, id);
-    this.queue = queue;
-    for (const asker of askers) this.tellPlace(asker);
-    this.follow(orders);
-  }
-
-  private tellPlace(asker: string): void {
-    const place = placeInQueue(this.queue, asker);
-    const waiter = this.waiters.get(asker);
-    if (place === null || waiter === undefined) return;
-    waiter.told = true;
-    waiter.onTurn(place);
   }
 
   private async begin(pull: Pull): Promise<void> {
+    const { id } = pull;
     const end = new AbortController();
-    this.ends.set(pull.id, end);
-    for (const asker of pull.askers) {
-      const waiter = this.waiters.get(asker);
-      if (waiter?.told === true) waiter.onTurn(null);
-    }
-    let tell: (waiter: Waiter<T>) => void;
+    this.ends.set(id, end);
     try {
-      const answer = await this.carryOut(pull, end.signal);
-      tell = ({ resolve }) => resolve(answer);
+      const answer = await this.carryOut({ ...pull, right: this.rights.get(pull.right) ?? '' }, end.signal);
+      this.outcomes.set(id, ({ resolve }) => resolve(answer));
     } catch (error) {
-      tell = ({ reject }) => reject(error);
+      this.outcomes.set(id, ({ reject }) => reject(error));
     }
-    this.ends.delete(pull.id);
-    const { queue, orders, askers } = pullHasEnded(this.queue, pull.id);
-    this.queue = queue;
-    for (const asker of askers) {
-      const waiter = this.waiters.get(asker);
-      this.waiters.delete(asker);
-      if (waiter !== undefined) tell(waiter);
-    }
-    this.follow(orders);
+    this.ends.delete(id);
+    this.take({ type: 'pull.ended', id });
+    this.outcomes.delete(id);
+  }
+
+  private nameOf(right: string): string {
+    for (const [name, known] of this.rights) if (known === right) return name;
+    const name = `r${++this.named}`;
+    this.rights.set(name, right);
+    return name;
+  }
+
+  /** What no pull of the queue is made with is not needed any more. */
+  private forgetRights(): void {
+    const { underWay, waiting } = this.hosted.state.queue;
+    if (this.rights.size <= underWay.length + waiting.length) return;
+    const used = new Set([...underWay, ...waiting].map(({ right }) => right));
+    for (const name of this.rights.keys()) if (!used.has(name)) this.rights.delete(name);
   }
 }

@@ -2,11 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
 import type { ObservedPod } from '../../../machines/protocol/observed.ts';
+import { machineClock } from '../../host/time/clock.ts';
+import type { Clock, Timer } from '../../host/time/clock.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import { groupByPod } from './group-by-pod.ts';
 import type { ListedPod } from './observe-pod.ts';
 import { observePod } from './observe-pod.ts';
 import { LABEL } from '../../../machines/protocol/runtime-labels.ts';
+import { EVENTED_RATE } from './relist-rate.ts';
 import type { RelistRate } from './relist-rate.ts';
 import { RuntimeCounts } from './runtime-counts.ts';
 
@@ -29,7 +32,8 @@ export interface PlegOptions {
   rate: RelistRate;
   log: Logger;
   metrics: Metrics;
-  now: () => number;
+  /** The machine's, when it is not given. */
+  clock?: Clock;
   /** The runtime's view of a pod changed (or was asked for). */
   onPod: (observed: ObservedPod) => void;
   /** A relist failed: the runtime does not answer. */
@@ -52,19 +56,21 @@ export class Pleg {
   private readonly looks = new Map<string, { again: boolean }>();
   private readonly queue: (() => void)[] = [];
   private places = MAX_LOOKS;
-  private timer: NodeJS.Timeout | undefined;
+  private readonly clock: Clock;
+  private timer: Timer | undefined;
   private running: Promise<void> | null = null;
   private again = false;
   private stopped = false;
   private lastRelist = 0;
   private lastStart = 0;
-  /** Start of the relist that was last taken in (`performance.now()`: the clock may be set): an older one that comes late says nothing new. */
+  /** Start of the relist that was last taken in (by the clock that nobody can set): an older one that comes late says nothing new. */
   private newest = 0;
   private rate: RelistRate;
   private failed = false;
 
   constructor(options: PlegOptions) {
     this.options = options;
+    this.clock = options.clock ?? machineClock;
     this.rate = options.rate;
     this.counts = new RuntimeCounts(options.metrics);
   }
@@ -78,7 +84,7 @@ export class Pleg {
   /** Ends relists; calls under way are left to themselves. */
   stop(): void {
     this.stopped = true;
-    clearTimeout(this.timer);
+    this.timer?.cancel();
     this.queue.length = 0;
   }
 
@@ -86,7 +92,7 @@ export class Pleg {
   setRate(rate: RelistRate): void {
     if (rate.periodMs === this.rate.periodMs || this.stopped) return;
     this.rate = rate;
-    clearTimeout(this.timer);
+    this.timer?.cancel();
     // What happened between the last relist and now is not to wait for the next one.
     void this.relist().then(() => this.schedule());
   }
@@ -109,7 +115,7 @@ export class Pleg {
 
   /** Error text when no relist has succeeded for longer than the threshold, else null (healthz and node Ready). */
   unhealthy(): string | null {
-    const age = performance.now() - this.lastRelist;
+    const age = this.clock.looking() - this.lastRelist;
     if (this.lastRelist === 0) return 'pleg has yet to be successful';
     const { thresholdMs } = this.rate;
     if (age <= thresholdMs) return null;
@@ -138,15 +144,21 @@ export class Pleg {
 
   private schedule(): void {
     if (this.stopped) return;
-    clearTimeout(this.timer);
+    this.timer?.cancel();
     const wait = this.failed ? Math.min(this.rate.periodMs, RETRY_MS) : this.rate.periodMs;
-    this.timer = setTimeout(() => void this.relist().then(() => this.schedule()), wait);
+    const relist = () => void this.relist().then(() => this.schedule());
+    // A rare list may be the first to see what no event told.
+    if (this.rate !== EVENTED_RATE) this.timer = this.clock.lookAfter(wait, relist);
+    else {
+      const timer = setTimeout(relist, wait);
+      this.timer = { cancel: () => clearTimeout(timer) };
+    }
   }
 
   private async relistOnce(): Promise<void> {
-    const { cri, now, metrics, log } = this.options;
-    const at = now();
-    const began = performance.now();
+    const { cri, metrics, log } = this.options;
+    const at = this.clock.now();
+    const began = this.clock.steady();
     if (this.lastStart !== 0) metrics.plegRelistInterval.observe((began - this.lastStart) / 1000);
     this.lastStart = began;
     try {
@@ -158,14 +170,14 @@ export class Pleg {
       this.newest = began;
       this.takeList(sandboxes.items, containers.containers, at);
       this.failed = false;
-      this.lastRelist = performance.now();
-      metrics.plegLastSeen.set(now() / 1000);
+      this.lastRelist = this.clock.looking();
+      metrics.plegLastSeen.set(this.clock.now() / 1000);
     } catch (error) {
       this.failed = true;
       log.debug({ err: error }, 'GenericPLEG: Unable to retrieve pods');
       this.options.onFailure?.();
     }
-    metrics.plegRelistDuration.observe((performance.now() - began) / 1000);
+    metrics.plegRelistDuration.observe((this.clock.steady() - began) / 1000);
   }
 
   private takeList(sandboxes: Sandboxes, containers: Containers, at: number): void {
@@ -223,9 +235,9 @@ export class Pleg {
 
   /** Lists only this pod, by its label, and looks at it. */
   private async lookFresh(uid: string): Promise<void> {
-    const { cri, now } = this.options;
-    const at = now();
-    const began = performance.now();
+    const { cri } = this.options;
+    const at = this.clock.now();
+    const began = this.clock.steady();
     const labelSelector = { [LABEL.podUid]: uid };
     try {
       const [sandboxes, containers] = await Promise.all([

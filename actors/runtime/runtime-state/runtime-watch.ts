@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
+import { machineClock } from '../../host/time/clock.ts';
+import type { Clock, Timer } from '../../host/time/clock.ts';
 import { runtimeHealthOf } from '../../../machines/node-object/ready-message.ts';
 import type { RuntimeHealth } from '../../../machines/node-object/ready-message.ts';
 
@@ -19,6 +21,8 @@ export interface RuntimeState extends RuntimeHealth {
 /** What the watch is made from. */
 export interface RuntimeWatchOptions {
   cri: CriClient;
+  /** The machine's, when it is not given. */
+  clock?: Clock;
   log: Logger;
   onChange: (state: RuntimeState) => void;
 }
@@ -26,7 +30,8 @@ export interface RuntimeWatchOptions {
 /** Asks the runtime's Status again and again, and tells changes. */
 export class RuntimeWatch {
   private readonly options: RuntimeWatchOptions;
-  private timer: NodeJS.Timeout | undefined;
+  private readonly clock: Clock;
+  private timer: Timer | undefined;
   private stopped = false;
   private looking = false;
   state: RuntimeState = {
@@ -36,6 +41,7 @@ export class RuntimeWatch {
 
   constructor(options: RuntimeWatchOptions) {
     this.options = options;
+    this.clock = options.clock ?? machineClock;
   }
 
   /** First look now; resolves when it is answered. */
@@ -46,21 +52,22 @@ export class RuntimeWatch {
 
   stop(): void {
     this.stopped = true;
-    clearTimeout(this.timer);
+    this.timer?.cancel();
   }
 
   /** Somebody's call failed: look now rather than later. */
   suspect(): void {
     if (!this.state.runtimeReady || this.looking) return;
-    clearTimeout(this.timer);
+    this.timer?.cancel();
     void this.look().then(() => this.schedule());
   }
 
   private schedule(): void {
     if (this.stopped) return;
-    clearTimeout(this.timer);
+    this.timer?.cancel();
     const well = this.state.runtimeReady && this.state.networkReady;
-    this.timer = setTimeout(() => void this.look().then(() => this.schedule()), well ? PERIOD_MS : ALARMED_PERIOD_MS);
+    const again = () => void this.look().then(() => this.schedule());
+    this.timer = this.clock.lookAfter(well ? PERIOD_MS : ALARMED_PERIOD_MS, again);
   }
 
   private async look(): Promise<void> {

@@ -61,7 +61,7 @@ describe('a worker thread that fails, on real containerd', { concurrency: false 
       const restartsBefore = await node.restarts(0);
 
       const sickHandled = await node.handled(0);
-      node.node.pool.post(0, { t: 'fault', kind });
+      node.node.shards.post(0, { t: 'fault', kind });
       // the other shard answers while this one does not: a pod is added, becomes ready and goes
       const quick = uidOn(1, seed + 50);
       await node.write(`quick-${kind}.json`, podOf(`quick-${kind}`, [runs('a')], {}, { uid: quick }));
@@ -117,7 +117,7 @@ describe('a worker thread that fails, on real containerd', { concurrency: false 
     await waitFor('old terminates', () =>
       node.node.store.reportOf(old)?.state.startsWith('terminating') === true ? true : undefined,
     );
-    node.node.pool.post(0, { t: 'fault', kind: 'exit' });
+    node.node.shards.post(0, { t: 'fault', kind: 'exit' });
     const pod = await node.waitPod(young, 'ready', isReady);
     assert.deepEqual(restartsOf(pod), { i: 0, a: 0, b: 0 });
     await waitFor('the end of old', () => (node.podByUid(old) === undefined ? true : undefined));

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { AnyStateMachine } from 'xstate';
 import { createMachine } from 'xstate';
 import { chartOf, statesOf } from '../../../machines/charts/chart-of.ts';
-import { legibleChart } from '../../../machines/charts/legible-chart.ts';
+import { drawnChart } from '../../../machines/charts/drawn-chart.ts';
 import { machineConfig } from '../../../machines/charts/machine-config.ts';
 import { mermaidOf } from '../../../machines/charts/mermaid.ts';
 import { MACHINE_NAMES, NODE_MACHINES } from '../../../machines/charts/node-machines.ts';
@@ -28,20 +28,17 @@ for (const name of MACHINE_NAMES) {
       assert.deepEqual(JSON.parse(JSON.stringify(chart)), chart);
     });
 
-    it('as it is drawn loses no transition: each has a line, a note, or is written into its state', () => {
-      const { edges, stays, notes } = legibleChart(chart);
-      const within = (inner: string, outer: string) => inner === outer || inner.startsWith(`${outer}.`);
-      const parentOf = (path: string) => path.split('.').slice(0, -1).join('.');
-      for (const { from, to, event } of chart.transitions) {
-        const drawn = edges.some((e) => within(from, e.from) && within(to, e.to) && e.events.includes(event));
-        const kept = from === to && stays[from]?.includes(event) === true;
-        const noted =
-          event === '' &&
-          parentOf(from) === parentOf(to) &&
-          notes[parentOf(from)]?.some((n) => n.startsWith('Each of'));
-        assert.ok(drawn || kept || noted === true, `${from} -> ${to} on ${event}`);
+    it('as it is drawn loses no transition: each has a line, or is written into a state', () => {
+      const { edges, stays, reasons } = drawnChart(chart);
+      for (const { from, to, event, why } of chart.transitions) {
+        const line = edges.find((e) => e.from === from && e.to === to);
+        const lined = line?.labels.includes(event || 'always') === true;
+        const stay = from === to && stays[from]?.includes(event || 'always') === true;
+        const inside = to.startsWith(`${from}.`);
+        const said = why !== undefined && reasons[to]?.includes(why) === true && (line !== undefined || inside);
+        assert.ok(lined || stay || said, `${from} -> ${to} on ${event}`);
       }
-      assert.ok(edges.length < 60, `${edges.length} lines are no drawing`);
+      assert.ok(edges.length < 70, `${edges.length} lines are no drawing`);
     });
 
     it('as Mermaid names every state once and opens as many braces as it closes', () => {
@@ -67,26 +64,30 @@ for (const name of MACHINE_NAMES) {
 }
 
 describe('what is known of the charts', () => {
-  it('eventless transitions are in it: within syncing each state can follow each other', () => {
-    const always = chartOf(NODE_MACHINES.pod).transitions.filter((t) => t.event === '');
-    const syncing = always.filter((t) => t.from.startsWith('syncing.') && t.to.startsWith('syncing.'));
-    assert.equal(syncing.length, 16 * 15);
-    const { edges, notes } = legibleChart(chartOf(NODE_MACHINES.pod));
-    assert.equal(edges.filter((e) => e.from.startsWith('syncing.')).length, 0);
-    assert.match(notes['syncing']?.join() ?? '', /Each of these can follow any other/);
+  it('the moves of the pod are in it: within syncing each state can follow each other, for a reason of its own', () => {
+    const chart = chartOf(NODE_MACHINES.pod);
+    const rows = chart.transitions.filter((t) => t.from === 'syncing' && t.to.startsWith('syncing.'));
+    assert.equal(rows.length, 16);
+    assert.equal(new Set(rows.map(({ why }) => why)).size, 16);
+    assert.equal(chart.transitions.filter((t) => t.event === '').length, 0);
+    const { edges, anyOrder, reasons } = drawnChart(chart);
+    assert.deepEqual(anyOrder, ['syncing', 'terminating']);
+    assert.equal(edges.filter((e) => e.to.startsWith('syncing.')).length, 0);
     assert.deepEqual(
-      edges.filter((e) => !e.from.includes('.')).map((e) => `${e.from}->${e.to}`),
-      ['syncing->terminating', 'syncing->terminated', 'terminating->terminated'],
+      edges.filter((e) => !e.from.includes('.')).map((e) => `${e.from} -> ${e.to}`),
+      [
+        'syncing -> terminating.runningPreStop',
+        'syncing -> terminating.stoppingContainers',
+        'syncing -> terminating.stoppingSandbox',
+        'syncing -> terminated.cleaningUp',
+        'terminating -> terminated.cleaningUp',
+      ],
     );
+    assert.deepEqual(reasons['terminated.removing'], ['its source does not name it any more']);
   });
 
   it('actions have the names of the functions that decide', () => {
     const text = JSON.stringify(machineConfig(NODE_MACHINES.container));
     for (const action of ['"backedOff"', '"askImagePull"', '"killOrdered"']) assert.ok(text.includes(action), action);
-  });
-
-  it('an exception to a common way out is in the note', () => {
-    const { notes } = legibleChart(chartOf(NODE_MACHINES.container));
-    assert.ok(notes['starting']?.includes('changed to waiting: not from creating, started, postStart.'));
   });
 });

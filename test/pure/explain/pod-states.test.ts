@@ -4,13 +4,13 @@ import { chartOf, statesOf } from '../../../machines/charts/chart-of.ts';
 import { NODE_MACHINES } from '../../../machines/charts/node-machines.ts';
 import { explanationText } from '../../../machines/explain/explanation-text.ts';
 import { POD_REASONS } from '../../../machines/explain/pod-reasons.ts';
-import type { PodFocus } from '../../../machines/pod/pod-context.ts';
+import type { PodStateName } from '../../../machines/pod/pod-context.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { pod } from '../pod/pod-world.ts';
 import { box, fails, told, ToldWorld } from './told-world.ts';
 
 interface Case {
-  state: PodFocus;
+  state: PodStateName;
   what: string;
   definition: Pod;
   story: (definition: Pod) => ToldWorld;

@@ -5,6 +5,7 @@ import pino from 'pino';
 import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
 import { observedContainer, observedSandbox } from '../../../actors/runtime/pleg/observed-from-cri.ts';
 import { ANNOTATION, LABEL } from '../../../machines/protocol/runtime-labels.ts';
+import { machineClock } from '../../../actors/host/time/clock.ts';
 import { Pleg } from '../../../actors/runtime/pleg/pleg.ts';
 import { GENERIC_RATE } from '../../../actors/runtime/pleg/relist-rate.ts';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
@@ -234,7 +235,7 @@ test('PLEG tells of every pod that the runtime can speak of', async () => {
           rate: GENERIC_RATE,
           log: pino({ level: 'silent' }),
           metrics: createMetrics({ processMetrics: false }),
-          now: () => 1_000,
+          clock: { ...machineClock, now: () => 1_000 },
           onPod: (observed) => told.push(observed),
           onRelist: () => undefined,
         });

@@ -47,7 +47,7 @@ for (const chart of CHARTS) {
   }
 }
 
-test('the 240 ways within syncing are not drawn, those between the phases are', () => {
+test('the moves within syncing are not drawn, those between the phases are', () => {
   const layout = layoutChart(POD);
   assert.deepEqual([...layout.grids.keys()], ['syncing', 'terminating']);
   assert.equal(layout.lines.filter((l) => l.from.startsWith('syncing.')).length, 0);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { LineSplitter } from '../../../actors/inspect/inspector/line-splitter.ts';
-import { recordHead } from '../../../actors/inspect/inspector/record-head.ts';
+import { recordHead } from '../../../actors/record/journal/record-head.ts';
 
 test('lines and their offsets are the same however the bytes are cut', () => {
   const text = fc

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { explainFromJournal } from '../../../actors/inspect/explain/explain-from-journal.ts';
+import { machineClock } from '../../../actors/host/time/clock.ts';
 import { NodeState } from '../../../actors/node/node-state.ts';
 import type { NodeFacts } from '../../../actors/node/node-state.ts';
 import type { NodeOrder } from '../../../machines/node/node-context.ts';
@@ -24,7 +25,7 @@ function nodeIn(dir: string, maxBytes = 1 << 20) {
   const facts: NodeFacts = { runtime: silent, plegError: null, sourcesReady: false, registered: false };
   const clock = { at: 1_000 };
   const node = new NodeState({
-    ...{ nodeName: 'n1', agent: 'v', cluster: false, log, now: () => clock.at },
+    ...{ nodeName: 'n1', agent: 'v', cluster: false, log, clock: { ...machineClock, now: () => clock.at } },
     ...{ facts: () => facts, carryOut: (order: NodeOrder) => void orders.push(order) },
     journal: { dir, agent: 'v', nodeName: 'n1', maxBytes, log },
   });

@@ -13,6 +13,7 @@ import { parallelReplay, threadsFor } from '../../../actors/record/journal/paral
 import { messageText, stepText } from '../../../actors/record/journal/records.ts';
 import { partOfLine, partOfPod } from '../../../actors/record/journal/replay-part.ts';
 import { Replayer, replayBatches } from '../../../actors/record/journal/replay.ts';
+import { pods } from '../../../actors/record/machines/pods.ts';
 import { pod } from '../pod/pod-world.ts';
 import { feed, files, folder, journalingShard, lifeOf } from './journal-fixture.ts';
 
@@ -45,12 +46,10 @@ async function serially(paths: string[]): Promise<ParallelResult> {
   const kinds = new Set<string>();
   const replayer = new Replayer({ onDamage, onUnknownKind: (kind) => void kinds.add(kind) });
   const batches = journalBatches(await journalFiles(paths), onDamage);
-  const { messages, pods, unanswered } = await replayBatches(batches, replayer, {
-    onDifference,
-    onDamage,
-  });
+  const result = await replayBatches(batches, replayer, { onDifference, onDamage });
+  const { difference: _first, ...counts } = result;
   const found = { differences: [...differences.values()], damages, unknownKinds: [...kinds].sort() };
-  return { messages, pods, unanswered, ...found };
+  return { ...counts, ...found };
 }
 
 const inThreads = async (paths: string[], goOn = true, threads = 3) =>
@@ -102,6 +101,7 @@ for (const version of readdirSync(RELEASES)) {
     assert.equal(await inThreads([dir], false), null);
     const [one, several] = commands('--all-differences', '--json', dir);
     assert.deepEqual(several, one);
+    assert.match((several as { stderr: string }).stderr, /^replayed: pods, supervisor$/m);
   });
 }
 
@@ -131,6 +131,7 @@ test('kinds of records that a later version has added are left out, and named on
   assert.deepEqual(several, one);
   const { status, stdout, stderr } = several as { status: number; stdout: string; stderr: string };
   assert.deepEqual([status, stdout], [0, 'identical\n'], stderr);
+  assert.match(stderr, /^replayed: pods$/m);
   assert.equal(stderr.match(/JRN010: Records of kind pod\.mood, sup\.weather, weather are not known here/g)?.length, 1);
 });
 
@@ -191,8 +192,8 @@ test('a line without its parse tells the same part as its record, or none', () =
     const part = partOfPod(uid, 3);
     counts[part] = (counts[part] ?? 0) + 1;
     for (const line of [
-      messageText(17, uid, { type: 'pod.sync', at: 5 }),
-      stepText(4, uid, 'syncing.running', []),
+      messageText(pods, 17, uid, { type: 'pod.sync', at: 5 }),
+      stepText(pods, 4, uid, 'syncing.running', []),
       JSON.stringify({ r: 'fault', n: 3, uid, error: 'x' }),
       JSON.stringify({ r: 'snap', uid, spec: 'x' }),
     ]) {

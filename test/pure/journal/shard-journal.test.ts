@@ -3,7 +3,8 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, 
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
-import { JournalWriter } from '../../../actors/record/journal/journal-writer.ts';
+import { MachineJournal } from '../../../actors/record/journal/machine-journal.ts';
+import { pods } from '../../../actors/record/machines/pods.ts';
 import { restoreMemory } from '../../../actors/record/journal/restore-memory.ts';
 import { segmentsOf } from '../../../actors/record/journal/segment-log.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
@@ -24,7 +25,7 @@ test('what a shard did replays as identical, and its memory is read back', async
   await feed(shard, 'u1', living);
   shard.close();
   const result = await replayed(dir);
-  assert.deepEqual(result, { messages: living.length, pods: 1, difference: null, unanswered: 0 });
+  assert.deepEqual(result, { messages: living.length, pods: 1, machines: ['pods'], difference: null, unanswered: 0 });
   const { memory, status } = restoreMemory(dir).get('u1') ?? {};
   assert.equal(memory?.containers['c']?.backOff?.delayMs, 10_000);
   assert.equal(status?.containerStatuses?.[0]?.restartCount, 1);
@@ -63,7 +64,12 @@ test('a message is on disk before it is handled', async (t) => {
 test('an agent that is killed while it handles a message leaves it unanswered, and the rest replays', async (t) => {
   const dir = folder(t);
   const { log } = memoryLog();
-  const killed = new JournalWriter({ dir, shard: 0, agent: 'test', settings, maxBytes: 1 << 20, log }, () => []);
+  const killed = new MachineJournal(
+    pods,
+    { dir, agent: 'test', maxBytes: 1 << 20, log },
+    { shard: 0, settings },
+    () => [],
+  );
   killed.message('u1', life[0] as PodMessage);
   killed.flush();
   // Killed here; what it had begun to write afterwards is cut off when the next agent begins.

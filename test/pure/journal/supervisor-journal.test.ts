@@ -93,7 +93,13 @@ test('what the supervisor was told and ordered replays as identical', async (t) 
       'finished',
     ],
   );
-  assert.deepEqual(await replayed(dir), { messages: messages.length, pods: 0, difference: null, unanswered: 0 });
+  assert.deepEqual(await replayed(dir), {
+    messages: messages.length,
+    pods: 0,
+    machines: ['supervisor'],
+    difference: null,
+    unanswered: 0,
+  });
   // Each content of a pod stands once, and nowhere else.
   const specs = all.filter((r) => r['r'] === 'spec').map((r) => r['id']);
   assert.equal(new Set(specs).size, specs.length);
@@ -151,7 +157,13 @@ test('shards and supervisor replay together, as a folder and as one file in name
     ['shard-00-00000001.jsonl', 'shard-01-00000001.jsonl', 'supervisor-00000001.jsonl', 'supervisor-00000002.jsonl'],
   );
   const whole = await replayed(dir);
-  assert.deepEqual(whole, { messages: 2 * messages.length + 4 + 22, pods: 4, difference: null, unanswered: 0 });
+  assert.deepEqual(whole, {
+    messages: 2 * messages.length + 4 + 22,
+    pods: 4,
+    machines: ['pods', 'supervisor'],
+    difference: null,
+    unanswered: 0,
+  });
   const joined = join(folder(t), 'all.jsonl');
   writeFileSync(
     joined,

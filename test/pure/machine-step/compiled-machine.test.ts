@@ -147,15 +147,15 @@ const containerContext = fc
   .map((patch) => ({ ...initialContainer('c', 'regular'), ...patch }));
 
 test('the container machine: every state, every event', () => {
-  const stands = [...(compiledMachine(containerMachine)?.values() ?? [])];
-  assert.equal(stands.length, 17);
+  const states = [...(compiledMachine(containerMachine)?.values() ?? [])];
+  assert.equal(states.length, 17);
   let moved = 0;
-  for (const stand of stands) {
+  for (const state of states) {
     fc.assert(
       fc.property(containerContext, containerEvent, world, (context, event, w) => {
-        const [compiled, interpreted] = both(containerMachine, stand.value, context, { ...event, world: w } as never);
-        assert.deepEqual(compiled, interpreted, `${stand.path} ${event.type}`);
-        if (!('threw' in compiled) && compiled.path !== stand.path) moved++;
+        const [compiled, interpreted] = both(containerMachine, state.value, context, { ...event, world: w } as never);
+        assert.deepEqual(compiled, interpreted, `${state.path} ${event.type}`);
+        if (!('threw' in compiled) && compiled.path !== state.path) moved++;
       }),
       { numRuns: 120, seed: 6 },
     );
@@ -164,8 +164,8 @@ test('the container machine: every state, every event', () => {
 });
 
 test('the probe machine: every state, every event', () => {
-  const stands = [...(compiledMachine(probeMachine)?.values() ?? [])];
-  assert.equal(stands.length, 5);
+  const states = [...(compiledMachine(probeMachine)?.values() ?? [])];
+  assert.equal(states.length, 5);
   const kind = fc.constantFrom('liveness' as const, 'readiness' as const, 'startup' as const);
   const context = fc
     .record({
@@ -198,11 +198,11 @@ test('the probe machine: every state, every event', () => {
     success.map((o) => ({ type: 'done', outcome: o })),
     failure.map((o) => ({ type: 'failed', outcome: o })),
   );
-  for (const stand of stands) {
+  for (const state of states) {
     fc.assert(
       fc.property(context, event, probeWorld, (c, e, w) => {
-        const [compiled, interpreted] = both(probeMachine, stand.value, c, { ...e, world: w } as never);
-        assert.deepEqual(compiled, interpreted, `${stand.path} ${e.type}`);
+        const [compiled, interpreted] = both(probeMachine, state.value, c, { ...e, world: w } as never);
+        assert.deepEqual(compiled, interpreted, `${state.path} ${e.type}`);
       }),
       { numRuns: 150, seed: 6 },
     );

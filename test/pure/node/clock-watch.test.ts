@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { machineClock } from '../../../actors/host/time/clock.ts';
 import { ClockWatch } from '../../../actors/node/clock-watch.ts';
 import { memoryLog } from '../journal/journal-fixture.ts';
 
@@ -12,8 +13,8 @@ test('a step back is told once with its length, a step forward is only logged, s
   };
   const told: number[] = [];
   const { log, lines } = memoryLog();
-  const watch = new ClockWatch({ log, now: () => now, steady: () => steady, onSetBack: (by) => told.push(by) });
-  watch.stop();
+  const clock = { ...machineClock, now: () => now, steady: () => steady };
+  const watch = new ClockWatch({ log, clock, onSetBack: (by) => told.push(by) });
   pass(500);
   watch.look();
   // a suspended process is no step

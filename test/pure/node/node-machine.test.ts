@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { restoredNode, stepNode } from '../../../actors/record/journal/node-replay.ts';
-import type { NodeSnapshot } from '../../../actors/record/journal/node-replay.ts';
+import { node, restoredNode } from '../../../actors/record/machines/node.ts';
+import type { NodeSnapshot } from '../../../actors/record/machines/node.ts';
 import { NODE_REASONS, explainNode, nodeCause } from '../../../machines/explain/node-reasons.ts';
 import { compiledMachine } from '../../../machines/machine-step/compiled-machine.ts';
 import { bornSnapshot, interpretedStep, statePath } from '../../../machines/machine-step/step.ts';
@@ -26,7 +26,7 @@ function through(...messages: NodeMessage[]): { snapshot: NodeSnapshot; states: 
   const states: string[] = [];
   let orders: NodeOrder[] = [];
   for (const message of messages) {
-    ({ snapshot, orders } = stepNode(snapshot, message));
+    ({ state: snapshot, outputs: orders } = node.step(snapshot, message));
     states.push(statePath(snapshot.value));
   }
   return { snapshot, states, orders };
@@ -118,13 +118,13 @@ test('any messages: the chart follows the focus, the table says what XState says
           value: unknown;
           context: object;
         };
-        const again = stepNode(restoredNode(json.value, json.context), m);
+        const again = node.step(restoredNode(json.value, json.context), m);
         const from = nodeMachine.resolveState({ value: snapshot.value as never, context: snapshot.context });
         const judged = interpretedStep<never, NodeOrder>(nodeMachine, from as never, m);
-        const next = stepNode(snapshot, m);
-        assert.deepEqual([again.orders, judged.effects], [next.orders, next.orders]);
-        assert.deepEqual(again.snapshot.context, next.snapshot.context);
-        ({ snapshot } = next);
+        const next = node.step(snapshot, m);
+        assert.deepEqual([again.outputs, judged.effects], [next.outputs, next.outputs]);
+        assert.deepEqual(again.state.context, next.state.context);
+        snapshot = next.state;
         const state = statePath(snapshot.value);
         assert.equal(state, snapshot.context.focus);
         assert.equal(state, statePath((judged.snapshot as NodeSnapshot).value));

@@ -21,7 +21,6 @@ test('before the first list succeeded the runtime may hold something of any pod'
     rate: GENERIC_RATE,
     log: pino({ level: 'silent' }),
     metrics: createMetrics({ processMetrics: false }),
-    now: Date.now,
     onPod: () => undefined,
     onRelist: () => undefined,
   });

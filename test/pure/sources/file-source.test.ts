@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { pino } from 'pino';
-import { type PodSources, type PodSourcesOptions, startPodSources } from '../../../actors/pods/sources/pod-sources.ts';
+import { type PodSources, type PodSourcesOptions, createPodSources } from '../../../actors/pods/sources/pod-sources.ts';
 import { until as waitUntil } from '../../tools/wait-for.ts';
 
 const doc = (name: string, image = 'x:1'): string =>
@@ -31,7 +31,7 @@ async function rig(
   await options.prepare?.(root);
   const told: string[] = [];
   const errors: string[] = [];
-  const sources = startPodSources({
+  const sources = createPodSources({
     staticPodPath: folder,
     fileCheckFrequencyMs: 60_000,
     httpCheckFrequencyMs: 60_000,
@@ -44,6 +44,7 @@ async function rig(
     onError: (error) => errors.push(error.message),
     ...options,
   });
+  sources.start();
   t.after(async () => {
     await sources.stop();
     await rm(root, { recursive: true, force: true });

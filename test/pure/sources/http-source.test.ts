@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { pino } from 'pino';
-import { startPodSources } from '../../../actors/pods/sources/pod-sources.ts';
+import { createPodSources } from '../../../actors/pods/sources/pod-sources.ts';
 import { until } from '../../tools/wait-for.ts';
 
 const pod = (name: string): object => ({
@@ -37,7 +37,7 @@ async function rig(t: TestContext, first: Answer, headers: Record<string, string
   const errors: string[] = [];
   const ready: boolean[] = [];
   const lines: string[] = [];
-  const sources = startPodSources({
+  const sources = createPodSources({
     staticPodURL: `http://user:secret@127.0.0.1:${port}/pods`,
     staticPodURLHeader: headers,
     fileCheckFrequencyMs: 60_000,
@@ -51,6 +51,7 @@ async function rig(t: TestContext, first: Answer, headers: Record<string, string
     onReadyChange: (now) => ready.push(now),
     onError: (error) => errors.push(error.message),
   });
+  sources.start();
   t.after(async () => {
     await sources.stop();
     server.closeAllConnections();
@@ -146,7 +147,7 @@ test('an answer that is too large', LIMIT, async (t) => {
 
 test('a URL that is none', LIMIT, async (t) => {
   const errors: string[] = [];
-  const sources = startPodSources({
+  const sources = createPodSources({
     staticPodURL: 'ftp://host/x',
     fileCheckFrequencyMs: 1000,
     httpCheckFrequencyMs: 1000,
@@ -156,6 +157,7 @@ test('a URL that is none', LIMIT, async (t) => {
     onUpdate: () => assert.fail('no pods'),
     onError: (error) => errors.push(error.code),
   });
+  sources.start();
   t.after(() => sources.stop());
   await until(() => errors.length > 0);
   assert.deepEqual(errors, ['SRC013']);

@@ -8,6 +8,7 @@ import { WebSocket } from 'ws';
 import { createMachine } from 'xstate';
 import { feed, folder, journalingShard, lifeOf, memoryLog } from '../../pure/journal/journal-fixture.ts';
 import { journalOfLives, podNamed, startPods } from '../../pure/inspector/made-journal.ts';
+import { machineClock } from '../../../actors/host/time/clock.ts';
 import { NodeState } from '../../../actors/node/node-state.ts';
 import { runtimeHealthOf } from '../../../machines/node-object/ready-message.ts';
 import { until } from '../agent/support/bench.ts';
@@ -75,7 +76,7 @@ test('the node and a pod’s volumes are actors with definitions, and move', asy
   const dir = folder(t);
   const runtime = { value: runtimeHealthOf({ state: 'silent' }) };
   const node = new NodeState({
-    ...{ nodeName: 'n1', agent: 'v', cluster: false, log: memoryLog().log, now: Date.now, carryOut: () => undefined },
+    ...{ nodeName: 'n1', agent: 'v', cluster: false, log: memoryLog().log, clock: machineClock, carryOut: () => undefined },
     facts: () => ({ runtime: runtime.value, plegError: null, sourcesReady: false, registered: false }),
     journal: { dir, agent: 'v', nodeName: 'n1', maxBytes: 1 << 20, log: memoryLog().log },
   });

@@ -14,12 +14,12 @@ const watchedSteps = pathToFileURL(join(here, 'world/watched-steps.ts')).href;
 const placeModule = pathToFileURL(join(root, 'machines/machine-step/step.ts')).href;
 const watchedPlaces = pathToFileURL(join(here, 'world/watched-places.ts')).href;
 const ofTests = pathToFileURL(here).href;
-const shard = pathToFileURL(join(root, 'actors/pods/shard/shard.ts')).href;
+const declaredPods = pathToFileURL(join(root, 'actors/record/machines/pods.ts')).href;
 
 let registered = false;
 
 /**
- * From now on modules of the agent get `node:timers/promises` of virtual time, and the shard its steps through
+ * From now on modules of the agent get `node:timers/promises` of virtual time, and the hosts of pods their steps through
  * `world/watched-steps.ts`; all machines step through `world/watched-places.ts`. With the name of a mutation, that rule is broken in the source as it is loaded.
  * To be called before anything of the agent is imported.
  *
@@ -36,7 +36,7 @@ export function registerSimulationHooks(mutation?: string): void {
       if (target !== undefined && context.parentURL?.startsWith(pathToFileURL(root).href) === true)
         return { url: target, shortCircuit: true };
       const resolved = next(specifier, context);
-      if (resolved.url === stepModule && context.parentURL === shard) return { ...resolved, url: watchedSteps };
+      if (resolved.url === stepModule && context.parentURL === declaredPods) return { ...resolved, url: watchedSteps };
       if (resolved.url === placeModule && context.parentURL?.startsWith(ofTests) === false)
         return { ...resolved, url: watchedPlaces };
       return resolved;

@@ -12,7 +12,7 @@ export class Coverage {
   /**
    * A machine came to another state; `from` is null for one that was just made.
    *
-   * @returns the move as `machine state -> state`, when it is one that the machine must never make; null otherwise
+   * @returns the move as `machine state -> state`, when it is one of `unreached-moves.ts`; null otherwise
    */
   move(machine: string, from: unknown, to: unknown): string | null {
     const after = statePath(to);

@@ -71,9 +71,9 @@ export function runPlan(plan: Plan, options: RunOptions): RunResult {
     if (end !== undefined) ends.push(end);
   }
   listenToPlaces((machine, from, event, to) => {
-    const impossible = coverage.move(machine, from, to);
-    if (impossible !== null)
-      world.violation('no machine makes a move that its rules rule out', `${impossible}, by ${event}`);
+    const unreached = coverage.move(machine, from, to);
+    if (unreached !== null)
+      world.violation('no machine makes a move that no run is to come to', `${unreached}, by ${event}`);
   });
   try {
     world.run(() => {

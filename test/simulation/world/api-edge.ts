@@ -160,7 +160,8 @@ export class ApiEdge {
 
   private answer(request: ApiRequest): { code: number; body: unknown } {
     const { method, on, name, body } = request;
-    if (on.resource === 'nodes' && method === 'GET') return { code: 200, body: { metadata: { name } } };
+    if (on.resource === 'nodes' && method === 'GET')
+      return { code: 200, body: { metadata: { name, uid: 'node-uid' } } };
     if (on.resource !== 'pods') return { code: 404, body: { reason: 'NotFound', message: 'no such resource' } };
     if (method === 'GET' && name === undefined) return { code: 200, body: this.listed(request) };
     if (method === 'POST') return this.create(on.namespace ?? 'default', body as StoredObject);

@@ -103,8 +103,6 @@ export class VirtualTime {
   stacks = false;
   /** No jump beyond it; asked before each. */
   horizon: () => number = () => Infinity;
-  /** Told of each jump. */
-  onJump: (ms: number) => void = () => undefined;
   /** Told of an error that nobody caught, which would have ended its owner. */
   onError: (owner: Owner, error: unknown) => void = (_owner, error) => {
     throw error;
@@ -282,7 +280,6 @@ export class VirtualTime {
         this.now += by;
         this.jumped += by;
         this.jumpedAlready = true;
-        this.onJump(by);
         return this.next(until);
       }
     }

@@ -15,7 +15,7 @@ export function listenToSteps(to: StepListener | null): void {
   listener = to;
 }
 
-/** As the machine's own; the loader gives the shard this one. */
+/** As the machine's own; the loader gives the declaration of pods this one. */
 export function stepPod(snapshot: PodSnapshot, message: PodMessage): { snapshot: PodSnapshot; effects: Effect[] } {
   const stepped = steps.stepPod(snapshot, message);
   listener?.(snapshot, message, stepped.snapshot, stepped.effects);

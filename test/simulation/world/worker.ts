@@ -5,9 +5,9 @@ import { errorOf } from '../../../actors/pods/shard/effect-runner.ts';
 import type { HostSettings } from '../../../actors/host/files/host-settings.ts';
 import { Shard } from '../../../actors/pods/shard/shard.ts';
 import type { FromShard, ToShard } from '../../../actors/pods/shard/shard-protocol.ts';
-import type { Ask } from '../../../machines/protocol/ask.ts';
 import type { Effect } from '../../../machines/protocol/effects.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
+import { answers } from './cluster-end.ts';
 import type { Edges } from './edges.ts';
 import { answerNetwork } from './network-edge.ts';
 import type { Owner } from './virtual-time.ts';
@@ -100,11 +100,3 @@ export class Worker {
     else if (result !== undefined) this.shard.post(uid, { type: 'effect.done', ...base, result });
   }
 }
-
-/** A cluster without services, whose configMaps and secrets are all there. */
-const answers = (async (what: string) => {
-  if (what === 'services.Env') return { envs: [] };
-  if (what === 'object.Get') return { found: { data: { key: 'value' }, binaryData: {}, type: '' } };
-  if (what === 'image.MayUse') return { allowed: true, unchecked: true };
-  throw Object.assign(new Error('not simulated'), { code: 'NoClient' });
-}) as unknown as Ask;

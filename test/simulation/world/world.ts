@@ -76,7 +76,6 @@ export class World {
     this.time.jumps = options.jumps ?? true;
     this.time.stacks = process.env['SIM_STACKS'] !== undefined;
     this.time.horizon = () => this.agent?.nextDue() ?? Infinity;
-    this.time.onJump = (ms) => this.agent?.jumped(ms);
     this.time.onError = (owner, error) => {
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
       this.violation('nothing is thrown that nobody catches', `${owner.name}: ${text}`);

@@ -29,6 +29,7 @@ const READS_JOURNALS = [
   'xstate',
   'zod',
   'actors/record/journal',
+  'actors/record/machines',
   'actors/inspect/explain',
   'actors/configure/configuration',
 ];

@@ -1,8 +1,7 @@
 import { Graph, layout } from '@dagrejs/dagre';
 import type { Chart, ChartState } from '../../../../machines/charts/chart.ts';
-import { legibleChart } from '../../../../machines/charts/legible-chart.ts';
 import type { SiblingEdge } from './chart-tree.ts';
-import { edgesByLevel, isDense } from './chart-tree.ts';
+import { edgesByLevel } from './chart-tree.ts';
 import { parentOf } from './state-names.ts';
 
 export interface Point {
@@ -23,7 +22,7 @@ export interface Box {
   y: number;
   w: number;
   h: number;
-  /** Place in the grid of a dense level; -1 elsewhere. */
+  /** Place in the grid of a level without lines; -1 elsewhere. */
   row: number;
   col: number;
 }
@@ -71,12 +70,12 @@ interface Part {
 }
 
 /**
- * Where each state goes. Each level is laid out by itself, innermost first, with dagre; a level where every state can
- * follow every other becomes a grid in the order of the machine. So the picture of a machine is the same at each
+ * Where each state goes. Each level is laid out by itself, innermost first, with dagre; a level where every state may
+ * follow every other, so without lines, becomes a grid in the order of the machine. So the picture of a machine is the same at each
  * moment. `maxWidth` (px) decides how many columns such a grid has and which way the others run.
  */
 export function layoutChart(chart: Chart, maxWidth = 720): ChartLayout {
-  const edges = edgesByLevel(legibleChart(chart).edges);
+  const edges = edgesByLevel(chart.transitions);
   const part = layOutLevel(chart.root, edges, 0, Math.max(240, maxWidth));
   const boxes = new Map(part.boxes.sort((a, b) => a.depth - b.depth).map((box) => [box.path, box]));
   return { width: part.w, height: part.h, boxes, lines: part.lines, grids: part.grids };
@@ -91,8 +90,8 @@ function layOutLevel(
   const inner = maxWidth - 2 * PADDING;
   const parts = new Map(parent.states.map((state) => [state.path, layOutState(state, edges, depth, inner)]));
   const own = edges.get(parent.path) ?? [];
-  const dense = isDense(parent.states, own) && parent.states.every((s) => s.states.length === 0);
-  const part = dense ? asGrid(parent, parts, inner) : asGraph(parent, parts, own, inner);
+  const loose = parent.states.length > 2 && own.length === 0 && parent.states.every((s) => s.states.length === 0);
+  const part = loose ? asGrid(parent, parts, inner) : asGraph(parent, parts, own, inner);
   for (const box of part.boxes) {
     if (parentOf(box.path) === parent.path) box.initial = box.path === parent.initial || box.key === parent.initial;
   }

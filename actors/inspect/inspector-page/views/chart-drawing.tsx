@@ -84,7 +84,7 @@ export function Chart({ layout, state, title, ways, latest, hover, onHover }: Ch
         .filter((line) => !drawn.has(`${line.from}>${line.to}`))
         .map((line) => (
           <path key={`${line.from}>${line.to}`} d={roundedPath(line.points)} class="way" marker-end="url(#arrow)">
-            <title>{`${line.from} → ${line.to}${line.events.some(Boolean) ? ` on ${line.events.filter(Boolean).join(', ')}` : ''}`}</title>
+            <title>{`${line.from} → ${line.to}${line.events.some(Boolean) ? `: ${line.events.filter(Boolean).join(', ')}` : ''}`}</title>
           </path>
         ))}
       <Possible layout={layout} hover={hover} drawn={drawn} />

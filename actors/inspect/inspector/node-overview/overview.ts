@@ -1,7 +1,7 @@
 import { NODE_UID } from '../../../../machines/node/node-context.ts';
 import type { NodeMoment, Overview, SlowCall } from '../inspector-api.ts';
 import type { JournalIndex } from '../journal-index.ts';
-import { nodeAfter } from '../node-past.ts';
+import type { MachineReplay } from '../machine-replay.ts';
 import type { PodEntry } from '../pod-entry.ts';
 import { visibleSteps } from '../pod-entry.ts';
 import { effectLane, subjectOf } from '../step-words.ts';
@@ -14,7 +14,12 @@ import { waitingPods } from './waiting-pods.ts';
  * @param asked ms since the epoch; null: the newest
  * @param now the clock of a running agent; null for files, where time stands at their end
  */
-export async function overviewOf(index: JournalIndex, asked: number | null, now: number | null): Promise<Overview> {
+export async function overviewOf(
+  index: JournalIndex,
+  replay: MachineReplay,
+  asked: number | null,
+  now: number | null,
+): Promise<Overview> {
   const { fleet } = index;
   const to = Math.max(index.to, now ?? 0);
   // Nothing was read yet.
@@ -22,14 +27,14 @@ export async function overviewOf(index: JournalIndex, asked: number | null, now:
   const at = asked === null ? to : Math.min(Math.max(asked, from), to);
   return {
     ...{ at, from, to },
-    node: await nodeAt(index, asked === null ? null : at),
+    node: await nodeAt(index, replay, asked === null ? null : at),
     history: fleet.states(from, to),
     waiting: waitingPods(index.pods.values(), index.states, asked === null ? null : at),
     calls: slowCalls(index, from, to, at),
   };
 }
 
-async function nodeAt(index: JournalIndex, moment: number | null): Promise<NodeMoment | null> {
+async function nodeAt(index: JournalIndex, replay: MachineReplay, moment: number | null): Promise<NodeMoment | null> {
   const entry = index.entry(NODE_UID);
   if (entry === undefined) return null;
   const { steps, line } = entry;
@@ -44,12 +49,12 @@ async function nodeAt(index: JournalIndex, moment: number | null): Promise<NodeM
     state,
     before: known ? stateAfter(entered - 1) : '',
     since: known ? steps.timeOf(entered) : Math.max(index.from, entry.line.startedAt),
-    why: step === newest ? line.why : await reasonsAt(index, entry, step),
+    why: step === newest ? line.why : await reasonsAt(replay, entry, step),
   };
 }
 
-async function reasonsAt(index: JournalIndex, entry: PodEntry, step: number): Promise<string> {
-  const snapshot = step < entry.steps.first ? null : await nodeAfter(index, entry, step);
+async function reasonsAt(replay: MachineReplay, entry: PodEntry, step: number): Promise<string> {
+  const snapshot = step < entry.steps.first ? null : await replay.nodeAfter(entry, step);
   return snapshot?.context.reasons.join(', ') ?? '';
 }
 

@@ -95,7 +95,7 @@ async function answer(question: Question): Promise<unknown> {
     case 'heap':
       return heapsLeft({ ask: question.n, snapshotTo: question.snapshotTo });
     case 'fault':
-      node.pool.post(question.shard, { t: 'fault', kind: question.kind });
+      node.shards.post(question.shard, { t: 'fault', kind: question.kind });
       return null;
     case 'stop':
       await node.stop();
@@ -110,7 +110,7 @@ function mib(bytes: number): number {
 /** `used/total` of the JavaScript heaps, main first, and what lies outside of main's. */
 async function heaps(): Promise<string> {
   const { heapUsed, heapTotal, external } = process.memoryUsage();
-  const { threads } = (node.pool as unknown as { pool: { threads: Worker[] } }).pool;
+  const { threads } = (node.shards as unknown as { pool: { threads: Worker[] } }).pool;
   const workers = await Promise.all(threads.map((worker) => worker.getHeapStatistics()));
   const words = workers.map((w) => `${mib(w.used_heap_size)}/${mib(w.total_heap_size)}`);
   return [`${mib(heapUsed)}/${mib(heapTotal)} +${mib(external)}`, ...words].join(', ');
@@ -118,7 +118,7 @@ async function heaps(): Promise<string> {
 
 /** What is left of each thread's heap, main's first. */
 async function heapsLeft(question: HeapQuestion): Promise<ThreadHeap[]> {
-  const pool = node.pool as unknown as { pool: { threads: Worker[] }; watch: NodeJS.Timeout; check(): void };
+  const pool = node.shards as unknown as { pool: { threads: Worker[] }; watch: NodeJS.Timeout; check(): void };
   const expected = pool.pool.threads.length + (node.inspector === null ? 0 : 1);
   // A worker that writes a snapshot is silent for seconds, and is not to be replaced for it.
   clearInterval(pool.watch);

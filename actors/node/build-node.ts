@@ -1,0 +1,243 @@
+import { trackedPod } from '../../machines/supervisor/pod-table.ts';
+import { EventRecorder } from '../cluster/events/event-recorder.ts';
+import { restoreMemory } from '../record/journal/restore-memory.ts';
+import { createPodSources } from '../pods/sources/pod-sources.ts';
+import { PodStore } from '../pods/store/pod-store.ts';
+import { Supervisor } from '../pods/supervisor/supervisor.ts';
+import { AdmissionGate } from '../resources/admission/admission-gate.ts';
+import { PodAllocations } from '../resources/admission/pod-allocations.ts';
+import { listenToEvents } from '../runtime/pleg/evented-pleg.ts';
+import type { ListedPod } from '../runtime/pleg/observe-pod.ts';
+import { Pleg } from '../runtime/pleg/pleg.ts';
+import { EVENTED_RATE, GENERIC_RATE } from '../runtime/pleg/relist-rate.ts';
+import { RuntimeWatch } from '../runtime/runtime-state/runtime-watch.ts';
+import { burstableShares } from './burstable-shares.ts';
+import { ClockWatch } from './clock-watch.ts';
+import type { NodeEdges } from './edges.ts';
+import { handleFromShard } from './from-shard.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import { makeManagers } from './managers.ts';
+import { nodeImagePuller } from './node-image-puller.ts';
+import type { NodeGround } from './node-ground.ts';
+import { NodeState } from './node-state.ts';
+import { PodIntake } from './pod-intake.ts';
+import { PodMetrics } from './pod-metrics.ts';
+import { Resync } from './resync.ts';
+import { staticLife } from './static-life.ts';
+
+/** What a node is made of, as {@link buildNode} makes it. */
+export type NodeParts = ReturnType<typeof buildNode>;
+
+/**
+ * Makes every part of a node, once, over the edges that it is given, and tells `life` in which order they are started and
+ * stopped; none of them does anything yet. Parts tell each other things when they have something to tell, never while
+ * they are made. Throws when the plugins' configuration is bad (IMG002 to IMG004).
+ */
+export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle) {
+  const { config, featureGates, rootDir, settings, journals, agent, log, metrics } = ground;
+  const { clock, cri } = edges;
+  const { nodeName } = settings;
+  const { now } = clock;
+  const podMetrics = new PodMetrics(metrics);
+  const store = new PodStore();
+  const events = new EventRecorder(log);
+  const remembered = journals === null ? new Map<string, never>() : restoreMemory(journals.dir);
+  let listed: ReadonlyMap<string, ListedPod> = new Map();
+
+  // What is seen of the runtime.
+  const puller = nodeImagePuller({
+    ...{ cri, config, metrics, log, events, now },
+    edge: edges.images({ tokens: () => cluster?.objects.pluginTokens }),
+    podOf: (uid) => trackedPod(supervisor.context.pods, uid)?.pod,
+    pullSecret: async (namespace, name) => (await cluster?.objects.secret(namespace, name)) ?? null,
+    ...(journals !== null && { journal: { dir: journals.dir, agent, maxBytes: journals.pulls, log } }),
+  });
+  const pleg: Pleg = new Pleg({
+    ...{ cri, clock, rate: GENERIC_RATE, log, metrics },
+    onPod: (seen) => edges.seen(seen, (observed) => supervisor.take({ type: 'seen', at: now(), observed })),
+    onFailure: () => runtime.suspect(),
+    onRelist: (pods) => (listed = pods),
+  });
+  const runtime: RuntimeWatch = new RuntimeWatch({ cri, clock, log, onChange: () => nodeState.runtimeChanged() });
+
+  // The pods' actors.
+  const shards = edges.shards({
+    onMessage: (shard, message) => {
+      handleFromShard(parts, shard, message);
+      if (message.t === 'report') ground.onPod?.(message.report);
+    },
+    onReplaced: (shard) => {
+      supervisor.take({ type: 'shardReplaced', at: now(), shard });
+      for (const pod of supervisor.started()) if (pod.shard === shard) pleg.observe(pod.uid);
+    },
+  });
+  const supervisor: Supervisor = new Supervisor({
+    ...{ shards: ground.shards, log, now, store },
+    runtimeState: () => runtime.state,
+    held: (uid) => pleg.holds(uid),
+    observe: (uid) => pleg.observe(uid),
+    remembered: (uid) => {
+      const memory = remembered.get(uid)?.memory ?? null;
+      const pod = trackedPod(supervisor.context.pods, uid)?.pod;
+      return pod === undefined ? memory : allocations.remembered(pod, memory);
+    },
+    ...(journals !== null && { journal: { dir: journals.dir, maxBytes: journals.supervisor, agent, log } }),
+    post: (shard, uid, message) => {
+      podMetrics.posted(uid, message);
+      shards.post(shard, { t: 'pod', uid, message });
+    },
+  });
+
+  // The node itself. Its orders go to the API server, the observer, and all pods.
+  const nodeState: NodeState = new NodeState({
+    ...{ nodeName, agent, cluster: edges.cluster !== null, log, clock },
+    facts: () => ({
+      runtime: runtime.state,
+      plegError: pleg.unhealthy(),
+      sourcesReady: supervisor.context.sourcesReady,
+      registered: cluster !== null && cluster.node.node() !== null,
+    }),
+    carryOut: (order) => {
+      if (order.type === 'status.post') cluster?.node.changed();
+      else if (order.type === 'pods.observe') pleg.observeAll();
+      else {
+        const { runtimeReady, networkReady } = order;
+        supervisor.broadcast({ type: 'runtime.state', at: now(), runtimeReady, networkReady });
+      }
+    },
+    ...(journals !== null && { journal: { dir: journals.dir, agent, nodeName, maxBytes: journals.node, log } }),
+  });
+  const managers = makeManagers({
+    ...{ config, settings, cri, clock, log, metrics, events, journals, agent },
+    pods: () => store.list(),
+    tell: (uid, message) => supervisor.tell(uid, message),
+    changed: () => cluster?.node.changed(),
+  });
+  const cluster =
+    edges.cluster?.connect({
+      ...{ cri, clock, events },
+      runtimeState: () => runtime.state,
+      plegError: () => pleg.unhealthy(),
+      conditions: () => managers.flatMap((manager) => manager.conditions?.() ?? []),
+      onPods: (pods) => sources.setPods('api', pods),
+      lifeOf: (uid) => staticLife(trackedPod(supervisor.context.pods, uid), store.reportOf(uid)),
+      tell: (uid, message) => supervisor.tell(uid, message),
+    }) ?? null;
+
+  // The pods' way in: source, admission by the node's object, resources, supervisor.
+  const admission =
+    cluster === null
+      ? null
+      : new AdmissionGate({
+          ...{ config, settings },
+          node: () => cluster.node.node(),
+          freshNode: () => cluster.freshNode(),
+        });
+  const allocations: PodAllocations = new PodAllocations({
+    ...{ rootDir, settings, log, now, metrics },
+    record: (event) => events.record(event),
+    fits: (pod) => admission?.fits(pod) ?? { admit: true },
+    recount: (pod) => admission?.recount(pod),
+    sourcesReady: () => sources.allSourcesReady(),
+    // A change of resources reaches the pod as a change of its source would.
+    changed: (pod) => {
+      const source = trackedPod(supervisor.context.pods, pod.metadata?.uid ?? '')?.source ?? 'orphan';
+      if (source === 'orphan') return;
+      supervisor.take({ type: 'config', at: now(), update: { op: 'UPDATE', source, pods: [pod] } });
+    },
+  });
+  const intake: PodIntake = new PodIntake({
+    ...{ supervisor, cluster, admission, allocations, metrics, now },
+    sources: () => sources,
+  });
+  const sources = createPodSources({
+    ...(config.staticPodPath !== '' && { staticPodPath: config.staticPodPath }),
+    ...(config.staticPodURL !== '' && { staticPodURL: config.staticPodURL }),
+    ...(ground.source !== undefined && { own: ground.source }),
+    staticPodURLHeader: config.staticPodURLHeader,
+    fileCheckFrequencyMs: config.fileCheckFrequency,
+    httpCheckFrequencyMs: config.httpCheckFrequency,
+    otherSources: ground.otherSources,
+    ...{ nodeName, log, now },
+    onUpdate: (update) => intake.take(update),
+    onReadyChange: () => {
+      supervisor.take({ type: 'sourcesReady', at: now() });
+      intake.tellStatics();
+    },
+    onError: (error) => log.error({ err: error }, 'Pod source'),
+  });
+
+  // What works at leisure.
+  const clockWatch = new ClockWatch({
+    ...{ log, clock },
+    onSetBack: (byMs) => supervisor.broadcast({ type: 'clock.steppedBack', at: now(), byMs }),
+  });
+  const resync = new Resync({ supervisor, periodMs: config.syncFrequency, clock });
+  const runtimeEvents = eventsPart();
+  const leisure = edges.host({
+    alive: (uid) => supervisor.tracks(uid) || listed.has(uid),
+    ready: () => sources.allSourcesReady() && pleg.unhealthy() === null,
+    burstableShares: () => burstableShares(store.list()),
+  });
+
+  const parts = {
+    ...{ ground, edges, log, now, metrics, podMetrics, store, events, puller, pleg, runtime, shards, supervisor },
+    ...{ nodeState, cluster, admission, allocations, intake, sources, resync, managers },
+    userNamespaces: edges.userNamespaces,
+  };
+
+  // Ports are taken before the first pod is: with one that is not free no pod has run. Then what sees the runtime, so that
+  // the first pod meets what is there already; then the pods; then the rest.
+  life.add(
+    { name: 'shards', phase: 'shards', start: () => shards.start(), stop: () => shards.stop() },
+    { name: 'runtime state', phase: 'work', start: () => runtime.start(), stop: () => runtime.stop() },
+    ...edges.pages(parts),
+  );
+  life.add({ name: 'PLEG', phase: 'work', start: () => pleg.start(), stop: () => pleg.stop() });
+  life.add({ name: 'node state', phase: 'work', start: () => nodeState.watch(), stop: () => nodeState.stop() });
+  life.add(runtimeEvents);
+  for (const manager of managers) life.add({ phase: 'work', ...manager });
+  life.add({
+    name: 'pod sources',
+    phase: 'work',
+    start() {
+      sources.start();
+      nodeState.look();
+    },
+    stop: () => sources.stop(),
+  });
+  life.add({ name: 'clock', phase: 'work', start: () => clockWatch.start(), stop: () => clockWatch.stop() });
+  life.add({ name: 'cluster', phase: 'work', start: () => cluster?.start(), stop: () => cluster?.stop() });
+  life.add({ name: 'resync', phase: 'work', start: () => resync.start(), stop: () => resync.stop() });
+  for (const part of leisure) life.add(part);
+  life.has('supervisor', 'hearers', () => supervisor.close());
+  life.has('image puller', 'hearers', () => puller.close());
+  life.has('allocations', 'hearers', () => allocations.stop());
+  return parts;
+
+  /** With gate EventedPLEG: follows the runtime's events. */
+  function eventsPart() {
+    const listening = new AbortController();
+    let ended: Promise<void> = Promise.resolve();
+    return {
+      name: 'runtime events',
+      phase: 'work' as const,
+      start() {
+        if (!featureGates.enabled('EventedPLEG')) return;
+        const links = {
+          ...{ cri, log, metrics, now },
+          onEvent: (uid: string | null) => (uid === null ? void pleg.relist() : pleg.observe(uid)),
+          onConnected: (connected: boolean) => {
+            pleg.setRate(connected ? EVENTED_RATE : GENERIC_RATE);
+            if (!connected) runtime.suspect();
+          },
+        };
+        ended = listenToEvents(links, listening.signal);
+      },
+      stop: () => {
+        listening.abort();
+        return ended;
+      },
+    };
+  }
+}

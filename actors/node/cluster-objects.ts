@@ -1,0 +1,105 @@
+import type { Logger } from 'pino';
+import type { Pod } from '../../machines/protocol/api-types.ts';
+import type { Ask, ObjectContent } from '../../machines/protocol/ask.ts';
+import type { ApiClient } from '../cluster/api/api-client.ts';
+import { createAnswers } from '../cluster/objects/answer.ts';
+import { ObjectStore } from '../cluster/objects/object-store.ts';
+import { RuntimeClasses } from '../cluster/objects/runtime-classes.ts';
+import { ServiceVariables } from '../cluster/objects/service-variables.ts';
+import { TokenManager } from '../cluster/objects/token-manager.ts';
+import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
+import type { TokenSources } from '../runtime/images/plugin-token.ts';
+
+/** Life of a token for a plugin: what the API server gives when nothing is asked. */
+const PLUGIN_TOKEN_SECONDS = 3600;
+
+/** The objects of the API server that pods use. */
+export interface ObjectsEnd {
+  /** Answers to what workers ask. */
+  readonly answers: Ask;
+  /** Service accounts and their tokens, for credential provider plugins. */
+  readonly pluginTokens: TokenSources | undefined;
+  /** Null when there is none; rejects when the server cannot be asked. */
+  secret(namespace: string, name: string): Promise<ObjectContent | null>;
+  /** A pod came or was changed: what it names is fetched ahead of its actor's asking. */
+  podWanted(pod: Pod): void;
+  /** A pod's actor has ended. */
+  podGone(uid: string): void;
+  start(): void;
+  stop(): void;
+}
+
+/** What they are made from. */
+export interface ClusterObjectsOptions {
+  /** With the limits of `kubeAPIQPS`. */
+  api: ApiClient;
+  config: KubeletConfiguration;
+  log: Logger;
+  /** How long objects may be cached, seconds, as the node controller says; null when it does not. */
+  nodeTtlSeconds: () => number | null;
+  /** What a pod shows has changed. */
+  refresh: (uid: string) => void;
+}
+
+/** Caches and watches of the API server's objects, as kubelet's configMap, secret and token managers. */
+export class ClusterObjects implements ObjectsEnd {
+  readonly answers: Ask;
+  readonly pluginTokens: TokenSources;
+  private readonly api: ApiClient;
+  private readonly objects: ObjectStore;
+  private readonly tokens: TokenManager;
+  private readonly services: ServiceVariables;
+  private readonly runtimeClasses: RuntimeClasses;
+
+  constructor({ api, config, log, nodeTtlSeconds, refresh }: ClusterObjectsOptions) {
+    this.api = api;
+    this.objects = new ObjectStore({
+      ...{ api, log, nodeTtlSeconds },
+      strategy: config.configMapAndSecretChangeDetectionStrategy,
+      onChange: (kind, namespace, name) => this.objects.podsNaming(kind, namespace, name).forEach(refresh),
+    });
+    this.tokens = new TokenManager({ api, log, onDue: refresh });
+    this.pluginTokens = {
+      serviceAccount: (namespace, name) => this.serviceAccount(namespace, name),
+      token: (pod, serviceAccountUid, audience) =>
+        this.tokens.get({
+          ...{ namespace: pod.namespace, serviceAccount: pod.serviceAccount, serviceAccountUid },
+          ...{ podName: pod.name, podUid: pod.uid, audience, expirationSeconds: PLUGIN_TOKEN_SECONDS },
+        }),
+    };
+    this.services = new ServiceVariables({ api, log });
+    this.runtimeClasses = new RuntimeClasses({ api, log });
+    const { objects, tokens, services, runtimeClasses } = this;
+    this.answers = createAnswers({ objects, tokens, services, runtimeClasses });
+  }
+
+  secret(namespace: string, name: string): Promise<ObjectContent | null> {
+    return this.objects.get('secret', namespace, name);
+  }
+
+  podWanted(pod: Pod): void {
+    this.objects.register(pod);
+  }
+
+  podGone(uid: string): void {
+    this.objects.unregister(uid);
+    this.tokens.forget(uid);
+  }
+
+  start(): void {
+    this.services.start();
+  }
+
+  stop(): void {
+    this.objects.close();
+    this.tokens.close();
+    this.services.stop();
+    this.runtimeClasses.stop();
+  }
+
+  private async serviceAccount(namespace: string, name: string): ReturnType<TokenSources['serviceAccount']> {
+    const on = { group: '', version: 'v1', resource: 'serviceaccounts', namespace };
+    const { metadata } = await this.api.request<{ metadata?: Pod['metadata'] }>({ method: 'GET', on, name });
+    return { uid: metadata?.uid ?? '', annotations: metadata?.annotations ?? {} };
+  }
+}

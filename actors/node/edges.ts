@@ -1,0 +1,110 @@
+import type { CriClient } from '../../cri/client/cri-client.ts';
+import type { RuntimeHealth } from '../../machines/node-object/ready-message.ts';
+import type { ManagedCondition } from '../../machines/node-object/node-types.ts';
+import type { PodMessage } from '../../machines/protocol/messages.ts';
+import type { ObservedPod } from '../../machines/protocol/observed.ts';
+import type { EventRecorder } from '../cluster/events/event-recorder.ts';
+import type { Clock } from '../host/time/clock.ts';
+import type { UserNamespaces } from '../host/userns/user-namespaces.ts';
+import type { PodStore } from '../pods/store/pod-store.ts';
+import type { Supervisor } from '../pods/supervisor/supervisor.ts';
+import type { ImagePuller } from '../runtime/images/image-puller.ts';
+import type { Pleg } from '../runtime/pleg/pleg.ts';
+import type { FromShard, ToShard } from '../pods/shard/shard-protocol.ts';
+import type { LoginSources } from '../runtime/images/pull-logins.ts';
+import type { TokenSources } from '../runtime/images/plugin-token.ts';
+import type { PullRecords } from '../runtime/images/pull-records.ts';
+import type { Cluster, ClusterLinks } from './cluster.ts';
+import type { Part } from './lifecycle.ts';
+import type { PodMetrics } from './pod-metrics.ts';
+
+/**
+ * All by which a node touches the world. Made for real in `real-edges.ts`, for the simulation in `test/simulation/world`;
+ * everything between them is made once, in `build-node.ts`.
+ */
+export interface NodeEdges {
+  readonly clock: Clock;
+  readonly cri: CriClient;
+  /** Where the pods' machines live. */
+  readonly shards: (links: ShardLinks) => ShardHost;
+  /** What the node's folders and the configuration say of images; credential provider plugins. */
+  readonly images: (links: ImageLinks) => ImageEdge;
+  readonly userNamespaces: Pick<UserNamespaces, 'get' | 'release'>;
+  /** Null on a standalone node. */
+  readonly cluster: ClusterEdge | null;
+  /** Housekeeping and rotation of logs on this machine. */
+  readonly host: (links: HostLinks) => Part[];
+  /** What PLEG saw, on its way to the supervisor. */
+  readonly seen: (observed: ObservedPod, take: (observed: ObservedPod) => void) => void;
+  /** What the node shows to others. */
+  readonly pages: (shown: ShownNode) => Part[];
+}
+
+/** The pods' machines: worker threads, or what a simulation has for them. */
+export interface ShardHost {
+  start(): Promise<void>;
+  post(shard: number, message: ToShard): void;
+  /** How much the workers log from now on (`--v`). */
+  setVerbosity(level: number): void;
+  stop(): Promise<void>;
+}
+
+/** Who hears of the shards. */
+export interface ShardLinks {
+  onMessage: (shard: number, message: FromShard) => void;
+  /** A worker died or hung and a new one has taken its place, empty. */
+  onReplaced: (shard: number) => void;
+}
+
+/** What images need of the node's own files. */
+export interface ImageEdge extends Pick<LoginSources, 'nodeLogins' | 'providers'> {
+  /** Null: pods may use every image of the node (gate KubeletEnsureSecretPulledImages off). */
+  records: PullRecords | null;
+}
+
+/** What plugins ask the cluster for. */
+export interface ImageLinks {
+  tokens: () => TokenSources | undefined;
+}
+
+/** The way to an API server. */
+export interface ClusterEdge {
+  connect(links: ClusterLinks & ClusterNodeLinks): Cluster;
+}
+
+/** What the node's object tells of. */
+export interface ClusterNodeLinks {
+  cri: CriClient;
+  clock: Clock;
+  events: EventRecorder;
+  runtimeState: () => RuntimeHealth;
+  /** Why PLEG is not healthy, null when it is. */
+  plegError: () => string | null;
+  /** Conditions of the node's managers, beside Ready. */
+  conditions: () => readonly ManagedCondition[];
+  /** To a pod's actor. */
+  tell: (uid: string, message: PodMessage) => void;
+}
+
+/** What housekeeping asks. */
+export interface HostLinks {
+  /** A pod of this UID has an actor, or the runtime still holds something of it. */
+  alive: (uid: string) => boolean;
+  /** Nothing may be removed before all sources have spoken and the runtime was listed. */
+  ready: () => boolean;
+  /** Sum of the cpu shares of all burstable pods. */
+  burstableShares: () => number;
+}
+
+/** The parts that the servers tell of. */
+export interface ShownNode {
+  readonly store: PodStore;
+  readonly pleg: Pleg;
+  readonly puller: ImagePuller;
+  readonly supervisor: Supervisor;
+  readonly shards: ShardHost;
+  readonly podMetrics: PodMetrics;
+  /** Null on a standalone node. */
+  readonly cluster: Cluster | null;
+  readonly now: () => number;
+}

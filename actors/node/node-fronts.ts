@@ -1,0 +1,91 @@
+import type { CriClient } from '../../cri/client/cri-client.ts';
+import type { ApiClient } from '../cluster/api/api-client.ts';
+import type { CgroupHost } from '../host/files/cgroup-host.ts';
+import type { AgentInspector } from '../inspect/inspector/start-inspector.ts';
+import { withQueuePlace } from '../pods/store/queue-place.ts';
+import type { ShownNode } from './edges.ts';
+import type { Part } from './lifecycle.ts';
+import type { NodeGround } from './node-ground.ts';
+import type { NodeOptions } from './node-options.ts';
+import { startNodeServers } from './node-servers.ts';
+import type { NodeServers } from './node-servers.ts';
+
+/** What a node shows to others: its servers and its inspector. */
+export interface NodeFronts {
+  /** Null before they are started. */
+  servers: NodeServers | null;
+  /** Null without `--inspect`. */
+  inspector: AgentInspector | null;
+  /** As parts of the node that they tell of. */
+  parts(node: ShownNode): Part[];
+}
+
+/** What they are made from. */
+export interface NodeFrontsOptions {
+  options: NodeOptions;
+  ground: NodeGround;
+  cri: CriClient;
+  cgroups: CgroupHost;
+  /** Null on a standalone node. */
+  api: ApiClient | null;
+}
+
+/** The servers and the inspector of a real node. */
+export function nodeFronts({ options, ground, cri, cgroups, api }: NodeFrontsOptions): NodeFronts {
+  const { config, featureGates, settings, log, metrics } = ground;
+  const { flags } = options;
+  const fronts: NodeFronts = {
+    servers: null,
+    inspector: null,
+    parts: (node) => [
+      {
+        name: 'servers',
+        phase: 'work',
+        async start() {
+          fronts.servers = await startNodeServers(shown(node));
+        },
+        stop: () => fronts.servers?.close(),
+      },
+      {
+        name: 'inspector',
+        phase: 'work',
+        async start() {
+          fronts.inspector = await inspectorOf(options);
+        },
+        stop: () => fronts.inspector?.stop(),
+      },
+    ],
+  };
+  return fronts;
+
+  /** What the servers show of the node's parts. */
+  function shown({ store, pleg, cluster, shards, podMetrics, supervisor, puller, now }: ShownNode) {
+    return {
+      ...{ config, featureGates, flags, log, cri, cgroups, now, metrics, api },
+      node: {
+        nodeName: settings.nodeName,
+        pods: () => store.list(),
+        podNamed: (namespace: string, name: string) => store.named(namespace, name),
+      },
+      checks: [{ name: 'syncloop', check: () => pleg.unhealthy() }],
+      rows: () => store.rows().map((row) => withQueuePlace(row, puller)),
+      addresses: () => cluster?.node.node()?.status?.addresses ?? [],
+      beforeScrape: () => {
+        podMetrics.scrape(supervisor, store);
+        metrics.mirrorPods.set(cluster?.mirrorCount ?? 0);
+        metrics.setPodStates(store.states());
+      },
+      setVerbosity: (level: number) => {
+        options.workerLog.verbosity = level;
+        shards.setVerbosity(level);
+      },
+    };
+  }
+}
+
+/** Loaded only when it is asked for, and it runs in a thread of its own: switched off it costs nothing. */
+async function inspectorOf({ settings, log, workerLog }: NodeOptions): Promise<AgentInspector | null> {
+  if (settings.inspect === null || settings.journalDir === null) return null;
+  const { startInspector } = await import('../inspect/inspector/start-inspector.ts');
+  return startInspector({ dir: settings.journalDir, address: settings.inspect, log, workerLog });
+}

@@ -1,0 +1,56 @@
+import type { KubeletFlags } from '../configure/configuration/kubelet-flags.ts';
+import { agentVersion } from '../configure/configuration/version.ts';
+import { createApiClient } from '../cluster/api/create-api-client.ts';
+import type { ApiClient } from '../cluster/api/api-client.ts';
+import type { Kubeconfig } from '../cluster/api/kubeconfig.ts';
+import { ApiEvents } from '../cluster/events/api-events.ts';
+import { NodeObject } from '../cluster/node-object/node-object.ts';
+import { NodeStartup } from '../record/metrics/node-startup.ts';
+import { restClientHooks } from './api-hooks.ts';
+import { Cluster, ttlSeconds } from './cluster.ts';
+import { ClusterObjects } from './cluster-objects.ts';
+import type { ClusterEdge } from './edges.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import type { NodeGround } from './node-ground.ts';
+
+/** The way to a real API server. Only a node that has one loads this file. */
+export function realCluster(
+  ground: NodeGround,
+  flags: KubeletFlags,
+  kubeconfig: Kubeconfig,
+  life: Lifecycle,
+): ClusterEdge & { api: ApiClient } {
+  const { config, settings, log, metrics } = ground;
+  const { nodeName } = settings;
+  const api = createApiClient({
+    kubeconfig,
+    userAgent: `kubelet/${agentVersion()} (linux) actorlet`,
+    log,
+    ...restClientHooks(metrics),
+  });
+  life.has('API client', 'ways', () => api.close());
+  return {
+    api,
+    connect({ cri, clock, events, runtimeState, plegError, conditions, tell, ...links }) {
+      const { now } = clock;
+      const limited = api.limited(config.kubeAPIQPS, config.kubeAPIBurst);
+      const sink = new ApiEvents({
+        ...{ api, nodeName, log, now },
+        qps: config.eventRecordQPS,
+        burst: config.eventBurst,
+      });
+      events.addSink(sink);
+      life.has('events', 'work', () => sink.stop());
+      const node = new NodeObject({
+        ...{ api, config, flags, settings, cri, log, now, events, runtimeState, plegError, conditions },
+        startup: new NodeStartup(metrics, now),
+      });
+      const objects = new ClusterObjects({
+        ...{ api: limited, config, log },
+        nodeTtlSeconds: () => ttlSeconds(node.node()),
+        refresh: (uid) => tell(uid, { type: 'pod.refresh', at: now() }),
+      });
+      return new Cluster({ ...links, api, limited, node, objects, nodeName, log, metrics, clock });
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createCriClient } from '../../cri/client/cri-client.ts';
+import { agentVersion } from '../configure/configuration/version.ts';
+import { resolveFeatureGates } from '../configure/configuration/feature-gates.ts';
+import { detectCgroups } from '../host/cgroups/cgroup-detect.ts';
+import { cgroupHost, ensureQosCgroups } from '../host/cgroups/cgroups.ts';
+import type { HostSettings } from '../host/files/host-settings.ts';
+import { DEFAULT_CONTAINER_LOGS_DIR } from '../host/files/host-settings.ts';
+import { makeRootShared } from '../host/files/shared-root.ts';
+import { Housekeeping } from '../host/housekeeping/housekeeping.ts';
+import { machineClock } from '../host/time/clock.ts';
+import { effectObservations } from '../pods/shard/effect-observations.ts';
+import { ShardPool } from '../pods/shard/shard-pool.ts';
+import { checkOwnSource } from '../pods/sources/own-source.ts';
+import { createMetrics } from '../record/metrics/metrics-registry.ts';
+import { cgroupDriverOf } from './cgroup-driver.ts';
+import type { HostLinks, NodeEdges } from './edges.ts';
+import { journalShares } from './journal-shares.ts';
+import type { Lifecycle, Part } from './lifecycle.ts';
+import type { NodeGround } from './node-ground.ts';
+import { imageEdge } from './node-image-puller.ts';
+import { nodeLogRotation } from './node-log-rotation.ts';
+import type { NodeOptions } from './node-options.ts';
+import type { NodeFronts } from './node-fronts.ts';
+import { nodeFronts } from './node-fronts.ts';
+import { nodeSettingsOf } from './node-settings-of.ts';
+import { nodeUserNamespaces } from './node-user-namespaces.ts';
+import { setNodeFacts } from './pod-metrics.ts';
+
+/** Kubernetes release that will not take a runtime without RuntimeConfig any more, as kubelet 1.35 names it. */
+const RUNTIME_CONFIG_NEEDED_FROM = '1.36.0';
+
+/** How long the runtime may take to answer for the first time, ms: after a reboot it starts beside the agent. */
+const RUNTIME_PATIENCE_MS = 60_000;
+
+/** A real node before its parts are made: folders, the runtime's answer, cgroups, and the ways to all of them. */
+export interface RealNode {
+  ground: NodeGround;
+  edges: NodeEdges;
+  /** What it serves, once it is started. */
+  fronts: NodeFronts;
+}
+
+/** Makes them; `life` gets what has to be ended, also when this rejects (the runtime does not answer in time). */
+export async function openNode(options: NodeOptions, life: Lifecycle): Promise<RealNode> {
+  const { config: configured, flags, log, endpoint, settings: own } = options;
+  if (options.threads !== undefined) life.has('worker threads', 'ways', () => options.threads?.destroy());
+  const kubeconfig = options.kubeconfig ?? null;
+  const containerLogsDir = options.containerLogsDir ?? DEFAULT_CONTAINER_LOGS_DIR;
+  checkOwnSource(options.source, configured.staticPodURL);
+  mkdirSync(join(flags.rootDir, 'pods'), { recursive: true, mode: 0o750 });
+  for (const folder of [configured.podLogsDir, containerLogsDir]) mkdirSync(folder, { recursive: true, mode: 0o755 });
+
+  const metrics = createMetrics();
+  const cri = createCriClient({
+    endpoint,
+    imageEndpoint: configured.imageServiceEndpoint,
+    timeoutMs: configured.runtimeRequestTimeout,
+    hooks: { onCall: (report) => metrics.applyObservations(effectObservations.call(report)) },
+  });
+  life.has('CRI client', 'ways', () => cri.close());
+  const version = await cri.waitReady(options.runtimePatienceMs ?? RUNTIME_PATIENCE_MS);
+  log.info(
+    { endpoint, runtime: version.runtimeName, version: version.runtimeVersion },
+    'Container runtime initialized',
+  );
+  const cgroupDriver = await cgroupDriverOf(cri.runtime, configured.cgroupDriver, {
+    log,
+    onFallback: () => metrics.criLosingSupport.set({ version: RUNTIME_CONFIG_NEEDED_FROM }, 1),
+  });
+  const config = { ...configured, cgroupDriver };
+  const featureGates = resolveFeatureGates(config.featureGates).gates;
+  const cgroups = detectCgroups();
+  const settings = await nodeSettingsOf(config, flags, cgroups, cri, kubeconfig !== null);
+  setNodeFacts(metrics, { nodeName: settings.nodeName, cgroupVersion: settings.cgroupVersion, featureGates });
+  const host: HostSettings = {
+    ...{ rootDir: flags.rootDir, podLogsDir: config.podLogsDir, containerLogsDir, cgroups, log },
+    cgroupVersion: cgroups.version,
+    cgroupDriver: 'cgroupfs',
+  };
+  // The cgroup above all pods.
+  const kubepods = config.cgroupsPerQOS ? join(settings.cgroupRoot, 'kubepods') : null;
+  if (kubepods !== null) await ensureQosCgroups(cgroupHost(host), kubepods);
+  const userNamespaces = await nodeUserNamespaces({ config, featureGates, rootDir: flags.rootDir, cri });
+  if (kubeconfig !== null) await makeRootShared(flags.rootDir, log);
+
+  const journals = journalShares(own);
+  const agent = agentVersion();
+  const ground: NodeGround = {
+    ...{ config, rootDir: flags.rootDir, featureGates, settings, shards: own.shards, journals, agent, log, metrics },
+    otherSources: kubeconfig === null ? [] : ['api'],
+    ...(options.source !== undefined && { source: options.source }),
+    ...(options.onPod !== undefined && { onPod: options.onPod }),
+  };
+  const clock = machineClock;
+  // Loaded only by a node that has an API server.
+  const cluster =
+    kubeconfig === null ? null : (await import('./real-cluster.ts')).realCluster(ground, flags, kubeconfig, life);
+  const fronts = nodeFronts({ options, ground, cri, cgroups, api: cluster?.api ?? null });
+  const edges: NodeEdges = {
+    ...{ clock, cri, userNamespaces, cluster },
+    shards: (links) =>
+      new ShardPool({
+        ...{ shards: own.shards, log, metrics, ...links },
+        ...(options.threads !== undefined && { threads: options.threads }),
+        task: {
+          ...{ settings, endpoint, containerLogsDir, log: options.workerLog },
+          imageEndpoint: config.imageServiceEndpoint,
+          journal: journals === null ? null : { dir: journals.dir, maxBytes: journals.shard, agent },
+        },
+      }),
+    images: (links) => imageEdge({ ground, flags, cri, now: clock.now, ...links }),
+    host: (links) => [housekeeping(links), nodeLogRotation(cri, config, containerLogsDir, log)],
+    seen: (observed, take) => take(observed),
+    pages: (parts) => fronts.parts(parts),
+  };
+  return { ground, edges, fronts };
+
+  /** Removes what no pod owns. */
+  function housekeeping(links: HostLinks): Part {
+    const rounds = new Housekeeping({
+      ...{ host, kubepods, log, ...links },
+      onOrphans: ({ found, left }) => {
+        metrics.orphanPodVolumes.set(found);
+        metrics.orphanPodVolumeErrors.set(left);
+      },
+    });
+    return { name: 'housekeeping', phase: 'work', start: () => rounds.start(), stop: () => rounds.stop() };
+  }
+}

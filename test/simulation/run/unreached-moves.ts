@@ -1,0 +1,95 @@
+/** Moves that the definition of a machine allows and that no run of the simulation makes. */
+export interface UnreachedMoves {
+  machine: string;
+  /** States, as dotted paths; one with states within it stands for them all. */
+  from: readonly string[];
+  to: readonly string[];
+  /** What keeps them away. */
+  why: string;
+}
+
+/**
+ * What definitions allow and no run comes to. Container, probe and volume: guards that exclude each other. Pod and node: what is
+ * declared because it would break no rule of theirs, and follows only from a world that this one is not. A run in which a
+ * machine makes such a move has found something, or a row is to go.
+ */
+export const unreachedMoves: readonly UnreachedMoves[] = [
+  {
+    machine: 'pod',
+    from: ['terminated.kept'],
+    to: ['terminated.finished'],
+    why: 'the supervisor tells that it comes back once it was given up, so in removing: the step that first removes what is left waits there (removeAll)',
+  },
+  {
+    machine: 'pod',
+    from: ['syncing.waitingForNetwork'],
+    to: ['syncing.waitingForStartupProbe', 'syncing.waitingForReadiness', 'syncing.stoppingContainers'],
+    why: 'there is no sandbox that serves, and the look that shows the next one shows that nothing runs in it',
+  },
+  {
+    machine: 'pod',
+    from: ['syncing.stoppingOldSandbox'],
+    to: ['syncing.waitingForStartupProbe', 'syncing.waitingForReadiness', 'syncing.stoppingContainers'],
+    why: 'a sandbox that an earlier worker had made is empty, and what ran in the old one had ended before it was asked for',
+  },
+  {
+    machine: 'pod',
+    from: ['syncing.pullingImage', 'syncing.imageBackOff'],
+    to: ['syncing.running', 'syncing.waitingForStartupProbe', 'syncing.waitingForReadiness'],
+    why: 'the container whose image comes is made next; another definition of it first has cgroup or volumes set up anew',
+  },
+  {
+    machine: 'pod',
+    from: ['syncing.imageBackOff'],
+    to: ['syncing.initializing', 'syncing.startingContainers'],
+    why: 'after the delay the image is pulled; another definition first has cgroup or volumes set up anew',
+  },
+  {
+    machine: 'pod',
+    from: ['syncing.running', 'syncing.waitingForStartupProbe', 'syncing.waitingForReadiness'],
+    to: ['syncing.imageBackOff'],
+    why: 'a container that is started again had its image: no delay of an earlier pull is left',
+  },
+  {
+    machine: 'container',
+    from: ['backingOff'],
+    to: ['running'],
+    why: 'what is started is started by this machine: a container that an earlier worker was starting is looked at first (Supervisor)',
+  },
+  {
+    machine: 'container',
+    from: ['starting.started'],
+    to: ['stopping.preStop', 'stopping.waitingTurn', 'stopping.killing'],
+    why: 'the answer of StartContainer is waited for first, in awaitingStart (behaviour stopsAfterStart, which all new journals have)',
+  },
+  {
+    machine: 'probe',
+    from: ['idle'],
+    to: ['onHold'],
+    why: 'a runtime does not lose sight of a container that runs and find it again; the guard is there for one that says UNKNOWN for a while',
+  },
+  {
+    machine: 'probe',
+    from: ['onHold'],
+    to: ['waiting'],
+    why: 'the container that it rests for ends, and is seen to, before the next one runs',
+  },
+  {
+    machine: 'volume',
+    from: ['pending.mounting', 'mounted.remounting'],
+    to: ['leaving'],
+    why: 'the teardown waits until no set-up is under way (planTerminated)',
+  },
+  {
+    machine: 'volume',
+    from: ['pending.mounting'],
+    to: ['pending.invalid'],
+    why: 'a set-up under way is told that it ended before the new definition is refused (followTask)',
+  },
+  {
+    machine: 'node',
+    from: ['starting'],
+    to: ['ready.running'],
+    why: 'sources are read once the runtime and PLEG have been asked (the order in which an agent starts)',
+  },
+];
