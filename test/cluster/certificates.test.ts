@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
 import type { X509Certificate } from 'node:crypto';
-import { waitFor } from '../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../tools/wait-for.ts';
 import type { ClusterNode } from './support/cluster-node.ts';
 import { withCluster } from './support/cluster-fixture.ts';
 

@@ -7,7 +7,7 @@ import { after, describe, test } from 'node:test';
 import { BUSYBOX_IMAGE } from '../../cri/private-containerd/own-images.ts';
 import { statusOf } from '../containerd/agent/support/seen.ts';
 import { runs } from '../containerd/agent/support/test-pod.ts';
-import { waitFor } from '../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../tools/wait-for.ts';
 import { ANN, BOB, TestRegistry } from '../containerd/support/test-registry.ts';
 import type { Pod } from './support/api-objects.ts';
 import { withCluster } from './support/cluster-fixture.ts';

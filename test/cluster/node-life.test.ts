@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { BUSYBOX_IMAGE } from '../../cri/private-containerd/own-images.ts';
 import { podOf, runs, shell } from '../containerd/agent/support/test-pod.ts';
-import { waitFor } from '../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../tools/wait-for.ts';
 import type { Event, Lease, Pod } from './support/api-objects.ts';
 import { withCluster } from './support/cluster-fixture.ts';
 import { apiPod } from './support/manifests.ts';

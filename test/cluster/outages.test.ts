@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podOf, runs } from '../containerd/agent/support/test-pod.ts';
-import { waitFor } from '../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../tools/wait-for.ts';
 import type { Deployment, Pod } from './support/api-objects.ts';
 import { withCluster } from './support/cluster-fixture.ts';
 import { apiPod, template, workload } from './support/manifests.ts';

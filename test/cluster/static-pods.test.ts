@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { podOf, runs, shell } from '../containerd/agent/support/test-pod.ts';
-import { waitFor } from '../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../tools/wait-for.ts';
 import type { Pod } from './support/api-objects.ts';
 import { withCluster } from './support/cluster-fixture.ts';
 import { isReadyPod } from './support/seen-pods.ts';

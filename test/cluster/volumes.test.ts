@@ -4,7 +4,7 @@ import { access, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { runs } from '../containerd/agent/support/test-pod.ts';
-import { waitFor } from '../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../tools/wait-for.ts';
 import type { Pod } from './support/api-objects.ts';
 import { withCluster } from './support/cluster-fixture.ts';
 import { filesThatHold } from './support/everything-written.ts';

@@ -3,7 +3,7 @@ import { mkdir, readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { PATIENT, runs, shell } from '../containerd/agent/support/test-pod.ts';
-import { waitFor } from '../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../tools/wait-for.ts';
 import type { DaemonSet, Deployment, Event, Job, Node, Pod, StatefulSet } from './support/api-objects.ts';
 import { withCluster } from './support/cluster-fixture.ts';
 import { apiPod, template, workload } from './support/manifests.ts';

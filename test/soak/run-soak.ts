@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pod } from '../cluster/support/api-objects.ts';
-import { waitFor } from '../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../tools/wait-for.ts';
 import { Invariants } from './invariants.ts';
 import type { SeenProcess } from './invariants.ts';
 import { askAgain, leftOver } from './left-over.ts';

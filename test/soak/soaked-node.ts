@@ -7,7 +7,7 @@ import { ClusterNode } from '../cluster/support/cluster-node.ts';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
 import { stopOnSignal } from '../cluster/support/end-with-test.ts';
 import { Space } from '../cluster/support/space.ts';
-import { waitFor } from '../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../tools/wait-for.ts';
 import type { TestContainerd } from '../containerd/support/with-containerd.ts';
 import type { Watched } from './samples.ts';
 import type { Victim, Workers } from './schedule.ts';

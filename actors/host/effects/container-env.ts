@@ -58,8 +58,8 @@ export async function expandedSubPaths(
     // Checked here, where the expression can be named in place of its value, which may be a secret's.
     if (expanded.subPath.startsWith('/'))
       throw configLacking(`error SubPath \`${sub.subPath}\` must not be an absolute path`);
-    if (expanded.subPath.split('/').includes('../..'))
-      throw configLacking(`unable to provision SubPath \`${sub.subPath}\`: must not contain '../..'`);
+    if (expanded.subPath.split('/').includes('..'))
+      throw configLacking(`unable to provision SubPath \`${sub.subPath}\`: must not contain '..'`);
     return { ...sub, subPath: expanded.subPath };
   });
 }

@@ -31,7 +31,7 @@ export function emptyDirMetaDir(rootDir: string, podUid: string, volume: string)
 
 /** `name` when it is one path component. @throws ActorletError HOST010 otherwise */
 export function plainName(name: string, what: string): string {
-  if (name === '' || name === '.' || name === '../..' || /[/\0]/.test(name))
+  if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name))
     throw new ActorletError(hostErrors.notPodPath, { path: JSON.stringify(name), what });
   return name;
 }

@@ -55,7 +55,7 @@ export async function removePodLogs(
 ): Promise<Empty> {
   const { logDirectory, linkPrefix } = params;
   const inside = relative(settings.podLogsDir, logDirectory);
-  if (inside === '' || inside.includes('/') || inside === '../..')
+  if (inside === '' || inside.includes('/') || inside === '..')
     throw new ActorletError(hostErrors.notPodPath, { path: logDirectory, what: "the pod's log folder" });
   const prefix = basename(linkPrefix);
   for (const name of (await ignoring(readdir(settings.containerLogsDir), 'ENOENT')) ?? []) {

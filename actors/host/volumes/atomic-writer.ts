@@ -38,7 +38,7 @@ const VERSION = /^\.\.\d{4}(_\d\d){5}\./;
  *
  * @param setPermissions called when the new folder is written and before readers see it
  * @returns whether anything was written
- * @throws HostFailure `InvalidPath` for an absolute path, one with `../..` or too long names
+ * @throws HostFailure `InvalidPath` for an absolute path, one with `..` or too long names
  */
 export async function writeAtomically(
   targetDir: string,
@@ -119,12 +119,12 @@ function cleanPath(path: string): string {
   if (path.startsWith('/')) throw fail(`must be relative path: ${path}`);
   if (Buffer.byteLength(path) > 4096) throw fail('must be less than or equal to 4096 characters');
   const parts = path.split('/');
-  if (parts.includes('../..')) throw fail(`must not contain '../..': ${path}`);
+  if (parts.includes('..')) throw fail(`must not contain '..': ${path}`);
   if (parts.some((part) => Buffer.byteLength(part) > 255))
     throw fail('filenames must be less than or equal to 255 characters');
-  if (parts[0]?.startsWith('../..')) throw fail(`must not start with '../..': ${path}`);
+  if (parts[0]?.startsWith('..')) throw fail(`must not start with '..': ${path}`);
   const clean = posix.normalize(path).replace(/\/$/, '');
-  if (clean === '.' || clean.startsWith('../..')) throw fail(`must not start with '../..': ${path}`);
+  if (clean === '.' || clean.startsWith('..')) throw fail(`must not start with '..': ${path}`);
   return clean;
 }
 

@@ -11,7 +11,7 @@ const { O_RDONLY, O_DIRECTORY, O_NONBLOCK } = constants;
 const MAX_LINKS = 255;
 
 /**
- * Where a path leads in a volume, as if the volume were the whole file system: links and `../..` never leave `root`. A part
+ * Where a path leads in a volume, as if the volume were the whole file system: links and `..` never leave `root`. A part
  * that is not there is taken as it stands. Kubelet finds env files so (`filepath-securejoin`), and names in its messages
  * what comes of it.
  *
@@ -26,7 +26,7 @@ export async function joinInVolume(root: string, path: string): Promise<string> 
     const part = slash < 0 ? rest : rest.slice(0, slash);
     rest = slash < 0 ? '' : rest.slice(slash + 1);
     if (part === '' || part === '.') continue;
-    if (part === '../..') {
+    if (part === '..') {
       inside.pop();
       continue;
     }

@@ -31,8 +31,8 @@ export async function prepareSubPath(
 ): Promise<string> {
   if (sub.subPath.startsWith('/'))
     throw new HostFailure('SubPath', `error SubPath \`${sub.subPath}\` must not be an absolute path`);
-  if (sub.subPath.split('/').includes('../..'))
-    throw new HostFailure('SubPath', `unable to provision SubPath \`${sub.subPath}\`: must not contain '../..'`);
+  if (sub.subPath.split('/').includes('..'))
+    throw new HostFailure('SubPath', `unable to provision SubPath \`${sub.subPath}\`: must not contain '..'`);
   const parts = sub.key.split('/').map((part) => plainName(part, 'each part of the mount key'));
   const fail = (what: string, error: unknown) => {
     settings.log.error({ podUid, containerName, volumeMount: parts[0], err: messageOf(error) }, `Failed to ${what}`);
@@ -77,7 +77,7 @@ async function openWithin(volumePath: string, subPath: string): Promise<FileHand
     count++;
   }
   const inside = relative(base, existing);
-  if (inside === '../..' || inside.startsWith('../../'))
+  if (inside === '..' || inside.startsWith('../'))
     throw new HostFailure('Escape', `${existing} is outside of ${base}`);
   const mode = (await lstat(base)).mode & 0o7777;
   let handle = await open(base, O_RDONLY | O_NOFOLLOW | (parts.length > 0 ? O_DIRECTORY : O_PATH));

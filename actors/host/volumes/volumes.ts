@@ -134,12 +134,12 @@ const CHECKS: Record<string, { is: (info: Stats) => boolean; word: string }> = {
 /**
  * Checks (and for the `OrCreate` types makes) a `hostPath`; returns the path itself. Type `''` checks nothing.
  *
- * @throws HostFailure `HostPathType` with the kubelet's words, or `InvalidHostPath` for one with `../..` in it
+ * @throws HostFailure `HostPathType` with the kubelet's words, or `InvalidHostPath` for one with `..` in it
  */
 async function setUpHostPath(volume: Extract<VolumeSetup, { kind: 'hostPath' }>): Promise<string> {
   const { path, type } = volume;
-  if (path.split('/').includes('../..'))
-    throw new HostFailure('InvalidHostPath', `invalid HostPath \`${path}\`: must not contain '../..'`);
+  if (path.split('/').includes('..'))
+    throw new HostFailure('InvalidHostPath', `invalid HostPath \`${path}\`: must not contain '..'`);
   if (type === '') return path;
   const check = Object.hasOwn(CHECKS, type) ? CHECKS[type] : undefined;
   if (check === undefined) throw new HostFailure('HostPathType', `${type} is an invalid volume type`);

@@ -84,8 +84,8 @@ const tokenAttributes = z
 const provider = z.strictObject({
   name: z
     .string({ error: 'a string is required' })
-    .refine((name) => name !== '' && !/[/ ]/.test(name) && name !== '.' && name !== '../..', {
-      error: 'a provider name is a file name: not empty, without "/" and spaces, and not "." or "../.."',
+    .refine((name) => name !== '' && !/[/ ]/.test(name) && name !== '.' && name !== '..', {
+      error: 'a provider name is a file name: not empty, without "/" and spaces, and not "." or ".."',
     }),
   matchImages: z
     .array(z.string(), { error: 'a list of strings is required' })

@@ -68,7 +68,7 @@ export class FileServer {
         return;
       }
       if (path.endsWith('/')) {
-        redirect(asked, `../../${posix.basename(path)}`);
+        redirect(asked, `../${posix.basename(path)}`);
         return;
       }
       await this.#send(asked, fd, stat, posix.basename(name));

@@ -70,7 +70,7 @@ function leaves(name: string): boolean {
   if (name.startsWith('/')) return true;
   let depth = 0;
   for (const part of name.split('/')) {
-    if (part === '../..') depth--;
+    if (part === '..') depth--;
     else if (part !== '' && part !== '.') depth++;
     if (depth < 0) return true;
   }

@@ -6,7 +6,7 @@ export const MUX_REDIRECT_STATUS = 301;
 
 /**
  * Looks a path up among patterns: one that ends in `/` takes all below it, another one only itself. An unclean path
- * (`//`, `../..`) and one that lacks the slash of its pattern are sent on.
+ * (`//`, `..`) and one that lacks the slash of its pattern are sent on.
  * @param url as in the request line
  */
 export function serveMux(patterns: readonly string[], url: string): MuxAnswer {
@@ -71,12 +71,12 @@ export function kubeletPatterns({ debugging, healthChecks, checkpoint, flagz, st
   ];
 }
 
-/** As Go's cleanPath: no empty, `.` or `../..` part; a slash at the end stays. */
+/** As Go's cleanPath: no empty, `.` or `..` part; a slash at the end stays. */
 function cleanPath(path: string): string {
   const kept: string[] = [];
   for (const part of path.split('/')) {
     if (part === '' || part === '.') continue;
-    if (part === '../..') kept.pop();
+    if (part === '..') kept.pop();
     else kept.push(part);
   }
   const clean = `/${kept.join('/')}`;

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
 import { readFileSync } from 'node:fs';
-import { waitFor } from '../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { withCluster } from '../support/cluster-fixture.ts';
 import { isReadyPod } from '../support/seen-pods.ts';
 import type { Space } from '../support/space.ts';

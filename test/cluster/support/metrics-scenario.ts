@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PATIENT, runs, shell } from '../../containerd/agent/support/test-pod.ts';
-import { waitFor } from '../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { nodeClient } from '../kubelet-api/support/node-client.ts';
 import { AdminApi } from './admin-api.ts';
 import type { ClusterNode } from './cluster-node.ts';

@@ -1,4 +1,4 @@
-import { waitFor } from '../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import type { ControlPlane } from './control-plane.ts';
 import type { Event, Manifest, Pod } from './api-objects.ts';
 

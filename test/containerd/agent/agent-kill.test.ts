@@ -12,7 +12,7 @@ import type { MachineState } from '../support/machine-state.ts';
 import { isReady, restartsOf, statusOf } from './support/seen.ts';
 import { PATIENT, RUNS, podOf, runs, shell } from './support/test-pod.ts';
 import { TestNode } from './support/test-node.ts';
-import { waitFor } from './support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 
 const MAIN = fileURLToPath(new URL('../../../bin/actorlet.ts', import.meta.url));
 const exec = promisify(execFile);

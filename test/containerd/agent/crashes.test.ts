@@ -7,7 +7,7 @@ import type { MachineState } from '../support/machine-state.ts';
 import { conditionOf, isReady, statusOf } from './support/seen.ts';
 import { podOf, runs, shell } from './support/test-pod.ts';
 import { NODE_NAME, TestNode } from './support/test-node.ts';
-import { waitFor } from './support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 
 describe('containers that end, on a real node', { concurrency: 10 }, () => {
   let clean: MachineState;

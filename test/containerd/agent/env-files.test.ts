@@ -10,7 +10,7 @@ import type { MachineState } from '../support/machine-state.ts';
 import { isReady, statusOf } from './support/seen.ts';
 import { RUNS, podOf, runs, shell } from './support/test-pod.ts';
 import { TestNode } from './support/test-node.ts';
-import { waitFor } from './support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 
 const MAIN = fileURLToPath(new URL('../../../bin/actorlet.ts', import.meta.url));
 /** Values in the files are this and more; manifests hold it in two parts, so that it stands whole in files only. */

@@ -8,7 +8,7 @@ import type { MachineState } from '../support/machine-state.ts';
 import { isReady, restartsOf, statusOf } from './support/seen.ts';
 import { podOf, runs, shell } from './support/test-pod.ts';
 import { TestNode } from './support/test-node.ts';
-import { waitFor } from './support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 
 describe('evented PLEG (KEP-3386) on containerd v2', { skip: await lacksTool('containerd2') }, () => {
   let clean: MachineState;

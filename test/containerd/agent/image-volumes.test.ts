@@ -9,7 +9,7 @@ import type { MachineState } from '../support/machine-state.ts';
 import { isReady, statusOf } from './support/seen.ts';
 import { podOf, runs, shell } from './support/test-pod.ts';
 import { TestNode } from './support/test-node.ts';
-import { waitFor } from './support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 
 /** A pod whose container mounts an image at /all, and a folder of it at /some. */
 function withImage(name: string, reference: string, pullPolicy: string, container = runs('c')): object {

@@ -8,7 +8,7 @@ import { isReady, statusOf } from './support/seen.ts';
 import { PATIENT, RUNS, podOf, runs, shell } from './support/test-pod.ts';
 import type { ContainerWish } from './support/test-pod.ts';
 import { TestNode } from './support/test-node.ts';
-import { waitFor } from './support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 
 describe('the end of a pod on a real node', { concurrency: 10 }, () => {
   let clean: MachineState;

@@ -7,7 +7,7 @@ import type { MachineState } from '../support/machine-state.ts';
 import { conditionOf, isReady, restartsOf, statusOf } from './support/seen.ts';
 import { PATIENT, RUNS, podOf, runs, shell } from './support/test-pod.ts';
 import { TestNode } from './support/test-node.ts';
-import { waitFor } from './support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 
 describe('probes, hooks and sidecars on a real node', { concurrency: 10 }, () => {
   let clean: MachineState;

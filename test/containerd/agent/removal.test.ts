@@ -8,7 +8,7 @@ import type { MachineState } from '../support/machine-state.ts';
 import { isReady } from './support/seen.ts';
 import { podOf, runs, shell } from './support/test-pod.ts';
 import { TestNode } from './support/test-node.ts';
-import { waitFor } from './support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 
 describe('a removed manifest on a real node', { concurrency: 4 }, () => {
   let clean: MachineState;

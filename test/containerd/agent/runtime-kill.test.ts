@@ -5,7 +5,7 @@ import type { MachineState } from '../support/machine-state.ts';
 import { isReady, restartsOf, statusOf } from './support/seen.ts';
 import { PATIENT, podOf, runs } from './support/test-pod.ts';
 import { TestNode } from './support/test-node.ts';
-import { waitFor } from './support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 
 describe('containerd killed under a running agent', { concurrency: false }, () => {
   let clean: MachineState;

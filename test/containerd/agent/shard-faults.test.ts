@@ -6,8 +6,8 @@ import type { MachineState } from '../support/machine-state.ts';
 import { InProcessNode } from './support/in-process-node.ts';
 import { assertDelayKept, isReady, restartsOf } from './support/seen.ts';
 import { PATIENT, podOf, runs, shell } from './support/test-pod.ts';
-import { waitFor } from './support/wait-for.ts';
 import { breakShard } from '../../simulated/agent/support/break-shard.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 
 const SHARDS = 2;
 

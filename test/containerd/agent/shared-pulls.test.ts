@@ -7,7 +7,7 @@ import { TestRegistry } from '../support/test-registry.ts';
 import { isReady } from './support/seen.ts';
 import { podOf, runs } from './support/test-pod.ts';
 import { TestNode } from './support/test-node.ts';
-import { waitFor } from './support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 
 const PODS = Array.from({ length: 12 }, (_, i) => `p${i}`);
 

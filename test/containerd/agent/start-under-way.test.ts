@@ -9,7 +9,7 @@ import type { MachineState } from '../support/machine-state.ts';
 import { isReady, restartsOf } from './support/seen.ts';
 import { podOf, runs, shell } from './support/test-pod.ts';
 import { TestNode } from './support/test-node.ts';
-import { waitFor } from './support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 
 /** containerd's words to an agent that wants to start what another call is starting. */
 const UNDER_WAY = /StartContainer for .* failed.*container is already in starting state/g;

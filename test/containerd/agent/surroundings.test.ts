@@ -241,7 +241,7 @@ describe('what a container finds around it, on a real node', { concurrency: 8 },
   });
 
   async function waitEvents(pod: string, words: RegExp): Promise<string> {
-    const { waitFor } = await import('./support/wait-for.ts');
+    const { waitFor } = await import('../../tools/wait-for.ts');
     return waitFor(`event ${String(words)} of ${pod}`, async () => (await node.events(pod)).find((e) => words.test(e)));
   }
 });

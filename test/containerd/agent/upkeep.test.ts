@@ -14,7 +14,7 @@ import type { MachineState } from '../support/machine-state.ts';
 import { isReady } from './support/seen.ts';
 import { podOf, runs, shell } from './support/test-pod.ts';
 import { NODE_NAME, TestNode } from './support/test-node.ts';
-import { waitFor } from './support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 
 describe('upkeep of a real node', { concurrency: 4 }, () => {
   let clean: MachineState;
@@ -82,6 +82,7 @@ describe('upkeep of a real node', { concurrency: 4 }, () => {
     // a pod of the source that speaks runs meanwhile; nothing is taken away
     await node.write('early.json', podOf('early', [runs('a')]));
     await node.waitPod('early', 'ready', isReady);
+    // Nothing is taken away: four relists.
     await sleep(4_000);
     assert.ok((await node.containers()).some((c) => c.id === created.containerId && c.running));
 

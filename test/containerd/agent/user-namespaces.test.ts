@@ -5,7 +5,7 @@ import { lacksTool, referenceTool } from '../../tools/reference-tool.ts';
 import { isReady } from './support/seen.ts';
 import { podOf, shell } from './support/test-pod.ts';
 import { TestNode } from './support/test-node.ts';
-import { waitFor } from './support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 
 test(
   'hostUsers: false on containerd v2 (KEP-127): ids of its own, or a refusal where runc has no id-mapped mounts',

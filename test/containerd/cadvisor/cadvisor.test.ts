@@ -8,7 +8,7 @@ import { detectCgroups } from '../../../actors/host/cgroups/cgroup-detect.ts';
 import { createCriClient } from '../../../cri/client/cri-client.ts';
 import { ContainerConfig, RuntimeServiceService } from '../../../cri/generated/runtime/v1/api.ts';
 import { BUSYBOX_IMAGE, PAUSE_IMAGE } from '../../../cri/private-containerd/own-images.ts';
-import { waitFor } from '../agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { withContainerd } from '../support/with-containerd.ts';
 import { parseText } from './support/parse-text.ts';
 import type { TestContainerd } from '../support/with-containerd.ts';

@@ -9,7 +9,7 @@ import { isReady } from '../agent/support/seen.ts';
 import { podOf, runs, shell } from '../agent/support/test-pod.ts';
 import { NODE_NAME } from '../agent/support/test-node.ts';
 import type { TestNode } from '../agent/support/test-node.ts';
-import { PATIENCE_MS } from '../agent/support/wait-for.ts';
+import { PATIENCE_MS } from '../../tools/wait-for.ts';
 import { assertNothingLeft, machineState } from '../support/machine-state.ts';
 import type { MachineState } from '../support/machine-state.ts';
 import { gateOf, gateVolume, killContainer, startInspectedNode } from './support/inspected-node.ts';

@@ -11,7 +11,7 @@ import { isReady } from '../agent/support/seen.ts';
 import { NODE_NAME } from '../agent/support/test-node.ts';
 import type { TestNode } from '../agent/support/test-node.ts';
 import { podOf, runs, shell } from '../agent/support/test-pod.ts';
-import { waitFor } from '../agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { gateOf, gateVolume, killContainer, startInspectedNode } from './support/inspected-node.ts';
 import { palettePng } from './support/palette-png.ts';
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { isReady, restartsOf } from '../agent/support/seen.ts';
 import { TestNode } from '../agent/support/test-node.ts';
 import { PATIENT, podOf, runs, shell } from '../agent/support/test-pod.ts';
-import { waitFor } from '../agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { assertNothingLeft, machineState } from '../support/machine-state.ts';
 import type { MachineState } from '../support/machine-state.ts';
 import { linesSaying } from './support/agent-words.ts';

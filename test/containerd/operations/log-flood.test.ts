@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { isReady, restartsOf } from '../agent/support/seen.ts';
 import { NODE_NAME, TestNode } from '../agent/support/test-node.ts';
 import { podOf, runs, shell } from '../agent/support/test-pod.ts';
-import { waitFor } from '../agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { assertNothingLeft, machineState } from '../support/machine-state.ts';
 import type { MachineState } from '../support/machine-state.ts';
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, describe, it } from 'node:test';
 import { isReady } from '../agent/support/seen.ts';
 import { TestNode } from '../agent/support/test-node.ts';
-import { waitFor } from '../agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { assertNothingLeft, machineState } from '../support/machine-state.ts';
 import type { MachineState } from '../support/machine-state.ts';
 import { linesSaying, refusals } from './support/agent-words.ts';
@@ -52,6 +52,7 @@ describe('a root directory that turns read-only', { concurrency: false }, () => 
     await waitFor('its containers to end', async () =>
       Object.keys(await node.running('goes')).length === 0 ? true : undefined,
     );
+    // No line for each try: longer than the pause (10 s) of the journal and the checkpoints.
     await sleep(12_000);
     await assertUntouched(node, 'old', running);
     assert.ok((await linesSaying(node, 'Checkpoint')).length <= 2, JSON.stringify(await refusals(node)));

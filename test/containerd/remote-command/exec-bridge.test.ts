@@ -7,7 +7,7 @@ import type { CommandStreams } from '../../../actors/serve/remote-command/bridge
 import { RuntimeServiceService } from '../../../cri/generated/runtime/v1/api.ts';
 import { ClientSession, silent, startUpgradeServer } from '../../simulated/remote-command/support/upgrade-server.ts';
 import type { UpgradeServer } from '../../simulated/remote-command/support/upgrade-server.ts';
-import { waitFor } from '../agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { startTestContainerd } from '../support/with-containerd.ts';
 import type { TestContainerd } from '../support/with-containerd.ts';
 

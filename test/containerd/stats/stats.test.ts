@@ -14,7 +14,7 @@ import { detectCgroups } from '../../../actors/host/cgroups/cgroup-detect.ts';
 import { resourceMetrics } from '../../../actors/resources/stats/resource-metrics.ts';
 import { StatsProvider } from '../../../actors/resources/stats/stats-provider.ts';
 import type { ContainerStats } from '../../../actors/resources/stats/summary.ts';
-import { waitFor } from '../agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { withContainerd } from '../support/with-containerd.ts';
 import type { TestContainerd } from '../support/with-containerd.ts';
 

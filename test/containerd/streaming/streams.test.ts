@@ -10,7 +10,7 @@ import { BUSYBOX_IMAGE } from '../../../cri/private-containerd/own-images.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { startStreamingApp } from '../../simulated/streaming/support/streaming-app.ts';
 import type { StreamingApp } from '../../simulated/streaming/support/streaming-app.ts';
-import { waitFor } from '../agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { startTestContainerd } from '../support/with-containerd.ts';
 import type { TestContainerd } from '../support/with-containerd.ts';
 

@@ -92,7 +92,7 @@ test('SPDY frames: the same frames, or the same error, however the bytes are cut
       const byte = Array.from(input, (_one, i) => input.subarray(i, i + 1));
       assert.equal(read([input]), read(byte));
     },
-    code: /\/actors\/spdy\//,
+    code: /\/actors\/serve\/spdy\//,
     words: ['80030001', '80030002', '80030003', '80030006', '00000000', '7fffffff', 'ffffffff'].map((hex) =>
       Buffer.from(hex, 'hex'),
     ),

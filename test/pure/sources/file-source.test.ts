@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { pino } from 'pino';
 import { type PodSources, type PodSourcesOptions, createPodSources } from '../../../actors/pods/sources/pod-sources.ts';
+import { until as waitUntil } from '../../tools/wait-for.ts';
 
 const doc = (name: string, image = 'x:1'): string =>
   `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec:\n  containers:\n  - {name: a, image: "${image}"}\n`;
@@ -48,9 +49,7 @@ async function rig(
     await sources.stop();
     await rm(root, { recursive: true, force: true });
   });
-  const until = async (done: () => boolean): Promise<void> => {
-    while (!done() && !t.signal.aborted) await pause(3);
-  };
+  const until = (done: () => boolean): Promise<void> => waitUntil(() => done() || t.signal.aborted, done.toString());
   return {
     folder,
     sources,

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { pino } from 'pino';
 import { createPodSources } from '../../../actors/pods/sources/pod-sources.ts';
+import { until } from '../../tools/wait-for.ts';
 
 const pod = (name: string): object => ({
   apiVersion: 'v1',
@@ -56,9 +57,6 @@ async function rig(t: TestContext, first: Answer, headers: Record<string, string
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
-  const until = async (done: () => boolean): Promise<void> => {
-    while (!done()) await new Promise((resolve) => setTimeout(resolve, 3));
-  };
   const polls = async (count: number): Promise<void> => {
     const start = requests;
     await until(() => requests >= start + count);
@@ -161,6 +159,6 @@ test('a URL that is none', LIMIT, async (t) => {
   });
   sources.start();
   t.after(() => sources.stop());
-  while (errors.length === 0) await new Promise((resolve) => setTimeout(resolve, 3));
+  await until(() => errors.length > 0);
   assert.deepEqual(errors, ['SRC013']);
 });

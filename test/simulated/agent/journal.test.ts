@@ -36,6 +36,7 @@ test('kill -9 of an agent with 200 pods and a restart: the same containers go on
     await b.restart();
     await running(b, pods);
   }
+  // Nothing is made anew: two relists of whoever would.
   await sleep(2_000);
   assert.deepEqual([...b.sim.state.containers.keys()].sort(), before);
   assert.deepEqual(

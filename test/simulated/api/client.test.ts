@@ -14,6 +14,7 @@ import { loadKubeconfig } from '../../../actors/cluster/api/kubeconfig.ts';
 import { startFakeApiServer } from './support/fake-api-server.ts';
 import type { FakeApiServer, FakeApiServerOptions } from './support/fake-api-server.ts';
 import { makeCertificate } from './support/test-certificates.ts';
+import { until } from '../../tools/wait-for.ts';
 
 const log = pino({ level: 'silent' });
 const pods = { group: '', version: 'v1', resource: 'pods', namespace: 'default' };
@@ -52,14 +53,6 @@ const refused =
     for (const [key, value] of Object.entries(more)) assert.equal(error[key as keyof ApiStatusError], value);
     return true;
   };
-
-async function until(holds: () => boolean, what: string): Promise<void> {
-  for (let i = 0; i < 12_000; i++) {
-    if (holds()) return;
-    await sleep(5);
-  }
-  assert.fail(`never: ${what}`);
-}
 
 for (const transport of ['http', 'https', 'h2'] as const) {
   test(`${transport}: create, get, patch, delete, watch; one client certificate; few connections`, async (t) => {

@@ -9,6 +9,7 @@ import { createApiClient } from '../../../actors/cluster/api/create-api-client.t
 import { Reflector } from '../../../actors/cluster/api/reflector.ts';
 import type { Reflected, ReflectorOptions } from '../../../actors/cluster/api/reflector.ts';
 import { startFakeApiServer } from './support/fake-api-server.ts';
+import { until } from '../../tools/wait-for.ts';
 
 const pods = { group: '', version: 'v1', resource: 'pods' };
 const inDefault = { ...pods, namespace: 'default' };
@@ -58,14 +59,6 @@ async function setUp(t: TestContext, more: Partial<ReflectorOptions<TestPod>> = 
   const watches = () => server.requestsOf({ verb: 'watch' });
   const watching = () => until(() => server.openWatches() === 1, 'one open watch');
   return { server, reflector, told, put, remove, lists, watches, watching, warnings };
-}
-
-async function until(holds: () => boolean, what: string): Promise<void> {
-  for (let i = 0; i < 12_000; i++) {
-    if (holds()) return;
-    await sleep(5);
-  }
-  assert.fail(`never: ${what}`);
 }
 
 test('lists from the cache, watches with bookmarks, tells each change once', async (t) => {

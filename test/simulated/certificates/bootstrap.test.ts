@@ -11,7 +11,7 @@ import type { Kubeconfig } from '../../../actors/cluster/api/kubeconfig.ts';
 import { bootstrapClientConfig as bootstrap } from '../../../actors/cluster/certificates/bootstrap-client.ts';
 import type { BootstrapOptions } from '../../../actors/cluster/certificates/bootstrap-client.ts';
 import { openApiAccess } from '../../../actors/cluster/certificates/api-access.ts';
-import { waitFor } from '../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { startFakeApiServer } from '../api/support/fake-api-server.ts';
 import { CsrSigner, issuePair } from './support/csr-signer.ts';
 
@@ -216,6 +216,7 @@ test('the agent waits for an API server that is not up yet', async (t) => {
   const { server, signer, options } = await setUp(t);
   await server.stop();
   const done = bootstrapClientConfig(options);
+  // It is turned away some times first.
   await new Promise((resolve) => setTimeout(resolve, 500));
   await server.start();
   await signer.signNext();

@@ -8,7 +8,7 @@ import { createApiClient } from '../../../actors/cluster/api/create-api-client.t
 import type { Kubeconfig } from '../../../actors/cluster/api/kubeconfig.ts';
 import { Reflector } from '../../../actors/cluster/api/reflector.ts';
 import { startClientRotation } from '../../../actors/cluster/certificates/client-rotation.ts';
-import { waitFor } from '../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { startFakeApiServer } from '../api/support/fake-api-server.ts';
 import { CsrSigner, issuePair } from './support/csr-signer.ts';
 import { TestClock } from './support/test-clock.ts';

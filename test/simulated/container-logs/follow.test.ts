@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { ContainerState } from '../../../cri/generated/runtime/v1/api.ts';
-import { waitFor } from '../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { criLine, podOf, startLogServer } from './support/log-server.ts';
 import type { LogServer } from './support/log-server.ts';
 
@@ -111,6 +111,7 @@ test('a client that leaves, also one that does not read, leaves nothing open', a
   abort.abort();
   await waitFor('no open file', () => (server.openFiles().length === 0 ? true : undefined));
   const { status } = server.calls;
+  // Nobody asks the runtime any more: longer than the pause between two questions.
   await sleep(1200);
   assert.equal(server.calls.status, status);
 });

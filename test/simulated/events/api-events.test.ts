@@ -10,6 +10,7 @@ import type { ApiEventsOptions } from '../../../actors/cluster/events/api-events
 import { EventRecorder } from '../../../actors/cluster/events/event-recorder.ts';
 import type { RecordedEvent } from '../../../machines/protocol/recorded-event.ts';
 import { startFakeApiServer } from '../api/support/fake-api-server.ts';
+import { until } from '../../tools/wait-for.ts';
 
 const EVENTS = { group: '', version: 'v1', resource: 'events' };
 
@@ -55,13 +56,6 @@ function event(changes: Partial<RecordedEvent> = {}): RecordedEvent {
     message: 'Container started',
     ...changes,
   };
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let i = 0; !condition(); i++) {
-    assert.ok(i < 6_000, `never: ${condition.toString()}`);
-    await sleep(10);
-  }
 }
 
 test('an event is created in the namespace of its pod, within the limits of the configuration', async (t) => {

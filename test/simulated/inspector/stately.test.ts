@@ -76,7 +76,14 @@ test('the node and a pod’s volumes are actors with definitions, and move', asy
   const dir = folder(t);
   const runtime = { value: runtimeHealthOf({ state: 'silent' }) };
   const node = new NodeState({
-    ...{ nodeName: 'n1', agent: 'v', cluster: false, log: memoryLog().log, clock: machineClock, carryOut: () => undefined },
+    ...{
+      nodeName: 'n1',
+      agent: 'v',
+      cluster: false,
+      log: memoryLog().log,
+      clock: machineClock,
+      carryOut: () => undefined,
+    },
     facts: () => ({ runtime: runtime.value, plegError: null, sourcesReady: false, registered: false }),
     journal: { dir, agent: 'v', nodeName: 'n1', maxBytes: 1 << 20, log: memoryLog().log },
   });

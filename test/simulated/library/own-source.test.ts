@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PodReport, TellPods } from '../../../bin/library.ts';
 import { pino } from 'pino';
 import { startEmbeddedNode } from '../../../bin/library.ts';
 import { startSimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 
 const manifest = (name: string, image = 'registry.example/a:1') => ({
   apiVersion: 'v1',
@@ -61,24 +61,26 @@ test('an own source: bad manifests come back as errors, a pod that ran goes on, 
   };
   ends.push(stop);
   const states = () => Object.fromEntries(node.store.rows().map((row) => [row.name, row.state]));
-  const until = async (what: string, done: () => boolean) => {
-    for (let i = 0; i < 600 && !done(); i++) await sleep(100);
-    assert.ok(done(), `never: ${what}: ${JSON.stringify(states())}`);
-  };
+  const wait = (what: string, done: () => boolean) =>
+    waitFor(
+      what,
+      () => (done() ? true : undefined),
+      () => JSON.stringify(states()),
+    );
 
   await assert.rejects(startEmbeddedNode(url), /SRC014/);
   assert.deepEqual(tell([manifest('a'), manifest('b')]), []);
-  await until('both run', () => states()['a-n'] === 'syncing.running' && states()['b-n'] === 'syncing.running');
+  await wait('both run', () => states()['a-n'] === 'syncing.running' && states()['b-n'] === 'syncing.running');
   const uid = node.store.rows().find((row) => row.name === 'a-n')?.uid;
   const errors = tell([{ ...manifest('a'), spec: { containers: [] } }, manifest('c')]);
   assert.equal(errors.length, 1);
   assert.match(errors[0]?.message ?? '', /SRC001: Cannot use pod default\/a in queue, pod 1/);
-  await until('c runs', () => states()['c-n'] === 'syncing.running');
+  await wait('c runs', () => states()['c-n'] === 'syncing.running');
   assert.equal(states()['a-n'], 'syncing.running', 'it ran and goes on');
 
   // The place in the list counts for nothing; b is left out now.
   assert.deepEqual(tell([manifest('c'), manifest('a')]), []);
-  await until('b is gone', () => states()['b-n'] === undefined);
+  await wait('b is gone', () => states()['b-n'] === undefined);
   assert.equal(node.store.rows().find((row) => row.name === 'a-n')?.uid, uid);
   assert.equal(runtime.state.calls.count('RunPodSandbox'), 3);
   assert.ok(heard.some((report) => report.uid === uid && report.state === 'syncing.running'));

@@ -9,7 +9,8 @@ import type { MirrorPodsOptions } from '../../../actors/cluster/mirror-pods/mirr
 import type { StaticLife } from '../../../machines/mirror-pods/mirror-plan.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { startFakeApiServer } from '../api/support/fake-api-server.ts';
-import { PODS, until } from '../status/support/status-node.ts';
+import { PODS } from '../status/support/status-node.ts';
+import { until } from '../../tools/wait-for.ts';
 
 const QUIET_MS = 300;
 const COLLECTION = '/v1/pods';
@@ -172,6 +173,7 @@ test('an ended static pod keeps its mirror pod and gets no new one', async (t) =
   await sleep(QUIET_MS);
   assert.equal(hash(), 'h1');
   server.remove(PODS, 's-node1');
+  // No new one comes: longer than the pause between two looks.
   await sleep(1_300);
   assert.equal(stored(), undefined);
 });

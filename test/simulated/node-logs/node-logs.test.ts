@@ -21,7 +21,7 @@ import fastify from 'fastify';
 import { pino } from 'pino';
 import { addNodeLogRoutes } from '../../../actors/serve/node-logs/node-log-routes.ts';
 import type { NodeLogOptions } from '../../../actors/serve/node-logs/node-log-routes.ts';
-import { waitFor } from '../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 
 interface Answer {
   status: number;

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually } from './support/eventually.ts';
 import { CSI_NODES, LEASES, makeNodeObject, NODES } from './support/start-node-object.ts';
+import { until } from '../../tools/wait-for.ts';
 
 test('a new node is ready with one POST; lease and CSINode belong to it; no further write', async (t) => {
   const { server, node, events, stored } = await makeNodeObject(t);
   node.start();
   await node.whenRegistered();
-  await eventually('lease and CSINode', () => {
+  await until(() => {
     return server.get(LEASES, 'node1') !== undefined && server.get(CSI_NODES, 'node1') !== undefined;
-  });
+  }, 'lease and CSINode');
   const uid = node.node()?.metadata?.uid;
   const owner = { apiVersion: 'v1', kind: 'Node', name: 'node1', uid };
   assert.deepEqual(server.get(LEASES, 'node1')?.metadata['ownerReferences'], [owner]);
   assert.deepEqual(server.get(CSI_NODES, 'node1')?.metadata['ownerReferences'], [owner]);
-  await eventually('a watch', () => server.openWatches('nodes') === 1);
+  await until(() => server.openWatches('nodes') === 1, 'a watch');
   assert.deepEqual(stored()?.status?.images, [{ names: ['a:1'], sizeBytes: 7 }]);
   assert.equal(stored()?.status?.nodeInfo?.containerRuntimeVersion, 'containerd://1.6.20');
   // Two periods of status updates: nothing changed, so nothing is written.
@@ -55,7 +55,7 @@ test('an existing object is reconciled with one PATCH; what others wrote stays',
   assert.equal('theirs' in labels, false);
   assert.equal('mine' in labels, false);
   assert.equal(stored()?.spec?.unschedulable, true);
-  await eventually('the events', () => events.some((e) => e.reason === 'NodeNotSchedulable'));
+  await until(() => events.some((e) => e.reason === 'NodeNotSchedulable'), 'the events');
   assert.deepEqual(events.map((e) => e.reason).sort(), [
     'NodeHasNoDiskPressure',
     'NodeHasSufficientMemory',
@@ -88,14 +88,14 @@ test('a node that may not create its object uses the one that is there', async (
 test('registerNode=false: the node waits for its object, then fills the status', async (t) => {
   const { server, node, ready, runtime } = await makeNodeObject(t, { config: { registerNode: false } });
   node.start();
-  await eventually('a watch', () => server.openWatches('nodes') === 1);
+  await until(() => server.openWatches('nodes') === 1, 'a watch');
   assert.equal(node.node(), null);
   server.put(NODES, { metadata: { name: 'other' } });
   server.put(NODES, { metadata: { name: 'node1' }, spec: { podCIDRs: ['10.1.0.0/24', 'fd00::/64'] } });
   await node.whenRegistered();
-  await eventually('Ready', () => ready() === 'True');
+  await until(() => ready() === 'True', 'Ready');
   assert.deepEqual(server.requestsOf({ verb: 'create', resource: 'nodes' }), []);
-  await eventually('the lease', () => server.get(LEASES, 'node1') !== undefined);
+  await until(() => server.get(LEASES, 'node1') !== undefined, 'the lease');
   assert.deepEqual(runtime.podCidrs, ['10.1.0.0/24,fd00::/64']);
 });
 

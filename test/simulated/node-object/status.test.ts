@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually } from './support/eventually.ts';
 import { makeNodeObject, NO_NETWORK, NODES, WELL } from './support/start-node-object.ts';
+import { until } from '../../tools/wait-for.ts';
 
 /** No tick of its own within a test: what happens, happens because of `changed()` or of the watch. */
 const quiet = { nodeStatusUpdateFrequency: '10m', nodeLeaseDurationSeconds: 2_400 };
@@ -16,7 +16,7 @@ test('what changed() tells is patched at once, with the reason, and back', async
   node.changed();
   node.changed();
   node.changed();
-  await eventually('not ready', () => ready() === 'False');
+  await until(() => ready() === 'False', 'not ready');
   const found = stored()?.status?.conditions?.find((c) => c.type === 'Ready');
   assert.equal(found?.reason, 'KubeletNotReady');
   assert.equal(
@@ -26,12 +26,12 @@ test('what changed() tells is patched at once, with the reason, and back', async
   runtime.look = { state: 'silent' };
   runtime.version = '2.0.0';
   node.changed();
-  await eventually('down', () => stored()?.status?.conditions?.at(-1)?.message === 'container runtime is down');
+  await until(() => stored()?.status?.conditions?.at(-1)?.message === 'container runtime is down', 'down');
   runtime.look = WELL;
   node.changed();
-  await eventually('ready', () => ready() === 'True');
-  await eventually('new version', () => stored()?.status?.nodeInfo?.containerRuntimeVersion === 'containerd://2.0.0');
-  await eventually('idle', () => server.requestsOf({ verb: 'patch', resource: 'nodes' }).every((r) => r.code === 200));
+  await until(() => ready() === 'True', 'ready');
+  await until(() => stored()?.status?.nodeInfo?.containerRuntimeVersion === 'containerd://2.0.0', 'new version');
+  await until(() => server.requestsOf({ verb: 'patch', resource: 'nodes' }).every((r) => r.code === 200), 'idle');
   // The new version comes with the last change or right after it.
   assert.ok(server.requestsOf({ verb: 'patch', resource: 'nodes' }).length <= 4);
   assert.deepEqual(
@@ -44,55 +44,57 @@ test('a change while the server is away arrives when it is back; nothing is told
   const { server, node, events, ready, runtime } = await makeNodeObject(t, { config: quiet });
   node.start();
   await node.whenRegistered();
-  await eventually('a watch', () => server.openWatches('nodes') === 1);
+  await until(() => server.openWatches('nodes') === 1, 'a watch');
   await server.stop();
   runtime.look = NO_NETWORK;
   node.changed();
+  // No event before the API server has heard of it: three tries.
   await sleep(700);
   assert.equal(events.filter((e) => e.reason === 'NodeNotReady').length, 0);
   await server.start();
-  await eventually('not ready', () => ready() === 'False');
-  await eventually('the event', () => events.filter((e) => e.reason === 'NodeNotReady').length === 1);
+  await until(() => ready() === 'False', 'not ready');
+  await until(() => events.filter((e) => e.reason === 'NodeNotReady').length === 1, 'the event');
 });
 
 test('a node that was given up says at once that it is there', async (t) => {
   const { server, node, stored, ready } = await makeNodeObject(t, { config: quiet });
   node.start();
   await node.whenRegistered();
-  await eventually('a watch', () => server.openWatches('nodes') === 1);
+  await until(() => server.openWatches('nodes') === 1, 'a watch');
   const object = structuredClone(stored());
   const found = object?.status?.conditions?.find((c) => c.type === 'Ready');
   assert.ok(object !== undefined && found !== undefined);
   found.status = 'Unknown';
   server.put(NODES, object);
-  await eventually('ready', () => ready() === 'True');
+  await until(() => ready() === 'True', 'ready');
 });
 
 test('an object deleted by hand is not made anew, one made by somebody else gets its status', async (t) => {
   const { server, node, ready } = await makeNodeObject(t);
   node.start();
   await node.whenRegistered();
-  await eventually('a watch', () => server.openWatches('nodes') === 1);
+  await until(() => server.openWatches('nodes') === 1, 'a watch');
   server.remove(NODES, 'node1');
-  await eventually('seen', () => node.node() === null);
+  await until(() => node.node() === null, 'seen');
+  // It is not made anew: longer than a period of status updates.
   await sleep(1_500);
   assert.equal(server.requestsOf({ verb: 'create', resource: 'nodes' }).length, 1);
   assert.equal(server.get(NODES, 'node1'), undefined);
   server.put(NODES, { metadata: { name: 'node1' } });
-  await eventually('ready', () => ready() === 'True');
+  await until(() => ready() === 'True', 'ready');
 });
 
 test('cordon and uncordon are told', async (t) => {
   const { server, node, events, stored } = await makeNodeObject(t, { config: quiet });
   node.start();
   await node.whenRegistered();
-  await eventually('a watch', () => server.openWatches('nodes') === 1);
+  await until(() => server.openWatches('nodes') === 1, 'a watch');
   const change = (unschedulable: boolean) => server.put(NODES, { ...stored(), spec: { unschedulable } });
   change(true);
-  await eventually('cordoned', () => events.some((e) => e.reason === 'NodeNotSchedulable'));
+  await until(() => events.some((e) => e.reason === 'NodeNotSchedulable'), 'cordoned');
   assert.equal(node.node()?.spec?.unschedulable, true);
   change(false);
-  await eventually('uncordoned', () => events.at(-1)?.reason === 'NodeSchedulable');
+  await until(() => events.at(-1)?.reason === 'NodeSchedulable', 'uncordoned');
   assert.equal(events.at(-1)?.message, 'Node node1 status is now: NodeSchedulable');
 });
 
@@ -102,7 +104,7 @@ test('heartbeats go out each report period, and nothing in between', async (t) =
   node.start();
   await node.whenRegistered();
   const patches = () => server.requestsOf({ verb: 'patch', resource: 'nodes' });
-  await eventually('three heartbeats', () => patches().length >= 3);
+  await until(() => patches().length >= 3, 'three heartbeats');
   const times = patches().map((r) => r.at);
   // The first comes after a spread of half a period to both sides, the others after a period; a request may arrive late.
   for (const [index, at] of times.entries()) {
@@ -127,7 +129,7 @@ test('a patch that is refused is tried again with growing pauses', async (t) => 
   const { server, node, ready, runtime } = await makeNodeObject(t, { config: quiet });
   node.start();
   await node.whenRegistered();
-  await eventually('a watch', () => server.openWatches('nodes') === 1);
+  await until(() => server.openWatches('nodes') === 1, 'a watch');
   const lift = server.fault({ verb: 'patch' }, { do: 'fail', code: 403, reason: 'Forbidden' });
   runtime.look = NO_NETWORK;
   node.changed();
@@ -136,5 +138,5 @@ test('a patch that is refused is tried again with growing pauses', async (t) => 
   const tries = server.requestsOf({ verb: 'patch', resource: 'nodes' }).length;
   assert.ok(tries >= 2 && tries <= 4, String(tries));
   lift();
-  await eventually('not ready', () => ready() === 'False');
+  await until(() => ready() === 'False', 'not ready');
 });

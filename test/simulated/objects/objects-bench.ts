@@ -1,5 +1,4 @@
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { createApiClient } from '../../../actors/cluster/api/create-api-client.ts';
 import type { ApiClient } from '../../../actors/cluster/api/api-client.ts';
@@ -70,9 +69,4 @@ export function podWith(uid: string, shows: string[], reads: string[] = []): Pod
       ),
     },
   };
-}
-
-/** Waits until it is so; the runner's time limit ends a test in which it never is. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await sleep(5);
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CONFIG_MAPS, objectsBench, podWith, until } from './objects-bench.ts';
+import { CONFIG_MAPS, objectsBench, podWith } from './objects-bench.ts';
+import { until } from '../../tools/wait-for.ts';
 
 const configMap = (name: string, data: Record<string, string>) => ({ metadata: { name, namespace: 'default' }, data });
 

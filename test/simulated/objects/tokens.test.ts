@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TokenManager } from '../../../actors/cluster/objects/token-manager.ts';
-import { apiBench, until } from './objects-bench.ts';
+import { apiBench } from './objects-bench.ts';
 import type { ApiBench } from './objects-bench.ts';
+import { until } from '../../tools/wait-for.ts';
 
 const TOKENS = { verb: 'create', resource: 'serviceaccounts', subresource: 'token' } as const;
 const ask = {

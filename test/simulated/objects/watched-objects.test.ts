@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CONFIG_MAPS, objectsBench, podWith, SECRETS, until } from './objects-bench.ts';
+import { CONFIG_MAPS, objectsBench, podWith, SECRETS } from './objects-bench.ts';
+import { until } from '../../tools/wait-for.ts';
 
 const configMap = (name: string, data: Record<string, string>, more: object = {}) => ({
   metadata: { name, namespace: 'default' },

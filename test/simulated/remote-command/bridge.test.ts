@@ -3,8 +3,8 @@ import { after, afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bridgeRemoteCommand } from '../../../actors/serve/remote-command/bridge-remote-command.ts';
 import type { CommandStreams } from '../../../actors/serve/remote-command/bridge-remote-command.ts';
-import { startFakeStreamingServer } from './support/fake-streaming-server.ts';
-import type { FakeSession, FakeStreamingServer } from './support/fake-streaming-server.ts';
+import { startFakeSpdyRuntime } from './support/fake-spdy-runtime.ts';
+import type { FakeSession, FakeSpdyRuntime } from './support/fake-spdy-runtime.ts';
 import { ClientSession, silent, startUpgradeServer } from './support/upgrade-server.ts';
 import type { UpgradeServer } from './support/upgrade-server.ts';
 
@@ -12,7 +12,7 @@ const ALL: CommandStreams = { stdin: true, stdout: true, stderr: true, tty: fals
 const SUCCESS = '{"metadata":{},"status":"Success"}';
 
 describe('the bridge from WebSocket to SPDY', () => {
-  let runtime: FakeStreamingServer;
+  let runtime: FakeSpdyRuntime;
   let server: UpgradeServer;
   let controller = new AbortController();
   let activity = 0;
@@ -20,9 +20,9 @@ describe('the bridge from WebSocket to SPDY', () => {
   async function start(
     play: (session: FakeSession) => void,
     options = ALL,
-    refuse?: Parameters<typeof startFakeStreamingServer>[1],
+    refuse?: Parameters<typeof startFakeSpdyRuntime>[1],
   ): Promise<ClientSession> {
-    runtime = await startFakeStreamingServer(play, refuse);
+    runtime = await startFakeSpdyRuntime(play, refuse);
     controller = new AbortController();
     activity = 0;
     server = await startUpgradeServer((client) =>

@@ -8,21 +8,21 @@ import { tunnelPortForward } from '../../../actors/serve/remote-command/tunnel-p
 import { FrameDecoder } from '../../../actors/serve/spdy/frame-decoder.ts';
 import { FrameEncoder } from '../../../actors/serve/spdy/frame-encoder.ts';
 import type { SpdyFrame } from '../../../actors/serve/spdy/frames.ts';
-import { startFakeStreamingServer } from './support/fake-streaming-server.ts';
-import type { FakeSession, FakeStreamingServer } from './support/fake-streaming-server.ts';
+import { startFakeSpdyRuntime } from './support/fake-spdy-runtime.ts';
+import type { FakeSession, FakeSpdyRuntime } from './support/fake-spdy-runtime.ts';
 import { silent, startUpgradeServer } from './support/upgrade-server.ts';
 import type { UpgradeServer } from './support/upgrade-server.ts';
 
 const PROTOCOL = 'SPDY/3.1+portforward.k8s.io';
 
 describe('the tunnel of SPDY through a WebSocket', () => {
-  let runtime: FakeStreamingServer;
+  let runtime: FakeSpdyRuntime;
   let server: UpgradeServer;
   let agreed: string | undefined;
   const controller = new AbortController();
 
   async function start(play: (session: FakeSession) => void): Promise<WebSocket> {
-    runtime = await startFakeStreamingServer(play);
+    runtime = await startFakeSpdyRuntime(play);
     server = await startUpgradeServer((client) =>
       tunnelPortForward({ client, target: runtime.url, log: silent, signal: controller.signal }),
     );

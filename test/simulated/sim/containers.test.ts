@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { status } from '@grpc/grpc-js';
 import { ContainerState, LinuxContainerResources, Signal } from '../../../cri/generated/runtime/v1/api.ts';
-import { bench, call, containerConfig, eventually } from './sim-client.ts';
+import { bench, call, containerConfig } from './sim-client.ts';
+import { until } from '../../tools/wait-for.ts';
 
 test('a container goes CREATED, RUNNING, EXITED with times in order', async (t) => {
   const b = await bench(t);
@@ -37,7 +38,7 @@ test('each attempt ends as the script says, the last entry goes on', async (t) =
   const ids: string[] = [];
   for (const attempt of [0, 1, 2, 7]) ids.push(await b.run(sandbox, 'c', { metadata: { name: 'c', attempt } }));
   const state = (i: number) => b.sim.state.containers.get(ids[i] ?? '')?.state;
-  await eventually(() => state(0) === ContainerState.CONTAINER_EXITED && state(1) === ContainerState.CONTAINER_EXITED);
+  await until(() => state(0) === ContainerState.CONTAINER_EXITED && state(1) === ContainerState.CONTAINER_EXITED);
   const [first, second] = [await b.status(ids[0] ?? ''), await b.status(ids[1] ?? '')];
   assert.deepEqual([first.exitCode, first.reason], [1, 'Error']);
   assert.deepEqual([second.exitCode, second.reason, second.message], [0, 'Completed', 'bye']);
@@ -47,7 +48,7 @@ test('each attempt ends as the script says, the last entry goes on', async (t) =
 test('OOMKilled and other reasons come from the script', async (t) => {
   const b = await bench(t, { containers: [{ attempts: [{ exit: { code: 137, reason: 'OOMKilled' } }] }] });
   const id = await b.run(await b.sandbox('web'), 'c');
-  await eventually(async () => (await b.status(id)).reason === 'OOMKilled');
+  await until(async () => (await b.status(id)).reason === 'OOMKilled');
 });
 
 test('a start that fails leaves an exited container with StartError and 128', async (t) => {
@@ -90,7 +91,7 @@ test('a caller who goes during the grace period leaves the container running; a 
   const b = await bench(t, { containers: [{ onStop: 'ignore' }] });
   const id = await b.run(await b.sandbox('web'), 'c');
   await assert.rejects(b.stop(id, 60, 50), { code: status.DEADLINE_EXCEEDED });
-  await eventually(() => b.sim.state.calls.inFlight === 0);
+  await until(() => b.sim.state.calls.inFlight === 0);
   assert.equal((await b.status(id)).state, ContainerState.CONTAINER_RUNNING);
   const long = b.stop(id, 60);
   await b.stop(id, 0);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { status } from '@grpc/grpc-js';
 import { ContainerEventType, ContainerState, PodSandboxState } from '../../../cri/generated/runtime/v1/api.ts';
-import { bench, call, eventually, listen } from './sim-client.ts';
+import { bench, call, listen } from './sim-client.ts';
+import { until } from '../../tools/wait-for.ts';
 
 const { CONTAINER_CREATED_EVENT, CONTAINER_STARTED_EVENT, CONTAINER_STOPPED_EVENT, CONTAINER_DELETED_EVENT } =
   ContainerEventType;
@@ -26,7 +27,7 @@ test('the life of a pod as events, to every listener', async (t) => {
     [sandbox, CONTAINER_DELETED_EVENT],
   ];
   for (const { events } of [one, two]) {
-    await eventually(() => events.length === expected.length);
+    await until(() => events.length === expected.length);
     assert.deepEqual(
       events.map((event) => [event.containerId, event.containerEventType]),
       expected,
@@ -41,7 +42,7 @@ test('the life of a pod as events, to every listener', async (t) => {
   );
   assert.deepEqual(one.events[6]?.containersStatuses, []);
   one.cancel();
-  await eventually(() => b.sim.state.eventStreams === 1);
+  await until(() => b.sim.state.eventStreams === 1);
 });
 
 test('supportsEvents: false gives Unimplemented, and a status without timestamp', async (t) => {
@@ -67,7 +68,7 @@ test('event streams end with Unavailable when dropped, and by script', async (t)
   await last.opened;
   const id = await b.sandbox('web');
   b.sim.emitEvent(id, CONTAINER_STOPPED_EVENT);
-  await eventually(() => last.events.at(-1)?.containerEventType === CONTAINER_STOPPED_EVENT);
+  await until(() => last.events.at(-1)?.containerEventType === CONTAINER_STOPPED_EVENT);
 });
 
 test('a scripted fault hits GetContainerEvents too', async (t) => {

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { status } from '@grpc/grpc-js';
 import type { SimScript } from '../../../cri/sim/script.ts';
-import { bench, call, eventually } from './sim-client.ts';
+import { bench, call } from './sim-client.ts';
 import type { Bench } from './sim-client.ts';
+import { until } from '../../tools/wait-for.ts';
 
 /** `.` for a call that went well, else the gRPC status number. */
 async function outcomes(calls: (() => Promise<unknown>)[]): Promise<string> {
@@ -75,7 +76,7 @@ test('a scripted hang ends by itself after its time, or never', async (t) => {
   });
   await version(b);
   await assert.rejects(version(b, 50), { code: status.DEADLINE_EXCEEDED });
-  await eventually(() => b.sim.state.hanging === 0);
+  await until(() => b.sim.state.hanging === 0);
 });
 
 test('a failure set by a test holds until it is cleared', async (t) => {
@@ -91,8 +92,14 @@ test('a failure set by a test holds until it is cleared', async (t) => {
 test('a rule holds during its window only', async (t) => {
   const b = await bench(t, { faults: [{ during: { for: 2_000 }, fail: { code: 'Unavailable' } }] });
   await assert.rejects(version(b), { code: status.UNAVAILABLE });
-  await new Promise((resolve) => setTimeout(resolve, 2_010));
-  await version(b);
+  await until(
+    () =>
+      version(b).then(
+        () => true,
+        () => false,
+      ),
+    'the end of the window',
+  );
 });
 
 test('a probability draws the same from the same seed, whatever the order of pods', async (t) => {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { status } from '@grpc/grpc-js';
 import { CgroupDriver, NamespaceMode } from '../../../cri/generated/runtime/v1/api.ts';
 import { bench, call, sandboxConfig } from './sim-client.ts';
+import { until } from '../../tools/wait-for.ts';
 
 test('Version, Status, RuntimeConfig and UpdateRuntimeConfig', async (t) => {
   const b = await bench(t, { runtime: { version: '1.2.3', cgroupDriver: 'systemd' } });
@@ -68,8 +69,7 @@ test('runtime and network are not ready for a time, by script and by test', asyn
   await assert.rejects(b.sandbox('web'), /failed to setup network for sandbox "[0-9a-f]+": no cni/);
   const linux = { securityContext: { namespaceOptions: { network: NamespaceMode.NODE } } };
   await b.sandbox('host', { linux });
-  await new Promise((resolve) => setTimeout(resolve, 3_010));
-  assert.equal((await conditions())[1]?.status, true);
+  await until(async () => (await conditions())[1]?.status === true, 'the network to be ready');
   await b.sandbox('web');
   b.sim.setReady('RuntimeReady', { reason: 'Broken', message: 'by test' });
   assert.deepEqual((await conditions())[0], {

@@ -5,8 +5,9 @@ import { test } from 'node:test';
 import { status } from '@grpc/grpc-js';
 import { ContainerState } from '../../../cri/generated/runtime/v1/api.ts';
 import type { SimScript } from '../../../cri/sim/script.ts';
-import { bench, call, eventually } from './sim-client.ts';
+import { bench, call } from './sim-client.ts';
 import type { Bench } from './sim-client.ts';
+import { until } from '../../tools/wait-for.ts';
 
 const SCRIPT: SimScript = {
   images: [{ image: '*', present: true, entrypoint: ['/agnhost'], command: ['pause'] }],
@@ -16,7 +17,7 @@ const SCRIPT: SimScript = {
 const sh = (text: string) => ({ command: ['sh', '-c', text] });
 
 async function ended(b: Bench, id: string) {
-  await eventually(async () => (await b.status(id)).state === ContainerState.CONTAINER_EXITED);
+  await until(async () => (await b.status(id)).state === ContainerState.CONTAINER_EXITED);
   return b.status(id);
 }
 
@@ -39,7 +40,7 @@ test("the image's command holds when the pod names none; what is not known ends 
   const b = await bench(t, SCRIPT);
   const sandbox = await b.sandbox('web', { logDirectory: b.dir });
   const pause = await b.run(sandbox, 'pause');
-  await eventually(() => readFileSync(join(b.dir, 'pause/0.log'), 'utf8').endsWith(' stdout F Paused\n'));
+  await until(() => readFileSync(join(b.dir, 'pause/0.log'), 'utf8').endsWith(' stdout F Paused\n'));
   await b.stop(pause, 30);
   assert.equal((await b.status(pause)).exitCode, 0);
   assert.equal((await ended(b, await b.run(sandbox, 'unknown', sh('wget x')))).exitCode, 127);
@@ -53,7 +54,7 @@ test('a first process without a handler does not notice SIGTERM; with a trap it 
   const sandbox = await b.sandbox('web', { logDirectory: b.dir });
   const deaf = await b.run(sandbox, 'deaf', sh('sleep 600'));
   const trapped = await b.run(sandbox, 'trapped', sh('trap exit TERM; echo set; while true; do sleep 0.01; done'));
-  await eventually(() => readFileSync(join(b.dir, 'trapped/0.log'), 'utf8').includes(' set'));
+  await until(() => readFileSync(join(b.dir, 'trapped/0.log'), 'utf8').includes(' set'));
   await b.stop(trapped, 30);
   await b.stop(deaf, 1);
   assert.deepEqual([(await b.status(trapped)).exitCode, (await b.status(deaf)).exitCode], [0, 137]);
@@ -68,7 +69,7 @@ test('commands in a container see its files; where commands are not played they 
   };
   const script = 'echo ok > /tmp/health; sleep 600';
   const id = await b.run(await b.sandbox('web'), 'c', sh(script));
-  await eventually(async () => (await exec(id, ['cat', '/tmp/health']))[0] === 0);
+  await until(async () => (await exec(id, ['cat', '/tmp/health']))[0] === 0);
   assert.deepEqual(await exec(id, ['cat', '/tmp/health']), [0, 'ok\n', '']);
   assert.deepEqual(await exec(id, ['cat', '/none']), [1, '', 'cat: /none: No such file or directory\n']);
   assert.deepEqual(await exec(id, ['curl', 'http://x']), [0, '', '']);
@@ -77,7 +78,7 @@ test('commands in a container see its files; where commands are not played they 
   // what it left running holds its output open
   await assert.rejects(exec(id, ['sh', '-c', 'sleep 600 & exit 1'], '1'), late);
   const dying = exec(id, ['sleep', '600']);
-  await eventually(() => b.sim.state.calls.inFlight === 1);
+  await until(() => b.sim.state.calls.inFlight === 1);
   b.sim.exitContainer(id, 0);
   assert.equal((await dying)[0], 137);
   assert.equal(b.sim.state.timers, 0);

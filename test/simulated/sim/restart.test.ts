@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { status } from '@grpc/grpc-js';
 import { ContainerState, PodSandboxState } from '../../../cri/generated/runtime/v1/api.ts';
-import { bench, call, eventually, listen, sandboxConfig } from './sim-client.ts';
+import { bench, call, listen, sandboxConfig } from './sim-client.ts';
+import { until } from '../../tools/wait-for.ts';
 
 test('a restart drops connections and calls, takes the socket away, and the containers live on', async (t) => {
   const b = await bench(t, {
@@ -15,7 +16,7 @@ test('a restart drops connections and calls, takes the socket away, and the cont
   await events.opened;
   b.sim.hang({ match: { rpc: 'Version' } });
   const lost = call(b.runtime, b.runtime.version, { version: '' });
-  await eventually(() => b.sim.state.hanging === 1);
+  await until(() => b.sim.state.hanging === 1);
   const brief = await b.run(sandbox, 'brief');
   const back = b.sim.restart({ downMs: 1_500 });
   await assert.rejects(lost, (error: { code: number }) => [status.UNAVAILABLE, status.CANCELLED].includes(error.code));
@@ -25,7 +26,7 @@ test('a restart drops connections and calls, takes the socket away, and the cont
   await back;
   assert.equal(existsSync(b.sim.socket), true);
   b.runtime.getChannel().getConnectivityState(true);
-  await eventually(() =>
+  await until(() =>
     b.status(id).then(
       () => true,
       () => false,
@@ -42,7 +43,7 @@ test('a restart that loses the containers: sandboxes not ready, what ran exited 
   const id = await b.run(podSandboxId, 'c');
   const created = await b.create(podSandboxId, 'd');
   await b.sim.restart({ keepContainers: false });
-  await eventually(() =>
+  await until(() =>
     b.status(id).then(
       () => true,
       () => false,
@@ -58,11 +59,11 @@ test('a sandbox in the making when the runtime goes leaves nothing taken', async
   const b = await bench(t, { delays: [{ match: { rpc: 'RunPodSandbox' }, takes: 200 }] });
   const request = { config: sandboxConfig('web'), runtimeHandler: '' };
   const lost = assert.rejects(call(b.runtime, b.runtime.runPodSandbox, request));
-  await eventually(() => b.sim.state.calls.inFlight === 1);
+  await until(() => b.sim.state.calls.inFlight === 1);
   await b.sim.restart();
   await lost;
   assert.deepEqual([b.sim.state.sandboxes.size, b.sim.state.addressesInUse], [0, [0]]);
-  await eventually(() =>
+  await until(() =>
     call(b.runtime, b.runtime.runPodSandbox, request).then(
       () => true,
       () => false,
@@ -72,7 +73,7 @@ test('a sandbox in the making when the runtime goes leaves nothing taken', async
 
 test('a restart by script comes and is over', async (t) => {
   const b = await bench(t, { runtime: { restarts: [{ at: 10, down: 40 }] } });
-  await eventually(() => b.sim.state.timers === 0 && existsSync(b.sim.socket));
+  await until(() => b.sim.state.timers === 0 && existsSync(b.sim.socket));
 });
 
 test('restarts by script that come close together, as on a busy machine: none is lost; stopping while it is down ends it all', async (t) => {
@@ -85,7 +86,7 @@ test('restarts by script that come close together, as on a busy machine: none is
       ],
     },
   });
-  await eventually(() => b.sim.state.timers === 1 && !existsSync(b.sim.socket));
+  await until(() => b.sim.state.timers === 1 && !existsSync(b.sim.socket));
   await b.sim.stop();
   assert.equal(b.sim.state.timers, 0);
   assert.equal(existsSync(b.sim.socket), false);
@@ -105,7 +106,7 @@ test('a restart that is asked for while it is away, or on its way back, keeps it
   // while its socket is being opened: that is when the file is there and nobody was told yet
   while (!existsSync(c.sim.socket) && !back) await new Promise((resolve) => setImmediate(resolve));
   const long = c.sim.restart({ downMs: 3_600_000 });
-  await eventually(() => !existsSync(c.sim.socket));
+  await until(() => !existsSync(c.sim.socket));
   await c.sim.stop();
   await Promise.all([brief, long]);
   assert.equal(existsSync(c.sim.socket), false);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { status } from '@grpc/grpc-js';
 import { ContainerState, NamespaceMode, PodSandboxState } from '../../../cri/generated/runtime/v1/api.ts';
-import { bench, call, eventually, sandboxConfig } from './sim-client.ts';
+import { bench, call, sandboxConfig } from './sim-client.ts';
+import { until } from '../../tools/wait-for.ts';
 
 test('a sandbox is ready, has an address of the range, and is listed', async (t) => {
   const b = await bench(t, { runtime: { podCIDRs: ['10.1.2.0/24', 'fd00::/64'] } });
@@ -41,7 +42,7 @@ test('a host network sandbox has no address', async (t) => {
 test('a name is reserved from the begin of RunPodSandbox to RemovePodSandbox', async (t) => {
   const b = await bench(t, { delays: [{ match: { rpc: 'RunPodSandbox' }, takes: 100 }] });
   const first = b.sandbox('web');
-  await eventually(() => b.sim.state.calls.inFlight > 0);
+  await until(() => b.sim.state.calls.inFlight > 0);
   await assert.rejects(b.sandbox('web'), (error: { code: number; details: string }) => {
     assert.equal(error.code, status.UNKNOWN);
     assert.match(
@@ -61,7 +62,7 @@ test('a caller who goes away during RunPodSandbox leaves no name and no address 
   const b = await bench(t, { delays: [{ match: { rpc: 'RunPodSandbox' }, takes: '10s' }] });
   const request = { config: sandboxConfig('web'), runtimeHandler: '' };
   await assert.rejects(call(b.runtime, b.runtime.runPodSandbox, request, 50), { code: status.DEADLINE_EXCEEDED });
-  await eventually(() => b.sim.state.calls.inFlight === 0);
+  await until(() => b.sim.state.calls.inFlight === 0);
   assert.deepEqual(b.sim.state.addressesInUse, [0]);
   assert.equal(b.sim.state.sandboxes.size, 0);
   await assert.rejects(call(b.runtime, b.runtime.runPodSandbox, request, 50), { code: status.DEADLINE_EXCEEDED });
@@ -119,7 +120,7 @@ test('a sandbox dies by script, its containers with it', async (t) => {
   const frail = await b.sandbox('frail');
   const container = await b.run(frail, 'c');
   const firm = await b.sandbox('firm');
-  await eventually(() => b.sim.state.sandboxes.get(frail)?.state === PodSandboxState.SANDBOX_NOTREADY);
+  await until(() => b.sim.state.sandboxes.get(frail)?.state === PodSandboxState.SANDBOX_NOTREADY);
   assert.equal(b.sim.state.sandboxes.get(firm)?.state, PodSandboxState.SANDBOX_READY);
   assert.equal((await b.status(container)).exitCode, 137);
 });

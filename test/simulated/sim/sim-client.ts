@@ -126,14 +126,6 @@ async function statusOf(runtime: RuntimeServiceClient, containerId: string) {
   return status;
 }
 
-/** Waits until `holds`; after some thousand looks it says that it never did. */
-export async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let looks = 0; !(await holds()); looks++) {
-    if (looks > 4000) throw new Error(`never came true: ${holds.toString()}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
 /** Collects the events of a stream; `opened` once the server has answered, `error` when it has ended with one. */
 export function listen(runtime: RuntimeServiceClient): {
   events: ContainerEventResponse[];

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import type { PodStatus } from '../../../machines/protocol/api-types.ts';
-import { PODS, startStatusNode, statuses, until } from './support/status-node.ts';
+import { PODS, startStatusNode, statuses } from './support/status-node.ts';
+import { until } from '../../tools/wait-for.ts';
 
 /** Long enough for a call too many to show up. */
 const QUIET_MS = 500;

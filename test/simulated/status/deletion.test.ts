@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
-import { PODS, startStatusNode, statuses, until } from './support/status-node.ts';
+import { PODS, startStatusNode, statuses } from './support/status-node.ts';
+import { until } from '../../tools/wait-for.ts';
 
 const DELETING = { metadata: { deletionTimestamp: '2026-01-02T00:00:00Z', deletionGracePeriodSeconds: 30 } };
 const QUIET_MS = 400;

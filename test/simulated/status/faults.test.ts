@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PODS, startStatusNode, statuses, until } from './support/status-node.ts';
+import { PODS, startStatusNode, statuses } from './support/status-node.ts';
+import { until } from '../../tools/wait-for.ts';
 
 test('the API server is away: few attempts, and all statuses are right after it is back', async (t) => {
   const node = await startStatusNode(t);

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { waitFor } from '../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { makeTestCertificate } from './support/certificate.ts';
 import { fakeRuntime, webPod } from './support/fake-runtime.ts';
 import { startFakeStreamingServer, SWITCHING } from './support/fake-streaming-server.ts';

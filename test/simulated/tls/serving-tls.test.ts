@@ -15,7 +15,7 @@ import { makeSelfSigned } from '../../../actors/cluster/certificates/x509.ts';
 import { startServingTls } from '../../../actors/serve/tls/serving-tls.ts';
 import type { ServingTlsOptions } from '../../../actors/serve/tls/serving-tls.ts';
 import type { NodeAddresses } from '../../../machines/node-object/node-addresses.ts';
-import { waitFor } from '../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import { startFakeApiServer } from '../api/support/fake-api-server.ts';
 import { CsrSigner } from '../certificates/support/csr-signer.ts';
 import { resolveFeatureGates } from '../../../actors/configure/configuration/feature-gates.ts';
@@ -146,6 +146,7 @@ test('configured files are read again when they change, once both fit', async (t
   put(second, 'key');
   await waitFor('the new certificate', async () => ((await name()) === 'second' ? true : undefined));
   rmSync(crt);
+  // Nothing is taken: longer than the pause between two looks at the files.
   await new Promise((resolve) => setTimeout(resolve, 1_200));
   assert.equal(await name(), 'second');
 });
@@ -153,6 +154,7 @@ test('configured files are read again when they change, once both fit', async (t
 test('with ReloadKubeletServerCertificateFile off, they are not', async (t) => {
   const { put, name } = await configured(t, { ReloadKubeletServerCertificateFile: false });
   put(await makeSelfSigned('second', Date.now()));
+  // As long as those that are looked at would take.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   assert.equal(await name(), 'first');
 });

@@ -1,7 +1,7 @@
-import { registerHooks } from 'node:module';
-import { readFileSync } from 'node:fs';
+import { createRequire, registerHooks } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { join } from 'node:path';
+import type * as BrokenSources from '../mutations/broken-source.ts';
 import { mutations } from '../mutations/list.ts';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
@@ -23,13 +23,12 @@ let registered = false;
  * `world/watched-steps.ts`; all machines step through `world/watched-places.ts`. With the name of a mutation, that rule is broken in the source as it is loaded.
  * To be called before anything of the agent is imported.
  *
- * @throws Error when the mutation's text is not in its file any more
+ * @throws Error when what the mutation breaks is not there any more
  */
 export function registerSimulationHooks(mutation?: string): void {
   if (registered) return;
   registered = true;
-  const broken = mutation === undefined ? undefined : mutations.find(({ name }) => name === mutation);
-  if (mutation !== undefined && broken === undefined) throw new Error(`no mutation ${mutation}`);
+  const broken = mutation === undefined ? undefined : brokenBy(mutation);
   const brokenUrl = broken && pathToFileURL(join(root, broken.file)).href;
   registerHooks({
     resolve: (specifier, context, next) => {
@@ -44,10 +43,15 @@ export function registerSimulationHooks(mutation?: string): void {
     },
     load: (url, context, next) => {
       if (broken === undefined || url !== brokenUrl) return next(url, context);
-      const source = readFileSync(fileURLToPath(url), 'utf8');
-      if (source.split(broken.from).length !== 2)
-        throw new Error(`mutation ${broken.name}: its text is not once in ${broken.file}`);
-      return { format: 'module-typescript', source: source.replace(broken.from, broken.to), shortCircuit: true };
+      return { format: 'module-typescript', source: broken.source, shortCircuit: true };
     },
   });
+}
+
+/** Only a run with a mutation pays for loading the compiler. */
+function brokenBy(name: string): BrokenSources.BrokenSource {
+  const mutation = mutations.find((other) => other.name === name);
+  if (mutation === undefined) throw new Error(`no mutation ${name}`);
+  const { brokenSource } = createRequire(import.meta.url)('../mutations/broken-source.ts') as typeof BrokenSources;
+  return brokenSource(mutation);
 }

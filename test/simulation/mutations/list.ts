@@ -1,9 +1,11 @@
-/** A rule of the agent broken on purpose: `from` stands once in `file` and becomes `to`. */
+/** A rule of the agent broken on purpose: `from` stands once in the function `within`, and becomes `to`; see `broken-source.ts`. */
 export interface Mutation {
   name: string;
   /** What an agent with it does wrong. */
   breaks: string;
-  file: string;
+  /** Name of the function or method that has the rule, in whatever file it lives. */
+  within: string;
+  /** Some tokens of it, as few as say it; their layout does not count. */
   from: string;
   to: string;
   /**
@@ -18,35 +20,35 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'no-first-look',
     breaks: 'a pod that starts before the runtime was listed once is taken for one that the runtime does not hold',
-    file: 'actors/runtime/pleg/pleg.ts',
+    within: 'holds',
     from: 'return this.lastRelist === 0 || this.listed.has(uid);',
     to: 'return this.listed.has(uid);',
   },
   {
     name: 'late-last-report',
     breaks: 'the last report of a pod comes after its end, and a pod that comes back under its UID remembers it',
-    file: 'actors/pods/shard/shard.ts',
-    from: "if (effect.type !== 'pod.Finished') this.carryOut(pod, effect, message.at);\n    // Last: a report told after it would be taken for one of a pod that comes back under this UID.\n    for (const effect of effects) if (effect.type === 'pod.Finished') this.carryOut(pod, effect, message.at);",
+    within: 'handle',
+    from: "if (effect.type !== 'pod.Finished') this.carryOut(pod, effect, message.at); for (const effect of effects) if (effect.type === 'pod.Finished') this.carryOut(pod, effect, message.at);",
     to: 'this.carryOut(pod, effect, message.at);',
   },
   {
     name: 'other-stop-goes-on',
     breaks: 'a container that is stopped for another reason keeps its longer grace when its pod is deleted',
-    file: 'machines/pod/termination.ts',
+    within: 'orderKills',
     from: '(stopping && (again || tooLong))',
     to: '(stopping && again)',
   },
   {
     name: 'waiting-pod-leaves-remains',
     breaks: 'what runs of a pod that is removed while it waits for its name is left alone',
-    file: 'actors/pods/supervisor/supervisor.ts',
+    within: 'lookForRemains',
     from: 'if (this.options.held?.(uid) === true) this.options.observe?.(uid);',
     to: 'if (this.options.held?.(uid) === undefined) this.options.observe?.(uid);',
   },
   {
     name: 'no-grace',
     breaks: 'containers of a pod that ends are killed at once',
-    file: 'machines/pod/termination.ts',
+    within: 'planTerminating',
     from: 'orderKills(draft, left, false);',
     to: 'orderKills(draft, 0, false);',
     seed: 1,
@@ -54,23 +56,23 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'longer-grace',
     breaks: 'a pod gets a minute more than it asked for',
-    file: 'machines/pod/termination.ts',
-    from: 'graceSeconds: wanted,',
-    to: 'graceSeconds: wanted + 60,',
+    within: 'beginTermination',
+    from: 'graceSeconds: wanted',
+    to: 'graceSeconds: wanted + 60',
     seed: 1,
   },
   {
     name: 'sidecars-first',
     breaks: 'sidecars do not wait for their turn to end',
-    file: 'machines/pod/termination.ts',
-    from: "waitTurn: kind === 'sidecar',",
-    to: 'waitTurn: false,',
+    within: 'orderKills',
+    from: "waitTurn: kind === 'sidecar'",
+    to: 'waitTurn: false',
     seed: 1,
   },
   {
     name: 'hooks-cut-short',
     breaks: 'the preStop hook of a container is ended when it has used up the grace period',
-    file: 'machines/container/stop-actions.ts',
+    within: 'hookTimeout',
     from: 'return container.lifecycle?.preStop?.exec === undefined ? left + MINIMUM_GRACE_SECONDS : 0;',
     to: 'return container.name === "" ? 0 : left;',
     seed: 1,
@@ -78,7 +80,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'no-time-after-the-hook',
     breaks: 'a container whose hook has used up the grace period gets its SIGKILL with the SIGTERM',
-    file: 'machines/container/stop-actions.ts',
+    within: 'askStop',
     from: 'const timeoutSeconds = Math.max(MINIMUM_GRACE_SECONDS, Math.ceil(left));',
     to: 'const timeoutSeconds = Math.ceil(left);',
     seed: 1,
@@ -86,7 +88,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'sidecars-unprobed',
     breaks: 'the probes of sidecars end when their pod begins to',
-    file: 'machines/pod/stopped-probes.ts',
+    within: 'stoppedProbes',
     from: "return kind === 'regular' ? 'livenessAndStartup' : 'none';",
     to: "return kind === 'init' ? 'none' : 'livenessAndStartup';",
     seed: 12,
@@ -94,7 +96,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'probed-to-the-end',
     breaks: 'a pod that has failed, or that no source names any more, is probed on',
-    file: 'machines/pod/stopped-probes.ts',
+    within: 'stoppedProbes',
     from: "if (termination.deletedFromSource || termination.phase !== null) return 'all';",
     to: "if (termination.reason === '') return 'all';",
     seed: 32,
@@ -102,14 +104,14 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'sidecar-of-the-last-restarted',
     breaks: 'a sidecar is restarted while the last container that needs it is stopped for good',
-    file: 'machines/pod/container-plan.ts',
+    within: 'planContainers',
     from: 'if (lastOnesStop(context, regular)) return { ...plan, initialized: true };',
     to: 'if (lastOnesStop(context, [])) return { ...plan, initialized: true };',
   },
   {
     name: 'sandbox-under-containers',
     breaks: 'the sandbox is stopped while containers still have grace',
-    file: 'machines/pod/termination.ts',
+    within: 'planTerminating',
     from: 'if (running.length > 0 || stopping.length > 0) {',
     to: 'if (running.length > 1000) {',
     seed: 1,
@@ -117,7 +119,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'hooks-side-by-side',
     breaks: 'a container is made while the postStart hook of the one before it is under way',
-    file: 'machines/pod/start-turn.ts',
+    within: 'awaitedStart',
     from: 'if (isStarting(context, name)) return name;',
     to: 'if (name === "") return name;',
     seed: 1,
@@ -125,7 +127,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'sandbox-without-volumes',
     breaks: "a pod's sandbox is made while its volumes are set up",
-    file: 'machines/pod/sync-plan.ts',
+    within: 'planSyncing',
     from: 'const grounded = (volumes && cgroup) ||',
     to: 'const grounded = cgroup ||',
     seed: 1,
@@ -133,14 +135,14 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'sandbox-without-cgroup',
     breaks: "a pod's sandbox is made while its cgroup is",
-    file: 'machines/pod/sync-plan.ts',
+    within: 'planSyncing',
     from: 'const grounded = (volumes && cgroup) ||',
     to: 'const grounded = volumes ||',
   },
   {
     name: 'cgroup-stays',
     breaks: "a pod's cgroup is not removed",
-    file: 'machines/pod/clean-up.ts',
+    within: 'planTerminated',
     from: "const gone = want(draft, 'cgroup.remove', (key) => ({ type: 'host.RemovePodCgroup', key, params: { path } }));",
     to: 'const gone = path !== "";',
     seed: 2,
@@ -148,15 +150,15 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'sandbox-stays',
     breaks: "a pod's sandboxes are not removed",
-    file: 'machines/pod/clean-up.ts',
-    from: 'for (const s of context.observed?.sandboxes ?? []) {\n    all = false;',
-    to: 'for (const s of [] as { id: string }[]) {\n    all = false;',
+    within: 'removeAll',
+    from: 'for (const s of context.observed?.sandboxes ?? []) { all = false;',
+    to: 'for (const s of [] as { id: string }[]) { all = false;',
     seed: 1,
   },
   {
     name: 'never-is-always',
     breaks: 'containers are restarted whatever the restart policy says',
-    file: 'machines/pod/spec.ts',
+    within: 'shouldRestart',
     from: "return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);",
     to: 'return policy !== "" && exitCode >= 0;',
     seed: 1,
@@ -164,14 +166,14 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'stopped-and-forgotten',
     breaks: 'a container that its probe stopped and that ended well is not started again: its pod succeeds',
-    file: 'machines/pod/start-again.ts',
+    within: 'noteStartAgain',
     from: "if (id === undefined || !behaves(context.settings, 'stoppedToStartAgain')) return;",
     to: "if (id === undefined || name !== '') return;",
   },
   {
     name: 'told-in-its-hook',
     breaks: 'a container is told as running while its postStart hook goes on',
-    file: 'machines/pod/readiness.ts',
+    within: 'isInHook',
     from: "if (place === undefined || !behaves(settings, 'runsAfterItsHook')) return false;",
     to: "if (place === undefined || name !== '') return false;",
     seed: 1,
@@ -179,7 +181,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'no-back-off',
     breaks: 'a container that crashes is started again at once',
-    file: 'machines/container/back-off.ts',
+    within: 'waitsUntil',
     from: 'return at < until ? until : null;',
     to: 'return at < until - 1e9 ? until : null;',
     seed: 1,
@@ -187,7 +189,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'init-order',
     breaks: 'init containers that failed count as done',
-    file: 'machines/pod/container-plan.ts',
+    within: 'planInit',
     from: "if (seen.state === 'exited' && kind === 'init' && seen.exitCode === 0) {",
     to: "if (seen.state === 'exited' && kind === 'init') {",
     seed: 1,
@@ -195,7 +197,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'old-looks-count',
     breaks: 'a look that began before an own call is newer than it',
-    file: 'machines/pod/observation.ts',
+    within: 'mergeObserved',
     from: 'const newer = (id: string) => (context.fresh[id] ?? 0) >= seen.at;',
     to: 'const newer = (id: string) => (context.fresh[id] ?? 0) > 1e15;',
     seed: 1,
@@ -203,35 +205,35 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'older-looks-count',
     breaks: 'a look that is older than the last one is taken in',
-    file: 'machines/pod/observation.ts',
+    within: 'mergeObserved',
     from: 'if (before !== null && seen.at < before.at) {',
     to: 'if (before !== null && seen.at < 0) {',
   },
   {
     name: 'late-endings-are-lost',
     breaks: 'what a look saw that took long is dropped, though it saw an end',
-    file: 'machines/pod/observation.ts',
+    within: 'takeEndings',
     from: "if (observed === null || !behaves(context.settings, 'endingsAreFinal')) return;",
     to: 'if (observed === null || seen.at > 0) return;',
   },
   {
     name: 'stop-overtakes-start',
     breaks: 'a container is told to stop while it is being started, and not again when it was',
-    file: 'machines/container/container-guards.ts',
+    within: 'startIsAwaited',
     from: "return behaves(world.settings, 'stopsAfterStart');",
     to: 'return world.at < 0;',
   },
   {
     name: 'mirror-not-made-anew',
     breaks: 'a static pod whose file was put back while it ended is shown by nothing',
-    file: 'actors/cluster/mirror-pods/mirror-pods.ts',
+    within: 'reported',
     from: 'if (this.unshown || state',
     to: 'if (state',
   },
   {
     name: 'put-back-not-started',
     breaks: 'a static pod whose file was put back while it ended is not run again',
-    file: 'machines/supervisor/supervisor-step.ts',
+    within: 'finish',
     from: 'const again = comeback ?? (wanted ? pod : null);',
     to: 'const again = comeback === undefined || wanted ? pod : null;',
     seed: 30,
@@ -239,7 +241,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'put-back-counts-anew',
     breaks: 'what is dead of a pod that comes back while it ends is removed before its next life has it',
-    file: 'machines/pod/clean-up.ts',
+    within: 'planTerminated',
     from: 'const stays = context.termination?.comesBack === true;',
     to: 'const stays = context.termination === null;',
     seed: 30,
@@ -247,14 +249,14 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'told-is-forgotten',
     breaks: 'a worker that is replaced knows nothing of what the one before told',
-    file: 'actors/pods/supervisor/supervisor.ts',
+    within: 'withWhatWasTold',
     from: 'if (told === undefined) return pod;',
     to: 'if (told !== null) return pod;',
   },
   {
     name: 'orphans-live',
     breaks: 'pods that only the runtime knows are left alone',
-    file: 'machines/supervisor/supervisor-step.ts',
+    within: 'killOrphan',
     from: 'if (observed.sandboxes.length === 0 && observed.containers.length === 0) return;',
     to: 'if (observed.sandboxes.length < 1000) return;',
     seed: 26,
@@ -262,7 +264,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'two-of-a-name',
     breaks: 'a pod does not wait for its predecessor of the same name',
-    file: 'machines/supervisor/supervisor-step.ts',
+    within: 'add',
     from: 'if (!predecessorOf(turn, tracked)) start(turn, tracked);',
     to: 'start(turn, tracked);',
     seed: 3,
@@ -270,22 +272,22 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'successor-forgotten',
     breaks: 'a pod that waited for its predecessor is never started',
-    file: 'machines/supervisor/supervisor-step.ts',
+    within: 'finish',
     from: 'if (next !== undefined && !predecessorOf(turn, next)) start(turn, next);',
     to: 'if (next !== undefined && predecessorOf(turn, next)) start(turn, next);',
   },
   {
     name: 'clock-in-a-machine',
     breaks: 'a machine reads the clock, so its journal does not replay',
-    file: 'machines/pod/termination.ts',
-    from: '      since: draft.at,\n      graceSeconds: wanted,',
-    to: '      since: Date.now(),\n      graceSeconds: wanted,',
+    within: 'beginTermination',
+    from: 'since: draft.at, graceSeconds: wanted',
+    to: 'since: Date.now(), graceSeconds: wanted',
     seed: 1,
   },
   {
     name: 'deleted-too-early',
     breaks: 'a pod is removed from the API before it is cleaned up',
-    file: 'actors/cluster/status/status-entry.ts',
+    within: 'nextStep',
     from: '    CLEANED.has(entry.report.state) &&\n    isTerminalPhase(api.status.phase);',
     to: "    entry.report.state !== '';",
     seed: 1,
@@ -293,7 +295,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'pull-place-lost',
     breaks: 'a pull never gives its place in the queue back',
-    file: 'machines/images/pull-queue.ts',
+    within: 'pullHasEnded',
     from: 'underWay: queue.underWay.filter((pull) => pull.id !== id)',
     to: 'underWay: queue.underWay.filter((pull) => pull.id !== -1)',
     seed: 2,
@@ -301,7 +303,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'pull-for-each',
     breaks: 'each container pulls its image by itself, also while another pulls the same',
-    file: 'machines/images/pull-queue.ts',
+    within: 'isOfRight',
     from: 'return pull.right === right;',
     to: "return pull.right === right && pull.right === '';",
     seed: 1,
@@ -309,7 +311,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'deadline-ignored',
     breaks: 'activeDeadlineSeconds has no effect',
-    file: 'machines/pod/sync-plan.ts',
+    within: 'endAtDeadline',
     from: 'if (deadline === null || draft.at < deadline) return false;',
     to: 'if (deadline !== null || draft.at < 0) return false;',
     seed: 3,
@@ -317,7 +319,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'expired-watch-goes-on',
     breaks: 'after 410 the same old version is asked for again',
-    file: 'actors/cluster/api/reflector.ts',
+    within: 'round',
     from: 'if (isExpired(failure) || isTooNew(failure)) {',
     to: 'if (isTooNew(failure)) {',
     seed: 1,
@@ -325,7 +327,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'restart-forgotten',
     breaks: 'a restarted agent restarts what it finds',
-    file: 'machines/pod/container-plan.ts',
+    within: 'reasonToKill',
     from: "if (seen.hash !== '' && seen.hash !== containerHash(container)) {",
     to: "if (context.adopted.includes(seen.id) || (seen.hash !== '' && seen.hash !== containerHash(container))) {",
     seed: 2,
@@ -333,7 +335,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'created-is-made-anew',
     breaks: 'a container that is still being started for a worker that died is made a second time, and both run',
-    file: 'machines/pod/left-over.ts',
+    within: 'takesUp',
     from: "seen?.state !== 'created' || !behaves",
     to: "seen?.state !== 'exited' || !behaves",
   },

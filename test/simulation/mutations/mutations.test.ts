@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pinnedPlans } from '../run/saved-plan.ts';
-import { mutations } from './list.ts';
+import { brokenSource } from './broken-source.ts';
+import { type Mutation, mutations } from './list.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const start = join(root, 'test/simulation/run/start.ts');
@@ -23,14 +24,38 @@ function simulate(mutation: string, ...args: string[]): Promise<{ code: number; 
   });
 }
 
-test('each mutation is a change of a text that stands once in its file', () => {
-  for (const { name, file, from, to } of mutations) {
-    assert.equal(readFileSync(join(root, file), 'utf8').split(from).length, 2, name);
-    assert.notEqual(from, to, name);
+test('each mutation changes one place of the agent, wherever it lives', () => {
+  for (const mutation of mutations) {
+    const { file, source } = brokenSource(mutation);
+    assert.notEqual(source, readFileSync(join(root, file), 'utf8'), mutation.name);
+    assert.ok(source.includes(mutation.to), mutation.name);
   }
   assert.equal(new Set(mutations.map(({ name }) => name)).size, mutations.length);
   const pinned = new Set([...pinnedPlans().values()].map(({ mutation }) => mutation));
   for (const { name, seed } of mutations) assert.ok(seed !== undefined || pinned.has(name), `nothing finds ${name}`);
+});
+
+test('a mutation is found however its place is laid out, and says what it cannot find', () => {
+  const [mutation] = mutations.filter(({ name }) => name === 'late-last-report');
+  assert.ok(mutation !== undefined);
+  const { file, source } = brokenSource(mutation);
+  const reformed = (from: string): Mutation => ({ ...mutation, from });
+  const otherwise = mutation.from
+    .replace(' for', ' /* another comment */ for')
+    .replaceAll(/\s+/g, '\n   ')
+    .replaceAll("'", '"')
+    .replaceAll(/(\w)\)/g, '$1,)');
+  assert.notEqual(otherwise, mutation.from);
+  assert.deepEqual(brokenSource(reformed(otherwise)), { file, source });
+  assert.throws(
+    () => brokenSource(reformed('carryOut(pod, order)')),
+    /^Error: mutation late-last-report: in \w+ \(.*\) `carryOut.*` is not there$/,
+  );
+  assert.throws(() => brokenSource(reformed('carryOut')), /`carryOut` is there 2 times$/);
+  assert.throws(
+    () => brokenSource({ ...mutation, within: 'noSuchRule' }),
+    /^Error: mutation late-last-report: nothing is called noSuchRule in machines or actors$/,
+  );
 });
 
 test('the simulation finds each broken rule', { concurrency: 2 }, async (t) => {

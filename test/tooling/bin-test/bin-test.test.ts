@@ -152,10 +152,63 @@ test('reads', (t) => { t.diagnostic('tools: ' + readFileSync(${JSON.stringify(ca
     assert.match(readFileSync(join(logs, 'tools.log'), 'utf8'), /no proxy/);
   });
 
+  /** Says by which process it ran. */
+  const tellsPid = `${head}test('pid', (t) => { t.diagnostic('by process ' + process.pid); });\n`;
+
+  it('pure tests share a process, but for those that need one of their own', () => {
+    for (const name of ['a', 'b', 'fuzz/c']) plant(`test/pure/${name}.test.ts`, tellsPid);
+    plant('test/pure/hooked.test.ts', `import { registerHooks } from 'node:module'; registerHooks({});\n${tellsPid}`);
+    const logs = join(root, 'logs');
+    const { out, last } = run(binTest('pure'), { ACTORLET_TEST_LOGS: logs });
+    assert.equal(last, '4 passed, 0 failed, 0 skipped', out);
+    const processes = (log: string) => readFileSync(join(logs, log), 'utf8').match(/by process \d+/g) ?? [];
+    assert.deepEqual([processes('pure-shared.log').length, new Set(processes('pure-shared.log')).size], [2, 1]);
+    assert.deepEqual([processes('pure-own.log').length, new Set(processes('pure-own.log')).size], [2, 2]);
+  });
+
+  it('quick looks at types, at what changed, at pure tests but the long ones, and at some nodes; each with its time', () => {
+    const quick = join(root, 'test/tools/quick-checks.sh');
+    cpSync(join(checkout, 'test/tools/quick-checks.sh'), quick);
+    const [, nodes = ''] = /^QUICK_SIMULATED="(.*)"$/m.exec(readFileSync(quick, 'utf8')) ?? [];
+    for (const path of nodes.split(' '))
+      plant(path.endsWith('.ts') ? path : `${path}/some.test.ts`, `${head}test('node', () => {});\n`);
+    plant('test/pure/two.test.ts', two);
+    plant('test/pure/fuzz/long.test.ts', `${head}test('long', () => { throw new Error('not for quick'); });\n`);
+    plant('bin/simulate', '#!/bin/sh\necho "$@"\n');
+    chmodSync(join(root, 'bin/simulate'), 0o755);
+    plant('tsconfig.json', '{ "compilerOptions": { "noEmit": true, "types": [] }, "include": ["machines"] }\n');
+    plant('eslint.config.js', `export default [{ rules: { 'no-var': 'error' } }];\n`);
+    plant('machines/old.ts', 'export  const   unchanged = 1;\n');
+    plant('.gitignore', 'node_modules\ntmp\nlogs\nmemory\n');
+    const git = (...args: string[]) =>
+      spawnSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd: root, encoding: 'utf8' });
+    for (const args of [
+      ['init', '-q'],
+      ['add', '-A'],
+      ['commit', '-qm', 'all'],
+    ])
+      assert.equal(git(...args).status, 0);
+    plant('machines/new.js', 'export const fresh = 1;\n');
+    const memory = { XDG_CACHE_HOME: join(root, 'memory') };
+    const good = run(binTest('quick'), memory);
+    assert.equal(good.code, 0, good.out);
+    for (const part of ['tsc', 'prettier', 'eslint', 'pure \\(shared\\)', 'simulated \\(quick\\)', 'simulate'])
+      assert.match(good.out, new RegExp(`^ok    ${part}.* \\(\\d+ s, \\d+ s of CPU\\)$`, 'm'));
+    assert.doesNotMatch(good.out, /not for quick/);
+    plant('machines/bad.ts', `export const bad: number = 'text';\n`);
+    plant('machines/new.js', 'var  fresh = 1;\n');
+    const bad = run(binTest('quick'), memory);
+    for (const part of ['tsc', 'prettier', 'eslint']) assert.match(bad.out, new RegExp(`^FAIL  ${part}$`, 'm'));
+    assert.match(bad.out, /bad\.ts.*TS2322[^]*no-var/);
+    assert.doesNotMatch(bad.out, /old\.ts/);
+    assert.notEqual(bad.code, 0);
+    assert.equal(run(binTest('quick', 'pure')).code, 2);
+  });
+
   it('names the layers when asked for one that there is not', () => {
     const { code, out } = run(binTest('pur'));
     assert.equal(code, 2);
-    assert.match(out, /no layer "pur"; there are: static pure /);
+    assert.match(out, /no layer "pur"; there are: quick static pure /);
   });
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUSYBOX_IMAGE } from '../../../../cri/private-containerd/own-images.ts';
 import { runs } from '../../../containerd/agent/support/test-pod.ts';
-import { waitFor } from '../../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../../tools/wait-for.ts';
 import { apiPod } from '../../support/manifests.ts';
 import { isReadyPod } from '../../support/seen-pods.ts';
 import { NODE } from '../support/api-fixture.ts';

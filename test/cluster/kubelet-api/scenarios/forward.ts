@@ -7,7 +7,7 @@ import { TRANSPORTS, WORK } from '../support/api-fixture.ts';
 import type { ApiFixture } from '../support/api-fixture.ts';
 import { openFiles } from '../support/process-figures.ts';
 import { ECHO_PORT } from '../support/work-pod.ts';
-import { waitFor } from '../../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../../tools/wait-for.ts';
 
 /**
  * Sends `data` on a connection of its own and says whether the same came back. It ends its own side when it has all:

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runs, shell } from '../../../containerd/agent/support/test-pod.ts';
-import { waitFor } from '../../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../../tools/wait-for.ts';
 import { apiPod } from '../../support/manifests.ts';
 import { isReadyPod, uidOf } from '../../support/seen-pods.ts';
 import { NODE } from '../support/api-fixture.ts';

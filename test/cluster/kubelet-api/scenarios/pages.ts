@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { waitFor } from '../../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../../tools/wait-for.ts';
 import type { Pod } from '../../support/api-objects.ts';
 import { isReadyPod } from '../../support/seen-pods.ts';
 import { NODE, WORK } from '../support/api-fixture.ts';

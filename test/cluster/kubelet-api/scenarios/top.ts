@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { shell } from '../../../containerd/agent/support/test-pod.ts';
-import { waitFor } from '../../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../../tools/wait-for.ts';
 import { apiPod } from '../../support/manifests.ts';
 import { NODE } from '../support/api-fixture.ts';
 import type { ApiFixture } from '../support/api-fixture.ts';

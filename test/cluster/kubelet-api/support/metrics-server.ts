@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePorts } from '../../../../bin/demo-steps/free-ports.ts';
-import { waitFor } from '../../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../../tools/wait-for.ts';
 import { clusterTool } from '../../support/cluster-tool.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
-import { DaemonProcess } from '../../support/daemon-process.ts';
+import { DaemonProcess } from '../../../tools/daemon-process.ts';
 import { writeTokenKubeconfig } from '../../support/kubeconfig.ts';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';

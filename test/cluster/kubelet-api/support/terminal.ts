@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { waitFor } from '../../../containerd/agent/support/wait-for.ts';
+import { waitFor } from '../../../tools/wait-for.ts';
 import { stopOnSignal } from '../../support/end-with-test.ts';
 
 const run = promisify(execFile);

@@ -9,8 +9,8 @@ import type { RunningNode } from '../../../../actors/node/node-options.ts';
 import type { Pod } from '../../../../machines/protocol/api-types.ts';
 import type { TestContainerd } from '../../support/with-containerd.ts';
 import { NODE_NAME, TestNode } from './test-node.ts';
-import { waitFor } from './wait-for.ts';
 import { breakableThreads } from '../../../simulated/agent/support/break-shard.ts';
+import { waitFor } from '../../../tools/wait-for.ts';
 
 /** The node agent as a library in the test's own process: its worker threads can be harmed. */
 export class InProcessNode {

@@ -8,7 +8,7 @@ import type { Pod } from '../../../../machines/protocol/api-types.ts';
 import { startTestContainerd } from '../../support/with-containerd.ts';
 import type { TestContainerd, TestContainerdOptions } from '../../support/with-containerd.ts';
 import { AgentProcess } from './agent-process.ts';
-import { waitFor } from './wait-for.ts';
+import { waitFor } from '../../../tools/wait-for.ts';
 
 /** Labels by which the runtime's objects belong to pods. */
 const LABEL = {

@@ -3,7 +3,7 @@ import { freePorts } from '../../../../bin/demo-steps/free-ports.ts';
 import { RuntimeServiceService } from '../../../../cri/generated/runtime/v1/api.ts';
 import { readAgentLine } from '../../../../bin/demo-steps/agent-log.ts';
 import { TestNode } from '../../agent/support/test-node.ts';
-import { waitFor } from '../../agent/support/wait-for.ts';
+import { waitFor } from '../../../tools/wait-for.ts';
 
 /** A real node whose agent serves the inspector on a free port of loopback. */
 export interface InspectedNode {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unmountBelow } from '../../../../cri/private-containerd/mount-points.ts';
 import { runCommand } from '../../../../cri/private-containerd/run-command.ts';
-import { waitFor } from '../../agent/support/wait-for.ts';
+import { waitFor } from '../../../tools/wait-for.ts';
 
 /** A file system of some MiB (tmpfs) with a folder of its own, for tests of full and read-only disks. */
 export class SmallDisk {

@@ -3,12 +3,12 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { SimScript } from '../../../../cri/sim/script.ts';
 import type { SimulatedRuntime } from '../../../../cri/sim/simulated-runtime.ts';
 import { startSimulatedRuntime } from '../../../../cri/sim/simulated-runtime.ts';
 import type { Agent, AgentOptions } from './agent.ts';
 import { startAgent } from './agent.ts';
+import { PATIENCE_MS, waitFor } from '../../../tools/wait-for.ts';
 
 /** An agent on a simulated runtime, with a folder of its own; all of it is gone after the test. */
 export interface Bench {
@@ -80,23 +80,29 @@ export function putAtOnce(folder: string, file: string, pods: readonly object[])
   writeFileSync(join(folder, file), pods.map((pod) => JSON.stringify(pod)).join('\n---\n'));
 }
 
-/** Watchdog for waits: long enough for any machine; nobody asserts a speed by it. */
-const WATCHDOG_MS = 180_000;
-/** The same for thousands of pods on a machine with other things to do. */
+/** {@link PATIENCE_MS} for thousands of pods on a machine with other things to do. */
 const LONG_WATCHDOG_MS = 900_000;
 
 /** Waits until `look` gives something other than false, null or undefined. */
 export async function until<T>(
   what: string,
   look: () => T | Promise<T>,
-  { everyMs = 20, withinMs = WATCHDOG_MS, agent }: { everyMs?: number; withinMs?: number; agent?: Agent } = {},
+  { everyMs = 20, withinMs = PATIENCE_MS, agent }: { everyMs?: number; withinMs?: number; agent?: Agent } = {},
 ): Promise<NonNullable<T>> {
-  for (const end = performance.now() + withinMs; performance.now() < end; await sleep(everyMs)) {
-    const found = await look();
-    if (found !== false && found !== null && found !== undefined) return found as NonNullable<T>;
-  }
-  const rows = agent === undefined ? [] : (await agent.rows()).slice(0, 10);
-  throw new Error(`waited in vain: ${what}\n${rows.map((r) => JSON.stringify(r)).join('\n')}`);
+  return waitFor(
+    what,
+    async () => {
+      const found = await look();
+      return found === false || found === null ? undefined : (found as NonNullable<T>);
+    },
+    async () =>
+      ((await agent?.rows()) ?? [])
+        .slice(0, 10)
+        .map((row) => JSON.stringify(row))
+        .join('\n'),
+    withinMs,
+    everyMs,
+  );
 }
 
 /** Waits until these pods (all, without names) run and are ready; `names` without the node's suffix. */

@@ -1,5 +1,4 @@
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { createApiClient } from '../../../../actors/cluster/api/create-api-client.ts';
 import type { ApiClient } from '../../../../actors/cluster/api/api-client.ts';
@@ -99,15 +98,6 @@ export function reportOf(uid: string, state: string, status: PodStatus): PodRepo
 
 function asPod(object: StoredObject): Pod {
   return object as unknown as Pod;
-}
-
-/** Waits until the condition holds; fails after a minute, which is no measure of speed. */
-export async function until(condition: () => boolean, what = 'the condition'): Promise<void> {
-  const end = Date.now() + 60_000;
-  while (!condition()) {
-    if (Date.now() > end) throw new Error(`waited a minute for ${what}`);
-    await sleep(5);
-  }
 }
 
 const T = '2026-01-01T00:00:00Z';

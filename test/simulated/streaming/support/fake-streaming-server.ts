@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -16,21 +16,24 @@ export interface FakeStreamingServer {
   close(): Promise<void>;
 }
 
-/** Starts one on a free port; with a key it speaks TLS. */
+/** Starts one on a free port; with a key it speaks TLS. `refuse` answers each request as if it asked for no upgrade. */
 export async function startFakeStreamingServer(
-  onUpgrade: OnUpgrade,
+  serve: OnUpgrade | { refuse: RequestListener },
   tls?: { key: string; cert: string },
 ): Promise<FakeStreamingServer> {
   const server = tls === undefined ? createServer() : createTlsServer({ ...tls });
+  if (typeof serve !== 'function') server.on('request', serve.refuse);
+  else {
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      socket.on('error', () => undefined);
+      serve(request, socket, head);
+    });
+  }
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
     socket.once('close', () => sockets.delete(socket));
-  });
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on('error', () => undefined);
-    onUpgrade(request, socket, head);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

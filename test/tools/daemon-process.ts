@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { systemPath } from '../../../cri/private-containerd/run-command.ts';
+import { systemPath } from '../../cri/private-containerd/run-command.ts';
+import { PATIENCE_MS } from './wait-for.ts';
 
 /** How a process ended. */
 export interface Ended {
@@ -70,8 +71,8 @@ export class DaemonProcess {
     await this.ended;
   }
 
-  /** SIGTERM and its end; SIGKILL after `graceMs`. */
-  async terminate(graceMs = 60_000): Promise<Ended> {
+  /** SIGTERM and its end; SIGKILL when that does not come within `graceMs`. */
+  async terminate(graceMs = PATIENCE_MS): Promise<Ended> {
     this.child.kill('SIGTERM');
     const late = setTimeout(() => this.child.kill('SIGKILL'), graceMs);
     try {
