@@ -18,8 +18,7 @@ const BUSY_TRIES = 10;
  */
 export async function removePodCgroupTree(host: CgroupHost, path: string): Promise<void> {
   const uid = podUidOf(basename(path));
-  if (uid === undefined || path.split('/').includes('..'))
-    throw new ActorletError(hostErrors.notPodCgroup, { path });
+  if (uid === undefined || path.split('/').includes('..')) throw new ActorletError(hostErrors.notPodCgroup, { path });
   const dirs = cgroupDirs(host, path);
   for (const dir of dirs) killAll(await processesBelow(dir));
   const failures: string[] = [];

@@ -76,8 +76,7 @@ async function openWithin(volumePath: string, subPath: string): Promise<FileHand
     count++;
   }
   const inside = relative(base, existing);
-  if (inside === '..' || inside.startsWith('../'))
-    throw new HostFailure('Escape', `${existing} is outside of ${base}`);
+  if (inside === '..' || inside.startsWith('../')) throw new HostFailure('Escape', `${existing} is outside of ${base}`);
   const mode = (await lstat(base)).mode & 0o7777;
   let handle = await open(base, O_RDONLY | O_NOFOLLOW | (parts.length > 0 ? O_DIRECTORY : O_PATH));
   try {
