@@ -3,13 +3,6 @@
 # functions (`static`, `layer`) and settings ($node) are there.
 # Three lanes: the tools that read sources, the pure tests, and the simulated nodes, which mostly wait.
 
-# What the tools remember of this checkout stands outside of it, and by its path: worktrees may share their node_modules.
-quick_memory() {
-  local memory
-  memory=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/actorlet/checks/$(pwd -P | sha256sum | cut -c1-16)
-  mkdir -p "$memory" && echo "$memory"
-}
-
 # Files that differ from the commit $ACTORLET_TEST_BASE (HEAD when unset), and those that git does not know yet. A tree without a change shows
 # its last commit, so that a check after the commit is one too.
 quick_changed() {
@@ -21,7 +14,7 @@ quick_changed() {
 
 quick_sources() {
   local memory changed=() sources=() file
-  memory=$(quick_memory) || { static quick-memory false; return; }
+  memory=$(tool_memory) || { static memory false; return; }
   while read -r file; do
     [ -f "$file" ] || continue
     changed+=("$file")
