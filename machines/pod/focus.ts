@@ -12,6 +12,7 @@ const BY_CONTAINER: readonly (readonly [state: string, focus: PodFocus])[] = [
   ['starting.imageBackOff', 'syncing.imageBackOff'],
   ['backingOff', 'syncing.crashLoopBackOff'],
   ['retrying', 'syncing.retryingStart'],
+  ['inDoubt', 'syncing.retryingStart'],
   ['starting.pullingImage', 'syncing.pullingImage'],
   ['starting', 'syncing.startingContainers'],
 ];

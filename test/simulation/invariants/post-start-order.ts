@@ -48,7 +48,7 @@ function uidOf(key: string): string {
 }
 
 /** A start that waits for another try, and what comes of it; the definition itself may be what cannot be made. */
-const FAILED = new Set(['retrying', 'backingOff', 'starting.imageBackOff']);
+const FAILED = new Set(['retrying', 'inDoubt', 'backingOff', 'starting.imageBackOff']);
 
 /** What the agent comes to know of starts and their hooks. */
 function takeStep({ uid, after }: Extract<Fact, { f: 'step' }>, underWay: Set<string>, over: Set<string>): void {
