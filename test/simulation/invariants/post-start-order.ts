@@ -19,8 +19,8 @@ export const hooksComeFirst: Rule = {
     const underWay = new Set<string>();
     return {
       on: (fact) => {
-        // A static pod that comes back is another life under the same UID.
-        if (fact.f === 'finished' || (fact.f === 'change' && fact.what === 'restore'))
+        // A static pod that comes back is another life under the same UID; a file that was away for a moment only ends none.
+        if (fact.f === 'finished')
           for (const keys of [over, underWay])
             for (const key of [...keys]) if (uidOf(key) === fact.uid) keys.delete(key);
         // Whoever comes after takes over what runs, and runs no hook again.
