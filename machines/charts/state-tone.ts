@@ -2,7 +2,7 @@
 export type Tone = 'ok' | 'wait' | 'fail' | 'stop' | 'end';
 
 const FAILING = new Set([
-  ...['imageBackOff', 'retryingStart', 'crashLoopBackOff', 'backingOff', 'retrying'],
+  ...['imageBackOff', 'retryingStart', 'crashLoopBackOff', 'backingOff', 'retrying', 'inDoubt'],
   ...['mountFailed', 'invalid', 'remountFailed', 'unmountFailed'],
 ]);
 

@@ -63,6 +63,8 @@ export interface ContainerContext {
   preStopDone: string;
   /** Key of the preStop hook that is not waited for any more: its container has ended, or its grace period is over. */
   lateHook?: string;
+  /** StartContainer failed, and no look that began after that (`since`, ms since the epoch) has told what became of it; `message`: the error. */
+  doubt?: { since: number; message: string } | null;
 }
 
 /** What of the pod a container machine may look at while it handles an event. */
@@ -83,6 +85,8 @@ export interface ContainerWorld {
   awaitedStart?: string;
   /** Newest container under this name as observed. */
   observed: ObservedContainer | null;
+  /** When the newest look at the whole pod began, ms since the epoch; 0 before the first. */
+  lookedAt: number;
   /** Restart count for a container made now. */
   nextAttempt: number;
   /**

@@ -81,6 +81,26 @@ export function startedByAnother(context: ContainerContext, event: ContainerEven
   return behaves(event.world.settings, 'createdAreStarted') && NOT_TO_BE_STARTED.test(event.outcome.error.message);
 }
 
+/** StartContainer failed: whether it was carried out all the same is to be looked at. */
+export function startInDoubt(context: ContainerContext, event: ContainerEvent): boolean {
+  return ownOutcome(context, event) && behaves(event.world.settings, 'failedStartsAreLookedAt');
+}
+
+/** A look that began after StartContainer had failed has told what became of the container; an end is one whenever it was seen. */
+export function doubtIsOver({ id, doubt }: ContainerContext, { world }: ContainerEvent): boolean {
+  const { observed, lookedAt } = world;
+  return lookedAt > (doubt?.since ?? 0) || (observed?.id === id && observed.state === 'exited');
+}
+
+/** The machine's own look has told: by its answer, or because the runtime holds the container no longer. */
+export function lookTold(context: ContainerContext, event: ContainerEvent): boolean {
+  return ownOutcome(context, event) && (event.type === 'done' || goneFor(event));
+}
+
+function goneFor(event: ContainerEvent): boolean {
+  return event.type === 'failed' && event.outcome.error.code === 'NotFound';
+}
+
 export function hasPostStart(context: ContainerContext, event: ContainerEvent): boolean {
   return ownOutcome(context, event) && event.world.container.lifecycle?.postStart !== undefined;
 }

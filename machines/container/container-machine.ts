@@ -4,6 +4,7 @@ import type { ContainerContext, ContainerEvent } from './container-context.ts';
 import { initialContainer } from './container-context.ts';
 import * as guards from './container-guards.ts';
 import * as backing from './back-off-actions.ts';
+import * as doubting from './doubt-actions.ts';
 import * as image from './image-actions.ts';
 import * as postStart from './post-start-actions.ts';
 import * as starting from './start-actions.ts';
@@ -26,6 +27,10 @@ const machine = setup({
     mayBeMade: ({ context, event }) => guards.mayBeMade(context, event),
     wasMadeBefore: ({ context, event }) => guards.wasMadeBefore(context, event),
     startedByAnother: ({ context, event }) => guards.startedByAnother(context, event),
+    startInDoubt: ({ context, event }) => guards.startInDoubt(context, event),
+    doubtIsOver: ({ context, event }) => guards.doubtIsOver(context, event),
+    lookTold: ({ context, event }) => guards.lookTold(context, event),
+    lookShowsRunning: ({ context, event }) => guards.lookTold(context, event) && guards.seenRunning(context, event),
     configLacking: ({ context, event }) => guards.configLacking(context, event),
     waitsForConfig: ({ context }) => guards.waitsForConfig(context),
     hasPostStart: ({ context, event }) => guards.hasPostStart(context, event),
@@ -121,6 +126,25 @@ export const containerMachine = machine.createMachine({
         refresh: { guard: 'waitsForConfig', target: 'waiting', actions: act(backing.waitOver) },
       },
     },
+    inDoubt: {
+      description: 'StartContainer failed: whether the container runs all the same is being looked at.',
+      entry: act(doubting.askWhatBecame),
+      on: {
+        observed: [
+          { guard: 'seenRunning', target: 'running', actions: act(starting.adopted) },
+          { guard: 'doubtIsOver', target: 'retrying', actions: act(doubting.doubtOver) },
+        ],
+        done: [
+          { guard: 'lookShowsRunning', target: 'running', actions: act(starting.adopted) },
+          { guard: 'own', target: 'retrying', actions: act(doubting.doubtOver) },
+        ],
+        failed: [
+          { guard: 'lookTold', target: 'retrying', actions: act(doubting.doubtOver) },
+          { guard: 'own', actions: act(doubting.lookFailed) },
+        ],
+        timer: { target: 'inDoubt', reenter: true },
+      },
+    },
     starting: {
       description: 'On its way from image to running.',
       initial: 'checkingImage',
@@ -212,6 +236,7 @@ export const containerMachine = machine.createMachine({
             ],
             failed: [
               { guard: 'startedByAnother', target: '#container.retrying', actions: act(starting.leftToAnother) },
+              { guard: 'startInDoubt', target: '#container.inDoubt', actions: act(doubting.startDoubted) },
               { guard: 'own', target: '#container.retrying', actions: act(starting.startFailed) },
             ],
             kill: [

@@ -178,6 +178,7 @@ export function adopted(context: ContainerContext, { world }: ContainerEvent): O
       kill: null,
       postStartDone: seen.id,
       preStopDone,
+      ...(context.doubt && { doubt: null }),
     },
   };
 }

@@ -56,6 +56,25 @@ export const CONTAINER_REASONS: Readonly<Record<string, Explainer>> = {
       causes.push({ at: since(view, name), text: `its status says ${reason}`, kind });
     return { causes, ...nextAt(context.deadline, 'next try, triggered by timer') };
   },
+  inDoubt: (view, name) => {
+    const failure = failureOf(view, `container/${name}/cri.StartContainer`);
+    const text =
+      failure === undefined
+        ? `${name}: StartContainer failed: ${waitingText(view, name)}`
+        : failedText(view, `${name}: StartContainer`, failure);
+    const look = failureOf(view, `container/${name}/cri.ContainerStatus`);
+    const causes: Cause[] = [
+      {
+        at: since(view, name),
+        text: `${name}: whether it runs is not known: no look at it has succeeded since its start failed; no other one is made before that`,
+        kind: 'runtime',
+      },
+      { at: failure?.lastAt ?? since(view, name), text, kind: 'runtime' },
+    ];
+    if (look !== undefined)
+      causes.push({ at: look.lastAt, text: failedText(view, `${name}: ContainerStatus`, look), kind: 'runtime' });
+    return { causes, ...nextAt(placeOf(view, name).context.deadline, 'next look, triggered by timer') };
+  },
   'starting.checkingImage': (view, name) =>
     tried(
       view,

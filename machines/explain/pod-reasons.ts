@@ -83,7 +83,8 @@ export const POD_REASONS: Readonly<Record<PodStateName, Explainer>> = {
     };
   },
   'syncing.startingContainers': (view) => ofContainers(view, (state) => state.startsWith('starting.')) ?? looking(view),
-  'syncing.retryingStart': (view) => ofContainers(view, (state) => state === 'retrying') ?? looking(view),
+  'syncing.retryingStart': (view) =>
+    ofContainers(view, (state) => state === 'retrying' || state === 'inDoubt') ?? looking(view),
   'syncing.crashLoopBackOff': (view) => ofContainers(view, (state) => state === 'backingOff') ?? looking(view),
   'syncing.stoppingContainers': (view) => {
     const reason = ofContainers(view, (state) => state.startsWith('stopping.')) ?? looking(view);

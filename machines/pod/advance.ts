@@ -143,8 +143,10 @@ function lookAround(draft: Draft): void {
     const runs = seen?.state === 'running';
     const settled = value === 'waiting' || value === 'backingOff' || value === 'retrying' || value === 'exited';
     const other = seen !== null && seen.id !== place.context.id;
+    // What an answer did not tell, any look may.
+    const doubted = value === 'inDoubt';
     const replaced = value.startsWith('stopping') && runs && other;
-    if ((holdsRunning && !runs) || (settled && runs) || (value === 'waiting' && other) || replaced)
+    if ((holdsRunning && !runs) || (settled && runs) || (value === 'waiting' && other) || replaced || doubted)
       tellContainer(draft, container.name, { type: 'observed' });
     // What was being stopped is over; the one that runs in its place is taken over, and stopped in its turn (kubelet
     // stops whatever runs in a pod, not what it remembers).

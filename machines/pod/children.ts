@@ -71,6 +71,7 @@ function containerWorld(draft: Draft, found: SpecContainer, own: ContainerContex
     imageVolumes: images ?? {},
     ...(awaited !== undefined && { awaitedStart: awaited }),
     observed,
+    lookedAt: context.observed?.at ?? 0,
     nextAttempt: nextAttempt(context, own, observed),
     ...(before !== undefined && { endedBefore: before }),
     madeBefore: takesUp(context, observed) ? (observed?.id ?? '') : '',

@@ -23,7 +23,7 @@ export function followClock(draft: Draft, byMs: number): void {
     if (task.state === 'failed') own(draft, 'tasks')[name] = { ...task, retryAt: coming(task.retryAt) ?? 0 };
   }
   for (const [name, place] of Object.entries(context.containers)) {
-    const { backOff, imageBackOff, kill, deadline } = place.context;
+    const { backOff, imageBackOff, kill, deadline, doubt } = place.context;
     own(draft, 'containers')[name] = {
       ...place,
       context: {
@@ -32,6 +32,7 @@ export function followClock(draft: Draft, byMs: number): void {
         backOff: backOff === null ? null : { ...backOff, since: past(backOff.since) },
         imageBackOff: imageBackOff === null ? null : { ...imageBackOff, since: past(imageBackOff.since) },
         kill: kill === null ? null : { ...kill, since: past(kill.since) },
+        ...(doubt && { doubt: { ...doubt, since: past(doubt.since) } }),
       },
     };
   }

@@ -31,8 +31,11 @@ function takeContainer(draft: Draft, name: string, outcome: EffectDone | EffectF
 
 /** What CreateContainer and StartContainer prove is put into the view before anybody looks. */
 function noteFact(draft: Draft, name: string, outcome: EffectDone | EffectFailed): void {
-  if (outcome.type !== 'effect.done') return;
   const context = draft.context.containers[name]?.context;
+  if (outcome.type !== 'effect.done') {
+    if (context?.op === outcome.key) noteFailure(draft, context.id, outcome);
+    return;
+  }
   if (context === undefined || context.op !== outcome.key) {
     if (outcome.effect === 'cri.CreateContainer') draft.effects.push({ type: 'pleg.Observe', key: '', params: {} });
     return;
@@ -41,6 +44,16 @@ function noteFact(draft: Draft, name: string, outcome: EffectDone | EffectFailed
     putContainer(draft, newContainer(draft, name, outcome.result.containerId, context.attempt));
   if (outcome.effect === 'cri.StartContainer')
     patchContainer(draft, context.id, { state: 'running', startedAt: draft.at });
+  if (outcome.effect === 'cri.ContainerStatus') putStatus(draft, outcome.result);
+}
+
+/** What the failure of an own call proves of container `id`, or leaves open. */
+function noteFailure(draft: Draft, id: string, { effect, error }: EffectFailed): void {
+  if (effect === 'cri.ContainerStatus' && error.code === 'NotFound') dropContainer(draft, id);
+  // A container may have been made all the same (an answer lost with the runtime): look before the next try.
+  const asked = effect === 'cri.CreateContainer' && error.code !== 'CreateContainerConfigError';
+  if (asked && behaves(draft.context.settings, 'failedStartsAreLookedAt'))
+    draft.effects.push({ type: 'pleg.Observe', key: '', params: {} });
 }
 
 function newContainer(draft: Draft, name: string, id: string, attempt: number): ObservedContainer {
@@ -79,15 +92,19 @@ function takeProbe(draft: Draft, name: string, kind: string, outcome: EffectDone
 
 function takeInspection(draft: Draft, id: string, outcome: EffectDone | EffectFailed): void {
   if (outcome.type === 'effect.done' && outcome.effect === 'cri.ContainerStatus') {
-    // ContainerStatus does not name the sandbox: what was known of it stays.
-    const known = draft.context.observed?.containers.find((c) => c.id === id);
     // It was stopped, and runs nevertheless: the stop is not done.
     if (outcome.result.state === 'running' && taskOf(draft, `container.stop/${id}`)?.state === 'done') {
       taskFailed(draft, `container.stop/${id}`, { code: 'Unknown', message: 'the container still runs' });
     }
-    putContainer(draft, { ...outcome.result, sandboxId: outcome.result.sandboxId || (known?.sandboxId ?? '') });
+    putStatus(draft, outcome.result);
   } else if (outcome.type === 'effect.failed' && outcome.error.code === 'NotFound') dropContainer(draft, id);
   else draft.effects.push({ type: 'pleg.Observe', key: '', params: {} });
+}
+
+/** ContainerStatus does not name the sandbox: what was known of it stays. */
+function putStatus(draft: Draft, told: ObservedContainer): void {
+  const known = draft.context.observed?.containers.find((c) => c.id === told.id);
+  putContainer(draft, { ...told, sandboxId: told.sandboxId || (known?.sandboxId ?? '') });
 }
 
 function takeTask(draft: Draft, outcome: EffectDone | EffectFailed): void {

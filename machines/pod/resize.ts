@@ -240,7 +240,7 @@ function swept(draft: Draft, resize: PodResize): PodResize {
 /** A start that fails, or is held back, does not keep a resize open. */
 function waitsForStart(context: PodContext, name: string): boolean {
   const value = statePath(context.containers[name]?.value);
-  return value !== 'backingOff' && value !== 'retrying';
+  return value !== 'backingOff' && value !== 'retrying' && value !== 'inDoubt';
 }
 
 function targetsOf(context: PodContext, resize: PodResize): ResizeTarget[] {

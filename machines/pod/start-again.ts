@@ -10,7 +10,7 @@ import { restartsForResizeNow } from './resize.ts';
 import type { SpecContainer } from './spec.ts';
 
 /** Where a start has failed or is held back: kubelet's pass is over then, and the next one goes by policy and exit code. */
-const GIVEN_UP = new Set(['retrying', 'backingOff', 'starting.imageBackOff']);
+const GIVEN_UP = new Set(['retrying', 'inDoubt', 'backingOff', 'starting.imageBackOff']);
 
 /**
  * Notes that a running container is told to stop so that it starts again: its definition changed, or a probe failed. Kubelet

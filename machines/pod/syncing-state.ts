@@ -12,6 +12,7 @@ const BY_CONTAINER: readonly (readonly [containerState: string, state: PodStateN
   ['starting.imageBackOff', 'syncing.imageBackOff'],
   ['backingOff', 'syncing.crashLoopBackOff'],
   ['retrying', 'syncing.retryingStart'],
+  ['inDoubt', 'syncing.retryingStart'],
   ['starting.pullingImage', 'syncing.pullingImage'],
   ['starting', 'syncing.startingContainers'],
 ];

@@ -77,6 +77,11 @@ const BEHAVIOUR = {
    * the pod is to end.
    */
   failedStartsAsKubelets: 23,
+  /**
+   * After a StartContainer that failed no other container of that name is made before a look that began later has told what
+   * became of it. And a look follows a CreateContainer that failed.
+   */
+  failedStartsAreLookedAt: 24,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -18,6 +18,8 @@ const PROBE_TYPE = { liveness: 'Liveness', readiness: 'Readiness', startup: 'Sta
 const PROBE_FIELD = { liveness: 'livenessProbe', readiness: 'readinessProbe', startup: 'startupProbe' } as const;
 const RESULT = { success: 'successful', failure: 'failed', unknown: 'unknown' } as const;
 
+/** Where a container machine goes from `starting` when the start fails. */
+const START_FAILED: ReadonlySet<string> = new Set(['retrying', 'inDoubt', 'starting.imageBackOff']);
 /** The waiting reasons that are also kubelet's `code` of a failed start. */
 const START_ERRORS: ReadonlySet<string> = new Set([
   'ErrImagePull',
@@ -73,7 +75,7 @@ function starts(before: PodContext, after: PodContext, at: number, out: Observat
     if (image !== null)
       out.push({ name: 'kubelet_image_manager_ensure_image_requests_total', labels: image, value: 1, op: 'inc' });
     const code = place.context.waiting?.reason ?? '';
-    const failed = was.startsWith('starting.') && was !== is && (is === 'retrying' || is === 'starting.imageBackOff');
+    const failed = was.startsWith('starting.') && was !== is && START_FAILED.has(is);
     const hookFailed = was === 'starting.postStart' && is.startsWith('stopping.');
     const badName = is === 'retrying' && was !== 'retrying' && code === 'InvalidImageName';
     if (badName) out.push({ name: 'kubelet_started_containers_total', labels, value: 1, op: 'inc' });

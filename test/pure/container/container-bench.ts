@@ -80,6 +80,7 @@ export class ContainerBench {
       podIPs: ['10.88.0.2'],
       volumePaths: {},
       observed: null,
+      lookedAt: 0,
       nextAttempt: 0,
       madeBefore: '',
       runtimeHandler: '',

@@ -111,7 +111,6 @@ const failures = [
   ['starting.checkingImage', 'image.Status', 'ImageInspectError'],
   ['starting.preparing', 'host.PrepareContainer', 'CreateContainerConfigError'],
   ['starting.creating', 'cri.CreateContainer', 'CreateContainerError'],
-  ['starting.started', 'cri.StartContainer', 'RunContainerError'],
 ] as const;
 for (const [state, effect, reason] of failures) {
   test(`a failure in ${state} is ${reason}, and is tried again after a pause`, () => {
@@ -126,6 +125,30 @@ for (const [state, effect, reason] of failures) {
     assert.equal(bench.state, 'waiting');
   });
 }
+
+test('a failure in starting.started is RunContainerError, and is tried again after a look and a pause', () => {
+  const bench = new ContainerBench().to('starting.started');
+  const began = bench.at;
+  const effects = bench.failed('cri.StartContainer', 'Unknown', 'boom');
+  assert.equal(bench.state, 'inDoubt');
+  assert.equal(bench.context.waiting?.reason, 'RunContainerError');
+  assert.match(bench.context.waiting?.message ?? '', /boom/);
+  assert.ok(reasons(effects).includes('Failed'));
+  assert.deepEqual(find(effects, 'cri.ContainerStatus'), { containerId: 'c1' });
+  bench.at += 100;
+  bench.failed('cri.ContainerStatus', 'Unavailable', 'away');
+  assert.equal(bench.state, 'inDoubt');
+  assert.match(bench.context.waiting?.message ?? '', /boom; whether it runs is not known/);
+  assert.equal(bench.context.deadline, bench.at + 5_000);
+  assert.deepEqual(find(bench.ring(), 'cri.ContainerStatus'), { containerId: 'c1' });
+  bench.over.observed = seen({ state: 'exited' });
+  bench.done('cri.ContainerStatus', bench.over.observed as never);
+  assert.equal(bench.state, 'retrying');
+  assert.doesNotMatch(bench.context.waiting?.message ?? '', /not known/);
+  assert.equal(bench.context.deadline, began + 10_000);
+  bench.ring();
+  assert.equal(bench.state, 'waiting');
+});
 
 const everyStart = [
   'starting.checkingImage',

@@ -49,6 +49,19 @@ const CONTAINERS: Record<string, { world: () => ToldWorld; name?: string; text: 
     },
     text: /^c: StartContainer failed once \(exec: "x": not found\)\nits status says RunContainerError\nnext: next try/,
   },
+  inDoubt: {
+    world: () => {
+      const world = told(pod({}), (w) => {
+        w.answers['cri.StartContainer'] = fails('EOF', 'Unavailable');
+        w.answers['cri.ContainerStatus'] = fails('no such file', 'Unavailable');
+        const observe = w.observe.bind(w);
+        w.observe = () => ({ ...observe(), at: -1 });
+      });
+      world.run(3_000);
+      return world;
+    },
+    text: /^c: whether it runs is not known: no look .*\nc: StartContainer failed once \(.*EOF\)\nc: ContainerStatus failed once \(.*no such file\)\nnext: next look, triggered by timer$/,
+  },
   'starting.checkingImage': {
     world: () => hanging('image.Status'),
     text: /^c: the runtime is asked whether image img:1 is there$/,

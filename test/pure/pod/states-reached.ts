@@ -119,6 +119,11 @@ export function statesReached(): Reached {
     world.begin(null, false);
     world.run(5_000);
   });
+  live(pod({}), (world) => {
+    world.answers['cri.StartContainer'] = () => ({ error: { code: 'Unknown', message: 'x' } });
+    world.begin(null, false);
+    world.run(5_000);
+  });
   live(pod({ restartPolicy: 'OnFailure' }), (world) => {
     world.begin(null, false);
     for (const code of [1, 1, 0]) {

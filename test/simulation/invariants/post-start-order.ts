@@ -19,8 +19,8 @@ export const hooksComeFirst: Rule = {
     const underWay = new Set<string>();
     return {
       on: (fact) => {
-        // A static pod that comes back is another life under the same UID.
-        if (fact.f === 'finished' || (fact.f === 'change' && fact.what === 'restore'))
+        // A static pod that comes back is another life under the same UID; a file that was away for a moment only ends none.
+        if (fact.f === 'finished')
           for (const keys of [over, underWay])
             for (const key of [...keys]) if (uidOf(key) === fact.uid) keys.delete(key);
         // Whoever comes after takes over what runs, and runs no hook again.
@@ -48,7 +48,7 @@ function uidOf(key: string): string {
 }
 
 /** A start that waits for another try, and what comes of it; the definition itself may be what cannot be made. */
-const FAILED = new Set(['retrying', 'backingOff', 'starting.imageBackOff']);
+const FAILED = new Set(['retrying', 'inDoubt', 'backingOff', 'starting.imageBackOff']);
 
 /** What the agent comes to know of starts and their hooks. */
 function takeStep({ uid, after }: Extract<Fact, { f: 'step' }>, underWay: Set<string>, over: Set<string>): void {

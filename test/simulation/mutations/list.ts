@@ -339,4 +339,11 @@ export const mutations: readonly Mutation[] = [
     from: "seen?.state !== 'created' || !behaves",
     to: "seen?.state !== 'exited' || !behaves",
   },
+  {
+    name: 'failed-start-not-looked-at',
+    breaks: 'a container whose StartContainer answered with an error is made anew though it may run',
+    file: 'machines/container/container-guards.ts',
+    from: "ownOutcome(context, event) && behaves(event.world.settings, 'failedStartsAreLookedAt')",
+    to: "ownOutcome(context, event) && !behaves(event.world.settings, 'failedStartsAreLookedAt')",
+  },
 ];

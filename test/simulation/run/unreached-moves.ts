@@ -34,9 +34,9 @@ export const unreachedMoves: readonly UnreachedMoves[] = [
   },
   {
     machine: 'pod',
-    from: ['syncing.pullingImage', 'syncing.imageBackOff'],
+    from: ['syncing.imageBackOff'],
     to: ['syncing.running', 'syncing.waitingForStartupProbe', 'syncing.waitingForReadiness'],
-    why: 'the container whose image comes is made next; another definition of it first has cgroup or volumes set up anew',
+    why: 'after the delay the image is pulled; one that need not be started again is given up when its pull fails (restartsEnded)',
   },
   {
     machine: 'pod',

@@ -1,0 +1,57 @@
+import type { ContainerContext, ContainerEvent } from './container-context.ts';
+import { ask, errorOf, RETRY_MS } from './asking.ts';
+import type { Out } from './asking.ts';
+import { containerEvent, runtimeError } from './container-events.ts';
+import { nextKey } from './start-effects.ts';
+
+/** Pause before a container is looked at again of which a look could not tell, ms. */
+const LOOK_AGAIN_MS = 5_000;
+
+/**
+ * StartContainer failed: RunContainerError. It may have been carried out all the same (an answer that is lost), so no other
+ * one is made before a look that began after that has told what became of it (kubelet's next `SyncPod` waits for such a
+ * status: `podCache.GetNewerThan`).
+ */
+export function startDoubted(context: ContainerContext, event: ContainerEvent): Out {
+  const raw = errorOf(event);
+  const message = runtimeError(raw);
+  return {
+    patch: {
+      op: '',
+      deadline: null,
+      waiting: { reason: 'RunContainerError', message },
+      doubt: { since: event.world.at, message },
+    },
+    effects: [containerEvent(context, 'Warning', 'Failed', `Error: ${raw.message}`)],
+  };
+}
+
+/** The machine's own look; what others see meanwhile counts as well. */
+export function askWhatBecame(context: ContainerContext): Out {
+  return ask(context, { type: 'cri.ContainerStatus', key: nextKey(context), params: { containerId: context.id } });
+}
+
+/** The look failed: another one follows, and PLEG is asked for one of its own. */
+export function lookFailed(context: ContainerContext, event: ContainerEvent): Out {
+  const message = `${context.doubt?.message ?? ''}; whether it runs is not known: no look at it has succeeded since`;
+  return {
+    patch: {
+      op: '',
+      deadline: event.world.at + LOOK_AGAIN_MS,
+      waiting: { reason: 'RunContainerError', message },
+    },
+    effects: [{ type: 'pleg.Observe', key: '', params: {} }],
+  };
+}
+
+/** A look has told that it does not run: the next try follows after the pause of every failed start. */
+export function doubtOver({ doubt }: ContainerContext, { world }: ContainerEvent): Out {
+  return {
+    patch: {
+      op: '',
+      deadline: (doubt?.since ?? world.at) + RETRY_MS,
+      waiting: { reason: 'RunContainerError', message: doubt?.message ?? '' },
+      doubt: null,
+    },
+  };
+}
