@@ -21,7 +21,8 @@ export function hashOfUid(uid: string): number {
   return h >>> 0;
 }
 
-function bucketOf(uid: string): string {
+/** The bucket that a UID is in. */
+export function bucketOf(uid: string): string {
   // High bits: the low ones choose the shard.
   return `b${(hashOfUid(uid) >>> 16) % BUCKETS}`;
 }
