@@ -64,15 +64,15 @@ export class Supervisor {
     const { shards, journal } = options;
     this.hosted = { key: '', state: bornSupervisor({ shards, ...CURRENT }) };
     this.looks = { key: '', state: noLooks(options.observe !== undefined) };
-    const looksBytes = Math.floor((journal?.maxBytes ?? 0) / 16);
-    const main = journal && { ...journal, maxBytes: journal.maxBytes - looksBytes };
-    this.journal = main === undefined ? null : new MachineJournal(supervisor, main, {}, () => [this.hosted]);
+    this.journal = journal === undefined ? null : new MachineJournal(supervisor, journal, {}, () => [this.hosted]);
     this.host = new MachineHost(supervisor, this.journal);
     this.looksHost = new MachineHost(
       looks,
       journal === undefined
         ? null
-        : new MachineJournal(looks, { ...journal, maxBytes: looksBytes }, {}, () => [this.looks]),
+        : new MachineJournal(looks, { ...journal, maxBytes: Math.floor(journal.maxBytes / 16) }, {}, () => [
+            this.looks,
+          ]),
     );
   }
 
