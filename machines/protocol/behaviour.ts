@@ -4,7 +4,7 @@ import type { NodeSettings } from './node-settings.ts';
  * Changes of what machines decide, by number: on for nodes that start now, off for logs that were written before, so that
  * those replay as they were. Numbers are never used again.
  */
-const BEHAVIOUR = {
+export const BEHAVIOUR = {
   /** A static pod that has terminated is told with the phase that follows from its containers' ends at once. */
   phaseOfEndedStaticPod: 1,
   /** The sandbox's config names sysctls with dots, however the pod spells them. */

@@ -15,7 +15,8 @@ export const NO_TRACKED_PODS: PodTable = { buckets: {}, waiting: [] };
 
 const BUCKETS = 64;
 
-function bucketOf(uid: string): string {
+/** The bucket that a UID is in. */
+export function bucketOf(uid: string): string {
   // High bits: the low ones choose the shard.
   return `b${(fnv32a(uid) >>> 16) % BUCKETS}`;
 }

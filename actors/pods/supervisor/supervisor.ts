@@ -11,12 +11,16 @@ import type {
   SupervisorMessage,
   SupervisorOrder,
 } from '../../../machines/supervisor/supervisor-context.ts';
+import { isAwaited, noLooks, waitsForLook } from '../../../machines/supervisor/looks.ts';
+import type { LookMessage, LookOrder, Looks } from '../../../machines/supervisor/looks.ts';
 import { trackedPod, trackedPods } from '../../../machines/supervisor/pod-table.ts';
+import { atUid } from '../../../machines/supervisor/uid-table.ts';
 import type { Hosted } from '../../record/host/machine-host.ts';
 import { MachineHost } from '../../record/host/machine-host.ts';
 import { MachineJournal } from '../../record/journal/machine-journal.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import type { SupervisorSnapshot } from '../../record/machines/supervisor.ts';
+import { looks } from '../../record/machines/looks.ts';
 import { bornSupervisor, supervisor } from '../../record/machines/supervisor.ts';
 import type { RuntimeState } from '../../runtime/runtime-state/runtime-watch.ts';
 import type { PodStore } from '../store/pod-store.ts';
@@ -40,8 +44,8 @@ export interface SupervisorOptions {
 }
 
 /**
- * Hosts the supervisor machine: stamps messages with the time, and adds to its orders what the caches hold
- * (the runtime's view, the memory of a pod).
+ * Hosts the supervisor machine, and beside it the one that says which pods must be looked at first: stamps messages with the
+ * time, and adds to the orders what the caches hold (the runtime's view, the memory of a pod).
  */
 export class Supervisor {
   private readonly options: SupervisorOptions;
@@ -50,22 +54,26 @@ export class Supervisor {
   private readonly hosted: Hosted<SupervisorSnapshot>;
   /** Last look at each pod of the runtime (pod cache, C7). */
   private readonly cache = new Map<string, ObservedPod>();
-  /** Pods that have finished and that an earlier agent remembered something of, which is over, too. */
-  private readonly forgotten = new Set<string>();
-  /** Pods that were not looked at yet, with what they are to be told once they are: start comes first. */
-  private readonly unseen = new Map<string, SupervisorOrder[]>();
-  /**
-   * Pods whose worker died, and when it was replaced (ms since the epoch), or that come back and when they had ended: what
-   * was done last may not be in the cache, so they are looked at anew.
-   */
-  private readonly stale = new Map<string, number>();
+  /** Orders of pods that wait for a look: start comes first. */
+  private readonly kept = new Map<string, SupervisorOrder[]>();
+  private readonly looksHost: MachineHost<Looks, LookMessage, LookOrder>;
+  private readonly looks: Hosted<Looks>;
 
   constructor(options: SupervisorOptions) {
     this.options = options;
     const { shards, journal } = options;
     this.hosted = { key: '', state: bornSupervisor({ shards, ...CURRENT }) };
+    this.looks = { key: '', state: noLooks(options.observe !== undefined) };
     this.journal = journal === undefined ? null : new MachineJournal(supervisor, journal, {}, () => [this.hosted]);
     this.host = new MachineHost(supervisor, this.journal);
+    this.looksHost = new MachineHost(
+      looks,
+      journal === undefined
+        ? null
+        : new MachineJournal(looks, { ...journal, maxBytes: Math.floor(journal.maxBytes / 16) }, {}, () => [
+            this.looks,
+          ]),
+    );
   }
 
   get context(): SupervisorContext {
@@ -84,58 +92,33 @@ export class Supervisor {
 
   /** Handles one message. */
   take(message: SupervisorMessage): void {
-    if (message.type === 'seen' && this.isOfTheFuture(message)) return;
-    if (message.type === 'seen') {
-      this.remember(message.observed);
-      if (!this.isOfBefore(message)) this.seenAtLast(message.observed.uid);
-    }
+    if (message.type === 'seen' && !this.lookCame(message)) return;
     if (message.type === 'shardReplaced') {
-      for (const { uid, shard } of this.started()) if (shard === message.shard) this.stale.set(uid, message.at);
+      const lost = this.started().filter(({ shard }) => shard === message.shard);
+      if (lost.length > 0) this.tellLooks({ type: 'look.lost', at: message.at, uids: lost.map(({ uid }) => uid) });
     }
     // A look at a pod that has an actor changes nothing here; the shard journals it.
     const unrecorded = message.type === 'seen' && this.tracks(message.observed.uid);
     const orders = unrecorded ? this.host.takeUnrecorded(this.hosted, message) : this.host.take(this.hosted, message);
-    for (const order of orders) {
-      this.carryOut(order);
-      if (order.type !== 'forget') continue;
-      const again = orders.some(({ type, uid }) => type === 'start' && uid === order.uid);
-      // It may have left what was dead of it. Its next life must know that, and the last look may be from before its end;
-      // when there is to be none after all, it has to go.
-      if (order.remains === true && again) this.stale.set(order.uid, message.at);
-      else if (order.remains === true) this.options.observe?.(order.uid);
-      else if (message.type === 'config') this.lookForRemains(order.uid);
-    }
+    for (const order of orders) this.carryOut(order, orders, message);
     if (message.type === 'sourcesReady') this.judgeCached();
   }
 
-  /**
-   * The clock was set back after this look: by its time it would be newer than all that is done from now on, and what is
-   * made would seem to have vanished. The pod is looked at again.
-   */
-  private isOfTheFuture({ at, observed }: Extract<SupervisorMessage, { type: 'seen' }>): boolean {
-    if (observed.at <= at || this.options.observe === undefined) return false;
-    this.options.observe(observed.uid);
-    return true;
-  }
-
-  /**
-   * This look began while the worker that died may still have been at work: an actor that started with it would make
-   * what is there a second time. The pod is looked at again.
-   */
-  private isOfBefore({ at, observed }: Extract<SupervisorMessage, { type: 'seen' }>): boolean {
-    const replaced = this.stale.get(observed.uid);
-    if (replaced === undefined || this.options.observe === undefined) return false;
-    // The clock may have been set back since.
-    const since = Math.min(replaced, at);
-    this.stale.set(observed.uid, since);
-    if (observed.at >= since) return false;
-    this.options.observe(observed.uid);
-    return true;
+  /** Takes a look in, and carries out what waited for it; false when it tells nothing of now. */
+  private lookCame({ at, observed }: Extract<SupervisorMessage, { type: 'seen' }>): boolean {
+    const { uid, at: began } = observed;
+    const awaited = isAwaited(this.looks.state, uid, began, at);
+    const orders = awaited ? this.looksHost.take(this.looks, { type: 'look.came', at, uid, began }) : [];
+    const dropped = orders.some(({ type }) => type === 'look.drop');
+    if (!dropped) this.remember(observed);
+    this.follow(orders);
+    return !dropped;
   }
 
   /** Closes the journal; nothing must be taken afterwards. */
   close(): void {
     this.journal?.close();
+    this.looksHost.close();
   }
 
   /** Tells every living pod actor. */
@@ -147,7 +130,8 @@ export class Supervisor {
   tell(uid: string, message: PodMessage): void {
     const tracked = trackedPod(this.context.pods, uid);
     // A pod that waits to be seen is told the time's facts by its start; only orders are kept for it.
-    if (tracked?.phase === 'started' && !this.unseen.has(uid)) this.options.post(tracked.shard, uid, message);
+    if (tracked?.phase === 'started' && !waitsForLook(this.looks.state, uid))
+      this.options.post(tracked.shard, uid, message);
   }
 
   /** UIDs of living pod actors with their shards. */
@@ -167,46 +151,44 @@ export class Supervisor {
     }
   }
 
-  /** An actor that started without what the runtime holds of its pod would make everything a second time. */
-  private waitsToBeSeen(order: SupervisorOrder): boolean {
+  private carryOut(order: SupervisorOrder, all: readonly SupervisorOrder[], { type, at }: SupervisorMessage): void {
     const { uid } = order;
-    const kept = this.unseen.get(uid);
-    if (order.type === 'forget') {
-      this.unseen.delete(uid);
-      this.stale.delete(uid);
-      return false;
+    const { held } = this.options;
+    switch (order.type) {
+      case 'start':
+        this.kept.set(uid, [order]);
+        this.tellLooks({ type: 'look.start', at, uid, seen: this.cache.has(uid), held: held?.(uid) === true });
+        break;
+      case 'tell':
+        if (waitsForLook(this.looks.state, uid)) this.kept.get(uid)?.push(order);
+        else this.post(order);
+        break;
+      case 'forget': {
+        this.kept.delete(uid);
+        this.post(order);
+        const again = all.some((other) => other.type === 'start' && other.uid === uid);
+        const after = { remains: order.remains === true, again, given: type === 'config', held: held?.(uid) === true };
+        this.tellLooks({ type: 'look.forget', at, uid, ...after, remembered: this.options.remembered(uid) !== null });
+        break;
+      }
     }
-    if (kept !== undefined && order.type !== 'start') {
-      kept.push(order);
-      return true;
+  }
+
+  private tellLooks(message: LookMessage): void {
+    this.follow(this.looksHost.take(this.looks, message));
+  }
+
+  private follow(orders: readonly LookOrder[]): void {
+    for (const { type, uid } of orders) {
+      const kept = this.kept.get(uid) ?? [];
+      if (type === 'pod.look') this.options.observe?.(uid);
+      else if (type === 'orders.go') {
+        this.kept.delete(uid);
+        for (const order of kept) this.post(order);
+      } else if (type === 'orders.keep') {
+        for (const order of kept) if (order.type === 'start') this.options.store.set(order.pod);
+      }
     }
-    if (order.type !== 'start') return false;
-    const known = !this.stale.has(uid) && (this.cache.has(uid) || this.options.held?.(uid) !== true);
-    if (kept === undefined && (known || this.options.observe === undefined)) return false;
-    this.options.store.set(order.pod);
-    this.unseen.set(uid, [order]);
-    this.options.observe?.(uid);
-    return true;
-  }
-
-  /**
-   * A pod that its source gave up while it waited for another of its name never had an actor: what an earlier agent left
-   * of it in the runtime does not change any more, so no relist would name it (kubelet HandlePodCleanups looks each 2 s).
-   */
-  private lookForRemains(uid: string): void {
-    if (this.options.held?.(uid) === true) this.options.observe?.(uid);
-  }
-
-  private seenAtLast(uid: string): void {
-    this.stale.delete(uid);
-    const kept = this.unseen.get(uid);
-    if (kept === undefined) return;
-    this.unseen.delete(uid);
-    for (const order of kept) this.post(order);
-  }
-
-  private carryOut(order: SupervisorOrder): void {
-    if (!this.waitsToBeSeen(order)) this.post(order);
   }
 
   private post(order: SupervisorOrder): void {
@@ -216,7 +198,8 @@ export class Supervisor {
         store.set(order.pod);
         const { runtimeReady, networkReady } = this.options.runtimeState();
         const told = store.reportOf(order.uid);
-        const memory = told?.memory ?? (this.forgotten.has(order.uid) ? null : this.options.remembered(order.uid));
+        const memory =
+          told?.memory ?? (atUid(this.looks.state.over, order.uid) ? null : this.options.remembered(order.uid));
         const observed = this.cache.get(order.uid) ?? null;
         post(order.shard, order.uid, {
           type: 'pod.start',
@@ -239,8 +222,6 @@ export class Supervisor {
         // A pod that comes back under this UID is another one: nothing of the old one may stick to it.
         store.delete(order.uid);
         this.cache.delete(order.uid);
-        // Only these: a set of all pods that ever were would grow for ever.
-        if (this.options.remembered(order.uid) !== null) this.forgotten.add(order.uid);
         break;
     }
   }

@@ -83,9 +83,10 @@ export async function feed(shard: Shard, uid: string, messages: readonly PodMess
   await turn();
 }
 
-/** Names and whole text of the journal's files, in order. */
+/** Names and whole text of the files in the journal's own folder, in order. */
 export function files(dir: string): { name: string; path: string; text: string }[] {
-  return readdirSync(dir)
+  return readdirSync(dir, { withFileTypes: true })
+    .flatMap((entry) => (entry.isFile() ? [entry.name] : []))
     .sort()
     .map((name) => {
       const path = join(dir, name);

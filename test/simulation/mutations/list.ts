@@ -342,7 +342,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'failed-start-not-looked-at',
     breaks: 'a container whose StartContainer answered with an error is made anew though it may run',
-    file: 'machines/container/container-guards.ts',
+    within: 'startInDoubt',
     from: "ownOutcome(context, event) && behaves(event.world.settings, 'failedStartsAreLookedAt')",
     to: "ownOutcome(context, event) && !behaves(event.world.settings, 'failedStartsAreLookedAt')",
   },
