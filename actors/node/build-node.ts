@@ -106,7 +106,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
         supervisor.broadcast({ type: 'runtime.state', at: now(), runtimeReady, networkReady });
       }
     },
-    ...(journals !== null && { journal: { dir: journals.dir, agent, nodeName, maxBytes: journals.node, log } }),
+    ...(journals !== null && { journal: { dir: journals.dir, agent, maxBytes: journals.node, log } }),
   });
   const conditions = () => managers.flatMap((manager) => [...(manager.conditions?.() ?? [])]);
   const managers: NodeManager[] = makeManagers({

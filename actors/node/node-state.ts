@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import { bornSnapshot, statePath } from '../../machines/machine-step/step.ts';
 import type { NodeContext, NodeMessage, NodeOrder } from '../../machines/node/node-context.ts';
+import { ActorletError } from '../../machines/errors/define.ts';
+import { nodeErrors } from '../../machines/errors/node-errors.ts';
 import { nodeMachine } from '../../machines/node/node-machine.ts';
 import type { RuntimeHealth } from '../../machines/node-object/ready-message.ts';
 import { lookEach } from '../host/time/clock.ts';
 import type { Clock, Timer } from '../host/time/clock.ts';
-import type { Hosted } from '../record/host/machine-host.ts';
-import { MachineHost } from '../record/host/machine-host.ts';
-import { MachineJournal } from '../record/journal/machine-journal.ts';
+import { SingleMachine } from '../record/host/single-machine.ts';
 import type { JournalSettings } from '../record/journal/machine-journal.ts';
 import type { NodeSnapshot } from '../record/machines/node.ts';
 import { node } from '../record/machines/node.ts';
@@ -23,7 +23,7 @@ export interface NodeStateOptions {
   facts: () => NodeFacts;
   carryOut: (order: NodeOrder) => void;
   /** Where messages are journaled; absent with `--no-journal`. */
-  journal?: JournalSettings & { nodeName: string };
+  journal?: JournalSettings;
 }
 
 /** What the node machine follows. */
@@ -42,30 +42,24 @@ const PERIOD_MS = 1_000;
 /** Hosts the node machine: tells it what has changed, journals that, and carries out what it decides. */
 export class NodeState {
   private readonly options: NodeStateOptions;
-  private readonly journal: MachineJournal<NodeSnapshot, NodeMessage, NodeOrder> | null;
-  private readonly host: MachineHost<NodeSnapshot, NodeMessage, NodeOrder>;
-  private readonly hosted: Hosted<NodeSnapshot>;
+  private readonly machine: SingleMachine<NodeSnapshot, NodeMessage, NodeOrder>;
   private timer: Timer | undefined;
 
   constructor(options: NodeStateOptions) {
     this.options = options;
-    this.hosted = { key: '', state: bornSnapshot(nodeMachine, undefined) as NodeSnapshot };
-    const { nodeName, agent, cluster, clock, journal } = options;
-    this.journal =
-      journal === undefined
-        ? null
-        : new MachineJournal(node, journal, { nodeName: journal.nodeName }, () => [this.hosted]);
-    this.host = new MachineHost(node, this.journal);
+    const { nodeName, agent, cluster, clock, journal = null } = options;
+    const born = bornSnapshot(nodeMachine, undefined) as NodeSnapshot;
+    this.machine = new SingleMachine(node, born, journal, { nodeName });
     this.take({ type: 'node.start', at: clock.now(), nodeName, agent, cluster });
   }
 
   get context(): NodeContext {
-    return this.hosted.state.context;
+    return this.machine.state.context;
   }
 
   /** Dotted path, e.g. `ready.running`. */
   get state(): string {
-    return statePath(this.hosted.state.value);
+    return statePath(this.machine.state.value);
   }
 
   /** The runtime's state changed. */
@@ -101,7 +95,7 @@ export class NodeState {
 
   /** Closes the journal without a word, as a death does. */
   close(): void {
-    this.journal?.close();
+    this.machine.close();
   }
 
   private tellRuntime({ runtime }: NodeFacts): void {
@@ -124,7 +118,18 @@ export class NodeState {
 
   private take(message: NodeMessage): void {
     const before = this.state;
-    const orders = this.host.take(this.hosted, message);
+    let orders: NodeOrder[];
+    try {
+      orders = this.machine.take(message);
+    } catch (error) {
+      // The journal has it; the node keeps its state, and the next message is tried anew.
+      const problem = error instanceof Error ? error.message : String(error);
+      this.options.log.error(
+        { err: new ActorletError(nodeErrors.nodeStepFailed, { problem }) },
+        'The node machine failed',
+      );
+      return;
+    }
     const { state } = this;
     if (state !== before)
       this.options.log.info({ state, from: before, reasons: this.context.reasons }, 'Node state changed');

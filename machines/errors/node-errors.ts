@@ -38,6 +38,11 @@ export const nodeErrors = defineErrors('NOD', {
     'The part {part} of the node was not stopped: {problem}.',
     'The other parts are stopped all the same; when the process ends nothing of it is left.',
   ],
+  nodeStepFailed: [
+    10,
+    'The machine of the node failed on a message: {problem}.',
+    'The node keeps its last state and the next message is tried anew; replay the journal to see the step.',
+  ],
   undeclaredMove: [
     9,
     'The machine of {name} was to go from {from} to {to}, which it does not declare.',

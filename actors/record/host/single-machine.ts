@@ -9,10 +9,18 @@ export class SingleMachine<S, M extends Message, O> {
   private readonly hosted: Hosted<S>;
   private readonly host: MachineHost<S, M, O>;
 
-  /** @param journal null: what it is told stands nowhere */
-  constructor(machine: JournaledMachine<S, M, O>, born: S, journal: JournalSettings | null) {
+  /**
+   * @param journal null: what it is told stands nowhere
+   * @param about further fields of a segment's first record
+   */
+  constructor(
+    machine: JournaledMachine<S, M, O>,
+    born: S,
+    journal: JournalSettings | null,
+    about: { nodeName?: string } = {},
+  ) {
     this.hosted = { key: '', state: born };
-    const log = journal === null ? null : new MachineJournal(machine, journal, {}, () => [this.hosted]);
+    const log = journal === null ? null : new MachineJournal(machine, journal, about, () => [this.hosted]);
     this.host = new MachineHost(machine, log);
   }
 

@@ -3,9 +3,7 @@ import type { PullMessage, PullQueueOrder, PullState } from '../../../machines/i
 import { placeInQueue } from '../../../machines/images/pull-queue.ts';
 import type { Pull, PullWish } from '../../../machines/images/pull-queue.ts';
 import type { PullPlace } from '../../../machines/protocol/pull-place.ts';
-import type { Hosted } from '../../record/host/machine-host.ts';
-import { MachineHost } from '../../record/host/machine-host.ts';
-import { MachineJournal } from '../../record/journal/machine-journal.ts';
+import { SingleMachine } from '../../record/host/single-machine.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import { pulls } from '../../record/machines/pulls.ts';
 
@@ -39,8 +37,7 @@ type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
 /** Hosts the queue of pulls: carries out what it orders, and tells each who waits. */
 export class SharedPulls<T> {
   private readonly now: () => number;
-  private readonly host: MachineHost<PullState, PullMessage, PullQueueOrder>;
-  private readonly hosted: Hosted<PullState>;
+  private readonly machine: SingleMachine<PullState, PullMessage, PullQueueOrder>;
   private readonly carryOut: CarryOut<T>;
   private readonly waiters = new Map<string, Waiter<T>>();
   /** What ends each pull that is under way. */
@@ -54,9 +51,7 @@ export class SharedPulls<T> {
   constructor({ limit, now, journal }: SharedPullsOptions, carryOut: CarryOut<T>) {
     this.now = now;
     this.carryOut = carryOut;
-    this.hosted = { key: '', state: noPulls(limit) };
-    const record = journal === undefined ? null : new MachineJournal(pulls, journal, {}, () => [this.hosted]);
-    this.host = new MachineHost(pulls, record);
+    this.machine = new SingleMachine(pulls, noPulls(limit), journal ?? null);
   }
 
   /**
@@ -81,16 +76,16 @@ export class SharedPulls<T> {
 
   /** Where somebody stands who waits for a pull that has not begun, else null. */
   placeOf(asker: string): PullPlace | null {
-    return placeInQueue(this.hosted.state.queue, asker);
+    return placeInQueue(this.machine.state.queue, asker);
   }
 
   /** Closes the journal. Pulls that are under way are left to themselves. */
   close(): void {
-    this.host.close();
+    this.machine.close();
   }
 
   private take(message: WithoutTime<PullMessage>): void {
-    const orders = this.host.take(this.hosted, { ...message, at: this.now() } as PullMessage);
+    const orders = this.machine.take({ ...message, at: this.now() } as PullMessage);
     for (const order of orders) this.follow(order);
     this.forgetRights();
   }
@@ -143,7 +138,7 @@ export class SharedPulls<T> {
 
   /** What no pull of the queue is made with is not needed any more. */
   private forgetRights(): void {
-    const { underWay, waiting } = this.hosted.state.queue;
+    const { underWay, waiting } = this.machine.state.queue;
     if (this.rights.size <= underWay.length + waiting.length) return;
     const used = new Set([...underWay, ...waiting].map(({ right }) => right));
     for (const name of this.rights.keys()) if (!used.has(name)) this.rights.delete(name);

@@ -27,7 +27,7 @@ function nodeIn(dir: string, maxBytes = 1 << 20) {
   const node = new NodeState({
     ...{ nodeName: 'n1', agent: 'v', cluster: false, log, clock: { ...machineClock, now: () => clock.at } },
     ...{ facts: () => facts, carryOut: (order: NodeOrder) => void orders.push(order) },
-    journal: { dir, agent: 'v', nodeName: 'n1', maxBytes, log },
+    journal: { dir, agent: 'v', maxBytes, log },
   });
   const at = (time: number, change: Partial<NodeFacts>) => {
     clock.at = time;

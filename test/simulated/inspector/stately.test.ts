@@ -85,7 +85,7 @@ test('the node and a pod’s volumes are actors with definitions, and move', asy
       carryOut: () => undefined,
     },
     facts: () => ({ runtime: runtime.value, plegError: null, sourcesReady: false, registered: false }),
-    journal: { dir, agent: 'v', nodeName: 'n1', maxBytes: 1 << 20, log: memoryLog().log },
+    journal: { dir, agent: 'v', maxBytes: 1 << 20, log: memoryLog().log },
   });
   t.after(() => node.stop());
   const shard = journalingShard(dir);
