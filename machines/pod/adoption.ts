@@ -66,6 +66,13 @@ function dueAgain(
   return Math.min(latest, Math.max(at, when.nextAt));
 }
 
+/** When the pod began, as its status in the API says; what lies ahead is of a clock that was set back since. */
+function toldStart({ context, at }: Draft): number | null {
+  if (!behaves(context.settings, 'startTimeIsTheApis')) return null;
+  const told = Date.parse(context.pod.status?.startTime ?? '');
+  return Number.isNaN(told) || told > at ? null : told;
+}
+
 /**
  * A pod begins, or is taken over from an agent (or worker) that ended: what the runtime holds is adopted as it
  * is, never restarted; the memory gives back what the runtime does not know.
@@ -75,7 +82,7 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
   const { memory, observed } = message;
   context.runtimeReady = message.runtimeReady;
   context.networkReady = message.networkReady;
-  context.startedAt = memory?.startedAt ?? draft.at;
+  context.startedAt = memory?.startedAt ?? toldStart(draft) ?? draft.at;
   if (observed !== null) mergeObserved(draft, observed);
   context.adopted = (observed?.containers ?? []).filter((c) => c.state === 'running').map((c) => c.id);
   for (const owner of specContainers(context.pod)) {

@@ -82,6 +82,8 @@ export const BEHAVIOUR = {
    * became of it. And a look follows a CreateContainer that failed.
    */
   failedStartsAreLookedAt: 24,
+  /** Who remembers nothing of a pod takes its start from the status that the API server has, so that its active deadline stays what it was. */
+  startTimeIsTheApis: 25,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -79,6 +79,23 @@ test('activeDeadlineSeconds: the pod fails with DeadlineExceeded, counted from i
   assert.deepEqual(world.running(), []);
 });
 
+test('activeDeadlineSeconds: an agent that remembers nothing counts from the start that the API server has', () => {
+  const spec = { activeDeadlineSeconds: 60, terminationGracePeriodSeconds: 1 };
+  const first = new PodWorld(pod(spec), null, undefined, true, 'api');
+  first.run(40_000);
+  const { startTime } = first.status ?? {};
+  const told = { ...pod(spec), status: { startTime } };
+  const world = new PodWorld(told, null, first, true, 'api');
+  world.run(24_000);
+  assert.deepEqual([world.status?.phase, world.status?.reason], ['Failed', 'DeadlineExceeded']);
+  assert.equal(world.status?.startTime, startTime);
+  // One that lies ahead was told before somebody set the clock back.
+  const ahead = { ...pod(spec), status: { startTime: new Date(world.at + 3_600_000).toISOString() } };
+  const other = new PodWorld(ahead, null, first, true, 'api');
+  other.run(10_000);
+  assert.equal(other.status?.phase, 'Running');
+});
+
 test('network not ready: a new pod waits, a pod on the host network does not, a running one goes on', () => {
   const off = (definition: Pod) => {
     const world = new PodWorld(definition, null, undefined, false);

@@ -346,4 +346,11 @@ export const mutations: readonly Mutation[] = [
     from: "ownOutcome(context, event) && behaves(event.world.settings, 'failedStartsAreLookedAt')",
     to: "ownOutcome(context, event) && !behaves(event.world.settings, 'failedStartsAreLookedAt')",
   },
+  {
+    name: 'start-forgotten',
+    breaks: 'an agent without memory counts the active deadline of a pod from its own start',
+    within: 'adopt',
+    from: 'toldStart(draft) ??',
+    to: '',
+  },
 ];
