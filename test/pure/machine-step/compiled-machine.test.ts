@@ -148,7 +148,7 @@ const containerContext = fc
 
 test('the container machine: every state, every event', () => {
   const states = [...(compiledMachine(containerMachine)?.values() ?? [])];
-  assert.equal(states.length, 17);
+  assert.equal(states.length, 18);
   let moved = 0;
   for (const state of states) {
     fc.assert(
