@@ -41,9 +41,9 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'waiting-pod-leaves-remains',
     breaks: 'what runs of a pod that is removed while it waits for its name is left alone',
-    within: 'lookForRemains',
-    from: 'if (this.options.held?.(uid) === true) this.options.observe?.(uid);',
-    to: 'if (this.options.held?.(uid) === undefined) this.options.observe?.(uid);',
+    within: 'forget',
+    from: '? !again : given && held',
+    to: '? !again : given && !held',
   },
   {
     name: 'no-grace',
