@@ -2,7 +2,6 @@ import { buildNode } from './build-node.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { NodeOptions, RunningNode } from './node-options.ts';
 import { openNode } from './real-edges.ts';
-import { keepHeapsSmall } from './small-heaps.ts';
 
 /**
  * Starts the node: opens the ways to machine, runtime and cluster (`real-edges.ts`), makes its parts over them
@@ -10,7 +9,6 @@ import { keepHeapsSmall } from './small-heaps.ts';
  * node is left then.
  */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
-  keepHeapsSmall();
   const life = new Lifecycle(options.log);
   try {
     const { ground, edges, fronts } = await openNode(options, life);

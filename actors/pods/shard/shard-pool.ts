@@ -8,6 +8,7 @@ import { ActorletError } from '../../../machines/errors/define.ts';
 import { nodeErrors } from '../../../machines/errors/node-errors.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
+import { keepHeapsSmall } from './small-heaps.ts';
 import type { FromShard, ShardTask, ToShard } from './shard-protocol.ts';
 
 /** How often heartbeats are looked at, and how long a worker may be silent, ms. */
@@ -39,6 +40,8 @@ const ENTRY = new URL(`./shard-worker${extname(import.meta.url)}`, import.meta.u
  */
 export function startThreads(shards: number, entry: URL = ENTRY): Piscina {
   const filename = fileURLToPath(entry);
+  // Before the threads are made, also by who has them started ahead: what a heap may be is set when its thread begins.
+  keepHeapsSmall();
   // With 'sync' an idle worker would sleep in Atomics.wait, where neither its timers nor its sockets are served.
   const pool = new Piscina({
     filename,
