@@ -36,6 +36,8 @@ describe('bin/test', () => {
       ...rest,
       ACTORLET_TEST_NO_INSTALL: '1',
       TMPDIR: join(root, 'tmp'),
+      // Else it would write over the logs of the run that this is a part of.
+      ACTORLET_TEST_LOGS: '',
       PATH: `${join(root, 'fake')}:${rest['PATH'] ?? ''}`,
     };
   });
