@@ -12,8 +12,8 @@ import { readWatchEvent } from './watch-event.ts';
 import type { WatchEvent } from './watch-event.ts';
 
 /** Waits between attempts in ms: after the Node authorizer's 403, and after anything else. */
-const OTHER_WAIT = { firstMs: 200, maxMs: 10_000 };
-const WAITS = { forbidden: { firstMs: 50, maxMs: 2000 }, unreachable: OTHER_WAIT, general: OTHER_WAIT };
+const OTHER_WAIT = { firstMs: 200, maxMs: 10_000, share: 0.25 };
+const WAITS = { forbidden: { firstMs: 50, maxMs: 2000, share: 0 }, unreachable: OTHER_WAIT, general: OTHER_WAIT };
 
 /** An object that no volume shows and nobody asked for so long is no longer watched (kubelet: five resync periods). */
 const IDLE_MS = 5 * 60_000;
@@ -98,7 +98,7 @@ export class WatchedObject implements ObjectSource {
 
   /** One watch after the other until stopped. Never rejects. */
   private async run(signal: AbortSignal): Promise<void> {
-    // Its jitter keeps a returning server from being asked for all objects at once.
+    // Jitter keeps a returning server from being asked for all objects at once; the authorizer's lag needs none.
     const backOff = new WatchBackOff(WAITS);
     while (!signal.aborted) {
       let refusal: ApiStatusError | undefined;
