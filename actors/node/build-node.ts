@@ -1,5 +1,6 @@
 import { trackedPod } from '../../machines/supervisor/pod-table.ts';
 import { EventRecorder } from '../cluster/events/event-recorder.ts';
+import type { JournalSettings } from '../record/journal/machine-journal.ts';
 import { restoreMemory } from '../record/journal/restore-memory.ts';
 import { createPodSources } from '../pods/sources/pod-sources.ts';
 import { PodStore } from '../pods/store/pod-store.ts';
@@ -43,6 +44,8 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   const store = new PodStore();
   const events = new EventRecorder(log);
   const remembered = journals === null ? new Map<string, never>() : restoreMemory(journals.dir);
+  const journalOf = (share: 'node' | 'pulls' | 'supervisor' | 'manager'): JournalSettings | undefined =>
+    journals === null ? undefined : { dir: journals.dir, agent, maxBytes: journals[share], log };
   let listed: ReadonlyMap<string, ListedPod> = new Map();
 
   // What is seen of the runtime.
@@ -51,7 +54,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     edge: edges.images({ tokens: () => cluster?.objects.pluginTokens }),
     podOf: (uid) => trackedPod(supervisor.context.pods, uid)?.pod,
     pullSecret: async (namespace, name) => (await cluster?.objects.secret(namespace, name)) ?? null,
-    ...(journals !== null && { journal: { dir: journals.dir, agent, maxBytes: journals.pulls, log } }),
+    journal: journalOf('pulls'),
   });
   const pleg: Pleg = new Pleg({
     ...{ cri, clock, rate: GENERIC_RATE, log, metrics },
@@ -82,7 +85,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       const pod = trackedPod(supervisor.context.pods, uid)?.pod;
       return pod === undefined ? memory : allocations.remembered(pod, memory);
     },
-    ...(journals !== null && { journal: { dir: journals.dir, maxBytes: journals.supervisor, agent, log } }),
+    journal: journalOf('supervisor'),
     post: (shard, uid, message) => {
       podMetrics.posted(uid, message);
       shards.post(shard, { t: 'pod', uid, message });
@@ -106,12 +109,12 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
         supervisor.broadcast({ type: 'runtime.state', at: now(), runtimeReady, networkReady });
       }
     },
-    ...(journals !== null && { journal: { dir: journals.dir, agent, maxBytes: journals.node, log } }),
+    journal: journalOf('node'),
   });
   const conditions = () => managers.flatMap((manager) => [...(manager.conditions?.() ?? [])]);
   const managers: NodeManager[] = makeManagers({
     ...{ config, settings, cri, clock, log, metrics, events },
-    journal: journals === null ? null : { dir: journals.dir, agent, maxBytes: journals.manager, log },
+    journal: journalOf('manager') ?? null,
     pods: () => store.list(),
     tell: (uid, message) => supervisor.tell(uid, message),
     changed: () => cluster?.node.changed(),

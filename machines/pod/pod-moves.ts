@@ -31,7 +31,7 @@ const ending = {
 } as const;
 
 /**
- * The moves of a pod: syncing -> terminating -> terminated, never back (C2). Volumes and cgroup are gone before it is kept, removed or
+ * The moves of a pod: syncing -> terminating -> terminated, never back. Volumes and cgroup are gone before it is kept, removed or
  * finished, and nothing of it is left when it is finished.
  */
 export const podMoves = {

@@ -17,6 +17,7 @@ import { trackedPod, trackedPods } from '../../../machines/supervisor/pod-table.
 import { atUid } from '../../../machines/supervisor/uid-table.ts';
 import type { Hosted } from '../../record/host/machine-host.ts';
 import { MachineHost } from '../../record/host/machine-host.ts';
+import { SingleMachine } from '../../record/host/single-machine.ts';
 import { MachineJournal } from '../../record/journal/machine-journal.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import type { SupervisorSnapshot } from '../../record/machines/supervisor.ts';
@@ -52,27 +53,22 @@ export class Supervisor {
   private readonly journal: MachineJournal<SupervisorSnapshot, SupervisorMessage, SupervisorOrder> | null;
   private readonly host: MachineHost<SupervisorSnapshot, SupervisorMessage, SupervisorOrder>;
   private readonly hosted: Hosted<SupervisorSnapshot>;
-  /** Last look at each pod of the runtime (pod cache, C7). */
+  /** Last look at each pod of the runtime (pod cache). */
   private readonly cache = new Map<string, ObservedPod>();
   /** Orders of pods that wait for a look: start comes first. */
   private readonly kept = new Map<string, SupervisorOrder[]>();
-  private readonly looksHost: MachineHost<Looks, LookMessage, LookOrder>;
-  private readonly looks: Hosted<Looks>;
+  private readonly looks: SingleMachine<Looks, LookMessage, LookOrder>;
 
   constructor(options: SupervisorOptions) {
     this.options = options;
     const { shards, journal } = options;
     this.hosted = { key: '', state: bornSupervisor({ shards, ...CURRENT }) };
-    this.looks = { key: '', state: noLooks(options.observe !== undefined) };
     this.journal = journal === undefined ? null : new MachineJournal(supervisor, journal, {}, () => [this.hosted]);
     this.host = new MachineHost(supervisor, this.journal);
-    this.looksHost = new MachineHost(
+    this.looks = new SingleMachine(
       looks,
-      journal === undefined
-        ? null
-        : new MachineJournal(looks, { ...journal, maxBytes: Math.floor(journal.maxBytes / 16) }, {}, () => [
-            this.looks,
-          ]),
+      noLooks(options.observe !== undefined),
+      journal === undefined ? null : { ...journal, maxBytes: Math.floor(journal.maxBytes / 16) },
     );
   }
 
@@ -108,7 +104,7 @@ export class Supervisor {
   private lookCame({ at, observed }: Extract<SupervisorMessage, { type: 'seen' }>): boolean {
     const { uid, at: began } = observed;
     const awaited = isAwaited(this.looks.state, uid, began, at);
-    const orders = awaited ? this.looksHost.take(this.looks, { type: 'look.came', at, uid, began }) : [];
+    const orders = awaited ? this.looks.take({ type: 'look.came', at, uid, began }) : [];
     const dropped = orders.some(({ type }) => type === 'look.drop');
     if (!dropped) this.remember(observed);
     this.follow(orders);
@@ -118,7 +114,7 @@ export class Supervisor {
   /** Closes the journal; nothing must be taken afterwards. */
   close(): void {
     this.journal?.close();
-    this.looksHost.close();
+    this.looks.close();
   }
 
   /** Tells every living pod actor. */
@@ -175,7 +171,7 @@ export class Supervisor {
   }
 
   private tellLooks(message: LookMessage): void {
-    this.follow(this.looksHost.take(this.looks, message));
+    this.follow(this.looks.take(message));
   }
 
   private follow(orders: readonly LookOrder[]): void {
