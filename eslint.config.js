@@ -1,5 +1,6 @@
 // @ts-check
 import { defineConfig } from 'eslint/config';
+import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 /**
@@ -33,6 +34,14 @@ const impureGlobals = [
   'SharedArrayBuffer',
   'WeakRef',
   'FinalizationRegistry',
+];
+
+/** What a stranger can write, be it only to a kernel file, must not hold a thread: see test/pure/bounds. */
+const linearExpressions = [
+  {
+    selector: 'NewExpression[callee.name="RegExp"]:not([arguments.0.type="Literal"])',
+    message: 'Write the expression out, so that lint can see that its time is linear; or say here why it is bounded.',
+  },
 ];
 
 const impureSyntax = [
@@ -108,13 +117,23 @@ export default defineConfig(
     },
   },
   {
+    // Product code: regular expressions whose time grows faster than the text are denial of service.
+    files: ['machines/**/*.ts', 'cri/**/*.ts', 'actors/**/*.{ts,tsx}', 'bin/**/*.ts'],
+    plugins: { regexp },
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential' }],
+      'no-restricted-syntax': ['error', ...linearExpressions],
+    },
+  },
+  {
     files: ['bin/**/*.ts', 'docs/examples/*.ts'],
     rules: { 'no-console': 'off' },
   },
   {
     files: ['machines/**/*.ts'],
     rules: {
-      'no-restricted-syntax': ['error', ...impureSyntax],
+      'no-restricted-syntax': ['error', ...linearExpressions, ...impureSyntax],
       'no-restricted-globals': ['error', ...impureGlobals.map((name) => ({ name, message: because }))],
       'no-restricted-properties': [
         'error',

@@ -1,24 +1,27 @@
 import { trackedPod } from '../../machines/supervisor/pod-table.ts';
 import { EventRecorder } from '../cluster/events/event-recorder.ts';
+import { journalsClosed } from '../record/journal/segment-log.ts';
 import type { JournalSettings } from '../record/journal/machine-journal.ts';
 import { restoreMemory } from '../record/journal/restore-memory.ts';
 import { createPodSources } from '../pods/sources/pod-sources.ts';
 import { PodStore } from '../pods/store/pod-store.ts';
 import { Supervisor } from '../pods/supervisor/supervisor.ts';
-import { AdmissionGate } from '../resources/admission/admission-gate.ts';
-import { PodAllocations } from '../resources/admission/pod-allocations.ts';
+import { admissionRules } from '../resources/admission/admission-rules.ts';
+import { NodeAdmission } from '../resources/admission/node-admission.ts';
 import { listenToEvents } from '../runtime/pleg/evented-pleg.ts';
 import type { ListedPod } from '../runtime/pleg/observe-pod.ts';
 import { Pleg } from '../runtime/pleg/pleg.ts';
 import { EVENTED_RATE, GENERIC_RATE } from '../runtime/pleg/relist-rate.ts';
 import { RuntimeWatch } from '../runtime/runtime-state/runtime-watch.ts';
-import { burstableShares } from './burstable-shares.ts';
+import { AsidePods, blameOf } from './aside-pods.ts';
+import { burstableShares, memoryRequests } from './burstable-shares.ts';
 import { ClockWatch } from './clock-watch.ts';
 import type { NodeEdges } from './edges.ts';
 import { handleFromShard } from './from-shard.ts';
+import type { JournalShares } from './journal-shares.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { NodeManager } from './managers.ts';
-import { makeManagers } from './managers.ts';
+import { makeManagers, pressureOf, reclaimBy, refusalOf } from './managers.ts';
 import { nodeImagePuller } from './node-image-puller.ts';
 import type { NodeGround } from './node-ground.ts';
 import { NodeState } from './node-state.ts';
@@ -44,14 +47,17 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   const store = new PodStore();
   const events = new EventRecorder(log);
   const remembered = journals === null ? new Map<string, never>() : restoreMemory(journals.dir);
-  const journalOf = (share: 'node' | 'pulls' | 'supervisor' | 'manager'): JournalSettings | undefined =>
-    journals === null ? undefined : { dir: journals.dir, agent, maxBytes: journals[share], log };
+  const journalOf = (share: Exclude<keyof JournalShares, 'dir' | 'shard' | 'disk'>): JournalSettings | undefined =>
+    journals === null
+      ? undefined
+      : { dir: journals.dir, agent, maxBytes: journals[share], log, ...(journals.disk && { disk: journals.disk }) };
   let listed: ReadonlyMap<string, ListedPod> = new Map();
 
   // What is seen of the runtime.
+  const images = edges.images({ tokens: () => cluster?.objects.pluginTokens });
   const puller = nodeImagePuller({
     ...{ cri, config, metrics, log, events, now },
-    edge: edges.images({ tokens: () => cluster?.objects.pluginTokens }),
+    edge: images,
     podOf: (uid) => trackedPod(supervisor.context.pods, uid)?.pod,
     pullSecret: async (namespace, name) => (await cluster?.objects.secret(namespace, name)) ?? null,
     journal: journalOf('pulls'),
@@ -70,8 +76,9 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       handleFromShard(parts, shard, message);
       if (message.t === 'report') ground.onPod?.(message.report);
     },
-    onReplaced: (shard) => {
-      supervisor.take({ type: 'shardReplaced', at: now(), shard });
+    onReplaced: (shard, death) => {
+      const blame = death && blameOf(death, supervisor.started());
+      supervisor.take({ type: 'shardReplaced', at: now(), shard, ...(blame !== undefined && { blame }) });
       for (const pod of supervisor.started()) if (pod.shard === shard) pleg.observe(pod.uid);
     },
   });
@@ -83,13 +90,22 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     remembered: (uid) => {
       const memory = remembered.get(uid)?.memory ?? null;
       const pod = trackedPod(supervisor.context.pods, uid)?.pod;
-      return pod === undefined ? memory : allocations.remembered(pod, memory);
+      return pod === undefined ? memory : admission.remembered(pod, memory);
     },
     journal: journalOf('supervisor'),
+    onAside: (uid, harm) => asidePods.putAside(uid, harm),
     post: (shard, uid, message) => {
       podMetrics.posted(uid, message);
       shards.post(shard, { t: 'pod', uid, message });
     },
+  });
+
+  const asidePods: AsidePods = new AsidePods({
+    ...{ clock, store, log, metrics },
+    remembered: (uid) => remembered.get(uid)?.memory ?? null,
+    tell: (shard, message) => handleFromShard(parts, shard, message),
+    tryAgain: (uid, until) => supervisor.take({ type: 'tryAgain', at: now(), uid, until }),
+    podOf: (uid) => trackedPod(supervisor.context.pods, uid),
   });
 
   // The node itself. Its orders go to the API server, the observer, and all pods.
@@ -116,6 +132,11 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     ...{ config, settings, cri, clock, log, metrics, events },
     journal: journalOf('manager') ?? null,
     pods: () => store.list(),
+    images,
+    stateOf: (uid) => store.stateOf(uid),
+    sourcesReady: () => sources.allSourcesReady(),
+    usage: edges.usage({ nodeName, pods: () => store.list() }),
+    reclaim: (what) => reclaimBy(managers, what),
     tell: (uid, message) => supervisor.tell(uid, message),
     changed: () => cluster?.node.changed(),
   });
@@ -125,25 +146,21 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       runtimeState: () => runtime.state,
       plegError: () => pleg.unhealthy(),
       conditions,
+      pressure: () => pressureOf(managers),
       onPods: (pods) => sources.setPods('api', pods),
       lifeOf: (uid) => staticLife(trackedPod(supervisor.context.pods, uid), store.reportOf(uid)),
       tell: (uid, message) => supervisor.tell(uid, message),
+      journalOf,
     }) ?? null;
 
   // The pods' way in: source, admission by the node's object, resources, supervisor.
-  const admission =
-    cluster === null
-      ? null
-      : new AdmissionGate({
-          ...{ config, settings },
-          node: () => cluster.node.node(),
-          freshNode: () => cluster.freshNode(),
-        });
-  const allocations: PodAllocations = new PodAllocations({
-    ...{ rootDir, settings, log, now, metrics },
+  const admission: NodeAdmission = new NodeAdmission({
+    ...{ rootDir, log, now, metrics },
+    rules: admissionRules(config, settings, cluster !== null),
+    journal: journalOf('admission'),
+    node: () => cluster?.node.node() ?? null,
+    freshNode: () => cluster?.freshNode() ?? Promise.resolve(null),
     record: (event) => events.record(event),
-    fits: (pod) => admission?.fits(pod) ?? { admit: true },
-    recount: (pod) => admission?.recount(pod),
     sourcesReady: () => sources.allSourcesReady(),
     // A change of resources reaches the pod as a change of its source would.
     changed: (pod) => {
@@ -153,7 +170,8 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     },
   });
   const intake: PodIntake = new PodIntake({
-    ...{ supervisor, cluster, admission, allocations, metrics, now },
+    ...{ supervisor, cluster, admission, metrics, now },
+    refuses: (pod) => refusalOf(managers, pod),
     sources: () => sources,
   });
   const sources = createPodSources({
@@ -185,11 +203,14 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     alive: (uid) => supervisor.tracks(uid) || listed.has(uid),
     ready: () => sources.allSourcesReady() && pleg.unhealthy() === null,
     burstableShares: () => burstableShares(store.list()),
+    memoryMin: () => memoryRequests(store.list()),
+    record: (event) => events.record(event),
+    journal: journalOf('manager'),
   });
 
   const parts = {
     ...{ ground, edges, log, now, metrics, podMetrics, store, events, puller, pleg, runtime, shards, supervisor },
-    ...{ conditions, nodeState, cluster, admission, allocations, intake, sources, resync, managers },
+    ...{ conditions, nodeState, cluster, admission, intake, sources, resync, managers },
     userNamespaces: edges.userNamespaces,
   };
 
@@ -203,7 +224,10 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   life.add({ name: 'PLEG', phase: 'work', start: () => pleg.start(), stop: () => pleg.stop() });
   life.add({ name: 'node state', phase: 'work', start: () => nodeState.watch(), stop: () => nodeState.stop() });
   life.add(runtimeEvents);
-  for (const manager of managers) life.add({ phase: 'work', ...manager });
+  for (const manager of managers) {
+    const { name } = manager;
+    life.add({ name, phase: 'work', start: () => manager.start?.(), stop: () => manager.stop?.() });
+  }
   life.add({
     name: 'pod sources',
     phase: 'work',
@@ -217,9 +241,11 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   life.add({ name: 'cluster', phase: 'work', start: () => cluster?.start(), stop: () => cluster?.stop() });
   life.add({ name: 'resync', phase: 'work', start: () => resync.start(), stop: () => resync.stop() });
   for (const part of leisure) life.add(part);
+  life.has('pods put aside', 'hearers', () => asidePods.stop());
   life.has('supervisor', 'hearers', () => supervisor.close());
   life.has('image puller', 'hearers', () => puller.close());
-  life.has('allocations', 'hearers', () => allocations.stop());
+  life.has('admission', 'hearers', () => admission.stop());
+  life.has('journals', 'ways', journalsClosed);
   return parts;
 
   /** With gate EventedPLEG: follows the runtime's events. */

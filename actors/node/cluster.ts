@@ -8,6 +8,7 @@ import { MirrorPods } from '../cluster/mirror-pods/mirror-pods.ts';
 import { StatusManager } from '../cluster/status/status-manager.ts';
 import type { PodReport } from '../pods/shard/shard-protocol.ts';
 import type { Clock } from '../host/time/clock.ts';
+import type { JournalSettings } from '../record/journal/machine-journal.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
 import { PodStartLatency } from '../record/metrics/pod-start-latency.ts';
 import type { ObjectsEnd } from './cluster-objects.ts';
@@ -23,6 +24,8 @@ export interface NodeEnd {
   whenRegistered(): Promise<void>;
   /** Runtime, network, PLEG or a manager's condition changed: the status is told at once. */
   changed(): void;
+  /** Closes journals without a word, as a death does. */
+  close(): void;
   stop(): Promise<void>;
 }
 
@@ -46,6 +49,8 @@ export interface ClusterOptions extends ClusterLinks {
   log: Logger;
   metrics: Metrics;
   clock: Clock;
+  /** Where the status manager's messages are journaled; absent with `--no-journal`. */
+  journal?: JournalSettings;
 }
 
 /**
@@ -64,16 +69,17 @@ export class Cluster {
   private readonly pods: ReturnType<typeof watchPodsOfNode>;
   private stopped = false;
 
-  constructor({ api, limited, node, objects, nodeName, log, metrics, clock, onPods, lifeOf }: ClusterOptions) {
-    const { now } = clock;
+  constructor(options: ClusterOptions) {
+    const { api, limited, node, objects, nodeName, log, metrics, clock, onPods, lifeOf, journal } = options;
+    const { now, steady } = clock;
     this.api = api;
     this.node = node;
     this.objects = objects;
     this.nodeName = nodeName;
     this.starts = new PodStartLatency(metrics, now);
     const onPatched = (pod: Pod) => this.starts.statusUpdated(pod);
-    this.status = new StatusManager({ api: limited, nodeName, log, now, clock, metrics, onPatched });
-    this.mirrors = new MirrorPods({ api: limited, nodeName, log, now, node: () => node.node(), lifeOf });
+    this.status = new StatusManager({ api: limited, nodeName, log, now, clock, metrics, onPatched, journal });
+    this.mirrors = new MirrorPods({ api: limited, nodeName, log, steady, node: () => node.node(), lifeOf });
     this.pods = watchPodsOfNode({
       ...{ api: limited, nodeName, log, onPods },
       onList: (pods) => {
@@ -130,6 +136,12 @@ export class Cluster {
   podGone(uid: string): void {
     this.status.forget(uid);
     this.objects.podGone(uid);
+  }
+
+  /** Closes journals without a word, as a death does. */
+  close(): void {
+    this.status.close();
+    this.node.close();
   }
 
   async stop(): Promise<void> {

@@ -1,18 +1,24 @@
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import type { RuntimeHealth } from '../../machines/node-object/ready-message.ts';
-import type { ManagedCondition } from '../../machines/node-object/node-types.ts';
+import type { ManagedCondition, NodePressure } from '../../machines/node-object/node-types.ts';
+import type { RecordedEvent } from '../../machines/protocol/recorded-event.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
 import type { EventRecorder } from '../cluster/events/event-recorder.ts';
 import type { Clock } from '../host/time/clock.ts';
 import type { UserNamespaces } from '../host/userns/user-namespaces.ts';
+import type { NodeView } from '../pods/store/node-view.ts';
 import type { PodStore } from '../pods/store/pod-store.ts';
+import type { NodeUsageSource } from '../resources/eviction/eviction-ground.ts';
 import type { Supervisor } from '../pods/supervisor/supervisor.ts';
+import type { JournalSettings } from '../record/journal/machine-journal.ts';
 import type { ImagePuller } from '../runtime/images/image-puller.ts';
 import type { Pleg } from '../runtime/pleg/pleg.ts';
+import type { WorkerDeath } from '../pods/shard/shard-pool.ts';
 import type { FromShard, ToShard } from '../pods/shard/shard-protocol.ts';
 import type { LoginSources } from '../runtime/images/pull-logins.ts';
 import type { TokenSources } from '../runtime/images/plugin-token.ts';
+import type { ImageNode } from '../runtime/images/image-node.ts';
 import type { PullRecords } from '../runtime/images/pull-records.ts';
 import type { Cluster, ClusterLinks } from './cluster.ts';
 import type { Part } from './lifecycle.ts';
@@ -32,6 +38,8 @@ export interface NodeEdges {
   readonly userNamespaces: Pick<UserNamespaces, 'get' | 'release'>;
   /** Null on a standalone node. */
   readonly cluster: ClusterEdge | null;
+  /** What the node and its pods use; null where nothing can be measured. */
+  readonly usage: (node: Pick<NodeView, 'nodeName' | 'pods'>) => NodeUsageSource | null;
   /** Housekeeping and rotation of logs on this machine. */
   readonly host: (links: HostLinks) => Part[];
   /** What PLEG saw, on its way to the supervisor. */
@@ -52,12 +60,12 @@ export interface ShardHost {
 /** Who hears of the shards. */
 export interface ShardLinks {
   onMessage: (shard: number, message: FromShard) => void;
-  /** A worker died or hung and a new one has taken its place, empty. */
-  onReplaced: (shard: number) => void;
+  /** A worker died or hung and a new one has taken its place, empty; `death`: of what, when anything is known of it. */
+  onReplaced: (shard: number, death?: WorkerDeath) => void;
 }
 
 /** What images need of the node's own files. */
-export interface ImageEdge extends Pick<LoginSources, 'nodeLogins' | 'providers'> {
+export interface ImageEdge extends Pick<LoginSources, 'nodeLogins' | 'providers'>, ImageNode {
   /** Null: pods may use every image of the node (gate KubeletEnsureSecretPulledImages off). */
   records: PullRecords | null;
 }
@@ -82,8 +90,12 @@ export interface ClusterNodeLinks {
   plegError: () => string | null;
   /** Conditions of the node's managers, beside Ready. */
   conditions: () => readonly ManagedCondition[];
+  /** Pressure that the node's managers tell of. */
+  pressure: () => NodePressure;
   /** To a pod's actor. */
   tell: (uid: string, message: PodMessage) => void;
+  /** Where its machines' messages are journaled; undefined with `--no-journal`. */
+  journalOf: (share: 'status' | 'nodeObject') => JournalSettings | undefined;
 }
 
 /** What housekeeping asks. */
@@ -94,6 +106,12 @@ export interface HostLinks {
   ready: () => boolean;
   /** Sum of the cpu shares of all burstable pods. */
   burstableShares: () => number;
+  /** Bytes of memory that pods ask for: all of them, and burstable ones alone. */
+  memoryMin: () => { all: number; burstable: number };
+  /** Tells of the node. */
+  record: (event: RecordedEvent) => void;
+  /** Where housekeeping's messages are journaled; absent with `--no-journal`. */
+  journal?: JournalSettings;
 }
 
 /** The parts that the servers tell of. */

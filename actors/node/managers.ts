@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
-import type { ManagedCondition } from '../../machines/node-object/node-types.ts';
+import type { Reclaimable } from '../../machines/eviction/reclaim-plan.ts';
+import type { ManagedCondition, NodePressure } from '../../machines/node-object/node-types.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
@@ -9,6 +10,10 @@ import type { KubeletConfiguration } from '../configure/configuration/kubelet-co
 import type { Clock } from '../host/time/clock.ts';
 import type { JournalSettings } from '../record/journal/machine-journal.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
+import { evictionManager } from '../resources/eviction/eviction-manager.ts';
+import type { NodeReclaim, NodeUsageSource } from '../resources/eviction/eviction-ground.ts';
+import { ImageGcManager } from '../runtime/images/image-gc-manager.ts';
+import type { ImageNode } from '../runtime/images/image-node.ts';
 
 /** What a manager has of the node around it. */
 export interface ManagerGround {
@@ -24,8 +29,17 @@ export interface ManagerGround {
   readonly journal: JournalSettings | null;
   /** All pods with their newest status. */
   readonly pods: () => readonly Pod[];
+  /** The state of a pod's machine as its actor told it last, `waiting` before that; null when there is no such pod. */
+  readonly stateOf: (uid: string) => string | null;
+  /** All sources of pods have spoken. */
+  readonly sourcesReady: () => boolean;
+  /** What the node and its pods use; null where nothing can be measured. */
+  readonly usage: NodeUsageSource | null;
+  /** Has another manager give back what can be without a pod. Rejects when it fails, or when no manager can. */
+  readonly reclaim: (what: Reclaimable) => Promise<void>;
   /** To a pod's actor. */
   readonly tell: (uid: string, message: PodMessage) => void;
+  readonly images: ImageNode;
   /** One of its conditions changed: the node's status is told at once. */
   readonly changed: () => void;
 }
@@ -39,12 +53,44 @@ export interface NodeManager {
   stop?: () => void | Promise<void>;
   /** Conditions that it adds to the status of the node's object. */
   conditions?: () => readonly ManagedCondition[];
+  /** Pressure of the node, which has conditions and events of its own. */
+  pressure?: () => NodePressure;
+  /** Why it does not let the node take a pod that arrives; null when it does. Asked before all other admission, in the order of the list. */
+  refuses?: (pod: Pod) => { reason: string; message: string } | null;
+  /** What it can give back when the node runs short. */
+  reclaim?: NodeReclaim;
 }
 
 /** All managers of a node, in the order in which they are started: a new one is added here (docs/architecture.md). */
-const MANAGERS: readonly ((ground: ManagerGround) => NodeManager)[] = [];
+const MANAGERS: readonly ((ground: ManagerGround) => NodeManager)[] = [
+  evictionManager,
+  (ground) => new ImageGcManager(ground),
+];
 
 /** Makes them; none does anything yet. */
 export function makeManagers(ground: ManagerGround): NodeManager[] {
   return MANAGERS.map((make) => make(ground));
+}
+
+/** The pressure that any of them tells of. */
+export function pressureOf(managers: readonly NodeManager[]): NodePressure {
+  const all = managers.flatMap(({ pressure }) => pressure?.() ?? []);
+  const any = (kind: keyof NodePressure): boolean => all.some((each) => each[kind]);
+  return { memory: any('memory'), disk: any('disk'), pid: any('pid') };
+}
+
+/** Why one of them does not take a pod; null when all do. */
+export function refusalOf(managers: readonly NodeManager[], pod: Pod): { reason: string; message: string } | null {
+  for (const { refuses } of managers) {
+    const refusal = refuses?.(pod) ?? null;
+    if (refusal !== null) return refusal;
+  }
+  return null;
+}
+
+/** Has all of them that can give this back. */
+export async function reclaimBy(managers: readonly NodeManager[], what: Reclaimable): Promise<void> {
+  const able = managers.flatMap(({ reclaim }) => reclaim?.[what] ?? []);
+  if (able.length === 0) throw new Error(`nothing here removes unused ${what} yet`);
+  for (const give of able) await give();
 }

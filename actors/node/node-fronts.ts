@@ -1,6 +1,8 @@
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import type { ApiClient } from '../cluster/api/api-client.ts';
 import type { CgroupHost } from '../host/files/cgroup-host.ts';
+import type { NodeView } from '../pods/store/node-view.ts';
+import type { StatsProvider } from '../resources/stats/stats-provider.ts';
 import type { AgentInspector } from '../inspect/inspector/start-inspector.ts';
 import { withQueuePlace } from '../pods/store/queue-place.ts';
 import type { ShownNode } from './edges.ts';
@@ -26,12 +28,14 @@ export interface NodeFrontsOptions {
   ground: NodeGround;
   cri: CriClient;
   cgroups: CgroupHost;
+  /** The node's stats: one provider for all who ask. */
+  stats: (node: Pick<NodeView, 'nodeName' | 'pods'>) => StatsProvider;
   /** Null on a standalone node. */
   api: ApiClient | null;
 }
 
 /** The servers and the inspector of a real node. */
-export function nodeFronts({ options, ground, cri, cgroups, api }: NodeFrontsOptions): NodeFronts {
+export function nodeFronts({ options, ground, cri, cgroups, stats, api }: NodeFrontsOptions): NodeFronts {
   const { config, featureGates, settings, log, metrics } = ground;
   const { flags } = options;
   const fronts: NodeFronts = {
@@ -60,13 +64,15 @@ export function nodeFronts({ options, ground, cri, cgroups, api }: NodeFrontsOpt
 
   /** What the servers show of the node's parts. */
   function shown({ store, pleg, cluster, shards, podMetrics, supervisor, puller, now }: ShownNode) {
+    const view = {
+      nodeName: settings.nodeName,
+      pods: () => store.list(),
+      podNamed: (namespace: string, name: string) => store.named(namespace, name),
+    };
     return {
       ...{ config, featureGates, flags, log, cri, cgroups, now, metrics, api },
-      node: {
-        nodeName: settings.nodeName,
-        pods: () => store.list(),
-        podNamed: (namespace: string, name: string) => store.named(namespace, name),
-      },
+      node: view,
+      stats: stats(view),
       checks: [{ name: 'syncloop', check: () => pleg.unhealthy() }],
       rows: () => store.rows().map((row) => withQueuePlace(row, puller)),
       addresses: () => cluster?.node.node()?.status?.addresses ?? [],

@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
@@ -76,6 +77,10 @@ export function imageEdge(options: ImageEdgeOptions): ImageEdge {
         });
   return {
     records: pullRecords(options),
+    disk: async (path) => {
+      const { blocks, bavail, bsize } = await statfs(path);
+      return { capacityBytes: blocks * bsize, availableBytes: bavail * bsize };
+    },
     nodeLogins: nodeLogins({ rootDir: flags.rootDir, log }),
     ...(plugins !== null && { providers: (repository, pod) => plugins.loginsFor(repository, pod) }),
   };

@@ -30,7 +30,7 @@ import { addRunningPodsRoutes } from '../serve/server/running-pods-routes.ts';
 import { kubeletPatterns } from '../serve/server/serve-mux.ts';
 import { addZpagesRoutes } from '../serve/server/zpages-routes.ts';
 import { collectStatsMetrics } from '../resources/stats/stats-metrics.ts';
-import { StatsProvider } from '../resources/stats/stats-provider.ts';
+import type { StatsProvider } from '../resources/stats/stats-provider.ts';
 import { addStatsRoutes } from '../serve/server/stats-routes.ts';
 import { addStreamingRoutes } from '../serve/streaming/streaming-routes.ts';
 
@@ -42,6 +42,7 @@ export interface NodePagesOptions {
   node: NodeView;
   cri: CriClient;
   cgroups: CgroupHost;
+  stats: StatsProvider;
   metrics: Metrics;
   /** Of `/healthz`, besides `ping` and `log`. */
   checks: readonly HealthCheck[];
@@ -69,9 +70,8 @@ export class NodePages {
     this.options = options;
     this.checks = [logCheck, ...options.checks];
     this.startedAt = now() - performance.now();
-    const onVolumeCounted = (seconds: number) => options.metrics.volumeCount.observe({ metric_source: 'du' }, seconds);
     const reader = createCgroupReader(options.cgroups, now);
-    this.stats = new StatsProvider({ node, cri, reader, config, featureGates, flags, log, now, onVolumeCounted });
+    this.stats = options.stats;
     this.cadvisor = createCadvisorMetrics({
       ...{ reader, cri, node, log, now },
       roots: reportedCgroups({ ...config, runtimeCgroups: flags.runtimeCgroups }),
@@ -128,7 +128,7 @@ export class NodePages {
       flags: gates.enabled('ComponentFlagz') && config.enableDebuggingHandlers ? () => flagsOf(flags) : null,
       statusz: gates.enabled('ComponentStatusz'),
       startedAt: this.startedAt,
-      now,
+      uptimeMs: () => performance.now(),
       binaryVersion: agentVersion(),
     });
   }

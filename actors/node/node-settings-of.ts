@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import type { VersionResponse } from '../../cri/generated/runtime/v1/api.ts';
 import { fixedAddresses } from '../../machines/node-object/node-addresses.ts';
@@ -8,6 +11,7 @@ import { allocatableOf, machineCapacity } from '../../machines/node-object/node-
 import { parseBytes, parseCpuMilli } from '../../machines/values/quantity.ts';
 import { ALL_BEHAVIOUR } from '../../machines/protocol/behaviour.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
+import { unreservedMemory } from '../../machines/qos/node-limits.ts';
 import { resolveFeatureGates } from '../configure/configuration/feature-gates.ts';
 import type { KubeletFlags } from '../configure/configuration/kubelet-flags.ts';
 import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
@@ -39,6 +43,7 @@ export async function nodeSettingsOf(
     .status({})
     .catch(() => ({ runtimeHandlers: [], features: undefined }));
   const handler = runtimeHandlers.find((h) => h.name === '')?.features;
+  const { gates } = resolveFeatureGates(config.featureGates);
   return {
     nodeName,
     runtimeName: version.runtimeName,
@@ -71,15 +76,44 @@ export async function nodeSettingsOf(
       supplementalGroupsPolicy: features?.supplementalGroupsPolicy ?? false,
       ...(!mountsImages(version) && { withoutImageVolumes: `${version.runtimeName} ${version.runtimeVersion}` }),
     },
-    swapController: existsSync(`${cgroups.mounts['memory'] ?? '/nowhere'}/memory.memsw.limit_in_bytes`),
+    swapController: existsSync(swapLimitFile(cgroups)),
+    ...(cgroups.version === 2 &&
+      config.memorySwap.swapBehavior === 'LimitedSwap' && { limitedSwapBytes: machine.swapBytes }),
+    ...(cgroups.version === 2 &&
+      gates.enabled('MemoryQoS') && {
+        memoryQoS: {
+          throttlingFactor: config.memoryThrottlingFactor,
+          pageBytes: await pageBytes(),
+          unreservedBytes: unreservedMemory(
+            machineCapacity(machine, nodeObjectConfigOf(nodeName, config, flags)),
+            config,
+          ),
+        },
+      }),
     singleProcessOOMKill: config.singleProcessOOMKill ?? cgroups.version === 1,
     hugePageSizes: machine.hugePages.map(({ pageBytes }) => hugePageName(pageBytes)),
     extraMaskedPaths: thermalPaths(),
     nodeHosts: readText('/etc/hosts'),
-    ...(!resolveFeatureGates(config.featureGates).gates.enabled('EnvFiles') && { envFiles: false }),
+    ...(!gates.enabled('EnvFiles') && { envFiles: false }),
     ...(cluster && { cluster: true }),
     behaviour: [...ALL_BEHAVIOUR],
   };
+}
+
+/** The file that is there where the kernel can limit swap: v2 has it in every cgroup but the root, so that of this process is asked. */
+function swapLimitFile({ version, mounts }: CgroupHost): string {
+  if (version === 1) return join(mounts['memory'] ?? '/nowhere', 'memory.memsw.limit_in_bytes');
+  const own = readText('/proc/self/cgroup')
+    .trim()
+    .split('\n')
+    .find((line) => line.startsWith('0::'));
+  return join(mounts[''] ?? '/nowhere', own?.slice('0::'.length) ?? '', 'memory.swap.max');
+}
+
+/** Size of a memory page, which Node does not tell. */
+async function pageBytes(): Promise<number> {
+  const { stdout } = await promisify(execFile)('getconf', ['PAGESIZE']).catch(() => ({ stdout: '' }));
+  return Number(stdout) || 4096;
 }
 
 /** Can the runtime mount images as volumes? CRI does not tell: older ones ignore what they do not know (containerd 2.1, CRI-O 1.31 can). */

@@ -3,8 +3,7 @@ import { isTerminalPhase } from '../../machines/status/phase.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { PodConfigUpdate } from '../../machines/sources/pod-config.ts';
 import type { Rejection } from '../../machines/supervisor/tracked-pod.ts';
-import type { AdmissionGate, Refusal } from '../resources/admission/admission-gate.ts';
-import type { PodAllocations } from '../resources/admission/pod-allocations.ts';
+import type { NodeAdmission, Refusal } from '../resources/admission/node-admission.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
 import type { PodReport } from '../pods/shard/shard-protocol.ts';
 import type { PodSources } from '../pods/sources/pod-sources.ts';
@@ -16,8 +15,9 @@ export interface PodIntakeOptions {
   supervisor: Supervisor;
   /** Null on a standalone node. */
   cluster: Cluster | null;
-  admission: AdmissionGate | null;
-  allocations: PodAllocations;
+  admission: NodeAdmission;
+  /** Why one of the node's managers does not take a pod; null when all do. Absent: there are none. */
+  refuses?: (pod: Pod) => { reason: string; message: string } | null;
   metrics: Metrics;
   now: () => number;
   sources: () => PodSources;
@@ -58,21 +58,28 @@ export class PodIntake {
   private settled(): void {
     if (this.wholeSeen || !this.options.sources().allSourcesReady()) return;
     this.wholeSeen = true;
-    this.options.allocations.allSourcesSpoke();
+    this.options.admission.allSourcesSpoke();
   }
 
   /** Refusals of the update's new pods. */
   private judge({ op, pods }: PodConfigUpdate): Map<Pod, Refusal> {
-    const { cluster, admission, allocations } = this.options;
+    const { cluster } = this.options;
     const refused = new Map<Pod, Refusal>();
     for (const pod of pods) {
       if (op === 'REMOVE') continue;
       cluster?.objects.podWanted(pod);
       const ends = pod.metadata?.deletionTimestamp !== undefined || isTerminalPhase(pod.status?.phase);
-      const verdict = op === 'ADD' && !ends ? judged(() => admission?.admit(allocations.arriving(pod)) ?? null) : null;
+      const verdict = op === 'ADD' && !ends ? judged(() => this.verdictOf(pod)) : null;
       if (verdict !== null) refused.set(pod, verdict);
     }
     return refused;
+  }
+
+  private verdictOf(pod: Pod): Refusal | null {
+    const { admission, refuses } = this.options;
+    const refusal = refuses?.(pod) ?? null;
+    if (refusal !== null) return { ...refusal, retryWithFreshNode: false };
+    return admission.admit(pod);
   }
 
   private async judgeAgain(
@@ -80,10 +87,9 @@ export class PodIntake {
     verdicts: Map<Pod, Refusal>,
     update: PodConfigUpdate,
   ): Promise<void> {
-    const { admission, allocations } = this.options;
+    const { admission } = this.options;
     for (const [pod, refusal] of unsure) {
-      const asked = Promise.resolve(admission?.admitAfterAll(allocations.arriving(pod), refusal) ?? null);
-      const verdict = await asked.catch(unexpected);
+      const verdict = await admission.admitAfterAll(pod, refusal).catch(unexpected);
       if (verdict === null) verdicts.delete(pod);
       else verdicts.set(pod, verdict);
     }
@@ -102,32 +108,28 @@ export class PodIntake {
     const given = { ...update, pods: this.allocated(update, verdicts) };
     supervisor.take({ type: 'config', at: now(), update: given, ...(verdicts.size > 0 && { rejections }) });
     if (update.op === 'REMOVE') for (const pod of update.pods) this.removed(pod.metadata?.uid ?? '');
-    if (update.op === 'ADD') this.options.allocations.added();
+    if (update.op === 'ADD') this.options.admission.added();
     if (update.source !== 'api') this.tellStatics();
   }
 
   /** The update's pods as they are to run: with the resources that the node has set aside for them. */
   private allocated({ op, pods }: PodConfigUpdate, verdicts: ReadonlyMap<Pod, Refusal>): Pod[] {
-    const { allocations } = this.options;
+    const { admission } = this.options;
     if (op === 'REMOVE') return pods;
-    if (op !== 'ADD') return pods.map((pod) => allocations.updated(pod));
+    if (op !== 'ADD') return pods.map((pod) => admission.updated(pod));
     return pods.map((pod) => {
       const runs = !verdicts.has(pod) && !isTerminalPhase(pod.status?.phase);
-      return runs ? allocations.admitted(pod) : allocations.arriving(pod);
+      return runs ? admission.admitted(pod) : admission.arriving(pod);
     });
   }
 
   /** A pod's actor told how it stands. */
   reported(report: PodReport): void {
-    const { uid, status, state } = report;
-    this.options.allocations.reported(report);
-    if (isTerminalPhase(status.phase) || state.startsWith('terminated.')) this.options.admission?.forget(uid);
+    this.options.admission.reported(report);
   }
 
-  /** Its source gave it up: what it holds counts no more, though it may still be stopping (kubelet GetActivePods). */
   private removed(uid: string): void {
-    this.options.admission?.forget(uid);
-    this.options.allocations.removed(uid);
+    this.options.admission.removed(uid);
     // A pod that only waited for its predecessor is gone at once.
     this.gone(uid);
   }
@@ -135,8 +137,7 @@ export class PodIntake {
   /** Nothing is known of the pod any more, unless it is tracked anew. */
   gone(uid: string): void {
     if (this.options.supervisor.tracks(uid)) return;
-    this.options.admission?.forget(uid);
-    this.options.allocations.gone(uid);
+    this.options.admission.gone(uid);
     this.options.cluster?.podGone(uid);
   }
 

@@ -1,3 +1,4 @@
+import { lossCounter } from '../record/journal/losses.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
 import { trackedPods } from '../../machines/supervisor/pod-table.ts';
@@ -28,6 +29,7 @@ export class PodMetrics {
   private readonly volumes = new Map<number, Readonly<Record<string, number>>>();
   /** Bytes of the supervisor's journal that are counted already. */
   private journaled = 0;
+  private readonly newLosses = lossCounter();
 
   constructor(metrics: Metrics) {
     this.metrics = metrics;
@@ -60,6 +62,10 @@ export class PodMetrics {
     const { pods } = supervisor.context;
     metrics.journalBytes.inc(supervisor.journalBytes - this.journaled);
     this.journaled = supervisor.journalBytes;
+    this.newLosses((lines, stalls) => {
+      metrics.journalLostLines.inc(lines);
+      metrics.journalStalls.inc(stalls);
+    });
     const working = new Map<string, number>();
     const desired: Record<string, number> = { '': 0, true: 0 };
     const active: Record<string, number> = { '': 0, true: 0 };

@@ -31,8 +31,8 @@ export function realCluster(
   life.has('API client', 'ways', () => api.close());
   return {
     api,
-    connect({ cri, clock, events, runtimeState, plegError, conditions, tell, ...links }) {
-      const { now } = clock;
+    connect({ cri, clock, events, runtimeState, plegError, conditions, pressure, tell, journalOf, ...links }) {
+      const { now, steady } = clock;
       const limited = api.limited(config.kubeAPIQPS, config.kubeAPIBurst);
       const sink = new ApiEvents({
         ...{ api, nodeName, log, now },
@@ -42,15 +42,18 @@ export function realCluster(
       events.addSink(sink);
       life.has('events', 'work', () => sink.stop());
       const node = new NodeObject({
-        ...{ api, config, flags, settings, cri, log, now, events, runtimeState, plegError, conditions },
+        ...{ api, config, flags, settings, cri, log, now, steady, events, runtimeState, plegError },
+        ...{ conditions, pressure },
         startup: new NodeStartup(metrics, now),
+        journal: journalOf('nodeObject'),
       });
       const objects = new ClusterObjects({
         ...{ api: limited, config, log },
         nodeTtlSeconds: () => ttlSeconds(node.node()),
         refresh: (uid) => tell(uid, { type: 'pod.refresh', at: now() }),
       });
-      return new Cluster({ ...links, api, limited, node, objects, nodeName, log, metrics, clock });
+      const journal = journalOf('status');
+      return new Cluster({ ...links, api, limited, node, objects, nodeName, log, metrics, clock, journal });
     },
   };
 }

@@ -1,14 +1,16 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { qosCgroups } from '../../machines/qos/pod-cgroup.ts';
 import { createCriClient } from '../../cri/client/cri-client.ts';
 import { agentVersion } from '../configure/configuration/version.ts';
 import { resolveFeatureGates } from '../configure/configuration/feature-gates.ts';
 import { detectCgroups } from '../host/cgroups/cgroup-detect.ts';
-import { cgroupHost, ensureQosCgroups } from '../host/cgroups/cgroups.ts';
 import type { HostSettings } from '../host/files/host-settings.ts';
 import { DEFAULT_CONTAINER_LOGS_DIR } from '../host/files/host-settings.ts';
+import { mountsRest } from '../host/files/mounts.ts';
 import { makeRootShared } from '../host/files/shared-root.ts';
 import { Housekeeping } from '../host/housekeeping/housekeeping.ts';
+import { strangeFiles } from '../host/strange/strange-files.ts';
 import { machineClock } from '../host/time/clock.ts';
 import { effectObservations } from '../pods/shard/effect-observations.ts';
 import { ShardPool } from '../pods/shard/shard-pool.ts';
@@ -20,11 +22,13 @@ import { journalShares } from './journal-shares.ts';
 import type { Lifecycle, Part } from './lifecycle.ts';
 import type { NodeGround } from './node-ground.ts';
 import { imageEdge } from './node-image-puller.ts';
+import { nodeCgroupsOf } from './node-cgroups-of.ts';
 import { nodeLogRotation } from './node-log-rotation.ts';
 import type { NodeOptions } from './node-options.ts';
 import type { NodeFronts } from './node-fronts.ts';
 import { nodeFronts } from './node-fronts.ts';
 import { nodeSettingsOf } from './node-settings-of.ts';
+import { nodeStats } from './node-stats.ts';
 import { nodeUserNamespaces } from './node-user-namespaces.ts';
 import { setNodeFacts } from './pod-metrics.ts';
 
@@ -46,6 +50,9 @@ export interface RealNode {
 export async function openNode(options: NodeOptions, life: Lifecycle): Promise<RealNode> {
   const { config: configured, flags, log, endpoint, settings: own } = options;
   if (options.threads !== undefined) life.has('worker threads', 'ways', () => options.threads?.destroy());
+  // With more than one node in the process the others' next mount begins a new shell.
+  life.has('mounts', 'ways', mountsRest);
+  life.has('strange files', 'ways', strangeFiles.use());
   const kubeconfig = options.kubeconfig ?? null;
   const containerLogsDir = options.containerLogsDir ?? DEFAULT_CONTAINER_LOGS_DIR;
   checkOwnSource(options.source, configured.staticPodURL);
@@ -77,11 +84,10 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   const host: HostSettings = {
     ...{ rootDir: flags.rootDir, podLogsDir: config.podLogsDir, containerLogsDir, cgroups, log },
     cgroupVersion: cgroups.version,
-    cgroupDriver: 'cgroupfs',
+    cgroupDriver: settings.cgroupDriver,
   };
-  // The cgroup above all pods.
-  const kubepods = config.cgroupsPerQOS ? join(settings.cgroupRoot, 'kubepods') : null;
-  if (kubepods !== null) await ensureQosCgroups(cgroupHost(host), kubepods);
+  const nodeCgroups = nodeCgroupsOf(config, flags, settings, host, log);
+  await nodeCgroups?.make();
   const userNamespaces = await nodeUserNamespaces({ config, featureGates, rootDir: flags.rootDir, cri });
   if (kubeconfig !== null) await makeRootShared(flags.rootDir, log);
 
@@ -97,7 +103,8 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   // Loaded only by a node that has an API server.
   const cluster =
     kubeconfig === null ? null : (await import('./real-cluster.ts')).realCluster(ground, flags, kubeconfig, life);
-  const fronts = nodeFronts({ options, ground, cri, cgroups, api: cluster?.api ?? null });
+  const stats = nodeStats({ config, featureGates, flags, log, metrics, cri, cgroups, now: clock.now });
+  const fronts = nodeFronts({ options, ground, cri, cgroups, stats, api: cluster?.api ?? null });
   const edges: NodeEdges = {
     ...{ clock, cri, userNamespaces, cluster },
     shards: (links) =>
@@ -111,16 +118,29 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
         },
       }),
     images: (links) => imageEdge({ ground, flags, cri, now: clock.now, ...links }),
-    host: (links) => [housekeeping(links), nodeLogRotation(cri, config, containerLogsDir, log)],
+    usage: stats,
+    host: (links) => [nodeAllocatable(links), housekeeping(links), nodeLogRotation(cri, config, containerLogsDir, log)],
     seen: (observed, take) => take(observed),
     pages: (parts) => fronts.parts(parts),
   };
   return { ground, edges, fronts };
 
+  /** Keeps pods within what is not reserved. */
+  function nodeAllocatable({ record }: HostLinks): Part {
+    const object = { apiVersion: 'v1', kind: 'Node', namespace: '', name: settings.nodeName, uid: '' } as const;
+    return {
+      name: 'node allocatable',
+      phase: 'work',
+      start: () => nodeCgroups?.enforce((event) => record({ object, at: clock.now(), ...event })),
+      stop: () => nodeCgroups?.stop(),
+    };
+  }
+
   /** Removes what no pod owns. */
-  function housekeeping(links: HostLinks): Part {
+  function housekeeping({ memoryMin, record: _told, ...links }: HostLinks): Part {
     const rounds = new Housekeeping({
-      ...{ host, kubepods, log, ...links },
+      ...{ host, qos: qosCgroups(settings), clock, log, ...links },
+      ...(settings.memoryQoS !== undefined && { memoryMin }),
       onOrphans: ({ found, left }) => {
         metrics.orphanPodVolumes.set(found);
         metrics.orphanPodVolumeErrors.set(left);

@@ -27,23 +27,24 @@ export class Resync {
     this.timer?.cancel();
   }
 
-  /** When the next pod is due, ms since the epoch; Infinity when none is. */
+  /** When the next pod is due, ms of the steady clock; Infinity when none is. */
   nextDue(): number {
     return Math.min(Infinity, ...this.due.values());
   }
 
   private tick(): void {
-    const at = this.clock.now();
+    // When a pod is due is a span: whoever sets the machine's clock back by an hour would hold all of them up for an hour.
+    const steady = this.clock.steady();
     const living = this.supervisor.started();
     const uids = new Set(living.map((p) => p.uid));
     for (const uid of this.due.keys()) if (!uids.has(uid)) this.due.delete(uid);
     for (const { uid } of living) {
       const next = this.due.get(uid);
       // The jitter (up to half a period, as kubelet's workerResyncIntervalJitterFactor) spreads the pods.
-      if (next === undefined) this.due.set(uid, at + this.periodMs * (1 + Math.random() / 2));
-      else if (at >= next) {
-        this.due.set(uid, at + this.periodMs * (1 + Math.random() / 2));
-        this.supervisor.tell(uid, { type: 'pod.sync', at });
+      if (next === undefined) this.due.set(uid, steady + this.periodMs * (1 + Math.random() / 2));
+      else if (steady >= next) {
+        this.due.set(uid, steady + this.periodMs * (1 + Math.random() / 2));
+        this.supervisor.tell(uid, { type: 'pod.sync', at: this.clock.now() });
       }
     }
   }

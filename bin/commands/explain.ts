@@ -24,7 +24,10 @@ export function explainCommand(
 ): Command {
   return new Command('explain')
     .description('say in words why a pod is in its state: what it waits for, what failed, what comes next')
-    .argument('<pod>', 'NAMESPACE/NAME, NAME or UID; also of a pod that is gone; @node: the node itself')
+    .argument(
+      '<pod>',
+      'NAMESPACE/NAME, NAME or UID; also of a pod that is gone; @node: the node itself; @admission, @pulls ...: a machine of it',
+    )
     .option('--journal <path...>', 'journal files or folders (default: that of the agent on this node)')
     .option('--root-dir <dir>', "the agent's --root-dir, whose folder journal is read", '/var/lib/kubelet')
     .option('--at <time>', 'the moment to explain, e.g. 2026-01-31T12:00:00Z, or ms since the epoch (default: now)')

@@ -25,13 +25,15 @@ export function inspectCommand(): Command {
       const pods = inspector.pods().length;
       if (pods === 0) throw new ActorletError(inspectorErrors.nothingThere, { files: paths.join(', ') });
       const server = await serve(inspector, wanted);
-      process.stdout.write(`${String(pods)} pods\n${server.address}\n`);
-      process.stdout.write(`Stately's protocol: ${server.statelyAddress}\n`);
-      if (open) openBrowser(server.address);
-      await new Promise<void>((resolve) => {
+      // Before the address is told: who reads it may end this at once.
+      const ended = new Promise<void>((resolve) => {
         process.once('SIGINT', () => resolve());
         process.once('SIGTERM', () => resolve());
       });
+      process.stdout.write(`${String(pods)} pods\n${server.address}\n`);
+      process.stdout.write(`Stately's protocol: ${server.statelyAddress}\n`);
+      if (open) openBrowser(server.address);
+      await ended;
       await server.close();
     });
 }

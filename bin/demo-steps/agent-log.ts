@@ -2,8 +2,8 @@
 export type AgentLine =
   | { kind: 'state'; pod: string; state: string; why: string }
   | { kind: 'problem'; text: string }
-  /** Where the inspector is, with its token. */
-  | { kind: 'inspector'; address: string }
+  /** The file that says where the inspector is, with its token. */
+  | { kind: 'inspector'; addressFile: string }
   | { kind: 'other' };
 
 /**
@@ -19,12 +19,12 @@ export function readAgentLine(line: string): AgentLine {
   }
   if (typeof value !== 'object' || value === null) return { kind: 'other' };
   const record = value as Record<string, unknown>;
-  const { pod, state, why, msg, err, v, address } = record;
+  const { pod, state, why, msg, err, v, addressFile } = record;
   if (typeof pod === 'string' && typeof state === 'string') {
     return { kind: 'state', pod, state, why: typeof why === 'string' ? why : '' };
   }
-  if (typeof msg === 'string' && msg.startsWith('Inspector: ') && typeof address === 'string')
-    return { kind: 'inspector', address };
+  if (typeof msg === 'string' && msg.startsWith('Inspector: ') && typeof addressFile === 'string')
+    return { kind: 'inspector', addressFile };
   if (typeof msg === 'string' && (err !== undefined || v === undefined)) {
     return { kind: 'problem', text: typeof err === 'string' ? `${msg}: ${err}` : msg };
   }

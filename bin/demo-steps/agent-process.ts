@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -70,7 +70,7 @@ export async function startAgent(options: {
       state.last.push(line);
       if (state.last.length > 20) state.last.shift();
       const read = readAgentLine(line);
-      if (read.kind === 'inspector') state.inspector = read.address;
+      if (read.kind === 'inspector') state.inspector = readFileSync(read.addressFile, 'utf8').trim();
       options.onLine(line);
     });
   }

@@ -185,7 +185,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'enforceNodeAllocatable',
     preset: 'pods',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets enforceNodeAllocatable',
   },
   {
@@ -214,7 +214,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'evictionHard',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets evictionHard',
     separator: '<',
   },
@@ -225,7 +225,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'evictionMaxPodGracePeriod',
     preset: '0',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets evictionMaxPodGracePeriod',
   },
   {
@@ -234,7 +234,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'evictionMinimumReclaim',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets evictionMinimumReclaim',
   },
   {
@@ -244,7 +244,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'evictionPressureTransitionPeriod',
     preset: '5m0s',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets evictionPressureTransitionPeriod',
   },
   {
@@ -253,7 +253,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'evictionSoft',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets evictionSoft',
     separator: '<',
   },
@@ -263,7 +263,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'evictionSoftGracePeriod',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets evictionSoftGracePeriod',
   },
   {
@@ -283,7 +283,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'imageGCHighThresholdPercent',
     preset: '85',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets imageGCHighThresholdPercent',
   },
   {
@@ -293,7 +293,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'imageGCLowThresholdPercent',
     preset: '80',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets imageGCLowThresholdPercent',
   },
   {
@@ -351,7 +351,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'kubeReservedCgroup',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets kubeReservedCgroup',
   },
   {
@@ -440,7 +440,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'imageMinimumGCAge',
     preset: '2m0s',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets imageMinimumGCAge',
   },
   {
@@ -613,7 +613,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'systemReservedCgroup',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets systemReservedCgroup',
   },
   {

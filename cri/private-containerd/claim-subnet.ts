@@ -25,7 +25,7 @@ export async function claimSubnet(bridge: string, preferred: string | undefined)
 
 /** The first address of a subnet, which the bridge has: `10.88.0.1/20`. */
 export function gatewayOf(subnet: string): string {
-  return subnet.replace(/(\d+)\/(\d+)$/, (_text, last: string, bits: string) => `${Number(last) + 1}/${bits}`);
+  return subnet.replace(/(?<!\d)(\d+)\/(\d+)$/, (_text, last: string, bits: string) => `${Number(last) + 1}/${bits}`);
 }
 
 /** Destinations of all IPv4 routes and addresses that are not on `ownDevice`. */

@@ -4,6 +4,7 @@ import { isCriticalPod, isStaticPod } from '../qos/critical-pod.ts';
 import { checkAppArmor } from './app-armor.ts';
 import { hostPorts } from './host-ports.ts';
 import { matchesNode } from './node-affinity.ts';
+import { holdsAny, podsWithout, resourcesWithout } from './node-usage.ts';
 import type { NodeUsage } from './node-usage.ts';
 import { nodeView } from './node-view.ts';
 import type { NodeBasics, NodeView } from './node-view.ts';
@@ -30,12 +31,14 @@ export interface AdmissionInput extends NodeBasics {
   appArmorEnabled: boolean;
   /** Feature TaintTolerationComparisonOperators (alpha, off). */
   taintComparison?: boolean;
+  /** What of the node is set aside for pods one by one (CPUs, devices): asked where kubelet asks its managers. */
+  allocate?: () => Rejection | null;
 }
 
 const AFFINITY = 'NodeAffinity';
 
 /**
- * Decides whether the node runs a pod, by the handlers of kubelet 1.35 in their order: sysctls; OS label, OS field,
+ * Decides whether the node runs a pod, by the handlers of kubelet 1.35 in their order: sysctls; managers; OS label, OS field,
  * supplemental groups; resources, node affinity, node name, host ports, taints (not for static pods); AppArmor.
  * Ask it for each pod that arrives and is neither of a terminal phase nor told to terminate, oldest first, also after
  * the agent's restart: kubelet does so too. Eviction, topology and shutdown have their own handlers elsewhere.
@@ -43,6 +46,7 @@ const AFFINITY = 'NodeAffinity';
 export function admitPod(input: AdmissionInput): Admission {
   return (
     checkSysctls(input.pod, () => [...safeSysctls(input.kernelVersion), ...input.allowedUnsafeSysctls]) ??
+    input.allocate?.() ??
     checkNode(input) ??
     checkAppArmor(input.pod, input.appArmorEnabled) ?? { admit: true }
   );
@@ -77,7 +81,7 @@ function misfitsOf({ pod, usage, taintComparison = false }: AdmissionInput, node
   if (pod.spec?.nodeName && pod.spec.nodeName !== node.name) {
     predicate('NodeName', "node(s) didn't match the requested node name");
   }
-  if (usage.holdsAny(hostPorts(pod), pod.metadata?.uid ?? '')) {
+  if (holdsAny(usage, hostPorts(pod), pod.metadata?.uid ?? '')) {
     predicate('NodePorts', "node(s) didn't have free ports for the requested pod ports");
   }
   if (!isStaticPod(pod) && untoleratedNoExecute(pod, node.taints, taintComparison)) {
@@ -116,26 +120,32 @@ function resourceMisfits(pod: Pod, node: NodeView, usage: NodeUsage): Misfit[] {
       misfits.push({ kind: 'resource', resource, requested, used, capacity });
     }
   };
-  check('pods', 1, usage.podsWithout(uid), node.maxPods);
-  const asked = countedResources(podRequests(pod));
-  for (const name of asked.scalars.keys()) {
-    if (isExtendedResource(name) && !node.allocatable.scalars.has(name)) asked.scalars.delete(name);
-  }
+  check('pods', 1, podsWithout(usage, uid), node.maxPods);
+  const asked = onlyKnown(countedResources(podRequests(pod)), node.allocatable);
   if (isNothing(asked)) return misfits;
-  const used = usage.resourcesWithout(uid);
+  const used = resourcesWithout(usage, uid);
   const { allocatable } = node;
   check('cpu', asked.cpu, used.cpu, allocatable.cpu);
   check('memory', asked.memory, used.memory, allocatable.memory);
   check('ephemeral-storage', asked.ephemeralStorage, used.ephemeralStorage, allocatable.ephemeralStorage);
-  for (const name of [...asked.scalars.keys()].sort()) {
-    const of = (resources: Readonly<CountedResources>): number => resources.scalars.get(name) ?? 0;
+  for (const name of Object.keys(asked.scalars).sort()) {
+    const of = (resources: Readonly<CountedResources>): number => resources.scalars[name] ?? 0;
     check(name, of(asked), of(used), of(allocatable));
   }
   return misfits;
 }
 
+function onlyKnown(asked: CountedResources, allocatable: CountedResources): CountedResources {
+  const scalars = Object.entries(asked.scalars).filter(
+    ([name]) => !isExtendedResource(name) || allocatable.scalars[name] !== undefined,
+  );
+  return { ...asked, scalars: Object.fromEntries(scalars) };
+}
+
 function isNothing(asked: CountedResources): boolean {
-  return asked.cpu === 0 && asked.memory === 0 && asked.ephemeralStorage === 0 && asked.scalars.size === 0;
+  return (
+    asked.cpu === 0 && asked.memory === 0 && asked.ephemeralStorage === 0 && Object.keys(asked.scalars).length === 0
+  );
 }
 
 /** A toleration of a pod. */

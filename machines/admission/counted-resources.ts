@@ -8,7 +8,7 @@ export interface CountedResources {
   memory: number;
   ephemeralStorage: number;
   /** Extended resources, huge pages and the like by name. */
-  scalars: Map<string, number>;
+  scalars: Readonly<Record<string, number>>;
 }
 
 /** Compared by its whole number, unlike names that mean nothing to a node. */
@@ -19,8 +19,8 @@ function isScalar(name: string): boolean {
 
 /** What of a sum counts for a node, rounded up for each pod as kubelet does. */
 export function countedResources(amounts: Amounts): CountedResources {
-  const scalars = new Map<string, number>();
-  for (const [name, value] of Object.entries(amounts)) if (isScalar(name)) scalars.set(name, units(value));
+  const scalars: Record<string, number> = {};
+  for (const [name, value] of Object.entries(amounts)) if (isScalar(name)) scalars[name] = units(value);
   return {
     cpu: milli(amounts['cpu']),
     memory: units(amounts['memory']),
@@ -29,14 +29,21 @@ export function countedResources(amounts: Amounts): CountedResources {
   };
 }
 
-/** Adds `more`, `times` times (1 or -1), in place. */
-export function addResources(sum: CountedResources, more: CountedResources, times: 1 | -1): void {
-  sum.cpu += times * more.cpu;
-  sum.memory += times * more.memory;
-  sum.ephemeralStorage += times * more.ephemeralStorage;
-  for (const [name, value] of more.scalars) {
-    const left = (sum.scalars.get(name) ?? 0) + times * value;
-    if (left === 0) sum.scalars.delete(name);
-    else sum.scalars.set(name, left);
+/** Nothing at all. */
+export const NO_RESOURCES: CountedResources = { cpu: 0, memory: 0, ephemeralStorage: 0, scalars: {} };
+
+/** The sum with `more` added `times` times (1 or -1); a scalar of which nothing is left is not in it. */
+export function addResources(sum: CountedResources, more: CountedResources, times: 1 | -1): CountedResources {
+  const scalars: Record<string, number> = { ...sum.scalars };
+  for (const [name, value] of Object.entries(more.scalars)) {
+    const left = (scalars[name] ?? 0) + times * value;
+    if (left === 0) delete scalars[name];
+    else scalars[name] = left;
   }
+  return {
+    cpu: sum.cpu + times * more.cpu,
+    memory: sum.memory + times * more.memory,
+    ephemeralStorage: sum.ephemeralStorage + times * more.ephemeralStorage,
+    scalars,
+  };
 }

@@ -1,77 +1,94 @@
 import type { Pod } from '../protocol/api-types.ts';
+import { atUid, withUid, withoutUid } from '../supervisor/uid-table.ts';
+import type { UidTable } from '../supervisor/uid-table.ts';
 import { allocatedRequests } from './allocated-requests.ts';
 import { hostPorts, portsConflict } from './host-ports.ts';
 import type { HostPort } from './host-ports.ts';
-import { addResources, countedResources } from './counted-resources.ts';
+import { NO_RESOURCES, addResources, countedResources } from './counted-resources.ts';
 import type { CountedResources } from './counted-resources.ts';
 
-interface Share {
+/** What one pod holds of the node. */
+export interface Share {
   resources: CountedResources;
-  ports: HostPort[];
+  ports: readonly HostPort[];
 }
 
 /**
- * Sum of what the node's active pods hold, kept up pod by pod so that admission need not add them all up each time.
+ * What the node's active pods hold, kept up pod by pod so that admission need not add them all up each time; plain JSON.
  * Active (kubelet: GetActivePods) is every admitted pod until it has fully terminated: neither of a terminal phase at
  * its arrival nor rejected, but also one that is being terminated.
  */
-export class NodeUsage {
-  private readonly shares = new Map<string, Share>();
-  private readonly total: CountedResources = { cpu: 0, memory: 0, ephemeralStorage: 0, scalars: new Map() };
+export interface NodeUsage {
+  readonly shares: UidTable<Share>;
+  /** How many pods are counted. */
+  readonly pods: number;
+  /** The sum of all shares. */
+  readonly total: CountedResources;
   /** Pods that hold ports of the node, by uid; most hold none. */
-  private readonly withPorts = new Map<string, HostPort[]>();
+  readonly withPorts: Readonly<Record<string, readonly HostPort[]>>;
+}
 
-  /** The usage of a list of pods. */
-  static of(pods: Iterable<Pod>): NodeUsage {
-    const usage = new NodeUsage();
-    for (const pod of pods) usage.addPod(pod);
-    return usage;
-  }
+/** Nobody holds anything. */
+export const NO_USAGE: NodeUsage = { shares: {}, pods: 0, total: NO_RESOURCES, withPorts: {} };
 
-  /** Counts a pod from now on; one that is counted already is counted by its new values (after a resize). */
-  addPod(pod: Pod): void {
-    const uid = pod.metadata?.uid ?? '';
-    this.removePod(uid);
-    const share = { resources: countedResources(allocatedRequests(pod)), ports: hostPorts(pod) };
-    this.shares.set(uid, share);
-    addResources(this.total, share.resources, 1);
-    if (share.ports.length > 0) this.withPorts.set(uid, share.ports);
-  }
+/** The usage of a list of pods. */
+export function usageOf(pods: Iterable<Pod>): NodeUsage {
+  let usage = NO_USAGE;
+  for (const pod of pods) usage = withPod(usage, pod);
+  return usage;
+}
 
-  /** Counts a pod no longer; it need not be counted. */
-  removePod(uid: string): void {
-    const share = this.shares.get(uid);
-    if (!share) return;
-    this.shares.delete(uid);
-    this.withPorts.delete(uid);
-    addResources(this.total, share.resources, -1);
-  }
+/** With a pod; one that is counted already is counted by its new values (after a resize). */
+export function withPod(usage: NodeUsage, pod: Pod): NodeUsage {
+  const resources = countedResources(allocatedRequests(pod));
+  return withShare(usage, pod.metadata?.uid ?? '', { resources, ports: hostPorts(pod) });
+}
 
-  /** Is the pod counted? */
-  counts(uid: string): boolean {
-    return this.shares.has(uid);
-  }
+/** With this share of a pod, instead of the one that it had. */
+export function withShare(usage: NodeUsage, uid: string, share: Share): NodeUsage {
+  if (JSON.stringify(atUid(usage.shares, uid)) === JSON.stringify(share)) return usage;
+  const { shares, pods, total, withPorts } = withoutPod(usage, uid);
+  return {
+    shares: withUid(shares, uid, share),
+    pods: pods + 1,
+    total: addResources(total, share.resources, 1),
+    withPorts: share.ports.length > 0 ? { ...withPorts, [uid]: share.ports } : withPorts,
+  };
+}
 
-  /** Pods that are counted, without one of that uid. */
-  podsWithout(uid: string): number {
-    return this.shares.size - (this.shares.has(uid) ? 1 : 0);
-  }
+/** Without a pod; it need not be counted. */
+export function withoutPod(usage: NodeUsage, uid: string): NodeUsage {
+  const share = atUid(usage.shares, uid);
+  if (share === undefined) return usage;
+  const { [uid]: ports, ...others } = usage.withPorts;
+  return {
+    shares: withoutUid(usage.shares, uid),
+    pods: usage.pods - 1,
+    total: addResources(usage.total, share.resources, -1),
+    withPorts: ports === undefined ? usage.withPorts : others,
+  };
+}
 
-  /** What all pods hold, without one of that uid. Do not change it. */
-  resourcesWithout(uid: string): Readonly<CountedResources> {
-    const share = this.shares.get(uid);
-    if (!share) return this.total;
-    const rest = { ...this.total, scalars: new Map(this.total.scalars) };
-    addResources(rest, share.resources, -1);
-    return rest;
-  }
+/** Is the pod counted? */
+export function isCounted({ shares }: NodeUsage, uid: string): boolean {
+  return atUid(shares, uid) !== undefined;
+}
 
-  /** Does another pod than that of the uid hold one of the ports? */
-  holdsAny(ports: readonly HostPort[], uid: string): boolean {
-    if (ports.length === 0) return false;
-    for (const [other, taken] of this.withPorts) {
-      if (other !== uid && taken.some((a) => ports.some((b) => portsConflict(a, b)))) return true;
-    }
-    return false;
-  }
+/** Pods that are counted, without one of that uid. */
+export function podsWithout(usage: NodeUsage, uid: string): number {
+  return usage.pods - (isCounted(usage, uid) ? 1 : 0);
+}
+
+/** What all pods hold, without one of that uid. */
+export function resourcesWithout({ shares, total }: NodeUsage, uid: string): CountedResources {
+  const share = atUid(shares, uid);
+  return share === undefined ? total : addResources(total, share.resources, -1);
+}
+
+/** Does another pod than that of the uid hold one of the ports? */
+export function holdsAny({ withPorts }: NodeUsage, ports: readonly HostPort[], uid: string): boolean {
+  if (ports.length === 0) return false;
+  return Object.entries(withPorts).some(
+    ([other, taken]) => other !== uid && taken.some((a) => ports.some((b) => portsConflict(a, b))),
+  );
 }

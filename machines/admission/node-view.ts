@@ -16,7 +16,9 @@ export interface NodeView {
 
 /** What is known of a node without its object. */
 export interface NodeBasics {
-  settings: Pick<NodeSettings, 'nodeName' | 'allocatable' | 'runtimeFeatures'>;
+  settings: Pick<NodeSettings, 'nodeName' | 'allocatable'> & {
+    runtimeFeatures: Pick<NodeSettings['runtimeFeatures'], 'supplementalGroupsPolicy'>;
+  };
   maxPods: number;
   os: string;
   /** As Go names it: `amd64`. */
@@ -56,6 +58,6 @@ function ownAllocatable(own: NodeSettings['allocatable']): CountedResources {
     cpu: own.cpuMilli,
     memory: own.memoryBytes,
     ephemeralStorage: own.ephemeralStorageBytes,
-    scalars: new Map(),
+    scalars: {},
   };
 }

@@ -1,5 +1,7 @@
 import type { AnyStateMachine } from 'xstate';
 import { containerMachine } from '../container/container-machine.ts';
+import { imageGcMachine } from '../images/image-gc-machine.ts';
+import { evictionMachine } from '../eviction/eviction-machine.ts';
 import { nodeMachine } from '../node/node-machine.ts';
 import { podMachine } from '../pod/pod-machine.ts';
 import { probeMachine } from '../probe/probe-machine.ts';
@@ -14,6 +16,8 @@ export const NODE_MACHINES = {
   volume: volumeMachine,
   supervisor: supervisorMachine,
   node: nodeMachine,
+  'image-gc': imageGcMachine,
+  eviction: evictionMachine,
 } as const satisfies Record<string, AnyStateMachine>;
 
 /** Name of one of them. */

@@ -12,7 +12,7 @@ import { containerSecurity, runAsNonRootFault } from './security-context.ts';
 import { containerMounts } from './volume-mounts.ts';
 import type { MountPaths } from './volume-mounts.ts';
 import { CriSignal } from '../protocol/cri-signal.ts';
-import { expandFrom } from './expansion.ts';
+import { assertFits, expandFrom, orTooLong } from './expansion.ts';
 
 /** All that a container's config is made of. */
 export interface ContainerConfigInput extends MountPaths {
@@ -38,6 +38,10 @@ export type ContainerConfigResult = { config: ContainerConfig; env?: EnvPlan } |
 
 /** The CRI config of one container, as the kubelet makes it. */
 export function containerConfig(input: ContainerConfigInput): ContainerConfigResult {
+  return orTooLong(() => configOf(input), configError);
+}
+
+function configOf(input: ContainerConfigInput): ContainerConfigResult {
   const { pod, attempt, image, podIPs, settings } = input;
   const container: Container = input.container;
   // The kubelet needs the name for /etc/hosts and gives up here when it is invalid.
@@ -89,5 +93,8 @@ function isSignal(key: string): key is keyof typeof CriSignal {
 export function expandCommand(container: Container, envs: readonly EnvEntry[]): { command: string[]; args: string[] } {
   const values = new Map(envs.map(({ key, value }) => [key, value]));
   const each = (text: string): string => expandFrom(text, values);
-  return { command: (container.command ?? []).map(each), args: (container.args ?? []).map(each) };
+  const command = (container.command ?? []).map(each);
+  const args = (container.args ?? []).map(each);
+  assertFits([...values.values(), ...command, ...args]);
+  return { command, args };
 }

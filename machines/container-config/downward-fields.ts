@@ -91,8 +91,8 @@ export function metadataFieldValue(path: string, pod: Pod): FieldValue {
   }
 }
 
-/** `metadata.labels['key']` -> field and key; undefined without a subscript. */
-function splitSubscript(path: string): { field: string; key: string } | undefined {
+/** `metadata.labels['key']` -> field and key (kubelet's `SplitMaybeSubscriptedPath`); undefined without a subscript. */
+export function splitSubscript(path: string): { field: string; key: string } | undefined {
   const open = path.indexOf("['");
   if (!path.endsWith("']") || open <= 0 || open + 2 > path.length - 2) return undefined;
   return { field: path.slice(0, open), key: path.slice(open + 2, -2) };

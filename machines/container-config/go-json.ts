@@ -9,14 +9,17 @@ const ESCAPED: Record<string, string> = {
 
 /** JSON as Go's `encoding/json` writes it, byte for byte. Key order is the caller's. */
 export function goJson(value: unknown): string {
-  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (c) => ESCAPED[c] ?? c);
+  return escapedAsGo(JSON.stringify(value));
+}
+
+/** JSON text with the characters escaped that Go escapes. */
+export function escapedAsGo(json: string): string {
+  return json.replace(/[<>&\u2028\u2029]/g, (c) => ESCAPED[c] ?? c);
 }
 
 /** A string quoted as Go's `strconv.Quote` does. */
 export function goQuote(text: string): string {
-  let out = '"';
-  for (const c of text) out += SHORT[c] ?? (isPrintable(c) ? c : escapeRune(c));
-  return `${out}"`;
+  return `"${text.replace(UNPLAIN, (c) => SHORT[c] ?? escapeRune(c))}"`;
 }
 
 const SHORT: Record<string, string> = {
@@ -31,9 +34,8 @@ const SHORT: Record<string, string> = {
   '\v': '\\v',
 };
 
-function isPrintable(c: string): boolean {
-  return c === ' ' || /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(c);
-}
+/** Quotes, backslashes, and what Go does not count as printable. */
+const UNPLAIN = /["\\]|[^ \p{L}\p{M}\p{N}\p{P}\p{S}]/gu;
 
 function escapeRune(c: string): string {
   const code = c.codePointAt(0) ?? 0;

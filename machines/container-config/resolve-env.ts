@@ -1,7 +1,7 @@
 import type { EnvPlan, EnvStep } from '../protocol/effects.ts';
 import type { EnvEntry } from '../protocol/cri-shapes.ts';
 import type { EnvFileContent } from './env-file.ts';
-import { expand, expandFrom } from './expansion.ts';
+import { assertFits, expand, expandFrom, orTooLong } from './expansion.ts';
 import { goQuote } from './go-json.ts';
 
 /** What of a configMap or secret becomes variables; the same shape as `ObjectContent` of machines/protocol/ask.ts. */
@@ -88,6 +88,13 @@ export function objectsOf(plan: EnvPlan): Map<string, { kind: 'configMap' | 'sec
  * names that no shell would take (event InvalidEnvironmentVariableNames of earlier versions).
  */
 export function resolveEnv(plan: EnvPlan, values: EnvValues): ResolvedEnv | EnvFault {
+  return orTooLong(
+    () => resolve(plan, values),
+    (message): EnvFault => ({ fault: { code: 'Internal', message } }),
+  );
+}
+
+function resolve(plan: EnvPlan, values: EnvValues): ResolvedEnv | EnvFault {
   const services = new Map(values.serviceEnvs.map(({ key, value }) => [key, value]));
   const own = new Map<string, string>();
   // A secret's value need not be text, but a variable of CRI must be.
@@ -107,10 +114,13 @@ export function resolveEnv(plan: EnvPlan, values: EnvValues): ResolvedEnv | EnvF
   const all = new Map(own);
   for (const [name, value] of services) if (!own.has(name)) all.set(name, value);
   const each = (text: string): string => expandFrom(text, all);
+  const command = plan.command.map(each);
+  const args = plan.args.map(each);
+  assertFits([...all.values(), ...command, ...args]);
   return {
     envs: [...all].map(([key, value]) => ({ key, value })),
-    command: plan.command.map(each),
-    args: plan.args.map(each),
+    command,
+    args,
   };
 
   function take(step: EnvStep): string | undefined {

@@ -5,7 +5,7 @@ import type { NodeSettings } from '../protocol/node-settings.ts';
 import { configError } from './config-error.ts';
 import type { Failed } from './config-error.ts';
 import type { EnvEntry } from '../protocol/cri-shapes.ts';
-import { expand } from './expansion.ts';
+import { expand, orTooLong } from './expansion.ts';
 
 const HOSTS = '/etc/hosts';
 const PROPAGATION = new Map<string, 0 | 1 | 2>([
@@ -204,11 +204,16 @@ function subPathOf(
 export function expandSubPath(expression: string, envs: readonly EnvEntry[]): { subPath: string } | { fault: string } {
   const values = new Map(envs.map(({ key, value }) => [key, value]));
   const missing = new Set<string>();
-  const subPath = expand(expression, (name) => {
+  const valueOf = (name: string): string => {
     const value = values.get(name) ?? '';
     if (value === '') missing.add(name);
     return value;
-  });
+  };
+  const subPath = orTooLong(
+    () => expand(expression, valueOf),
+    (fault) => ({ fault }),
+  );
+  if (typeof subPath === 'object') return subPath;
   return missing.size > 0 ? { fault: `missing value for ${[...missing].sort().join(', ')}` } : { subPath };
 }
 

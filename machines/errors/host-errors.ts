@@ -14,7 +14,7 @@ export const hostErrors = defineErrors('HOST', {
   ],
   notPodCgroup: [
     3,
-    'Refused to remove cgroup {path}: its last part is not of the form pod<uid>.',
+    'Refused to remove cgroup {path}: its last part is not of the form pod<uid> or <slice>-pod<uid>.slice.',
     'Only cgroups of pods are removed; report this as a bug.',
   ],
   cgroupBusy: [
@@ -66,5 +66,30 @@ export const hostErrors = defineErrors('HOST', {
     13,
     'The file system of {path} is read-only: {problem}.',
     'See dmesg for the reason, repair the disk and remount it writable; it is tried again until it is.',
+  ],
+  foreignVolumes: [
+    14,
+    'The folder {path} of the pod has volumes that actorlet has not made: {left}.',
+    'Have who mounted them (the CSI driver, or kubelet) unmount and remove them; the removal is tried again.',
+  ],
+  noAnswer: [
+    15,
+    'The file system of {path} does not answer.',
+    'Bring its server back or unmount it (umount -f); it is tried again.',
+  ],
+  systemdUnreachable: [
+    20,
+    'systemd cannot be reached over D-Bus: {reason}.',
+    'See that systemd is process 1 and that /run/dbus/system_bus_socket or /run/systemd/private can be opened; or set cgroupDriver: cgroupfs here and in the runtime.',
+  ],
+  systemdRefused: [
+    21,
+    'systemd could not {what} {unit}: {reason}.',
+    'See systemctl status {unit} and journalctl -b _PID=1; it is tried again.',
+  ],
+  noSuchCgroup: [
+    22,
+    'There is no cgroup {path}.',
+    'Make it before the agent starts, or name another one in systemReservedCgroup and kubeReservedCgroup.',
   ],
 });

@@ -57,4 +57,9 @@ export const journalErrors = defineErrors('JRN', {
     'There is no recorded message in {files}.',
     "Name a journal folder or its .jsonl or .jsonl.gz files; a running agent's is the folder journal below its --root-dir.",
   ],
+  diskStalls: [
+    12,
+    'The disk of the journal in {dir} stalls: {problem}; the agent goes on without a journal.',
+    'Look for what keeps the disk (dmesg, iostat); when it answers again, the journal goes on in a new segment.',
+  ],
 });

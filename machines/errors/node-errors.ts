@@ -43,6 +43,11 @@ export const nodeErrors = defineErrors('NOD', {
     'The machine of the node failed on a message: {problem}.',
     'The node keeps its last state and the next message is tried anew; replay the journal to see the step.',
   ],
+  podPutAside: [
+    11,
+    'Pod {pod} is put aside until {until}: {deaths} workers in a row died on it, the last one because {problem}.',
+    'What runs of it goes on unwatched; it is tried again then, and 30 s after the last death when its definition changes. Report its manifest: a pod should not be able to do this.',
+  ],
   undeclaredMove: [
     9,
     'The machine of {name} was to go from {from} to {to}, which it does not declare.',

@@ -12,4 +12,9 @@ export const nodeObjectErrors = defineErrors('NOB', {
     'No IP address was found for node {node}: not by its name, not on the interface of the default route.',
     'Give --node-ip, or bring up an interface with a global address; the node has no address until then.',
   ],
+  stepFailed: [
+    3,
+    'The machine that keeps the {machine} failed on a message, which has changed nothing: {problem}.',
+    'It goes on with the next message. Please report it with the journal (--journal-dir), whose folder of that name has the message.',
+  ],
 });

@@ -27,4 +27,9 @@ export const statusErrors = defineErrors('STS', {
     'Cannot delete mirror pod {pod}: {problem}.',
     'It is tried again; the pods of this node are not affected.',
   ],
+  stepFailed: [
+    6,
+    'The status manager failed on a message, which has changed nothing: {problem}.',
+    'What it was to tell is compared again within 10 s. Please report it with the journal (--journal-dir), whose folder `status` has the message.',
+  ],
 });

@@ -143,7 +143,8 @@ function badResult(outcome: EffectDone): { code: string; message: string } | nul
         ? null
         : { code: 'Exit', message: `the command ended with exit code ${outcome.result.exitCode}` };
     case 'net.HttpGet': {
-      const { status } = outcome.result;
+      const { status, brokenBody } = outcome.result;
+      if (brokenBody !== undefined) return { code: 'Body', message: brokenBody };
       // Of a hook every answer is good; its machine does not look at this entry.
       return status >= 200 && status < 400 ? null : { code: 'Status', message: `HTTP status ${status}` };
     }

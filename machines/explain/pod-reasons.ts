@@ -4,6 +4,7 @@ import { lackingImage } from '../pod/image-volumes.ts';
 import { pullOfVolume, volumePullWords } from '../pod/pull-turns.ts';
 import { readyOf, startedOf } from '../pod/readiness.ts';
 import { containerReason } from './container-reasons.ts';
+import { evictionCauses } from './eviction-reasons.ts';
 import type { Cause } from './explanation.ts';
 import { nodeCause } from './node-reasons.ts';
 import { probeReason } from './probe-reasons.ts';
@@ -205,12 +206,13 @@ function ofNode(node: View['node']): Cause[] {
 /** Why the pod ends or has ended, with what its containers came to. */
 function endOf(view: View): Cause[] {
   const { termination } = view.context;
+  const evicted = termination?.reason === 'Evicted' && view.evicted ? evictionCauses(view.evicted) : [];
   const ends = view.specs.flatMap((s) => {
     const end = endText(view, s.container.name);
     return end === null ? [] : [{ ...end, kind: 'container' as const }];
   });
   if (termination === null) return ends;
-  return [{ at: termination.since, text: terminationText(view), kind: kindOfEnd(termination) }, ...ends];
+  return [{ at: termination.since, text: terminationText(view), kind: kindOfEnd(termination) }, ...evicted, ...ends];
 }
 
 function terminationText({ context, mask }: View): string {

@@ -3,6 +3,7 @@ import { newestOf } from '../pod/observation.ts';
 import { specContainers } from '../pod/spec.ts';
 import type { SpecContainer } from '../pod/spec.ts';
 import { statePath } from '../machine-step/step.ts';
+import type { EvictionEvidence } from './eviction-reasons.ts';
 import type { Cause, CauseKind, NextStep } from './explanation.ts';
 import type { NodePlace } from './node-reasons.ts';
 import type { Failure, PodHistory } from './pod-history.ts';
@@ -19,6 +20,8 @@ export interface ExplainInput {
   place?: string;
   /** The node at that moment, when its log says. */
   node?: NodePlace;
+  /** Why the node evicted the pod, when its log says. */
+  evicted?: EvictionEvidence;
 }
 
 /** What the explainers look at. */
@@ -30,6 +33,7 @@ export interface View {
   mask: (text: string) => string;
   specs: readonly SpecContainer[];
   node?: NodePlace;
+  evicted?: EvictionEvidence;
 }
 
 /** What one state comes to. */
@@ -40,9 +44,9 @@ export interface Reason {
 }
 
 /** Prepares an input for the explainers. */
-export function viewOf({ context, history, now, node }: ExplainInput): View {
+export function viewOf({ context, history, now, node, evicted }: ExplainInput): View {
   const view = { context, history, now, mask: maskOf(context.pod), specs: specContainers(context.pod) };
-  return node === undefined ? view : { ...view, node };
+  return { ...view, ...(node && { node }), ...(evicted && { evicted }) };
 }
 
 /** State of a container machine, '' when there is none. */

@@ -1,5 +1,5 @@
 import type { DockerLogin } from './docker-config.ts';
-import { locationKey, locationMatches } from './registry-match.ts';
+import { locationKey, matcherFor } from './registry-match.ts';
 
 const DEFAULT_REGISTRY = 'index.docker.io';
 
@@ -21,10 +21,7 @@ export function lookUpLogins<L extends DockerLogin>(
       else list.push(login);
     }
   }
-  const matching = [...byKey.keys()]
-    .sort()
-    .reverse()
-    .filter((key) => locationMatches(key, repository));
+  const matching = [...byKey.keys()].filter(matcherFor(repository)).sort().reverse();
   if (matching.length > 0) return matching.flatMap((key) => byKey.get(key) ?? []);
   return isDefaultRegistry(repository) ? (byKey.get(DEFAULT_REGISTRY) ?? []) : [];
 }

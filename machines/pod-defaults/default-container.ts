@@ -55,17 +55,28 @@ function env(given: EnvVar): EnvVar {
   };
 }
 
-/** Requests that are not set are the limits (SetDefaults_Pod); ephemeral containers have none. */
+/** Requests that are not set are the limits (SetDefaults_Pod). */
 function resources(given: Container['resources']): Container['resources'] {
   if (!given) return given;
-  const limits = roundAmounts(given.limits);
-  const requests = roundAmounts(given.requests);
-  if (!limits) return { ...given, ...(requests ? { requests } : {}) };
-  return { ...given, limits, requests: { ...limits, ...requests } };
+  return given.limits ? { ...given, requests: { ...given.limits, ...given.requests } } : given;
 }
 
-/** Defaults of one container of any kind. `hostNetwork`: container ports are host ports too. */
-export function defaultContainer<C extends Container>(given: C, hostNetwork: boolean): C {
+/** A container whose amounts are rounded ({@link roundAmounts}). */
+export function roundResources<C extends Container>(container: C): C {
+  const { limits, requests } = container.resources ?? {};
+  if (!limits && !requests) return container;
+  return {
+    ...container,
+    resources: {
+      ...container.resources,
+      ...(limits ? { limits: roundAmounts(limits) } : {}),
+      ...(requests ? { requests: roundAmounts(requests) } : {}),
+    },
+  };
+}
+
+/** Defaults of one container of any kind, amounts as they were written. `hostNetwork`: container ports are host ports too. */
+export function fillContainer<C extends Container>(given: C, hostNetwork: boolean): C {
   const { lifecycle, livenessProbe, readinessProbe, startupProbe, ports } = given;
   return {
     ...given,

@@ -29,7 +29,7 @@ function projection(given: Projection): Projection {
 }
 
 /** Defaults of one volume; a volume without a source is an `emptyDir`. */
-export function defaultVolume(given: Volume): Volume {
+export function fillVolume(given: Volume): Volume {
   const { hostPath, configMap, secret, downwardAPI, projected, image } = given;
   if (Object.keys(given).every((key) => key === 'name')) return { ...given, emptyDir: {} };
   return {
@@ -56,5 +56,54 @@ export function defaultVolume(given: Volume): Volume {
         }
       : {}),
     ...(image ? { image: { ...image, pullPolicy: image.pullPolicy || defaultPullPolicy(image.reference ?? '') } } : {}),
+    ...storage(given),
+  };
+}
+
+/** Those of storage systems, which nobody here reads: a pod has to look as the API machinery made it. */
+function storage({ iscsi, rbd, azureDisk, scaleIO, ephemeral }: Volume): Partial<Volume> {
+  const claim = ephemeral?.volumeClaimTemplate;
+  return {
+    ...(iscsi ? { iscsi: { ...iscsi, iscsiInterface: iscsi.iscsiInterface || 'default' } } : {}),
+    ...(rbd
+      ? {
+          rbd: {
+            ...rbd,
+            pool: rbd.pool || 'rbd',
+            user: rbd.user || 'admin',
+            keyring: rbd.keyring || '/etc/ceph/keyring',
+          },
+        }
+      : {}),
+    ...(azureDisk
+      ? {
+          azureDisk: {
+            ...azureDisk,
+            cachingMode: azureDisk.cachingMode ?? 'ReadWrite',
+            fsType: azureDisk.fsType ?? 'ext4',
+            readOnly: azureDisk.readOnly ?? false,
+            kind: azureDisk.kind ?? 'Shared',
+          },
+        }
+      : {}),
+    ...(scaleIO
+      ? {
+          scaleIO: {
+            ...scaleIO,
+            storageMode: scaleIO.storageMode || 'ThinProvisioned',
+            fsType: scaleIO.fsType || 'xfs',
+          },
+        }
+      : {}),
+    ...(claim
+      ? {
+          ephemeral: {
+            volumeClaimTemplate: {
+              ...claim,
+              spec: { ...claim.spec, volumeMode: claim.spec?.volumeMode ?? 'Filesystem' },
+            },
+          },
+        }
+      : {}),
   };
 }

@@ -1,4 +1,5 @@
 import type { Container, Pod } from '../protocol/api-types.ts';
+import { splitSubscript } from '../container-config/downward-fields.ts';
 import { canonicalQuantity, parseQuantity } from '../values/quantity.ts';
 import { configKey, dnsLabel, dnsSubdomain, envName, named, noBacksteps, qualifiedName } from './names.ts';
 import { invalid, notFound, notSupported, type Problems, required } from './problem.ts';
@@ -29,9 +30,9 @@ const SIZE_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1
 /** A reference to a field of the pod; `supported`: the paths without a subscript. */
 export function* fieldRef(field: string, ref: FieldRef, supported: readonly string[]): Problems {
   if (!ref.fieldPath) return void (yield required(`${field}.fieldPath`));
-  const subscript = /^(.+)\['(.*)'\]$/.exec(ref.fieldPath);
+  const subscript = splitSubscript(ref.fieldPath);
   if (subscript) {
-    const [, path, key = ''] = subscript;
+    const { field: path, key } = subscript;
     if (path === 'metadata.annotations') yield* named(field, key.toLowerCase(), qualifiedName);
     else if (path === 'metadata.labels') yield* named(field, key, qualifiedName);
     else yield invalid(field, path, 'does not support subscript');

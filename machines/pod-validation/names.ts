@@ -19,6 +19,7 @@ function regexRule(rule: string, expression: string, ...examples: string[]): str
 }
 
 const maxLength = (max: number): string => `must be no more than ${max} characters`;
+// eslint-disable-next-line no-restricted-syntax -- its parts are constants of this file
 const matches = (value: string, expression: string): boolean => new RegExp(`^(?:${expression})$`).test(value);
 
 /** DNS-1123 label: container, volume and host names. */

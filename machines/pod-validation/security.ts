@@ -70,6 +70,7 @@ function* sysctls(field: string, context: PodSecurity, spec: Spec): Problems {
   for (const [i, { name }] of (context.sysctls ?? []).entries()) {
     const at = `${field}[${i}].name`;
     if (!name) yield required(at);
+    // eslint-disable-next-line no-restricted-syntax -- a constant, and the text is short
     else if (name.length > 253 || !new RegExp(SYSCTL).test(name)) {
       yield invalid(at, name, `must have at most 253 characters and match regex ${SYSCTL}`);
     } else if (names.has(name)) yield duplicate(at, name);

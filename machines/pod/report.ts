@@ -138,7 +138,12 @@ function statusOf(draft: Draft, containers: Record<string, ContainerDecision>): 
     podIPs: known.length > 0 ? known : (context.status?.podIPs ?? []).map((p) => p.ip ?? ''),
     containers,
     ...(told && {
-      termination: { reason: termination.reason, message: termination.message, phase: termination.phase },
+      termination: {
+        reason: termination.reason,
+        message: termination.message,
+        phase: termination.phase,
+        ...(termination.disruption === true && { disruptedAt: termination.since }),
+      },
     }),
     ...(context.resize && { resize: context.resize }),
     podIsTerminal: context.focus.startsWith('terminated.'),

@@ -41,6 +41,7 @@ export function beginTermination(draft: Draft, order: TerminationOrder, phase: '
       graceSeconds: wanted,
       deletedFromSource: givenUp(draft, order.reason),
       phase,
+      ...(order.disruption === true && { disruption: true }),
       ...(order.comesBack === true && { comesBack: true }),
     };
     return;

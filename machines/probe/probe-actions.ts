@@ -109,7 +109,7 @@ function verdict(event: ProbeEvent): Verdict {
 /** The prober itself erred (not: the container failed), and may try again at once. */
 export function tryAgain(context: ProbeContext, event: ProbeEvent): boolean {
   return (
-    event.type === 'failed' &&
+    (event.type === 'done' || event.type === 'failed') &&
     event.outcome.key === context.op &&
     verdict(event).outcome === 'unknown' &&
     context.tries + 1 < MAX_TRIES
@@ -182,11 +182,11 @@ export function counted(context: ProbeContext, event: ProbeEvent): Out {
 }
 
 /** Text of the run's event; '' when it has none. */
-function messageOf({ kind }: ProbeContext, { outcome, text, warning }: Verdict): string {
+function messageOf({ kind }: ProbeContext, { outcome, text, warning, instead = 'unknown' }: Verdict): string {
   const word = kind.charAt(0).toUpperCase() + kind.slice(1);
   if (warning) return `${word} probe warning: ${text}`;
   if (outcome === 'failure') return `${word} probe failed: ${text}`;
-  return outcome === 'unknown' ? `${word} probe errored and resulted in unknown state: ${text}` : '';
+  return outcome === 'unknown' ? `${word} probe errored and resulted in ${instead} state: ${text}` : '';
 }
 
 /**

@@ -74,6 +74,7 @@ export const probeMachine = machine.createMachine({
       on: {
         look: { guard: 'runGoesOn' },
         done: [
+          { guard: 'tryAgain', target: 'probing', reenter: true, actions: act(actions.nextTry) },
           { guard: 'holdNow', target: 'onHold', actions: act(actions.counted) },
           { guard: 'own', target: 'waiting', actions: act(actions.counted) },
         ],

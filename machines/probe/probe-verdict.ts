@@ -7,11 +7,14 @@ export interface Verdict {
   text: string;
   /** A success that is told as event ProbeWarning (kubelet probe.Warning). */
   warning?: true;
+  /** What an `unknown` one would have been, in the words of its event (kubelet's result beside an error). */
+  instead?: 'failure' | 'unknown';
 }
 
 /**
  * Judges one run. A command that ran too long, a connection that was refused, a status outside 200-399 are
- * failures; an error of the runtime itself is `unknown` and counts for nothing (kubelet prober.go).
+ * failures; an error of the runtime itself, a request that cannot be made and a body that breaks off are `unknown` and count for
+ * nothing (kubelet prober.go).
  */
 export function verdictOf(outcome: EffectDone | EffectFailed, world: Pick<ProbeWorld, 'probe'>): Verdict {
   if (outcome.type === 'effect.failed') return failed(outcome, world);
@@ -19,7 +22,9 @@ export function verdictOf(outcome: EffectDone | EffectFailed, world: Pick<ProbeW
     case 'cri.ExecSync':
       return { outcome: outcome.result.exitCode === 0 ? 'success' : 'failure', text: outcome.result.output };
     case 'net.HttpGet': {
-      const { status, body } = outcome.result;
+      const { status, body, brokenBody } = outcome.result;
+      // Kubelet's prober takes it for an error of its own.
+      if (brokenBody !== undefined) return { outcome: 'unknown', text: brokenBody, instead: 'failure' };
       if (status < 200 || status >= 400) {
         return { outcome: 'failure', text: `HTTP probe failed with statuscode: ${status}` };
       }
@@ -41,6 +46,7 @@ export function verdictOf(outcome: EffectDone | EffectFailed, world: Pick<ProbeW
 
 function failed(outcome: EffectFailed, world: Pick<ProbeWorld, 'probe'>): Verdict {
   const { code, message } = outcome.error;
+  if (code === 'InvalidRequest') return { outcome: 'unknown', text: message };
   if (outcome.effect !== 'cri.ExecSync') return { outcome: 'failure', text: message };
   if (code === 'DeadlineExceeded') {
     const command = JSON.stringify((world.probe.exec?.command ?? []).join(' '));

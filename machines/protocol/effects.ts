@@ -110,7 +110,8 @@ export interface EffectCatalog {
       headers: { name: string; value: string }[];
       timeoutMs: number;
     };
-    result: { status: number; body: string };
+    /** `brokenBody`: why the body did not end as it should; to a hook that is all the same. */
+    result: { status: number; body: string; brokenBody?: string };
   };
   'net.TcpConnect': { params: { host: string; port: number; timeoutMs: number }; result: Empty };
   /** gRPC health v1 Check; `status` is its ServingStatus name, e.g. `SERVING`. */
@@ -181,6 +182,10 @@ export interface PodCgroup {
   cpuPeriodUs?: number;
   memoryLimitBytes?: number;
   pidsLimit?: number;
+  /** Bytes by page size as the kernel spells it (`2MB`). */
+  hugepageLimits?: Record<string, number>;
+  /** Files of cgroup v2 and what is written to them. */
+  unified?: Record<string, string>;
 }
 
 /**

@@ -62,6 +62,8 @@ export interface Termination {
   deletedFromSource: boolean;
   /** Phase that the pod ends in when its containers do not decide it (`Failed` for evictions and deadlines). */
   phase: 'Failed' | null;
+  /** The node ended it for its own sake: its status has the condition DisruptionTarget. */
+  disruption?: true;
   /** Its source names it again: what is dead of it stays for its next life. */
   comesBack?: boolean;
 }

@@ -14,6 +14,8 @@ export interface TerminationOrder {
   message: string;
   /** Overrides `terminationGracePeriodSeconds`; may only shorten what is already running. */
   gracePeriodSeconds?: number;
+  /** The node ends it for its own sake: its status tells so by the condition DisruptionTarget. */
+  disruption?: true;
   /** Its source names it again: what is dead of it stays for its next life. Each order says so anew. */
   comesBack?: boolean;
 }

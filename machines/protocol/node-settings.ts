@@ -44,6 +44,13 @@ export interface NodeSettings {
   };
   /** `memory.memsw.*` (cgroup v1) or `memory.swap.max` (v2) exists: containers get their swap limit (none above memory). */
   swapController?: boolean;
+  /** Bytes of swap that burstable pods share by their memory requests (`memorySwap.swapBehavior: LimitedSwap`, cgroup v2); nobody swaps without. */
+  limitedSwapBytes?: number;
+  /**
+   * Gate MemoryQoS on cgroup v2: requests are kept from being reclaimed, and what comes near its limit is slowed down, or, without
+   * one, near `unreservedBytes`: the memory that is not reserved.
+   */
+  memoryQoS?: { throttlingFactor: number; pageBytes: number; unreservedBytes: number };
   /** `singleProcessOOMKill` on cgroup v2; unless true, all of a container's processes are killed together. */
   singleProcessOOMKill?: boolean;
   /** Huge page sizes of the node as the kernel names them (`2MB`, `1GB`); containers get limit 0 for what they do not ask. */

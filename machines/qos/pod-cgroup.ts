@@ -1,7 +1,9 @@
 import type { Pod } from '../protocol/api-types.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import type { PodCgroup } from '../protocol/effects.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import { milliToQuota, milliToShares } from './cpu-shares.ts';
+import { hugepageBytes } from './huge-pages.ts';
 import { hasPodLevelResources, podLimits, podRequests } from './pod-resources.ts';
 import { podQosClass } from './qos-class.ts';
 import { amountsOf, milli, units } from './resource-amounts.ts';
@@ -32,6 +34,21 @@ function qosParentParts(qos: ReturnType<typeof podQosClass>, settings: CgroupSet
   return qos === 'Guaranteed' ? [...root, 'kubepods'] : [...root, 'kubepods', qos.toLowerCase()];
 }
 
+/** Paths of the cgroups in which pods are: that of all, in which guaranteed pods are, and those of the other classes. */
+export interface QosCgroups {
+  kubepods: string;
+  burstable: string;
+  bestEffort: string;
+}
+
+/** Where pods are by their class; null where cgroups per QoS are switched off. */
+export function qosCgroups(settings: CgroupSettings): QosCgroups | null {
+  if (!settings.cgroupsPerQOS) return null;
+  const pathOf = (qos: ReturnType<typeof podQosClass>) =>
+    cgroupPath(qosParentParts(qos, settings), settings.cgroupDriver);
+  return { kubepods: pathOf('Guaranteed'), burstable: pathOf('Burstable'), bestEffort: pathOf('BestEffort') };
+}
+
 /** The sandbox's `cgroupParent`: the pod's cgroup, or the root where cgroups per QoS are switched off. */
 export function cgroupParent(pod: Pod, settings: CgroupSettings): string {
   // Without a QoS tree the kubelet hands out the root in cgroupfs form, whatever the driver.
@@ -60,6 +77,10 @@ export function podCgroup(pod: Pod, settings: NodeSettings): PodCgroup {
   const qos = podQosClass(pod);
   const cgroup: PodCgroup = { path: cgroupParent(pod, settings), cpuShares: milliToShares(0) };
   if (settings.podPidsLimit > 0) cgroup.pidsLimit = settings.podPidsLimit;
+  const sizes = settings.hugePageSizes ?? [];
+  if (sizes.length > 0 && behaves(settings, 'podHugePages')) cgroup.hugepageLimits = hugepageBytes(sizes, requests);
+  const memoryMin = units(requests['memory']);
+  if (settings.memoryQoS !== undefined && memoryMin > 0) cgroup.unified = { 'memory.min': String(memoryMin) };
   if (qos === 'BestEffort') return cgroup;
 
   cgroup.cpuShares = milliToShares(milli(requests['cpu']));

@@ -1,4 +1,3 @@
-import type { Admission } from '../admission/rejection.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import { isStaticPod } from '../qos/critical-pod.ts';
 import { podRequests } from '../qos/pod-resources.ts';
@@ -23,7 +22,7 @@ export interface ResizeQuestion {
   /** All that pods may ever have of the node: capacity less what is reserved. */
   allocatable: { cpuMilli: number; memoryBytes: number };
   /** Admission of the pod as it wants to be, beside all others as they are now. Asked last. */
-  admit: (pod: Pod) => Admission;
+  admit: (pod: Pod) => { admit: true } | { admit: false; message: string };
 }
 
 /**

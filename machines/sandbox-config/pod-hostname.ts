@@ -1,4 +1,5 @@
 import type { Pod } from '../protocol/api-types.ts';
+import { withoutEnd } from '../values/trim.ts';
 import { podIdentity } from './pod-identity.ts';
 
 const HOSTNAME_MAX = 63;
@@ -45,7 +46,7 @@ export function kernelHostname(pod: Pod, clusterDomain: string): { hostname: str
 }
 
 function withDomain(podName: string, hostname: string, domain: string): PodHostname {
-  const cut = hostname.length <= HOSTNAME_MAX ? hostname : hostname.slice(0, HOSTNAME_MAX).replace(/[-.]+$/, '');
+  const cut = hostname.length <= HOSTNAME_MAX ? hostname : withoutEnd(hostname.slice(0, HOSTNAME_MAX), '-.');
   return cut === '' ? { error: `hostname for pod "${podName}" was invalid: "${hostname}"` } : { hostname: cut, domain };
 }
 

@@ -1,4 +1,5 @@
 import type { Pod } from '../protocol/api-types.ts';
+import { withoutEnd } from '../values/trim.ts';
 
 /** Name, namespace and UID, '' where the pod has none. */
 export function podIdentity(pod: Pod): { name: string; namespace: string; uid: string } {
@@ -15,5 +16,5 @@ export function formatPod(pod: Pod): string {
 /** The pod's log folder: `<podLogsDir>/<namespace>_<name>_<uid>`. */
 export function podLogDirectory(pod: Pod, podLogsDir: string): string {
   const { name, namespace, uid } = podIdentity(pod);
-  return `${podLogsDir.replace(/\/+$/, '')}/${namespace}_${name}_${uid}`;
+  return `${withoutEnd(podLogsDir, '/')}/${namespace}_${name}_${uid}`;
 }

@@ -3,6 +3,7 @@ import type { PodSource } from '../protocol/messages.ts';
 import { CONFIG_FIRST_SEEN, CONFIG_SOURCE, LOCAL_ANNOTATIONS } from './annotations.ts';
 import { OWN_CONDITIONS, RESIZE_CONDITIONS } from '../status/own-conditions.ts';
 import { equalJson } from './canonical-json.ts';
+import { withoutEnd } from '../values/trim.ts';
 
 /** What happened to pods of one source. An ADD without pods says that the source has spoken for the first time. */
 export type PodConfigUpdate = {
@@ -147,5 +148,5 @@ function withoutLocal(annotations: Record<string, string> | undefined): Record<s
 
 /** A time as Go's RFC3339Nano writes it: UTC, no trailing zeros in the fraction. */
 export function rfc3339Nano(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.?0+Z$/, 'Z');
+  return `${withoutEnd(withoutEnd(new Date(ms).toISOString().slice(0, -1), '0'), '.')}Z`;
 }

@@ -18,6 +18,8 @@ export interface PodCandidate {
 /** A decoded manifest: known fields only and defaulted. */
 export interface DecodedPod {
   pod: Pod;
+  /** The pod as it was written, without defaults: its hash needs to know. */
+  written: Pod;
   problems: FieldProblem[];
   /** Fields that `v1.Pod` does not have; they have no effect. */
   unknownFields: string[];
@@ -73,10 +75,11 @@ function listItems(
 /** Decodes one candidate: types, unknown fields, defaults, and the name that every static pod must have. */
 export function decodePod(candidate: PodCandidate): DecodedPod {
   const { value, problems, unknown } = readShape(candidate.value, POD_SHAPE);
-  const pod = defaultPod(isObject(value) ? (value as Pod) : {});
+  const written: Pod = isObject(value) ? value : {};
+  const pod = defaultPod(written);
   if (problems.length === 0 && !pod.metadata?.name)
     problems.push(required('metadata.name', 'name is needed for the pod'));
-  return { pod, problems, unknownFields: unknown };
+  return { pod, written, problems, unknownFields: unknown };
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { Pod } from '../protocol/api-types.ts';
 import type { ValidationGates } from '../pod-validation/environment.ts';
-import { CONFIG_HASH } from './annotations.ts';
+import { CONFIG_HASH, withoutDropped } from './annotations.ts';
+
+type Toleration = NonNullable<NonNullable<Pod['spec']>['tolerations']>[number];
 
 /** Where a static pod was read from. */
 export interface StaticOrigin {
@@ -28,17 +30,10 @@ export function originText(origin: StaticOrigin): string {
 export function staticPod(pod: Pod, origin: StaticOrigin, hash: string): Pod {
   const meta = pod.metadata ?? {};
   const uid = meta.uid || hash;
-  const tolerations = pod.spec?.tolerations ?? [];
-  const tolerated = tolerations.some(
-    (toleration) =>
-      toleration.operator === 'Exists' && toleration.effect === 'NoExecute' && !toleration.key && !toleration.value,
-  );
   const spec = pod.spec && {
     ...pod.spec,
     nodeName: origin.nodeName,
-    ...(origin.kind === 'file' && !tolerated
-      ? { tolerations: [...tolerations, { operator: 'Exists', effect: 'NoExecute' }] }
-      : {}),
+    ...(origin.kind === 'file' ? { tolerations: tolerating(pod.spec.tolerations ?? []) } : {}),
   };
   return {
     apiVersion: 'v1',
@@ -48,9 +43,18 @@ export function staticPod(pod: Pod, origin: StaticOrigin, hash: string): Pod {
       name: `${meta.name ?? ''}-${origin.nodeName.toLowerCase()}`,
       namespace: meta.namespace || 'default',
       uid,
-      annotations: { ...meta.annotations, [CONFIG_HASH]: uid },
+      annotations: { ...withoutDropped(meta.annotations), [CONFIG_HASH]: uid },
     },
     ...(spec ? { spec } : {}),
     status: { ...pod.status, phase: 'Pending' },
   };
+}
+
+/** Problems of the node evict no static pod of a file: also not after a while (AddOrUpdateTolerationInPod). */
+function tolerating(tolerations: readonly Toleration[]): Toleration[] {
+  const forever: Toleration = { operator: 'Exists', effect: 'NoExecute' };
+  const isIt = ({ operator, effect, key, value }: Toleration): boolean =>
+    operator === forever.operator && effect === forever.effect && !key && !value;
+  if (!tolerations.some(isIt)) return [...tolerations, forever];
+  return tolerations.map((toleration) => (isIt(toleration) ? forever : toleration));
 }

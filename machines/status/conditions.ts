@@ -21,6 +21,8 @@ export interface ConditionInput {
   phase: Phase;
   /** A resize that is under way. */
   resize?: { generation: number; since: number; error: string };
+  /** The node ended the pod for its own sake (kubelet's TerminationByKubelet). */
+  disruption?: { at: number; message: string };
   at: number;
 }
 
@@ -29,13 +31,13 @@ export interface ConditionInput {
  * own. A transition time moves only when the condition's status does.
  */
 export function podConditions(input: ConditionInput): PodCondition[] {
-  const { pod, old } = input;
+  const { pod } = input;
   const foreign = (pod.status?.conditions ?? []).filter(({ type }) => !OWN_CONDITIONS.includes(type));
   const ended = isTerminalPhase(input.phase);
   // PodResizePending comes with the pod: who allocates knows it. A pod that has ended is not resized any more.
   const resizes = foreign.filter(({ type }) => type === 'PodResizePending' && !ended);
   if (input.resize && !ended) resizes.push(inProgressCondition(input.resize));
-  const disruption = old.conditions?.find(({ type }) => type === 'DisruptionTarget');
+  const disruption = disruptionOf(input);
   const others = foreign.filter(({ type }) => !RESIZE_CONDITIONS.includes(type));
   const kept = disruption ? [...others.filter(({ type }) => type !== 'DisruptionTarget'), disruption] : others;
 
@@ -48,6 +50,21 @@ export function podConditions(input: ConditionInput): PodCondition[] {
     ['PodScheduled', TRUE],
   ];
   return [...kept, ...resizes, ...own.map(([type, verdict]) => condition(type, verdict, input))];
+}
+
+/** `DisruptionTarget`: the node's own word, or as it was set before. */
+function disruptionOf({ pod, old, disruption }: ConditionInput): PodCondition | undefined {
+  const before = old.conditions?.find(({ type }) => type === 'DisruptionTarget');
+  if (disruption === undefined) return before;
+  const generation = pod.metadata?.generation;
+  return {
+    type: 'DisruptionTarget',
+    status: 'True',
+    ...(generation && { observedGeneration: generation }),
+    lastTransitionTime: (before?.status === 'True' && before.lastTransitionTime) || rfc3339(disruption.at),
+    reason: 'TerminationByKubelet',
+    message: disruption.message,
+  };
 }
 
 function condition(type: string, { status, reason, message }: Verdict, { pod, old, at }: ConditionInput): PodCondition {

@@ -34,7 +34,16 @@ export function podStatus(input: StatusInput): PodStatus {
   status.phase = phase;
   const { resize, at } = input;
   const statuses = [...init, ...regular];
-  status.conditions = podConditions({ pod, old, observed, statuses, phase, at, ...(resize && { resize }) });
+  const { termination } = input;
+  const disruption =
+    termination?.disruptedAt !== undefined && phase === 'Failed' && reason === termination.reason
+      ? { at: termination.disruptedAt, message: termination.message }
+      : undefined;
+  status.conditions = podConditions({
+    ...{ pod, old, observed, statuses, phase, at },
+    ...(resize && { resize }),
+    ...(disruption && { disruption }),
+  });
   if (message) status.message = message;
   if (reason) status.reason = reason;
   setAddresses(status, input);

@@ -32,7 +32,13 @@ export interface StatusInput {
   /** By container name; a name that is missing has no probes and no waiting reason. */
   containers: Record<string, ContainerDecision>;
   /** Sets phase, reason and message: the pod was evicted, exceeded its deadline, was rejected. */
-  termination?: { reason: string; message: string; phase?: 'Failed' | 'Succeeded' | null };
+  termination?: {
+    reason: string;
+    message: string;
+    phase?: 'Failed' | 'Succeeded' | null;
+    /** The node ended it for its own sake, at this time: it gets the condition DisruptionTarget. */
+    disruptedAt?: number;
+  };
   /** All containers are stopped for good: an API pod's phase becomes terminal (never a static pod's, kubernetes#116484). */
   podIsTerminal?: boolean;
   /** A resize in place that is under way, with what containers still have of the old resources. */

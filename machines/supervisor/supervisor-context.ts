@@ -2,6 +2,7 @@ import type { Pod } from '../protocol/api-types.ts';
 import type { PodMessage, PodSource, TerminationOrder } from '../protocol/messages.ts';
 import type { PodConfigUpdate } from '../sources/pod-config.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
+import type { AsideHarm } from './harm.ts';
 import type { PodTable } from './pod-table.ts';
 import type { Rejection } from './tracked-pod.ts';
 
@@ -10,6 +11,8 @@ export interface SupervisorContext {
   shards: number;
   sourcesReady: boolean;
   pods: PodTable;
+  /** Shards whose last worker died without a pod to blame, and when; ms since the epoch. */
+  unexplained?: Readonly<Record<string, number>>;
   /** Changes of what is decided that are on (`protocol/behaviour.ts`); absent in logs from before there were any here. */
   behaviour?: readonly number[];
 }
@@ -24,14 +27,24 @@ export type SupervisorMessage =
   | { type: 'finished'; at: number; uid: string }
   /** A pod's actor could not be started (its machine threw on `pod.start`); time for the next try. */
   | { type: 'retryStart'; at: number; uid: string }
-  /** A worker died; a new one stands in its place. */
-  | { type: 'shardReplaced'; at: number; shard: number };
+  /** A worker died; a new one stands in its place. `blame`: what is known of why. */
+  | { type: 'shardReplaced'; at: number; shard: number; blame?: Blame }
+  /** The time of a pod that was put aside has come; of another time than its own nothing follows. */
+  | { type: 'tryAgain'; at: number; uid: string; until: number };
+
+/** Why a worker died: `uid` = the pod that it was at, null when it was at none. */
+export interface Blame {
+  uid: string | null;
+  problem: string;
+}
 
 /** What the supervisor has its host do. */
 export type SupervisorOrder =
   /** Start (or take over) the pod's actor; the host adds what the cache and the memory hold. */
   | { type: 'start'; uid: string; shard: number; pod: Pod; source: PodSource | 'orphan'; rejection?: Rejection }
   | { type: 'tell'; uid: string; shard: number; message: Unstamped<PodMessage> }
+  /** The pod has no actor until then, since workers died on it; in the host's timer lies when it is tried again. */
+  | { type: 'aside'; uid: string; shard: number; harm: AsideHarm }
   /** The pod is no longer tracked: its caches can go. */
   /** `remains`: its machine was told that it comes back, and so may have left what was dead of it in the runtime. */
   | { type: 'forget'; uid: string; remains?: true };

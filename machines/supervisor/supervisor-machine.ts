@@ -35,6 +35,7 @@ export const supervisorMachine = machine.createMachine({
     finished: { actions: supervise },
     retryStart: { actions: supervise },
     shardReplaced: { actions: supervise },
+    tryAgain: { actions: supervise },
   },
   states: {
     waitingForSources: {

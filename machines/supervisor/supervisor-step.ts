@@ -3,6 +3,8 @@ import type { Pod } from '../protocol/api-types.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
 import { restartsAlways } from '../pod/spec.ts';
+import { barePod, harmAfter, triedSooner } from './harm.ts';
+import type { AsideHarm } from './harm.ts';
 import { orphanPod } from './orphan-pod.ts';
 import { PodTableDraft, trackedPod, trackedPods } from './pod-table.ts';
 import type { PodTable } from './pod-table.ts';
@@ -16,7 +18,7 @@ interface Turn {
   shards: number;
   /** Behaviour `nextLifeCountsOn`. */
   countsOn: boolean;
-  /** UIDs of pods whose actor lives by full name: made once in a turn, when it is asked for. */
+  /** UIDs of pods that do not wait, by full name: made once in a turn, when it is asked for. */
   started: Map<string, string[]> | null;
 }
 
@@ -41,7 +43,7 @@ export function decideSupervision(
     countsOn: behaves(context, 'nextLifeCountsOn'),
     started: null,
   };
-  let { sourcesReady } = context;
+  let { sourcesReady, unexplained } = context;
   switch (message.type) {
     case 'config':
       for (const pod of message.update.pods) takeConfig(turn, message, pod);
@@ -61,17 +63,54 @@ export function decideSupervision(
       break;
     }
     case 'shardReplaced':
-      for (const tracked of startedOn(context.pods, message.shard)) {
-        start(turn, tracked);
-        if (!tracked.terminating) continue;
-        const comesBack = tracked.remains === true && tracked.comeback !== null && restartsAlways(tracked.comeback);
-        turn.orders.push(
-          tell(tracked, terminate({ reason: 'Removed', message: '', ...(comesBack && { comesBack: true }) })),
-        );
-      }
+      unexplained = takeBlame(turn, message, unexplained);
+      for (const { uid } of startedOn(turn.pods.table(), message.shard)) resume(turn, uid);
       break;
+    case 'tryAgain': {
+      const tracked = turn.pods.get(message.uid);
+      if (tracked?.phase === 'aside' && tracked.harm?.until === message.until) resume(turn, message.uid);
+      break;
+    }
   }
-  return { context: { ...context, sourcesReady, pods: turn.pods.table() }, orders: turn.orders };
+  const patch = { sourcesReady, pods: turn.pods.table(), ...(unexplained !== undefined && { unexplained }) };
+  return { context: { ...context, ...patch }, orders: turn.orders };
+}
+
+/** A worker died: whom it died on is put aside when it was not the first. Returns the shards whose last death nobody explains. */
+function takeBlame(
+  turn: Turn,
+  { at, shard, blame }: Extract<SupervisorMessage, { type: 'shardReplaced' }>,
+  before: SupervisorContext['unexplained'],
+): SupervisorContext['unexplained'] {
+  if (blame === undefined) return before;
+  const { [shard]: unexplained, ...others } = before ?? {};
+  if (blame.uid === null) return { ...others, [shard]: at };
+  const tracked = turn.pods.get(blame.uid);
+  if (tracked?.phase !== 'started') return others;
+  const harm = harmAfter(tracked.harm, at, blame.problem, unexplained);
+  if (harm.until === null) turn.pods.put({ ...tracked, harm });
+  else putAside(turn, tracked, { ...harm, until: harm.until });
+  return others;
+}
+
+function putAside(turn: Turn, tracked: TrackedPod, harm: AsideHarm): void {
+  turn.pods.put({ ...tracked, phase: 'aside', harm });
+  turn.orders.push({ type: 'aside', uid: tracked.uid, shard: tracked.shard, harm });
+}
+
+/** Gives a pod an actor in a worker that knows nothing of it; one that was to end is told so again. */
+function resume(turn: Turn, uid: string): void {
+  const tracked = turn.pods.get(uid);
+  if (tracked === undefined) return;
+  start(turn, tracked);
+  if (!tracked.terminating) return;
+  const comesBack = tracked.remains === true && tracked.comeback !== null && restartsAlways(tracked.comeback);
+  turn.orders.push(tell(tracked, terminate({ reason: 'Removed', message: '', ...(comesBack && { comesBack: true }) })));
+}
+
+/** The pod as its actor gets it. */
+function givenOf({ pod, terminating, harm }: TrackedPod): Pod {
+  return terminating && harm !== undefined && harm.asides > 0 ? barePod(pod) : pod;
 }
 
 /** The shard's pods that have an actor, by UID. */
@@ -86,7 +125,7 @@ function tell(tracked: TrackedPod, message: Extract<SupervisorOrder, { type: 'te
 
 function takeConfig(
   turn: Turn,
-  { update, rejections }: Extract<SupervisorMessage, { type: 'config' }>,
+  { at, update, rejections }: Extract<SupervisorMessage, { type: 'config' }>,
   pod: Pod,
 ): void {
   const uid = pod.metadata?.uid ?? '';
@@ -97,18 +136,19 @@ function takeConfig(
       else if (tracked.source === 'orphan')
         comeBack(turn, { ...tracked, comebackSource: update.source }, pod, rejections?.[uid]);
       else if (tracked.terminating) comeBack(turn, { ...tracked, source: update.source }, pod, rejections?.[uid]);
-      else change(turn, tracked, pod);
+      else change(turn, tracked, pod, at);
       break;
     case 'UPDATE':
     case 'DELETE':
-      if (tracked !== undefined) change(turn, tracked, pod);
+      if (tracked !== undefined) change(turn, tracked, pod, at);
       break;
     case 'REMOVE':
-      if (tracked !== undefined) remove(turn, tracked);
+      if (tracked !== undefined) remove(turn, tracked, at);
       break;
     case 'RECONCILE':
       // What others wrote into the status (readiness gates) counts for the pod's own conditions.
-      if (tracked !== undefined) change(turn, tracked, pod);
+      if (tracked?.phase === 'aside') turn.pods.put({ ...tracked, pod });
+      else if (tracked !== undefined) change(turn, tracked, pod, at);
       break;
   }
 }
@@ -131,7 +171,7 @@ function add(turn: Turn, pod: Pod, source: TrackedPod['source'], rejection?: Rej
   if (!predecessorOf(turn, tracked)) start(turn, tracked);
 }
 
-/** Another pod of the same full name still has an actor: it must end first. */
+/** Another pod of the same full name still has an actor, or is put aside: it must end first. */
 function predecessorOf(turn: Turn, { uid, fullName }: TrackedPod): boolean {
   return (startedByName(turn).get(fullName) ?? []).some((other) => other !== uid && turn.pods.get(other) !== undefined);
 }
@@ -140,7 +180,7 @@ function startedByName(turn: Turn): Map<string, string[]> {
   if (turn.started !== null) return turn.started;
   turn.started = new Map();
   for (const tracked of trackedPods(turn.pods.table()))
-    if (tracked.phase === 'started') noteStarted(turn.started, tracked);
+    if (tracked.phase !== 'waiting') noteStarted(turn.started, tracked);
   return turn.started;
 }
 
@@ -151,8 +191,9 @@ function noteStarted(started: Map<string, string[]>, { fullName, uid }: TrackedP
 }
 
 function start(turn: Turn, tracked: TrackedPod): void {
-  const { uid, shard, pod, source, rejection } = tracked;
-  turn.pods.put({ ...tracked, phase: 'started' });
+  const { uid, shard, source, rejection, harm } = tracked;
+  const pod = givenOf(tracked);
+  turn.pods.put({ ...tracked, phase: 'started', ...(harm !== undefined && { harm: { ...harm, until: null } }) });
   if (turn.started !== null) noteStarted(turn.started, tracked);
   turn.orders.push({ type: 'start', uid, shard, pod, source, ...(rejection !== undefined && { rejection }) });
 }
@@ -175,22 +216,34 @@ function comeBack(
   turn.orders.push(tell(tracked, terminate({ reason: 'Removed', message, comesBack: true })));
 }
 
-function change(turn: Turn, tracked: TrackedPod, pod: Pod): void {
+function change(turn: Turn, tracked: TrackedPod, pod: Pod, at: number): void {
   const terminating = tracked.terminating || pod.metadata?.deletionTimestamp !== undefined;
-  turn.pods.put(tracked.comeback === null ? { ...tracked, pod, terminating } : { ...tracked, comeback: pod });
-  if (tracked.phase === 'started' && tracked.comeback === null)
-    turn.orders.push(tell(tracked, { type: 'pod.update', pod }));
+  const changed = tracked.comeback === null ? { ...tracked, pod, terminating } : { ...tracked, comeback: pod };
+  turn.pods.put(changed);
+  if (tracked.phase === 'aside') comeSooner(turn, changed, at);
+  else if (tracked.phase === 'started' && tracked.comeback === null)
+    turn.orders.push(tell(tracked, { type: 'pod.update', pod: givenOf(changed) }));
 }
 
-function remove(turn: Turn, tracked: TrackedPod): void {
+/** A pod that is put aside was changed. */
+function comeSooner(turn: Turn, tracked: TrackedPod, at: number): void {
+  if (tracked.harm === undefined) return;
+  const harm = triedSooner(tracked.harm, at);
+  if (harm.until !== null && harm.until !== tracked.harm.until) putAside(turn, tracked, { ...harm, until: harm.until });
+}
+
+function remove(turn: Turn, tracked: TrackedPod, at: number): void {
   if (tracked.phase === 'waiting') {
     turn.pods.delete(tracked.uid);
     turn.orders.push({ type: 'forget', uid: tracked.uid });
     return;
   }
   const { comebackRejection: _refused, ...rest } = tracked;
-  turn.pods.put({ ...rest, terminating: true, comeback: null });
-  turn.orders.push(tell(tracked, terminate({ reason: 'Removed', message: 'the pod was removed from its source' })));
+  const removed = { ...rest, terminating: true, comeback: null };
+  turn.pods.put(removed);
+  if (tracked.phase === 'aside') comeSooner(turn, removed, at);
+  else
+    turn.orders.push(tell(tracked, terminate({ reason: 'Removed', message: 'the pod was removed from its source' })));
 }
 
 function finish(turn: Turn, uid: string): void {

@@ -1,5 +1,6 @@
 import type { Pod } from '../protocol/api-types.ts';
 import type { PodSource } from '../protocol/messages.ts';
+import type { Harm } from './harm.ts';
 
 /** One pod as the supervisor tracks it (kubelet's pod worker, without its work). */
 export interface TrackedPod {
@@ -9,8 +10,11 @@ export interface TrackedPod {
   pod: Pod;
   source: PodSource | 'orphan';
   shard: number;
-  /** `waiting`: for its predecessor of the same name; `started`: its actor lives. */
-  phase: 'waiting' | 'started';
+  /**
+   * `waiting`: for its predecessor of the same name; `started`: its actor lives; `aside`: it has none for a while, since it
+   * ended workers, and what runs of it goes on.
+   */
+  phase: 'waiting' | 'started' | 'aside';
   /** Its source gave it up. */
   terminating: boolean;
   /** The node does not admit it: its actor only tells so. */
@@ -23,6 +27,8 @@ export interface TrackedPod {
   comebackRejection?: Rejection;
   /** Its machine was told that it comes back: it may leave what is dead of it in the runtime. */
   remains?: true;
+  /** Workers died on it. */
+  harm?: Harm;
 }
 
 /** Why a pod is not admitted: reason and message of its status and event. */

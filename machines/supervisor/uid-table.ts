@@ -14,9 +14,24 @@ export function withUid<T>(table: UidTable<T>, uid: string, value: T): UidTable<
   return { ...table, [bucket]: { ...table[bucket], [uid]: value } };
 }
 
-/** The table with nothing under the UID. */
+/** The table with nothing under the UID. A bucket with nothing in it is none. */
 export function withoutUid<T>(table: UidTable<T>, uid: string): UidTable<T> {
-  const bucket = bucketOf(uid);
-  const { [uid]: gone, ...others } = table[bucket] ?? {};
-  return gone === undefined ? table : { ...table, [bucket]: others };
+  const key = bucketOf(uid);
+  const { [key]: bucket = {}, ...rest } = table;
+  const { [uid]: gone, ...others } = bucket;
+  if (gone === undefined) return table;
+  for (const _other in others) return { ...table, [key]: others };
+  return rest;
+}
+
+/** All that stand in the table, with their UIDs; their order means nothing. */
+export function uidEntries<T>(table: UidTable<T>): [uid: string, value: T][] {
+  return Object.values(table).flatMap((bucket) => Object.entries(bucket));
+}
+
+/** A table of these. */
+export function uidTable<T>(entries: Iterable<readonly [uid: string, value: T]>): UidTable<T> {
+  const table: Record<string, Record<string, T>> = {};
+  for (const [uid, value] of entries) (table[bucketOf(uid)] ??= {})[uid] = value;
+  return table;
 }

@@ -8,20 +8,24 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   m: 60_000,
   h: 3_600_000,
 };
-const WHOLE = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
-const PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
+const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y;
 
 /** A duration as Go writes it (`1m0s`, `300ms`, `-1.5h`, `0`) in milliseconds; undefined when it is none. */
 export function parseGoDuration(text: string): number | undefined {
   if (/^[+-]?0$/.test(text)) return 0;
-  const match = WHOLE.exec(text);
-  if (!match) return undefined;
+  const signed = text.startsWith('-') || text.startsWith('+');
   let nanoseconds = 0;
-  for (const [, number = '0', unit = 's'] of (match[2] ?? '').matchAll(PART)) {
+  let end = signed ? 1 : 0;
+  // One part after the other, each where the last one ended: nothing is looked at twice.
+  do {
+    PART.lastIndex = end;
+    const [part, number = '0', unit = 's'] = PART.exec(text) ?? [];
+    if (part === undefined) return undefined;
     nanoseconds += Number(number) * Math.round((UNIT_MS[unit] ?? 0) * 1e6);
-  }
+    end += part.length;
+  } while (end < text.length);
   const ms = Math.round(nanoseconds) / 1e6;
-  return match[1] === '-' && ms !== 0 ? -ms : ms;
+  return text.startsWith('-') && ms !== 0 ? -ms : ms;
 }
 
 /** Milliseconds as Go's `Duration.String` writes them: `1m0s`, `100ms`, `1.5s`, `0s`. Kubelet's messages carry this form. */

@@ -7,7 +7,7 @@
 /** How a quantity was written; decides its canonical form. */
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 
-const SHAPE = /^([+-]?)(\d+\.?\d*|\.\d+)([eE][+-]?\d+|[numkMGTPE]|[KMGTPE]i|)$/;
+const SHAPE = /^([+-]?)(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+|[numkMGTPE]|[KMGTPE]i|)$/;
 const DECIMAL: Record<string, number> = { n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
 const BINARY: Record<string, bigint> = { Ki: 10n, Mi: 20n, Gi: 30n, Ti: 40n, Pi: 50n, Ei: 60n };
 const NANO = 1_000_000_000n;
@@ -24,18 +24,26 @@ function awayFromZero(a: bigint, b: bigint): bigint {
   return a < 0n ? -ceilDiv(-a, b) : ceilDiv(a, b);
 }
 
+/** Digits that are calculated with: more than lie between the greatest value and the least. */
+const MOST_DIGITS = 200;
+
 function scale(number: string, suffix: string): bigint {
   const [whole = '', fraction = ''] = number.split('.');
-  const digits = BigInt(whole + fraction || '0');
-  const shift = BINARY[suffix];
-  if (shift !== undefined) return awayFromZero((digits << shift) * NANO, 10n ** BigInt(fraction.length));
-  const power = DECIMAL[suffix] ?? Number(suffix.slice(1));
-  const exponent = power - fraction.length + 9;
-  if (digits === 0n) return 0n;
-  // Beyond these bounds the value is the greatest or the smallest there is, and 10n ** huge would take all memory.
-  if (exponent > 60) return MAX_NANO;
-  if (exponent < -100 - number.length) return 1n;
-  return exponent >= 0 ? digits * 10n ** BigInt(exponent) : awayFromZero(digits, 10n ** BigInt(-exponent));
+  const all = (whole + fraction).replace(/^0+/, '');
+  if (all === '') return 0n;
+  const shift = BINARY[suffix] ?? 0n;
+  const power = shift > 0n ? 0 : (DECIMAL[suffix] ?? Number(suffix.slice(1)));
+  // Where the first digit stands, in powers of ten of a nano. Beyond these bounds the value is the greatest or the
+  // smallest there is, and 10n ** huge would take all memory.
+  const size = all.length - fraction.length + power + 9;
+  if (size > 60) return MAX_NANO;
+  if (size < -60) return 1n;
+  // Of what lies further behind only counts whether it is nothing, since all is rounded away from zero.
+  const rest = /[1-9]/.test(all.slice(MOST_DIGITS)) ? '1' : '0';
+  const digits = all.length > MOST_DIGITS ? all.slice(0, MOST_DIGITS) + rest : all;
+  const exponent = size - digits.length;
+  const shifted = BigInt(digits) << shift;
+  return exponent >= 0 ? shifted * 10n ** BigInt(exponent) : awayFromZero(shifted, 10n ** BigInt(-exponent));
 }
 
 /** Value of a quantity in nano units (10^-9), rounded away from zero and cut at +-(2^63-1); undefined when it is none. */
@@ -77,7 +85,7 @@ export function compareQuantities(a: string, b: string): number {
 /** Format a quantity is written in. */
 export function quantityFormat(q: string): QuantityFormat {
   if (/[KMGTPE]i$/.test(q)) return 'BinarySI';
-  return /[eE][+-]?\d+$/.test(q) ? 'DecimalExponent' : 'DecimalSI';
+  return /[eE][+-]?\d/.test(q) ? 'DecimalExponent' : 'DecimalSI';
 }
 
 /** Sum of quantities in the format of the first, canonical; '0' for none. Throws RangeError when one is no quantity. */

@@ -20,11 +20,16 @@ const reasons: Readonly<Record<number, string>> = {
   504: 'Timeout',
 };
 
+/** A longer body is no `Status` that the API server made, and to read it as one would hold this thread. */
+const LONGEST_STATUS = 512 * 1024;
+/** So much of a body that is none is looked at, for the 200 characters that are told. */
+const LOOKED_AT = 2048;
+
 /** Makes the error of an answer that is no success out of its body, a `metav1.Status` as a rule. */
 export function answerError(status: number, body: string, retryAfter: number | undefined): ApiStatusError {
   let json: unknown;
   try {
-    json = JSON.parse(body);
+    json = body.length > LONGEST_STATUS ? undefined : JSON.parse(body);
   } catch {
     json = undefined;
   }
@@ -63,6 +68,6 @@ export function retryAfterSeconds(headers: HttpAnswer['headers']): number | unde
 }
 
 function oneLine(body: string): string {
-  const text = body.trim().replace(/\s+/g, ' ').slice(0, 200);
+  const text = body.trimStart().slice(0, LOOKED_AT).trim().replace(/\s+/g, ' ').slice(0, 200);
   return text === '' ? '' : `: ${text}`;
 }

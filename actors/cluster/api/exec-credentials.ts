@@ -1,24 +1,12 @@
 import { execFile } from 'node:child_process';
-import { z } from 'zod';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { apiErrors } from '../../../machines/errors/api-errors.ts';
-import { faultOf } from './kubeconfig-schema.ts';
+import { readExecAnswer } from './exec-answer.ts';
 import type { Credentials, Identity } from './credentials.ts';
 import type { ExecEntry } from './kubeconfig-schema.ts';
 
 /** Longest run of a plugin; a daemon has nobody who could answer it. */
 const runMs = 60_000;
-
-const answerSchema = z.looseObject({
-  apiVersion: z.string(),
-  kind: z.literal('ExecCredential'),
-  status: z.looseObject({
-    token: z.string().optional(),
-    clientCertificateData: z.string().optional(),
-    clientKeyData: z.string().optional(),
-    expirationTimestamp: z.iso.datetime({ offset: true }).optional(),
-  }),
-});
 
 /** What {@link execCredentials} needs. */
 export interface ExecCredentialsInput {
@@ -88,36 +76,7 @@ async function runPlugin(input: ExecCredentialsInput): Promise<{ identity: Ident
     child.stdin?.on('error', () => undefined);
     child.stdin?.end();
   });
-  return readAnswer(input, output);
-}
-
-function readAnswer(input: ExecCredentialsInput, output: string): { identity: Identity; expiration: number } {
-  let json: unknown;
-  try {
-    json = JSON.parse(output);
-  } catch {
-    throw badAnswer(input, '(standard output)', 'no JSON', 'one ExecCredential as JSON');
-  }
-  const checked = answerSchema.safeParse(json);
-  if (!checked.success) {
-    const fault = faultOf(checked.error, json);
-    throw badAnswer(input, fault.path, fault.got, fault.accepted);
-  }
-  const { apiVersion, status } = checked.data;
-  if (apiVersion !== input.entry.apiVersion) {
-    throw badAnswer(input, 'apiVersion', `'${apiVersion}'`, `'${input.entry.apiVersion}', as in the kubeconfig`);
-  }
-  const cert = status.clientCertificateData;
-  const key = status.clientKeyData;
-  if ((cert ?? '') === '' ? (key ?? '') !== '' : (key ?? '') === '') {
-    throw badAnswer(input, 'status', 'one of them', 'clientCertificateData and clientKeyData together');
-  }
-  const authorization = (status.token ?? '') === '' ? undefined : `Bearer ${status.token ?? ''}`;
-  if (authorization === undefined && (cert ?? '') === '') {
-    throw badAnswer(input, 'status', 'neither', 'token, or clientCertificateData and clientKeyData');
-  }
-  const expiration = status.expirationTimestamp === undefined ? Infinity : Date.parse(status.expirationTimestamp);
-  return { identity: { authorization, ...(cert ? { cert, key } : {}) }, expiration };
+  return readExecAnswer({ where: input.where, command: input.command, apiVersion: entry.apiVersion }, output);
 }
 
 function failed(input: ExecCredentialsInput, error: Error & { code?: unknown }, stderr: string): ActorletError {
@@ -132,14 +91,4 @@ function failed(input: ExecCredentialsInput, error: Error & { code?: unknown }, 
   const params = { command: input.command, where: input.where, reason, hint: input.entry.installHint ?? '' };
   // No cause: Node's error repeats the command line, which may hold a secret.
   return new ActorletError(apiErrors.execFailed, params);
-}
-
-function badAnswer(input: ExecCredentialsInput, path: string, got: string, accepted: string): ActorletError {
-  return new ActorletError(apiErrors.execBadAnswer, {
-    command: input.command,
-    where: input.where,
-    path,
-    got,
-    accepted,
-  });
 }

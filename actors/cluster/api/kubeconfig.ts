@@ -11,6 +11,7 @@ import type { Logger } from 'pino';
 import type { Credentials } from './credentials.ts';
 import type { ClusterEntry } from './kubeconfig-schema.ts';
 import type { z } from 'zod';
+import { withoutEnd } from '../../../machines/values/trim.ts';
 
 /** The server and the identity that a kubeconfig's current context names. */
 export interface Kubeconfig {
@@ -148,7 +149,7 @@ function readServer(where: string, path: string, text: string, tls: boolean): UR
     const accepted = 'an address like https://host:6443';
     throw new ActorletError(apiErrors.badField, { where, path, got: url === null ? 'no URL' : kindOf(text), accepted });
   }
-  url.pathname = url.pathname.replace(/\/+$/, '');
+  url.pathname = withoutEnd(url.pathname, '/');
   return url;
 }
 

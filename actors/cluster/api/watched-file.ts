@@ -4,20 +4,21 @@ import { readFileSync, statSync } from 'node:fs';
 export class WatchedFile {
   readonly path: string;
   private readonly everyMs: number;
-  private readonly now: () => number;
+  private readonly steady: () => number;
   private lookedAt = -Infinity;
   private mark = '';
   private text = '';
 
-  constructor(path: string, everyMs: number, now: () => number) {
+  /** @param steady a clock that nobody can set, ms */
+  constructor(path: string, everyMs: number, steady: () => number = () => performance.now()) {
     this.path = path;
     this.everyMs = everyMs;
-    this.now = now;
+    this.steady = steady;
   }
 
   /** The content; throws the file system's error. `force` looks at once. */
   read(force = false): string {
-    const at = this.now();
+    const at = this.steady();
     if (!force && at - this.lookedAt < this.everyMs) return this.text;
     const { ino, size, mtimeMs } = statSync(this.path);
     const mark = `${String(ino)} ${String(size)} ${String(mtimeMs)}`;

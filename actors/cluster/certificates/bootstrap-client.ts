@@ -14,7 +14,7 @@ import type { Clock } from './clock.ts';
 import { createRequest, waitForCertificate } from './csr-api.ts';
 import { bootstrapCsrName, bootstrapUsages } from './csr-name.ts';
 import { isKey, readKey } from './key-pair.ts';
-import { SECRET_MODE, placeFile } from './private-files.ts';
+import { SECRET_MODE, placeFile } from '../../host/files/private-files.ts';
 import { nodeTemplate } from './request-template.ts';
 import { makeRequest, newKey } from './x509.ts';
 
@@ -97,7 +97,7 @@ function loadOrMakeKey(file: string, log: Logger): string {
 
 /** A machine that boots may be quicker than its network: for a minute, no answer is no failure. */
 async function waitForServer(api: ApiClient, clock: Clock, log: Logger, signal?: AbortSignal): Promise<void> {
-  const deadline = clock.now() + SERVER_WAIT_MS;
+  const deadline = clock.steady() + SERVER_WAIT_MS;
   const on = { group: 'certificates.k8s.io', version: 'v1', resource: 'certificatesigningrequests' };
   while (!signal?.aborted) {
     try {
@@ -108,7 +108,7 @@ async function waitForServer(api: ApiClient, clock: Clock, log: Logger, signal?:
       if (err instanceof ApiStatusError && err.status > 0 && err.status < 500) return;
       log.info({ err }, 'Failed to connect to apiserver');
     }
-    if (clock.now() >= deadline) {
+    if (clock.steady() >= deadline) {
       log.info('Error waiting for apiserver to come up: timed out waiting to connect to apiserver');
       return;
     }

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { stringify } from 'yaml';
 import { readKubeconfig } from '../api/kubeconfig.ts';
 import { absolute } from '../api/kubeconfig-fields.ts';
-import { SECRET_MODE, placeFile } from './private-files.ts';
+import { SECRET_MODE, placeFile } from '../../host/files/private-files.ts';
 
 /**
  * Writes the kubeconfig of a node: server and authority of the bootstrap's, and the certificate of the store, which

@@ -6,7 +6,7 @@ import { certificateErrors } from '../../../machines/errors/certificate-errors.t
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { readKeyPair } from './key-pair.ts';
 import type { KeyPair } from './key-pair.ts';
-import { SECRET_MODE, placeFile } from './private-files.ts';
+import { SECRET_MODE, placeFile } from '../../host/files/private-files.ts';
 
 /** Where a store looks. */
 export interface CertificateStoreOptions {

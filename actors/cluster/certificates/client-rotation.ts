@@ -112,14 +112,14 @@ function prepare(options: ClientRotationOptions, now: number): string {
 function watchHope(manager: CertificateManager, options: ClientRotationOptions, clock: Clock): () => void {
   const { log } = options;
   const ending = new AbortController();
-  let lastAvailable = clock.now();
+  let lastAvailable = { at: clock.now(), steady: clock.steady() };
   const look = async (): Promise<void> => {
     for (;;) {
       await clock.sleep(CHECK_MS, ending.signal);
       if (ending.signal.aborted) return;
-      if (manager.current() !== null) lastAvailable = clock.now();
-      if (clock.now() <= lastAvailable + HOPELESS_AFTER_MS) continue;
-      const since = { lastCertificateAvailabilityTime: new Date(lastAvailable).toISOString() };
+      if (manager.current() !== null) lastAvailable = { at: clock.now(), steady: clock.steady() };
+      if (clock.steady() <= lastAvailable.steady + HOPELESS_AFTER_MS) continue;
+      const since = { lastCertificateAvailabilityTime: new Date(lastAvailable.at).toISOString() };
       if (manager.serverHealthy()) {
         log.error(since, 'No valid client certificate is found and the server is responsive, exiting.');
         options.onHopeless();

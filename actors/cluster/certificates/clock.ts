@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface Clock {
   /** Ms since 1970. */
   now(): number;
+  /** Ms of a clock that nobody can set. */
+  steady(): number;
   /** Resolves after so many ms, or at once when the signal is aborted; never rejects. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** In [0, 1). */
@@ -13,6 +15,7 @@ export interface Clock {
 /** The real one. */
 export const realClock: Clock = {
   now: Date.now,
+  steady: () => performance.now(),
   sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
   random: Math.random,
 };

@@ -7,6 +7,12 @@ import type { EventSink } from './event-sink.ts';
 const KEPT = 1_000;
 
 /**
+ * Longest message, in UTF-16 units; the rest of it is left out. Probes tell 10 KiB of a body at most, but the name of an image may
+ * have as much as a pod: thousands of events are remembered here and by the correlator.
+ */
+const LONGEST_MESSAGE = 16 * 1024;
+
+/**
  * Takes the Kubernetes events of all pods and of the node. They go to the log, as kubelet logs "Event occurred", and
  * to each sink (the API server's is `ApiEvents`; a standalone node has none). The last thousand of pods are kept.
  */
@@ -21,7 +27,8 @@ export class EventRecorder implements EventSink {
   }
 
   /** An event as a pod's machine reports it, or about any object. */
-  record(event: PodEventReport | RecordedEvent): void {
+  record(told: PodEventReport | RecordedEvent): void {
+    const event = shortened(told);
     if ('object' in event) {
       this.tell(event);
       return;
@@ -65,6 +72,13 @@ export class EventRecorder implements EventSink {
     );
     for (const sink of this.sinks) sink.record(event);
   }
+}
+
+function shortened<T extends { message: string }>(event: T): T {
+  if (event.message.length <= LONGEST_MESSAGE) return event;
+  // A copy: a part of a text would keep the whole of it. It ends no later than before half a character.
+  const message = Buffer.from(event.message.slice(0, LONGEST_MESSAGE).replace(/[\ud800-\udbff]$/, '')).toString();
+  return { ...event, message };
 }
 
 function aboutPod(event: PodEventReport): RecordedEvent {

@@ -26,8 +26,8 @@ export interface MirrorPodsOptions {
   /** The node's object, null before it is registered; a node that is being deleted gets no new mirror pods. */
   node: () => { metadata?: { name?: string; uid?: string; deletionTimestamp?: string } } | null;
   log: Logger;
-  /** Ms since the epoch. */
-  now: () => number;
+  /** A clock that nobody can set, ms. */
+  steady: () => number;
   /** Where a static pod's machine is; by default each one runs. */
   lifeOf?: (uid: string) => StaticLife;
   /** Hears of each failed request besides the log. */
@@ -111,7 +111,7 @@ export class MirrorPods {
   look(): void {
     if (this.stopping.signal.aborted) return;
     clearTimeout(this.timer);
-    const at = this.options.now();
+    const at = this.options.steady();
     const { actions, waits, unshown } = mirrorPlan({
       statics: this.statics,
       mirrors: [...this.mirrors.values()],
@@ -180,11 +180,11 @@ export class MirrorPods {
   }
 
   private async carryOut(name: string, action: MirrorAction, nodeUid: string, state: NameState): Promise<void> {
-    const { log, now, onError } = this.options;
+    const { log, steady, onError } = this.options;
     try {
       if (action.do === 'create') {
         await this.create(action.pod, nodeUid);
-        state.notBefore = now() + CREATE_MS;
+        state.notBefore = steady() + CREATE_MS;
       } else await this.remove(action.mirror);
       state.failures = 0;
       log.info({ pod: name }, action.do === 'create' ? 'Created a mirror pod' : 'Deleted a mirror pod');
@@ -195,7 +195,7 @@ export class MirrorPods {
         return;
       }
       state.failures++;
-      state.notBefore = now() + spreadBackOffMs(state.failures, RETRY);
+      state.notBefore = steady() + spreadBackOffMs(state.failures, RETRY);
       const problem = messageOf(error);
       const spec = action.do === 'create' ? statusErrors.mirrorCreateFailed : statusErrors.mirrorDeleteFailed;
       const err = new ActorletError(spec, { pod: name, problem }, { cause: error });

@@ -14,6 +14,9 @@ const MACHINE_EVERY_MS = 300_000;
 /** Longest wait for a name server, ms: a node must be able to tell that it is not ready while DNS is away. */
 const LOOKUP_MS = 1_000;
 
+/** The facts of machine and addresses, and a way to bring them up to date (`now` in ms; never rejects). */
+export type NodeFactsSource = Pick<NodeFactsReader, 'machine' | 'addresses' | 'read'>;
+
 /** Keeps the facts of machine and addresses; addresses are looked at before each status, the machine rarely. */
 export class NodeFactsReader {
   private readonly rootDir: string;
@@ -30,11 +33,11 @@ export class NodeFactsReader {
     this.addresses = { ...addresses, found: null };
   }
 
-  /** Brings all up to date; `now` in ms. Never rejects. */
-  async read(now: number): Promise<void> {
-    if (Math.abs(now - this.machineAt) >= MACHINE_EVERY_MS) {
+  /** Brings all up to date; `at`: ms of a clock that nobody can set. Never rejects. */
+  async read(at: number): Promise<void> {
+    if (at - this.machineAt >= MACHINE_EVERY_MS) {
       if (this.machineAt > 0) this.machine = readMachineFacts(this.rootDir);
-      this.machineAt = now;
+      this.machineAt = at;
     }
     const { given, hostname } = this.addresses;
     const fixed = fixedAddresses(given);

@@ -1,21 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { ActorletError } from '../../../machines/errors/define.ts';
+import { nodeObjectErrors } from '../../../machines/errors/node-object-errors.ts';
+import { maySkipPause, newLeaseState } from '../../../machines/node-object/lease-machine.ts';
+import type { LeaseMessage, LeaseOrder, LeaseState } from '../../../machines/node-object/lease-machine.ts';
 import { LEASE_NAMESPACE, renewedLease } from '../../../machines/node-object/node-lease.ts';
 import type { Lease } from '../../../machines/node-object/node-lease.ts';
-import { BackOff } from '../../../machines/values/back-off.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
+import { SingleMachine } from '../../record/host/single-machine.ts';
+import type { JournalSettings } from '../../record/journal/machine-journal.ts';
+import { lease as leaseMachine } from '../../record/machines/lease.ts';
 import { ApiStatusError } from '../api/api-client.ts';
 import type { ApiClient, ApiRequest } from '../api/api-client.ts';
 
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases', namespace: LEASE_NAMESPACE };
-
-/** Share of the lease's duration after which it is renewed. */
-const RENEW_SHARE = 0.25;
-/** Renewals are spread by up to this share, so that many nodes do not beat at once. */
-const JITTER = 0.04;
-
-/** Pauses before registration and heartbeat are tried again (kubelet's). */
-export const NODE_RETRIES = { firstMs: 200, maxMs: 7_000 };
 
 /** What the heartbeat is made from. */
 export interface NodeLeaseOptions {
@@ -27,103 +24,132 @@ export interface NodeLeaseOptions {
   durationSeconds: number;
   log: Logger;
   now: () => number;
+  /** Where its messages are journaled; absent with `--no-journal`. */
+  journal?: JournalSettings;
+  /** In [0, 1), to spread pauses by; Math.random unless given. */
+  random?: () => number;
 }
 
-/** The node's heartbeat: the lease `kube-node-lease/<node>`, renewed each quarter of its duration. */
+type Came = Extract<LeaseMessage, { type: 'lease.answered' }>['came'];
+
+/**
+ * The node's heartbeat: the lease `kube-node-lease/<node>`, renewed each quarter of its duration. What is asked when is decided by
+ * `machines/node-object/lease-machine.ts`.
+ */
 export class NodeLease {
   private readonly options: NodeLeaseOptions;
+  private readonly random: () => number;
+  private readonly machine: SingleMachine<LeaseState, LeaseMessage, LeaseOrder>;
   private readonly ending = new AbortController();
-  private failing = false;
-  private pause: AbortController | undefined;
-  private latest: Lease | null = null;
-  private running: Promise<void> | undefined;
+  /** As last written, and as last read. */
+  private readonly leases: { known: Lease | null; found: Lease | null } = { known: null, found: null };
+  private timer: NodeJS.Timeout | undefined;
+  private asking: Promise<void> | undefined;
+  private problem: unknown;
+  /** Of the node object, when the renewal under way began. */
+  private nodeUid = '';
+  private started = false;
 
   constructor(options: NodeLeaseOptions) {
     this.options = options;
+    const { durationSeconds, journal = null, random = Math.random } = options;
+    this.random = random;
+    this.machine = new SingleMachine(leaseMachine, newLeaseState(durationSeconds), journal);
   }
 
   /** Renews now and from then on. `fresh`: the node object is new, so there is likely no lease yet. */
   start(fresh: boolean): void {
-    this.running ??= this.run(fresh);
+    if (this.started) return;
+    this.started = true;
+    this.take({ type: 'lease.start', at: this.options.now(), fresh });
+    this.due();
   }
 
   /** The server answers again: a renewal that failed is tried now. */
   retryNow(): void {
-    if (this.failing) this.pause?.abort();
+    if (maySkipPause(this.machine.state)) this.due();
   }
 
   /** Ends the renewals; the lease runs out by itself. */
   async stop(): Promise<void> {
     this.ending.abort();
-    await this.running;
+    clearTimeout(this.timer);
+    await this.asking;
+    this.close();
   }
 
-  private async run(fresh: boolean): Promise<void> {
-    const { signal } = this.ending;
-    const backOff = new BackOff(NODE_RETRIES);
-    let create = fresh;
-    while (!signal.aborted) {
-      let pause = this.options.durationSeconds * 1000 * RENEW_SHARE * (1 + Math.random() * JITTER);
-      try {
-        await this.renew(create);
-        create = false;
-        this.failing = false;
-        backOff.reset();
-      } catch (error) {
-        if (signal.aborted) return;
-        this.failing = true;
-        pause = Math.min(pause, backOff.next());
-        this.options.log.warn({ problem: messageOf(error), retryMs: pause }, 'Node lease could not be renewed');
-      }
-      this.pause = new AbortController();
-      await sleep(pause, undefined, { signal: AbortSignal.any([signal, this.pause.signal]) }).catch(() => undefined);
-    }
+  /** Closes the journal without a word, as a death does. */
+  close(): void {
+    this.machine.close();
   }
 
-  /** One renewal: the last known lease is written; when that is not there or not the latest, it is read or made first. */
-  private async renew(create: boolean): Promise<void> {
+  private due(): void {
+    clearTimeout(this.timer);
     const uid = this.options.nodeUid();
-    if (uid === undefined) return;
-    if (this.latest !== null && (await this.write(this.latest, uid))) return;
-    const base = create ? null : await this.read();
-    if (base !== null) {
-      if (await this.write(base, uid)) return;
-      throw new ApiStatusError(409, 'Conflict', 'the lease changed between reading and writing it');
-    }
+    if (this.machine.state.asks === null) this.nodeUid = uid ?? '';
+    this.take({ type: 'lease.due', at: this.options.now(), node: uid !== undefined, chance: this.random() });
+  }
+
+  private take(message: LeaseMessage): void {
+    if (this.ending.signal.aborted) return;
+    let orders: LeaseOrder[];
     try {
-      this.latest = await this.send({ method: 'POST', on: LEASES, body: this.lease(null, uid) });
+      orders = this.machine.take(message);
     } catch (error) {
-      if (!(error instanceof ApiStatusError) || error.reason !== 'AlreadyExists') throw error;
-      const found = await this.read();
-      if (found !== null) await this.write(found, uid);
+      const params = { machine: 'lease', problem: messageOf(error) };
+      const err = new ActorletError(nodeObjectErrors.stepFailed, params, { cause: error });
+      this.options.log.error({ err }, 'The lease machine failed');
+      // A node without a heartbeat is given up by the node controller.
+      this.wait(this.options.durationSeconds * 250);
+      return;
+    }
+    for (const order of orders) this.carryOut(order);
+  }
+
+  private carryOut(order: LeaseOrder): void {
+    switch (order.type) {
+      case 'lease.put':
+        return this.ask('known', { method: 'PUT', on: LEASES, name: this.options.nodeName }, this.leases[order.base]);
+      case 'lease.get':
+        return this.ask('found', { method: 'GET', on: LEASES, name: this.options.nodeName });
+      case 'lease.post':
+        return this.ask('known', { method: 'POST', on: LEASES }, null);
+      case 'lease.wait':
+        return this.wait(order.ms);
+      case 'lease.complain': {
+        const problem = order.changed ? 'the lease changed between reading and writing it' : messageOf(this.problem);
+        this.options.log.warn({ problem, retryMs: order.ms }, 'Node lease could not be renewed');
+      }
     }
   }
 
-  /** False when the lease is gone or was written by somebody else meanwhile. */
-  private async write(base: Lease, uid: string): Promise<boolean> {
-    const name = this.options.nodeName;
-    try {
-      this.latest = await this.send({ method: 'PUT', on: LEASES, name, body: this.lease(base, uid) });
-      return true;
-    } catch (error) {
-      if (!(error instanceof ApiStatusError) || (error.status !== 404 && error.status !== 409)) throw error;
-      this.latest = null;
-      return false;
-    }
+  private wait(ms: number): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.due(), ms);
   }
 
-  private async read(): Promise<Lease | null> {
-    try {
-      return await this.send({ method: 'GET', on: LEASES, name: this.options.nodeName });
-    } catch (error) {
-      if (error instanceof ApiStatusError && error.status === 404) return null;
-      throw error;
-    }
+  /** Sends a request, and keeps its answer. @param base of a write: the lease to go on from, null for a new one */
+  private ask(keep: 'known' | 'found', request: ApiRequest, base?: Lease | null): void {
+    const body = base === undefined ? {} : { body: this.renewed(base) };
+    this.asking = this.send({ ...request, ...body }).then(
+      (lease) => {
+        this.leases[keep] = lease;
+        this.answered('ok');
+      },
+      (error: unknown) => {
+        this.problem = error;
+        this.answered(cameOf(error));
+      },
+    );
   }
 
-  private lease(base: Lease | null, uid: string): Lease {
+  private answered(came: Came): void {
+    this.take({ type: 'lease.answered', at: this.options.now(), came, chance: this.random() });
+  }
+
+  private renewed(base: Lease | null): Lease {
     const { nodeName, durationSeconds, now } = this.options;
-    return renewedLease(base, { name: nodeName, uid }, durationSeconds, now());
+    return renewedLease(base, { name: nodeName, uid: this.nodeUid }, durationSeconds, now());
   }
 
   private async send(request: ApiRequest): Promise<Lease> {
@@ -132,4 +158,11 @@ export class NodeLease {
     delete lease.metadata['managedFields'];
     return lease;
   }
+}
+
+function cameOf(error: unknown): Came {
+  if (!(error instanceof ApiStatusError)) return 'failed';
+  if (error.reason === 'AlreadyExists') return 'exists';
+  if (error.status === 404) return 'none';
+  return error.status === 409 ? 'conflict' : 'failed';
 }

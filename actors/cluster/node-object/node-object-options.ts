@@ -5,7 +5,9 @@ import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 import type { ApiClient } from '../api/api-client.ts';
 import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
 import type { KubeletFlags } from '../../configure/configuration/kubelet-flags.ts';
+import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import type { EventSink } from '../events/event-sink.ts';
+import type { NodeFactsSource } from './node-facts-reader.ts';
 import type { NodeCri } from './runtime-facts.ts';
 
 /** What a node object is made from. */
@@ -31,4 +33,12 @@ export interface NodeObjectOptions {
   startup?: { attempted(): void; registered(): void; becameReady(): void };
   /** ms since the epoch; Date.now by default. */
   now?: () => number;
+  /** A clock that nobody can set, ms; the machine's, when it is not given. */
+  steady?: () => number;
+  /** Where messages are journaled; absent with `--no-journal`. */
+  journal?: JournalSettings;
+  /** What machine and addresses are; read from this machine unless given. */
+  facts?: NodeFactsSource;
+  /** In [0, 1), to spread pauses by; Math.random unless given. */
+  random?: () => number;
 }

@@ -1,69 +1,80 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { nodeMetadataHasChanged, nodePatch, nodeStatusHasChanged } from '../../../machines/node-object/node-patch.ts';
+import { ActorletError } from '../../../machines/errors/define.ts';
+import { nodeObjectErrors } from '../../../machines/errors/node-object-errors.ts';
+import { compareNode } from '../../../machines/node-object/compare-node.ts';
+import type { ComparedNode } from '../../../machines/node-object/compare-node.ts';
 import type { Node, NodeEvent, NodeObjectConfig } from '../../../machines/node-object/node-types.ts';
-import { BackOff } from '../../../machines/values/back-off.ts';
-import { messageOf } from '../../../machines/values/message-of.ts';
-import { schedulableEvent, setNodeStatus } from '../../../machines/node-object/set-node-status.ts';
+import { changesNothing, isQuiet, newObjectState } from '../../../machines/node-object/object-machine.ts';
+import type { ObjectState } from '../../../machines/node-object/object-machine.ts';
+import type { ObjectMessage, ObjectOrder } from '../../../machines/node-object/object-messages.ts';
+import { schedulableEvent } from '../../../machines/node-object/set-node-status.ts';
 import type { NodeFacts } from '../../../machines/node-object/set-node-status.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { spanClock } from '../../host/time/span-clock.ts';
+import { SingleMachine } from '../../record/host/single-machine.ts';
+import { nodeObject } from '../../record/machines/node-object.ts';
 import { ApiStatusError } from '../api/api-client.ts';
 import { ensureCsiNode } from './csi-node.ts';
 import { NodeFactsReader } from './node-facts-reader.ts';
-import { NODE_RETRIES, NodeLease } from './node-lease.ts';
+import type { NodeFactsSource } from './node-facts-reader.ts';
+import { NodeLease } from './node-lease.ts';
 import { nodeObjectConfigOf } from './node-object-config.ts';
 import type { NodeObjectOptions } from './node-object-options.ts';
-import { callNode, registerNode } from './node-registration.ts';
-import type { NodeCalls } from './node-registration.ts';
+import { patchNode, Registration } from './node-registration.ts';
+import type { AdoptedNode, NodeCalls } from './node-registration.ts';
 import { OwnNode } from './own-node.ts';
 import { RuntimeFactsReader } from './runtime-facts.ts';
 
-/** Status updates are spread by up to this share of their period. */
-const JITTER = 0.04;
-/** Pauses between tries to make the CSINode, ms: 30 ms, eight times longer each. */
-const CSI_PAUSES_MS = [30, 240, 1_920, 15_360, 122_880];
 const CGROUP_V1_WARNING =
   'cgroup v1 detected. cgroup v1 support is deprecated and will be removed in a future release. Please migrate to cgroup v2. More information at https://git.k8s.io/enhancements/keps/sig-node/5573-remove-cgroup-v1';
 
+type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
+
 /**
- * The node's object in the API (E2, E5): registers it, keeps its status, lease and CSINode, and knows its latest
- * version. An object that is deleted by hand is not made anew before the next start, as with kubelet.
+ * The node's object in the API (E2, E5): registers it, keeps its status, lease and CSINode, and knows its latest version. What is
+ * written when is decided by `machines/node-object/object-machine.ts`; here facts are gathered, compared, and requests are made.
  */
 export class NodeObject {
   private readonly options: NodeObjectOptions;
   private readonly log: Logger;
   private readonly now: () => number;
+  private readonly steady: () => number;
+  /** Of the machines' messages: they measure by them. */
+  private readonly at: () => number;
   private readonly config: NodeObjectConfig;
-  private readonly facts: NodeFactsReader;
+  private readonly facts: NodeFactsSource;
+  private readonly random: () => number;
   private readonly runtime: RuntimeFactsReader;
   private readonly own: OwnNode;
   private readonly lease: NodeLease;
   private readonly ending = new AbortController();
   private readonly calls: NodeCalls;
-  private readonly backOff = new BackOff(NODE_RETRIES);
   private readonly registration = Promise.withResolvers<undefined>();
-  private registered = false;
-  private timer: NodeJS.Timeout | undefined;
+  private readonly machine: SingleMachine<ObjectState, ObjectMessage, ObjectOrder>;
+  private readonly timers = new Set<NodeJS.Timeout>();
+  private syncTimer: NodeJS.Timeout | undefined;
   private syncing: Promise<void> | undefined;
-  private again = false;
-  private waiting = false;
-  private reportedAt = 0;
-  private reportDelay = 0;
-  private unschedulable = false;
+  /** The try to register that is under way, and what came of it. */
+  private trying: { registration: Registration; adopted: AdoptedNode | null; node: Node | null } | null = null;
+  /** What was compared last. */
+  private compared: ComparedNode | null = null;
+  /** Why the last request of each sort failed. */
+  private readonly problems: { register?: unknown; sync?: unknown; csi?: unknown } = {};
   private runtimeRead = false;
   private reading = false;
-  private podCIDRs = '';
-  private missing = false;
-  private failing = false;
 
   constructor(options: NodeObjectOptions) {
     const { settings, config, flags } = options;
     this.options = options;
     this.log = options.log;
     this.now = options.now ?? Date.now;
+    this.steady = options.steady ?? (() => performance.now());
+    this.at = spanClock({ now: this.now, steady: this.steady });
     this.config = nodeObjectConfigOf(settings.nodeName, config, flags);
     const given = { hostname: settings.nodeName, given: flags.nodeIPs };
     const externalCloudProvider = this.config.externalCloudProvider;
-    this.facts = new NodeFactsReader(flags.rootDir, { ...given, externalCloudProvider }, options.log);
+    this.facts = options.facts ?? new NodeFactsReader(flags.rootDir, { ...given, externalCloudProvider }, options.log);
+    this.random = options.random ?? Math.random;
     this.runtime = new RuntimeFactsReader(options.cri, options.log, settings.runtimeName);
     // Heartbeats wait for nobody: no rate limit of other calls delays them.
     const api = options.api.limited(0, 0);
@@ -75,6 +86,7 @@ export class NodeObject {
       nodeName: settings.nodeName,
       log: options.log,
       onChange: (node) => this.seen(node),
+      random: this.random,
     });
     this.lease = new NodeLease({
       api,
@@ -83,7 +95,12 @@ export class NodeObject {
       durationSeconds,
       log: options.log,
       now: this.now,
+      journal: options.journal,
+      random: this.random,
     });
+    const { nodeStatusUpdateFrequency, nodeStatusReportFrequency } = config;
+    const born = newObjectState(nodeStatusUpdateFrequency, nodeStatusReportFrequency);
+    this.machine = new SingleMachine(nodeObject, born, options.journal ?? null);
   }
 
   /** Begins to register, see `whenRegistered`. */
@@ -92,8 +109,7 @@ export class NodeObject {
     if (this.options.settings.cgroupVersion === 1) {
       this.record({ type: 'Warning', reason: 'CgroupV1', message: CGROUP_V1_WARNING });
     }
-    if (this.options.config.registerNode) void this.register();
-    else void this.look().then(() => this.own.start());
+    this.take({ type: 'object.start', registers: this.options.config.registerNode });
   }
 
   /** The latest version of the own object; null before it is known and after it is deleted. Not to be changed. */
@@ -108,19 +124,9 @@ export class NodeObject {
 
   /** Runtime, network or PLEG changed: the status is patched at once. */
   changed(): void {
-    if (this.ending.signal.aborted || !this.registered) return;
+    if (this.ending.signal.aborted || !this.machine.state.registered) return;
     this.readRuntimeAgain();
-    if (this.syncing !== undefined) {
-      this.again = true;
-      return;
-    }
-    // Changes of one turn become one patch.
-    if (this.waiting) return;
-    this.waiting = true;
-    setImmediate(() => {
-      this.waiting = false;
-      this.sync();
-    });
+    this.take({ type: 'object.changed' });
   }
 
   /** Records an event about the node, e.g. `NodeAllocatableEnforced`. */
@@ -133,9 +139,17 @@ export class NodeObject {
   /** Ends all calls; object and lease stay, so that a restart is no outage. */
   async stop(): Promise<void> {
     this.ending.abort();
-    clearTimeout(this.timer);
+    clearTimeout(this.syncTimer);
+    for (const timer of this.timers) clearTimeout(timer);
     this.own.stop();
     await Promise.all([this.lease.stop(), this.syncing]);
+    this.machine.close();
+  }
+
+  /** Closes journals without a word, as a death does. */
+  close(): void {
+    this.machine.close();
+    this.lease.close();
   }
 
   /** A runtime that came back tells its version beside the status update: that one is not to wait for it. */
@@ -153,153 +167,225 @@ export class NodeObject {
     });
   }
 
-  private async register(): Promise<void> {
-    const { signal } = this.ending;
-    const backOff = new BackOff(NODE_RETRIES);
-    while (!signal.aborted) {
-      try {
-        await this.look();
-        const facts = this.known();
-        this.options.startup?.attempted();
-        const { node, created, events } = await registerNode(this.calls, this.config, facts, this.now(), this.log);
-        this.log.info({ node: this.config.nodeName, created }, 'Successfully registered node');
-        for (const event of events) this.record(event);
-        this.reported();
-        if (created) this.options.startup?.registered();
-        this.took(node);
-        this.own.start();
-        this.begin(created);
+  private take(told: WithoutTime<ObjectMessage>): void {
+    if (this.ending.signal.aborted) return;
+    const message = { ...told, at: this.at() } as ObjectMessage;
+    const { state } = this.machine;
+    if (changesNothing(state, message)) return;
+    let orders: ObjectOrder[];
+    try {
+      const quiet = message.type === 'sync.due' && isQuiet(state, message);
+      orders = quiet ? this.machine.takeUnrecorded(message) : this.machine.take(message);
+    } catch (error) {
+      const params = { machine: 'node-object', problem: messageOf(error) };
+      const err = new ActorletError(nodeObjectErrors.stepFailed, params, { cause: error });
+      this.log.error({ err }, 'The node object machine failed');
+      // A node that tells nothing any more is given up by the node controller.
+      this.waitToSync(this.options.config.nodeStatusUpdateFrequency);
+      return;
+    }
+    for (const order of orders) this.carryOut(order);
+  }
+
+  private carryOut(order: ObjectOrder): void {
+    switch (order.type) {
+      case 'register.post':
+        return void this.post();
+      case 'register.adopt':
+        return void this.adopt(order.forbidden);
+      case 'register.patch':
+        return void this.patchAdopted();
+      case 'register.wait':
+        this.log.error(
+          { problem: messageOf(this.problems.register), retryMs: order.ms },
+          'Unable to register node with API server',
+        );
+        return this.after(order.ms, { type: 'register.due' });
+      case 'register.done':
+        return this.registered(order.made);
+      case 'object.watch':
+        return void this.look().then(() => this.own.start());
+      case 'object.present':
+        this.registration.resolve(undefined);
+        return this.lease.start(order.made);
+      case 'csi.make':
+        return void this.makeCsiNode(order.fresh);
+      case 'csi.wait':
+        if (this.problems.csi !== undefined)
+          this.log.warn({ problem: messageOf(this.problems.csi), retryMs: order.ms }, 'CSINode could not be made');
+        if (order.ms !== null) this.after(order.ms, { type: 'csi.due' });
         return;
-      } catch (error) {
-        if (signal.aborted) return;
-        const retryMs = backOff.next();
-        this.log.error({ problem: messageOf(error), retryMs }, 'Unable to register node with API server');
-        await sleep(retryMs, undefined, { signal }).catch(() => undefined);
+      case 'schedulable.tell': {
+        const event = schedulableEvent(this.config.nodeName, order.was, order.unschedulable);
+        if (event !== undefined) this.record(event);
+        return;
       }
+      case 'cidrs.tell':
+        return void this.tellPodCIDR(order.cidrs);
+      case 'lease.retry':
+        return this.lease.retryNow();
+      case 'object.change':
+        return this.changed();
+      case 'sync.soon':
+        setImmediate(() => this.syncDue(true));
+        return;
+      case 'sync.wait':
+        return this.waitToSync(order.ms);
+      case 'missing.tell':
+        this.log.error({ node: this.config.nodeName }, 'Error getting node: there is no such object');
+        return;
+      case 'sync.patch':
+        clearTimeout(this.syncTimer);
+        this.syncing = this.patch();
+        return;
+      case 'events.tell':
+        for (const event of this.compared?.events ?? []) this.record(event);
+        return;
+      case 'sync.reread':
+        this.syncing = this.reread();
+        return;
+      case 'sync.complain':
+        this.log.error(
+          { problem: messageOf(this.problems.sync), retryMs: order.ms },
+          'Error updating node status, will retry',
+        );
     }
   }
 
-  /** The object is there for the first time: heartbeats begin. */
-  private begin(created: boolean): void {
-    if (this.registered) return;
-    this.registered = true;
-    this.registration.resolve(undefined);
-    this.lease.start(created);
-    void this.makeCsiNode(created);
-    // Facts may have changed while the object was made, and with registerNode=false it has no status yet.
-    this.changed();
+  private after(ms: number, message: WithoutTime<ObjectMessage>): void {
+    const timer = setTimeout(() => {
+      this.timers.delete(timer);
+      this.take(message);
+    }, ms);
+    this.timers.add(timer);
+  }
+
+  private async post(): Promise<void> {
+    await this.look();
+    if (this.ending.signal.aborted) return;
+    this.options.startup?.attempted();
+    let came: Extract<ObjectMessage, { type: 'register.posted' }>['came'] = 'made';
+    try {
+      const registration = new Registration(this.calls, this.config, this.known(), this.now());
+      this.trying = { registration, adopted: null, node: null };
+      this.trying.node = await registration.post();
+    } catch (error) {
+      this.problems.register = error;
+      came = 'failed';
+      if (error instanceof ApiStatusError && error.reason === 'AlreadyExists') came = 'exists';
+      else if (error instanceof ApiStatusError && error.status === 403) came = 'forbidden';
+    }
+    this.take({ type: 'register.posted', came, chance: this.random() });
+  }
+
+  private async adopt(forbidden: boolean): Promise<void> {
+    const { trying } = this;
+    if (trying === null) return;
+    if (forbidden)
+      this.log.error({ err: this.problems.register }, 'Unable to register node with API server, reason is forbidden');
+    try {
+      trying.adopted = await trying.registration.adopt();
+      this.log.info({ node: this.config.nodeName }, 'Node was previously registered');
+      trying.node = trying.adopted.existing;
+    } catch (error) {
+      this.problems.register = error;
+      return this.take({ type: 'register.failed' });
+    }
+    this.take({ type: 'register.found', patch: trying.adopted.found, chance: this.random() });
+  }
+
+  private async patchAdopted(): Promise<void> {
+    const { trying } = this;
+    if (trying === null) return;
+    try {
+      trying.node = await patchNode(this.calls, this.config.nodeName, trying.adopted?.patch);
+    } catch (error) {
+      this.problems.register = error;
+      return this.take({ type: 'register.failed' });
+    }
+    this.take({ type: 'register.patched', chance: this.random() });
+  }
+
+  private registered(made: boolean): void {
+    const { trying } = this;
+    this.trying = null;
+    if (trying?.node == null) return;
+    this.log.info({ node: this.config.nodeName, created: made }, 'Successfully registered node');
+    for (const event of (trying.adopted ?? trying.registration).events) this.record(event);
+    if (made) this.options.startup?.registered();
+    this.took(trying.node);
+    this.own.start();
   }
 
   private async makeCsiNode(fresh: boolean): Promise<void> {
-    const { signal } = this.ending;
-    for (const pause of [...CSI_PAUSES_MS, null]) {
-      const uid = this.own.node?.metadata?.uid;
-      try {
-        if (uid !== undefined) {
-          await ensureCsiNode(this.calls.api, { name: this.config.nodeName, uid }, fresh, signal);
-          return;
-        }
-      } catch (error) {
-        if (signal.aborted) return;
-        this.log.warn({ problem: messageOf(error), retryMs: pause }, 'CSINode could not be made');
+    const uid = this.own.node?.metadata?.uid;
+    let made = false;
+    this.problems.csi = undefined;
+    try {
+      if (uid !== undefined) {
+        await ensureCsiNode(this.calls.api, { name: this.config.nodeName, uid }, fresh, this.ending.signal);
+        made = true;
       }
-      if (pause !== null) await sleep(pause, undefined, { signal }).catch(() => undefined);
+    } catch (error) {
+      this.problems.csi = error;
     }
+    this.take({ type: 'csi.ended', made });
   }
 
   private seen(node: Node | null): void {
     if (node === null) return;
-    this.missing = false;
-    const unschedulable = node.spec?.unschedulable === true;
-    const event = schedulableEvent(this.config.nodeName, this.unschedulable, unschedulable);
-    this.unschedulable = unschedulable;
-    if (event !== undefined) this.record(event);
+    const ready = node.status?.conditions?.find((condition) => condition.type === 'Ready')?.status ?? null;
     const cidrs = (node.spec?.podCIDRs ?? []).join(',');
-    if (cidrs !== '' && cidrs !== this.podCIDRs) void this.tellPodCIDR(cidrs);
-    if (!this.options.config.registerNode) this.begin(false);
-    // The server answers again: what waits for the end of a pause may go.
-    this.lease.retryNow();
-    if (this.failing) this.changed();
-    // The node controller gave the node up, or somebody made the object anew: say at once that the node is there.
-    const ready = node.status?.conditions?.find((condition) => condition.type === 'Ready');
-    if (ready === undefined || ready.status === 'Unknown') this.changed();
+    this.take({ type: 'object.seen', unschedulable: node.spec?.unschedulable === true, ready, cidrs });
   }
 
   private async tellPodCIDR(podCidr: string): Promise<void> {
-    this.podCIDRs = podCidr;
     try {
       await this.options.cri.runtime.updateRuntimeConfig({ runtimeConfig: { networkConfig: { podCidr } } });
     } catch (error) {
-      this.podCIDRs = '';
       this.log.error({ err: error, podCidr }, 'Error updating pod CIDR');
+      this.take({ type: 'cidrs.refused' });
     }
   }
 
-  private sync(): void {
-    if (this.ending.signal.aborted || this.syncing !== undefined) return;
-    clearTimeout(this.timer);
-    const period = this.options.config.nodeStatusUpdateFrequency;
-    this.syncing = this.update().then(
-      () => {
-        this.backOff.reset();
-        this.failing = false;
-        this.rest(period * (1 + Math.random() * JITTER));
-      },
-      (error: unknown) => {
-        if (this.ending.signal.aborted) return;
-        const retryMs = Math.min(this.backOff.next(), period);
-        this.failing = true;
-        this.log.error({ problem: messageOf(error), retryMs }, 'Error updating node status, will retry');
-        this.rest(retryMs);
-      },
-    );
+  private waitToSync(ms: number): void {
+    clearTimeout(this.syncTimer);
+    this.syncTimer = setTimeout(() => void this.look().then(() => this.syncDue(false)), ms);
   }
 
-  private rest(ms: number): void {
-    this.syncing = undefined;
+  /** Compares the object with what is known now. While a patch is under way it is left alone. */
+  private syncDue(soon: boolean): void {
     if (this.ending.signal.aborted) return;
-    this.timer = setTimeout(() => void this.look().then(() => this.sync()), ms);
-    if (this.again) {
-      this.again = false;
-      this.changed();
-    }
-  }
-
-  /** Patches what changed, or the heartbeats when the last report is too old. */
-  private async update(): Promise<void> {
-    const facts = this.known();
     const before = this.own.node;
-    if (before === null) {
-      if (!this.missing) this.log.error({ node: this.config.nodeName }, 'Error getting node: there is no such object');
-      this.missing = true;
-      return;
+    const idle = this.machine.state.syncing === null;
+    try {
+      if (idle) this.compared = before && compareNode(before, this.config, this.known(), this.now());
+    } catch (error) {
+      this.problems.sync = error;
+      return this.take({ type: 'sync.failed', status: 0 });
     }
-    const now = this.now();
-    const { node, events } = setNodeStatus(before, this.config, facts, now);
-    const changed =
-      nodeStatusHasChanged(before.status ?? {}, node.status ?? {}) || nodeMetadataHasChanged(before, node);
-    // A report in the future is one of before the clock was set back.
-    const age = now < this.reportedAt ? Infinity : now - this.reportedAt;
-    const expired = age >= this.options.config.nodeStatusReportFrequency + this.reportDelay;
-    if (!changed && !expired) return;
-    const patch = nodePatch(before, node);
-    if (patch !== undefined) await this.patch(patch);
-    for (const event of events) this.record(event);
-    // Reports without a change keep their spread; a change draws a new one (kubelet's calculateDelay).
-    this.reported(changed);
+    const found = before === null ? null : (this.compared?.finding ?? null);
+    if (!idle && !soon) return;
+    this.take({ type: 'sync.due', soon, found, chance: this.random() });
   }
 
-  private async patch(body: unknown): Promise<void> {
-    const name = this.config.nodeName;
+  private async patch(): Promise<void> {
     try {
-      this.took(await callNode(this.calls, { method: 'PATCH', name, subresource: 'status', body }));
+      this.took(await patchNode(this.calls, this.config.nodeName, this.compared?.patch));
     } catch (error) {
-      // The patch may have been made from an old version: the next try begins with the newest.
-      if (error instanceof ApiStatusError && error.status >= 400 && error.status < 500 && error.status !== 429) {
-        await this.own.read();
-      }
-      throw error;
+      this.problems.sync = error;
+      return this.take({ type: 'sync.failed', status: error instanceof ApiStatusError ? error.status : 0 });
     }
+    this.take({ type: 'sync.patched', chance: this.random(), spread: this.random() });
+  }
+
+  private async reread(): Promise<void> {
+    try {
+      await this.own.read();
+    } catch (error) {
+      this.problems.sync = error;
+    }
+    this.take({ type: 'sync.reread' });
   }
 
   /** What the API server has after a call of ours. */
@@ -309,20 +395,15 @@ export class NodeObject {
     if (ready?.status === 'True') this.options.startup?.becameReady();
   }
 
-  private reported(changed = true): void {
-    this.reportedAt = this.now();
-    this.reportDelay = changed ? this.options.config.nodeStatusReportFrequency * (Math.random() - 0.5) : 0;
-  }
-
   /** Looks at machine, addresses and runtime anew; takes two seconds at most and never rejects. */
   private async look(): Promise<void> {
-    const now = this.now();
-    await Promise.all([this.facts.read(now), this.lookAtRuntime(now)]);
+    const at = this.steady();
+    await Promise.all([this.facts.read(at), this.lookAtRuntime(at)]);
   }
 
-  private async lookAtRuntime(now: number): Promise<void> {
+  private async lookAtRuntime(at: number): Promise<void> {
     if (!this.runtimeRead) this.runtimeRead = await this.runtime.readRuntime();
-    if (this.runtimeRead) await this.runtime.readImages(now);
+    if (this.runtimeRead) await this.runtime.readImages(at);
     // A runtime that comes back may be another version.
     if (!this.options.runtimeState().runtimeReady) this.runtimeRead = false;
   }

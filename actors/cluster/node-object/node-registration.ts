@@ -1,23 +1,12 @@
-import type { Logger } from 'pino';
+import { adoptNode } from '../../../machines/node-object/compare-node.ts';
 import { initialNode } from '../../../machines/node-object/initial-node.ts';
-import { nodePatch } from '../../../machines/node-object/node-patch.ts';
 import type { Node, NodeEvent, NodeObjectConfig } from '../../../machines/node-object/node-types.ts';
-import { reconcileNode } from '../../../machines/node-object/reconcile-node.ts';
-import { setNodeStatus } from '../../../machines/node-object/set-node-status.ts';
-import type { NodeFacts } from '../../../machines/node-object/set-node-status.ts';
-import { ApiStatusError } from '../api/api-client.ts';
+import type { FoundPatch } from '../../../machines/node-object/object-messages.ts';
+import type { NodeFacts, NodeStep } from '../../../machines/node-object/set-node-status.ts';
 import type { ApiClient, ApiRequest } from '../api/api-client.ts';
 
 /** Where node objects are. */
 export const NODES = { group: '', version: 'v1', resource: 'nodes' };
-
-/** A registered node. */
-export interface Registered {
-  node: Node;
-  /** There was none before. */
-  created: boolean;
-  events: NodeEvent[];
-}
 
 /** How calls about the node object are made. */
 export interface NodeCalls {
@@ -38,38 +27,55 @@ function withoutManagedFields(node: Node): Node {
   return node;
 }
 
-/**
- * One try to register: POST with the status of now, so that a ready node is ready with this one call. An object that
- * exists is reconciled and gets its new status in one PATCH. Rejects with ApiStatusError.
- */
-export async function registerNode(
-  calls: NodeCalls,
-  config: NodeObjectConfig,
-  facts: NodeFacts,
-  now: number,
-  log: Logger,
-): Promise<Registered> {
-  const initial = initialNode(config, facts, now);
-  try {
-    const node = await callNode(calls, { method: 'POST', body: initial.node });
-    return { node, created: true, events: initial.events };
-  } catch (error) {
-    if (!(error instanceof ApiStatusError)) throw error;
-    // A node that may not create its object may still find one that somebody made for it.
-    if (error.reason !== 'AlreadyExists' && error.status !== 403) throw error;
-    if (error.status === 403) log.error({ err: error }, 'Unable to register node with API server, reason is forbidden');
+/** An object that was there before the node registered. */
+export interface AdoptedNode {
+  existing: Node;
+  /** The patch that makes it this node's; undefined when it is. */
+  patch: Record<string, unknown> | undefined;
+  found: FoundPatch | null;
+  events: NodeEvent[];
+}
+
+/** One try to register: which way it goes is decided by `machines/node-object/object-machine.ts`. */
+export class Registration {
+  private readonly calls: NodeCalls;
+  private readonly config: NodeObjectConfig;
+  private readonly facts: NodeFacts;
+  private readonly now: number;
+  private readonly initial: NodeStep;
+
+  /** @param now ms since the epoch: the time of the status */
+  constructor(calls: NodeCalls, config: NodeObjectConfig, facts: NodeFacts, now: number) {
+    this.calls = calls;
+    this.config = config;
+    this.facts = facts;
+    this.now = now;
+    this.initial = initialNode(config, facts, now);
   }
-  const name = config.nodeName;
-  const existing = await callNode(calls, { method: 'GET', name });
-  log.info({ node: name }, 'Node was previously registered');
-  const step = setNodeStatus(reconcileNode(initial.node, existing), config, facts, now);
-  const patch = nodePatch(existing, step.node);
-  const node =
-    patch === undefined
-      ? existing
-      : await callNode(calls, { method: 'PATCH', name, subresource: 'status', body: patch });
-  // kubelet tells the pressures at each start, since its first object begins without conditions.
-  const told = new Set(step.events.map((event) => event.reason));
-  const others = initial.events.filter((event) => event.reason !== 'NodeReady' && !told.has(event.reason));
-  return { node, created: false, events: [...others, ...step.events] };
+
+  /** Events of an object that is made anew. */
+  get events(): NodeEvent[] {
+    return this.initial.events;
+  }
+
+  /** POST with the status of now, so that a ready node is ready with this one call. Rejects with ApiStatusError. */
+  post(): Promise<Node> {
+    return callNode(this.calls, { method: 'POST', body: this.initial.node });
+  }
+
+  /** Reads the object that is there, and compares. Rejects with ApiStatusError. */
+  async adopt(): Promise<AdoptedNode> {
+    const { config, facts, now, initial } = this;
+    const existing = await callNode(this.calls, { method: 'GET', name: config.nodeName });
+    const step = adoptNode(initial.node, existing, config, facts, now);
+    // kubelet tells the pressures at each start, since its first object begins without conditions.
+    const told = new Set(step.events.map((event) => event.reason));
+    const others = initial.events.filter((event) => event.reason !== 'NodeReady' && !told.has(event.reason));
+    return { existing, ...step, events: [...others, ...step.events] };
+  }
+}
+
+/** Writes labels, annotations and status of the node. Rejects with ApiStatusError. */
+export function patchNode(calls: NodeCalls, name: string, body: unknown): Promise<Node> {
+  return callNode(calls, { method: 'PATCH', name, subresource: 'status', body });
 }

@@ -14,6 +14,8 @@ export interface OwnNodeOptions {
   log: Logger;
   /** A newer version was seen, or (null) the object is gone. */
   onChange: (node: Node | null) => void;
+  /** In [0, 1), to spread pauses by; Math.random unless given. */
+  random?: () => number;
 }
 
 /** The latest version of the node's own object: from the watch, or from the answer to an own call if that is newer. */
@@ -29,6 +31,7 @@ export class OwnNode {
       on: NODES,
       fieldSelector: `metadata.name=${options.nodeName}`,
       log: options.log,
+      random: options.random,
       refuse: (node) => nodeProblem(node),
       onSync: ([node]) => this.listed(node),
       onEvent: ({ type, object }) => {

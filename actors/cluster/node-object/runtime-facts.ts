@@ -48,10 +48,10 @@ export class RuntimeFactsReader {
     }
   }
 
-  /** Lists the images when the last listing is too old (`now` in ms). */
-  async readImages(now: number): Promise<void> {
-    if (now - this.imagesAt < IMAGES_EVERY_MS) return;
-    this.imagesAt = now;
+  /** Lists the images when the last listing is too old (`at`: ms of a clock that nobody can set). */
+  async readImages(at: number): Promise<void> {
+    if (at - this.imagesAt < IMAGES_EVERY_MS) return;
+    this.imagesAt = at;
     try {
       const { images } = await this.cri.image.listImages({}, { timeoutMs: TIMEOUT_MS, retryMs: 0 });
       const listed = images.map(({ repoTags, repoDigests, size }) => ({

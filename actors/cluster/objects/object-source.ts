@@ -19,7 +19,8 @@ export interface ObjectSourceSettings {
   log: Logger;
   /** The content that pods see changed (also: appeared, vanished). Not called for the first answer. */
   onChange: () => void;
-  now: () => number;
+  /** A clock that nobody can set, ms. */
+  steady: () => number;
   /** Longest wait in `get` for a first answer of the API server, in ms. */
   getTimeoutMs: number;
 }

@@ -28,7 +28,8 @@ export interface ObjectStoreSettings {
   tickMs?: number;
   /** How long a configMap is kept after its last pod is gone, 60 s by default. */
   lingerMs?: number;
-  now?: () => number;
+  /** A clock that nobody can set, ms; the machine's, when it is not given. */
+  steady?: () => number;
 }
 
 interface Entry {
@@ -52,11 +53,11 @@ export class ObjectStore {
   private readonly entries = new Map<string, Entry>();
   private readonly pods = new Map<string, string[]>();
   private readonly ticker: NodeJS.Timeout;
-  private readonly now: () => number;
+  private readonly steady: () => number;
 
   constructor(settings: ObjectStoreSettings) {
     this.settings = settings;
-    this.now = settings.now ?? Date.now;
+    this.steady = settings.steady ?? (() => performance.now());
     this.ticker = setInterval(() => {
       this.tick();
     }, settings.tickMs ?? 60_000);
@@ -124,7 +125,7 @@ export class ObjectStore {
       api,
       ref,
       log,
-      now: this.now,
+      steady: this.steady,
       getTimeoutMs,
       onChange: () => {
         onChange(ref.kind, ref.namespace, ref.name);

@@ -7,6 +7,9 @@ import { isStatus, whileForbidden } from './object-errors.ts';
 import { collectionOf } from './object-source.ts';
 import type { ObjectSource, ObjectSourceSettings } from './object-source.ts';
 
+/** Since when an answer is good that is to be asked for anew. */
+const NEVER = -Infinity;
+
 /** How long an answer is good. */
 export interface PollSettings extends ObjectSourceSettings {
   /** Strategy `Cache`: ms from annotation `node.alpha.kubernetes.io/ttl`, or one minute. Strategy `Get`: 0. */
@@ -22,8 +25,8 @@ export class PolledObject implements ObjectSource {
   private readonly settings: PollSettings;
   /** Undefined: not known yet; null: there is none. */
   private known: KnownObject | null | undefined;
-  /** Ms of `now` when `known` was true; 0 = to be asked anew. */
-  private since = 0;
+  /** Ms of the steady clock when `known` was true; NEVER = to be asked anew. */
+  private since = NEVER;
   private asking: Promise<void> | null = null;
   private failing = false;
   private stopped = false;
@@ -50,7 +53,7 @@ export class PolledObject implements ObjectSource {
 
   /** A new pod must see what is there now. */
   referenced(): void {
-    this.since = 0;
+    this.since = NEVER;
   }
 
   stop(): void {
@@ -64,9 +67,7 @@ export class PolledObject implements ObjectSource {
 
   private isFresh(): boolean {
     if (this.known == null) return false;
-    const age = this.settings.now() - this.since;
-    // Below zero the clock was set back, and nobody knows how old it is.
-    return age >= 0 && age < this.settings.ttlMs();
+    return this.settings.steady() - this.since < this.settings.ttlMs();
   }
 
   private ask(mayBeForbidden: boolean): Promise<void> {
@@ -75,8 +76,8 @@ export class PolledObject implements ObjectSource {
   }
 
   private async fetch(mayBeForbidden: boolean): Promise<void> {
-    const { api, ref, now, onChange, getTimeoutMs } = this.settings;
-    const began = now();
+    const { api, ref, steady, onChange, getTimeoutMs } = this.settings;
+    const began = steady();
     const get = () =>
       api.request({
         method: 'GET',
@@ -84,7 +85,7 @@ export class PolledObject implements ObjectSource {
         name: ref.name,
         timeoutMs: getTimeoutMs,
         // A look that only refreshes is served from the server's cache.
-        ...(this.known != null && this.since > 0 && { query: { resourceVersion: '0' } }),
+        ...(this.known != null && this.since > NEVER && { query: { resourceVersion: '0' } }),
       });
     let next: KnownObject | null;
     try {

@@ -39,7 +39,7 @@ export class WatchedObject implements ObjectSource {
 
   constructor(settings: ObjectSourceSettings) {
     this.settings = settings;
-    this.lastGet = settings.now();
+    this.lastGet = settings.steady();
     this.start();
   }
 
@@ -48,14 +48,14 @@ export class WatchedObject implements ObjectSource {
   }
 
   async get(): Promise<ObjectContent | null> {
-    this.lastGet = this.settings.now();
+    this.lastGet = this.settings.steady();
     this.start();
     if (!this.synced) await this.firstAnswer();
     return this.known?.content ?? null;
   }
 
   referenced(): void {
-    this.lastGet = this.settings.now();
+    this.lastGet = this.settings.steady();
     this.start();
   }
 
@@ -66,7 +66,7 @@ export class WatchedObject implements ObjectSource {
 
   tick(shown: boolean): void {
     if (shown || !this.synced || this.stopper === null) return;
-    if (this.settings.now() - this.lastGet < IDLE_MS) return;
+    if (this.settings.steady() - this.lastGet < IDLE_MS) return;
     this.settings.log.debug({ ...this.settings.ref }, 'Not acquired for long time, Stopped watching for changes');
     this.stop();
     this.synced = false;

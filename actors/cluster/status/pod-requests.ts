@@ -26,16 +26,32 @@ export function patchStatus(api: ApiClient, pod: PodName, patch: StatusPatch, si
   });
 }
 
-/** Removes this very pod without grace: the node's last word about it. With finalizers the object stays a while. */
-export async function deleteNow(api: ApiClient, pod: PodName, signal: AbortSignal): Promise<void> {
+/** How a pod is removed. */
+export interface DeleteOptions {
+  gracePeriodSeconds: number;
+  preconditions: { uid: string };
+}
+
+/** Removes a pod. With finalizers the object stays a while. */
+export async function deletePod(
+  api: ApiClient,
+  pod: PodName,
+  options: DeleteOptions,
+  signal: AbortSignal,
+): Promise<void> {
   await api.request({
     method: 'DELETE',
     on: { group: '', version: 'v1', resource: 'pods', namespace: pod.namespace },
     name: pod.name,
-    body: { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, preconditions: { uid: pod.uid } },
+    body: { apiVersion: 'v1', kind: 'DeleteOptions', ...options },
     timeoutMs: TIMEOUT_MS,
     signal,
   });
+}
+
+/** Removes this very pod without grace: the node's last word about it. */
+export async function deleteNow(api: ApiClient, pod: PodName, signal: AbortSignal): Promise<void> {
+  await deletePod(api, pod, { gracePeriodSeconds: 0, preconditions: { uid: pod.uid } }, signal);
 }
 
 /**

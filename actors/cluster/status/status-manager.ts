@@ -2,31 +2,29 @@ import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { statusErrors } from '../../../machines/errors/status-errors.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
-import type { PodSource } from '../../../machines/protocol/messages.ts';
+import { neededPatch, printOf } from '../../../machines/status-manager/comparison.ts';
+import { entryOf, NOTHING_TOLD } from '../../../machines/status-manager/status-entry.ts';
+import type { StatusState } from '../../../machines/status-manager/status-entry.ts';
+import { changesNothing, hasWaiting, isBusy } from '../../../machines/status-manager/status-machine.ts';
+import type { StatusMessage, StatusOrder } from '../../../machines/status-manager/status-messages.ts';
 import { statusUrgency } from '../../../machines/status/status-urgency.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { lookEach, machineClock } from '../../host/time/clock.ts';
 import type { Clock, Timer } from '../../host/time/clock.ts';
+import { spanClock } from '../../host/time/span-clock.ts';
+import { SingleMachine } from '../../record/host/single-machine.ts';
+import type { JournalSettings } from '../../record/journal/machine-journal.ts';
+import { status as statusMachine } from '../../record/machines/status.ts';
 import type { ApiClient } from '../api/api-client.ts';
-import type { PodReport } from '../../pods/shard/shard-protocol.ts';
 import { ApiPods } from './api-pods.ts';
 import type { ApiPod } from './api-pods.ts';
-import { deleteNow, isGone, patchStatus } from './pod-requests.ts';
-import { spreadBackOffMs, isServerTrouble, ServerPause, TOO_LONG_MS } from './server-pause.ts';
-import { newStatusEntry, nextStep, noteShown, patchFor } from './status-entry.ts';
-import type { NextStep, StatusEntry } from './status-entry.ts';
-import { isMinor } from '../../../machines/status/status-patch.ts';
-import { messageOf } from '../../../machines/values/message-of.ts';
+import { deletePod, isGone, patchStatus } from './pod-requests.ts';
+import { askedWaitMs, isServerTrouble } from './server-pause.ts';
+import { ToldPods } from './told-pods.ts';
+import type { Compared, ReportedPod } from './told-pods.ts';
 
-/** How long a status waits that says nothing yet, ms (see `statusUrgency`): longer than a quick start or end takes. */
-const HOLD_MS = 300;
-/** The same for an end, and once one such status was sent: many at once make each one long, and little is told, ms. */
-const LONG_HOLD_MS = 2_000;
-/** Requests under way for the whole node. */
-const MAX_IN_FLIGHT = 16;
 /** All pods are compared with the API's objects in memory (kubelet syncPeriod), ms. */
 const RESYNC_MS = 10_000;
-/** Back-off of one pod's requests, ms: the first is short, since the Node authorizer lags a binding by some ms. */
-const RETRY = { firstMs: 50, maxMs: 10_000 };
 /** Time that requests under way have to end when the agent stops, ms. */
 const STOP_MS = 1_000;
 
@@ -35,52 +33,66 @@ export interface StatusManagerOptions {
   api: ApiClient;
   nodeName: string;
   log: Logger;
-  /** Ms since the epoch. */
   /** For its regular looks; the machine's, when it is not given. */
   clock?: Clock;
+  /** Ms since the epoch. */
   now: () => number;
   metrics?: { podStatusSyncDuration: { observe(seconds: number): void } };
   /** Hears what the API server has of a pod after each patch. */
   onPatched?: (answer: Pod) => void;
   /** Hears of each failed request besides the log. */
   onError?: (error: ActorletError) => void;
+  /** Where messages are journaled; absent with `--no-journal`. */
+  journal?: JournalSettings;
 }
 
-/** A pod's newest report, and the pod as its machine was last given it. */
-export interface ReportedPod {
-  pod: Pod;
-  source: PodSource;
-  report: PodReport;
+/** A request that is under way. */
+interface Request {
+  uid: string;
+  does: 'patch' | 'delete';
+  api: ApiPod;
+  /** Why it failed, once it did. */
+  error?: unknown;
 }
 
 /**
- * Tells the API server the status of this node's pods (kubelet status manager): the newest one only, at most one
- * request for each pod at a time, none when the API shows the same already. A pod that is marked for deletion and
- * has ended and been cleaned up is removed.
+ * Tells the API server the status of this node's pods. What is sent when is decided by `machines/status-manager`; here statuses
+ * are compared with the API's objects, and requests are made.
  */
 export class StatusManager {
   private readonly options: StatusManagerOptions;
-  private readonly entries = new Map<string, StatusEntry>();
+  private readonly machine: SingleMachine<StatusState, StatusMessage, StatusOrder>;
   private readonly apiPods = new ApiPods();
-  /** Pods to look at, oldest first. */
-  private readonly dirty = new Set<string>();
-  private readonly pause = new ServerPause();
+  private readonly told = new ToldPods(this.apiPods);
+  /** What was compared in this turn. */
+  private readonly compared = new Map<string, Compared>();
+  private readonly requests = new Map<number, Request>();
   private readonly stopping = new AbortController();
   private readonly running = new Set<Promise<void>>();
   private readonly resync: Timer;
+  /** Of the machine's messages: it measures by them. */
+  private readonly at: () => number;
   private timer: NodeJS.Timeout | undefined;
-  private pumping = false;
+  private turning = false;
 
   constructor(options: StatusManagerOptions) {
     this.options = options;
-    this.resync = lookEach(options.clock ?? machineClock, RESYNC_MS, () => this.lookAtAll());
+    this.machine = new SingleMachine(statusMachine, NOTHING_TOLD, options.journal ?? null);
+    const clock = options.clock ?? machineClock;
+    this.at = spanClock(clock);
+    this.resync = lookEach(clock, RESYNC_MS, () => this.lookAtAll());
   }
 
   /** The whole list of this node's pods, mirror pods included, after a list; the server answers, so all is flushed. */
   setApiPods(pods: readonly Pod[]): void {
     this.apiPods.replace(pods);
-    for (const uid of this.entries.keys()) this.dropForgotten(uid);
-    this.serverBack();
+    const { state } = this.machine;
+    const gone = [...this.told.uids()].filter((uid) => {
+      const entry = entryOf(state, uid);
+      return entry?.forgotten === true && !(entry.ofApi && this.apiPods.own(uid));
+    });
+    this.take({ type: 'api.listed', at: this.at(), gone });
+    this.lookAtAll();
   }
 
   /** A pod was added or changed (watch); an object that is older than what is known is ignored. */
@@ -92,207 +104,201 @@ export class StatusManager {
   /** A pod has vanished from the API (watch): nothing is sent for it any more. */
   apiPodGone(uid: string): void {
     this.apiPods.remove(uid);
-    this.dropForgotten(uid);
-  }
-
-  /** The API server answers again (a watch was opened, a lease renewed): what waits is sent now. */
-  serverBack(): void {
-    this.pause.over();
-    for (const entry of this.entries.values()) entry.notBefore = 0;
-    this.lookAtAll();
+    if (entryOf(this.machine.state, uid)?.forgotten !== true) return;
+    this.take({ type: 'api.gone', at: this.at(), uid });
   }
 
   /** A pod's status, from its machine. */
-  report({ pod, source, report }: ReportedPod): void {
-    const at = this.options.now();
-    const before = this.entries.get(report.uid);
-    const entry: StatusEntry = before ?? newStatusEntry({ pod, source, report });
-    Object.assign(entry, { pod, source, report, forgotten: false });
-    if (entry.unsentSince === 0) entry.unsentSince = at;
-    if (statusUrgency(report.status, report.state) === 'now') {
-      entry.holdUntil = 0;
-      entry.quietSent = false;
-    } else if (entry.holdUntil === 0) {
-      const long = entry.quietSent || report.state.startsWith('terminating.');
-      entry.holdUntil = at + (long ? LONG_HOLD_MS : HOLD_MS);
-    }
-    this.entries.set(report.uid, entry);
-    this.look(report.uid);
+  report(reported: ReportedPod): void {
+    const { source, report } = reported;
+    const { uid, status, state } = report;
+    this.told.take(reported);
+    const urgency = statusUrgency(status, state);
+    this.take({ type: 'status.told', at: this.at(), uid, ofApi: source === 'api', state, urgency });
+    this.turnSoon();
   }
 
   /** The pod's machine is gone. What the API must still hear, the final status and the DELETE, goes out regardless. */
   forget(uid: string): void {
-    const entry = this.entries.get(uid);
-    if (entry) entry.forgotten = true;
-    this.dropForgotten(uid);
+    if (!this.told.has(uid)) return;
+    const shown = this.apiPods.own(uid) !== undefined;
+    this.take({ type: 'pod.forget', at: this.at(), uid, shown });
   }
 
   /** Sends nothing more; waits a moment for what is under way. */
   async stop(): Promise<void> {
     this.resync.cancel();
     clearTimeout(this.timer);
-    this.entries.clear();
-    this.dirty.clear();
+    this.take({ type: 'status.stop', at: this.at() });
+    this.told.clear();
     const late = setTimeout(() => this.stopping.abort(), STOP_MS);
     await Promise.all(this.running);
     clearTimeout(late);
     this.stopping.abort();
+    this.close();
   }
 
-  private dropForgotten(uid: string): void {
-    const entry = this.entries.get(uid);
-    if (!entry?.forgotten || (entry.source === 'api' && this.apiPods.own(uid))) return;
-    this.entries.delete(uid);
-    this.dirty.delete(uid);
+  /** Closes the journal without a word, as a death does. */
+  close(): void {
+    this.machine.close();
   }
 
   private lookAtAll(): void {
-    for (const uid of this.entries.keys()) this.dirty.add(uid);
-    this.pumpSoon();
+    for (const uid of this.told.uids()) this.look(uid);
+    this.turnSoon();
   }
 
+  /** Something that is compared may have changed. A pod that waits is compared when its turn comes. */
   private look(uid: string): void {
-    if (!this.entries.has(uid)) return;
-    this.dirty.add(uid);
-    this.pumpSoon();
+    if (!isBusy(this.machine.state, uid)) {
+      const at = this.at();
+      const compared = this.told.compare(uid, this.options.now());
+      if (compared === null || changesNothing(this.machine.state, compared.finding)) return;
+      this.take({ type: 'status.look', at, uid });
+    }
+    this.turnSoon();
   }
 
   /** Once for all messages of this turn of the event loop. */
-  private pumpSoon(): void {
-    if (this.pumping) return;
-    this.pumping = true;
+  private turnSoon(): void {
+    if (this.turning) return;
+    this.turning = true;
     queueMicrotask(() => {
-      this.pumping = false;
-      this.pump();
+      this.turning = false;
+      this.turn();
     });
   }
 
-  /** Begins what is due, and wakes up for the next. */
-  private pump(): void {
+  private turn(): void {
     clearTimeout(this.timer);
-    const at = this.options.now();
-    const atOnce = this.pause.away ? 1 : MAX_IN_FLIGHT;
-    let wakeAt = Infinity;
-    for (const uid of this.dirty) {
-      if (this.running.size >= atOnce) return;
-      const entry = this.entries.get(uid);
-      if (entry?.inFlight) continue;
-      const due = entry === undefined ? 0 : Math.max(entry.notBefore, entry.holdUntil, this.pause.until);
-      if (due > at && due - at < TOO_LONG_MS) {
-        wakeAt = Math.min(wakeAt, due);
-        continue;
-      }
-      this.dirty.delete(uid);
-      if (entry) this.begin(uid, entry, at);
-    }
-    if (wakeAt === Infinity) return;
-    this.timer = setTimeout(() => this.pump(), wakeAt - at);
-    this.timer.unref();
+    if (hasWaiting(this.machine.state)) this.take({ type: 'status.turn', at: this.at() });
+    this.compared.clear();
   }
 
-  private begin(uid: string, entry: StatusEntry, at: number): void {
-    entry.holdUntil = 0;
-    const api = entry.source === 'api' ? this.apiPods.own(uid) : this.apiPods.mirror(uid);
-    const step = api === undefined ? null : nextStep(entry, api, at);
-    if (api === undefined || step === null) {
-      if (api !== undefined) entry.unsentSince = 0;
+  private take(message: StatusMessage): void {
+    let orders: StatusOrder[];
+    try {
+      orders = this.machine.take(message);
+    } catch (error) {
+      // The journal has it; the next look finds again what was to be told.
+      const err = new ActorletError(statusErrors.stepFailed, { problem: messageOf(error) }, { cause: error });
+      this.options.log.error({ err }, 'The status manager failed');
       return;
     }
-    // The end of a pod comes with a new generation: that alone can wait for what the end brings.
-    if (
-      step.do === 'patch' &&
-      !entry.minorWasHeld &&
-      entry.report.state.startsWith('terminating.') &&
-      isMinor(step.patch)
-    ) {
-      entry.minorWasHeld = true;
-      entry.holdUntil = at + LONG_HOLD_MS;
-      this.look(uid);
-      return;
+    for (const order of orders) this.carryOut(order, message.at);
+  }
+
+  private carryOut(order: StatusOrder, at: number): void {
+    switch (order.type) {
+      case 'status.compare': {
+        const found = order.uids.flatMap((uid) => {
+          const compared = this.told.compare(uid, this.options.now());
+          if (compared === null) return [];
+          this.compared.set(uid, compared);
+          return [compared.finding];
+        });
+        this.take({ type: 'status.compared', at, found });
+        break;
+      }
+      case 'status.patch':
+      case 'pod.delete':
+        this.begin(order);
+        break;
+      case 'status.wake':
+        clearTimeout(this.timer);
+        this.timer = setTimeout(() => this.turn(), order.at - at);
+        this.timer.unref();
+        break;
+      case 'status.measure':
+        this.options.metrics?.podStatusSyncDuration.observe(order.ms / 1000);
+        break;
+      case 'api.drop':
+        this.apiPods.remove(this.requests.get(order.n)?.api.uid ?? '');
+        break;
+      case 'status.complain':
+        this.complain(order.n, order.loud);
+        break;
+      case 'status.drop':
+        this.told.delete(order.uid);
+        break;
     }
-    entry.inFlight = true;
-    const task = this.carryOut(uid, entry, api, step).finally(() => {
-      entry.inFlight = false;
-      this.running.delete(task);
-      this.pumpSoon();
-    });
+  }
+
+  private begin(order: Extract<StatusOrder, { type: 'status.patch' | 'pod.delete' }>): void {
+    const { n, uid } = order;
+    const compared = this.compared.get(uid);
+    if (compared?.api === undefined) return;
+    const { api } = compared;
+    const request: Request = { uid, api, does: order.type === 'pod.delete' ? 'delete' : 'patch' };
+    this.requests.set(n, request);
+    const task = this.send(order, compared, api)
+      .then(
+        (left) => {
+          this.take({ type: 'status.answered', at: this.at(), n, left });
+          if (order.type === 'pod.delete')
+            this.options.log.debug({ v: 3, ...namesOf(api) }, 'Pod fully terminated and removed from etcd');
+        },
+        (error: unknown) => this.failed(n, request, error),
+      )
+      .finally(() => {
+        this.requests.delete(n);
+        this.running.delete(task);
+        this.look(uid);
+        this.turnSoon();
+      });
     this.running.add(task);
   }
 
-  private async carryOut(uid: string, entry: StatusEntry, api: ApiPod, step: NonNullable<NextStep>): Promise<void> {
-    try {
-      if (step.do === 'patch') await this.patch(entry, api, step);
-      else await this.remove(entry, api);
-      this.pause.over();
-      entry.failures = 0;
-      this.look(uid);
-    } catch (error) {
-      if (!this.stopping.signal.aborted) this.failed(uid, entry, api, step, error);
+  /** Sends a request. Resolves with the fingerprint of what the server did not take over; '' when it took all. */
+  private async send(
+    order: Extract<StatusOrder, { type: 'status.patch' | 'pod.delete' }>,
+    { told, needed }: Compared,
+    api: ApiPod,
+  ): Promise<string> {
+    const { log, now, onPatched } = this.options;
+    const { signal } = this.stopping;
+    if (order.type === 'pod.delete') {
+      await deletePod(this.options.api, api, order.options, signal);
+      return '';
     }
-  }
-
-  private async patch(entry: StatusEntry, api: ApiPod, step: Extract<NextStep, { do: 'patch' }>): Promise<void> {
-    const { log, metrics, now } = this.options;
-    const name = `${api.namespace}/${api.name}`;
-    if (step.refused.length > 0) {
-      const params = { containers: step.refused.join(', '), pod: name };
+    if (needed === null) return '';
+    const { patch, refused } = needed;
+    const names = namesOf(api);
+    if (refused.length > 0) {
+      const params = { containers: refused.join(', '), pod: names.pod };
       log.error({ err: new ActorletError(statusErrors.tookBack, params) }, 'Status of a pod');
     }
-    const { unsentSince } = entry;
-    const told = { pod: entry.pod, source: entry.source, report: entry.report };
-    entry.unsentSince = 0;
-    entry.minorWasHeld = false;
-    entry.quietSent = statusUrgency(entry.report.status, entry.report.state) === 'mayWait';
-    let answer: Pod;
-    try {
-      answer = await patchStatus(this.options.api, api, step.patch, this.stopping.signal);
-    } catch (error) {
-      entry.unsentSince = unsentSince || now();
-      throw error;
-    }
-    log.debug({ v: 3, pod: name, podUID: api.uid, patch: step.patch }, 'Patch status for pod');
-    if (unsentSince > 0) metrics?.podStatusSyncDuration.observe((now() - unsentSince) / 1000);
-    this.options.onPatched?.(answer);
+    const answer = await patchStatus(this.options.api, api, patch, signal);
+    log.debug({ v: 3, ...names, patch }, 'Patch status for pod');
+    onPatched?.(answer);
     const answered = this.apiPods.takeAnswer(answer);
     // What the server did not take over now it will not take over the next time either.
-    const left = answered && patchFor(told, answered, now());
-    entry.withoutEffect = left ? JSON.stringify(left.patch) : '';
-    if (answered && !left) noteShown(entry, told, answered);
+    const left = answered && neededPatch(told, answered, now());
+    if (answered && !left) this.told.noteShown(order.uid, told, answered);
+    return left ? printOf(left.patch) : '';
   }
 
-  private async remove(entry: StatusEntry, api: ApiPod): Promise<void> {
-    await deleteNow(this.options.api, api, this.stopping.signal);
-    entry.deleted = true;
-    // With finalizers the object stays until others have taken theirs off; the watch tells.
-    if (!api.hasFinalizers) this.apiPodGone(api.uid);
-    this.options.log.debug(
-      { v: 3, pod: `${api.namespace}/${api.name}`, podUID: api.uid },
-      'Pod fully terminated and removed from etcd',
-    );
+  private failed(n: number, request: Request, error: unknown): void {
+    request.error = error;
+    const stopped = this.stopping.signal.aborted;
+    const why = stopped ? 'stopped' : isServerTrouble(error) ? 'away' : isGone(error) ? 'gone' : 'refused';
+    if (why === 'gone') this.options.log.debug(namesOf(request.api), 'Pod does not exist on the server');
+    const [askedMs, chance] = [askedWaitMs(error), Math.random()];
+    this.take({ type: 'status.failed', at: this.at(), n, why, askedMs, chance });
   }
 
-  private failed(uid: string, entry: StatusEntry, api: ApiPod, step: NonNullable<NextStep>, error: unknown): void {
-    const { log, now, onError } = this.options;
-    const pod = `${api.namespace}/${api.name}`;
-    const wasAway = this.pause.away;
-    if (isServerTrouble(error)) this.pause.failed(error, now());
-    else {
-      this.pause.over();
-      entry.failures++;
-      entry.notBefore = now() + spreadBackOffMs(entry.failures, RETRY);
-    }
-    if (isGone(error)) {
-      log.debug({ pod, podUID: api.uid }, 'Pod does not exist on the server');
-      this.apiPodGone(api.uid);
-      return;
-    }
-    const problem = messageOf(error);
-    const spec = step.do === 'patch' ? statusErrors.patchFailed : statusErrors.deleteFailed;
-    const err = new ActorletError(spec, { pod, problem }, { cause: error });
-    // The first refusal is often a cache of the server that lags, and an outage is told once.
-    const quiet = this.pause.away ? wasAway : entry.failures === 1;
-    log[quiet ? 'debug' : 'warn']({ err }, 'Failed to update status for pod');
-    onError?.(err);
-    this.look(uid);
+  private complain(n: number, loud: boolean): void {
+    const request = this.requests.get(n);
+    if (request === undefined) return;
+    const { api, does, error } = request;
+    const spec = does === 'patch' ? statusErrors.patchFailed : statusErrors.deleteFailed;
+    const params = { pod: namesOf(api).pod, problem: messageOf(error) };
+    const err = new ActorletError(spec, params, { cause: error });
+    this.options.log[loud ? 'warn' : 'debug']({ err }, 'Failed to update status for pod');
+    this.options.onError?.(err);
   }
+}
+
+function namesOf({ namespace, name, uid }: ApiPod): { pod: string; podUID: string } {
+  return { pod: `${namespace}/${name}`, podUID: uid };
 }

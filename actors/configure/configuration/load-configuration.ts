@@ -214,7 +214,7 @@ class Origins {
 
   /** Who set the field, or `defaults`. List items belong to their list. */
   of(path: string): string {
-    const wanted = path.replace(/\[.*$/, '');
+    const wanted = path.split('[', 1)[0] ?? '';
     let found = 'defaults';
     for (const [known, where] of this.#of) {
       if (known === wanted || known.startsWith(`${wanted}.`) || wanted.startsWith(`${known}.`)) found = where;

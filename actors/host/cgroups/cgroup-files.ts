@@ -1,30 +1,17 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { CgroupLimits } from '../../../machines/cgroups/cgroup-limits.ts';
+import { exact, unifiedWrites } from '../../../machines/cgroups/unified-files.ts';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { hostErrors } from '../../../machines/errors/host-errors.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import type { CgroupHost } from '../files/cgroup-host.ts';
 import { codeOf, ignoring } from '../files/host-failure.ts';
 
-/** Limits of one cgroup; undefined = left alone, -1 = no limit. */
-export interface CgroupLimits {
-  /** v1 shares, 2 to 262144; turned into a weight on v2. */
-  cpuShares?: number;
-  cpuQuotaUs?: number;
-  cpuPeriodUs?: number;
-  memoryLimitBytes?: number;
-  pidsLimit?: number;
-}
-
 /** Each directory that stands for cgroup `path`, one for each distinct hierarchy. */
 export function cgroupDirs(host: CgroupHost, path: string): string[] {
   return [...new Set(Object.values(host.mounts))].map((mount) => join(mount, path));
-}
-
-/** Shares of v1 (2..262144) as a weight of v2 (1..10000), by KEP-2254's formula. */
-export function cpuWeightFromShares(shares: number): number {
-  if (shares >= 262144) return 10000;
-  return 1 + Math.floor(((shares - 2) * 9999) / 262142);
 }
 
 /** Creates cgroup `path` in every hierarchy; what exists stays as it is. */
@@ -62,21 +49,23 @@ async function createUnified(host: CgroupHost, path: string): Promise<void> {
 
 async function setUnified(host: CgroupHost, path: string, limits: CgroupLimits): Promise<void> {
   const dir = join(host.mounts[''] ?? '', path);
-  const max = (value: number) => (value < 0 ? 'max' : String(value));
-  if (limits.pidsLimit !== undefined && limits.pidsLimit !== 0) await write(dir, 'pids.max', max(limits.pidsLimit));
-  if (limits.memoryLimitBytes !== undefined) await write(dir, 'memory.max', max(limits.memoryLimitBytes));
-  if (limits.cpuShares !== undefined) await write(dir, 'cpu.weight', String(cpuWeightFromShares(limits.cpuShares)));
-  if (limits.cpuQuotaUs !== undefined || limits.cpuPeriodUs !== undefined)
-    await write(dir, 'cpu.max', `${max(limits.cpuQuotaUs ?? -1)} ${limits.cpuPeriodUs ?? 100_000}`);
+  for (const { file, value, missing } of unifiedWrites(limits, host.controllers)) {
+    if (missing === true && !existsSync(join(dir, file))) continue;
+    await write(dir, file, value);
+  }
 }
 
 async function setV1(host: CgroupHost, path: string, limits: CgroupLimits): Promise<void> {
-  const { cpu, memory, pids } = host.mounts;
+  const { cpu, cpuset, memory, pids, hugetlb } = host.mounts;
   if (cpu !== undefined) await setV1Cpu(join(cpu, path), limits);
-  if (memory !== undefined && limits.memoryLimitBytes !== undefined)
+  if (memory !== undefined && (limits.memoryLimitBytes ?? 0) !== 0)
     await write(join(memory, path), 'memory.limit_in_bytes', String(limits.memoryLimitBytes));
   if (pids !== undefined && limits.pidsLimit !== undefined && limits.pidsLimit !== 0)
     await write(join(pids, path), 'pids.max', limits.pidsLimit < 0 ? 'max' : String(limits.pidsLimit));
+  if (cpuset !== undefined && limits.cpus !== undefined) await write(join(cpuset, path), 'cpuset.cpus', limits.cpus);
+  if (hugetlb !== undefined)
+    for (const [size, bytes] of Object.entries(limits.hugepageLimits ?? {}))
+      await write(join(hugetlb, path), `hugetlb.${size}.limit_in_bytes`, exact(bytes));
 }
 
 async function setV1Cpu(dir: string, limits: CgroupLimits): Promise<void> {

@@ -1,5 +1,5 @@
 import { readFile, readdir, rmdir } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { backOffMs } from '../../../machines/values/back-off.ts';
@@ -12,27 +12,22 @@ import { codeOf, ignoring } from '../files/host-failure.ts';
 /** How often a busy cgroup is tried again, and the waits: about one second in all. */
 const BUSY = { tries: 10, firstMs: 1, maxMs: 512 };
 
+/** Sends SIGKILL to all that runs in a cgroup and below it, in every hierarchy. */
+export async function killCgroup(host: CgroupHost, path: string): Promise<void> {
+  for (const dir of cgroupDirs(host, path)) killAll(await processesBelow(dir));
+}
+
 /**
- * Removes a pod's cgroup with everything below it from every hierarchy, after SIGKILL to the processes left in it.
- * A cgroup that is not there is fine.
+ * Removes a cgroup with everything below it from every hierarchy. One that is not there is fine.
  *
- * @throws ActorletError HOST003 when `path` is no pod's cgroup, HOST004 when it stays busy
+ * @throws ActorletError HOST004 when it stays busy
  */
-export async function removePodCgroupTree(host: CgroupHost, path: string): Promise<void> {
-  const uid = podUidOf(basename(path));
-  if (uid === undefined || path.split('/').includes('..')) throw new ActorletError(hostErrors.notPodCgroup, { path });
-  const dirs = cgroupDirs(host, path);
-  for (const dir of dirs) killAll(await processesBelow(dir));
+export async function removeCgroupTree(host: CgroupHost, path: string): Promise<void> {
   const failures: string[] = [];
-  for (const dir of dirs) {
+  for (const dir of cgroupDirs(host, path)) {
     await removeTree(dir).catch((error: unknown) => failures.push(messageOf(error)));
   }
   if (failures.length > 0) throw new ActorletError(hostErrors.cgroupBusy, { path, reason: failures.join('; ') });
-}
-
-/** The UID in a pod cgroup's last part (`pod<uid>`); undefined for any other name. */
-export function podUidOf(name: string): string | undefined {
-  return /^pod(?=.)(?!.*\/)(.+)$/.exec(name)?.[1];
 }
 
 async function removeTree(dir: string): Promise<void> {

@@ -1,11 +1,11 @@
-import { chmod, mkdir, open, readFile, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { chmod, mkdir, open, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { EffectCatalog, EffectType } from '../../../machines/protocol/effects.ts';
 import { ensurePodCgroup, removePodCgroup } from '../cgroups/cgroups.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 import { linkLog, removeContainerLog, removePodLogs } from '../logs/log-links.ts';
 import { setUpVolumes, tearDownPod } from '../volumes/volumes.ts';
-import { ignoring } from '../files/host-failure.ts';
 import { prepareSubPath } from '../volumes/sub-path.ts';
 import { readPodResources, updatePodCgroup } from './pod-resources.ts';
 import { readTerminationMessage } from './termination-message.ts';
@@ -36,14 +36,16 @@ async function prepareContainer(
 /** Empty, as each container instance starts without a message; any user of it may write, whatever the umask. */
 async function makeTerminationLog(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o750 });
-  await (await open(path, 'w', 0o666)).close();
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW, O_NONBLOCK } = constants;
+  await (await open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, 0o666)).close();
   await chmod(path, 0o666);
 }
 
-/** Written in place, never renamed over: running containers have this very inode bind mounted at /etc/hosts. */
+/**
+ * Written in place, never renamed over: running containers have this very inode bind mounted at /etc/hosts. What stands
+ * there is not read: a container may write to it as much as it likes (kubelet overwrites it likewise).
+ */
 async function writeHostsFile(path: string, content: string): Promise<void> {
-  const old = await ignoring(readFile(path, 'utf8'), 'ENOENT');
-  if (old === content) return;
   await mkdir(dirname(path), { recursive: true, mode: 0o750 });
   await writeFile(path, content, { mode: 0o644 });
   await chmod(path, 0o644);

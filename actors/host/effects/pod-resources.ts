@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { sharesFromCpuWeight } from '../../../machines/cgroups/cpu-weight.ts';
 import type { EffectCatalog, Empty, PodResourcesRead } from '../../../machines/protocol/effects.ts';
 import type { CgroupHost } from '../files/cgroup-host.ts';
-import { setCgroupLimits } from '../cgroups/cgroup-files.ts';
-import { cgroupHost } from '../cgroups/cgroups.ts';
+import { cgroupDriver, cgroupHost } from '../cgroups/cgroup-driver.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 
 /** What a cgroup without a memory limit allows: more than any node has. */
@@ -14,7 +14,7 @@ export async function updatePodCgroup(
   { path, limits }: EffectCatalog['host.UpdatePodCgroup']['params'],
   settings: HostSettings,
 ): Promise<Empty> {
-  await setCgroupLimits(cgroupHost(settings), path, limits);
+  await cgroupDriver(settings).set(path, limits);
   return {};
 }
 
@@ -57,11 +57,6 @@ async function unifiedLimits(dir: string): Promise<Limits> {
     cpuPeriodUs: Number(period),
     memoryLimitBytes: max === 'max' ? UNLIMITED : Number(max),
   };
-}
-
-/** A weight of v2 (1..10000) as shares of v1 (2..262144): the formula of KEP-2254 the other way round. */
-function sharesFromCpuWeight(weight: number): number {
-  return Math.floor(((weight - 1) * 262142) / 9999) + 2;
 }
 
 /** A container's own cgroup: its id, or the systemd scope that ends in it. */

@@ -1,10 +1,11 @@
-import { open } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { EffectCatalog } from '../../../machines/protocol/effects.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { codeOf } from '../files/host-failure.ts';
 import type { HostSettings } from '../files/host-settings.ts';
+import { readAt, readTail, withFile } from '../files/read-tail.ts';
 import { untilQuiet } from '../logs/quiet-log.ts';
+import { strangeFiles } from '../strange/strange-files.ts';
 
 /** Most bytes of a message that stands in for the file: the log's tail. The file itself may give `maxBytes`. */
 const MAX_LOG_BYTES = 2048;
@@ -17,13 +18,16 @@ const BLOCK = 16 * 1024;
  */
 export async function readTerminationMessage(
   params: EffectCatalog['host.ReadTerminationMessage']['params'],
-  _settings: HostSettings,
+  { rootDir }: HostSettings,
 ): Promise<EffectCatalog['host.ReadTerminationMessage']['result']> {
   const { path, fallbackLogPath, maxBytes, maxLines } = params;
   let message = '';
   if (path !== '') {
     try {
-      message = (await readTail(path, maxBytes)).toString('utf8');
+      // The runtime names what is mounted there: the file that was made for it, or whatever the pod has mounted over it.
+      message = isOwn(path, rootDir)
+        ? (await readTail(path, maxBytes)).toString('utf8')
+        : (await strangeFiles.call({ do: 'tail', path, maxBytes })).text;
     } catch (error) {
       if (codeOf(error) !== 'ENOENT')
         return { message: `Error on reading termination log ${path}: ${messageOf(error)}` };
@@ -37,6 +41,12 @@ export async function readTerminationMessage(
   } catch (error) {
     return { message: `Error on reading termination message from logs: ${messageOf(error)}` };
   }
+}
+
+/** `<rootDir>/pods/<uid>/containers/...`: on the agent's own disk. What a subPath leads to lies beside it. */
+function isOwn(path: string, rootDir: string): boolean {
+  const pods = join(rootDir, 'pods', '/');
+  return path.startsWith(pods) && path.slice(pods.length).split('/')[1] === 'containers';
 }
 
 /**
@@ -61,10 +71,6 @@ export function parseCriLog(log: Buffer): Buffer {
     if (!partial) out.push(Buffer.from('\n'));
   }
   return Buffer.concat(out);
-}
-
-async function readTail(path: string, maxBytes: number): Promise<Buffer> {
-  return withFile(path, async (file, size) => readAt(file, Math.max(0, size - maxBytes), Math.min(size, maxBytes)));
 }
 
 /** The last `maxLines` lines, read from the end in blocks. */
@@ -92,19 +98,4 @@ function startOfLastLines(text: Buffer, maxLines: number): number {
     if (at < 0) return 0;
   }
   return at + 1;
-}
-
-async function withFile<T>(path: string, use: (file: FileHandle, size: number) => Promise<T>): Promise<T> {
-  const file = await open(path, 'r');
-  try {
-    return await use(file, (await file.stat()).size);
-  } finally {
-    await file.close();
-  }
-}
-
-async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.alloc(length);
-  const { bytesRead } = await file.read(buffer, 0, length, position);
-  return buffer.subarray(0, bytesRead);
 }

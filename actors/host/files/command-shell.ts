@@ -58,6 +58,22 @@ export class CommandShell {
     });
   }
 
+  /** Ends the shells that have nothing to do, and waits until they have; the next command gets a new one. */
+  async rest(): Promise<void> {
+    const idle = [...this.shells].filter(({ job }) => job === null);
+    const ends = idle.map(async (shell) => {
+      // No command comes to it any more.
+      shell.stuck = true;
+      for (const held of [shell.child, shell.output]) held.ref();
+      const closed = new Promise<void>((resolve) =>
+        shell.child.once('error', () => resolve()).once('close', () => resolve()),
+      );
+      shell.input.end();
+      await closed;
+    });
+    await Promise.all(ends);
+  }
+
   private pump(): void {
     const working = [...this.shells].find((shell) => !shell.stuck);
     if (working?.job || this.queue.length === 0) return;

@@ -12,7 +12,8 @@ export interface HostSettings {
   /** Folder of the links to container logs, `/var/log/containers` with kubelet. */
   containerLogsDir: string;
   cgroupVersion: 1 | 2;
-  cgroupDriver: 'cgroupfs';
+  /** Who makes cgroups: the agent by folders, or systemd on its behalf. Must be the runtime's. */
+  cgroupDriver: 'cgroupfs' | 'systemd';
   /** Where the cgroup file systems are; found by `detectCgroups` when absent. */
   cgroups?: CgroupHost;
   /** Asks the main thread for API objects and tokens; absent where there is no API server. */

@@ -54,6 +54,16 @@ export function mountsBelow(mounts: MountEntry[], dir: string): MountEntry[] {
     .map(({ entry }) => entry);
 }
 
+/** The mounts on the way to `path`, links aside: of each mount point the one on top, outermost first. */
+export function mountsOnTheWay(mounts: readonly MountEntry[], path: string): MountEntry[] {
+  const found = new Map<string, MountEntry>();
+  for (const entry of mounts) {
+    const { mountPoint } = entry;
+    if (mountPoint === '/' || path === mountPoint || path.startsWith(`${mountPoint}/`)) found.set(mountPoint, entry);
+  }
+  return [...found.values()].sort((a, b) => a.mountPoint.length - b.mountPoint.length);
+}
+
 /** The mount that is on top at exactly `path`. */
 export function mountAt(mounts: MountEntry[], path: string): MountEntry | undefined {
   return mounts.findLast((entry) => entry.mountPoint === path);

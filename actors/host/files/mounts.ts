@@ -15,6 +15,11 @@ const COMMAND_STUCK_MS = 1_000;
 
 const shell = new CommandShell(COMMAND_STUCK_MS, COMMAND_TIMEOUT_MS);
 
+/** Ends the shell that mounts, unless it is at work: nothing is to be mounted for now. */
+export async function mountsRest(): Promise<void> {
+  await shell.rest();
+}
+
 /** Mounts with util-linux `mount`; the failure's text is laid out as the kubelet's. Code `Mount`. */
 export async function mount(source: string, target: string, fsType: string, options: string[], flags: string[] = []) {
   const args = [...flags];
@@ -53,21 +58,24 @@ export async function mountsIn(dir: string): Promise<MountEntry[]> {
 }
 
 /**
- * Unmounts everything at and below `dir`, deepest first. A `dir` that is a link is not followed.
+ * Unmounts what is mounted at and below `dir`, deepest first. A `dir` that is a link is not followed.
  *
- * @throws ActorletError HOST007 when something is still mounted afterwards
+ * @param ours what to unmount of it, by the path below `dir` ('' for `dir` itself); all when absent
+ * @throws ActorletError HOST007 when something of it is still mounted afterwards
  */
-export async function unmountBelow(dir: string): Promise<void> {
-  const mounts = await mountsIn(dir);
+export async function unmountBelow(dir: string, ours: (inside: string) => boolean = () => true): Promise<void> {
+  const start = (await canonical(dir)).length + 1;
+  const find = async () => (await mountsIn(dir)).filter(({ mountPoint }) => ours(mountPoint.slice(start)));
+  const mounts = await find();
   if (mounts.length === 0) return;
   const failures: string[] = [];
   // One process for all of them; only where that fails, one by one.
   const all = await unmount(...mounts.map((entry) => entry.mountPoint)).catch((error: unknown) => error);
   if (all === undefined) return;
-  for (const entry of await mountsIn(dir)) {
+  for (const entry of await find()) {
     await unmount(entry.mountPoint).catch((error: unknown) => failures.push(messageOf(error)));
   }
-  const left = (await mountsIn(dir)).map((entry) => entry.mountPoint);
+  const left = (await find()).map((entry) => entry.mountPoint);
   if (left.length > 0) {
     const cause = new Error(failures.join('; '));
     throw new ActorletError(hostErrors.stillMounted, { path: dir, mounts: left.join(', ') }, { cause });

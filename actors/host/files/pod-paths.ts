@@ -14,6 +14,9 @@ export const PLUGIN_FOLDERS = [
   'kubernetes.io~projected',
 ] as const;
 
+/** Below a pod's folder: the bind mounts of its subPaths. */
+export const SUB_PATHS_FOLDER = 'volume-subpaths';
+
 /** `<rootDir>/pods/<uid>`. Every name that goes into a path is checked, since removal starts from these paths. */
 export function podDir(rootDir: string, podUid: string): string {
   return join(rootDir, 'pods', plainName(podUid, 'the pod UID'));

@@ -1,9 +1,12 @@
 import type { Logger } from 'pino';
 import { messageOf } from '../../../machines/values/message-of.ts';
-import { cgroupHost, ownedCgroups, removePodCgroup, setBurstableShares } from '../cgroups/cgroups.ts';
+import type { QosCgroups } from '../../../machines/qos/pod-cgroup.ts';
+import { cgroupDriver, cgroupHost } from '../cgroups/cgroup-driver.ts';
+import { ownedCgroups, removePodCgroup, setBurstableShares, setMemoryMin } from '../cgroups/cgroups.ts';
 import type { HostSettings } from '../files/host-settings.ts';
-import { OrphanFolders } from './orphan-folders.ts';
-import { RetryTimes } from './retry-times.ts';
+import { removeOrphanFolders } from './orphan-folders.ts';
+import { OrphanRounds } from './orphans.ts';
+import type { OrphanRoundsOptions, Stays } from './orphans.ts';
 
 /** Time between two rounds, ms (kubelet housekeepingPeriod). Folders are only looked at; work is rare. */
 const PERIOD_MS = 2_000;
@@ -11,16 +14,16 @@ const PERIOD_MS = 2_000;
 const CGROUP_ROUNDS = 5;
 
 /** What housekeeping needs. */
-export interface HousekeepingOptions {
+export interface HousekeepingOptions extends OrphanRoundsOptions {
   host: HostSettings;
-  /** `/kubepods` below `cgroupRoot`; null when `cgroupsPerQOS` is off. */
-  kubepods: string | null;
-  /** A pod of this UID has an actor, or the runtime still holds something of it. */
-  alive: (uid: string) => boolean;
+  /** Where pods' cgroups are; null when `cgroupsPerQOS` is off. */
+  qos: QosCgroups | null;
   /** Nothing may be removed before all sources have spoken and the runtime was listed. */
   ready: () => boolean;
   /** Sum of the cpu shares of all burstable pods. */
   burstableShares: () => number;
+  /** Memory that pods ask for, bytes: all of them, and burstable ones of them. Absent: it is not protected (gate MemoryQoS). */
+  memoryMin?: () => { all: number; burstable: number };
   log: Logger;
   /** Told of each round: folders of pods without an owner, and those of them that stay. */
   onOrphans?: (orphans: { found: number; left: number }) => void;
@@ -33,14 +36,13 @@ export class Housekeeping {
   private round: Promise<void> = Promise.resolve();
   private stopped = false;
   private shares = -1;
+  private memory = '';
   private rounds = 0;
-  private readonly folders: OrphanFolders;
-  private readonly cgroupRetry = new RetryTimes();
+  private readonly orphans: OrphanRounds;
 
   constructor(options: HousekeepingOptions) {
     this.options = options;
-    const { host, alive, log } = options;
-    this.folders = new OrphanFolders({ host, alive, log, now: () => performance.now() });
+    this.orphans = new OrphanRounds(options);
   }
 
   start(): void {
@@ -57,39 +59,47 @@ export class Housekeeping {
     this.stopped = true;
     clearTimeout(this.timer);
     await this.round;
+    this.orphans.close();
   }
 
   /** One round. What fails for one pod holds up no other. */
   async once(): Promise<void> {
     if (!this.options.ready()) return;
     try {
-      if (this.options.kubepods !== null) await this.cgroups(this.options.kubepods);
+      if (this.options.qos !== null) await this.cgroups(this.options.qos);
     } finally {
-      const orphans = await this.folders.once();
+      const orphans = await removeOrphanFolders(this.orphans, this.options.host, this.options.log);
       this.options.onOrphans?.(orphans);
     }
   }
 
-  private async cgroups(kubepods: string): Promise<void> {
-    const { host, alive, log } = this.options;
+  private async cgroups(qos: QosCgroups): Promise<void> {
+    const { host } = this.options;
     const shares = this.options.burstableShares();
     if (shares !== this.shares) {
-      await setBurstableShares(cgroupHost(host), kubepods, shares);
+      await setBurstableShares(cgroupDriver(host), qos, shares);
       this.shares = shares;
+    }
+    const memory = this.options.memoryMin?.();
+    if (memory !== undefined && this.memory !== JSON.stringify(memory)) {
+      await setMemoryMin(cgroupDriver(host), qos, memory);
+      this.memory = JSON.stringify(memory);
     }
     // A pod's own actor removes its cgroup; what others left can wait some rounds (a look reads dozens of folders).
     if (this.rounds++ % CGROUP_ROUNDS !== 0) return;
-    const owned = await ownedCgroups(cgroupHost(host), kubepods);
-    this.cgroupRetry.keepOnly(new Set(owned.keys()));
-    for (const [uid, path] of owned) {
-      if (alive(uid) || !this.cgroupRetry.due(uid, performance.now())) continue;
-      try {
-        await removePodCgroup({ path }, host);
-        log.info({ podUID: uid, cgroup: path }, 'Orphaned pod cgroup is removed');
-      } catch (error) {
-        if (this.cgroupRetry.failed(uid, performance.now(), messageOf(error)))
-          log.warn({ podUID: uid, cgroup: path, err: error }, 'Orphaned pod cgroup cannot be removed');
-      }
+    const owned = await ownedCgroups(cgroupHost(host), qos);
+    await this.orphans.round('cgroup', owned.keys(), (uid) => this.removeCgroup(uid, owned.get(uid) ?? ''));
+  }
+
+  private async removeCgroup(podUID: string, cgroup: string): Promise<Stays | null> {
+    const { host, log } = this.options;
+    try {
+      await removePodCgroup({ path: cgroup }, host);
+      log.info({ podUID, cgroup }, 'Orphaned pod cgroup is removed');
+      return null;
+    } catch (err) {
+      const tell = () => log.warn({ podUID, cgroup, err }, 'Orphaned pod cgroup cannot be removed');
+      return { text: messageOf(err), tell };
     }
   }
 }

@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { readdir, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -6,6 +6,7 @@ import { createGzip } from 'node:zlib';
 import type { Logger } from 'pino';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { ignoring } from '../files/host-failure.ts';
+import { openPlain } from '../files/open-plain.ts';
 import { removeDanglingLinks } from './log-links.ts';
 
 /** A container as the rotation sees it. */
@@ -129,8 +130,12 @@ async function removeOld(logPath: string, maxFiles: number): Promise<string[]> {
 async function compress(path: string): Promise<void> {
   const temporary = `${path}.tmp`;
   try {
-    const { mode } = await stat(path);
-    await pipeline(createReadStream(path), createGzip(), createWriteStream(temporary, { mode: mode & 0o777 }));
+    const file = await openPlain(path);
+    const { mode } = await file.stat();
+    // A new one only: what a pod that may write to the folder of logs has put there is neither opened nor written to.
+    const target = createWriteStream(temporary, { flags: 'wx', mode: mode & 0o777 });
+    // The stream closes the file.
+    await pipeline(file.createReadStream(), createGzip(), target);
     await rename(temporary, `${path}.gz`);
   } finally {
     await ignoring(unlink(temporary), 'ENOENT');

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { IdRange } from './id-blocks.ts';
+import { trimmed } from '../../../machines/values/trim.ts';
 
 const USER = 'kubelet';
 
@@ -31,11 +32,12 @@ const SYSTEM: IdSources = {
 export async function nodeIdRange(blockLength: number, sources: IdSources = SYSTEM): Promise<IdRange> {
   const all = { first: blockLength, length: 2 ** 32 - blockLength };
   const passwd = await sources.passwd().catch(() => '');
+  // eslint-disable-next-line no-restricted-syntax -- a constant name
   if (!new RegExp(`^${USER}:`, 'm').test(passwd)) return all;
   const uids = await sources.subIds(false);
   if (uids === null) return all;
   if ((await sources.subIds(true)) !== uids) throw new Error(`mismatched subuids and subgids for user "${USER}"`);
-  const lines = uids.replace(/^\n+|\n+$/g, '').split('\n');
+  const lines = trimmed(uids, '\n').split('\n');
   if (lines.length !== 1) throw new Error(`error parsing line ${JSON.stringify(uids)}: it must contain only one line`);
   // "0: kubelet 65536 2147483648"
   const [, first, length] = /^\s*\S+\s+\S+\s+(\d+)\s+(\d+)\s*$/.exec(lines[0] ?? '') ?? [];

@@ -3,7 +3,7 @@ import { lstat, open, readlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HostFailure, codeOf } from '../files/host-failure.ts';
-import { O_PATH, step } from './sub-path.ts';
+import { O_PATH, step } from '../strange/open-within.ts';
 
 const { O_RDONLY, O_DIRECTORY, O_NONBLOCK } = constants;
 

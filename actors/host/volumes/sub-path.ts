@@ -1,18 +1,14 @@
-import { constants } from 'node:fs';
-import { lstat, mkdir, open, realpath, rm } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { mkdir, open, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { ContainerPreparation } from '../../../machines/protocol/effects.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { HostFailure, codeOf, ignoring } from '../files/host-failure.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 import { mount, mountOn, unmount } from '../files/mounts.ts';
-import { plainName, podDir } from '../files/pod-paths.ts';
+import { SUB_PATHS_FOLDER, plainName, podDir } from '../files/pod-paths.ts';
 import { podWork } from '../files/pod-work.ts';
-
-/** Linux O_PATH (the same on x86-64 and arm64), which Node does not name: never blocks on a FIFO, opens no device. */
-export const O_PATH = 0o10000000;
-const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
+import { openedSource } from './opened-source.ts';
+import type { OpenedSource } from './opened-source.ts';
 
 /**
  * Makes a `subPath` safe to hand to the runtime, against CVE-2017-1002101: the path is walked one component at a time
@@ -42,10 +38,10 @@ export async function prepareSubPath(
   const dir = podDir(settings.rootDir, podUid);
   return podWork(dir, async (turn) => {
     // Not in the pod's turn: a volume on a dead file server may hang here.
-    const opening = openWithin(sub.volumePath, sub.subPath);
-    let handle: FileHandle;
+    const opening = openedSource(dir, sub.volumePath, sub.subPath);
+    let source: OpenedSource;
     try {
-      handle = await turn.waitFor(opening);
+      source = await turn.waitFor(opening);
     } catch (error) {
       if (codeOf(error) === 'Canceled') {
         void opening.then((late) => late.close()).catch(() => undefined);
@@ -54,62 +50,18 @@ export async function prepareSubPath(
       throw fail(codeOf(error) === 'Escape' ? 'prepare subPath' : 'create subPath directory', error);
     }
     try {
-      return await turn.alone(() => bind(handle, join(dir, 'volume-subpaths', ...parts)));
+      return await turn.alone(() => bind(source, join(dir, SUB_PATHS_FOLDER, ...parts)));
     } catch (error) {
       throw codeOf(error) === 'Canceled' ? error : fail('prepare subPath', error);
     } finally {
-      await handle.close();
+      await source.close();
     }
   });
 }
 
-/** Opens `<volume>/<subPath>` and makes what is missing; the handle is proof against links changed meanwhile. */
-async function openWithin(volumePath: string, subPath: string): Promise<FileHandle> {
-  const base = await realpath(volumePath);
-  const parts = subPath.split('/').filter((part) => part !== '' && part !== '.');
-  // Links inside of the volume are allowed where they lead to the volume again.
-  let existing = base;
-  let count = 0;
-  for (const part of parts) {
-    const next = await ignoring(realpath(join(existing, part)), 'ENOENT');
-    if (next === undefined) break;
-    existing = next;
-    count++;
-  }
-  const inside = relative(base, existing);
-  if (inside === '..' || inside.startsWith('../')) throw new HostFailure('Escape', `${existing} is outside of ${base}`);
-  const mode = (await lstat(base)).mode & 0o7777;
-  let handle = await open(base, O_RDONLY | O_NOFOLLOW | (parts.length > 0 ? O_DIRECTORY : O_PATH));
-  try {
-    for (const part of inside.split('/').filter(Boolean)) handle = await step(handle, part, O_PATH | O_NOFOLLOW);
-    for (const part of parts.slice(count)) {
-      await mkdir(`/proc/self/fd/${handle.fd}/${part}`, { mode });
-      handle = await step(handle, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-      await handle.chmod(mode);
-    }
-    return handle;
-  } catch (error) {
-    await handle.close();
-    throw error;
-  }
-}
-
-/** openat(2) by way of /proc: the magic link leads to the open folder itself, whatever its path says by now. */
-export async function step(parent: FileHandle, name: string, flags: number): Promise<FileHandle> {
-  const child = await open(`/proc/self/fd/${parent.fd}/${name}`, flags);
-  if ((await child.stat()).isSymbolicLink()) {
-    await child.close();
-    throw new HostFailure('Escape', `unexpected symlink found ${name}`);
-  }
-  await parent.close();
-  return child;
-}
-
-async function bind(handle: FileHandle, target: string): Promise<string> {
-  const source = await handle.stat();
+async function bind(source: OpenedSource, target: string): Promise<string> {
   if ((await mountOn(target)) !== undefined) {
-    const there = await lstat(target);
-    if (there.dev === source.dev && there.ino === source.ino) return target;
+    if (await source.isAt(target)) return target;
     await unmount(target);
   }
   await mkdir(dirname(target), { recursive: true, mode: 0o750 });
@@ -117,8 +69,8 @@ async function bind(handle: FileHandle, target: string): Promise<string> {
   await rm(target, { recursive: false, force: true }).catch((error: unknown) => {
     if (codeOf(error) !== 'ERR_FS_EISDIR') throw error;
   });
-  if (source.isDirectory()) await ignoring(mkdir(target, { mode: 0o750 }), 'EEXIST');
+  if (source.directory) await ignoring(mkdir(target, { mode: 0o750 }), 'EEXIST');
   else await (await open(target, 'a', 0o640)).close();
-  await mount(`/proc/${process.pid}/fd/${handle.fd}`, target, '', ['bind'], ['--no-canonicalize']);
+  await mount(source.path, target, '', ['bind'], ['--no-canonicalize']);
   return target;
 }

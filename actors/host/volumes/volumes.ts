@@ -1,15 +1,16 @@
-import { chmod, mkdir, open, stat } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Stats } from 'node:fs';
 import type { EffectCatalog, Empty, VolumeSetup } from '../../../machines/protocol/effects.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
-import { HostFailure, codeOf, ignoring } from '../files/host-failure.ts';
+import { HostFailure, codeOf } from '../files/host-failure.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 import { unmountBelow } from '../files/mounts.ts';
+import { isOurs, refuseForeign } from './foreign-volumes.ts';
 import { podDir } from '../files/pod-paths.ts';
 import { lastPodWork, podWork } from '../files/pod-work.ts';
 import type { PodWork } from '../files/pod-work.ts';
 import { removeTree } from '../files/remove-tree.ts';
+import { strangeFiles } from '../strange/strange-files.ts';
 import { setUpEmptyDir } from './empty-dir.ts';
 import { volumeContents } from './volume-content.ts';
 import type { VolumeContent } from './volume-content.ts';
@@ -62,8 +63,10 @@ export async function setUpVolumes(
 }
 
 /**
- * `host.TearDownPod`: unmounts all that is mounted below the pod's folder and removes it; not there is fine. A set-up
+ * `host.TearDownPod`: unmounts what this agent has mounted below the pod's folder and removes it; not there is fine. A set-up
  * that still waits for something is stopped first.
+ *
+ * @throws ActorletError HOST014 where volumes of others lie in it
  */
 export async function tearDownPod(
   params: EffectCatalog['host.TearDownPod']['params'],
@@ -74,7 +77,8 @@ export async function tearDownPod(
     const began = performance.now();
     let failed = true;
     try {
-      await unmountBelow(dir);
+      await unmountBelow(dir, isOurs);
+      await refuseForeign(dir);
       await removeTree(dir);
       failed = false;
       return {};
@@ -120,33 +124,10 @@ async function makeDir(path: string, mode: number): Promise<void> {
   if ((await mkdir(path, { recursive: true, mode })) !== undefined) await chmod(path, mode);
 }
 
-/** What each `hostPath.type` demands of the path, and the kubelet's word for it in the error. */
-const CHECKS: Record<string, { is: (info: Stats) => boolean; word: string }> = {
-  DirectoryOrCreate: { is: (info) => info.isDirectory(), word: 'a directory' },
-  Directory: { is: (info) => info.isDirectory(), word: 'a directory' },
-  FileOrCreate: { is: (info) => info.isFile(), word: 'a file' },
-  File: { is: (info) => info.isFile(), word: 'a file' },
-  Socket: { is: (info) => info.isSocket(), word: 'a socket file' },
-  CharDevice: { is: (info) => info.isCharacterDevice(), word: 'a character device' },
-  BlockDevice: { is: (info) => info.isBlockDevice(), word: 'a block device' },
-};
-
-/**
- * Checks (and for the `OrCreate` types makes) a `hostPath`; returns the path itself. Type `''` checks nothing.
- *
- * @throws HostFailure `HostPathType` with the kubelet's words, or `InvalidHostPath` for one with `..` in it
- */
-async function setUpHostPath(volume: Extract<VolumeSetup, { kind: 'hostPath' }>): Promise<string> {
-  const { path, type } = volume;
+/** Whoever looks at a path of the host may hang there, so another process does. With type `''` nobody looks. */
+async function setUpHostPath({ path, type }: Extract<VolumeSetup, { kind: 'hostPath' }>): Promise<string> {
   if (path.split('/').includes('..'))
     throw new HostFailure('InvalidHostPath', `invalid HostPath \`${path}\`: must not contain '..'`);
-  if (type === '') return path;
-  const check = Object.hasOwn(CHECKS, type) ? CHECKS[type] : undefined;
-  if (check === undefined) throw new HostFailure('HostPathType', `${type} is an invalid volume type`);
-  const info = await ignoring(stat(path), 'ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES');
-  if (info === undefined && type === 'DirectoryOrCreate') await mkdir(path, { recursive: true, mode: 0o755 });
-  else if (info === undefined && type === 'FileOrCreate') await (await open(path, 'a', 0o644)).close();
-  else if (info === undefined || !check.is(info))
-    throw new HostFailure('HostPathType', `hostPath type check failed: ${path} is not ${check.word}`);
+  if (type !== '') await strangeFiles.call({ do: 'hostPath', path, type });
   return path;
 }

@@ -1,19 +1,23 @@
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { journalErrors } from '../../../machines/errors/journal-errors.ts';
 import { explainErrors } from '../../../machines/errors/explain-errors.ts';
+import { explainAside } from '../../../machines/explain/explain-aside.ts';
 import { explainPod } from '../../../machines/explain/explain-pod.ts';
 import { explainSupervised } from '../../../machines/explain/explain-supervision.ts';
 import type { Explanation } from '../../../machines/explain/explanation.ts';
+import { explainMachine } from '../../../machines/explain/machine-reasons.ts';
 import { explainNode } from '../../../machines/explain/node-reasons.ts';
 import { moment } from '../../../machines/values/spoken-time.ts';
 import { NODE_UID } from '../../../machines/node/node-context.ts';
 import { journalFiles } from '../../record/journal/journal-reader.ts';
+import { SINGLES } from '../../record/machines/registry.ts';
 import { podsNamed, readTrails } from './journal-trails.ts';
 import type { NamedPod, Trails } from './journal-trails.ts';
+import { placeOfMachine } from './machine-place.ts';
 
 /** What is to be explained. */
 export interface ExplainQuestion {
-  /** `NAMESPACE/NAME`, `NAME` (of a static pod also without the node's name at its end) or UID; `@node` for the node itself. */
+  /** `NAMESPACE/NAME`, `NAME` (of a static pod also without the node's name at its end) or UID; `@node` for the node itself, `@admission` and the like for a machine of it. */
   pod: string;
   /** Journal files or folders. */
   journals: readonly string[];
@@ -45,6 +49,12 @@ async function explained(question: ExplainQuestion): Promise<Explanation> {
   const files = await journalFiles([...journals]);
   const journal = journals.join(', ');
   if (pod === NODE_UID) return explainTheNode(files, question, journal);
+  const machine = SINGLES.get(pod);
+  if (machine !== undefined) {
+    const { place, newest: last } = await placeOfMachine(files, pod, machine, at);
+    if (place === null) throw new ActorletError(explainErrors.unknownPod, { pod, journal });
+    return explainMachine(place, at ?? (now - last < LIVE_MS ? now : last));
+  }
   const chosen = chosenPods(await podsNamed(files, textOf(pod)), pod, journal);
   // A pod that was asked for by its UID may wait for another of its name.
   const [first] = chosen;
@@ -96,15 +106,23 @@ function chosenPods(found: readonly NamedPod[], asked: string, journal: string):
 /** Of several pods of one name that counts which was named last; one that waits for its predecessor is told with it. */
 function newest(chosen: readonly NamedPod[], trails: Trails, now: number): Explanation | null {
   const all = chosen.flatMap(({ uid }) => {
+    const aside = trails.supervised.asideOf(uid);
+    const whole = (explanation: Explanation): Explanation =>
+      aside === undefined ? explanation : explainAside(explanation, aside);
     const place = trails.pods.get(uid)?.place ?? null;
     if (place !== null) {
       const node = trails.node.place;
-      const known = { now, place: trails.supervised.placeOf(uid), ...(node !== null && { node }) };
+      const evicted = trails.evicted.get(uid);
+      const known = {
+        ...{ now, place: trails.supervised.placeOf(uid) },
+        ...(node !== null && { node }),
+        ...(evicted !== undefined && { evicted }),
+      };
       const explanation = explainPod({ ...place, ...known });
-      return [{ began: place.history.startedAt, explanation }];
+      return [{ began: place.history.startedAt, explanation: whole(explanation) }];
     }
     const known = trails.supervised.of(uid);
-    return known === null ? [] : [{ began: known.since, explanation: explainSupervised(known, now) }];
+    return known === null ? [] : [{ began: known.since, explanation: whole(explainSupervised(known, now)) }];
   });
   return all.sort((a, b) => b.began - a.began)[0]?.explanation ?? null;
 }

@@ -1,12 +1,18 @@
 import type { PodSnapshot } from '../../../machines/pod/pod-context.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
+import type { EvictionMessage } from '../../../machines/eviction/eviction-context.ts';
+import { evidenceOf } from '../../../machines/explain/eviction-reasons.ts';
+import type { EvictionEvidence } from '../../../machines/explain/eviction-reasons.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
+import type { AsideHarm } from '../../../machines/supervisor/harm.ts';
 import { journalBatches, parseLine } from '../../record/journal/journal-reader.ts';
 import { Playback } from '../../record/journal/playback.ts';
 import type { Played } from '../../record/journal/played-step.ts';
 import type { JournalRecord } from '../../record/journal/records.ts';
 import { glanceAt } from '../../record/journal/unparsed-line.ts';
 import type { SpecReference } from '../../record/machines/journaled-machine.ts';
+import type { EvictionSnapshot } from '../../record/machines/eviction.ts';
+import { eviction } from '../../record/machines/eviction.ts';
 import type { NodeSnapshot } from '../../record/machines/node.ts';
 import { node } from '../../record/machines/node.ts';
 import { pods } from '../../record/machines/pods.ts';
@@ -21,6 +27,8 @@ export interface Trails {
   supervised: SupervisedTrail;
   /** The node; nothing without its log. */
   node: NodeTrail;
+  /** Why the node evicted them, by UID. */
+  evicted: Map<string, EvictionEvidence>;
   /** Newest time in the journals, whoever's, up to the asked moment; 0 = none. */
   newest: number;
 }
@@ -65,12 +73,18 @@ export async function readTrails(
 }
 
 class TrailReader {
-  readonly trails: Trails = { pods: new Map(), supervised: new SupervisedTrail(), node: new NodeTrail(), newest: 0 };
+  readonly trails: Trails = {
+    pods: new Map(),
+    supervised: new SupervisedTrail(),
+    node: new NodeTrail(),
+    evicted: new Map(),
+    newest: 0,
+  };
   readonly #uids: ReadonlySet<string>;
   readonly #until: number;
   readonly #specs = new Map<string, Pod>();
   readonly #playback = new Playback({
-    follows: (machine, key) => machine === node || (machine === pods && this.#uids.has(key)),
+    follows: (machine, key) => machine === node || machine === eviction || (machine === pods && this.#uids.has(key)),
     outcomes: false,
   });
   #wanted: RegExp;
@@ -88,9 +102,10 @@ class TrailReader {
     const { sort, machine, at } = glanceAt(line);
     if (at > this.trails.newest && at <= this.#until) this.trails.newest = at;
     if (machine === supervisor && sort === 'msg') this.#supervisorAt = at <= this.#until ? at : false;
-    if (sort !== 'spec' && machine !== pods && machine !== supervisor && machine !== node) return;
+    const ofNode = machine === node || machine === eviction;
+    if (sort !== 'spec' && machine !== pods && machine !== supervisor && !ofNode) return;
     // Of the node all is of interest, of the others what names a pod.
-    const known = machine === node || (machine === pods && sort === 'segment') || line.includes('"sourcesReady"');
+    const known = ofNode || (machine === pods && sort === 'segment') || line.includes('"sourcesReady"');
     if (!known && !this.#wanted.test(line)) return;
     if (machine !== supervisor && (sort === 'step' || sort === 'fault')) return;
     try {
@@ -104,7 +119,7 @@ class TrailReader {
     switch (record.t) {
       case 'segment':
         if (record.machine === pods) this.#segmentAt = record.at;
-        if (record.machine === supervisor || (record.machine === node && record.at > this.#until)) break;
+        if (record.machine === supervisor || (record.machine !== pods && record.at > this.#until)) break;
         this.#playback.begin(record);
         if (record.machine === node) this.#sawNode(this.#playback.stateOf(node, ''), record.at);
         break;
@@ -145,11 +160,17 @@ class TrailReader {
     const step = this.#playback.message(record);
     if (step === null) return;
     if (machine === node) this.#sawNode(step.after, raw.at);
+    else if (machine === eviction) this.#sawEviction(step as Played<EvictionSnapshot, unknown>, step.message);
     else this.#trail(key).saw(step.message as PodMessage, step as Played<PodSnapshot, unknown>);
   }
 
   #sawNode(state: unknown, at: number): void {
     if (state !== undefined) this.trails.node.saw((state as NodeSnapshot).context, at);
+  }
+
+  #sawEviction({ before, after }: Played<EvictionSnapshot, unknown>, message: unknown): void {
+    for (const evidence of evidenceOf(before.context, after.context, message as EvictionMessage))
+      this.trails.evicted.set(evidence.uid, evidence);
   }
 
   #trail(uid: string): PodTrail {
@@ -163,6 +184,7 @@ class TrailReader {
     if (pod === undefined) return;
     const { supervised } = this.trails;
     supervised.named(pod, String(tracked['source']), '', this.#segmentAt);
+    if (tracked['phase'] === 'aside') supervised.putAside(String(tracked['uid']), tracked['harm'] as AsideHarm);
     if (tracked['phase'] === 'started') supervised.started(String(tracked['uid']));
   }
 
@@ -183,9 +205,10 @@ class TrailReader {
   }
 
   #orders(orders: readonly unknown[], at: number): void {
-    for (const order of orders as { type: string; uid: string }[]) {
+    for (const order of orders as { type: string; uid: string; harm?: AsideHarm }[]) {
       if (!this.#uids.has(order.uid)) continue;
       if (order.type === 'start') this.trails.supervised.started(order.uid);
+      if (order.type === 'aside' && order.harm !== undefined) this.trails.supervised.putAside(order.uid, order.harm);
       if (order.type === 'forget') this.trails.supervised.forgotten(order.uid, at);
     }
   }
@@ -194,6 +217,7 @@ class TrailReader {
 /** A line may be about a pod only when it names its UID or one of its specs. */
 function wantedBy(uids: Iterable<string>, specs: Iterable<string>): RegExp {
   const texts = [...uids, ...specs].map((text) => text.replace(/[^\w-]/g, '\\$&'));
+  // eslint-disable-next-line no-restricted-syntax -- texts as they stand, without a quantifier
   return texts.length === 0 ? /(?!)/ : new RegExp(texts.join('|'));
 }
 

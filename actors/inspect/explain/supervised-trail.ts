@@ -1,10 +1,12 @@
 import type { Supervised } from '../../../machines/explain/explain-supervision.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
+import type { AsideHarm } from '../../../machines/supervisor/harm.ts';
 
 /** What the supervisor's journal says of the pods that are looked for. */
 export class SupervisedTrail {
   readonly #known = new Map<string, { pod: Pod; source: string; place: string; since: number; forgottenAt: number }>();
   readonly #started = new Set<string>();
+  readonly #aside = new Map<string, AsideHarm>();
   #sourcesReady = false;
 
   /** A source named (or changed) a pod. */
@@ -22,10 +24,22 @@ export class SupervisedTrail {
 
   started(uid: string): void {
     this.#started.add(uid);
+    this.#aside.delete(uid);
+  }
+
+  /** Workers died on it, and it has no actor for a while. */
+  putAside(uid: string, harm: AsideHarm): void {
+    this.#aside.set(uid, harm);
+  }
+
+  /** Why it has no actor for a while; undefined when that is not so. */
+  asideOf(uid: string): AsideHarm | undefined {
+    return this.#aside.get(uid);
   }
 
   forgotten(uid: string, at: number): void {
     this.#started.delete(uid);
+    this.#aside.delete(uid);
     const before = this.#known.get(uid);
     if (before !== undefined) this.#known.set(uid, { ...before, forgottenAt: at });
   }

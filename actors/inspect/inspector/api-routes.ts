@@ -35,6 +35,10 @@ export function addApiRoutes(app: FastifyInstance, { inspector, fresh }: ApiRout
     await fresh();
     return answerJson(request, reply, { node: inspector.node() } satisfies NodeAnswer);
   });
+  app.get('/api/machines', async (request, reply) => {
+    await fresh();
+    return answerJson(request, reply, inspector.machines());
+  });
   app.get('/api/overview', async (request, reply) => {
     await fresh();
     const { at: text } = request.query as { at?: string };

@@ -1,5 +1,6 @@
 import { explainPod } from '../../../machines/explain/explain-pod.ts';
 import type { Explanation } from '../../../machines/explain/explanation.ts';
+import { explainMachine } from '../../../machines/explain/machine-reasons.ts';
 import type { NodePlace } from '../../../machines/explain/node-reasons.ts';
 import { explainNode } from '../../../machines/explain/node-reasons.ts';
 import { NODE_UID } from '../../../machines/node/node-context.ts';
@@ -7,9 +8,11 @@ import type { PodSnapshot } from '../../../machines/pod/pod-context.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
 import type { Played } from '../../record/journal/played-step.ts';
 import type { NodeSnapshot } from '../../record/machines/node.ts';
+import { SINGLES } from '../../record/machines/registry.ts';
 import { NodeTrail } from '../explain/node-trail.ts';
 import { PodTrail } from '../explain/pod-trail.ts';
 import type { Inspector } from './inspector.ts';
+import { momentOf } from './node-overview/machine-moments.ts';
 import type { PodEntry } from './pod-entry.ts';
 import { visibleSteps } from './pod-entry.ts';
 
@@ -28,6 +31,11 @@ export async function explainStep(inspector: Inspector, entry: PodEntry, index: 
     const node = await nodeTrailTo(inspector, index);
     const now = inspector.source.mode === 'live' && index === total - 1 ? Date.now() : row.at;
     return node === null ? null : explainNode(node, now);
+  }
+  if (SINGLES.has(entry.line.uid)) {
+    const { name, uid, startedAt } = entry.line;
+    const at = await momentOf(inspector.index, inspector.replay, entry, index);
+    return explainMachine({ ...at, name, uid, startedAt }, row.at);
   }
   const { bases } = entry;
   const base =

@@ -8,6 +8,7 @@ import type { Chart } from '../../../machines/charts/chart.ts';
  *   GET /api/charts                     -> Chart[]
  *   GET /api/pods                       -> PodLine[]
  *   GET /api/node                       -> NodeAnswer; its steps are those of the UID in it, `@node`
+ *   GET /api/machines                   -> PodLine[]: the other machines that there is one of, `@admission`, `@pulls` ...
  *   GET /api/overview?at=               -> {@link Overview}, of the newest moment or of the one that is given
  *   GET /api/pods/UID/steps?from=&limit= -> StepPage (limit at most 2000)
  *   GET /api/pods/UID/steps/INDEX       -> StepDetail
@@ -34,7 +35,7 @@ export interface PodLine {
   uid: string;
   namespace: string;
   name: string;
-  /** `api`, `file`, `http`, or `orphan`; `node` of the node itself. */
+  /** `api`, `file`, `http`, or `orphan`; `node` of the node itself, `machine` of another machine that there is one of. */
   source: string;
   /** Dotted path of the pod machine. */
   state: string;
@@ -126,6 +127,7 @@ export interface StepDetail {
 export type LiveMessage =
   | { type: 'pods'; pods: PodLine[] }
   | { type: 'node'; node: PodLine }
+  | { type: 'machines'; machines: PodLine[] }
   /** A pod has so many steps now. */
   | { type: 'steps'; uid: string; total: number }
   /** Nothing is left in the journal of these pods, which have ended. */
@@ -140,6 +142,8 @@ export interface Overview {
   to: number;
   /** Null when the journals have no log of the node. */
   node: NodeMoment | null;
+  /** The other machines that there is one of. */
+  machines: MachineMoment[];
   history: StateHistory;
   waiting: {
     /** Pods that are not where they should be, and those of them that have been so for longest. */
@@ -148,6 +152,13 @@ export interface Overview {
   };
   /** Longest first; of the same call of one pod the longest. */
   calls: SlowCall[];
+}
+
+/** A machine that there is one of, at a moment: also what it has heard last, newest first. */
+export interface MachineMoment extends NodeMoment {
+  uid: string;
+  name: string;
+  last: StepLine[];
 }
 
 /** The node's machine at a moment. */

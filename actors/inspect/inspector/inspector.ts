@@ -6,7 +6,8 @@ import type { About, Overview, PodLine, StepDetail, StepPage } from './inspector
 import { JournalFollower } from './journal-follower.ts';
 import { JournalIndex } from './journal-index.ts';
 import { overviewOf } from './node-overview/overview.ts';
-import { shownNode, shownPod } from './shown-machine.ts';
+import { SINGLES } from '../../record/machines/registry.ts';
+import { shownNode, shownPod, shownSingle } from './shown-machine.ts';
 import type { PodEntry } from './pod-entry.ts';
 import { visibleSteps } from './pod-entry.ts';
 import { MachineReplay } from './machine-replay.ts';
@@ -23,6 +24,8 @@ export interface Changes {
   lost: readonly string[];
   /** The node itself, when something of it has changed. */
   node: PodLine | null;
+  /** The other machines that there is one of, as far as something of them has changed. */
+  machines: readonly PodLine[];
 }
 
 /** A pod with so many steps is replayed to its end when its steps are first asked for. */
@@ -57,19 +60,21 @@ export class Inspector {
     else await this.follower.readAll(this.source.paths);
     const lost: string[] = [];
     const pods: PodLine[] = [];
+    const machines: PodLine[] = [];
     let node: PodLine | null = null;
     for (const uid of this.index.takeChanged()) {
       const entry = this.index.entry(uid);
       if (entry === undefined) continue;
       if (uid === NODE_UID) node = entry.line;
+      else if (SINGLES.has(uid)) machines.push(entry.line);
       else pods.push(entry.line);
     }
     for (const uid of this.index.takeLost()) {
       this.replay.forget(uid);
       lost.push(uid);
     }
-    if (pods.length > 0 || lost.length > 0 || node !== null)
-      for (const listener of this.listeners) listener({ pods, lost, node });
+    if (pods.length > 0 || lost.length > 0 || node !== null || machines.length > 0)
+      for (const listener of this.listeners) listener({ pods, lost, node, machines });
   }
 
   /** Tells changes until the function that it returns is called. */
@@ -105,6 +110,11 @@ export class Inspector {
     return this.index.entry(NODE_UID)?.line ?? null;
   }
 
+  /** The machines that there is one of, but the node, as far as the journals have logs of them. */
+  machines(): PodLine[] {
+    return this.index.singleEntries().flatMap(({ line }) => (line.uid === NODE_UID ? [] : [line]));
+  }
+
   /** The node with its pods. @param at ms since the epoch; null: the newest moment */
   overview(at: number | null): Promise<Overview> {
     return overviewOf(this.index, this.replay, at, this.source.mode === 'live' ? Date.now() : null);
@@ -119,7 +129,7 @@ export class Inspector {
   steps(uid: string, from: number, limit: number): StepPage | null {
     const entry = this.entry(uid);
     if (entry === undefined) return null;
-    if (uid !== NODE_UID && entry.steps.end - entry.steps.first >= WARM_FROM) this.warm(entry);
+    if (!SINGLES.has(uid) && entry.steps.end - entry.steps.first >= WARM_FROM) this.warm(entry);
     return stepPage(this.index, entry, from, limit);
   }
 
@@ -145,6 +155,11 @@ export class Inspector {
     if (entry.line.uid === NODE_UID) {
       const node = await this.replay.nodeAfter(entry, index);
       return node === null ? null : shownNode(node);
+    }
+    const machine = SINGLES.get(entry.line.uid);
+    if (machine !== undefined) {
+      const state = await this.replay.singleAfter(entry, index);
+      return state === null ? null : shownSingle(machine, state);
     }
     const snapshot = await this.replay.podAfter(entry, index);
     return snapshot === null ? null : shownPod(snapshot);

@@ -1,10 +1,10 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { constants, gunzipSync } from 'node:zlib';
-import { node } from '../../record/machines/node.ts';
+import { SINGLES } from '../../record/machines/registry.ts';
 import { plainPath } from './segment-store.ts';
 
-/** A segment of a shard's log, or of the node's, on disk. */
+/** A segment of a shard's log, or of a single machine's, on disk. */
 export interface SegmentFile {
   /** As it is on disk, with `.gz` when it is compressed. */
   path: string;
@@ -13,21 +13,24 @@ export interface SegmentFile {
   seq: number;
 }
 
-const NAME = /^(.*shard-\d+|node)-(\d+)\.jsonl(?:\.gz)?$/;
+const LOGS = [...SINGLES.values()].map(({ name }) => name).join('|');
+// eslint-disable-next-line no-restricted-syntax -- made of the names above
+const NAME = new RegExp(`^(.*shard-\\d+|${LOGS})-(\\d+)\\.jsonl(?:\\.gz)?$`);
 
 /**
- * The segments of the shards and of the node in a journal's folder, each once: while one is being compressed both forms
- * are there, and the plain one counts.
+ * The segments of the shards and of all single machines in a journal's folder, each once: while one is being compressed both
+ * forms are there, and the plain one counts.
  */
 export function inspectedSegments(dir: string): SegmentFile[] {
-  return [...segmentsIn(dir, 'shard-'), ...nodeSegments(join(dir, node.folder))];
+  const singles = [...SINGLES.values()].flatMap(({ name, folder }) => singleSegments(join(dir, folder), `${name}-`));
+  return [...segmentsIn(dir, 'shard-'), ...singles];
 }
 
-function nodeSegments(dir: string): SegmentFile[] {
+function singleSegments(dir: string, start: string): SegmentFile[] {
   try {
-    return segmentsIn(dir, 'node-');
+    return segmentsIn(dir, start);
   } catch (error) {
-    // Older journals have no log of the node.
+    // Older journals do not have all of them.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
     throw error;
   }
@@ -61,7 +64,7 @@ export function inOrderOfTime(files: readonly SegmentFile[]): SegmentFile[] {
 
 function beganAt(path: string): number | null {
   const head = headOf(path);
-  const at = head === null ? null : /^\{"r":"(?:node\.)?segment","v":\d+,"at":(\d+)/.exec(head);
+  const at = head === null ? null : /^\{"r":"(?:[a-z]+\.)?segment","v":\d+,"at":(\d+)/.exec(head);
   return at === null ? null : Number(at[1]);
 }
 

@@ -1,17 +1,20 @@
 import type { PodStatus } from '../../../machines/protocol/api-types.ts';
 import { statePath } from '../../../machines/machine-step/step.ts';
-import { NODE_UID } from '../../../machines/node/node-context.ts';
 import { FleetHistory } from './node-overview/fleet-history.ts';
-import { NodeLog } from './node-log.ts';
 import type { PodEntry } from './pod-entry.ts';
 import { newEntry, takeStatus, visibleSteps } from './pod-entry.ts';
 import type { HeadEffect, RecordHead } from '../../record/journal/record-head.ts';
 import { isObject } from '../../../machines/protocol/json-object.ts';
 import { recordHead } from '../../record/journal/record-head.ts';
 import type { SegmentStore } from './segment-store.ts';
+import { SINGLES } from '../../record/machines/registry.ts';
+import { SingleLog } from './single-log.ts';
 import { SpecPlaces } from './spec-places.ts';
 import type { Place } from './step-table.ts';
 import { StateNames } from './step-table.ts';
+
+/** Names of the logs of single machines. */
+const LOGS: ReadonlySet<string> = new Set([...SINGLES.values()].map(({ name }) => name));
 
 /** What is known of one log (`shard-00`) at the line that is read. */
 interface Writer {
@@ -32,8 +35,10 @@ export class JournalIndex {
   readonly pods = new Map<string, PodEntry>();
   /** What all pods did over time. */
   readonly fleet = new FleetHistory();
-  private readonly nodeLog = new NodeLog();
+  private readonly singles = new Map<string, SingleLog>();
   readonly specs = new SpecPlaces();
+  /** Those that single machines refer to: their logs are kept for another time than the pods'. */
+  readonly singleSpecs = new SpecPlaces();
   /** Pods of which something has changed since {@link takeChanged} was last called. */
   private changed = new Set<string>();
   private lost: string[] = [];
@@ -62,7 +67,7 @@ export class JournalIndex {
         this.openSegment(name, writer, head, place);
         break;
       case 'spec':
-        this.specs.take(head.id, line, place);
+        (LOGS.has(name) ? this.singleSpecs : this.specs).take(head.id, line, place);
         break;
       case 'snap':
         writer.carried?.add(head.uid);
@@ -78,17 +83,25 @@ export class JournalIndex {
       case 'fault':
         this.takeFault(head, place);
         break;
-      case 'node.segment':
-        this.openNode(name, head, place);
+      case 'machine.segment':
+        this.openSingle(name, head, place);
+        break;
+      case 'machine.snap':
+        this.singles.get(head.uid)?.row(place);
         break;
       case 'other':
         break;
     }
   }
 
-  /** The pod of this UID, or the node. */
+  /** The pod of this UID, or the machine that goes by it. */
   entry(uid: string): PodEntry | undefined {
-    return uid === NODE_UID ? (this.nodeLog.entry ?? undefined) : this.pods.get(uid);
+    return SINGLES.has(uid) ? this.singles.get(uid)?.entry : this.pods.get(uid);
+  }
+
+  /** The machines that there is one of, the node too, as far as the journals have logs of them. */
+  singleEntries(): PodEntry[] {
+    return [...SINGLES.keys()].flatMap((uid) => this.singles.get(uid)?.entry ?? []);
   }
 
   /** The pods that have changed since the last call. */
@@ -108,7 +121,7 @@ export class JournalIndex {
   /** All lines are read and none will come: what waits for its outcome will not get one. */
   noMore(): void {
     for (const entry of this.pods.values()) this.settlePending(entry);
-    if (this.nodeLog.entry !== null) this.settlePending(this.nodeLog.entry);
+    for (const entry of this.singleEntries()) this.settlePending(entry);
   }
 
   /** Segments are gone from disk: drops what stood in them. */
@@ -116,6 +129,7 @@ export class JournalIndex {
     for (const segment of segments) this.store.drop(segment);
     const gone = (segment: number) => this.store.isDropped(segment);
     this.specs.drop(gone);
+    this.singleSpecs.drop(gone);
     for (const [uid, entry] of this.pods) {
       const fewer = entry.steps.dropFrom(gone);
       entry.bases = entry.bases.filter((b) => b.index >= entry.steps.first && !gone((b.snap ?? b.settings).segment));
@@ -125,7 +139,7 @@ export class JournalIndex {
         this.lost.push(uid);
       } else if (fewer) this.touch(uid);
     }
-    if (this.nodeLog.drop(gone)) this.touch(NODE_UID);
+    for (const [uid, log] of this.singles) if (log.drop(gone)) this.touch(uid);
     this.from = this.oldest();
     this.fleet.forgetBefore(this.from);
     this.version++;
@@ -134,8 +148,7 @@ export class JournalIndex {
   /** The oldest moment of which a step is left. */
   private oldest(): number {
     let oldest = this.to;
-    const { entry: node } = this.nodeLog;
-    for (const { steps } of [...this.pods.values(), ...(node === null ? [] : [node])])
+    for (const { steps } of [...this.pods.values(), ...this.singleEntries()])
       if (steps.first < steps.end) oldest = Math.min(oldest, steps.timeOf(steps.first));
     return oldest;
   }
@@ -203,14 +216,18 @@ export class JournalIndex {
     this.touch(uid);
   }
 
-  private openNode(name: string, head: Extract<RecordHead, { r: 'node.segment' }>, place: Place): void {
-    const { entry: before } = this.nodeLog;
-    if (before !== null) this.settlePending(before);
-    this.nodeLog.open(name, head, place, this.states.number(statePath(head.value)));
+  private openSingle(name: string, head: Extract<RecordHead, { r: 'machine.segment' }>, place: Place): void {
+    const { uid } = head;
+    const machine = SINGLES.get(uid);
+    if (machine === undefined) return;
+    const log = this.singles.get(uid) ?? new SingleLog(uid, machine, name);
+    this.settlePending(log.entry);
+    log.open(head, place, (state) => this.states.number(state));
+    this.singles.set(uid, log);
     this.nodeName ||= head.nodeName;
     this.agent ||= head.agent;
     this.seenAt(head.at);
-    this.touch(NODE_UID);
+    this.touch(uid);
   }
 
   private takeMessage(
@@ -225,7 +242,7 @@ export class JournalIndex {
     const start = type === 'pod.start' && writer.settings !== null;
     // Without its beginning there is nothing to step: a damaged file, or one of which the first part is missing.
     if (entry === undefined && !start) return;
-    if (uid === NODE_UID && entry !== undefined) this.nodeLog.take(entry, line);
+    this.singles.get(uid)?.take(line);
     entry ??= this.add(uid, name);
     entry.writer = name;
     const index = entry.steps.append(at, place);
@@ -260,7 +277,7 @@ export class JournalIndex {
       line.since = entry.steps.row(index)?.at ?? line.since;
     }
     effects.forEach((effect, position) => this.takeEffect(entry, index, effect, position));
-    if (uid !== NODE_UID) this.fleet.place(entry, entry.steps.timeOf(index));
+    if (!SINGLES.has(uid)) this.fleet.place(entry, entry.steps.timeOf(index));
     this.touch(uid);
   }
 

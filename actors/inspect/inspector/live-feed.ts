@@ -19,15 +19,17 @@ export class LiveFeed {
   private changed = new Set<string>();
   private lost = new Set<string>();
   private nodeChanged = false;
+  private machines = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(inspector: Inspector) {
     this.inspector = inspector;
-    this.leave = inspector.onChange(({ pods, lost, node }) => {
+    this.leave = inspector.onChange(({ pods, lost, node, machines }) => {
       if (this.group.size === 0) return;
       for (const { uid } of pods) this.changed.add(uid);
       for (const uid of lost) this.lost.add(uid);
       this.nodeChanged ||= node !== null;
+      for (const { uid } of machines) this.machines.add(uid);
       this.timer ??= setTimeout(() => this.send(), BATCH_MS);
     });
   }
@@ -60,6 +62,10 @@ export class LiveFeed {
     const node = this.nodeChanged ? this.inspector.node() : null;
     this.nodeChanged = false;
     if (node !== null) messages.push({ type: 'node', node }, { type: 'steps', uid: node.uid, total: node.steps });
+    const machines = this.inspector.machines().filter(({ uid }) => this.machines.has(uid));
+    this.machines = new Set();
+    if (machines.length > 0) messages.push({ type: 'machines', machines });
+    for (const { uid, steps } of machines) messages.push({ type: 'steps', uid, total: steps });
     if (lost.size > 0) messages.push({ type: 'lost', uids: [...lost] });
     const texts = messages.map((message) => JSON.stringify(message));
     for (const client of this.group.clients) sendAll(client, texts);

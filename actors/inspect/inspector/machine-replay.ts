@@ -1,5 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { NODE_UID } from '../../../machines/node/node-context.ts';
 import type { PodSnapshot } from '../../../machines/pod/pod-context.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { isObject } from '../../../machines/protocol/json-object.ts';
@@ -9,8 +8,8 @@ import { playMessage } from '../../record/journal/played-step.ts';
 import { recordOf } from '../../record/journal/records.ts';
 import type { AnyJournaled, Message, Surroundings } from '../../record/machines/journaled-machine.ts';
 import type { NodeSnapshot } from '../../record/machines/node.ts';
-import { node } from '../../record/machines/node.ts';
 import { pods } from '../../record/machines/pods.ts';
+import { SINGLES } from '../../record/machines/registry.ts';
 import type { JournalIndex } from './journal-index.ts';
 import type { Base, PodEntry } from './pod-entry.ts';
 import { visibleSteps } from './pod-entry.ts';
@@ -51,9 +50,14 @@ export class MachineReplay {
 
   /** The node's. @param index -1: before the first step */
   async nodeAfter(entry: PodEntry, index: number): Promise<NodeSnapshot | null> {
+    return (await this.singleAfter(entry, index)) as NodeSnapshot | null;
+  }
+
+  /** A single machine's state. @param index -1: before the first step */
+  async singleAfter(entry: PodEntry, index: number): Promise<unknown> {
     const [first] = entry.bases;
-    if (index >= 0 || first === undefined) return (await this.after(entry, index)) as NodeSnapshot | null;
-    return this.reading((reading) => this.restored(reading, node, first)) as NodeSnapshot | null;
+    if (index >= 0 || first === undefined) return this.after(entry, index);
+    return this.reading((reading) => this.restored(reading, machineOf(entry), first));
   }
 
   /** A pod's newest snapshot; of one without a step since its segment began the one that stands there. */
@@ -97,7 +101,7 @@ export class MachineReplay {
     onlooker?: Onlooker,
   ): Promise<unknown> {
     const { uid } = entry.line;
-    const machine: AnyJournaled = uid === NODE_UID ? node : pods;
+    const machine = machineOf(entry);
     const starts = new Map(entry.bases.map((b) => [b.index, b]));
     let state = known;
     for (let at = from; at <= to;) {
@@ -144,8 +148,17 @@ export class MachineReplay {
     const around = this.around(reading, base);
     return orNull(() => {
       const record = recordOf(raw);
-      if (record.t === 'segment') return machine.revive(record.head, [], around);
+      if (record.t === 'segment') return machine.revive(record.head, this.rows(reading, base), around);
       return record.t === 'snap' ? machine.revive({}, [record.row], around) : null;
+    });
+  }
+
+  /** The further pieces of a single machine's place. Throws when one is gone. */
+  private rows(reading: LineReading, { rows = [] }: Base): object[] {
+    return rows.map((place) => {
+      const row = parsed(reading.line(place));
+      if (row === null) throw new Error('a piece of the place is not there');
+      return row;
     });
   }
 
@@ -162,7 +175,7 @@ export class MachineReplay {
   private specOf(reading: LineReading, id: string): Pod | undefined {
     const kept = this.specs.get(id);
     if (kept !== undefined) return kept;
-    const place = this.index.specs.get(id);
+    const place = this.index.specs.get(id) ?? this.index.singleSpecs.get(id);
     const record = place === undefined ? null : parsed(reading.line(place));
     if (record === null) return undefined;
     const pod = record['pod'] as Pod;
@@ -184,6 +197,11 @@ export class MachineReplay {
     }
     return kept;
   }
+}
+
+/** The machine whose steps these are. */
+function machineOf({ line }: PodEntry): AnyJournaled {
+  return SINGLES.get(line.uid) ?? pods;
 }
 
 /** A recorded message with its pod put in; null when the record or the pod's spec is gone. */

@@ -10,6 +10,8 @@ export interface Base {
   settings: Place;
   /** The pod's place before the step; absent when the step itself is `pod.start`. */
   snap?: Place;
+  /** Of a single machine: the further pieces of that place. */
+  rows?: Place[];
 }
 
 /** One pod of the index. */

@@ -90,7 +90,7 @@ export class SegmentStore {
       kept = { bytes: content, used: 0 };
       this.keep(segment, kept);
     }
-    kept.used = Date.now();
+    kept.used = performance.now();
     return offset + bytes <= kept.bytes.length ? kept.bytes.subarray(offset, offset + bytes) : null;
   }
 
@@ -108,7 +108,7 @@ export class SegmentStore {
   }
 
   private forget(): void {
-    const before = Date.now() - KEPT_MS;
+    const before = performance.now() - KEPT_MS;
     for (const [segment, { used }] of this.inflated) if (used < before) this.inflated.delete(segment);
     if (this.inflated.size > 0) return;
     clearInterval(this.sweep);

@@ -1,6 +1,8 @@
 import type { Place } from '../../../machines/machine-step/step.ts';
 import { statePath } from '../../../machines/machine-step/step.ts';
 import type { PodSnapshot } from '../../../machines/pod/pod-context.ts';
+import { isObject } from '../../../machines/protocol/json-object.ts';
+import type { AnyJournaled } from '../../record/machines/journaled-machine.ts';
 import type { NodeSnapshot } from '../../record/machines/node.ts';
 import type { StepDetail } from './inspector-api.ts';
 
@@ -45,4 +47,15 @@ export function shownNode({
     status: { conditions: [ready] },
     context,
   };
+}
+
+/** What the page shows of a machine that there is one of: its state is its context. */
+export function shownSingle(
+  machine: AnyJournaled,
+  state: unknown,
+): Pick<StepDetail, 'machines' | 'spec' | 'status' | 'context'> {
+  const none = { containers: {}, probes: {}, volumes: {} };
+  // Of an XState machine the context, of a function all that it remembers.
+  const context = isObject(state) && 'context' in state ? state['context'] : state;
+  return { machines: { pod: machine.stateName(state), ...none }, spec: {}, status: {}, context };
 }

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { extname } from 'node:path';
+import { rmSync } from 'node:fs';
+import { extname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { Worker } from 'node:worker_threads';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { inspectorErrors } from '../../../machines/errors/inspector-errors.ts';
+import { SECRET_MODE, placeFile } from '../../host/files/private-files.ts';
 import type { LoggerOptions } from '../../record/logging/create-logger.ts';
 import type { InspectorAddress } from '../../configure/configuration/inspector-address.ts';
 import type { FromInspector, InspectorTask } from './inspector-worker.ts';
@@ -28,6 +30,8 @@ export interface AgentInspector {
 /** Its own bound, so that whoever looks at a large journal cannot take the agent's memory. */
 const MAX_HEAP_MIB = 512;
 const STOP_MS = 3_000;
+/** File of the journal's folder with the address and its token, for root alone. */
+const ADDRESS_FILE = 'inspector-address';
 
 /** A new secret for the inspector's address. */
 export function newToken(): string {
@@ -56,7 +60,14 @@ export async function startInspector({ dir, address, log, workerLog }: StartInsp
     log.error({ err: error }, 'Inspector was not started');
     return { address: null, stop: () => ended };
   }
-  log.info({ address: first.address }, 'Inspector: open this address; whoever has it can look at everything');
+  // Logs are read, sent on and kept by many who may not look into pods: the token is no word for them.
+  const addressFile = join(dir, ADDRESS_FILE);
+  try {
+    placeFile(addressFile, `${first.address}\n`, SECRET_MODE);
+    log.info({ url: first.url, addressFile }, 'Inspector: open the address in the file; it lets in whoever has it');
+  } catch (error) {
+    log.error({ err: error, url: first.url }, 'Inspector: its address could not be written down');
+  }
   void ended.then(() => {
     if (stopping) return;
     const error = new ActorletError(inspectorErrors.ended, { problem: failed ?? 'its thread has ended' });
@@ -70,6 +81,7 @@ export async function startInspector({ dir, address, log, workerLog }: StartInsp
       const late = setTimeout(() => void worker.terminate(), STOP_MS);
       await ended;
       clearTimeout(late);
+      rmSync(addressFile, { force: true });
     },
   };
 }

@@ -5,6 +5,7 @@ import { visibleSteps } from './pod-entry.ts';
 import { isObject } from '../../../machines/protocol/json-object.ts';
 import type { HeadEffect } from '../../record/journal/record-head.ts';
 import type { LineReading } from './segment-store.ts';
+import { plainWords } from './single-words.ts';
 import type { StepRow } from './step-table.ts';
 import { effectLane, effectWords, errorWords, messageLane, messageWords } from './step-words.ts';
 
@@ -54,7 +55,7 @@ export function recordedStep(reading: LineReading, row: StepRow): RecordedStep |
   return { message, effects, fault: row.threw ? String(outcome?.['error'] ?? '') : '' };
 }
 
-/** The node's orders in the form of effects. */
+/** A single machine's orders in the form of effects. */
 function ordersOf(orders: unknown): HeadEffect[] {
   if (!Array.isArray(orders)) return [];
   return orders.filter(isObject).map(({ type, ...params }) => ({ type: String(type), key: '', params }));
@@ -71,19 +72,25 @@ export function stepLine(
   const { steps, line } = entry;
   const answeredBy = steps.answersTo(i);
   const source = typeof message['source'] === 'string' ? message['source'] : line.source;
+  const single = line.source === 'machine';
+  const podName = (id: string): string => {
+    const facts = index.singleSpecs.get(id);
+    return facts === undefined ? '' : `${facts.namespace}/${facts.name}`;
+  };
   const issuer = row.issuer < 0 ? undefined : steps.row(row.issuer);
   return {
     index: i,
     at: row.at,
     message: String(message['type']),
     from: messageLane(message, source),
-    summary: messageWords(message),
+    summary: single ? plainWords(message, podName) : messageWords(message),
     before: index.states.name(steps.stateBefore(i)),
     after: index.states.name(row.state),
     effects: effects.map(({ type, key, params }, position): EffectLine => {
       const answer = answeredBy.get(position);
       return {
-        ...{ type, key, to: effectLane(type), summary: effectWords(type, key, params) },
+        ...{ type, key, to: effectLane(type) },
+        summary: single ? plainWords(params, podName) : effectWords(type, key, params),
         ...(answer !== undefined && { answeredBy: answer }),
       };
     }),

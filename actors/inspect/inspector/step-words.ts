@@ -182,6 +182,7 @@ function text(value: unknown): string {
 
 const MAX_WORDS = 200;
 
-function cut(words: string): string {
+/** At most so many letters. */
+export function cut(words: string): string {
   return words.length <= MAX_WORDS ? words : `${words.slice(0, MAX_WORDS)}…`;
 }

@@ -7,7 +7,7 @@ import { goDuration } from '../../../machines/values/go-duration.ts';
 import { hostPort } from '../../../machines/values/host-port.ts';
 import { HostFailure } from '../../host/files/host-failure.ts';
 import type { HostSettings } from '../../host/files/host-settings.ts';
-import { USER_AGENT } from './http-get.ts';
+import { USER_AGENT } from './request-head.ts';
 
 /** `grpc.health.v1.HealthCheckResponse.ServingStatus` by number. */
 const SERVING_STATUS = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];

@@ -5,6 +5,7 @@ import type { HostSettings } from '../../host/files/host-settings.ts';
 import { HostFailure, codeOf } from '../../host/files/host-failure.ts';
 import { grpcHealth } from './grpc-health.ts';
 import { httpGet } from './http-get.ts';
+import { nameLookup } from './look-up.ts';
 import { dialText } from './net-failure.ts';
 
 /**
@@ -16,7 +17,7 @@ function tcpConnect(params: EffectCatalog['net.TcpConnect']['params'], _settings
   const { host, port, timeoutMs } = params;
   const address = hostPort(host, port);
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port });
+    const socket = connect({ host, port, lookup: nameLookup() });
     const timer = setTimeout(() => {
       socket.destroy();
       reject(new HostFailure('DeadlineExceeded', `dial tcp ${address}: i/o timeout`));

@@ -10,6 +10,7 @@ import { messageOf } from '../../../machines/values/message-of.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import { keepHeapsSmall } from './small-heaps.ts';
 import type { FromShard, ShardTask, ToShard } from './shard-protocol.ts';
+import { MARKS_BYTES, WorkMarks } from './work-marks.ts';
 
 /** How often heartbeats are looked at, and how long a worker may be silent, ms. */
 const CHECK_MS = 500;
@@ -20,14 +21,21 @@ const LOADING_MS = 60_000;
 /** What the pool is made from. */
 export interface ShardPoolOptions {
   shards: number;
-  task: Omit<ShardTask, 'shard' | 'port' | 'heartbeat'>;
+  task: Omit<ShardTask, 'shard' | 'port' | 'marks' | 'careful'>;
   log: Logger;
   metrics: Metrics;
   onMessage: (shard: number, message: FromShard) => void;
   /** Threads that were started ahead, by {@link startThreads}. */
   threads?: Piscina;
   /** A worker died or hung and a new one has taken its place, empty. */
-  onReplaced: (shard: number) => void;
+  onReplaced: (shard: number, death: WorkerDeath) => void;
+}
+
+/** What main knows of a worker's end. */
+export interface WorkerDeath {
+  problem: string;
+  /** Was it at this pod? Null when it was at none. */
+  wasAt: ((uid: string) => boolean) | null;
 }
 
 /** What a thread runs; it has the ending of this file: .ts in a checkout, .js in a package. */
@@ -57,7 +65,7 @@ export function startThreads(shards: number, entry: URL = ENTRY): Piscina {
 
 interface Worker {
   port: MessagePort;
-  beat: Int32Array;
+  marks: WorkMarks;
   lastBeat: number;
   lastSeen: number;
   abort: AbortController;
@@ -121,17 +129,17 @@ export class ShardPool {
     await this.pool.destroy();
   }
 
-  private launch(shard: number): Worker {
+  private launch(shard: number, careful = false): Worker {
     const { port1: port, port2 } = new MessageChannel();
-    const heartbeat = new SharedArrayBuffer(4);
+    const marks = new SharedArrayBuffer(MARKS_BYTES);
     const abort = new AbortController();
-    const task: ShardTask = { ...this.options.task, shard, port: port2, heartbeat };
+    const task: ShardTask = { ...this.options.task, shard, port: port2, marks, careful };
     const run = this.pool.run(task, { transferList: [port2], signal: abort.signal });
     let answered: () => void = () => undefined;
     const ready = new Promise<void>((resolve) => (answered = resolve));
     const worker: Worker = {
       port,
-      beat: new Int32Array(heartbeat),
+      marks: new WorkMarks(marks),
       lastBeat: 0,
       lastSeen: performance.now(),
       abort,
@@ -159,18 +167,19 @@ export class ShardPool {
     worker.port.close();
     if (this.stopping || this.workers[shard] !== worker) return;
     this.options.log.error({ err: new ActorletError(nodeErrors.shardEnded, { shard, problem }) }, 'Shard ended');
-    this.replace(shard, 'died');
+    this.replace(shard, worker, { reason: 'died', problem });
   }
 
-  private replace(shard: number, reason: string): void {
+  private replace(shard: number, old: Worker, { reason, problem }: { reason: string; problem: string }): void {
+    const death: WorkerDeath = { problem, wasAt: old.marks.whereabouts() };
     this.options.metrics.shardRestarts.inc({ shard: String(shard) });
     this.options.log.warn({ shard, reason }, 'Shard is replaced');
-    const worker = this.launch(shard);
+    const worker = this.launch(shard, death.wasAt === null);
     worker.toldAnew = true;
     this.workers[shard] = worker;
     void worker.ready.then(() => {
       worker.toldAnew = false;
-      if (!this.stopping) this.options.onReplaced(shard);
+      if (!this.stopping) this.options.onReplaced(shard, death);
     });
   }
 
@@ -181,7 +190,7 @@ export class ShardPool {
     const heldUp = now - this.lastCheck > 4 * CHECK_MS;
     this.lastCheck = now;
     this.workers.forEach((worker, shard) => {
-      const beat = Atomics.load(worker.beat, 0);
+      const beat = worker.marks.beats;
       if (beat !== worker.lastBeat || heldUp) {
         worker.lastBeat = beat;
         worker.lastSeen = now;
@@ -189,14 +198,11 @@ export class ShardPool {
         return;
       }
       if (now - worker.lastSeen < (worker.loaded ? SILENT_MS : LOADING_MS)) return;
-      this.options.log.error(
-        { err: new ActorletError(nodeErrors.shardSilent, { shard, ms: Math.round(now - worker.lastSeen) }) },
-        'Shard is silent',
-      );
+      const ms = Math.round(now - worker.lastSeen);
+      this.options.log.error({ err: new ActorletError(nodeErrors.shardSilent, { shard, ms }) }, 'Shard is silent');
       // Taken off the list first, so that its end is not reported a second time.
-      const old = worker;
-      this.replace(shard, 'silent');
-      old.abort.abort();
+      this.replace(shard, worker, { reason: 'silent', problem: `it gave no sign of life for ${ms} ms` });
+      worker.abort.abort();
     });
   }
 }

@@ -12,8 +12,10 @@ import type { AskCatalog, AskType } from '../../../machines/protocol/ask.ts';
 export interface ShardTask {
   shard: number;
   port: MessagePort;
-  /** One counter; the worker raises it while its event loop turns. */
-  heartbeat: SharedArrayBuffer;
+  /** What main sees of the worker when it does not answer (`WorkMarks`). */
+  marks: SharedArrayBuffer;
+  /** The worker before it died, and no pod could be blamed: this one watches more closely for a while. */
+  careful: boolean;
   settings: NodeSettings;
   endpoint: string;
   imageEndpoint: string;
@@ -48,7 +50,8 @@ export interface PodReport {
   status: PodStatus;
   state: string;
   why: string;
-  memory: PodMemory;
+  /** Null: it has no machine, and none before has told any. */
+  memory: PodMemory | null;
 }
 
 /** A Kubernetes event about a pod. */

@@ -1,5 +1,8 @@
 import { createCriClient } from '../../../cri/client/cri-client.ts';
 import { detectCgroups } from '../../host/cgroups/cgroup-detect.ts';
+import { patientDisk } from '../../record/journal/log-disk.ts';
+import { lossCounter } from '../../record/journal/losses.ts';
+import { journalsClosed } from '../../record/journal/segment-log.ts';
 import { createLogger } from '../../record/logging/create-logger.ts';
 import type { Observation } from '../../record/metrics/observation.ts';
 import { askMain } from './ask-main.ts';
@@ -8,10 +11,13 @@ import { effectObservations } from './effect-observations.ts';
 import { MountedVolumes } from './mounted-volumes.ts';
 import { Shard } from './shard.ts';
 import type { FromShard, ShardTask, ToShard } from './shard-protocol.ts';
+import { WorkMarks, following } from './work-marks.ts';
 
 /** How often the heartbeat is raised and readings are sent, ms. */
 const BEAT_MS = 500;
 const METRICS_MS = 1_000;
+/** How long a worker watches closely whose predecessor died nobody knows of what, ms. */
+const CAREFUL_MS = 60_000;
 
 /** Loads this module ahead of the first task. */
 export function warm(): void {
@@ -43,7 +49,7 @@ export default function runShard(task: ShardTask): Promise<void> {
       podLogsDir: task.settings.podLogsDir,
       containerLogsDir: task.containerLogsDir,
       cgroupVersion: task.settings.cgroupVersion,
-      cgroupDriver: 'cgroupfs',
+      cgroupDriver: task.settings.cgroupDriver,
       cgroups: detectCgroups(),
       ...(task.settings.cluster === true && { ask: asker.ask }),
       log,
@@ -54,22 +60,29 @@ export default function runShard(task: ShardTask): Promise<void> {
     userNamespaceOf: (params) => asker.ask('userns.Get', params),
     onDone: (effect, seconds, error) => batch.push(...effectObservations.effect(effect, seconds, error)),
   });
-  const beat = new Int32Array(task.heartbeat);
+  const marks = new WorkMarks(task.marks);
+  const followed = task.careful ? marks.followAwaits() : () => undefined;
+  const calm = setTimeout(followed, CAREFUL_MS);
   const shard = new Shard({
     settings: task.settings,
-    journal: task.journal === null ? null : { ...task.journal, shard: task.shard, settings: task.settings, log },
+    journal:
+      task.journal === null
+        ? null
+        : { ...task.journal, shard: task.shard, settings: task.settings, log, disk: patientDisk },
     log,
     now: Date.now,
     send,
-    run,
-    beat: () => Atomics.add(beat, 0, 1),
+    // What is opened meanwhile and kept would keep the pod's name as well: only while that is worth it.
+    run: task.careful ? (effect, uid) => following(uid, () => run(effect, uid)) : run,
+    marks,
     observe: (readings) => {
       if (readings.length > 0) batch.push(...readings);
     },
   });
-  const beating = setInterval(() => Atomics.add(beat, 0, 1), BEAT_MS);
+  const beating = setInterval(() => marks.beat(), BEAT_MS);
   let handled = 0;
   let journaled = 0;
+  const newLosses = lossCounter();
   const reporting = setInterval(() => {
     const label = { shard: String(task.shard) };
     if (shard.handled > handled)
@@ -81,6 +94,10 @@ export default function runShard(task: ShardTask): Promise<void> {
         value: shard.journalBytes - journaled,
         op: 'inc',
       });
+    newLosses((lines, stalls) => {
+      batch.push({ name: 'actorlet_journal_lost_lines_total', labels: {}, value: lines, op: 'inc' });
+      batch.push({ name: 'actorlet_journal_stalls_total', labels: {}, value: stalls, op: 'inc' });
+    });
     handled = shard.handled;
     journaled = shard.journalBytes;
     const volumes = mounted.news();
@@ -111,11 +128,13 @@ export default function runShard(task: ShardTask): Promise<void> {
           break;
         case 'stop':
           clearInterval(beating);
+          clearTimeout(calm);
+          followed();
           clearInterval(reporting);
           shard.close();
           cri.close();
           port.close();
-          resolve();
+          void journalsClosed().then(resolve);
           break;
       }
     });

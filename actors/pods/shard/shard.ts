@@ -14,6 +14,7 @@ import type { Outcome } from './effect-runner.ts';
 import type { Observation } from '../../record/metrics/observation.ts';
 import { podObservations } from './pod-observations.ts';
 import { PodRounds } from './pod-rounds.ts';
+import type { WorkMarks } from './work-marks.ts';
 
 /** What a shard is made from. */
 export interface ShardSettings {
@@ -25,8 +26,8 @@ export interface ShardSettings {
   send: (message: FromShard) => void;
   /** Readings for the metrics. */
   observe?: (batch: Observation[]) => void;
-  /** Told at each message: a long batch is a sign of life too; only a single step that never ends is none. */
-  beat?: () => void;
+  /** Told of each message: a long batch is a sign of life too; only a single step that never ends is none. */
+  marks?: Pick<WorkMarks, 'beat' | 'at'>;
   /** Carries out an effect; never rejects. */
   run: (effect: Effect, podUid: string) => Promise<Outcome>;
 }
@@ -51,7 +52,9 @@ export class Shard {
   private readonly journal: MachineJournal<PodSnapshot, PodMessage, Effect> | null;
   private readonly host: MachineHost<PodSnapshot, PodMessage, Effect>;
   private queue: { uid: string; message: PodMessage }[] = [];
+  /** A batch is to come, or waits for the disk. */
   private scheduled = false;
+  private closed = false;
   private readonly rounds = new PodRounds();
   handled = 0;
 
@@ -81,37 +84,45 @@ export class Shard {
 
   /** Ends timers and closes the journal; effects under way are left to themselves. */
   close(): void {
+    this.closed = true;
     for (const pod of this.pods.values()) clearTimeout(pod.timer);
     this.pods.clear();
     this.journal?.close();
   }
 
   private drain(): void {
-    this.scheduled = false;
     const batch = this.queue.length > MAX_BATCH ? this.queue.splice(0, MAX_BATCH) : this.queue;
     if (batch === this.queue) this.queue = [];
-    else {
-      // The rest waits a turn, so that answers of the runtime, timers and the heartbeat come in between.
-      this.scheduled = true;
-      setImmediate(() => this.drain());
-    }
     const starting = new Set<string>();
     const numbers = batch.map(({ uid, message }) => {
       if (message.type === 'pod.start') starting.add(uid);
       // A message for a pod that is not hosted is late: its pod has finished.
-      return this.pods.has(uid) || starting.has(uid) ? this.host.announce(uid, message) : -1;
+      if (!this.pods.has(uid) && !starting.has(uid)) return -1;
+      return this.at(uid, () => this.host.announce(uid, message));
     });
     this.host.flush();
-    batch.forEach(({ uid, message }, i) => {
-      const n = numbers[i] ?? -1;
-      if (n >= 0) this.handle(n, uid, message);
+    // A slow disk holds up the messages, and neither the heartbeat nor what is under way.
+    this.host.whenWritten(() => {
+      if (this.closed) return;
+      batch.forEach(({ uid, message }, i) => {
+        const n = numbers[i] ?? -1;
+        if (n < 0) return;
+        this.config.marks?.beat();
+        this.at(uid, () => this.handle(n, uid, message));
+      });
+      this.host.settle();
+      this.scheduled = this.queue.length > 0;
+      // What came meanwhile waits a turn, so that answers of the runtime, timers and the heartbeat come in between.
+      if (this.scheduled) setImmediate(() => this.drain());
     });
-    this.host.settle();
+  }
+
+  private at<T>(uid: string, work: () => T): T {
+    return this.config.marks === undefined ? work() : this.config.marks.at(uid, work);
   }
 
   private handle(n: number, uid: string, message: PodMessage): void {
     this.handled++;
-    this.config.beat?.();
     const pod = this.hosted(uid, message);
     if (pod === undefined) return;
     const began = performance.now();

@@ -10,6 +10,7 @@ import { ManifestFile } from './manifest-file.ts';
 import { PathWatch } from './path-watch.ts';
 import { FolderEvents, wasPutBack } from './put-back.ts';
 import { errnoOf, identityOf } from './read-file.ts';
+import { withoutEnd } from '../../../machines/values/trim.ts';
 
 /** What a {@link FileSource} needs. */
 export interface FileSourceOptions {
@@ -62,7 +63,7 @@ export class FileSource {
 
   constructor(options: FileSourceOptions) {
     this.#options = options;
-    this.#path = options.path.replace(/(?<=.)\/+$/, '');
+    this.#path = withoutEnd(options.path, '/') || options.path.slice(0, 1);
     this.#watch = new PathWatch(
       this.#path,
       (name) => this.#changed(name),

@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { sourceErrors } from '../../../machines/errors/source-errors.ts';
 import { type FieldProblem, problemText } from '../../../machines/pod-validation/problem.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
-import { canonicalJson } from '../../../machines/sources/canonical-json.ts';
 import { decodePod, finishPod, type PodCandidate, podsIn } from '../../../machines/sources/read-document.ts';
-import { originText, type StaticOrigin } from '../../../machines/sources/static-pod.ts';
+import type { StaticOrigin } from '../../../machines/sources/static-pod.ts';
+import { kubeletUid } from '../../../machines/static-pod-uid/kubelet-uid.ts';
 import { parseApart } from './parse-apart.ts';
 import { parseDocuments, parseJson, type ParsedDocument } from './parse-documents.ts';
 
@@ -21,7 +20,7 @@ export interface ParsedManifest {
 }
 
 /** YAML of more characters than this is parsed in a thread of its own: the parser takes up to a minute for what may stand in a manifest. */
-const APART = 64 * 1024;
+const APART = 8 * 1024;
 /** Errors of one manifest that are told one by one, problems of one pod, and fields without effect. */
 const MOST_TOLD = 100;
 
@@ -74,7 +73,7 @@ function readPod(
   into: ParsedManifest,
 ): void {
   const decoded = decodePod(candidate);
-  const { pod, problems } = finishPod(decoded, origin, manifestHash(decoded.pod, origin));
+  const { pod, problems } = finishPod(decoded, origin, kubeletUid(decoded.written, origin));
   for (const field of decoded.unknownFields.slice(0, MOST_TOLD))
     into.unknownFields.push(`document ${document}: ${candidate.prefix}${field}`);
   if (problems.length === 0) {
@@ -91,9 +90,4 @@ function joined(problems: readonly FieldProblem[], prefix = ''): string {
   const told = problems.slice(0, MOST_TOLD).map((problem) => prefix + problemText(problem));
   if (problems.length > MOST_TOLD) told.push(`and ${problems.length - MOST_TOLD} more problems`);
   return told.join('; ');
-}
-
-/** Identity of a static pod without `metadata.uid`: 32 hex digits from its content and where it was read. */
-function manifestHash(pod: Pod, origin: StaticOrigin): string {
-  return createHash('sha256').update(canonicalJson(pod)).update(originText(origin)).digest('hex').slice(0, 32);
 }

@@ -25,6 +25,12 @@ export class PodStore {
     return this.pods.get(uid)?.report ?? null;
   }
 
+  /** State of the pod's machine; `waiting` before it told one, null when there is no such pod. */
+  stateOf(uid: string): string | null {
+    const stored = this.pods.get(uid);
+    return stored === undefined ? null : (stored.report?.state ?? 'waiting');
+  }
+
   delete(uid: string): void {
     this.pods.delete(uid);
   }

@@ -6,6 +6,7 @@ import { STATUS_LISTS } from '../../../machines/status/status-lists.ts';
 import { CURRENT } from '../../../machines/protocol/behaviour.ts';
 import type { PodMemory } from '../../../machines/protocol/memory.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
+import type { AsideHarm } from '../../../machines/supervisor/harm.ts';
 import type {
   SupervisorContext,
   SupervisorMessage,
@@ -26,6 +27,9 @@ import { bornSupervisor, supervisor } from '../../record/machines/supervisor.ts'
 import type { RuntimeState } from '../../runtime/runtime-state/runtime-watch.ts';
 import type { PodStore } from '../store/pod-store.ts';
 
+/** Orders that go to a pod's actor, or end it. */
+type ToActor = Exclude<SupervisorOrder, { type: 'aside' }>;
+
 /** What the supervisor needs of the node around it. */
 export interface SupervisorOptions {
   shards: number;
@@ -40,6 +44,8 @@ export interface SupervisorOptions {
   /** What an earlier agent remembered of a pod. */
   remembered: (uid: string) => PodMemory | null;
   post: (shard: number, uid: string, message: PodMessage) => void;
+  /** A pod has no actor for a while; whoever hears it sends `tryAgain` when the time has come. */
+  onAside?: (uid: string, harm: AsideHarm) => void;
   /** Where messages are journaled; absent with `--no-journal`. */
   journal?: JournalSettings;
 }
@@ -56,7 +62,7 @@ export class Supervisor {
   /** Last look at each pod of the runtime (pod cache). */
   private readonly cache = new Map<string, ObservedPod>();
   /** Orders of pods that wait for a look: start comes first. */
-  private readonly kept = new Map<string, SupervisorOrder[]>();
+  private readonly kept = new Map<string, ToActor[]>();
   private readonly looks: SingleMachine<Looks, LookMessage, LookOrder>;
 
   constructor(options: SupervisorOptions) {
@@ -155,6 +161,13 @@ export class Supervisor {
         this.kept.set(uid, [order]);
         this.tellLooks({ type: 'look.start', at, uid, seen: this.cache.has(uid), held: held?.(uid) === true });
         break;
+      case 'aside': {
+        this.kept.delete(uid);
+        const pod = trackedPod(this.context.pods, uid)?.pod;
+        if (pod !== undefined) this.options.store.set(pod);
+        this.options.onAside?.(uid, order.harm);
+        break;
+      }
       case 'tell':
         if (waitsForLook(this.looks.state, uid)) this.kept.get(uid)?.push(order);
         else this.post(order);
@@ -187,7 +200,7 @@ export class Supervisor {
     }
   }
 
-  private post(order: SupervisorOrder): void {
+  private post(order: ToActor): void {
     const { store, post, now } = this.options;
     switch (order.type) {
       case 'start': {

@@ -32,6 +32,12 @@ export class MachineHost<S, M extends Message, O> {
     this.journal?.flush();
   }
 
+  /** Calls back when what was flushed is on the disk; at once where that is so, or where there is no journal. */
+  whenWritten(then: () => void): void {
+    if (this.journal === null) then();
+    else this.journal.whenWritten(then);
+  }
+
   /** Writes what was gathered, and begins a new segment when the current one is full. Between messages. */
   settle(): void {
     this.journal?.flush();

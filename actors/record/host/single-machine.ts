@@ -33,6 +33,11 @@ export class SingleMachine<S, M extends Message, O> {
     return this.host.take(this.hosted, message);
   }
 
+  /** Handles a message that changes nothing in the machine: it does not stand in the journal. Throws what the machine throws. */
+  takeUnrecorded(message: M): O[] {
+    return this.host.takeUnrecorded(this.hosted, message);
+  }
+
   close(): void {
     this.host.close();
   }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { JournaledMachine, Message } from '../machines/journaled-machine.ts';
 import { faultText, messageText, segmentText, snapText, stepText } from './records.ts';
+import type { LogDisk } from './log-disk.ts';
 import { SegmentLog } from './segment-log.ts';
 import { SpecBook } from './spec-book.ts';
 
@@ -14,6 +15,8 @@ export interface JournalSettings {
   /** Bound on all segments of this log together, bytes on disk. */
   maxBytes: number;
   log: Logger;
+  /** The way to the disk; without it each write is waited for. */
+  disk?: LogDisk;
 }
 
 /** A machine that lives: its UID (of a single machine '') and its state. */
@@ -42,7 +45,7 @@ export class MachineJournal<S, M extends Message, O> {
    */
   constructor(
     machine: JournaledMachine<S, M, O>,
-    { dir, agent, maxBytes, log }: JournalSettings,
+    { dir, agent, maxBytes, log, disk }: JournalSettings,
     about: { shard?: number; settings?: object; nodeName?: string },
     living: () => Iterable<Living<S>>,
   ) {
@@ -52,7 +55,14 @@ export class MachineJournal<S, M extends Message, O> {
     this.living = living;
     const name = about.shard === undefined ? machine.name : `shard-${String(about.shard).padStart(2, '0')}`;
     const opening = (seq: number): string => this.opening(seq);
-    this.segments = new SegmentLog({ dir: join(dir, machine.folder), name, maxBytes, log, opening });
+    this.segments = new SegmentLog({
+      dir: join(dir, machine.folder),
+      name,
+      maxBytes,
+      log,
+      opening,
+      ...(disk && { disk }),
+    });
   }
 
   /** Bytes written since the start of this process or worker. */
@@ -82,6 +92,11 @@ export class MachineJournal<S, M extends Message, O> {
   /** Writes what was gathered. Without space the agent goes on and the journal says so once. */
   flush(): void {
     this.segments.flush();
+  }
+
+  /** Calls back, at once where that is so, when what was flushed is on the disk, or the agent goes on without a journal. */
+  whenWritten(then: () => void): void {
+    this.segments.whenWritten(then);
   }
 
   /** Begins a new segment when the current one is full. To be called between steps, never within one. */

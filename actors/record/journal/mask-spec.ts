@@ -98,6 +98,7 @@ export class Mask {
     const all = [...words, ...this.parts.keys()].sort((a, b) => b.length - a.length);
     if (all.length === 0) return /(?!)/;
     const any = all.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
+    // eslint-disable-next-line no-restricted-syntax -- words as they stand, without a quantifier
     return new RegExp(`(?<![A-Za-z0-9])(?:${any})(?![A-Za-z0-9])`, 'g');
   }
 }

@@ -1,5 +1,6 @@
-import { NODE_UID } from '../../../machines/node/node-context.ts';
 import { isObject, textOf } from '../../../machines/protocol/json-object.ts';
+import { SINGLES } from '../machines/registry.ts';
+import { kindsOf } from './records.ts';
 
 /** What of a journal line the index needs; the rest stays on disk. */
 export type RecordHead =
@@ -9,9 +10,10 @@ export type RecordHead =
   | { r: 'msg'; n: number; uid: string; type: string; at: number; key: string; failed: boolean }
   | { r: 'step'; n: number; uid: string; state: string; effects: readonly HeadEffect[] }
   | { r: 'fault'; n: number; uid: string }
-  /** The node's log; its messages and their outcomes are those of {@link NODE_UID}. */
-  | { r: 'node.segment'; at: number; agent: string; nodeName: string; value: unknown; context: object }
-  /** The supervisor's records, and kinds that a later version may add. */
+  /** A log of a machine that there is one of; its messages and their outcomes have its name as UID ({@link SINGLES}). */
+  | { r: 'machine.segment'; uid: string; at: number; agent: string; nodeName: string; head: object }
+  | { r: 'machine.snap'; uid: string }
+  /** Kinds that a later version may add. */
   | { r: 'other' };
 
 /** An effect as it stands in a `step` record. */
@@ -31,6 +33,13 @@ const STEP = /^\{"r":"step","n":(\d+),"uid":"([\x20\x21\x23-\x5b\x5d-\x7e]*)","s
 const SPEC = /^\{"r":"spec","id":"([0-9a-f]+)"/;
 const SNAP = /^\{"r":"snap","uid":"([\x20\x21\x23-\x5b\x5d-\x7e]*)"/;
 
+const SINGLE_MSG = /^\{"r":"([a-z]+\.msg)","n":(\d+),"m":\{"type":"([\w.]+)","at":(\d+)[,}]/;
+
+/** Kinds of records of single machines, and whose they are. */
+const SINGLE_KINDS = new Map(
+  [...SINGLES].flatMap(([uid, machine]) => [...kindsOf([machine])].map(([kind, { sort }]) => [kind, { uid, sort }])),
+);
+
 /** Reads a line's head. @throws Error when the line is no journal record */
 export function recordHead(line: Buffer): RecordHead {
   // A line that is damaged behind its head is still seen as such: its last byte is checked, its whole when it is read.
@@ -49,7 +58,12 @@ export function recordHead(line: Buffer): RecordHead {
   if (spec !== null) return { r: 'spec', id: spec[1] ?? '' };
   const snap = SNAP.exec(head);
   if (snap !== null) return { r: 'snap', uid: snap[1] ?? '' };
-  if (head.startsWith('{"r":"sup.')) return { r: 'other' };
+  const single = SINGLE_MSG.exec(head);
+  const uid = single === null ? undefined : SINGLE_KINDS.get(single[1] ?? '')?.uid;
+  if (single !== null && uid !== undefined) {
+    const [, , n, type = '', at] = single;
+    return { r: 'msg', n: Number(n), uid, type, at: Number(at), key: '', failed: false };
+  }
   return wholeHead(JSON.parse(line.toString('utf8')) as unknown);
 }
 
@@ -92,21 +106,35 @@ function wholeHead(record: unknown): RecordHead {
     case 'step':
       if (!Array.isArray(record['e'])) throw new Error('not a step record');
       return { r, n: Number(n), uid: textOf(uid), state: textOf(record['s']), effects: record['e'] as HeadEffect[] };
-    case 'node.segment': {
-      const { at, context, value } = record;
-      if (typeof at !== 'number' || !isObject(context)) throw new Error('not a segment record');
-      return { r, at, agent: textOf(record['agent']), nodeName: textOf(record['nodeName']), value, context };
+    default: {
+      const single = SINGLE_KINDS.get(r);
+      return single === undefined ? { r: 'other' } : singleHead(record, single);
     }
-    case 'node.msg': {
+  }
+}
+
+function singleHead(
+  record: Record<string, unknown>,
+  { uid, sort }: { uid: string; sort: 'segment' | 'snap' | 'msg' | 'step' | 'fault' },
+): RecordHead {
+  const n = Number(record['n']);
+  switch (sort) {
+    case 'segment': {
+      const { at, context } = record;
+      if (typeof at !== 'number' || !isObject(context)) throw new Error('not a segment record');
+      const [agent, nodeName] = [textOf(record['agent']), textOf(record['nodeName'])];
+      return { r: 'machine.segment', uid, at, agent, nodeName, head: record };
+    }
+    case 'snap':
+      return { r: 'machine.snap', uid };
+    case 'msg': {
       const { m } = record;
       if (!isObject(m) || typeof m['at'] !== 'number') throw new Error('not a message record');
-      return { r: 'msg', n: Number(n), uid: NODE_UID, type: textOf(m['type']), at: m['at'], key: '', failed: false };
+      return { r: 'msg', n, uid, type: textOf(m['type']), at: m['at'], key: '', failed: false };
     }
-    case 'node.step':
-      return { r: 'step', n: Number(n), uid: NODE_UID, state: textOf(record['s']), effects: [] };
-    case 'node.fault':
-      return { r: 'fault', n: Number(n), uid: NODE_UID };
-    default:
-      return { r: 'other' };
+    case 'step':
+      return { r: 'step', n, uid, state: textOf(record['s']), effects: [] };
+    case 'fault':
+      return { r: 'fault', n, uid };
   }
 }

@@ -1,21 +1,13 @@
-import {
-  closeSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, truncateSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { journalErrors } from '../../../machines/errors/journal-errors.ts';
 import { compressSegment } from './compress-segment.ts';
+import { syncDisk, wholeLines } from './log-disk.ts';
+import type { LogDisk } from './log-disk.ts';
+import { losses, lost } from './losses.ts';
+import { dropOldest, segmentsOf } from './segment-files.ts';
 
 /** What a log is made from. */
 export interface SegmentLogSettings {
@@ -27,28 +19,64 @@ export interface SegmentLogSettings {
   log: Logger;
   /** Lines that stand at the start of a segment, so that it can be read alone. */
   opening: (seq: number) => string;
+  /** The way to the disk; without it each write is waited for. */
+  disk?: LogDisk;
 }
 
 /** Pause before a log that could not be written is tried again, ms. */
 const RETRY_MS = 10_000;
+/** A disk that takes longer for one write stalls, ms: far less than what makes a worker count as hung. */
+const STALL_MS = 1_000;
+/** Most characters that wait for the disk. */
+const MAX_BEHIND = 8 * 1024 * 1024;
+
+/** What the disk is to do next, one after the other. */
+type Task =
+  | { do: 'begin'; path: string; full: string }
+  /** `opening`: with it the segment can be read alone. */
+  | { do: 'write'; text: string; opening: boolean };
+
+/** Logs that are told to close and still write. */
+const closing = new Set<SegmentLog>();
+const awaitingClose: (() => void)[] = [];
+
+/** Resolves when all logs of this thread that were told to close have written what they had, or are not going to. */
+export function journalsClosed(): Promise<void> {
+  return closing.size === 0 ? Promise.resolve() : new Promise((resolve) => awaitingClose.push(resolve));
+}
 
 /**
  * Append-only lines in numbered segments: full ones are compressed, the oldest go when the bound is reached. When the
- * disk refuses, the agent goes on without a log; later a new segment begins, so that the gap spoils nothing after it.
+ * disk refuses, or does not answer, the agent goes on without a log; later a new segment begins, so that the gap spoils nothing after it.
  */
 export class SegmentLog {
   private readonly config: SegmentLogSettings;
+  private readonly disk: LogDisk;
   private fd = -1;
   private path = '';
   private seq: number;
+  /** Bytes of this segment, those under way included; those of its opening apart. */
   private written = 0;
   private openingBytes = 0;
+  /** The segment's opening is on the disk. */
+  private begun = false;
   private pending = '';
+  private tasks: Task[] = [];
+  private behind = 0;
+  /** The task under way; its answer counts while it stands here. */
+  private current: Task | null = null;
+  private stallTimer: NodeJS.Timeout | undefined;
+  /** Called when all that was gathered is on the disk, or is not going to be. */
+  private waiting: (() => void)[] = [];
   private broken = false;
+  /** A call was given up and has not come back: nothing else may be tried. */
+  private stuck = false;
   /** What the outage was logged with; '' while the log is written. One line tells an outage, one its end. */
   private outage = '';
+  private lostBefore = 0;
   /** `performance.now()` of the last try: the machine's clock may be set. */
   private lastTry = 0;
+  private closed = false;
   /** Compressions under way. */
   private compressing: Promise<void> = Promise.resolve();
   /** Bytes written since the start of this process or worker, before compression. */
@@ -56,10 +84,11 @@ export class SegmentLog {
 
   constructor(config: SegmentLogSettings) {
     this.config = config;
+    this.disk = config.disk ?? syncDisk;
     mkdirSync(config.dir, { recursive: true, mode: 0o700 });
     const before = segmentsOf(config.dir, config.name);
-    this.seq = Math.max(0, ...before.map((s) => s.seq));
-    this.tidy(before.at(-1)?.path);
+    const left = this.tidy(before.at(-1)?.path) ? before.slice(0, -1) : before;
+    this.seq = Math.max(0, ...left.map((s) => s.seq));
     this.openSegment();
   }
 
@@ -68,48 +97,50 @@ export class SegmentLog {
     this.pending += lines;
   }
 
-  /** Writes what was gathered, in one go. */
+  /** Has the disk write what was gathered, in one go. */
   flush(): void {
     if (this.pending === '') return;
-    const bytes = Buffer.from(this.pending);
+    const text = this.pending;
     this.pending = '';
-    if (this.broken) return;
-    try {
-      for (let done = 0; done < bytes.length;) done += writeSync(this.fd, bytes, done);
-      this.written += bytes.length;
-      this.totalBytes += bytes.length;
-    } catch (error) {
-      this.fail(error);
-    }
+    if (this.broken) lost(text);
+    else this.put({ do: 'write', text, opening: false });
+  }
+
+  /** Calls back, at once where that is so, when what was flushed is on the disk, or the agent goes on without. */
+  whenWritten(then: () => void): void {
+    if (this.broken || (this.current === null && this.tasks.length === 0)) then();
+    else this.waiting.push(then);
   }
 
   /** Begins a new segment when the current one is full or broken. To be called between steps, never within one. */
   rotateIfDue(): void {
     if (this.broken) {
-      if (performance.now() - this.lastTry >= RETRY_MS) this.openSegment();
+      if (!this.stuck && performance.now() - this.lastTry >= RETRY_MS) this.openSegment();
       return;
     }
     if (this.written < Math.max(this.config.maxBytes / 8, this.openingBytes * 4)) return;
     this.flush();
-    closeSync(this.fd);
-    const full = this.path;
-    this.openSegment();
-    this.compressing = this.compressing
-      .then(() => compressSegment(full))
-      .then(() => this.dropOldest())
-      .catch((error: unknown) => {
-        // The bound may have taken it before its turn came.
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-        this.config.log.warn({ err: error, file: full }, 'Journal segment was not compressed');
-      });
+    this.openSegment(this.path);
   }
 
+  /** Writes what was gathered and closes; see {@link journalsClosed}. */
   close(): void {
+    if (this.closed) return;
+    this.closed = true;
     this.flush();
-    if (this.fd >= 0) closeSync(this.fd);
-    this.fd = -1;
-    this.broken = true;
-    this.lastTry = Infinity;
+    const end = (): void => {
+      const { fd, path } = this;
+      this.fd = -1;
+      this.broken = true;
+      this.lastTry = Infinity;
+      if (fd >= 0 && !this.stuck) this.disk.end(path, fd, 'as it is', () => undefined);
+    };
+    closing.add(this);
+    this.whenWritten(() => {
+      end();
+      closing.delete(this);
+      if (closing.size === 0) for (const then of awaitingClose.splice(0)) then();
+    });
   }
 
   /** Resolves when no compression is under way. */
@@ -117,106 +148,176 @@ export class SegmentLog {
     return this.compressing;
   }
 
-  private openSegment(): void {
+  private openSegment(full = ''): void {
     const { dir, name } = this.config;
     this.seq++;
     this.path = join(dir, `${name}-${String(this.seq).padStart(8, '0')}.jsonl`);
+    this.broken = false;
+    this.begun = false;
+    this.put({ do: 'begin', path: this.path, full });
+    if (this.broken) return;
+    const text = this.config.opening(this.seq);
+    this.openingBytes = Buffer.byteLength(text);
+    this.put({ do: 'write', text, opening: true });
     this.written = 0;
-    try {
-      this.dropOldest();
-      this.fd = openSync(this.path, 'a', 0o600);
-      this.broken = false;
-    } catch (error) {
-      this.seq--;
+  }
+
+  private put(task: Task): void {
+    const last = this.tasks.at(-1);
+    if (task.do === 'write') {
+      this.written += Buffer.byteLength(task.text);
+      this.behind += task.text.length;
+      if (last?.do === 'write' && last.opening === task.opening) last.text += task.text;
+      else this.tasks.push(task);
+    } else this.tasks.push(task);
+    if (this.behind > MAX_BEHIND) this.giveUp(`${MAX_BEHIND} characters wait for it`);
+    else this.next();
+  }
+
+  /** Gives the disk its next task unless it has one. */
+  private next(): void {
+    if (this.current !== null) return;
+    const task = this.tasks.shift();
+    if (task === undefined) {
+      this.release();
+      return;
+    }
+    this.current = task;
+    if (task.do === 'begin') {
+      const last = this.fd;
+      this.fd = -1;
+      this.disk.begin(task.path, last, this.config, (error, fd) => {
+        if (error === null) this.fd = fd;
+        this.done(task, error, task.path, fd);
+      });
+    } else {
+      const { fd, path } = this;
+      const bytes = Buffer.from(task.text);
+      this.disk.write(fd, bytes, (error) => {
+        if (error === null) this.totalBytes += bytes.length;
+        this.done(task, error, path, fd);
+      });
+    }
+    // Not yet over: no disk of this call's own turn.
+    if (this.current === task)
+      this.stallTimer ??= setTimeout(() => this.giveUp(`it has not answered for ${STALL_MS} ms`), STALL_MS);
+  }
+
+  private done(task: Task, error: Error | null, path: string, fd: number): void {
+    if (this.current !== task) {
+      this.cameBack(path, fd, error);
+      return;
+    }
+    this.current = null;
+    clearTimeout(this.stallTimer);
+    this.stallTimer = undefined;
+    if (error !== null) {
       this.fail(error);
       return;
     }
-    this.pending = this.config.opening(this.seq);
-    this.flush();
-    if (this.fd < 0) {
-      // A beginning without its end is of no use, and each try would leave one.
-      try {
-        rmSync(this.path, { force: true });
-        this.seq--;
-      } catch {
-        // It stays, and is read as one that holds nothing.
-      }
-      return;
+    if (task.do === 'begin') {
+      if (task.full !== '') this.compress(task.full);
+    } else {
+      this.behind -= task.text.length;
+      if (task.opening) this.began();
     }
-    this.openingBytes = this.written;
-    this.written = 0;
+    this.next();
+  }
+
+  private began(): void {
+    this.begun = true;
     if (this.outage === '') return;
-    this.config.log.info({ dir, segment: this.seq, outage: this.outage }, 'Journal goes on in a new segment');
+    const { dir, log } = this.config;
+    const linesLost = losses.lines - this.lostBefore;
+    log.info({ dir, segment: this.seq, outage: this.outage, linesLost }, 'Journal goes on in a new segment');
     this.outage = '';
   }
 
-  private dropOldest(): void {
-    const segments = segmentsOf(this.config.dir, this.config.name);
-    let total = segments.reduce((sum, s) => sum + s.bytes, 0);
-    for (const s of segments) {
-      if (total <= this.config.maxBytes || s.path === this.path) break;
-      // It may have been replaced by its compressed form this very moment.
-      rmSync(s.path, { force: true });
-      total -= s.bytes;
-    }
+  /** The disk refused. */
+  private fail(error: Error): void {
+    const { dir } = this.config;
+    this.stop(new ActorletError(journalErrors.cannotWrite, { dir, problem: error.message }), error.message);
+    const { fd, path, begun } = this;
+    this.fd = -1;
+    // A beginning without its end is of no use, and each try would leave one.
+    if (!begun) this.seq--;
+    if (fd >= 0) this.disk.end(path, fd, begun ? 'cut' : 'remove', () => undefined);
+    this.release();
   }
 
-  private fail(error: unknown): void {
-    const { dir, log } = this.config;
+  /** The disk does not answer. What it has to do stays with it; when it comes back, that segment is over. */
+  private giveUp(problem: string): void {
+    const { dir } = this.config;
+    this.stuck = this.current !== null;
+    this.current = null;
+    this.stop(new ActorletError(journalErrors.diskStalls, { dir, problem }), problem);
+    losses.stalls++;
+    this.release();
+  }
+
+  private cameBack(path: string, fd: number, error: Error | null): void {
+    this.fd = -1;
+    const over = (): void => {
+      this.stuck = false;
+      this.lastTry = -Infinity;
+    };
+    if (fd >= 0) this.disk.end(path, fd, error === null ? 'as it is' : 'cut', over);
+    else over();
+  }
+
+  private stop(error: ActorletError, problem: string): void {
+    clearTimeout(this.stallTimer);
+    this.stallTimer = undefined;
     if (this.outage === '') {
-      const problem = error instanceof Error ? error.message : String(error);
       this.outage = problem;
-      log.error({ err: new ActorletError(journalErrors.cannotWrite, { dir, problem }) }, 'Journal stopped');
+      this.lostBefore = losses.lines;
+      this.config.log.error({ err: error }, 'Journal stopped');
     }
+    for (const task of this.tasks) if (task.do === 'write' && !task.opening) lost(task.text);
+    this.tasks = [];
+    this.behind = 0;
     this.broken = true;
     this.lastTry = performance.now();
-    if (this.fd < 0) return;
-    const { fd } = this;
-    this.fd = -1;
-    try {
-      // Half a line would make the whole file unreadable to replay.
-      cutToWholeLines(this.path, fd);
-    } catch {
-      // The disk refuses everything.
-    }
-    try {
-      closeSync(fd);
-    } catch {
-      // Its last write failed, which is known by now.
-    }
   }
 
-  /** What an agent that was killed left: half a line at the end of its last segment, half a compressed file. */
-  private tidy(last: string | undefined): void {
+  private release(): void {
+    const waiting = this.waiting.splice(0);
+    for (const then of waiting) then();
+  }
+
+  private compress(full: string): void {
+    this.compressing = this.compressing
+      .then(() => compressSegment(full))
+      .then(() => dropOldest(this.config, this.path))
+      .catch((error: unknown) => {
+        // The bound may have taken it before its turn came.
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+        this.config.log.warn({ err: error, file: full }, 'Journal segment was not compressed');
+      });
+  }
+
+  /**
+   * What an agent that was killed left: half a line at the end of its last segment, half a compressed file. A segment in which nothing
+   * stands yet is none, and its number is free; true = it is gone.
+   */
+  private tidy(last: string | undefined): boolean {
     const { dir, name } = this.config;
     try {
       for (const file of readdirSync(dir)) {
         if (file.startsWith(`${name}-`) && file.endsWith('.gz.tmp')) unlinkSync(join(dir, file));
       }
-      if (last?.endsWith('.jsonl') === true) cutToWholeLines(last, null);
+      if (last?.endsWith('.jsonl') === true) {
+        const content = readFileSync(last);
+        const whole = wholeLines(content);
+        if (whole === 0) {
+          unlinkSync(last);
+          return true;
+        }
+        if (whole !== content.length) truncateSync(last, whole);
+      }
     } catch (error) {
       this.config.log.warn({ err: error, dir }, 'Journal folder was not tidied');
     }
+    return false;
   }
-}
-
-function cutToWholeLines(path: string, fd: number | null): void {
-  const content = readFileSync(path);
-  const whole = content.lastIndexOf(10) + 1;
-  if (whole === content.length) return;
-  if (fd === null) truncateSync(path, whole);
-  else ftruncateSync(fd, whole);
-}
-
-/** Segments of a log on disk, oldest first. */
-export function segmentsOf(dir: string, name: string): { path: string; seq: number; bytes: number }[] {
-  const prefix = `${name}-`;
-  return readdirSync(dir)
-    .filter((file) => file.startsWith(prefix) && /^\d+\.jsonl(\.gz)?$/.test(file.slice(prefix.length)))
-    .map((file) => ({
-      path: join(dir, file),
-      seq: parseInt(file.slice(prefix.length), 10),
-      bytes: statSync(join(dir, file), { throwIfNoEntry: false })?.size ?? 0,
-    }))
-    .sort((a, b) => a.seq - b.seq);
 }

@@ -59,6 +59,8 @@ export interface JournaledMachine<S, M extends Message, O> {
   step(state: S, message: M): Stepped<S, O>;
   /** The state as a dotted path, e.g. `ready.running`. */
   stateName(state: S): string;
+  /** What it waits for, or what is wrong, in words; '' when nothing is. For people: nothing is decided by it. */
+  why(state: S): string;
   /** The name of what it is about, e.g. `default/web`, in a difference or a printed step. */
   label(state: S): string;
   /** Its place, to be written at the beginning of a segment. */
@@ -96,6 +98,7 @@ export function journaled<S, M extends Message, O>(declared: Declaration<S, M, O
     folder: name,
     many: false,
     output: { word: 'order', field: 'o' },
+    why: () => '',
     label: () => name,
     write: (state) => ({ head: { context: state }, rows: [] }),
     revive: (head) => (head as { context: S }).context,

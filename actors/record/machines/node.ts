@@ -20,6 +20,7 @@ export const node = journaled<NodeSnapshot, NodeMessage, NodeOrder>({
     return { state: snapshot, outputs: effects };
   },
   stateName: ({ value }) => statePath(value),
+  why: ({ context }) => context.reasons.join(', '),
   write: ({ value, context }) => ({ head: { value, context }, rows: [] }),
   revive: (head) => {
     const { value, context } = head as { value: unknown; context: object };

@@ -7,4 +7,6 @@ export const pulls = journaled<PullState, PullMessage, PullQueueOrder>({
   name: 'pulls',
   step: stepPulls,
   stateName: pullsState,
+  why: ({ queue: { underWay, waiting } }) =>
+    waiting.length === 0 ? '' : `${waiting.length} wait, behind ${underWay.map(({ image }) => image).join(', ')}`,
 });

@@ -177,6 +177,11 @@ export const kubeletMetrics = {
     'Starts of containers by what became of their image: was it there, and had it to be pulled.',
     ['present_locally', 'pull_policy', 'pull_required'],
   ),
+  imagesCollected: counter(
+    'kubelet_image_garbage_collected_total',
+    'Images that were removed since nobody had used them for long, or since their disk was too full.',
+    ['reason'],
+  ),
   imageMustPullChecks: counter(
     'kubelet_imagemanager_image_mustpull_checks_total',
     'Looks at whether a pod may use an image that is on the node, by how they ended.',
@@ -202,6 +207,11 @@ export const kubeletMetrics = {
     'Sleep hooks that were ended before their time.',
   ),
   evictions: counter('kubelet_evictions', 'Pods that were evicted, by signal.', ['eviction_signal']),
+  evictionStatsAge: histogram(
+    'kubelet_eviction_stats_age_seconds',
+    'Age of the stats by which pods were chosen to be evicted, by signal.',
+    ['eviction_signal'],
+  ),
   admissionRejections: counter('kubelet_admission_rejections_total', 'Pods that were not admitted, by reason.', [
     'reason',
   ]),

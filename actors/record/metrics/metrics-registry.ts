@@ -47,12 +47,25 @@ const actorletMetrics = {
   shardRestarts: counter('actorlet_shard_restarts_total', 'Times that a shard died or hung and was started again.', [
     'shard',
   ]),
+  podsPutAside: counter(
+    'actorlet_pods_put_aside_total',
+    'Times that a pod was put aside since workers died on it.',
+    [],
+  ),
   shardHeartbeat: gauge(
     'actorlet_shard_heartbeat_seconds',
     'When each shard last gave a sign of life, in seconds since the epoch.',
     ['shard'],
   ),
   journalBytes: counter('actorlet_journal_bytes_total', 'Bytes written to the journal, before compression.'),
+  journalLostLines: counter(
+    'actorlet_journal_lost_lines_total',
+    'Lines that are in no journal, because the disk refused them or did not answer.',
+  ),
+  journalStalls: counter(
+    'actorlet_journal_stalls_total',
+    'Times that the disk of a journal did not answer for a second.',
+  ),
   sharedPulls: counter(
     'actorlet_image_pulls_shared_total',
     'Images that containers (and image volumes) got by a pull that another had asked for.',

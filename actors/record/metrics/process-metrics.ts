@@ -19,6 +19,7 @@ export function collectProcess(registry: PromClient.Registry): void {
     ...{ name: 'process_resident_memory_bytes', help: 'Resident memory size in bytes.', registers },
     collect() {
       const status = readFileSync('/proc/self/status', 'latin1');
+      // eslint-disable-next-line no-restricted-syntax -- names of fields, and the text is the kernel's
       const inStatus = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
       resident.set(inStatus('VmRSS') * 1024);
       virtual.set(inStatus('VmSize') * 1024);
@@ -77,6 +78,7 @@ export function processStart(): number {
 }
 
 function limitOf(limits: string, name: string): number {
+  // eslint-disable-next-line no-restricted-syntax -- names of fields, and the text is the kernel's
   const soft = new RegExp(`^${name}\\s+(\\S+)`, 'm').exec(limits)?.[1] ?? '0';
   return soft === 'unlimited' ? UNLIMITED : Number(soft);
 }

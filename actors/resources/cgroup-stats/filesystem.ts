@@ -1,5 +1,8 @@
-import { statfsSync, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { ignoring } from '../../host/files/host-failure.ts';
 import { parseMountinfo } from '../../host/files/mountinfo.ts';
+import { readStatfs } from '../../host/strange/read-statfs.ts';
+import type { StatfsSizes } from '../../host/strange/strange-calls.ts';
 import { readSmall } from './small-files.ts';
 import type { FilesystemReading } from './cgroup-reading.ts';
 
@@ -8,27 +11,35 @@ import type { FilesystemReading } from './cgroup-reading.ts';
  *
  * @returns null when there is no such path
  */
-export function readFilesystem(path: string): FilesystemReading | null {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) return null;
-  const sizes = sizesOf(path);
-  return sizes === null ? null : { device: deviceOf(path, stat.dev), ...sizes };
+export async function readFilesystem(path: string): Promise<FilesystemReading | null> {
+  const found = await ignoring(stat(path), 'ENOENT', 'ENOTDIR');
+  if (found === undefined) return null;
+  const sizes = await sizesOf(path);
+  return sizes === null ? null : { device: deviceOf(path, found.dev), ...sizes };
 }
 
-/** Sizes that `statfs` tells; null when it fails (gone, or a server of a network file system that is). */
-export function sizesOf(path: string): Omit<FilesystemReading, 'device'> | null {
-  try {
-    const { bsize, blocks, bfree, bavail, files, ffree } = statfsSync(path);
-    return {
-      capacityBytes: blocks * bsize,
-      availableBytes: bavail * bsize,
-      usedBytes: (blocks - bfree) * bsize,
-      inodes: files,
-      inodesFree: ffree,
-    };
-  } catch {
-    return null;
-  }
+/** Sizes that `statfs` tells; null when it fails (gone, or a server of a network file system that does not answer). */
+export async function sizesOf(path: string): Promise<Omit<FilesystemReading, 'device'> | null> {
+  const found = await readStatfs(path);
+  return found === null ? null : sizesIn(found);
+}
+
+/** Bytes and inodes, of what statfs(2) tells in blocks. */
+export function sizesIn({
+  bsize,
+  blocks,
+  bfree,
+  bavail,
+  files,
+  ffree,
+}: StatfsSizes): Omit<FilesystemReading, 'device'> {
+  return {
+    capacityBytes: blocks * bsize,
+    availableBytes: bavail * bsize,
+    usedBytes: (blocks - bfree) * bsize,
+    inodes: files,
+    inodesFree: ffree,
+  };
 }
 
 /** Source of the mount with this device number (`st_dev`); else (btrfs numbers its subvolumes) of the mount above `path`. */

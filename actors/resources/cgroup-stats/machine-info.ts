@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { cpus, release } from 'node:os';
 import { meminfoBytes } from '../machine/machine-facts.ts';
 import { readSmall } from './small-files.ts';
+import { trimmed } from '../../../machines/values/trim.ts';
 
 /** What cAdvisor's MachineInfo tells of the machine, as far as `machine_*` and `cadvisor_version_info` need it. */
 export interface MachineInfo {
@@ -87,7 +88,7 @@ function firstFile(paths: readonly string[]): string {
 function osVersion(): string {
   const text = readSmall('/etc/os-release') ?? readSmall('/usr/lib/os-release');
   if (text === undefined) return 'Unknown';
-  return /^PRETTY_NAME=(.*)$/m.exec(text)?.[1]?.replace(/^"+|"+$/g, '') ?? 'Linux';
+  return trimmed(/^PRETTY_NAME=(.*)$/m.exec(text)?.[1] ?? 'Linux', '"');
 }
 
 function entries(folder: string): string[] {

@@ -1,5 +1,6 @@
-import { statfsSync } from 'node:fs';
-import { parseMountinfo } from '../../host/files/mountinfo.ts';
+import { parseMountinfo, readMounts } from '../../host/files/mountinfo.ts';
+import { readStatfs } from '../../host/strange/read-statfs.ts';
+import { sizesIn } from './filesystem.ts';
 import { readSmall } from './small-files.ts';
 import type { FilesystemReading } from './cgroup-reading.ts';
 
@@ -65,27 +66,18 @@ export function findPartitions(mountinfo: string): Partition[] {
   return [...found.values()];
 }
 
-/** Reads sizes and counters; partitions that are not mounted any more are left out. */
-export function readPartitions(partitions: readonly Partition[]): PartitionReading[] {
+/** Reads sizes and counters; partitions that are not mounted any more are left out, and those that do not answer. */
+export async function readPartitions(partitions: readonly Partition[]): Promise<PartitionReading[]> {
   const disks = parseDiskstats(readSmall('/proc/diskstats') ?? '');
-  return partitions.flatMap((partition) => {
-    const { device, major, minor } = partition;
-    try {
-      const { bsize, blocks, bfree, bavail, files, ffree } = statfsSync(partition.mountPoint);
+  const mounts = await readMounts();
+  const read = await Promise.all(
+    partitions.map(async ({ device, mountPoint, major, minor }): Promise<PartitionReading[]> => {
+      const found = await readStatfs(mountPoint, mounts);
       const disk = disks.get(device) ?? disks.get(`${major}:${minor}`) ?? NO_DISK;
-      return {
-        device,
-        capacityBytes: blocks * bsize,
-        availableBytes: bavail * bsize,
-        usedBytes: (blocks - bfree) * bsize,
-        inodes: files,
-        inodesFree: ffree,
-        ...disk,
-      };
-    } catch {
-      return [];
-    }
-  });
+      return found === null ? [] : [{ device, ...sizesIn(found), ...disk }];
+    }),
+  );
+  return read.flat();
 }
 
 /** Counters by `/dev/NAME` and by `major:minor`. */

@@ -92,6 +92,7 @@ function readMemory(folder: string, without: WithoutParts): MemoryReading | unde
 
 function usedSwap(): number {
   const text = readSmall('/proc/meminfo') ?? '';
+  // eslint-disable-next-line no-restricted-syntax -- names of fields, and the text is the kernel's
   const kib = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+) kB`, 'm').exec(text)?.[1] ?? 0);
   return (kib('SwapTotal') - kib('SwapFree')) * 1024;
 }
@@ -99,6 +100,7 @@ function usedSwap(): number {
 /** Lines `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`; older kernels have no `full` for CPU: all 0. */
 function pressure(text: string): Pressure {
   const line = (kind: string): PressureLine => {
+    // eslint-disable-next-line no-restricted-syntax -- names of fields, and the text is the kernel's
     const found = new RegExp(`^${kind} avg10=(\\S+) avg60=(\\S+) avg300=(\\S+) total=(\\d+)`, 'm').exec(text);
     const [avg10 = 0, avg60 = 0, avg300 = 0, totalUs = 0] = (found ?? []).slice(1).map(Number);
     return { avg10, avg60, avg300, totalUs };

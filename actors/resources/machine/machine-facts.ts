@@ -3,6 +3,7 @@ import { availableParallelism, cpus, release } from 'node:os';
 import { join } from 'node:path';
 import type { MachineFacts } from '../../../machines/node-object/node-types.ts';
 import { readText } from './node-facts.ts';
+import { trimmed } from '../../../machines/values/trim.ts';
 
 const UUID_FILES = [
   '/sys/class/dmi/id/product_uuid',
@@ -34,7 +35,7 @@ export function readMachineFacts(rootDir: string): MachineFacts {
 /** A line of /proc/meminfo in bytes, 0 when there is none. */
 export function meminfoBytes(meminfo: string, name: string): number {
   const line = meminfo.split('\n').find((text) => text.startsWith(`${name}:`));
-  return Number(/(\d+) *kB/.exec(line ?? '')?.[1] ?? 0) * 1024;
+  return Number(/: *(\d+) kB/.exec(line ?? '')?.[1] ?? 0) * 1024;
 }
 
 function firstText(files: readonly string[]): string {
@@ -48,7 +49,7 @@ function firstText(files: readonly string[]): string {
 function osImage(): string {
   const text = readText('/etc/os-release') || readText('/usr/lib/os-release');
   if (text === '') return 'Unknown';
-  return /PRETTY_NAME=(.*)/.exec(text)?.[1]?.replace(/^"+|"+$/g, '') ?? 'Linux';
+  return trimmed(/PRETTY_NAME=(.*)/.exec(text)?.[1] ?? 'Linux', '"');
 }
 
 /** Go's name of an architecture that Node names. */

@@ -38,6 +38,8 @@ export class CgroupBook {
    */
   find(keys: ReadonlySet<string>): ReadonlyMap<string, string> {
     const found = new Map<string, string>();
+    // What is known of others stays for who asks for them next.
+    if (keys.size === 0) return found;
     for (const key of keys) {
       const path = this.paths.get(key);
       if (path !== undefined) found.set(key, path);

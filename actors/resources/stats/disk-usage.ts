@@ -1,5 +1,7 @@
 import { lstat, opendir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readMounts } from '../../host/files/mountinfo.ts';
+import { mayHang } from '../../host/strange/local-types.ts';
 
 /** What files take. */
 export interface DiskUsage {
@@ -18,6 +20,7 @@ const TOGETHER = 16;
  * @throws Error when the path or a folder below it cannot be read; what vanishes meanwhile counts nothing
  */
 export async function diskUsage(path: string): Promise<DiskUsage> {
+  const strange = await strangeMountsBelow(path);
   const { dev } = await stat(path);
   const usage: DiskUsage = { bytes: 0, inodes: 0 };
   const linked = new Set<number>();
@@ -42,7 +45,9 @@ export async function diskUsage(path: string): Promise<DiskUsage> {
     let batch: Promise<void>[] = [];
     // the iterator closes the folder, also when a look fails
     for await (const { name } of entries) {
-      batch.push(look(join(folder, name)));
+      const entry = join(folder, name);
+      if (strange.has(entry)) continue;
+      batch.push(look(entry));
       if (batch.length < TOGETHER) continue;
       const full = batch;
       batch = [];
@@ -52,6 +57,16 @@ export async function diskUsage(path: string): Promise<DiskUsage> {
     if (failures.length > 0) throw failures[0];
   }
   return usage;
+}
+
+/** Where the file system of a server is mounted below a folder: even a look at that place may have to wait for it. */
+async function strangeMountsBelow(path: string): Promise<ReadonlySet<string>> {
+  const mounts = await readMounts();
+  return new Set(
+    mounts.flatMap(({ mountPoint }) =>
+      mountPoint.startsWith(`${path}/`) && mayHang(mounts, mountPoint) ? [mountPoint] : [],
+    ),
+  );
 }
 
 /** Usage of the plain files in a folder, not of what is in its folders; null when there is no such folder. */

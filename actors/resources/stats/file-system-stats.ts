@@ -3,10 +3,10 @@ import type { DiskUsage } from './disk-usage.ts';
 import type { FsStats } from './summary.ts';
 
 /** Sizes of the file system of a path; null when there is no such path. */
-export type ReadSizes = (path: string) => Omit<FilesystemReading, 'device'> | null;
+export type ReadSizes = (path: string) => Promise<Omit<FilesystemReading, 'device'> | null>;
 
 /** The file system alone: what parts of it take is added by others. */
-export function fileSystemStats(sizes: ReturnType<ReadSizes>, time: FsStats['time']): FsStats {
+export function fileSystemStats(sizes: Awaited<ReturnType<ReadSizes>>, time: FsStats['time']): FsStats {
   if (sizes === null) return { time };
   return {
     time,

@@ -26,18 +26,21 @@ export interface FullPodParts {
 /** File systems of the runtime, each looked at once. */
 export class ImageSizes {
   private readonly sizes: ReadSizes;
-  private readonly known = new Map<string, FsStats>();
+  private readonly known = new Map<string, Promise<FsStats>>();
 
   constructor(sizes: ReadSizes) {
     this.sizes = sizes;
   }
 
   /** The file system that the runtime names; nothing of one that it does not name, or that is not on this node. */
-  of(usage: FilesystemUsage | undefined): FsStats {
+  async of(usage: FilesystemUsage | undefined): Promise<FsStats> {
     const mountpoint = usage?.fsId?.mountpoint;
     if (mountpoint === undefined) return { time: null };
     let found = this.known.get(mountpoint);
-    if (found === undefined) this.known.set(mountpoint, (found = fileSystemStats(this.sizes(mountpoint), null)));
+    if (found === undefined) {
+      found = this.sizes(mountpoint).then((sizes) => fileSystemStats(sizes, null));
+      this.known.set(mountpoint, found);
+    }
     return found;
   }
 }
@@ -55,7 +58,7 @@ export async function fullPod({ sandbox, containers }: MeasuredPod, parts: FullP
   const podUsage = survey.usageOf(`pod${uid}`);
   let processes: number | undefined;
   for (const [index, each] of containers.entries()) {
-    addContainer(pod, fullContainer(each, parts, logs[index]), podUsage);
+    addContainer(pod, await fullContainer(each, parts, logs[index]), podUsage);
     const own = survey.processesOf(each.container.id);
     if (own !== undefined) processes = (processes ?? 0) + own;
   }
@@ -77,11 +80,11 @@ export async function fullPod({ sandbox, containers }: MeasuredPod, parts: FullP
 }
 
 /** What its cgroup tells comes before what the runtime tells, but for the writable layer. */
-function fullContainer(
+async function fullContainer(
   { container, stats }: MeasuredContainer,
   { survey, folders, images, psi }: FullPodParts,
   logs: FsStats | undefined,
-): ContainerStats {
+): Promise<ContainerStats> {
   const told = runtimeUsage(stats, Number(container.createdAt), folders.now() * 1e6, psi);
   const own = survey.usageOf(container.id);
   return {
@@ -90,7 +93,7 @@ function fullContainer(
     cpu: own?.cpu ?? told.cpu,
     memory: own?.memory ?? told.memory,
     io: own?.io ?? told.io,
-    rootfs: orderedFs({ ...images.of(stats.writableLayer), ...told.rootfs, time: told.rootfs?.time ?? null }),
+    rootfs: orderedFs({ ...(await images.of(stats.writableLayer)), ...told.rootfs, time: told.rootfs?.time ?? null }),
     logs,
     swap: own?.swap ?? told.swap,
   };

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { CgroupReader, InterfaceReading } from '../cgroup-stats/cgroup-reading.ts';
-import { sizesOf } from '../cgroup-stats/filesystem.ts';
+import { readFilesystem, sizesOf } from '../cgroup-stats/filesystem.ts';
 import { readInterfaces } from '../cgroup-stats/interfaces.ts';
 import type { FeatureGates } from '../../configure/configuration/feature-gates.ts';
 import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
@@ -45,6 +45,8 @@ export interface StatsOptions {
 export interface MachineReaders {
   interfaces: (pid: number) => InterfaceReading[];
   sizes: ReadSizes;
+  /** The device of the file system of a path; null when there is no such path. */
+  device: (path: string) => Promise<string | null>;
   usage: (now: number) => MachineUsage;
   /** Where this process is accounted for; null when nowhere. */
   ownCgroup: () => string | null;
@@ -54,6 +56,7 @@ export interface MachineReaders {
 export const machineReaders: MachineReaders = {
   interfaces: readInterfaces,
   sizes: sizesOf,
+  device: async (path) => (await readFilesystem(path))?.device ?? null,
   usage: readMachineUsage,
   ownCgroup,
 };

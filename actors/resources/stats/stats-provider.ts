@@ -1,6 +1,8 @@
 import { networkStats } from './cgroup-usage.ts';
 import { CgroupSurveyor } from './cgroup-survey.ts';
 import type { CgroupSurvey } from './cgroup-survey.ts';
+import { nodeDisks } from './node-disks.ts';
+import type { NodeDisks } from './node-disks.ts';
 import { fileSystemStats, orderedFs } from './file-system-stats.ts';
 import { ImageSizes, fullPod } from './full-pod.ts';
 import { containerLogs } from './pod-files.ts';
@@ -63,6 +65,39 @@ export class StatsProvider {
     return this.shared(rates ? 'short' : 'counters', () => this.short(rates));
   }
 
+  /**
+   * The node alone, without its pods: memory of the node and of all pods together, file systems, tasks. Takes two
+   * cgroups, two `statfs` and one call of the runtime.
+   * @throws Error as {@link summary}
+   */
+  async nodeAlone(): Promise<NodeStats> {
+    const { node, flags, cri, now } = this.options;
+    const images = new ImageSizes(this.machine.sizes);
+    const [survey, { imageFilesystems, containerFilesystems }] = await Promise.all([
+      this.cgroups.survey({ containers: new Map(), sandboxes: new Map() }, false),
+      worded('failed to get imageFs stats', cri.image.imageFsInfo({})),
+    ]);
+    const time = now() * 1e6;
+    // The sizes are of now, whenever the runtime counted what images take.
+    const imageFs = { ...(await images.of(imageFilesystems[0])), time };
+    const containerFs = { ...(await images.of(containerFilesystems[0])), time };
+    return {
+      nodeName: node.nodeName,
+      systemContainers: survey.systemContainers(false),
+      startTime: survey.machine.bootedAt * 1e6,
+      memory: survey.rootUsage().memory,
+      fs: fileSystemStats(await this.machine.sizes(flags.rootDir), time),
+      runtime: { imageFs, containerFs: containerFs.capacityBytes === undefined ? imageFs : containerFs },
+      rlimit: survey.machine.rlimit,
+    };
+  }
+
+  /** How the disks lie. @throws Error when the runtime does not tell where its images are */
+  async disks(): Promise<NodeDisks> {
+    const info = await worded('failed to get imageFs stats', this.options.cri.image.imageFsInfo({}));
+    return nodeDisks(info, this.options.flags.rootDir, this.machine.device);
+  }
+
   /** Volumes of all pods of the node by UID (`kubelet_volume_stats_*`). */
   volumesOfPods(): Promise<ReadonlyMap<string, PodVolumes>> {
     return this.volumes.of(this.options.node.pods());
@@ -123,7 +158,7 @@ export class StatsProvider {
     await Promise.allSettled(Object.values(asked));
     const [imageFs, { pods, survey }, volumes] = [await asked.images, await asked.pods, await asked.volumes];
     const { machine, root } = survey;
-    const sizes = this.machine.sizes(flags.rootDir);
+    const sizes = await this.machine.sizes(flags.rootDir);
     if (sizes === null) throw new Error('failed to get rootFs stats: failed to get rootFs info');
     const rootFs = fileSystemStats(sizes, root.reading.at * 1e6);
     const usage = survey.rootUsage();
@@ -178,6 +213,6 @@ export class StatsProvider {
     const [fs] = (await this.options.cri.image.imageFsInfo({})).imageFilesystems;
     if (fs === undefined) throw new Error('imageFs information is unavailable');
     const [usedBytes, inodesUsed] = [valueOf(fs.usedBytes), valueOf(fs.inodesUsed)];
-    return orderedFs({ ...images.of(fs), time: Number(fs.timestamp), usedBytes, inodesUsed });
+    return orderedFs({ ...(await images.of(fs)), time: Number(fs.timestamp), usedBytes, inodesUsed });
   }
 }

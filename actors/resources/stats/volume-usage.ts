@@ -25,7 +25,10 @@ export interface VolumeUsageOptions {
   /** `volumeStatsAggPeriod`, ms; 0 and less: no volume is told of. */
   periodMs: number;
   sizes: ReadSizes;
+  /** Ms since the epoch, for what is told. */
   now: () => number;
+  /** A clock that nobody can set, ms; the machine's, when it is not given. */
+  steady?: () => number;
   /** Told how long it took to count a volume's files, seconds. */
   onVolumeCounted?: ((seconds: number) => void) | undefined;
   /** Volumes of claims; none as long as nothing mounts them. */
@@ -57,14 +60,16 @@ export class VolumeUsage {
   /** Ends of the lines in which pods wait for their turn. */
   private readonly lanes: Promise<void>[] = Array.from({ length: LANES }, () => Promise.resolve());
   private turns = 0;
+  private readonly steady: () => number;
 
   constructor(options: VolumeUsageOptions) {
     this.options = options;
+    this.steady = options.steady ?? (() => performance.now());
   }
 
   /** Of these pods by UID; without those that are still being counted for the first time. Others are forgotten. */
   async of(pods: readonly Pod[]): Promise<ReadonlyMap<string, PodVolumes>> {
-    const { periodMs, now } = this.options;
+    const { periodMs } = this.options;
     if (periodMs <= 0) return new Map();
     const awaited: Promise<void>[] = [];
     const uids = new Set<string>();
@@ -77,7 +82,7 @@ export class VolumeUsage {
         entry = { at: -Infinity, volumes: { ephemeral: [], others: [] }, counting: undefined };
         this.entries.set(uid, entry);
       }
-      const age = now() - entry.at;
+      const age = this.steady() - entry.at;
       if (age >= periodMs) entry.counting ??= this.count(pod, entry);
       if (age >= 2 * periodMs && entry.counting !== undefined) awaited.push(entry.counting);
     }
@@ -93,7 +98,7 @@ export class VolumeUsage {
     const before = this.lanes[lane] ?? Promise.resolve();
     const turn = before.then(async () => {
       if (this.entries.get(pod.metadata?.uid ?? '') === entry) entry.volumes = await this.countPod(pod);
-      entry.at = this.options.now();
+      entry.at = this.steady();
       entry.counting = undefined;
     });
     this.lanes[lane] = turn;
@@ -112,7 +117,7 @@ export class VolumeUsage {
       if (stats !== undefined) (isLocalEphemeral(volume) ? volumes.ephemeral : volumes.others).push(stats);
     }
     for (const { name, path } of this.options.claimed?.(pod) ?? []) {
-      const stats = this.claimStats(pod, name, path);
+      const stats = await this.claimStats(pod, name, path);
       if (stats !== undefined) volumes.others.push(stats);
     }
     return volumes;
@@ -126,7 +131,7 @@ export class VolumeUsage {
       const began = performance.now();
       const { bytes, inodes } = await diskUsage(path);
       this.options.onVolumeCounted?.((performance.now() - began) / 1000);
-      const sizes = this.options.sizes(path);
+      const sizes = await this.options.sizes(path);
       if (sizes === null) return undefined;
       return {
         time,
@@ -143,9 +148,9 @@ export class VolumeUsage {
     }
   }
 
-  private claimStats(pod: Pod, name: string, path: string): VolumeStats | undefined {
+  private async claimStats(pod: Pod, name: string, path: string): Promise<VolumeStats | undefined> {
     const volume = pod.spec?.volumes?.find((each) => each.name === name);
-    const sizes = this.options.sizes(path);
+    const sizes = await this.options.sizes(path);
     if (sizes === null) return undefined;
     const pvcRef = volume && claimOf(pod, volume);
     return {

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { DockerConfig } from '../../../machines/images/docker-config.ts';
 import { parseProviderResponse } from '../../../machines/images/provider-response.ts';
 import type { CacheKeyType } from '../../../machines/images/provider-response.ts';
-import { locationMatches } from '../../../machines/images/registry-match.ts';
+import { matcherFor } from '../../../machines/images/registry-match.ts';
 import { parseGoDuration } from '../../../machines/values/go-duration.ts';
 import { pluginToken } from './plugin-token.ts';
 import type { PluginToken, PullingPod, TokenSources } from './plugin-token.ts';
@@ -16,7 +16,8 @@ export interface CredentialProvidersSettings {
   /** For plugins that get a token; undefined on a standalone node. */
   tokens?: () => TokenSources | undefined;
   log: Logger;
-  now?: () => number;
+  /** A clock that nobody can set, ms; the machine's, when it is not given. */
+  steady?: () => number;
   /** Longest run of a plugin, one minute by default. */
   timeoutMs?: number;
 }
@@ -70,7 +71,7 @@ class Plugin {
 
   async loginsFor(repository: string, pod: PullingPod | null): Promise<ProviderLogins> {
     const { matchImages, tokenAttributes } = this.config;
-    if (!matchImages.some((pattern) => locationMatches(pattern, repository))) return { logins: {} };
+    if (!matchImages.some(matcherFor(repository))) return { logins: {} };
     const token = await pluginToken(tokenAttributes, pod, this.settings.tokens?.());
     if (token === 'passOver') return { logins: {} };
     const logins = this.keptFor(repository, token) ?? (await this.asked(repository, token));
@@ -78,7 +79,7 @@ class Plugin {
   }
 
   private keptFor(repository: string, token: PluginToken | null): DockerConfig | undefined {
-    const now = this.now();
+    const now = this.steady();
     for (const [key, { until }] of this.kept) if (now > until) this.kept.delete(key);
     for (const type of ['Image', 'Registry', 'Global'] as const) {
       const found = this.kept.get(keyOf(type, repository, token));
@@ -120,12 +121,13 @@ class Plugin {
       );
     const keepMs = cacheDuration === undefined ? defaultCacheMs : parseGoDuration(cacheDuration);
     if (keepMs === undefined) throw new Error(`credential provider plugin ${name}: cacheDuration is no duration`);
-    if (keepMs > 0) this.kept.set(keyOf(cacheKeyType, repository, token), { logins, until: this.now() + keepMs });
+    if (keepMs > 0) this.kept.set(keyOf(cacheKeyType, repository, token), { logins, until: this.steady() + keepMs });
     return logins;
   }
 
-  private now(): number {
-    return this.settings.now?.() ?? Date.now();
+  /** Ms of a clock that nobody can set. */
+  private steady(): number {
+    return this.settings.steady?.() ?? performance.now();
   }
 }
 

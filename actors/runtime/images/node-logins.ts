@@ -15,14 +15,16 @@ export interface NodeLoginSettings {
   log: Logger;
   /** The user's home, `os.homedir()` by default. */
   home?: string;
-  now?: () => number;
+  /** A clock that nobody can set, ms; the machine's, when it is not given. */
+  steady?: () => number;
 }
 
 /**
  * Logins that all pods of the node may use: the first valid `config.json` of the root folder, the working folder,
  * `~/.docker` and `/.docker`, else the first valid `.dockercfg`. Read at most every five minutes.
  */
-export function nodeLogins({ rootDir, log, home, now = Date.now }: NodeLoginSettings): () => Promise<DockerConfig> {
+export function nodeLogins(settings: NodeLoginSettings): () => Promise<DockerConfig> {
+  const { rootDir, log, home, steady = () => performance.now() } = settings;
   const homeDir = home ?? homedir();
   const candidates = [
     ...[rootDir, '.', join(homeDir, '.docker'), '/.docker'].map((dir) => ({ dir, file: 'config.json' })),
@@ -31,8 +33,8 @@ export function nodeLogins({ rootDir, log, home, now = Date.now }: NodeLoginSett
   let known: DockerConfig | null = null;
   let readAt = 0;
   return async () => {
-    if (known !== null && now() - readAt < LIFE_MS) return known;
-    readAt = now();
+    if (known !== null && steady() - readAt < LIFE_MS) return known;
+    readAt = steady();
     for (const { dir, file } of candidates) {
       const path = resolve(dir, file);
       let text: string;

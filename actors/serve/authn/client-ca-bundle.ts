@@ -22,8 +22,8 @@ export class ClientCaBundle {
   private problem = '';
 
   /** Reads the file. @throws ActorletError AUTH001 when it cannot be read or has no certificate */
-  constructor(path: string, now: () => number, log: Logger) {
-    this.file = new WatchedFile(path, LOOK_EVERY_MS, now);
+  constructor(path: string, log: Logger, steady?: () => number) {
+    this.file = new WatchedFile(path, LOOK_EVERY_MS, steady);
     this.log = log;
     try {
       this.text = this.file.read();

@@ -1,13 +1,13 @@
 /** A map whose entries end after a time of their own, and which holds at most `limit`: the least used one goes first. */
 export class ExpiringCache<V> {
-  private readonly entries = new Map<string, { value: V; from: number; until: number }>();
+  private readonly entries = new Map<string, { value: V; until: number }>();
   private readonly limit: number;
-  private readonly now: () => number;
+  private readonly steady: () => number;
 
-  /** @param now clock in ms */
-  constructor(limit: number, now: () => number) {
+  /** @param steady a clock that nobody can set, ms */
+  constructor(limit: number, steady: () => number) {
     this.limit = limit;
-    this.now = now;
+    this.steady = steady;
   }
 
   get size(): number {
@@ -18,9 +18,7 @@ export class ExpiringCache<V> {
     const entry = this.entries.get(key);
     if (entry === undefined) return undefined;
     this.entries.delete(key);
-    const now = this.now();
-    // Before it was put in: the clock was set back, and nobody knows how old it is.
-    if (now >= entry.until || now < entry.from) return undefined;
+    if (this.steady() >= entry.until) return undefined;
     // Behind the others: the first of the map is the one that was used longest ago.
     this.entries.set(key, entry);
     return entry.value;
@@ -35,7 +33,6 @@ export class ExpiringCache<V> {
       if (oldest.done === true) break;
       this.entries.delete(oldest.value);
     }
-    const from = this.now();
-    this.entries.set(key, { value, from, until: from + ttlMs });
+    this.entries.set(key, { value, until: this.steady() + ttlMs });
   }
 }

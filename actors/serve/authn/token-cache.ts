@@ -7,10 +7,13 @@ import type { UserInfo } from './user-info.ts';
 /** Options of {@link TokenCache}. */
 export interface TokenCacheOptions {
   review: ReviewToken;
+  /** Reviews a second, and at once, that `review` makes (`kubeAPIQPS`, `kubeAPIBurst`); `qps` 0 or less: no limit. */
+  qps: number;
+  burst: number;
   /** `authentication.webhook.cacheTTL` in ms, for known and unknown tokens alike; 0 keeps nothing. */
   ttlMs: number;
-  /** Clock, ms. */
-  now: () => number;
+  /** A clock that nobody can set, ms. */
+  steady: () => number;
   observer: AuthObserver;
   /** Most answers that are kept. */
   limit?: number;
@@ -31,10 +34,13 @@ export class TokenCache {
   private readonly known: ExpiringCache<{ user: UserInfo | null }>;
   private readonly underWay = new Map<string, Promise<UserInfo | null>>();
   private readonly ended = new AbortController();
+  private readonly most: number;
 
   constructor(options: TokenCacheOptions) {
     this.options = options;
-    this.known = new ExpiringCache(options.limit ?? LIMIT, options.now);
+    this.known = new ExpiringCache(options.limit ?? LIMIT, options.steady);
+    const inTime = options.burst + (options.qps * LOOKUP_MS) / 1000;
+    this.most = Math.min(LIMIT, options.qps > 0 ? inTime : Infinity);
   }
 
   /** Who has the token, null = nobody. Rejects when that cannot be told now. */
@@ -54,6 +60,9 @@ export class TokenCache {
     try {
       let lookup = this.underWay.get(key);
       if (lookup === undefined) {
+        // Its turn would come too late, and strangers can send as many tokens as they like (client-go refuses likewise).
+        if (this.underWay.size >= this.most)
+          throw new Error('too many tokens are looked up: this one has no turn in time');
         lookup = this.lookUp(key, token);
         this.underWay.set(key, lookup);
       }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { trimmed } from '../../../machines/values/trim.ts';
 
 const BEARER_PROTOCOL = 'base64url.bearer.authorization.k8s.io.';
 
@@ -28,9 +29,12 @@ export function webSocketToken(headers: IncomingHttpHeaders): WebSocketToken | n
   if (headers.connection?.toLowerCase().includes('upgrade') !== true) return null;
   const header = headers['sec-websocket-protocol'];
   if (header === undefined) return null;
-  const protocols = header.split(',').map((protocol) => trim(protocol));
-  const tokens = protocols.filter((protocol) => protocol.startsWith(BEARER_PROTOCOL));
-  const others = protocols.filter((protocol) => !protocol.startsWith(BEARER_PROTOCOL));
+  const tokens: string[] = [];
+  const others: string[] = [];
+  for (const part of header.split(',')) {
+    const protocol = trim(part);
+    (protocol.startsWith(BEARER_PROTOCOL) ? tokens : others).push(protocol);
+  }
   if (tokens.length > 1) throw new Error('multiple base64.bearer.authorization tokens specified');
   const token = decoded((tokens[0] ?? '').slice(BEARER_PROTOCOL.length));
   if (token === '') return null;
@@ -54,7 +58,11 @@ function goText(value: string | undefined): string {
   return trim(Buffer.from(value ?? '', 'latin1').toString('utf8'));
 }
 
+/** White space of Unicode: what `trim` takes, and NEL. */
+const SPACES =
+  '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff';
+
 /** As Go's strings.TrimSpace. */
 function trim(text: string): string {
-  return text.replace(/^[\s\u0085]+|[\s\u0085]+$/gu, '');
+  return trimmed(text, SPACES);
 }

@@ -17,7 +17,10 @@ export interface X509Options {
   /** Feature gate AllowParsingUserUIDFromCertAuth. */
   withUid: boolean;
   /** Clock, ms. */
+  /** Ms since the epoch: certificates have dates. */
   now: () => number;
+  /** A clock that nobody can set, ms. */
+  steady: () => number;
   observer: AuthObserver;
 }
 
@@ -27,6 +30,14 @@ interface Peer {
   intermediates: readonly Certificate[];
   /** The last good look: it holds for the same authorities while all of the chain is within its time. */
   good?: { roots: readonly Certificate[]; from: number; until: number; user: UserInfo | null };
+  /** The last bad one: it holds for the same certificates until the clock comes to the beginning of one of them, or is set back. */
+  bad?: {
+    roots: readonly Certificate[];
+    intermediates: readonly Certificate[];
+    from: number;
+    until: number;
+    error: Error;
+  };
 }
 
 /** A client sends a handful; more are not looked at. */
@@ -47,7 +58,7 @@ export class X509Authenticator implements Authenticator {
 
   constructor(options: X509Options) {
     this.options = options;
-    this.hints = new ExpiringCache(HINTS, options.now);
+    this.hints = new ExpiringCache(HINTS, options.steady);
   }
 
   async authenticate({ socket }: AuthnRequest): Promise<UserInfo | null> {
@@ -59,13 +70,19 @@ export class X509Authenticator implements Authenticator {
     const { good } = peer;
     if (good?.roots === roots && now >= good.from && now <= good.until) return good.user;
     const fingerprint = peer.leaf.x509.fingerprint256;
-    const known = peer.intermediates.length > 0 ? peer.intermediates : (this.hints.get(fingerprint) ?? []);
+    const known =
+      peer.intermediates.length > 0 ? peer.intermediates : (this.hints.get(fingerprint) ?? peer.intermediates);
+    const { bad } = peer;
+    if (bad?.roots === roots && bad.intermediates === known && now >= bad.from && now < bad.until) throw bad.error;
     let chain: Certificate[];
     try {
       chain = verifyChain(peer.leaf, known, roots, now);
     } catch (cause) {
       const why = messageOf(cause);
-      throw new Error(`verifying certificate ${certificateIdentifier(peer.leaf)} failed: ${why}`, { cause });
+      const error = new Error(`verifying certificate ${certificateIdentifier(peer.leaf)} failed: ${why}`, { cause });
+      const beginnings = [peer.leaf, ...known, ...roots].map(({ notBefore }) => notBefore).filter((at) => at > now);
+      peer.bad = { roots, intermediates: known, from: now, until: Math.min(...beginnings), error };
+      throw error;
     }
     if (chain.length > 2) this.hints.set(fingerprint, known, HINT_TTL_MS);
     const user = certificateUser(peer.leaf, this.options.withUid);

@@ -13,8 +13,8 @@ export interface SubjectAccessOptions {
   allowedTtlMs: number;
   /** `authorization.webhook.cacheUnauthorizedTTL`, ms. */
   deniedTtlMs: number;
-  /** Clock, ms. */
-  now: () => number;
+  /** A clock that nobody can set, ms. */
+  steady: () => number;
   observer: AuthObserver;
   sleep?: Sleep;
 }
@@ -34,7 +34,7 @@ export class SubjectAccessAuthorizer implements Authorizer {
 
   constructor(options: SubjectAccessOptions) {
     this.options = options;
-    this.known = new ExpiringCache(LIMIT, options.now);
+    this.known = new ExpiringCache(LIMIT, options.steady);
   }
 
   async allows(access: Access): Promise<boolean> {

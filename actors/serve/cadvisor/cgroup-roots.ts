@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { cgroupPath } from '../../../machines/qos/pod-cgroup.ts';
 import { readSmall } from '../../resources/cgroup-stats/small-files.ts';
 
 /** The settings that tell which cgroups besides `/` kubelet has cAdvisor watch. */
@@ -22,11 +22,11 @@ export function reportedCgroups(
   settings: CgroupRootSettings,
   ownCgroup: string = readSmall('/proc/self/cgroup') ?? '',
 ): string[] {
-  const root = settings.cgroupRoot === '' ? '/' : settings.cgroupRoot;
-  const pods = settings.cgroupDriver === 'systemd' ? 'kubepods.slice' : 'kubepods';
+  const root = settings.cgroupRoot.split('/').filter((part) => part !== '');
+  const parts = settings.cgroupsPerQOS ? [...root, 'kubepods'] : root;
+  const pods = cgroupPath(parts, settings.cgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs');
   const own = settings.kubeletCgroups !== '' ? settings.kubeletCgroups : cgroupOfAgent(ownCgroup);
-  const found = [settings.cgroupsPerQOS ? join(root, pods) : root, own];
-  return [...found, settings.runtimeCgroups, settings.systemCgroups].filter((path) => path !== '');
+  return [pods, own, settings.runtimeCgroups, settings.systemCgroups].filter((path) => path !== '');
 }
 
 /**

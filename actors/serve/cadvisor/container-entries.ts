@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { podUidOfCgroup } from '../../../machines/cgroups/slice-names.ts';
 import { readInterfaces } from '../../resources/cgroup-stats/interfaces.ts';
 import { readPartitions } from '../../resources/cgroup-stats/partitions.ts';
 import { readOpenFilesLimit } from '../../resources/cgroup-stats/processes.ts';
@@ -35,7 +36,6 @@ export type Measured = Omit<ContainerEntry, 'labels'>;
 const AT_ONCE = 16;
 /** Runtimes put the id into the cgroup's name, alone or as `cri-containerd-ID.scope`. */
 const RUNTIME_ID = /[a-z0-9]{64}/;
-const POD_CGROUP = /^(?:kubepods-(?:burstable-|besteffort-)?)?pod(.+?)(?:\.slice)?$/;
 
 /**
  * All cgroups that are reported, sorted by container and path as Go's registry sorts them; those are read of which no
@@ -56,12 +56,12 @@ export async function readEntries(sources: EntrySources): Promise<ContainerEntry
     const unnamed = name !== undefined && measured?.openFilesLimit === null;
     if (measured === undefined || unnamed || measured.reading.at <= oldest) {
       if (++read % AT_ONCE === 0) await setImmediate();
-      measured = cgroup === '/' ? measureMachine(sources) : measure(reader, cgroup, name);
+      measured = cgroup === '/' ? await measureMachine(sources) : measure(reader, cgroup, name);
       if (measured === undefined) continue;
       kept.set(cgroup, measured);
     }
     seen.add(cgroup);
-    const metadata = name === undefined ? pods.get(podUidOf(cgroup) ?? '')?.metadata : undefined;
+    const metadata = name === undefined ? pods.get(podUidOfCgroup(cgroup) ?? '')?.metadata : undefined;
     const labels = new EntryLabels({
       id: cgroup,
       container: name?.container ?? '',
@@ -89,13 +89,6 @@ function measure(reader: CgroupReader, cgroup: string, name: RuntimeName | undef
   };
 }
 
-/** UID in the name of a pod's cgroup of either driver; undefined for any other. systemd's names have no `-` in it. */
-export function podUidOf(cgroup: string): string | undefined {
-  const name = basename(cgroup);
-  const found = POD_CGROUP.exec(name)?.[1];
-  return name.endsWith('.slice') ? found?.replaceAll('_', '-') : found;
-}
-
 /** `/`, the roots and all cgroups below them, each once; systemd's cgroups of mounts are left out. */
 function* reportedBelow(reader: CgroupReader, roots: readonly string[]): Generator<string> {
   yield '/';
@@ -110,14 +103,14 @@ function* reportedBelow(reader: CgroupReader, roots: readonly string[]): Generat
 }
 
 /** The root cgroup stands for the machine: its memory, its network as process 1 sees it, its file systems. */
-function measureMachine({ reader, machine, partitions }: EntrySources): Measured | undefined {
+async function measureMachine({ reader, machine, partitions }: EntrySources): Promise<Measured | undefined> {
   const found = reader.read('/');
   if (found === null) return undefined;
   const limits = { limitBytes: machine.memoryBytes, swapLimitBytes: machine.swapBytes };
   return {
     reading: found.memory === undefined ? found : { ...found, memory: { ...found.memory, ...limits } },
     interfaces: readInterfaces(1),
-    partitions: readPartitions(partitions),
+    partitions: await readPartitions(partitions),
     openFilesLimit: readOpenFilesLimit(1),
   };
 }

@@ -60,13 +60,17 @@ export function createCadvisorMetrics(options: CadvisorOptions): CadvisorMetrics
     lastSeen(now),
   ].sort((a, b) => (a.name < b.name ? -1 : 1));
   let machine: MachineInfo | undefined;
+  let machineReadAt = 0;
   let names: ReadonlyMap<string, RuntimeName> = new Map();
   const kept = new Map<string, Measured>();
   const maxAgeMs = options.maxAgeMs ?? MAX_AGE_MS;
   let underWay: Promise<string> | undefined;
 
   const write = async (): Promise<string> => {
-    if (machine === undefined || now() - machine.at > MACHINE_INFO_MS) machine = readMachineInfo(now);
+    if (machine === undefined || performance.now() - machineReadAt > MACHINE_INFO_MS) {
+      machine = readMachineInfo(now);
+      machineReadAt = performance.now();
+    }
     let failed = 0;
     try {
       names = await runtime.read();

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, statSync, watch } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, statSync, watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
@@ -87,9 +87,12 @@ export class LogWatch {
       const grown = stat.size !== this.#size;
       this.#size = stat.size;
       if (identity(stat) === this.#newest) return grown;
-      const fd = openSync(this.#path, 'r');
-      const found = identity(fstatSync(fd, { bigint: true }));
-      if (found === this.#newest) {
+      // A pod that may write to the folder of logs can put anything there; only a file is a log, and nothing may hold up the thread.
+      if (!stat.isFile()) return grown;
+      const fd = openSync(this.#path, constants.O_RDONLY | constants.O_NONBLOCK);
+      const opened = fstatSync(fd, { bigint: true });
+      const found = identity(opened);
+      if (found === this.#newest || !opened.isFile()) {
         closeSync(fd);
         return true;
       }

@@ -55,7 +55,10 @@ async function openLog(named: string): Promise<{ path: string; fd: number }> {
       // Of an empty path the kubelet says only that it cannot be opened.
       if (named !== '') path = await resolvePath(named);
       step = `failed to open log file ${goQuote(path)}: open`;
-      return { path, fd: await openFile(path, constants.O_RDONLY | constants.O_NONBLOCK) };
+      const fd = await openFile(path, constants.O_RDONLY | constants.O_NONBLOCK);
+      if (isReadable(fd)) return { path, fd };
+      closeSync(fd);
+      throw new Error('not a regular file');
     } catch (error) {
       // Between the two halves of a rotation there is no such file for a moment.
       const absent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
@@ -63,6 +66,12 @@ async function openLog(named: string): Promise<{ path: string; fd: number }> {
     }
     await sleep(OPEN_PAUSE_MS);
   }
+}
+
+/** A file, or a folder, of which the first read says what it is; a device may have no end. */
+function isReadable(fd: number): boolean {
+  const info = fstatSync(fd);
+  return info.isFile() || info.isDirectory();
 }
 
 class Reading {
@@ -188,7 +197,8 @@ const reasons: Record<string, string> = {
 
 /** `/path: no such file or directory`, as Go says it. */
 function systemReason(error: unknown, opened: string): string {
-  if (!(error instanceof Error) || !('code' in error)) return `${opened}: ${String(error)}`;
+  if (!(error instanceof Error)) return `${opened}: ${String(error)}`;
+  if (!('code' in error)) return `${opened}: ${error.message}`;
   const where = opened === '' && 'path' in error ? String(error.path) : opened;
   return `${where}: ${reasons[String(error.code)] ?? error.message}`;
 }

@@ -21,12 +21,21 @@ export interface NodeLogQuery {
 const MOST_TAIL_LINES = 100_000;
 const LONGEST_SERVICE = 256;
 const MOST_SERVICES = 4;
+/**
+ * Longest text of a query, characters. Names and times are shorter, and no argument of a program may have more than
+ * 128 KiB; expressions of that length would hold the server's thread while they are read.
+ */
+const LONGEST_TEXT = 16 * 1024;
 
 /** Reads the query of `/logs/`. `query` is undefined when it holds nothing of a log query: then a file is meant. */
 export function parseNodeLogQuery(values: ReadonlyMap<string, readonly string[]>): {
   query?: NodeLogQuery;
   problems: string[];
 } {
+  for (const name of ['query', 'pattern', 'sinceTime', 'untilTime', 'boot', 'tailLines']) {
+    const size = (values.get(name) ?? []).reduce((sum, text) => sum + text.length, 0);
+    if (size > LONGEST_TEXT) return { problems: [`${name}: Too long: may not be more than ${LONGEST_TEXT} bytes`] };
+  }
   const problems: string[] = [];
   const query: NodeLogQuery = { services: [], files: [], pattern: firstValue(values, 'pattern') };
   const queries = values.get('query');

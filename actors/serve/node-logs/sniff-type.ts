@@ -2,6 +2,7 @@
 export const SNIFF_BYTES = 512;
 
 const htmlTags = ['!DOCTYPE HTML', 'HTML', 'HEAD', 'SCRIPT', 'IFRAME', 'H1', 'DIV', 'FONT', 'TABLE', 'A', 'STYLE'];
+// eslint-disable-next-line no-restricted-syntax -- made of the constants above
 const html = new RegExp(`^<(?:${[...htmlTags, 'TITLE', 'BODY', 'BR', 'B', 'P', '!--'].join('|')})[ >]`, 'i');
 
 /** Signatures of the WHATWG's MIME sniffing in its order; `.` is any byte. */

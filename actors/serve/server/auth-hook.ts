@@ -28,14 +28,16 @@ import type { KubeletConfiguration } from '../../configure/configuration/kubelet
 
 /** Options of {@link createServerAuth}. */
 export interface ServerAuthOptions {
-  config: Pick<KubeletConfiguration, 'authentication' | 'authorization'>;
+  config: Pick<KubeletConfiguration, 'authentication' | 'authorization' | 'kubeAPIQPS' | 'kubeAPIBurst'>;
   featureGates: FeatureGates;
   nodeName: string;
   /** Null on a standalone node: then tokens say nothing, and webhook authorization denies all. */
   api: ApiClient | null;
   log: Logger;
-  /** Clock in ms, Date.now by default. */
+  /** Ms since the epoch (certificates have dates), Date.now by default. */
   now?: () => number;
+  /** A clock that nobody can set, ms: how old a file's content or an answer is; the machine's by default. */
+  steady?: () => number;
   /** Told of what metrics count. */
   hooks?: AuthObserver;
   /** Waits between tries; for tests. */
@@ -61,7 +63,12 @@ const TEXT = 'text/plain; charset=utf-8';
  * @throws ActorletError AUTH001 when clientCAFile is bad, AUTH002 when no way to authenticate is configured
  */
 export function createServerAuth(options: ServerAuthOptions): ServerAuth {
-  const settled = { ...options, now: options.now ?? Date.now, hooks: options.hooks ?? {} };
+  const settled = {
+    ...options,
+    now: options.now ?? Date.now,
+    steady: options.steady ?? (() => performance.now()),
+    hooks: options.hooks ?? {},
+  };
   const authn = authenticatorOf(settled);
   const authz = authorizerOf(settled);
   const fineGrained = options.featureGates.enabled('KubeletFineGrainedAuthz');
@@ -75,23 +82,24 @@ export function createServerAuth(options: ServerAuthOptions): ServerAuth {
   };
 }
 
-type Settled = ServerAuthOptions & Required<Pick<ServerAuthOptions, 'now' | 'hooks'>>;
+type Settled = ServerAuthOptions & Required<Pick<ServerAuthOptions, 'now' | 'steady' | 'hooks'>>;
 
-function authenticatorOf({ config, featureGates, api, log, now, hooks, sleep }: Settled): {
+function authenticatorOf({ config, featureGates, api, log, now, steady, hooks, sleep }: Settled): {
   authenticator: Authenticator;
   stop: () => void;
 } {
   const { x509, webhook, anonymous } = config.authentication;
   const ways: Authenticator[] = [];
   if (x509.clientCAFile !== '') {
-    const bundle = new ClientCaBundle(x509.clientCAFile, now, log);
+    const bundle = new ClientCaBundle(x509.clientCAFile, log, steady);
     const withUid = featureGates.enabled('AllowParsingUserUIDFromCertAuth');
-    ways.push(new X509Authenticator({ roots: () => bundle.current(), withUid, now, observer: hooks }));
+    ways.push(new X509Authenticator({ roots: () => bundle.current(), withUid, now, steady, observer: hooks }));
   }
   let tokens: TokenCache | undefined;
   if (webhook.enabled && api !== null) {
-    const review = tokenReview(api, hooks, sleep);
-    tokens = new TokenCache({ review, ttlMs: webhook.cacheTTL, now, observer: hooks });
+    const { kubeAPIQPS: qps, kubeAPIBurst: burst } = config;
+    const review = tokenReview(api.limited(qps, burst), hooks, sleep);
+    tokens = new TokenCache({ review, qps, burst, ttlMs: webhook.cacheTTL, steady, observer: hooks });
     ways.push(bearerAuthenticator(tokens), webSocketAuthenticator(tokens));
   }
   const stop = (): void => tokens?.stop();
@@ -107,10 +115,11 @@ function authorizerOf(options: Settled): { authorizer: Authorizer; stop: () => v
   const { mode, webhook } = options.config.authorization;
   const stop = (): void => undefined;
   if (mode === 'AlwaysAllow') return { authorizer: alwaysAllow, stop };
-  const { api } = options;
-  if (api === null) return { authorizer: alwaysDeny, stop };
+  if (options.api === null) return { authorizer: alwaysDeny, stop };
+  // Turns of their own: kubelet's one limit lets strangers with tokens keep those waiting who are known.
+  const api = options.api.limited(options.config.kubeAPIQPS, options.config.kubeAPIBurst);
   const authorizer = new SubjectAccessAuthorizer({
-    ...{ api, nodeName: options.nodeName, now: options.now, observer: options.hooks, sleep: options.sleep },
+    ...{ api, nodeName: options.nodeName, steady: options.steady, observer: options.hooks, sleep: options.sleep },
     allowedTtlMs: webhook.cacheAuthorizedTTL,
     deniedTtlMs: webhook.cacheUnauthorizedTTL,
   });

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyServerOptions } from 'fastif
 import type { Logger } from 'pino';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { httpError, restfulError } from './go-answers.ts';
-import { pathAndQuery, routed } from './request-path.ts';
+import { routed } from './request-path.ts';
 import { MUX_REDIRECT_STATUS, redirectBody, serveMux } from './serve-mux.ts';
 import { rememberUpgrade } from './upgrade.ts';
 
@@ -83,7 +83,7 @@ export function createHttpApp(
   methodsByApp.set(app, methodsOf);
   // Go's mux looks at the path before anyone is asked who he is.
   app.addHook('onRequest', async (request, reply) => {
-    const answer = serveMux(patterns, pathAndQuery(request.url));
+    const answer = serveMux(patterns, request.url);
     if (answer.kind === 'notFound') return httpError(reply, 404, '404 page not found');
     if (answer.kind === 'redirect') return redirect(request.method, reply, answer.location);
     return undefined;

@@ -12,10 +12,10 @@ export const MUX_REDIRECT_STATUS = 301;
 export function serveMux(patterns: readonly string[], url: string): MuxAnswer {
   const question = url.search(/[?#]/);
   const escaped = question === -1 ? url : url.slice(0, question);
-  const query = question === -1 ? '' : url.slice(question).replace(/#.*$/s, '');
+  const query = question === -1 ? '' : (url.slice(question).split('#', 1)[0] ?? '');
   const clean = cleanPath(escaped);
   // Go compares each part of a path unescaped; a slash that is escaped is no separator to it.
-  const path = clean.split('/').map(unescape).join('/');
+  const path = unescape(clean);
   const found = patterns.some((pattern) => pattern === path || (pattern.endsWith('/') && path.startsWith(pattern)));
   if (!found && patterns.includes(`${path}/`)) return { kind: 'redirect', location: `${clean}/${query}` };
   if (clean !== escaped) return { kind: 'redirect', location: `${clean}${query}` };
@@ -83,10 +83,10 @@ function cleanPath(path: string): string {
   return path.endsWith('/') && clean !== '/' ? `${clean}/` : clean;
 }
 
-function unescape(part: string): string {
+function unescape(path: string): string {
   try {
-    return decodeURIComponent(part).replaceAll('/', '%2F');
+    return decodeURIComponent(path.replace(/%2f/gi, '%252F'));
   } catch {
-    return part;
+    return path;
   }
 }

@@ -8,8 +8,8 @@ export interface ZpagesOptions {
   statusz: boolean;
   /** When the process began, ms since the epoch. */
   startedAt: number;
-  /** Ms since the epoch. */
-  now: () => number;
+  /** How long the process runs, ms. */
+  uptimeMs: () => number;
   binaryVersion: string;
 }
 
@@ -21,7 +21,7 @@ const WARNING =
 
 /** Adds `/flagz` and `/statusz`, as text or as `config.k8s.io/v1alpha1` objects. */
 export function addZpagesRoutes(app: FastifyInstance, options: ZpagesOptions): void {
-  const { flags, statusz, startedAt, now, binaryVersion } = options;
+  const { flags, statusz, startedAt, uptimeMs, binaryVersion } = options;
   if (flags !== null) {
     app.all('/flagz', (request, reply) => {
       const values = flags();
@@ -33,7 +33,7 @@ export function addZpagesRoutes(app: FastifyInstance, options: ZpagesOptions): v
   }
   if (statusz) {
     app.all('/statusz', (request, reply) => {
-      const seconds = Math.max(0, Math.trunc((now() - startedAt) / 1000));
+      const seconds = Math.trunc(uptimeMs() / 1000);
       const two = (n: number) => String(n).padStart(2, '0');
       const up = `${Math.trunc(seconds / 3600)} hr ${two(Math.trunc(seconds / 60) % 60)} min ${two(seconds % 60)} sec`;
       const text = [

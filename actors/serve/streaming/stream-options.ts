@@ -27,6 +27,9 @@ export function remoteCommandOptions(query: GoQuery): Parsed<RemoteCommandOption
   return { ok: true, value };
 }
 
+/** Characters that all ports together may have, some ten thousand ports. */
+const LONGEST_PORTS = 64 * 1024;
+
 /**
  * `port`, once or more, each a list with commas; it is needed only by WebSocket clients, since SPDY names the port with
  * each stream (portforward NewV4Options).
@@ -35,6 +38,8 @@ export function portForwardPorts(query: GoQuery): Parsed<number[]> {
   const texts = query.get('port') ?? [];
   if (texts.length === 0) return { ok: false, error: 'query parameter "port" is required' };
   const ports: number[] = [];
+  if (texts.reduce((sum, text) => sum + text.length, 0) > LONGEST_PORTS)
+    return { ok: false, error: 'query parameter "port" is too long' };
   for (const text of texts) {
     if (text === '') return { ok: false, error: 'query parameter "port" cannot be empty' };
     for (const part of text.split(',')) {

@@ -24,8 +24,8 @@ export class CertificateFiles {
   constructor(paths: PairPaths, log: Logger) {
     this.paths = paths;
     this.log = log;
-    this.cert = new WatchedFile(paths.certFile, 0, Date.now);
-    this.key = new WatchedFile(paths.keyFile, 0, Date.now);
+    this.cert = new WatchedFile(paths.certFile, 0);
+    this.key = new WatchedFile(paths.keyFile, 0);
     try {
       // Nothing new at the first look: both files are empty.
       this.pair = this.read() ?? readKeyPair('', '');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { certificateErrors } from '../../../machines/errors/certificate-errors.ts';
-import { SECRET_MODE, placeFile } from '../../cluster/certificates/private-files.ts';
+import { SECRET_MODE, placeFile } from '../../host/files/private-files.ts';
 import { makeSelfSigned } from '../../cluster/certificates/x509.ts';
 
 /** Paths of a certificate and its key. */

@@ -79,7 +79,7 @@ export async function startServingTls(options: ServingTlsOptions): Promise<Servi
   const rules = tlsRules(config.tlsMinVersion, config.tlsCipherSuites);
   for (const warning of rules.warnings) log.warn(warning);
   const { clientCAFile } = config.authentication.x509;
-  const authorities = clientCAFile === '' ? undefined : new WatchedFile(clientCAFile, 0, Date.now);
+  const authorities = clientCAFile === '' ? undefined : new WatchedFile(clientCAFile, 0);
   let ca = authorities === undefined ? undefined : readAuthorities(clientCAFile);
   const servers = new Set<Server>();
   const serverOptions = (): ServerOptions => {

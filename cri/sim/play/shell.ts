@@ -5,6 +5,7 @@ import { parseScript } from './shell-parser.ts';
 import { functionNames, literalOf, simpleCommands } from './shell-script.ts';
 import type { Command, Script, SimpleCommand, Word } from './shell-script.ts';
 import { NotPlayed } from './shell-words.ts';
+import { withoutEnd } from '../../../machines/values/trim.ts';
 
 const BUILT_IN = new Set(['exit', 'trap', 'wait']);
 const NOT_FOUND = 127;
@@ -224,7 +225,7 @@ export class Shell {
       } else {
         text = '';
         await this.#list(part.script, { ...streams, out: (more) => void (text += more) });
-        text = text.replace(/\n+$/, '');
+        text = withoutEnd(text, '\n');
       }
       if (part.quoted) {
         field += text;

@@ -111,5 +111,6 @@ export const ONLY_WHEN: readonly (readonly [families: string, when: string])[] =
   ],
   ['`kubelet_run_podsandbox_errors_total`', 'a sandbox could not be made'],
   ['`kubelet_volume_stats_*`', 'a pod with a claim runs; claims cannot be mounted here yet'],
-  ['`kubelet_evictions`', 'a pod was evicted; nothing evicts here yet'],
+  ['`kubelet_evictions`', 'a pod was evicted'],
+  ['`kubelet_eviction_stats_age_seconds`', 'a pod was evicted because the node ran short'],
 ];

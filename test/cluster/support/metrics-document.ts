@@ -125,8 +125,11 @@ const OWN: Readonly<Record<string, string>> = {
   actorlet_pod_state: 'pod machines in each state',
   actorlet_shard_messages_total: 'messages that each worker thread has handled',
   actorlet_shard_restarts_total: 'times that a worker thread was replaced (absent while there was none)',
+  actorlet_pods_put_aside_total: 'times that a pod was put aside since worker threads died on it',
   actorlet_shard_heartbeat_seconds: 'when each worker thread last gave a sign of life',
   actorlet_journal_bytes_total: 'bytes written to the journals of shards and supervisor, before compression',
+  actorlet_journal_lost_lines_total: 'lines that are in no journal: its disk refused them or did not answer',
+  actorlet_journal_stalls_total: 'times that the disk of a journal did not answer for a second',
   actorlet_effect_duration_seconds: 'time from an effect to its outcome',
   actorlet_image_pulls_shared_total:
     'images that containers (and image volumes) got by a pull that another had asked for',

@@ -28,16 +28,16 @@ test('a process: its open files, its sockets, its limit', () => {
   assert.deepEqual(readInterfaces(2 ** 30), []);
 });
 
-test('a file system: its device as mountinfo tells it', () => {
-  const found = readFilesystem('/proc/self');
+test('a file system: its device as mountinfo tells it', async () => {
+  const found = await readFilesystem('/proc/self');
   assert.equal(found?.device, 'proc');
-  const root = readFilesystem('/');
+  const root = await readFilesystem('/');
   const df = execFileSync('df', ['-B1', '--output=size,used,avail,itotal', '/'], { encoding: 'utf8' }).split('\n')[1];
   const [size, , , inodes] = (df ?? '').trim().split(/\s+/).map(Number);
   assert.equal(root?.capacityBytes, size);
   assert.equal(root?.inodes, inodes);
   assert.ok((root?.usedBytes ?? 0) > 0);
-  assert.equal(readFilesystem('/nowhere/at/all'), null);
+  assert.equal(await readFilesystem('/nowhere/at/all'), null);
 });
 
 test('the machine', () => {

@@ -14,9 +14,9 @@ describe('readAgentLine', () => {
     assert.deepEqual(state, { kind: 'state', pod: 'default/a', state: 'syncing.x', why: '' });
     assert.deepEqual(readAgentLine('{"ts":1,"msg":"Bad","err":"no"}'), { kind: 'problem', text: 'Bad: no' });
     assert.equal(readAgentLine('{"ts":1,"msg":"Good","v":0}').kind, 'other');
-    assert.deepEqual(readAgentLine('{"msg":"Inspector: open","address":"http://a/?token=b","v":0}'), {
+    assert.deepEqual(readAgentLine('{"msg":"Inspector: open","addressFile":"/j/inspector-address","v":0}'), {
       kind: 'inspector',
-      address: 'http://a/?token=b',
+      addressFile: '/j/inspector-address',
     });
     assert.equal(readAgentLine('not json').kind, 'other');
   });

@@ -91,10 +91,12 @@ createServer((_, reply) => reply.end(JSON.stringify({ kind: 'PodList', items: po
   '127.0.0.1',
 );
 const address = `http://${values.inspect}/?token=fake`;
+const addressFile = join(rootDir, 'inspector-address');
+writeFileSync(addressFile, `${address}\n`);
 createServer((_, reply) => reply.end(JSON.stringify([{ name: podName }])))
   .listen(Number(values.inspect.split(':')[1]), '127.0.0.1')
   .once('listening', () =>
-    process.stderr.write(`${JSON.stringify({ ts: 1, msg: 'Inspector: open this', address, v: 0 })}\n`),
+    process.stderr.write(`${JSON.stringify({ ts: 1, msg: 'Inspector: open this', addressFile, v: 0 })}\n`),
   );
 process.on('SIGTERM', () => {
   runtime.detach();

@@ -9,10 +9,17 @@ import { pino } from 'pino';
 import { detectCgroups } from '../../../actors/host/cgroups/cgroup-detect.ts';
 import type { CgroupHost } from '../../../actors/host/files/cgroup-host.ts';
 import { cgroupDirs } from '../../../actors/host/cgroups/cgroup-files.ts';
-import { ensureQosCgroups, ownedCgroups, setBurstableShares } from '../../../actors/host/cgroups/cgroups.ts';
+import { cgroupDriver } from '../../../actors/host/cgroups/cgroup-driver.ts';
+import { ownedCgroups, setBurstableShares } from '../../../actors/host/cgroups/cgroups.ts';
+import { NodeCgroups } from '../../../actors/host/cgroups/node-cgroups.ts';
 import { hostEffects } from '../../../actors/host/effects/host-effects.ts';
 import type { HostSettings } from '../../../actors/host/files/host-settings.ts';
 
+const qosOf = (kubepods: string) => ({
+  kubepods,
+  burstable: `${kubepods}/burstable`,
+  bestEffort: `${kubepods}/besteffort`,
+});
 const v1 = !existsSync('/sys/fs/cgroup/cgroup.controllers') && process.getuid?.() === 0;
 
 /** A `kubepods` of our own, gone afterwards from every hierarchy. */
@@ -31,7 +38,7 @@ async function withKubepods(use: (kubepods: string, host: CgroupHost, settings: 
   try {
     await use(kubepods, host, settings);
   } finally {
-    for (const path of (await ownedCgroups(host, kubepods)).values())
+    for (const path of (await ownedCgroups(host, qosOf(kubepods))).values())
       await hostEffects['host.RemovePodCgroup']({ path }, settings);
     for (const part of ['burstable', 'besteffort', ''])
       for (const dir of cgroupDirs(host, join(kubepods, part))) if (existsSync(dir)) await rmdir(dir);
@@ -40,9 +47,13 @@ async function withKubepods(use: (kubepods: string, host: CgroupHost, settings: 
 
 test('v1: a pod cgroup in every hierarchy with its limits, adjusted, found and removed', { skip: !v1 }, async () => {
   await withKubepods(async (kubepods, host, settings) => {
-    await ensureQosCgroups(host, kubepods, { cpuShares: 1024 });
-    await ensureQosCgroups(host, kubepods, { cpuShares: 1024 });
-    await setBurstableShares(host, kubepods, 300);
+    const [driver, qos] = [cgroupDriver(settings), qosOf(kubepods)];
+    const node = new NodeCgroups({
+      ...{ driver, host, qos, limits: { cpuShares: 1024 }, tier: {}, reserved: [], log: settings.log },
+    });
+    await node.make();
+    await node.make();
+    await setBurstableShares(driver, qos, 300);
     const path = `${kubepods}/burstable/podaaaa-1`;
     const read = (controller: string, cgroup: string, file: string) =>
       readFileSync(join(host.mounts[controller] ?? '', cgroup, file), 'utf8').trim();
@@ -73,7 +84,7 @@ test('v1: a pod cgroup in every hierarchy with its limits, adjusted, found and r
     assert.equal(read('cpu', path, 'cpu.cfs_quota_us'), '-1');
     assert.equal(read('pids', path, 'pids.max'), '50');
     assert.ok(Number(read('memory', path, 'memory.limit_in_bytes')) > 2 ** 50);
-    assert.deepEqual([...(await ownedCgroups(host, kubepods))], [['aaaa-1', path]]);
+    assert.deepEqual([...(await ownedCgroups(host, qosOf(kubepods)))], [['aaaa-1', path]]);
     await hostEffects['host.RemovePodCgroup']({ path }, settings);
     for (const dir of cgroupDirs(host, path)) assert.ok(!existsSync(dir), dir);
     await hostEffects['host.RemovePodCgroup']({ path }, settings);
@@ -105,11 +116,11 @@ test('v1: many pods at once, made twice at a time', { skip: !v1 }, async () => {
     const paths = Array.from({ length: 10 }, (_, i) => `${kubepods}/burstable/podmany-${i}`);
     const make = (path: string) => hostEffects['host.EnsurePodCgroup']({ cgroup: { path, cpuShares: 2 } }, settings);
     await Promise.all([...paths, ...paths].map(make));
-    assert.equal((await ownedCgroups(host, kubepods)).size, paths.length);
+    assert.equal((await ownedCgroups(host, qosOf(kubepods))).size, paths.length);
     for (const path of paths)
       assert.notEqual(readFileSync(join(host.mounts['cpuset'] ?? '', path, 'cpuset.cpus'), 'utf8').trim(), '');
     await Promise.all(paths.map((path) => hostEffects['host.RemovePodCgroup']({ path }, settings)));
-    assert.equal((await ownedCgroups(host, kubepods)).size, 0);
+    assert.equal((await ownedCgroups(host, qosOf(kubepods))).size, 0);
   });
 });
 

@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { hostEffects } from '../../../actors/host/effects/host-effects.ts';
 import { mount, mountsIn, unmount } from '../../../actors/host/files/mounts.ts';
 import { makeRootShared } from '../../../actors/host/files/shared-root.ts';
-import { OrphanFolders } from '../../../actors/host/housekeeping/orphan-folders.ts';
+import { removeOrphanFolders } from '../../../actors/host/housekeeping/orphan-folders.ts';
+import { OrphanRounds } from '../../../actors/host/housekeeping/orphans.ts';
 import { AskedObjects, OWNER, withRoot } from './with-root.ts';
 
 const skip = process.getuid?.() !== 0;
@@ -49,12 +50,11 @@ test(
       await writeFile(join(pods, 'file'), '');
 
       let now = 0;
-      const folders = new OrphanFolders({
-        host: settings,
+      const orphans = new OrphanRounds({
         alive: (uid) => uid === 'live',
-        log: settings.log,
-        now: () => now,
+        clock: { now: () => 1_000_000 + now, steady: () => now },
       });
+      const folders = { once: () => removeOrphanFolders(orphans, settings, settings.log) };
       const cwd = process.cwd();
       process.chdir(busy['key'] ?? '');
       try {

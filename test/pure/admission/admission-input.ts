@@ -1,5 +1,5 @@
 import type { AdmissionInput } from '../../../machines/admission/admit-pod.ts';
-import { NodeUsage } from '../../../machines/admission/node-usage.ts';
+import { NO_USAGE } from '../../../machines/admission/node-usage.ts';
 import type { Node } from '../../../machines/node-object/node-types.ts';
 import type { Container, Pod } from '../../../machines/protocol/api-types.ts';
 import { nodeSettings } from '../qos/node-settings.ts';
@@ -50,7 +50,7 @@ export function input(of: Pod, changes: Partial<AdmissionInput> = {}): Admission
     pod: of,
     node: node(),
     settings: nodeSettings(),
-    usage: new NodeUsage(),
+    usage: NO_USAGE,
     allowedUnsafeSysctls: [],
     kernelVersion: '6.1.0-13-amd64',
     appArmorEnabled: false,

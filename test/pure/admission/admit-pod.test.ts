@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { admitPod } from '../../../machines/admission/admit-pod.ts';
 import type { AdmissionInput } from '../../../machines/admission/admit-pod.ts';
-import { NodeUsage } from '../../../machines/admission/node-usage.ts';
+import { usageOf } from '../../../machines/admission/node-usage.ts';
 import { rejectionLabel } from '../../../machines/admission/rejection.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { container, input, node, pod } from './admission-input.ts';
@@ -15,7 +15,7 @@ interface Case {
   refused?: [reason: string, message: string];
 }
 
-const OTHERS = NodeUsage.of([
+const OTHERS = usageOf([
   pod('a', { containers: [container('main', { cpu: '1500m', memory: '1Gi', 'example.com/gpu': '1' })] }),
   pod('b', { containers: [container('main', { cpu: '500m' }, { ports: [{ containerPort: 80, hostPort: 80 }] })] }),
 ]);
@@ -61,13 +61,13 @@ const CASES: Case[] = [
   {
     name: 'the sixth pod on a node for five',
     pod: pod('c'),
-    with: { usage: NodeUsage.of(['1', '2', '3', '4', '5'].map((name) => pod(name))) },
+    with: { usage: usageOf(['1', '2', '3', '4', '5'].map((name) => pod(name))) },
     refused: ['OutOfpods', short('pods', 1, 5, 5)],
   },
   {
     name: 'the fifth pod, counted already',
     pod: pod('5'),
-    with: { usage: NodeUsage.of(['1', '2', '3', '4', '5'].map((name) => pod(name))) },
+    with: { usage: usageOf(['1', '2', '3', '4', '5'].map((name) => pod(name))) },
   },
   {
     name: 'an init container that asks more than all others',
@@ -226,7 +226,7 @@ describe('admitPod', () => {
     const much = admitPod(input(asking({ memory: '7169Mi' }), standalone));
     assert.ok(!much.admit);
     assert.equal(much.message, short('memory', 7517241344, 0, 7516192768));
-    const second = admitPod(input(pod('c'), { ...standalone, usage: NodeUsage.of([pod('a')]) }));
+    const second = admitPod(input(pod('c'), { ...standalone, usage: usageOf([pod('a')]) }));
     assert.ok(!second.admit);
     assert.equal(second.reason, 'OutOfpods');
   });

@@ -3,7 +3,16 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { allocatedRequests } from '../../../machines/admission/allocated-requests.ts';
 import { portsConflict } from '../../../machines/admission/host-ports.ts';
-import { NodeUsage } from '../../../machines/admission/node-usage.ts';
+import {
+  NO_USAGE,
+  holdsAny,
+  isCounted,
+  podsWithout,
+  resourcesWithout,
+  usageOf,
+  withPod,
+  withoutPod,
+} from '../../../machines/admission/node-usage.ts';
 import type { ContainerStatus, Pod } from '../../../machines/protocol/api-types.ts';
 import { container, pod } from './admission-input.ts';
 
@@ -15,11 +24,11 @@ const random = fc.record({
   remove: fc.boolean(),
 });
 
-describe('NodeUsage', () => {
+describe('the usage of a node', () => {
   test('a running sum is what adding all up gives', () => {
     fc.assert(
       fc.property(fc.array(random, { maxLength: 40 }), (steps) => {
-        const usage = new NodeUsage();
+        let usage = NO_USAGE;
         const pods = new Map<string, Pod>();
         for (const { uid, cpu, gpu, port, remove } of steps) {
           const name = `p${uid}`;
@@ -28,21 +37,21 @@ describe('NodeUsage', () => {
           const each = pod(name, { containers: [container('main', requests, { ports })] });
           if (remove) {
             pods.delete(name);
-            usage.removePod(`uid-${name}`);
+            usage = withoutPod(usage, `uid-${name}`);
           } else {
             pods.set(name, each);
-            usage.addPod(each);
+            usage = withPod(usage, each);
           }
         }
-        const whole = NodeUsage.of(pods.values());
+        const whole = usageOf(pods.values());
         for (const uid of ['', 'uid-p0', 'uid-p3']) {
-          assert.equal(usage.podsWithout(uid), whole.podsWithout(uid));
-          const [a, b] = [usage.resourcesWithout(uid), whole.resourcesWithout(uid)];
+          assert.equal(podsWithout(usage, uid), podsWithout(whole, uid));
+          const [a, b] = [resourcesWithout(usage, uid), resourcesWithout(whole, uid)];
           assert.equal(a.cpu, b.cpu);
-          assert.equal(a.scalars.get('example.com/gpu') ?? 0, b.scalars.get('example.com/gpu') ?? 0);
+          assert.equal(a.scalars['example.com/gpu'] ?? 0, b.scalars['example.com/gpu'] ?? 0);
           for (const port of ['TCP/80', 'TCP/81']) {
             const wanted = [{ ip: '0.0.0.0', port }];
-            assert.equal(usage.holdsAny(wanted, uid), whole.holdsAny(wanted, uid));
+            assert.equal(holdsAny(usage, wanted, uid), holdsAny(whole, wanted, uid));
           }
         }
       }),
@@ -50,19 +59,19 @@ describe('NodeUsage', () => {
   });
 
   test('a pod that is counted again counts once, by its new values', () => {
-    const usage = NodeUsage.of([pod('a', { containers: [container('main', { cpu: '1' })] })]);
-    usage.addPod(pod('a', { containers: [container('main', { cpu: '2' })] }));
-    assert.equal(usage.podsWithout(''), 1);
-    assert.equal(usage.resourcesWithout('').cpu, 2000);
-    assert.equal(usage.resourcesWithout('uid-a').cpu, 0);
-    assert.equal(usage.counts('uid-a'), true);
-    usage.removePod('uid-a');
-    assert.equal(usage.counts('uid-a'), false);
+    const before = usageOf([pod('a', { containers: [container('main', { cpu: '1' })] })]);
+    const usage = withPod(before, pod('a', { containers: [container('main', { cpu: '2' })] }));
+    assert.equal(podsWithout(usage, ''), 1);
+    assert.equal(resourcesWithout(usage, '').cpu, 2000);
+    assert.equal(resourcesWithout(usage, 'uid-a').cpu, 0);
+    assert.equal(resourcesWithout(before, '').cpu, 1000, 'what was before stays as it was');
+    assert.equal(isCounted(usage, 'uid-a'), true);
+    assert.equal(isCounted(withoutPod(usage, 'uid-a'), 'uid-a'), false);
   });
 
   test('ports of sidecars count, those of init containers that end do not', () => {
     const port = (hostPort: number) => ({ ports: [{ containerPort: 1, hostPort, protocol: 'UDP' }] });
-    const usage = NodeUsage.of([
+    const usage = usageOf([
       pod('a', {
         initContainers: [
           container('init', undefined, port(1)),
@@ -70,10 +79,10 @@ describe('NodeUsage', () => {
         ],
       }),
     ]);
-    assert.equal(usage.holdsAny([{ ip: '0.0.0.0', port: 'UDP/1' }], ''), false);
-    assert.equal(usage.holdsAny([{ ip: '0.0.0.0', port: 'UDP/2' }], ''), true);
-    assert.equal(usage.holdsAny([{ ip: '0.0.0.0', port: 'TCP/2' }], ''), false);
-    assert.equal(usage.holdsAny([{ ip: '0.0.0.0', port: 'UDP/2' }], 'uid-a'), false);
+    assert.equal(holdsAny(usage, [{ ip: '0.0.0.0', port: 'UDP/1' }], ''), false);
+    assert.equal(holdsAny(usage, [{ ip: '0.0.0.0', port: 'UDP/2' }], ''), true);
+    assert.equal(holdsAny(usage, [{ ip: '0.0.0.0', port: 'TCP/2' }], ''), false);
+    assert.equal(holdsAny(usage, [{ ip: '0.0.0.0', port: 'UDP/2' }], 'uid-a'), false);
   });
 
   test('two addresses do not exclude each other, all addresses exclude each', () => {

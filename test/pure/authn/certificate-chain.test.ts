@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import { parseCertificate } from '../../../actors/serve/authn/certificate.ts';
 import { verifyChain } from '../../../actors/serve/authn/certificate-chain.ts';
@@ -63,9 +64,16 @@ test('what is foreign, out of time or for another use is refused', () => {
   const between = issueCertificate({ commonName: 'between', ca: true }, short);
   assert.equal(verify(client({}, short), [], [short]), 2);
   refuse(/too many intermediates/, client({}, between), [between], [short]);
-  const limited = issueCertificate({ commonName: 'limited', ca: true, extensions: [['2.5.29.30', true, der(0x30)]] });
+  const below = (name: Buffer) => der(0x30, der(0xa0, der(0x30, name)));
+  const constrained = (name: Buffer) =>
+    issueCertificate({ commonName: 'limited', ca: true, extensions: [['2.5.29.30', true, below(name)]] });
+  const limited = constrained(der(0x82, Buffer.from('a.example')));
+  assert.equal(verify(client({ dnsNames: ['b.a.example'] }, limited), [], [limited]), 2);
   assert.equal(verify(client({}, limited), [], [limited]), 2);
-  refuse(/name constraints/, client({ dnsNames: ['a.example'] }, limited), [], [limited]);
+  refuse(/not authorized to sign for this name/, client({ dnsNames: ['b.example'] }, limited), [], [limited]);
+  // An authority for one organization only: no name of its kind is looked at, so it must not be taken for one without limits.
+  const team = constrained(der(0xa4, der(0x30)));
+  refuse(/unhandled critical extension/, client({ organizations: ['system:masters'] }, team), [], [team]);
 });
 
 test('a certificate without extended key usages is good for any use, as in Go', () => {
@@ -84,10 +92,38 @@ test('both ends belong to the time of a certificate', () => {
   assert.throws(() => verify(leaf, [], [authority], until + 1));
 });
 
-test('authorities that all sign one another end the search instead of the CPU', () => {
-  const { key } = root;
-  const crossed = Array.from({ length: 12 }, () => issueCertificate({ commonName: 'root', ca: true, key }, root));
-  assert.throws(() => verify(client(), crossed, []), /attempts limit/);
+/** Authorities of one name of which each has signed each. */
+function mesh(size: number): { certificates: Issued[]; first: Issued } {
+  const heads = Array.from({ length: size }, () => issueCertificate({ commonName: 'mesh', ca: true }));
+  const certificates = heads.flatMap(({ key }) =>
+    heads.map((issuer) => issueCertificate({ commonName: 'mesh', ca: true, key }, issuer)),
+  );
+  const [first] = heads;
+  assert.ok(first);
+  return { certificates, first };
+}
+
+test('strangers cost a check with a root’s key for each certificate, and none with their own', (t) => {
+  const { certificates, first } = mesh(4);
+  // Some say that the root has signed them: all that a stranger can say.
+  const liars = Array.from({ length: 5 }, () =>
+    issueCertificate(
+      { commonName: 'mesh', ca: true, key: first.key },
+      issueCertificate({ commonName: 'root', ca: true }),
+    ),
+  );
+  const checks = t.mock.method(X509Certificate.prototype, 'verify');
+  assert.throws(() => verify(client({}, first), [...certificates, ...liars]), /unknown authority/);
+  assert.equal(checks.mock.callCount(), liars.length);
+});
+
+test('trusted authorities that all sign one another end the search instead of the CPU', (t) => {
+  const { certificates, first } = mesh(5);
+  const way = issueCertificate({ commonName: 'mesh', ca: true, key: first.key }, root);
+  assert.equal(verify(client({}, first), [way, ...certificates]), 3);
+  const checks = t.mock.method(X509Certificate.prototype, 'verify');
+  assert.throws(() => verify(client({ usages: [SERVER_AUTH] }, first), [...certificates, way]), /attempts limit/);
+  assert.ok(checks.mock.callCount() <= 150, `${checks.mock.callCount()} checks`);
 });
 
 test('the user is the common name, groups are the organizations', () => {

@@ -11,6 +11,7 @@ function setUp(limit?: number) {
   const answers: { user: UserInfo | null | Error } = { user: alice };
   const seen: string[] = [];
   const cache = new TokenCache({
+    ...{ qps: 0, burst: 0 },
     review: async (token) => {
       asked.push(token);
       await Promise.resolve();
@@ -18,7 +19,7 @@ function setUp(limit?: number) {
       return answers.user;
     },
     ttlMs: 100,
-    now: () => clock.now,
+    steady: () => clock.now,
     observer: {
       onTokenCacheRequest: (status) => seen.push(status),
       onTokenCacheFetch: (status) => seen.push(`fetch ${status}`),

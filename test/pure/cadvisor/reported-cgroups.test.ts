@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { reportedCgroups } from '../../../actors/serve/cadvisor/cgroup-roots.ts';
-import { podUidOf } from '../../../actors/serve/cadvisor/container-entries.ts';
 
 const NONE = {
   ...{ cgroupRoot: '', cgroupsPerQOS: true, cgroupDriver: 'cgroupfs' },
@@ -10,7 +9,9 @@ const NONE = {
 
 test('pods below the cgroup root, with the name that the driver gives', () => {
   assert.deepEqual(reportedCgroups(NONE, ''), ['/kubepods']);
-  assert.deepEqual(reportedCgroups({ ...NONE, cgroupRoot: '/a', cgroupDriver: 'systemd' }, ''), ['/a/kubepods.slice']);
+  assert.deepEqual(reportedCgroups({ ...NONE, cgroupRoot: '/a', cgroupDriver: 'systemd' }, ''), [
+    '/a.slice/a-kubepods.slice',
+  ]);
   assert.deepEqual(reportedCgroups({ ...NONE, cgroupRoot: '/a', cgroupsPerQOS: false }, ''), ['/a']);
 });
 
@@ -27,15 +28,4 @@ test('the cgroup the agent is in: v2, v1 with and without systemd, never the roo
   assert.equal(own('3:cpu,cpuacct:/a\n2:memory:/a\n'), '/a');
   assert.equal(own('3:cpu:/\n2:memory:/process_api/x\n1:name=systemd:/s\n'), undefined);
   assert.equal(own(''), undefined);
-});
-
-test('the UID in the name of a cgroup of a pod', () => {
-  const uid = '0f3c1c7e-1111-2222-3333-444455556666';
-  assert.equal(podUidOf(`/kubepods/burstable/pod${uid}`), uid);
-  assert.equal(podUidOf(`/kubepods/pod${uid}`), uid);
-  const slice = `kubepods-besteffort-pod${uid.replaceAll('-', '_')}.slice`;
-  assert.equal(podUidOf(`/kubepods.slice/kubepods-besteffort.slice/${slice}`), uid);
-  assert.equal(podUidOf(`/kubepods.slice/kubepods-pod${uid.replaceAll('-', '_')}.slice`), uid);
-  assert.equal(podUidOf('/kubepods/burstable'), undefined);
-  assert.equal(podUidOf('/kubepods.slice/kubepods-burstable.slice'), undefined);
 });

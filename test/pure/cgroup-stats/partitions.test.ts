@@ -44,9 +44,9 @@ test('counters of disks and partitions, not of loops', () => {
   });
 });
 
-test('what is not mounted any more is left out', () => {
+test('what is not mounted any more is left out', async () => {
   const here = { device: 'x', mountPoint: '/', major: 0, minor: 0 };
-  const found = readPartitions([here, { ...here, device: 'y', mountPoint: '/nowhere/at/all' }]);
+  const found = await readPartitions([here, { ...here, device: 'y', mountPoint: '/nowhere/at/all' }]);
   assert.deepEqual(
     found.map((one) => one.device),
     ['x'],

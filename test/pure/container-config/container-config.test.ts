@@ -154,6 +154,45 @@ test('resources: cgroup v1 and v2, swap, huge pages', () => {
   assert.equal(podLevel.linux.resources.memoryLimitInBytes, '1073741824');
 });
 
+test('limited swap: the share of the memory that is asked for, of burstable pods that are not critical', () => {
+  const noSwap = {
+    swapController: true,
+    cgroupVersion: 2 as const,
+    singleProcessOOMKill: true,
+    capacity: { cpuMilli: 1000, memoryBytes: 4 * 2 ** 30, ephemeralStorageBytes: 0 },
+  };
+  const settings = settingsWith({ ...noSwap, limitedSwapBytes: 2 ** 30 });
+  const swap = (resources: object, spec = {}, node = settings) =>
+    configOf({ resources }, spec, node).linux.resources.unified?.['memory.swap.max'];
+  const burstable = { requests: { memory: '1Gi' }, limits: { memory: '2Gi' } };
+  assert.equal(swap(burstable), String(2 ** 28));
+  assert.equal(swap({ requests: { memory: '300Mi' } }), String(300 * 2 ** 18));
+  assert.equal(swap({ requests: { memory: '8Gi' } }), '0');
+  assert.equal(swap({ requests: { memory: '1Gi' }, limits: { memory: '1Gi' } }), '0');
+  assert.equal(swap({ requests: { cpu: '1' } }), '0');
+  assert.equal(swap({}), '0');
+  assert.equal(swap(burstable, { priority: 2_000_000_000 }), '0');
+  assert.equal(swap(burstable, {}, settingsWith(noSwap)), '0');
+});
+
+test('memory QoS: what is asked for is kept, and what nears its limit is slowed down, by whole pages', () => {
+  const node = settingsWith({
+    cgroupVersion: 2,
+    singleProcessOOMKill: true,
+    memoryQoS: { throttlingFactor: 0.9, pageBytes: 4096, unreservedBytes: 1_000_000_000 },
+  });
+  const files = (resources: object) => configOf({ resources }, {}, node).linux.resources.unified;
+  assert.deepEqual(files({ requests: { memory: '100M' }, limits: { memory: '200M' } }), {
+    'memory.min': '100000000',
+    // 100 M + 0.9 * 100 M = 190 M, of which 46386 pages of 4096 bytes are whole
+    'memory.high': '189997056',
+  });
+  assert.deepEqual(files({ requests: { memory: '100M' } }), { 'memory.min': '100000000', 'memory.high': '909996032' });
+  assert.deepEqual(files({ requests: { memory: '1Gi' }, limits: { memory: '1Gi' } }), { 'memory.min': '1073741824' });
+  assert.deepEqual(files({ limits: { memory: '1M' } }), { 'memory.high': '897024' });
+  assert.equal(files({}), undefined);
+});
+
 test('security: the container over the pod', () => {
   const { securityContext } = configOf(
     {

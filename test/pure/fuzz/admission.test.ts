@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { AdmissionGate } from '../../../actors/resources/admission/admission-gate.ts';
 import { withoutNulls } from '../../../actors/cluster/api/without-nulls.ts';
-import type { PodAllocations } from '../../../actors/resources/admission/pod-allocations.ts';
+import type { NodeAdmission } from '../../../actors/resources/admission/node-admission.ts';
 import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
 import { PodIntake } from '../../../actors/node/pod-intake.ts';
 import type { PodSources } from '../../../actors/pods/sources/pod-sources.ts';
 import type { Supervisor } from '../../../actors/pods/supervisor/supervisor.ts';
+import { admissionRules } from '../../../actors/resources/admission/admission-rules.ts';
+import { stepAdmission } from '../../../machines/admission/admission-machine.ts';
+import { bornAdmission } from '../../../machines/admission/admission-state.ts';
+import type { AdmissionState } from '../../../machines/admission/admission-state.ts';
+import { admitPod } from '../../../machines/admission/admit-pod.ts';
+import { NO_USAGE, usageOf } from '../../../machines/admission/node-usage.ts';
+import { claimOf, nodeClaim } from '../../../machines/admission/pod-claim.ts';
+import { allocationOf } from '../../../machines/resize/allocation.ts';
 import { nodeProblem } from '../../../machines/node-object/node-shape.ts';
 import type { Node } from '../../../machines/node-object/node-types.ts';
 import { podProblem } from '../../../machines/pod-validation/pod-problem.ts';
@@ -25,13 +32,11 @@ const node: Node = {
   status: { capacity: { cpu: '2', memory: '8Gi', pods: '110' }, allocatable: { cpu: '2', memory: '4Gi', pods: '110' } },
 };
 
-const gateWith = (own: Node | null): AdmissionGate =>
-  new AdmissionGate({
-    config: { allowedUnsafeSysctls: [], maxPods: 110, podsPerCore: 0 },
-    settings,
-    node: () => own,
-    freshNode: () => Promise.reject(new Error('no API server')),
-  });
+const config = { allowedUnsafeSysctls: [], maxPods: 110, podsPerCore: 0 };
+const stateWith = (own: Node | null): AdmissionState => ({
+  ...bornAdmission(admissionRules(config, settings, true)),
+  node: own && nodeClaim(own),
+});
 
 /** Pods of which every field may be wrong, as far as the watch lets them through. */
 const apiPod = jsonChanges
@@ -46,8 +51,18 @@ const ownNode = jsonChanges
 test('admission: judges whatever pod and node the API server may have', () => {
   fc.assert(
     fc.property(apiPod, ownNode, (pod, own) => {
-      const verdict = gateWith(own).admit(pod as Pod);
-      assert.ok(verdict === null || (verdict.reason !== '' && typeof verdict.message === 'string'));
+      const claim = claimOf(pod as Pod);
+      const [order] = stepAdmission(stateWith(own), { type: 'pod.asks', at: 0, pod: claim }).outputs;
+      assert.ok(order?.type === 'pod.take' || (order?.type === 'pod.refuse' && order.reason !== ''));
+      // A claim has all that admission looks at.
+      const verdict = admitPod({ ...stateWith(own).rules, pod: pod as Pod, node: own, usage: NO_USAGE });
+      assert.deepEqual(
+        admitPod({ ...stateWith(own).rules, pod: claim, node: own && nodeClaim(own), usage: NO_USAGE }),
+        verdict,
+      );
+      assert.deepEqual(order.type === 'pod.take' ? true : order.message, verdict.admit || verdict.message);
+      assert.deepEqual(usageOf([claim]), usageOf([pod as Pod]));
+      assert.deepEqual(allocationOf(claim), allocationOf(pod as Pod));
     }),
     fuzz(500),
   );
@@ -71,14 +86,15 @@ test('a pod machine bears whatever pod the API server may have', () => {
 test('a pod whose judging fails is refused, and the pods behind it are told', async () => {
   // The queue stood still for ever: no pod of the API server was started or ended any more.
   const told: unknown[] = [];
+  const same = (pod: Pod): Pod => pod;
   const gate = {
     admit: ({ metadata }: Pod) => {
       if (metadata?.name === 'bad') throw new TypeError('broken');
       return metadata?.name === 'unsure' ? { reason: 'x', message: '', retryWithFreshNode: true } : null;
     },
     admitAfterAll: () => Promise.reject(new TypeError('broken, too')),
-  } as unknown as AdmissionGate;
-  const same = (pod: Pod): Pod => pod;
+    ...{ arriving: same, admitted: same, updated: same, added: () => undefined },
+  } as unknown as NodeAdmission;
   const intake = new PodIntake({
     supervisor: {
       take: (message: { rejections?: unknown; update: PodConfigUpdate }) =>
@@ -86,7 +102,6 @@ test('a pod whose judging fails is refused, and the pods behind it are told', as
     } as unknown as Supervisor,
     cluster: null,
     admission: gate,
-    allocations: { arriving: same, admitted: same, updated: same, added: () => undefined } as unknown as PodAllocations,
     metrics: createMetrics({ processMetrics: false }),
     now: () => 0,
     sources: () => ({ allSourcesReady: () => false, staticPods: () => [] }) as unknown as PodSources,

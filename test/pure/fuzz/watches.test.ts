@@ -167,7 +167,7 @@ for (const kind of ['secret', 'configMap'] as const) {
           api: scripted([new ApiStatusError(404, 'NotFound', 'none')], [pieces(stream, at), [Buffer.concat(rest)]]),
           ref: { kind, namespace: 'n', name: 'x' },
           log,
-          now: () => 0,
+          steady: () => 0,
           getTimeoutMs: 2_000,
           onChange: () => undefined,
         });

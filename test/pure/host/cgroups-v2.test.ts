@@ -6,11 +6,13 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { detectCgroups, openUnifiedRoot } from '../../../actors/host/cgroups/cgroup-detect.ts';
-import { cpuWeightFromShares } from '../../../actors/host/cgroups/cgroup-files.ts';
-import { podUidOf } from '../../../actors/host/cgroups/cgroup-removal.ts';
-import { ensureQosCgroups, ownedCgroups, setBurstableShares } from '../../../actors/host/cgroups/cgroups.ts';
+import { cgroupDriver } from '../../../actors/host/cgroups/cgroup-driver.ts';
+import { ownedCgroups, setBurstableShares } from '../../../actors/host/cgroups/cgroups.ts';
+import { NodeCgroups } from '../../../actors/host/cgroups/node-cgroups.ts';
 import { hostEffects } from '../../../actors/host/effects/host-effects.ts';
 import type { HostSettings } from '../../../actors/host/files/host-settings.ts';
+import { cpuWeightFromShares } from '../../../machines/cgroups/cpu-weight.ts';
+import { qosCgroups } from '../../../machines/qos/pod-cgroup.ts';
 
 /** A made-up v2 tree: plain files stand for the kernel's. */
 async function withTree(use: (root: string, settings: HostSettings) => Promise<void>): Promise<void> {
@@ -32,13 +34,20 @@ async function withTree(use: (root: string, settings: HostSettings) => Promise<v
   }
 }
 
+const QOS = qosCgroups({ cgroupRoot: '/', cgroupsPerQOS: true, cgroupDriver: 'cgroupfs' });
+assert.ok(QOS);
+const qos = QOS;
+
 const V1_LINE = (name: string, id: number) => `${id} 31 0:${id} / /sys/fs/cgroup/${name} rw - cgroup cgroup rw,${name}`;
 
 test('v2: QoS parents and a pod, controllers enabled in every ancestor only', async () => {
   await withTree(async (root, settings) => {
     const host = openUnifiedRoot(root);
-    await ensureQosCgroups(host, '/kubepods', { cpuShares: 2048 });
-    await setBurstableShares(host, '/kubepods', 0);
+    const driver = cgroupDriver(settings);
+    await new NodeCgroups({
+      ...{ driver, host, qos, limits: { cpuShares: 2048 }, tier: {}, reserved: [], log: settings.log },
+    }).make();
+    await setBurstableShares(driver, qos, 0);
     await hostEffects['host.EnsurePodCgroup'](
       {
         cgroup: {
@@ -65,7 +74,7 @@ test('v2: QoS parents and a pod, controllers enabled in every ancestor only', as
     assert.equal(await read('burstable/poduid-1/memory.max'), String(64 << 20));
     assert.equal(await read('burstable/poduid-1/pids.max'), '100');
     await mkdir(join(root, 'kubepods/podg'), { recursive: true });
-    assert.deepEqual([...(await ownedCgroups(host, '/kubepods'))].sort(), [
+    assert.deepEqual([...(await ownedCgroups(host, qos))].sort(), [
       ['g', '/kubepods/podg'],
       ['uid-1', '/kubepods/burstable/poduid-1'],
     ]);
@@ -98,12 +107,16 @@ test('v2: a cgroup in an invalid state gives HOST006', async () => {
 
 test('only pod cgroups are ever removed', async () => {
   await withTree(async (_root, settings) => {
-    for (const path of ['/', '/kubepods', '/kubepods/burstable', '/kubepods/pod', '/kubepods/../podx'])
+    const slices = [
+      '/kubepods.slice',
+      '/kubepods.slice/kubepods-burstable.slice',
+      '/kubepods.slice/kubepods-pod.slice',
+      '/podman.slice',
+    ];
+    for (const path of ['/', '/kubepods', '/kubepods/burstable', '/kubepods/pod', '/kubepods/../podx', ...slices])
       await assert.rejects(hostEffects['host.RemovePodCgroup']({ path }, settings), { code: 'HOST003' }, path);
     await hostEffects['host.RemovePodCgroup']({ path: '/kubepods/podgone' }, settings);
   });
-  assert.equal(podUidOf('podabc-1'), 'abc-1');
-  assert.equal(podUidOf('burstable'), undefined);
 });
 
 test('detection: v1 with co-mounted controllers, hybrid, missing controllers, nothing', () => {

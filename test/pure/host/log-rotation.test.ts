@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, readdir, readlink, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -189,4 +190,18 @@ test('dangling links go, except of running containers', async () => {
   } finally {
     await rm(links, { recursive: true, force: true });
   }
+});
+
+test('a FIFO among the rotated logs, or where a compressed one is written, holds up nothing', async () => {
+  await withRotation({}, async ({ dir, path, rotation }) => {
+    await writeFile(path, 'content of the log');
+    execFileSync('mkfifo', [`${path}.20240101-000000`]);
+    await rotation.runOnce();
+    await writeFile(`${path}.20240101-000001`, 'old');
+    await rm(`${path}.20240101-000000`);
+    // A leftover that a pod makes again when it was removed: the name is in the way when the file is to be written.
+    execFileSync('mkfifo', [`${path}.20240101-000001.tmp`]);
+    await rotation.runOnce();
+    assert.ok(!(await readdir(dir)).some((name) => name.endsWith('.tmp')));
+  });
 });

@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers/promises';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { lastPodWork, podWork } from '../../../actors/host/files/pod-work.ts';
-import { RetryTimes } from '../../../actors/host/housekeeping/retry-times.ts';
 
 test('work on one folder never overlaps; work on two does', async () => {
   let open = (): void => undefined;
@@ -63,20 +62,4 @@ test('in any mix of work, steps of one folder follow each other and none is lost
     }),
     { numRuns: 50 },
   );
-});
-
-test('a failure waits twice as long each time and is told once', () => {
-  const retry = new RetryTimes();
-  assert.ok(retry.due('a', 0));
-  assert.equal(retry.failed('a', 0, 'why'), true);
-  assert.ok(!retry.due('a', 1_999));
-  assert.ok(retry.due('a', 2_000));
-  assert.equal(retry.failed('a', 2_000, 'why'), false);
-  assert.ok(!retry.due('a', 5_999));
-  assert.equal(retry.failed('a', 6_000, 'other'), true);
-  let now = 6_000;
-  for (let i = 0; i < 20; i++) retry.failed('a', (now += 122_000), 'other');
-  assert.ok(retry.due('a', now + 122_000));
-  retry.keepOnly(new Set(['b']));
-  assert.ok(retry.due('a', 0));
 });

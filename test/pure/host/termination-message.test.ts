@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -93,4 +94,24 @@ test('a log is waited for only when its container has just ended', () => {
   assert.ok(endedJustNow(now + 60_000, now), 'a clock that was set back');
   assert.ok(!endedJustNow(now - FRESH_MS, now));
   assert.ok(!endedJustNow(0, now), 'it has not ended');
+});
+
+test('what is no file is not waited for: a FIFO in the place of the message, of the log', async () => {
+  await withFiles({ log: `${T} stdout F text\n` }, async (path) => {
+    execFileSync('mkfifo', [path('pipe')]);
+    assert.equal(
+      await read(path('pipe'), path('log')),
+      `Error on reading termination log ${path('pipe')}: ${path('pipe')} is not a regular file`,
+    );
+    // Of our own folder, where no other process is asked.
+    const own = join(path('pods'), 'uid/containers/c');
+    await mkdir(own, { recursive: true });
+    execFileSync('mkfifo', [join(own, '00000000')]);
+    const { message } = await hostEffects['host.ReadTerminationMessage'](
+      { path: join(own, '00000000'), ...limits },
+      { ...settings, rootDir: path('.') },
+    );
+    assert.match(message, /is not a regular file$/);
+    assert.match(await read('', path('pipe')), /^Error on reading termination message from logs: .* regular file$/);
+  });
 });

@@ -56,7 +56,15 @@ test('a head that is read in part says the same as the whole line', () => {
       { r: 'spec', id: 'ab12', pod: { long } },
       { r: 'spec', id: 'ab12' },
     ],
-    [{ r: 'sup.msg', n: 1, m: { long } }, { r: 'other' }],
+    [
+      { r: 'sup.msg', n: 1, m: { type: 'config', at: 5, long } },
+      { r: 'msg', n: 1, uid: '@supervisor', type: 'config', at: 5, key: '', failed: false },
+    ],
+    [
+      { r: 'admission.snap', t: { uid: 'a', long } },
+      { r: 'machine.snap', uid: '@admission' },
+    ],
+    [{ r: 'unknown.msg', n: 1, m: { long } }, { r: 'other' }],
     [{ r: 'of.tomorrow' }, { r: 'other' }],
   ];
   for (const [record, head] of lines) assert.deepEqual(recordHead(Buffer.from(JSON.stringify(record))), head);

@@ -9,7 +9,7 @@ import { journalBatches, journalFiles } from '../../../actors/record/journal/jou
 import { MachineJournal } from '../../../actors/record/journal/machine-journal.ts';
 import { Replayer, replayBatches } from '../../../actors/record/journal/replay.ts';
 import type { ReplayResult } from '../../../actors/record/journal/replay.ts';
-import { segmentsOf } from '../../../actors/record/journal/segment-log.ts';
+import { segmentsOf } from '../../../actors/record/journal/segment-files.ts';
 import { journaled } from '../../../actors/record/machines/journaled-machine.ts';
 import { JOURNALED } from '../../../actors/record/machines/registry.ts';
 import { folder, memoryLog } from './journal-fixture.ts';

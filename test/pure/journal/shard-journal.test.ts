@@ -6,7 +6,7 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { MachineJournal } from '../../../actors/record/journal/machine-journal.ts';
 import { pods } from '../../../actors/record/machines/pods.ts';
 import { restoreMemory } from '../../../actors/record/journal/restore-memory.ts';
-import { segmentsOf } from '../../../actors/record/journal/segment-log.ts';
+import { segmentsOf } from '../../../actors/record/journal/segment-files.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
 import { pod, settings } from '../pod/pod-world.ts';
 import { feed, files, folder, journalingShard, lifeOf, memoryLog, records, replayed } from './journal-fixture.ts';

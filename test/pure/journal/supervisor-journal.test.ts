@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { restoreMemory } from '../../../actors/record/journal/restore-memory.ts';
-import { segmentsOf } from '../../../actors/record/journal/segment-log.ts';
+import { segmentsOf } from '../../../actors/record/journal/segment-files.ts';
 import { PodStore } from '../../../actors/pods/store/pod-store.ts';
 import { Supervisor } from '../../../actors/pods/supervisor/supervisor.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
@@ -218,4 +218,21 @@ test('a changed order is shown as the supervisor’s', async (t) => {
   const headless = text.slice(text.indexOf('\n') + 1);
   writeFileSync(file?.path ?? '', headless);
   await assert.rejects(replayed(dir), /JRN005.*supervisor/s);
+});
+
+test('a segment that an agent was killed over before anything stood in it is none: the next agent has its number', async (t) => {
+  const dir = folder(t);
+  const [first, second] = [story.slice(0, 3), story.slice(3)];
+  const before = supervisor(dir);
+  for (const message of first) before.take(message);
+  before.close();
+  writeFileSync(join(dir, 'supervisor-00000002.jsonl'), '{"r":"sup.segm');
+  const after = supervisor(dir);
+  for (const message of [...first, ...second]) after.take(message);
+  after.close();
+  assert.deepEqual(
+    files(dir).map(({ name }) => name),
+    ['supervisor-00000001.jsonl', 'supervisor-00000002.jsonl'],
+  );
+  assert.equal((await replayed(dir)).difference, null, 'and nothing is missing, which would be thrown');
 });

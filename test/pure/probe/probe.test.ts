@@ -242,6 +242,39 @@ test('an error of the prober is tried three times, then told, and never counted'
   }
 });
 
+test('a body that breaks off, or a request that cannot be made, is an error of the prober, too', () => {
+  const bench = new ProbeBench('liveness', {
+    exec: undefined,
+    httpGet: { port: 80, path: '/' },
+    failureThreshold: 1,
+  } as Partial<Probe>);
+  bench.look();
+  bench.ring();
+  bench.done('net.HttpGet', { status: 200, body: '' });
+  bench.ring();
+  const broken = () => bench.done('net.HttpGet', { status: 500, body: 'o', brokenBody: 'unexpected EOF' });
+  assert.deepEqual(
+    broken().map((e) => e.type),
+    ['net.HttpGet'],
+  );
+  assert.deepEqual(
+    broken().map((e) => e.type),
+    ['net.HttpGet'],
+  );
+  assert.deepEqual(messages(broken()), [
+    'Unhealthy: Liveness probe errored and resulted in failure state: unexpected EOF',
+  ]);
+  assert.equal(bench.state, 'waiting');
+  assert.equal(bench.context.result, 'success');
+  bench.ring();
+  bench.failed('net.HttpGet', 'InvalidRequest');
+  bench.failed('net.HttpGet', 'InvalidRequest');
+  assert.deepEqual(messages(bench.failed('net.HttpGet', 'InvalidRequest')), [
+    'Unhealthy: Liveness probe errored and resulted in unknown state: boom',
+  ]);
+  assert.equal(bench.context.result, 'success');
+});
+
 test('errors between failures do not break the row', () => {
   const bench = new ProbeBench('liveness', { failureThreshold: 2 });
   bench.look();

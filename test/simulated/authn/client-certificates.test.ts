@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import https from 'node:https';
 import { join } from 'node:path';
@@ -11,8 +12,9 @@ import type { Issued } from './support/issue-certificate.ts';
 const HOUR = 3_600_000;
 
 async function setUp(...[t, options]: Parameters<typeof startStandIn>) {
-  const clock = { now: Date.now() };
-  const standIn = await startStandIn(t, { mode: 'AlwaysAllow', now: () => clock.now, ...options });
+  const clock = { now: Date.now(), steady: 0 };
+  const times = { now: () => clock.now, steady: () => clock.steady };
+  const standIn = await startStandIn(t, { mode: 'AlwaysAllow', ...times, ...options });
   const { port } = standIn;
   const status = async (...show: Issued[]) => (await ask(port, '/pods', { show })).status;
   return { ...standIn, clock, status };
@@ -71,7 +73,30 @@ test('a connection that stays open does not outlive its certificate', async (t) 
   assert.equal(Object.values(agent.freeSockets).flat().length, 1);
 });
 
-test('a changed CA file counts from the next second on, also for open connections', async (t) => {
+test('on a connection that stays open a bad certificate is looked at once, and again when that could change what comes of it', async (t) => {
+  const { port, root, clock, caFile } = await setUp(t);
+  const agent = new https.Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => agent.destroy());
+  const stranger = issueCertificate({ commonName: 'client-ca', ca: true });
+  const show = [issueCertificate({ commonName: 'x', notBefore: clock.now + HOUR / 4 }, stranger)];
+  const checks = t.mock.method(X509Certificate.prototype, 'verify');
+  const ready = async () => ({
+    status: (await ask(port, '/pods', { show, agent })).status,
+    checks: checks.mock.callCount(),
+  });
+  assert.deepEqual(await ready(), { status: 401, checks: 0 });
+  clock.now += HOUR / 2;
+  const first = await ready();
+  assert.equal(first.status, 401);
+  assert.equal(first.checks, 1);
+  for (let times = 0; times < 3; times++) assert.deepEqual(await ready(), first);
+  writeFileSync(caFile, `${root.pem}\n${stranger.pem}`);
+  clock.steady += 1_000;
+  assert.equal((await ready()).status, 200);
+  assert.equal(Object.values(agent.freeSockets).flat().length, 1);
+});
+
+test('a changed CA file counts from the next second on, also for open connections and when the clock is set back', async (t) => {
   const { port, root, clock, caFile, folder, lines } = await setUp(t);
   const agent = new https.Agent({ keepAlive: true, maxSockets: 1 });
   t.after(() => agent.destroy());
@@ -79,7 +104,8 @@ test('a changed CA file counts from the next second on, also for open connection
   const third = issueCertificate({ commonName: 'third', ca: true });
   const show = [issueCertificate({ commonName: 'x' }, root)];
   const statuses = async () => {
-    clock.now += 1_000;
+    clock.steady += 1_000;
+    clock.now -= 60_000;
     const out = [(await ask(port, '/pods', { show, agent })).status];
     for (const ca of [second, third]) {
       out.push((await ask(port, '/pods', { show: [issueCertificate({ commonName: 'y' }, ca)] })).status);
@@ -120,7 +146,7 @@ for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
     const session = await sessionOf(port, show, maxVersion);
     const again = async () => (await ask(port, '/pods', { session, maxVersion })).status;
     assert.equal(await again(), 200);
-    clock.now += 1_000;
+    clock.steady += 1_000;
     writeFileSync(caFile, issueCertificate({ commonName: 'other', ca: true }).pem);
     assert.equal(await again(), 401);
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createServerAuth } from '../../../actors/serve/server/auth-hook.ts';
+import { until } from '../../tools/wait-for.ts';
 import { issueCertificate } from './support/issue-certificate.ts';
 import { ask, startStandIn } from './support/kubelet-stand-in.ts';
 import type { ServerAuthOptions } from '../../../actors/serve/server/auth-hook.ts';
@@ -75,8 +76,8 @@ test('without the gate only proxy opens /pods', async (t) => {
 });
 
 test('answers are remembered for their times', async (t) => {
-  const clock = { now: Date.now() };
-  const { port, allowed, apiServer } = await startStandIn(t, { now: () => clock.now });
+  const clock = { steady: 0 };
+  const { port, allowed, apiServer } = await startStandIn(t, { steady: () => clock.steady });
   const counts = () =>
     ['tokenreviews', 'subjectaccessreviews'].map((resource) => apiServer.requestsOf({ resource }).length);
   const status = async (path: string) => (await ask(port, path, { token: 'alice-token' })).status;
@@ -86,15 +87,15 @@ test('answers are remembered for their times', async (t) => {
   assert.deepEqual(counts(), [1, 2]);
   allowed.clear();
   allowed.add('alice get stats');
-  clock.now += 29_000;
+  clock.steady += 29_000;
   assert.deepEqual([await status('/metrics'), await status('/stats/')], [200, 403]);
-  clock.now += 1_000;
+  clock.steady += 1_000;
   assert.deepEqual([await status('/metrics'), await status('/stats/')], [200, 200]);
   assert.deepEqual(counts(), [1, 3]);
-  clock.now += 90_000;
+  clock.steady += 90_000;
   assert.equal(await status('/metrics'), 200);
   assert.deepEqual(counts(), [2, 3]);
-  clock.now += 180_000;
+  clock.steady += 180_000;
   assert.equal(await status('/metrics'), 403);
 });
 
@@ -182,6 +183,20 @@ test('a standalone node starts, says once what it lacks, and lets nobody in', as
   assert.equal((await ask(open.port, '/pods', { token: 'any' })).status, 200);
 });
 
+test('tokens of strangers are reviewed as fast as the API client may, and no more wait than have their turn in time', async (t) => {
+  // Each was reviewed at once: whoever reached the port could send the API server as much as he liked.
+  const { port, apiServer } = await startStandIn(t, { qps: 0.001, burst: 3 });
+  const reviews = () => apiServer.requestsOf({ resource: 'tokenreviews' }).length;
+  let refused = 0;
+  const strangers = Array.from({ length: 20 }, (_, i) =>
+    ask(port, '/pods', { token: `stranger-${String(i)}` }).then(({ status }) => status === 401 && refused++),
+  );
+  // Three have a turn and an answer; up to four wait for theirs until the test is over, the others are refused at once.
+  await until(() => refused >= 20 - 4);
+  assert.equal(reviews(), 3);
+  await Promise.any(strangers);
+});
+
 test('a configuration that lets nobody in is refused at start', async (t) => {
   const { caFile } = await startStandIn(t);
   const make = (clientCAFile: string, webhook: boolean) =>
@@ -191,6 +206,7 @@ test('a configuration that lets nobody in is refused at start', async (t) => {
           ...{ x509: { clientCAFile }, webhook: { enabled: webhook, cacheTTL: 1 }, anonymous: { enabled: false } },
         },
         authorization: { mode: 'AlwaysAllow', webhook: { cacheAuthorizedTTL: 1, cacheUnauthorizedTTL: 1 } },
+        ...{ kubeAPIQPS: 0, kubeAPIBurst: 0 },
       },
       featureGates: { enabled: () => true },
       ...{ nodeName: 'n', api: null },

@@ -197,3 +197,18 @@ test('an expired certificate without bootstrap: five minutes, then the agent end
   for (let at = 0; at < 60 && hopeless() === 0; at++) await tick();
   assert.equal(hopeless(), 1);
 });
+
+test('a clock that is set forward is no time without a certificate', async (t) => {
+  const { server, kubeconfig, write, start, clock, text, hopeless } = await setUp(t);
+  const old = issuePair(server, '/O=system:nodes/CN=system:node:node1', -1);
+  write(kubeconfig, { 'client-certificate-data': text(old.cert), 'client-key-data': text(old.key) });
+  server.fault({ verb: 'create' }, { do: 'fail', code: 401, reason: 'Unauthorized' });
+  start();
+  const looks = (): number => clock.pauses.filter((ms) => ms === 10_000).length;
+  await waitFor('the first failure', () => clock.pauses.find((ms) => ms === 2_000));
+  clock.set(3_600_000);
+  const before = looks();
+  clock.jump(10_000);
+  await waitFor('a look', () => (looks() > before || hopeless() > 0 ? true : undefined));
+  assert.equal(hopeless(), 0);
+});

@@ -18,7 +18,7 @@ import { mock, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
 import { CertificateStore } from '../../../actors/cluster/certificates/certificate-store.ts';
-import { placeFile } from '../../../actors/cluster/certificates/private-files.ts';
+import { placeFile } from '../../../actors/host/files/private-files.ts';
 import { makeSelfSigned } from '../../../actors/cluster/certificates/x509.ts';
 
 const log = pino({ level: 'silent' });

@@ -48,13 +48,13 @@ function answering(cacheKeyType: string, more = ''): string {
 function providersOf(
   config: string,
   bin: string,
-  now: () => number,
+  steady: () => number,
   timeoutMs = 60_000,
   tokens: () => TokenSources | undefined = () => undefined,
 ) {
   const logged: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
-  const asked = new CredentialProviders({ providers: loadProviderConfig(config, bin), log, now, timeoutMs, tokens });
+  const asked = new CredentialProviders({ providers: loadProviderConfig(config, bin), log, steady, timeoutMs, tokens });
   /** Without a pod, and only the logins. */
   const loginsFor = async (image: string) => (await asked.loginsFor(image, null)).map(({ logins }) => logins);
   return { providers: { loginsFor }, asked, logged };
@@ -63,8 +63,8 @@ function providersOf(
 test('a plugin gets the request and its arguments; its answer is kept for the registry', async (t) => {
   const env = [{ name: 'WHO', value: 'ada' }];
   const { dir, bin, config } = pluginBench(t, answering('Registry'), { args: ['get'], env });
-  let now = 0;
-  const { providers, logged } = providersOf(config, bin, () => now);
+  let steady = 0;
+  const { providers, logged } = providersOf(config, bin, () => steady);
   const runs = () => readFileSync(join(dir, 'runs'), 'utf8').trim().split('\n');
   const login = { '*.reg.io': { username: 'ada', password: 'hush' } };
   assert.deepEqual(await Promise.all([providers.loginsFor('a.reg.io/x'), providers.loginsFor('a.reg.io/x')]), [
@@ -80,7 +80,7 @@ test('a plugin gets the request and its arguments; its answer is kept for the re
   });
   await providers.loginsFor('b.reg.io/x');
   assert.equal(runs().length, 2, 'another registry');
-  now = 10_001;
+  steady = 10_001;
   await providers.loginsFor('a.reg.io/x');
   assert.equal(runs().length, 3, 'the default duration is over');
   assert.deepEqual(await providers.loginsFor('other.io/x'), [{}]);

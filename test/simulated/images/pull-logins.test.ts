@@ -143,8 +143,8 @@ test("the node's first valid file counts, read again after five minutes", async 
   const home = folder(t);
   const rootDir = folder(t);
   const log = pino({ level: 'silent' });
-  let now = 0;
-  const read = nodeLogins({ rootDir, log, home, now: () => now });
+  let steady = 0;
+  const read = nodeLogins({ rootDir, log, home, steady: () => steady });
   writeFileSync(join(rootDir, 'config.json'), 'broken');
   mkdirSync(join(home, '.docker'));
   writeFileSync(join(home, '.docker', 'config.json'), dockerConfig({ 'reg.io': 'home:1' }));
@@ -152,10 +152,10 @@ test("the node's first valid file counts, read again after five minutes", async 
   assert.equal((await read())['reg.io']?.username, 'home');
   writeFileSync(join(rootDir, 'config.json'), dockerConfig({ 'reg.io': 'root:1' }));
   assert.equal((await read())['reg.io']?.username, 'home');
-  now = 5 * 60_000;
+  steady = 5 * 60_000;
   assert.equal((await read())['reg.io']?.username, 'root');
   rmSync(join(rootDir, 'config.json'));
   rmSync(join(home, '.docker'), { recursive: true });
-  now *= 2;
+  steady *= 2;
   assert.equal((await read())['reg.io']?.username, 'legacy');
 });

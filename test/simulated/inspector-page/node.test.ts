@@ -27,6 +27,25 @@ function makeNode(): GeneratedPod {
   };
 }
 
+/** Admission, in which a resize waits from its last message on. */
+function makeAdmission(steps: number, why: string): GeneratedPod {
+  const made = generatePod({ uid: '@admission', name: 'admission', steps });
+  const stateOf = (index: number) => (index === steps - 1 && why !== '' ? 'resizesWait' : index < 0 ? '' : 'settled');
+  return {
+    line: { ...made.line, namespace: '', source: 'machine', state: stateOf(steps - 1), phase: '', why },
+    step: (i) => ({
+      ...made.step(i),
+      ...{ message: 'pod.asks', summary: `default/web-${String(i)}`, before: stateOf(i - 1), after: stateOf(i) },
+      effects: [{ type: 'pod.refuse', key: '', to: 'supervisor', summary: 'OutOfcpu' }],
+    }),
+    detail: (i) => ({
+      ...made.detail(i),
+      machines: { pod: stateOf(i), containers: {}, probes: {}, volumes: {} },
+      context: { waiting: ['uid-a'] },
+    }),
+  };
+}
+
 const PODS = () => [
   ...Array.from({ length: 3_000 }, (_, i) =>
     generatePod({ uid: `uid-${String(i)}`, name: `web-${String(i)}`, steps: 10 }),
@@ -48,6 +67,7 @@ describe('the node on the inspector page', { skip: chromium === undefined ? 'nee
     bundle = await pageBundle();
     fake = new FakeInspector(bundle, PODS());
     fake.node = makeNode();
+    fake.machines.set('@admission', makeAdmission(4, ''));
     address = await fake.start();
     browser = await startBrowser(chromium ?? '');
   });
@@ -198,6 +218,38 @@ describe('the node on the inspector page', { skip: chromium === undefined ? 'nee
     assert.equal(page.url(), before);
   });
 
+  test('the other machines of the node: state, why, last messages; one leads to its steps, and news are shown', async () => {
+    const page = await browser.open(address);
+    const row = '[data-machine="@admission"]';
+    const heard = () => page.$$eval(`${row} .heard`, (all) => all.map((el) => el.textContent.replace(/^\S+ /, '')));
+    await page.waitForSelector(`${row} .heard`);
+    assert.match(await page.$eval(`${row} .single`, (el) => el.textContent), /^admission.*settled $/);
+    const line = (i: number) => `pod.asks default/web-${String(i)} → pod.refuse OutOfcpu`;
+    assert.deepEqual(await heard(), [line(3), line(2), line(1)]);
+
+    const news = makeAdmission(5, 'default/web: not enough cpu');
+    fake.machines.set('@admission', news);
+    await page.waitForFunction(() => document.querySelector('.lamp')?.textContent === 'live');
+    fake.tell({ type: 'machines', machines: [news.line] });
+    await page.waitForFunction(
+      (of) => document.querySelector(`${of} .single`)?.textContent.includes('resizesWait default/web: not enough cpu'),
+      {},
+      row,
+    );
+    assert.deepEqual(await heard(), [line(4), line(3), line(2)]);
+
+    await press(page, `${row} .last li:nth-child(2) .heard`);
+    await hash(page, /^#pod=(@|%40)admission&step=3$/);
+    await page.waitForFunction(() => document.querySelector('.pod-title h2')?.textContent === 'machine admission');
+    await page.waitForFunction(() => document.querySelector('.chart-box')?.textContent.includes('Context shows'));
+    await page.waitForFunction(() => document.querySelector('.badge')?.getAttribute('data-state') === 'settled');
+    const other = await browser.open(page.url());
+    await other.waitForFunction(() => document.querySelector('.pod-title h2')?.textContent === 'machine admission');
+    const count = await page.$eval('.top-count', (el) => el.textContent.replace(/\D/g, ''));
+    assert.equal(count, String(fake.pods.size), 'it is no pod of the list');
+    fake.machines.set('@admission', makeAdmission(4, ''));
+  });
+
   test('at each width and in either scheme nothing is cut or overlaps', async () => {
     const page = await browser.open(address);
     await page.waitForSelector('.call');
@@ -215,7 +267,7 @@ describe('the node on the inspector page', { skip: chromium === undefined ? 'nee
           (document.querySelector('.node-page')?.scrollWidth ?? 0) - (document.querySelector('main')?.clientWidth ?? 0),
       }));
       assert.deepEqual(wide, { page: 0, main: 0 }, `${String(width)} px: nothing is wider than its place`);
-      const boxes = await page.$$eval('.fleet, .node-machine, .waiting, .calls', (all) =>
+      const boxes = await page.$$eval('.fleet, .node-machine, .waiting, .calls, .singles', (all) =>
         all.map((el) => el.getBoundingClientRect().toJSON() as DOMRect),
       );
       for (const [i, a] of boxes.entries())

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -28,9 +28,14 @@ async function opened(address: string): Promise<<T>(path: string) => Promise<T>>
   };
 }
 
-/** The address in the agent's log. */
+/** The address in the file that the agent's log names: the log itself must not let its readers in. */
 function addressIn(logFile: string): string | undefined {
-  return /"address":"(http:[^"]+)"/.exec(readFileSync(logFile, 'utf8'))?.[1];
+  const log = readFileSync(logFile, 'utf8');
+  assert.doesNotMatch(log, /token=/);
+  const file = /"addressFile":"([^"]+)"/.exec(log)?.[1];
+  if (file === undefined) return undefined;
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  return readFileSync(file, 'utf8').trim();
 }
 
 test('a running agent: its log has the address; pods, their journey, and each moment of it', async (t) => {

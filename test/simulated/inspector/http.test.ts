@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { explainFromJournal } from '../../../actors/inspect/explain/explain-from-journal.ts';
 import type { About, PodLine, StepDetail, StepPage } from '../../../actors/inspect/inspector/inspector-api.ts';
+import { MACHINE_NAMES } from '../../../machines/charts/node-machines.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { feed, folder, journalingShard } from '../../pure/journal/journal-fixture.ts';
 import { journalOfLives, podNamed, startOf, startPods } from '../../pure/inspector/made-journal.ts';
@@ -85,7 +86,7 @@ test('the API: about, pods, steps, one step, why; errors as JSON', async (t) => 
   assert.deepEqual([about.mode, about.nodeName, about.version, about.damages], ['files', 'node1', 'test', []]);
   assert.deepEqual(
     about.charts.map(({ id }) => id),
-    ['pod', 'container', 'probe', 'volume', 'supervisor', 'node'],
+    MACHINE_NAMES,
   );
   const pods = await json<PodLine[]>(server, '/api/pods');
   assert.deepEqual([pods.length, pods[0]?.uid, pods[0]?.steps], [1, 'web', life.length]);

@@ -87,7 +87,7 @@ test('a client that takes nothing is cut off; others go on', async (t) => {
   const change = setInterval(() => {
     const changed = [...server.inspector.index.pods.values()].map(({ line }) => line);
     for (const listener of (server.inspector as unknown as { listeners: Set<(c: unknown) => void> }).listeners)
-      listener({ pods: changed, lost: [] });
+      listener({ pods: changed, lost: [], node: null, machines: [] });
   }, 100);
   t.after(() => clearInterval(change));
   // Long before a client that answers no ping would be given up.

@@ -39,25 +39,27 @@ test('nothing of the agent, in main or a worker, holds a pod that is gone', asyn
   };
   const before = (await look('first')).map((graph) => graph.classes());
   while (churn.gone < FIRST + MORE) names.push(...(await churn.pass(ROUND)));
-  const after = await look('second');
-  assert.equal(after.length, 3, 'main and two workers');
   const early = new Set([...names.slice(0, -ROUND), ...churn.uids.slice(0, -ROUND)]);
   const anyEarly = new RegExp([...early].map((name) => `${name}(?![0-9])`).join('|'));
-  after.forEach((graph, i) => {
-    const thread = i === 0 ? 'main' : `worker ${i}`;
-    const held = graph.texts(anyEarly).map(({ text, way }) => `${text.slice(0, 200)}: ${way}`);
-    assert.deepEqual(held.slice(0, 10), [], `${held.length} texts in ${thread} name pods that are gone`);
-    const most = [...graph.classes()].map(([name, count]) => [count - (before[i]?.get(name) ?? 0), name] as const);
-    t.diagnostic(
-      `${thread}: ${most
-        .sort((a, b) => b[0] - a[0])
-        .slice(0, 8)
-        .join('; ')}`,
-    );
-    const grown = [...graph.classes()].flatMap(([name, count]) => {
-      const more = count - (before[i]?.get(name) ?? 0);
-      return more > MORE * MOST_PER_POD ? [`${more} more of ${name}, as ${graph.wayToOne(name)}`] : [];
+  const found = (after: readonly HeapGraph[]): string[] =>
+    after.flatMap((graph, i) => {
+      const thread = i === 0 ? 'main' : `worker ${i}`;
+      const held = graph.texts(anyEarly).map(({ text, way }) => `${thread}: ${text.slice(0, 200)}: ${way}`);
+      const most = [...graph.classes()].map(([name, count]) => [count - (before[i]?.get(name) ?? 0), name] as const);
+      most.sort((one, other) => other[0] - one[0]);
+      t.diagnostic(`${thread}: ${most.slice(0, 8).join('; ')}`);
+      const grown = most.flatMap(([more, name]) =>
+        more > MORE * MOST_PER_POD ? [`${thread}: ${more} more of ${name}, as ${graph.wayToOne(name)}`] : [],
+      );
+      return [...held.slice(0, 10), ...grown];
     });
-    assert.deepEqual(grown, [], thread);
-  });
+  // What a call under way holds is gone with it; what has leaked is there the next time, too.
+  let problems: string[] = [];
+  for (const name of ['second', 'third', 'fourth']) {
+    const after = await look(name);
+    assert.equal(after.length, 3, 'main and two workers');
+    problems = found(after);
+    if (problems.length === 0) break;
+  }
+  assert.deepEqual(problems, []);
 });

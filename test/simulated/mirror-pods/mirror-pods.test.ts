@@ -40,7 +40,7 @@ async function start(t: TestContext) {
     nodeName: 'node1',
     node: () => state.node,
     log,
-    now: Date.now,
+    steady: () => performance.now(),
     lifeOf: (uid) => lives.get(uid) ?? 'running',
     onError: (error) => state.errors.push(error.message),
   });
@@ -105,6 +105,16 @@ test('one that was deleted by hand comes back, also when the deletion is gracefu
     deletes.map(({ body }) => body),
     [{ apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, preconditions: { uid: second?.metadata?.uid } }],
   );
+});
+
+test('one that is made anew does not wait for a clock that was set back', async (t) => {
+  const { server, mirrors, hash } = await start(t);
+  mirrors.setStatic([staticPod('h1')]);
+  await until(() => hash() === 'h1');
+  const { now } = Date;
+  t.mock.method(Date, 'now', () => now() - 3_600_000);
+  server.remove(PODS, 's-node1');
+  await until(() => hash() === 'h1');
 });
 
 test('two that disagree: at most one creation a second', async (t) => {

@@ -56,6 +56,19 @@ test('a change while the server is away arrives when it is back; nothing is told
   await until(() => events.filter((e) => e.reason === 'NodeNotReady').length === 1, 'the event');
 });
 
+test('images are listed again after a while, also when the clock is set back meanwhile', async (t) => {
+  const clock = { now: Date.now(), steady: 1_000 };
+  const times = { now: () => clock.now, steady: () => clock.steady };
+  const { node, runtime, stored } = await makeNodeObject(t, times);
+  const images = () => (stored()?.status?.images ?? []).flatMap(({ names }) => names);
+  node.start();
+  await until(() => images().includes('a:1'), 'the first image');
+  runtime.image = 'b:1';
+  clock.now -= 3_600_000;
+  clock.steady += 600_000;
+  await until(() => images().includes('b:1'), 'the second image');
+});
+
 test('a node that was given up says at once that it is there', async (t) => {
   const { server, node, stored, ready } = await makeNodeObject(t, { config: quiet });
   node.start();

@@ -23,11 +23,11 @@ test('strategy Get asks each time, and looks from time to time at what volumes s
 });
 
 test("strategy Cache asks when the node's TTL is over, and for each new pod", async (t) => {
-  let now = 1000;
+  let steady = 1000;
   let ttl: number | null = null;
   const { server, store } = await objectsBench(t, {
     strategy: 'Cache',
-    now: () => now,
+    steady: () => steady,
     nodeTtlSeconds: () => ttl,
   });
   const value = async () => (await store.get('configMap', 'default', 'a'))?.data['k'];
@@ -35,13 +35,13 @@ test("strategy Cache asks when the node's TTL is over, and for each new pod", as
   store.register(podWith('p1', ['a']));
   assert.equal(await value(), '1');
   server.put(CONFIG_MAPS, configMap('a', { k: '2' }));
-  now += 59_000;
+  steady += 59_000;
   assert.equal(await value(), '1', 'a minute without an annotation');
-  now += 1000;
+  steady += 1000;
   assert.equal(await value(), '2');
   server.put(CONFIG_MAPS, configMap('a', { k: '3' }));
   ttl = 300;
-  now += 299_000;
+  steady += 299_000;
   assert.equal(await value(), '2');
   store.register(podWith('p2', ['a']));
   assert.equal(await value(), '3', 'a new pod sees what is there');

@@ -203,14 +203,14 @@ test('an updated pod lets go of what it no longer names', async (t) => {
 });
 
 test('what only variables use is no longer watched after some idle minutes, and fetched anew when asked', async (t) => {
-  let now = 0;
-  const { server, store } = await objectsBench(t, { now: () => now, tickMs: 10 });
+  let steady = 0;
+  const { server, store } = await objectsBench(t, { steady: () => steady, tickMs: 10 });
   server.put(CONFIG_MAPS, configMap('env', { k: '1' }));
   server.put(CONFIG_MAPS, configMap('file', { k: '1' }));
   store.register(podWith('p1', ['file'], ['env']));
   await store.get('configMap', 'default', 'env');
   await store.get('configMap', 'default', 'file');
-  now = 6 * 60_000;
+  steady = 6 * 60_000;
   await until(() => server.openWatches() === 1);
   server.put(CONFIG_MAPS, configMap('env', { k: '2' }));
   assert.deepEqual((await store.get('configMap', 'default', 'env'))?.data, { k: '2' });

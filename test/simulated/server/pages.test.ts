@@ -179,7 +179,7 @@ describe('/flagz and /statusz', () => {
     flags: () => ({ 'root-dir': '/r', 'cert-dir': '/c' }),
     statusz: true,
     startedAt: 0,
-    now: () => 3_723_000,
+    uptimeMs: () => 3_723_000,
     binaryVersion: 'v1',
   };
 

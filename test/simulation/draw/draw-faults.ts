@@ -48,6 +48,23 @@ export function drawFaults(random: Random, until: number, shards: number): Fault
   return Array.from({ length: count }, () => drawFault(random, until, shards));
 }
 
+/** Draws when the node runs short; on half of them it never does. */
+export function drawPressure(random: Random, until: number): Fault[] {
+  if (!random.chance(0.5)) return [];
+  return Array.from({ length: random.between(1, 5) }, (): Fault => {
+    const from = random.between(0, Math.floor((until * 0.8) / SECOND)) * SECOND;
+    const what = random.pick(['memory', 'disk', 'pids'] as const);
+    return {
+      kind: 'pressure',
+      what,
+      from,
+      for: random.between(10, 90) * SECOND,
+      ...(random.chance(0.3) && { brief: true }),
+      ...(random.chance(0.4) && { slight: true }),
+    };
+  });
+}
+
 function drawFault(random: Random, until: number, shards: number): Fault {
   // Work is densest at the start; later there is little to disturb.
   const early = random.chance(0.6);

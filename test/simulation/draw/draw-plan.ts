@@ -1,5 +1,5 @@
 import { Random } from '../world/random.ts';
-import { drawFaults } from './draw-faults.ts';
+import { drawFaults, drawPressure } from './draw-faults.ts';
 import { drawMoment } from './draw-moments.ts';
 import { drawPod } from './draw-pod.ts';
 import type { Change, Plan, PodPlan } from './plan.ts';
@@ -36,6 +36,7 @@ export function drawPlan(seed: number, options: DrawOptions = {}): Plan {
   const pods = drawPods(random.fork('pods'), options.pods ?? random.between(5, 15), quietAt);
   const changes = options.changes === false ? [] : drawChanges(random.fork('changes'), pods, quietAt);
   const faults = options.faults === false ? [] : drawFaults(random.fork('faults'), quietAt, shards);
+  if (options.faults !== false) faults.push(...drawPressure(random.fork('pressure'), quietAt));
   if (options.moments === true) {
     const draws = random.fork('moments');
     for (let i = draws.between(8, 20); i > 0; i--) {

@@ -28,7 +28,9 @@ export type Fault =
   | { kind: 'worker-crash'; from: number; shard: number }
   /** The agent ends right after it has written that it would carry out such an effect, before it does, or right after. */
   | (Window & { kind: 'crash-at-effect'; effect: string; count: number; done: boolean })
-  | { kind: 'clock'; from: number; by: number };
+  | { kind: 'clock'; from: number; by: number }
+  /** The node runs short, and pods have to go. `brief`: it is over when it was seen once; `slight`: only a soft threshold is met. */
+  | (Window & { kind: 'pressure'; what: 'memory' | 'disk' | 'pids'; brief?: boolean; slight?: boolean });
 
 /** When a probe of a container says no, ms since the start; `for` null = for ever. */
 export interface BadTime {

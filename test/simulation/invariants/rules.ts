@@ -1,7 +1,9 @@
 import { staysUntilItEnded } from './deletion.ts';
+import { evictedPodsFail, evictionIsOrderly } from './eviction.ts';
 import { graceGiven, graceIsKept, nothingIsKilledAside } from './grace.ts';
 import { hooksGoOn } from './hooks.ts';
 import { nothingIsLeft, sandboxComesAfterVolumes, volumesOutliveContainers } from './host.ts';
+import { imagesInUseStay } from './images-in-use.ts';
 import { everyPodArrives } from './liveness.ts';
 import { restIsTold } from './rest.ts';
 import { nothingStartsAtTheEnd } from './nothing-starts-at-the-end.ts';
@@ -25,6 +27,7 @@ export const rules: readonly Rule[] = [
   onePodOfAName,
   oneSandbox,
   onePull,
+  imagesInUseStay,
   nothingStartsAtTheEnd,
   startOrder,
   hooksComeFirst,
@@ -53,6 +56,8 @@ export const rules: readonly Rule[] = [
   sandboxComesAfterVolumes,
   nothingIsLeft,
   noBusyLoop,
+  evictionIsOrderly,
+  evictedPodsFail,
   everyPodArrives,
   restIsTold,
 ];

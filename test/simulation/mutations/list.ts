@@ -46,6 +46,14 @@ export const mutations: readonly Mutation[] = [
     to: '? !again : given && !held',
   },
   {
+    name: 'image-in-use',
+    breaks: 'an image that containers use is taken for one that nobody uses',
+    within: 'take',
+    from: 'used.has(key) || used.has(listed.id)',
+    to: 'false',
+    seed: 1,
+  },
+  {
     name: 'no-grace',
     breaks: 'containers of a pod that ends are killed at once',
     within: 'planTerminating',
@@ -277,6 +285,15 @@ export const mutations: readonly Mutation[] = [
     to: 'if (next !== undefined && predecessorOf(turn, next)) start(turn, next);',
   },
   {
+    name: 'mixed-clocks',
+    breaks:
+      'how long a status waits after a failed request is reckoned with the wall clock and looked at with the steady one',
+    within: 'failed',
+    from: "type: 'status.failed', at: this.at()",
+    to: "type: 'status.failed', at: this.options.now()",
+    seed: 27,
+  },
+  {
     name: 'clock-in-a-machine',
     breaks: 'a machine reads the clock, so its journal does not replay',
     within: 'beginTermination',
@@ -287,10 +304,18 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'deleted-too-early',
     breaks: 'a pod is removed from the API before it is cleaned up',
-    within: 'nextStep',
-    from: '    CLEANED.has(entry.report.state) &&\n    isTerminalPhase(api.status.phase);',
-    to: "    entry.report.state !== '';",
+    within: 'isOver',
+    from: 'isCleaned(entry) && api !== null && api.deleting && api.ended',
+    to: 'api !== null && api.deleting',
     seed: 1,
+  },
+  {
+    name: 'failed-request-never-ends',
+    breaks: 'a pod of which one request has failed is never told again',
+    within: 'failed',
+    from: 'found?.request === n ? { ...found, request: 0 } : null',
+    to: 'found?.request === n ? { ...found } : null',
+    seed: 4,
   },
   {
     name: 'pull-place-lost',
@@ -352,5 +377,21 @@ export const mutations: readonly Mutation[] = [
     within: 'adopt',
     from: 'toldStart(draft) ??',
     to: '',
+  },
+  {
+    name: 'critical-pod-evicted',
+    breaks: 'a node that runs short ends static pods, too',
+    within: 'measured',
+    from: 'ranking.find(({ critical }) => critical !== true)',
+    to: 'ranking[0]',
+    seed: 1,
+  },
+  {
+    name: 'evicted-as-if-deleted',
+    breaks: 'an evicted pod is not told as failed, so nobody replaces it',
+    within: 'take',
+    from: "message.order.reason === 'Evicted' ? 'Failed' : null",
+    to: 'null',
+    seed: 1,
   },
 ];

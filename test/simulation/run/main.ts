@@ -7,12 +7,14 @@ import type { Fact } from '../world/facts.ts';
 import { Coverage } from './coverage.ts';
 import { coverageText } from './coverage-text.ts';
 import { runInScratch } from './in-scratch.ts';
+import { reachMoves } from './reach-moves.ts';
 import { readPlan } from './saved-plan.ts';
 import { shrink } from './shrink.ts';
 import { traceLine } from './trace.ts';
 
 const USAGE = `usage: bin/simulate [--seeds N] [--seed S] [--hours H] [--calm] [--moments] [--coverage]
        bin/simulate --plan FILE [--trace [UID]]
+       bin/simulate --reach MOVE [--seeds N] [--seed S]
 
 Runs the node in virtual time from seeds, each a workload with faults, and looks after each step whether all rules hold.
 
@@ -24,6 +26,7 @@ Runs the node in virtual time from seeds, each a workload with faults, and looks
   --coverage   print every state, transition and fault that was reached, with how often
   --plan FILE  run the schedule of this file (as a failure leaves it) instead of drawing some
   --trace ALL  print what happens; of one pod with its UID
+  --reach MOVE find short plans that make a machine go so (MACHINE FROM -> TO; several: comma), one a line, for test/simulation/pinned
   --stop       end at the first seed that fails
   --no-keep    on failure keep no journal
   --no-shrink  on failure do not look for the shortest schedule that still fails
@@ -45,6 +48,7 @@ export async function main(args: string[]): Promise<number> {
       keep: { type: 'boolean', default: true },
       shrink: { type: 'boolean', default: true },
       plan: { type: 'string' },
+      reach: { type: 'string' },
       trace: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
@@ -57,6 +61,8 @@ export async function main(args: string[]): Promise<number> {
   const count = given === null ? Number(values.seeds) : 1;
   const first = given?.seed ?? (values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed));
   const hours = Number(values.hours);
+  if (values.reach !== undefined)
+    return reachMoves(values.reach.split(','), { first, count, hours, moments: values.moments, print });
   const { trace } = values;
   const onFact = (fact: Fact, at: number): void => {
     const line = traceLine(fact, at);

@@ -37,9 +37,9 @@ export function isPossible(move: string): boolean {
 export function allowedMoves(): Map<string, PossibleMoves> {
   const allowed = new Map<string, PossibleMoves>();
   for (const machine of Object.values(NODE_MACHINES)) {
-    const states = [...(compiledMachine(machine)?.values() ?? [])];
+    const states = [...(compiledMachine(machine)?.values() ?? [])].filter((state) => !isPassing(state));
     const moves = states.flatMap((from) =>
-      [...reachableFrom(from)].filter((to) => to !== from).map((to) => `${from.path} -> ${to.path}`),
+      [...reachableFrom(from)].filter((to) => to !== from && !isPassing(to)).map((to) => `${from.path} -> ${to.path}`),
     );
     allowed.set(machine.id, { states: states.map(({ path }) => path), moves });
   }
@@ -51,6 +51,11 @@ export function rulesOut({ from, to }: UnreachedMoves, move: string): boolean {
   const [before = '', after = ''] = move.split(' -> ');
   const within = (path: string) => (name: string) => path === name || path.startsWith(`${name}.`);
   return from.some(within(before)) && to.some(within(after));
+}
+
+/** A state that is left in the step that comes to it: no machine is ever seen there. */
+function isPassing({ always }: CompiledState): boolean {
+  return always.some(({ guard }) => guard === null);
 }
 
 /** Where one message can lead: by a transition of the state's own, and on from there by those that need no message. */

@@ -92,4 +92,16 @@ export const unreachedMoves: readonly UnreachedMoves[] = [
     to: ['ready.running'],
     why: 'sources are read once the runtime and PLEG have been asked (the order in which an agent starts)',
   },
+  {
+    machine: 'eviction',
+    from: ['watching'],
+    to: ['ending.killing'],
+    why: 'no pod here has a limit on local storage (those that have: test/pure/eviction, test/simulated/eviction)',
+  },
+  {
+    machine: 'eviction',
+    from: ['reclaiming', 'measuring', 'ending'],
+    to: ['watching.calm'],
+    why: 'what is acted on brings a condition, which stays for its transition period; without one only those go that break a limit of their own',
+  },
 ];

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { resolveFeatureGates } from '../../../actors/configure/configuration/feature-gates.ts';
 import { loadConfiguration } from '../../../actors/configure/configuration/load-configuration.ts';
+import { OrphanRounds } from '../../../actors/host/housekeeping/orphans.ts';
 import { lookEach } from '../../../actors/host/time/clock.ts';
 import type { Clock } from '../../../actors/host/time/clock.ts';
 import { buildNode } from '../../../actors/node/build-node.ts';
@@ -15,7 +16,10 @@ import type { NodeGround } from '../../../actors/node/node-ground.ts';
 import type { FromShard } from '../../../actors/pods/shard/shard-protocol.ts';
 import { parseManifest } from '../../../actors/pods/sources/parse-manifest.ts';
 import type { PodStore } from '../../../actors/pods/store/pod-store.ts';
+import type { DiskSize } from '../../../actors/runtime/images/image-node.ts';
 import type { Metrics } from '../../../actors/record/metrics/metrics-registry.ts';
+import { draw } from '../../../cri/sim/prng.ts';
+import type { Remains } from '../../../machines/housekeeping/orphans-machine.ts';
 import type { Effect } from '../../../machines/protocol/effects.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 import type { ObservedPod } from '../../../machines/protocol/observed.ts';
@@ -25,6 +29,7 @@ import { SimulatedNodeEnd, simulatedObjects } from './cluster-end.ts';
 import type { Edges } from './edges.ts';
 import { NODE_NAME, STATIC_ORIGIN } from './node-settings.ts';
 import { SimulatedShards } from './simulated-shards.ts';
+import { EVICTION_CONFIG } from './usage-edge.ts';
 import type { Owner } from './virtual-time.ts';
 
 /** What one life of the agent is made from. */
@@ -48,11 +53,15 @@ export interface AgentOptions {
 
 /** Time between two rounds of housekeeping, ms (kubelet housekeepingPeriod). */
 const HOUSEKEEPING_MS = 2_000;
+/** After which an image that nobody uses goes, ms: less than most runs last. */
+const MAX_IMAGE_AGE_MS = 3_000_000;
+/** Size of the file system of the images. */
+const DISK_BYTES = 2 ** 30;
 const { config: DEFAULTS } = loadConfiguration({ flags: [], cgroupVersion: 2 });
 
 /**
  * One life of the agent: the node as `actors/node/build-node.ts` makes it, over the world's edges. What those leave out:
- * servers, the Node's status and lease, events to the API, objects and tokens.
+ * servers, events to the API, objects and tokens.
  */
 export class Agent {
   readonly owner: Owner;
@@ -62,6 +71,7 @@ export class Agent {
   private readonly clock: Clock;
   /** Made while the parts are. */
   private shards!: SimulatedShards;
+  private orphans!: OrphanRounds;
   private started = false;
 
   constructor(options: AgentOptions) {
@@ -102,7 +112,7 @@ export class Agent {
 
   /** When the next regular sync of a pod is due, ms since the start of the simulation: jumps must not leave it out. */
   nextDue(): number {
-    return this.parts.resync.nextDue() - this.options.edges.time.wallOffset;
+    return this.parts.resync.nextDue();
   }
 
   /** Static pods' files have changed. */
@@ -129,6 +139,10 @@ export class Agent {
     this.parts.supervisor.close();
     this.parts.nodeState.close();
     this.parts.puller.close();
+    for (const manager of this.parts.managers) void manager.stop?.();
+    this.parts.admission.close();
+    this.orphans.close();
+    this.parts.cluster?.close();
     edges.runtime.hangUp(this.owner);
     edges.api.hangUp(this.owner);
     edges.tell({ f: 'agent', change: 'crashed' });
@@ -155,10 +169,15 @@ export class Agent {
         serializeImagePulls: node.serializePulls,
         registryPullQPS: 0,
         syncFrequency: node.syncFrequencyMs,
+        imageMaximumGCAge: MAX_IMAGE_AGE_MS,
+        ...EVICTION_CONFIG,
       },
       featureGates: resolveFeatureGates({ EventedPLEG: node.evented }).gates,
       rootDir: stateDir,
-      journals: { dir: journalDir, node: bytes, supervisor: bytes, pulls: bytes, manager: bytes, shard: bytes },
+      journals: {
+        ...{ dir: journalDir, node: bytes, supervisor: bytes, pulls: bytes, manager: bytes, shard: bytes },
+        ...{ admission: bytes, status: bytes, nodeObject: bytes },
+      },
       otherSources: node.standalone === true ? ['file'] : ['file', 'api'],
       ...{ settings, shards: node.shards, agent: 'simulated', log, metrics },
     };
@@ -182,19 +201,26 @@ export class Agent {
         });
         return this.shards;
       },
-      images: () => ({ records: null }),
+      images: () => ({ records: null, disk: () => Promise.resolve(imageDisk(plan.seed, time.now)) }),
       userNamespaces: { get: () => Promise.reject(new Error('not simulated')), release: () => undefined },
       cluster:
         plan.node.standalone === true
           ? null
           : {
-              connect: ({ onPods, lifeOf }) =>
+              connect: ({ onPods, lifeOf, journalOf, runtimeState, plegError, conditions }) =>
                 new Cluster({
                   ...{ api, limited: api, nodeName: NODE_NAME, log, metrics, clock, onPods, lifeOf },
-                  node: new SimulatedNodeEnd(api, time, owner),
+                  node: new SimulatedNodeEnd({
+                    ...{ api, nodes: edges.nodes, time, owner, settings, log },
+                    // It costs time, and the moments at which regular looks come: others have none of it.
+                    kept: plan.seed % 4 === 0,
+                    links: { runtimeState, plegError, conditions, journal: journalOf('nodeObject'), clock },
+                  }),
                   objects: simulatedObjects,
+                  journal: journalOf('status'),
                 }),
             },
+      usage: () => edges.usage,
       host: (links) => [this.housekeeping(links)],
       seen: (observed, take) => this.looked(observed, take),
       pages: () => [],
@@ -211,12 +237,19 @@ export class Agent {
     this.parts.sources.setPods('file', pods);
   }
 
-  private housekeeping({ alive, ready }: HostLinks): Part {
+  private housekeeping({ alive, ready, journal }: HostLinks): Part {
     const { host, time } = this.options.edges;
+    const orphans = (this.orphans = new OrphanRounds({ clock: this.clock, alive, ...(journal && { journal }) }));
+    const remove = async (what: Remains, owners: Iterable<string>) =>
+      orphans.round(what, new Set(owners), (uid) => {
+        host.remove(what, uid);
+        return Promise.resolve(null);
+      });
     const round = (): void => {
       if (!ready() || !host.holdsOthersThan(alive)) return;
       time.busy();
-      host.sweep(alive);
+      void remove('cgroup', host.cgroups.values());
+      void remove('folder', host.pods.keys());
     };
     return { name: 'housekeeping', phase: 'work', start: () => void lookEach(this.clock, HOUSEKEEPING_MS, round) };
   }
@@ -244,4 +277,10 @@ export class Agent {
     const { uid, pod, source } = tracked;
     edges.tell({ f: 'report', uid, report, pod, source });
   }
+}
+
+/** The file system of the images at a moment: mostly there is room, sometimes it is too full, rarely it says nothing sensible. */
+function imageDisk(seed: number, at: number): DiskSize {
+  const fate = draw(seed, 'image disk', Math.round(at));
+  return { capacityBytes: fate < 0.05 ? 0 : DISK_BYTES, availableBytes: fate < 0.6 ? 0 : DISK_BYTES / 2 };
 }

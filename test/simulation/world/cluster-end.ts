@@ -1,26 +1,79 @@
+import type { Logger } from 'pino';
 import type { ApiClient } from '../../../actors/cluster/api/api-client.ts';
+import { NodeObject } from '../../../actors/cluster/node-object/node-object.ts';
+import type { NodeObjectOptions } from '../../../actors/cluster/node-object/node-object-options.ts';
+import type { KubeletFlags } from '../../../actors/configure/configuration/kubelet-flags.ts';
+import { loadConfiguration } from '../../../actors/configure/configuration/load-configuration.ts';
+import type { Clock } from '../../../actors/host/time/clock.ts';
 import type { NodeEnd } from '../../../actors/node/cluster.ts';
 import type { ObjectsEnd } from '../../../actors/node/cluster-objects.ts';
 import type { Node } from '../../../machines/node-object/node-types.ts';
 import type { Ask } from '../../../machines/protocol/ask.ts';
+import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
+import type { NodeApiEdge } from './node-api-edge.ts';
 import { NODE_NAME } from './node-settings.ts';
 import type { Owner, VirtualTime } from './virtual-time.ts';
 
-/** The node's object: it is there from the first moment on, and known once the API server answers. No lease, no status. */
+/** What the node's end is made from. */
+export interface NodeEndOptions {
+  api: ApiClient;
+  nodes: NodeApiEdge;
+  time: VirtualTime;
+  owner: Owner;
+  settings: NodeSettings;
+  /** The real keeper is at work. */
+  kept: boolean;
+  links: Pick<NodeObjectOptions, 'runtimeState' | 'plegError' | 'conditions' | 'journal'> & { clock: Clock };
+  log: Logger;
+}
+
+/** Long pauses, so that a node at rest does little: a renewal of the lease each half hour, a look each hour. */
+const { config: DEFAULTS } = loadConfiguration({ flags: [], cgroupVersion: 2 });
+const CONFIG = { ...DEFAULTS, nodeStatusUpdateFrequency: 3_600_000, nodeLeaseDurationSeconds: 7_200 };
+
+/**
+ * The node's object. Pods see one that is there from the first moment on, and known once the API server answers. Beside it the
+ * real keeper of object and lease is at work on an API server of its own, so that neither moves what happens to the pods.
+ */
 export class SimulatedNodeEnd implements NodeEnd {
-  private readonly api: ApiClient;
-  private readonly time: VirtualTime;
-  private readonly owner: Owner;
+  private readonly options: NodeEndOptions;
   private readonly known = Promise.withResolvers<undefined>();
+  private readonly keeper: NodeObject | null;
+  /** The keeper's events are ordered by themselves, too; it lives as long as the agent. */
+  private readonly keeping: Owner;
   private object: Node | null = null;
 
-  constructor(api: ApiClient, time: VirtualTime, owner: Owner) {
-    this.api = api;
-    this.time = time;
-    this.owner = owner;
+  constructor(options: NodeEndOptions) {
+    this.options = options;
+    const { nodes, owner, settings, links, log, kept } = options;
+    this.keeping = {
+      name: `${owner.name}/node-object`,
+      quiet: true,
+      get alive() {
+        return owner.alive;
+      },
+    };
+    if (!kept) {
+      this.keeper = null;
+      return;
+    }
+    this.keeper = new NodeObject({
+      ...links,
+      api: nodes.client(this.keeping),
+      config: CONFIG,
+      flags: { rootDir: settings.rootDir, nodeIPs: [], nodeLabels: {}, cloudProvider: '' } as unknown as KubeletFlags,
+      cri: silentRuntime,
+      events: { record: () => undefined },
+      log,
+      settings,
+      now: links.clock.now,
+      facts: nodes.facts,
+      random: () => nodes.random.next(),
+    });
   }
 
   start(): void {
+    this.keep((keeper) => keeper.start());
     void this.register();
   }
 
@@ -33,23 +86,44 @@ export class SimulatedNodeEnd implements NodeEnd {
   }
 
   changed(): void {
-    this.time.busy();
+    this.options.time.busy();
+    this.keep((keeper) => keeper.changed());
+  }
+
+  close(): void {
+    this.keeper?.close();
   }
 
   stop(): Promise<void> {
-    return Promise.resolve();
+    return this.keeper?.stop() ?? Promise.resolve();
+  }
+
+  private keep(act: (keeper: NodeObject) => void): void {
+    const { keeper } = this;
+    if (keeper !== null) this.options.time.after(0, this.keeping, () => act(keeper), false);
   }
 
   private async register(): Promise<void> {
+    const { api, time, owner } = this.options;
     try {
       const on = { group: '', version: 'v1', resource: 'nodes' };
-      this.object = await this.api.request<Node>({ method: 'GET', on, name: NODE_NAME });
+      this.object = await api.request<Node>({ method: 'GET', on, name: NODE_NAME });
       this.known.resolve(undefined);
     } catch {
-      this.time.after(1_000, this.owner, () => void this.register(), false);
+      time.after(1_000, owner, () => void this.register(), false);
     }
   }
 }
+
+/** What a runtime says of itself to the node's object; nothing of it changes. */
+const silentRuntime = {
+  runtime: {
+    version: () => Promise.resolve({ runtimeName: 'actorlet-sim', runtimeVersion: '1' }),
+    status: () => Promise.resolve({ runtimeHandlers: [] }),
+    updateRuntimeConfig: () => Promise.resolve({}),
+  },
+  image: { listImages: () => Promise.resolve({ images: [] }) },
+} as unknown as NodeObjectOptions['cri'];
 
 /** A cluster without services, whose configMaps and secrets are all there. */
 export const answers = (async (what: string) => {

@@ -3,8 +3,10 @@ import type { Fact } from './facts.ts';
 import type { FaultClock } from './fault-clock.ts';
 import type { HostEdge } from './host-edge.ts';
 import type { Says } from './network-edge.ts';
+import type { NodeApiEdge } from './node-api-edge.ts';
 import type { Random } from './random.ts';
 import type { RuntimeEdge } from './runtime-edge.ts';
+import type { UsageEdge } from './usage-edge.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** Everything around the agent. */
@@ -15,6 +17,8 @@ export interface Edges {
   runtime: RuntimeEdge;
   host: HostEdge;
   api: ApiEdge;
+  nodes: NodeApiEdge;
+  usage: UsageEdge;
   says: Says;
   /** Static pods as their files have them now. */
   files: () => readonly string[];

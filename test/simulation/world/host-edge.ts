@@ -1,3 +1,4 @@
+import type { Remains } from '../../../machines/housekeeping/orphans-machine.ts';
 import type { Effect } from '../../../machines/protocol/effects.ts';
 import type { Fact } from './facts.ts';
 import type { FaultClock } from './fault-clock.ts';
@@ -50,13 +51,13 @@ export class HostEdge {
     return result;
   }
 
-  /** What housekeeping finds of pods that nobody owns, and removes. */
-  sweep(alive: (uid: string) => boolean): void {
-    for (const uid of [...this.pods.keys()]) if (!alive(uid)) this.tearDown(uid);
-    for (const [path, uid] of [...this.cgroups]) if (!alive(uid)) this.cgroups.delete(path);
+  /** Removes what housekeeping has found of a pod that nobody owns. */
+  remove(what: Remains, uid: string): void {
+    if (what === 'folder') this.tearDown(uid);
+    else for (const [path, owner] of this.cgroups) if (owner === uid) this.cgroups.delete(path);
   }
 
-  /** Is there anything that a sweep would look at? */
+  /** Is there anything that housekeeping would look at? */
   holdsOthersThan(alive: (uid: string) => boolean): boolean {
     return [...this.pods.keys(), ...this.cgroups.values()].some((uid) => !alive(uid));
   }

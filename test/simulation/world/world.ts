@@ -13,6 +13,7 @@ import { IMAGES } from '../draw/draw-pod.ts';
 import { Agent } from './agent.ts';
 import type { AgentOptions } from './agent.ts';
 import { ApiEdge } from './api-edge.ts';
+import { NodeApiEdge } from './node-api-edge.ts';
 import type { Edges } from './edges.ts';
 import type { Fact } from './facts.ts';
 import { FaultClock } from './fault-clock.ts';
@@ -21,6 +22,7 @@ import { JournalDisk } from './journal-disk.ts';
 import { NODE_NAME, nodeSettings, ROOT_DIR } from './node-settings.ts';
 import { Random } from './random.ts';
 import { RuntimeEdge } from './runtime-edge.ts';
+import { UsageEdge } from './usage-edge.ts';
 import { VirtualTime } from './virtual-time.ts';
 import { listenToSteps } from './watched-steps.ts';
 import { Workload } from './workload.ts';
@@ -51,6 +53,7 @@ export class World {
   readonly host: HostEdge;
   readonly api: ApiEdge;
   readonly workload: Workload;
+  readonly usage: UsageEdge;
   /** Folders that hold a journal each, oldest first. */
   readonly journals: string[];
   /** The living agent, null while there is none. */
@@ -96,6 +99,7 @@ export class World {
     });
     this.host = new HostEdge({ time: this.time, faults: this.faults, rootDir: ROOT_DIR, tell });
     this.api = new ApiEdge({ time: this.time, faults: this.faults, nodeName: NODE_NAME, tell });
+    this.usage = new UsageEdge(this.time, this.faults, this.runtime);
     this.edges = {
       time: this.time,
       faults: this.faults,
@@ -103,6 +107,8 @@ export class World {
       runtime: this.runtime,
       host: this.host,
       api: this.api,
+      nodes: new NodeApiEdge(this.time, this.random.fork('nodes')),
+      usage: this.usage,
       says: (uid, container, kind) => this.says(uid, container, kind),
       files: () => this.workload.files,
       tell,
@@ -160,6 +166,7 @@ export class World {
     for (const pod of plan.pods) at(pod.at, () => this.workload.create(pod));
     for (const change of plan.changes) at(change.at, () => this.workload.change(change));
     faults.start();
+    this.usage.start();
     for (const fault of faults.all('runtime-restart'))
       at(fault.from, () => {
         faults.count(fault);

@@ -130,7 +130,7 @@ const ENTRIES: readonly [file: string, imported: string, list: RegExp, entry: st
     'actors/node/managers.ts',
     `import { toyManager } from '../resources/toy/toy-manager.ts';`,
     /(?<=MANAGERS: [^=]*=> NodeManager\)\[\] = \[)/,
-    'toyManager',
+    'toyManager, ',
   ],
 ];
 

@@ -48,7 +48,7 @@ function threshold(field: string, values: Readonly<Record<string, string>>): Pro
 }
 
 function percentage(value: string): number {
-  return /^[+-]?(\d+\.?\d*|\.\d+)%$/.test(value) ? Number(value.slice(0, -1)) : NaN;
+  return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)%$/.test(value) ? Number(value.slice(0, -1)) : NaN;
 }
 
 function each(

@@ -62,6 +62,7 @@ function pullVerification(config: Parameters<Rule>[0], enabled: boolean): Proble
 }
 
 const PART = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
+// eslint-disable-next-line no-restricted-syntax -- made of the constant above
 const IMAGE = new RegExp(`^(?:[A-Za-z0-9.-]+(?::\\d+)?/)${PART}(?:/${PART})*$`);
 
 /** ValidateAllowlistImagesPatterns: a normalized name, or `<prefix>/*` with at least a registry host. */

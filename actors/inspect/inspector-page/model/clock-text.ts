@@ -38,7 +38,7 @@ export function dateTimeText(at: number): string {
 
 /** A count with thin spaces between groups of three: `100 000`. */
 export function countText(n: number): string {
-  return String(n).replace(/\B(?=(\d{3})+$)/g, '\u2009');
+  return n.toLocaleString('en-US', { maximumFractionDigits: 20 }).replaceAll(',', '\u2009');
 }
 
 /** Length of a text or a document: `412 B`, `1.0 MB`. */

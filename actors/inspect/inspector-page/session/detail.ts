@@ -1,5 +1,6 @@
 import { messageOf } from '../../../../machines/values/message-of.ts';
 import type { StepDetail } from '../../inspector/inspector-api.ts';
+import { lastWish } from './last-wish.ts';
 import { server, ServerError } from './server.ts';
 import * as s from './session.ts';
 
@@ -8,33 +9,10 @@ let cache = new Map<number, StepDetail>();
 let cachedFor = '';
 const MOST = 24;
 
-let running = false;
-let again = false;
 let abort = new AbortController();
 
-/**
- * Loads everything about the shown step and the one before it. While one load runs, later wishes wait and only the
- * last of them counts: holding a key down costs as many requests as the server answers.
- */
-export function loadDetail(): void {
-  if (running) {
-    again = true;
-    return;
-  }
-  void run();
-}
-
-async function run(): Promise<void> {
-  running = true;
-  try {
-    do {
-      again = false;
-      await loadOnce();
-    } while (again);
-  } finally {
-    running = false;
-  }
-}
+/** Loads everything about the shown step and the one before it. */
+export const loadDetail = lastWish(loadOnce);
 
 async function loadOnce(): Promise<void> {
   const uid = s.uid.value;

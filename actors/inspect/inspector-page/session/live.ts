@@ -22,10 +22,16 @@ export async function connect(): Promise<void> {
   clearTimeout(timer);
   s.retryAt.value = 0;
   try {
-    const [about, pods, node] = await Promise.all([server.about(), server.pods(), server.node()]);
+    const [about, pods, node, machines] = await Promise.all([
+      server.about(),
+      server.pods(),
+      server.node(),
+      server.machines(),
+    ]);
     batch(() => {
       s.about.value = about;
       s.node.value = node;
+      s.machines.value = new Map(machines.map((machine) => [machine.uid, machine]));
       s.pods.value = new Map(pods.map((pod) => [pod.uid, pod]));
       const first = !s.podsLoaded.value;
       s.podsLoaded.value = true;
@@ -76,6 +82,11 @@ function take(message: LiveMessage): void {
   }
   if (message.type === 'node') {
     s.node.value = message.node;
+    return;
+  }
+  if (message.type === 'machines') {
+    const news = message.machines.map((machine) => [machine.uid, machine] as const);
+    s.machines.value = new Map([...s.machines.value, ...news]);
     return;
   }
   if (message.type === 'lost') for (const uid of message.uids) told.set(uid, null);

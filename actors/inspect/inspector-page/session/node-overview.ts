@@ -1,6 +1,7 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import { messageOf } from '../../../../machines/values/message-of.ts';
 import type { Overview } from '../../inspector/inspector-api.ts';
+import { lastWish } from './last-wish.ts';
 import { server } from './server.ts';
 import * as s from './session.ts';
 import { explainWaiting } from './waiting-words.ts';
@@ -16,40 +17,22 @@ const AGAIN_MS = 1_000;
 /** And where nothing happens this often. */
 const IDLE_MS = 5_000;
 
-let running = false;
-let again = false;
 let timer = 0;
 
-/** Loads what is shown while no pod is chosen; of several wishes during one load only the last counts. */
-export function loadOverview(): void {
-  if (running) {
-    again = true;
-    return;
-  }
-  void run();
-}
-
-async function run(): Promise<void> {
-  running = true;
+/** Loads what is shown while no pod is chosen. */
+export const loadOverview = lastWish(async () => {
+  const at = overviewAt.value;
   try {
-    do {
-      again = false;
-      const at = overviewAt.value;
-      try {
-        const told = await server.overview(at);
-        batch(() => {
-          overview.value = told;
-          overviewError.value = '';
-        });
-        explainWaiting(told.waiting.pods, at === null);
-      } catch (error) {
-        overviewError.value = messageOf(error);
-      }
-    } while (again);
-  } finally {
-    running = false;
+    const told = await server.overview(at);
+    batch(() => {
+      overview.value = told;
+      overviewError.value = '';
+    });
+    explainWaiting(told.waiting.pods, at === null);
+  } catch (error) {
+    overviewError.value = messageOf(error);
   }
-}
+});
 
 function loadSoon(): void {
   timer ||= window.setTimeout(() => {
@@ -69,6 +52,7 @@ effect(() => {
 effect(() => {
   void s.pods.value;
   void s.node.value;
+  void s.machines.value;
   if (s.uid.value !== '' || !s.podsLoaded.value) return;
   if (overview.peek() === null) loadOverview();
   else loadSoon();

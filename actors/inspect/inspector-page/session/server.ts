@@ -23,6 +23,16 @@ async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   throw new ServerError(response.status, text === '' ? `HTTP ${String(response.status)}` : text);
 }
 
+/** What a server that does not know of it has of it. */
+async function orIfUnknown<T>(none: T, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof ServerError && error.status === 404) return none;
+    throw error;
+  }
+}
+
 const pod = (uid: string) => `api/pods/${encodeURIComponent(uid)}`;
 
 /** The server's answers; addresses are relative to the page, so that it can live below any path. */
@@ -30,14 +40,9 @@ export const server = {
   about: () => get<About>('api/about'),
   pods: () => get<PodLine[]>('api/pods'),
   /** Null, too, of a server that does not know of it. */
-  node: () =>
-    get<NodeAnswer>('api/node').then(
-      ({ node }) => node,
-      (error: unknown) => {
-        if (error instanceof ServerError && error.status === 404) return null;
-        throw error;
-      },
-    ),
+  node: () => orIfUnknown(null, async () => (await get<NodeAnswer>('api/node')).node),
+  /** The other machines that there is one of. */
+  machines: () => orIfUnknown([], () => get<PodLine[]>('api/machines')),
   /** `at` null: of the newest moment. */
   overview: (at: number | null) => get<Overview>(`api/overview${at === null ? '' : `?at=${String(at)}`}`),
   steps: (uid: string, from: number, limit: number) =>

@@ -16,6 +16,8 @@ export const about = signal<About | null>(null);
 export const pods = signal<ReadonlyMap<string, PodLine>>(new Map());
 /** The node itself; null when the journals have no log of it. */
 export const node = signal<PodLine | null>(null);
+/** The other machines that there is one of, by the name that they go by among pods: `@admission`. */
+export const machines = signal<ReadonlyMap<string, PodLine>>(new Map());
 /** The list has been loaded at least once. */
 export const podsLoaded = signal(false);
 export const connection = signal<Connection>('loading');
@@ -39,8 +41,15 @@ export const uid = computed(() => moment.value.uid);
 export const isNode = computed(() => uid.value !== '' && uid.value === node.value?.uid);
 export const view = computed(() => moment.value.view);
 export const following = computed(() => moment.value.step === null);
-/** What is chosen: a pod, or the node. */
-export const pod = computed(() => pods.value.get(uid.value) ?? (isNode.value ? (node.value ?? undefined) : undefined));
+/** What is chosen is no pod: the node, or another machine that there is one of. */
+export const isSingle = computed(() => isNode.value || machines.value.has(uid.value));
+/** What is chosen: a pod, the node, or another machine. */
+export const pod = computed(
+  () =>
+    pods.value.get(uid.value) ??
+    machines.value.get(uid.value) ??
+    (isNode.value ? (node.value ?? undefined) : undefined),
+);
 
 /** Steps of the chosen pod; `stepsVersion` rises with each change of it. */
 export const steps = { store: new StepStore() };

@@ -7,7 +7,7 @@ import { miniCells } from '../model/mini-cells.ts';
 export interface MachineOfPod {
   /** As in the address: `pod` (of the node, too), `container/NAME`, `probe/CONTAINER/KIND`, `volume/NAME`. */
   id: string;
-  kind: 'pod' | 'container' | 'probe' | 'volume' | 'node';
+  kind: string;
   name: string;
   state: string;
   /** State after the step before; '' when there was none. */
@@ -16,7 +16,8 @@ export interface MachineOfPod {
 
 /** The pod's machine and those in its context, at the shown moment. */
 export function machinesNow(): MachineOfPod[] {
-  const kind = s.isNode.value ? 'node' : 'pod';
+  // A machine that there is one of goes by its name; it has a chart only when it is one of XState's.
+  const kind = s.isNode.value ? 'node' : s.isSingle.value ? s.uid.value.slice(1) : 'pod';
   const all: MachineOfPod[] = [
     { id: 'pod', kind, name: kind, state: s.stateNow.value, before: s.line.value?.before ?? '' },
   ];

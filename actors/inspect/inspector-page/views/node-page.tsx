@@ -2,6 +2,7 @@ import * as s from '../session/session.ts';
 import { overview, overviewError } from '../session/node-overview.ts';
 import { Empty } from './empty.tsx';
 import { FleetChart } from './fleet-chart.tsx';
+import { MachineList } from './machine-list.tsx';
 import { NodeHead } from './node-head.tsx';
 import { NodeMachine } from './node-machine.tsx';
 import { SlowCalls } from './slow-calls.tsx';
@@ -31,6 +32,7 @@ export function NodePage() {
         <WaitingList told={told} />
         <SlowCalls told={told} />
       </div>
+      {told.machines.length > 0 && <MachineList told={told} />}
     </div>
   );
 }

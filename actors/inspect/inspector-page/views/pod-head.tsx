@@ -14,7 +14,9 @@ export function PodHead() {
     <header class="pod-head">
       <div class="pod-title">
         <h2 class="mono">
-          <span class="quiet">{s.isNode.value ? 'node ' : `${pod?.namespace ?? ''}/`}</span>
+          <span class="quiet">
+            {s.isNode.value ? 'node ' : s.isSingle.value ? 'machine ' : `${pod?.namespace ?? ''}/`}
+          </span>
           {pod?.name ?? s.uid.value}
         </h2>
         {pod !== undefined && s.isNode.value && (
@@ -23,7 +25,7 @@ export function PodHead() {
             {pod.phase}
           </p>
         )}
-        {pod !== undefined && !s.isNode.value && (
+        {pod !== undefined && !s.isSingle.value && (
           <p class="facts mono quiet">
             {pod.uid} · from {pod.source} · {s.following.value ? '' : 'now '}
             {pod.phase === '' ? 'no phase' : pod.phase} · {pod.ready}/{pod.containers} ready

@@ -116,7 +116,14 @@ function StateChart() {
   return (
     <div class="chart-box" ref={ref}>
       {machine === undefined || layout === null ? (
-        s.about.value !== null && width > 0 && <Empty title="No chart">The server does not know this machine.</Empty>
+        s.about.value !== null &&
+        width > 0 && (
+          <Empty title="No chart">
+            {s.isSingle.value
+              ? 'This machine is a function of its state, which Context shows.'
+              : 'The server does not know this machine.'}
+          </Empty>
+        )
       ) : (
         <Chart
           key={machine.id}

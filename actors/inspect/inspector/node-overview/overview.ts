@@ -1,10 +1,9 @@
 import { NODE_UID } from '../../../../machines/node/node-context.ts';
-import type { NodeMoment, Overview, SlowCall } from '../inspector-api.ts';
+import type { MachineMoment, Overview, SlowCall } from '../inspector-api.ts';
 import type { JournalIndex } from '../journal-index.ts';
 import type { MachineReplay } from '../machine-replay.ts';
-import type { PodEntry } from '../pod-entry.ts';
-import { visibleSteps } from '../pod-entry.ts';
 import { effectLane, subjectOf } from '../step-words.ts';
+import { machineMoment, momentOf, stepAt } from './machine-moments.ts';
 import { byLength, keepSlow } from './slow-calls.ts';
 import type { Call } from './slow-calls.ts';
 import { waitingPods } from './waiting-pods.ts';
@@ -25,37 +24,19 @@ export async function overviewOf(
   // Nothing was read yet.
   const from = index.from === 0 ? to : index.from;
   const at = asked === null ? to : Math.min(Math.max(asked, from), to);
+  const moment = asked === null ? null : at;
+  const node = index.entry(NODE_UID) ?? null;
+  const machines: MachineMoment[] = [];
+  for (const entry of index.singleEntries())
+    if (entry !== node) machines.push(await machineMoment(index, replay, entry, moment));
   return {
     ...{ at, from, to },
-    node: await nodeAt(index, replay, asked === null ? null : at),
+    node: node === null ? null : await momentOf(index, replay, node, stepAt(node, moment)),
+    machines,
     history: fleet.states(from, to),
-    waiting: waitingPods(index.pods.values(), index.states, asked === null ? null : at),
+    waiting: waitingPods(index.pods.values(), index.states, moment),
     calls: slowCalls(index, from, to, at),
   };
-}
-
-async function nodeAt(index: JournalIndex, replay: MachineReplay, moment: number | null): Promise<NodeMoment | null> {
-  const entry = index.entry(NODE_UID);
-  if (entry === undefined) return null;
-  const { steps, line } = entry;
-  const newest = visibleSteps(entry) - 1;
-  const step = moment === null ? newest : Math.min(newest, steps.lastUntil(moment));
-  const stateAfter = (i: number): string => index.states.name(steps.stateBefore(i + 1));
-  const state = stateAfter(step);
-  let entered = step;
-  while (entered >= steps.first && stateAfter(entered - 1) === state) entered--;
-  const known = entered >= steps.first;
-  return {
-    state,
-    before: known ? stateAfter(entered - 1) : '',
-    since: known ? steps.timeOf(entered) : Math.max(index.from, entry.line.startedAt),
-    why: step === newest ? line.why : await reasonsAt(replay, entry, step),
-  };
-}
-
-async function reasonsAt(replay: MachineReplay, entry: PodEntry, step: number): Promise<string> {
-  const snapshot = step < entry.steps.first ? null : await replay.nodeAfter(entry, step);
-  return snapshot?.context.reasons.join(', ') ?? '';
 }
 
 /** Those that were answered, those that were under way at the moment, and those that have no answer to this day. */

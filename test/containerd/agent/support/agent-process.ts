@@ -4,10 +4,12 @@ import { waitFor } from '../../../tools/wait-for.ts';
 
 const MAIN = fileURLToPath(new URL('../../../../bin/actorlet.ts', import.meta.url));
 
-/** One life of the daemon: a real process, `bin/actorlet FLAGS`. */
+/** One life of the daemon: a real process, `bin/actorlet FLAGS`, or `kubelet FLAGS` when its path is given. */
 export class AgentProcess extends DaemonProcess {
-  constructor(flags: readonly string[], logFile: string) {
-    super({ name: 'the agent', program: process.execPath, args: [MAIN, ...flags], logFile, env: process.env });
+  constructor(flags: readonly string[], logFile: string, kubelet?: string) {
+    const program = kubelet ?? process.execPath;
+    const args = kubelet === undefined ? [MAIN, ...flags] : flags;
+    super({ name: 'the agent', program, args, logFile, env: process.env });
   }
 
   /** Waits until `/healthz` says ok (or the process has ended: then it throws with its last words). */

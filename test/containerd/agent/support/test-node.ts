@@ -106,8 +106,8 @@ export class TestNode {
     };
   }
 
-  /** Starts the daemon; with `wait` (the default) until it is healthy. */
-  async startAgent({ wait = true }: { wait?: boolean } = {}): Promise<AgentProcess> {
+  /** Starts the daemon, or a kubelet in its place; with `wait` (the default) until it is healthy. */
+  async startAgent({ wait = true, kubelet }: { wait?: boolean; kubelet?: string } = {}): Promise<AgentProcess> {
     if (this.current !== null && this.current.exit === null) throw new Error('an agent runs already');
     this.lives++;
     const flags = [
@@ -118,7 +118,11 @@ export class TestNode {
       ...['--container-runtime-endpoint', this.containerd.endpoint],
       ...this.flags,
     ];
-    this.current = new AgentProcess(flags, join(this.rootDir, `agent-${String(this.lives).padStart(3, '0')}.log`));
+    this.current = new AgentProcess(
+      flags,
+      join(this.rootDir, `agent-${String(this.lives).padStart(3, '0')}.log`),
+      kubelet,
+    );
     if (wait) await this.current.healthy(this.ports.healthzPort);
     return this.current;
   }

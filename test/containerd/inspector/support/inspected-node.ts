@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { freePorts } from '../../../../bin/demo-steps/free-ports.ts';
 import { RuntimeServiceService } from '../../../../cri/generated/runtime/v1/api.ts';
@@ -8,7 +9,7 @@ import { waitFor } from '../../../tools/wait-for.ts';
 /** A real node whose agent serves the inspector on a free port of loopback. */
 export interface InspectedNode {
   node: TestNode;
-  /** The address that the agent has logged, with its token. */
+  /** The address in the file that the agent's log names, with its token. */
   address: string;
 }
 
@@ -22,7 +23,8 @@ export async function startInspectedNode(): Promise<InspectedNode> {
       "the inspector's address in the agent's log",
       async () => {
         const lines = (await node.agentLog()).map((line) => readAgentLine(JSON.stringify(line)));
-        return lines.find((line) => line.kind === 'inspector')?.address;
+        const file = lines.find((line) => line.kind === 'inspector')?.addressFile;
+        return file === undefined ? undefined : readFileSync(file, 'utf8').trim();
       },
       () => node.agent.tail(),
     );

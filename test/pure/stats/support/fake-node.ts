@@ -183,9 +183,11 @@ export function fakeNode(wish: FakeNodeWish = {}) {
         },
       ],
       sizes: (path) =>
-        path === '/images' || path === '/nowhere'
-          ? { capacityBytes: 1000, availableBytes: 600, usedBytes: 300, inodes: 100, inodesFree: 40 }
-          : null,
+        Promise.resolve(
+          path === '/images' || path === '/nowhere'
+            ? { capacityBytes: 1000, availableBytes: 600, usedBytes: 300, inodes: 100, inodesFree: 40 }
+            : null,
+        ),
       usage: () => ({
         memoryBytes: 200 * MIB,
         swapBytes: 0,

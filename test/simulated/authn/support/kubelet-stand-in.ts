@@ -28,6 +28,10 @@ export interface StandInOptions {
   /** False: a standalone node. */
   apiServer?: boolean;
   now?: () => number;
+  steady?: () => number;
+  /** Limits of the API client: none by default. */
+  qps?: number;
+  burst?: number;
   hooks?: AuthObserver;
 }
 
@@ -77,6 +81,7 @@ export async function startStandIn(t: TestContext, options: StandInOptions = {})
       : createApiClient({ kubeconfig: apiServer.kubeconfigPath, userAgent: 'test', log: pino({ level: 'silent' }) });
   t.after(() => api?.close());
   const config: ServerAuthOptions['config'] = {
+    ...{ kubeAPIQPS: options.qps ?? 0, kubeAPIBurst: options.burst ?? 0 },
     authentication: {
       x509: { clientCAFile: options.x509 === false ? '' : caFile },
       webhook: { enabled: options.webhook ?? true, cacheTTL: 120_000 },
@@ -94,6 +99,7 @@ export async function startStandIn(t: TestContext, options: StandInOptions = {})
     api,
     log,
     now: options.now,
+    steady: options.steady,
     hooks: options.hooks,
     sleep: () => Promise.resolve(),
   });

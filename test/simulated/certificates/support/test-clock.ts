@@ -11,10 +11,15 @@ export class TestClock implements Clock {
   /** What `random` gives. */
   chance = 0;
   private offset = 0;
+  private setBy = 0;
   private readonly sleepers = new Set<{ until: number; wake: () => void }>();
 
   now(): number {
-    return Date.now() + this.offset;
+    return Date.now() + this.offset + this.setBy;
+  }
+
+  steady(): number {
+    return performance.now() + this.offset;
   }
 
   random(): number {
@@ -29,7 +34,7 @@ export class TestClock implements Clock {
     if (signal.aborted) return;
     this.pauses.push(ms);
     await new Promise<void>((resolve) => {
-      const sleeper = { until: this.now() + ms, wake: () => end() };
+      const sleeper = { until: this.steady() + ms, wake: () => end() };
       const end = (): void => {
         this.sleepers.delete(sleeper);
         signal.removeEventListener('abort', end);
@@ -40,9 +45,14 @@ export class TestClock implements Clock {
     });
   }
 
-  /** Sets the clock forward. */
+  /** Somebody sets the wall clock: no time goes by. */
+  set(byMs: number): void {
+    this.setBy += byMs;
+  }
+
+  /** Time goes by. */
   jump(ms: number): void {
     this.offset += ms;
-    for (const sleeper of [...this.sleepers]) if (sleeper.until <= this.now()) sleeper.wake();
+    for (const sleeper of [...this.sleepers]) if (sleeper.until <= this.steady()) sleeper.wake();
   }
 }

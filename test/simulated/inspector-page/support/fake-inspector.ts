@@ -14,6 +14,8 @@ export class FakeInspector {
   readonly pods = new Map<string, GeneratedPod>();
   /** The node itself, when there is a log of it. */
   node: GeneratedPod | null = null;
+  /** Other machines that there is one of, by UID. */
+  readonly machines = new Map<string, GeneratedPod>();
   /** Paths that were asked for. */
   readonly asked: string[] = [];
   /** The newest moment; the page's clock, which draws on to now, does not get there. */
@@ -81,14 +83,16 @@ export class FakeInspector {
     if (api !== 'api') return undefined;
     if (what === 'about') return about();
     if (what === 'node') return { node: this.node?.line ?? null };
+    if (what === 'machines') return [...this.machines.values()].map(({ line }) => line);
     if (what === 'overview') {
       const at = url.searchParams.get('at');
-      return fakeOverview([...this.pods.values()], this.node, this.end, at === null ? null : Number(at));
+      const moment = at === null ? null : Number(at);
+      return fakeOverview([...this.pods.values()], this.node, this.end, moment, [...this.machines.values()]);
     }
     if (what !== 'pods') return undefined;
     if (uid === undefined) return [...this.pods.values()].map((pod) => pod.line);
     const named = decodeURIComponent(uid);
-    const pod = named === this.node?.line.uid ? this.node : this.pods.get(named);
+    const pod = named === this.node?.line.uid ? this.node : (this.machines.get(named) ?? this.pods.get(named));
     if (pod === undefined) return undefined;
     const total = pod.line.steps;
     if (steps === 'explain') return explain(pod, Number(url.searchParams.get('index')));

@@ -12,6 +12,7 @@ export function fakeOverview(
   node: GeneratedPod | null,
   end: number,
   asked: number | null,
+  machines: readonly GeneratedPod[] = [],
 ): Overview {
   const start = end - SPANS * WIDTH;
   const at = Math.min(asked ?? end, end);
@@ -32,6 +33,13 @@ export function fakeOverview(
             since: start,
             why: nodeStep === 0 ? '' : node.line.why,
           },
+    machines: machines.map(({ line, step }) => {
+      const last = asked === null ? line.steps - 1 : 0;
+      const { uid, name, since } = line;
+      const steps = [last, last - 1, last - 2].filter((i) => i >= 0).map(step);
+      const { before, after: state } = step(last);
+      return { uid, name, state, before, since, why: asked === null ? line.why : '', last: steps };
+    }),
     history: {
       ...{ start, width: WIDTH, length: SPANS },
       states: [

@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test';
 import { pino } from 'pino';
 import { createApiClient } from '../../../../actors/cluster/api/create-api-client.ts';
 import { kubeletConfigurationSchema } from '../../../../actors/configure/configuration/kubelet-configuration.ts';
+import type { JournalSettings } from '../../../../actors/record/journal/machine-journal.ts';
 import type { RecordedEvent } from '../../../../machines/protocol/recorded-event.ts';
 import { NodeObject } from '../../../../actors/cluster/node-object/node-object.ts';
 import type { NodeObjectOptions } from '../../../../actors/cluster/node-object/node-object-options.ts';
@@ -41,7 +42,7 @@ export interface StartedNodeObject {
   server: FakeApiServer;
   node: NodeObject;
   events: RecordedEvent[];
-  runtime: { look: RuntimeLook; version: string; podCidrs: string[] };
+  runtime: { look: RuntimeLook; version: string; podCidrs: string[]; image: string };
   /** The stored object. */
   stored(): Node | undefined;
   ready(): string | undefined;
@@ -50,13 +51,19 @@ export interface StartedNodeObject {
 /** Makes one (`start` it); all ends with the test. */
 export async function makeNodeObject(
   t: TestContext,
-  given: { config?: object; nodeIPs?: string[]; cloudProvider?: string; server?: FakeApiServer } = {},
+  given: Pick<NodeObjectOptions, 'now' | 'steady'> & {
+    config?: object;
+    nodeIPs?: string[];
+    cloudProvider?: string;
+    server?: FakeApiServer;
+    journal?: JournalSettings;
+  } = {},
 ): Promise<StartedNodeObject> {
   const rootDir = mkdtempSync(join(tmpdir(), 'node-object-'));
   const server = given.server ?? (await startFakeApiServer());
   const log = pino({ level: 'silent' });
   const api = createApiClient({ kubeconfig: server.kubeconfigPath, userAgent: 'test', log });
-  const runtime = { look: WELL, version: '1.6.20', podCidrs: [] as string[] };
+  const runtime = { look: WELL, version: '1.6.20', podCidrs: [] as string[], image: 'a:1' };
   const events: RecordedEvent[] = [];
   const answers = {
     runtime: {
@@ -67,7 +74,9 @@ export async function makeNodeObject(
         return Promise.resolve({});
       },
     },
-    image: { listImages: () => Promise.resolve({ images: [{ repoTags: ['a:1'], repoDigests: [], size: '7' }] }) },
+    image: {
+      listImages: () => Promise.resolve({ images: [{ repoTags: [runtime.image], repoDigests: [], size: '7' }] }),
+    },
   };
   const config = kubeletConfigurationSchema.parse({ nodeStatusUpdateFrequency: '1s', ...given.config });
   const flags = {
@@ -86,6 +95,9 @@ export async function makeNodeObject(
     settings: { nodeName: 'node1', runtimeName: 'containerd', cgroupVersion: 2 },
     runtimeState: () => runtimeHealthOf(runtime.look),
     plegError: () => null,
+    ...(given.now && { now: given.now }),
+    ...(given.steady && { steady: given.steady }),
+    journal: given.journal,
   });
   t.after(async () => {
     await node.stop();

@@ -1,0 +1,32 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { release } from 'node:os';
+import type { AdmissionRules } from '../../../machines/admission/admission-rules.ts';
+import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
+import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
+import { goArchitecture } from '../machine/machine-facts.ts';
+
+/** What this node judges pods by. @param judges it has an API server */
+export function admissionRules(
+  config: Pick<KubeletConfiguration, 'allowedUnsafeSysctls' | 'maxPods' | 'podsPerCore'>,
+  { nodeName, capacity, allocatable, runtimeFeatures }: NodeSettings,
+  judges: boolean,
+): AdmissionRules {
+  const { maxPods, podsPerCore, allowedUnsafeSysctls } = config;
+  const { supplementalGroupsPolicy } = runtimeFeatures;
+  const cores = capacity.cpuMilli / 1000;
+  return {
+    judges,
+    settings: { nodeName, allocatable, runtimeFeatures: { supplementalGroupsPolicy } },
+    maxPods: podsPerCore > 0 ? Math.min(maxPods, cores * podsPerCore) : maxPods,
+    os: 'linux',
+    arch: goArchitecture(process.arch),
+    allowedUnsafeSysctls,
+    kernelVersion: release(),
+    appArmorEnabled: appArmorIsOn(),
+  };
+}
+
+function appArmorIsOn(): boolean {
+  const file = '/sys/module/apparmor/parameters/enabled';
+  return existsSync('/sys/kernel/security/apparmor') && existsSync(file) && readFileSync(file, 'utf8').trim() === 'Y';
+}

@@ -1,0 +1,264 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { changesNothing } from '../../../machines/admission/admission-machine.ts';
+import type { AdmissionMessage, AdmissionOrder } from '../../../machines/admission/admission-messages.ts';
+import type { AdmissionRules } from '../../../machines/admission/admission-rules.ts';
+import { bornAdmission } from '../../../machines/admission/admission-state.ts';
+import type { AdmissionState, RetryTrigger } from '../../../machines/admission/admission-state.ts';
+import { arriving } from '../../../machines/admission/judge.ts';
+import { claimOf, nodeClaim, statusClaim } from '../../../machines/admission/pod-claim.ts';
+import { FIRST_RETRY_MS, running } from '../../../machines/admission/resize-turns.ts';
+import type { Node } from '../../../machines/node-object/node-types.ts';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import type { PodMemory } from '../../../machines/protocol/memory.ts';
+import { withActuated } from '../../../machines/resize/actuated.ts';
+import { withPending } from '../../../machines/resize/resize-conditions.ts';
+import { isTerminalPhase } from '../../../machines/status/phase.ts';
+import { atUid, uidEntries } from '../../../machines/supervisor/uid-table.ts';
+import type { PodEventReport, PodReport } from '../../pods/shard/shard-protocol.ts';
+import { SingleMachine } from '../../record/host/single-machine.ts';
+import type { JournalSettings } from '../../record/journal/machine-journal.ts';
+import { admission } from '../../record/machines/admission.ts';
+import type { AdmissionMetrics } from './admission-metrics.ts';
+import { countResizes, measureOrder } from './admission-metrics.ts';
+import { AllocationFile } from './allocation-file.ts';
+
+/** What admission works with. */
+export interface NodeAdmissionOptions {
+  rules: AdmissionRules;
+  /** The own Node as the watch last told it; null while there is none, and on a standalone node. */
+  node: () => Node | null;
+  /** The own Node as the API server has it this moment; null when it cannot be asked. */
+  freshNode: () => Promise<Node | null>;
+  rootDir: string;
+  log: Logger;
+  now: () => number;
+  metrics: AdmissionMetrics;
+  record: (event: PodEventReport) => void;
+  sourcesReady: () => boolean;
+  /** The pod as it is to run has changed. */
+  changed: (pod: Pod) => void;
+  /** Where messages are journaled; absent with `--no-journal`. */
+  journal?: JournalSettings;
+}
+
+/** Why the node does not take a pod. */
+export interface Refusal {
+  reason: string;
+  message: string;
+  /** Only the node's labels are in the way: {@link NodeAdmission.admitAfterAll} decides. */
+  retryWithFreshNode: boolean;
+}
+
+/** Null: the node takes the pod. */
+export type Verdict = Refusal | null;
+
+type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
+
+/**
+ * Hosts the machine that says which pods the node takes and what it sets aside for them: tells it what comes, and carries out
+ * what it orders. It keeps the pods themselves, since the machine knows their claims only, and kubelet's two checkpoints.
+ */
+export class NodeAdmission {
+  private readonly options: NodeAdmissionOptions;
+  private readonly machine: SingleMachine<AdmissionState, AdmissionMessage, AdmissionOrder>;
+  private readonly files: { allocated: AllocationFile; actuated: AllocationFile };
+  /** Pods that something is set aside for, as their sources want them. */
+  private readonly wanted = new Map<string, Pod>();
+  /** The own Node that the machine was last told of. */
+  private node: Node | null = null;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(options: NodeAdmissionOptions) {
+    this.options = options;
+    const { rules, rootDir, log, journal } = options;
+    this.machine = new SingleMachine(admission, bornAdmission(rules), journal ?? null);
+    const table = (...names: ('before' | 'actuatedBefore' | 'actuated')[]) =>
+      Object.fromEntries(names.flatMap((name) => uidEntries(this.state[name])));
+    this.files = {
+      allocated: new AllocationFile(join(rootDir, 'allocated_pods_state'), log, () => ({
+        ...table('before'),
+        ...Object.fromEntries(uidEntries(this.state.pods).map(([uid, { allocation }]) => [uid, allocation])),
+      })),
+      actuated: new AllocationFile(join(rootDir, 'actuated_pods_state'), log, () =>
+        table('actuatedBefore', 'actuated'),
+      ),
+    };
+    const [allocated, actuated] = [this.files.allocated.read(), this.files.actuated.read()];
+    if (Object.keys(allocated).length + Object.keys(actuated).length > 0)
+      this.take({ type: 'checkpoint.found', allocated, actuated });
+    this.retryIn(FIRST_RETRY_MS);
+  }
+
+  /** Null when the node takes the pod, which is counted from now on; else why not. */
+  admit(pod: Pod): Verdict {
+    this.lookAtNode();
+    return verdictOf(this.take({ type: 'pod.asks', pod: claimOf(pod) }));
+  }
+
+  /** Once more with the node of this moment: the scheduler may have seen a label that has not come by watch yet. */
+  async admitAfterAll(pod: Pod, refused: Refusal): Promise<Verdict> {
+    const node = await this.options.freshNode();
+    if (node === null) return refused;
+    return verdictOf(this.take({ type: 'pod.asks', pod: claimOf(pod), node: nodeClaim(node) }));
+  }
+
+  /** A pod that comes, as it is to run: with what was allocated to it, by an earlier agent too. Not kept yet: see {@link admitted}. */
+  arriving(pod: Pod): Pod {
+    return arriving(this.state, pod);
+  }
+
+  /** The node has taken the pod (given as it came): what it runs with is allocated. Returns it as it is to run. */
+  admitted(pod: Pod): Pod {
+    const given = this.arriving(pod);
+    this.wanted.set(uidOf(pod), pod);
+    this.take({ type: 'pod.comes', pod: claimOf(pod) });
+    return withPending(given, atUid(this.state.pods, uidOf(pod))?.pending ?? undefined);
+  }
+
+  /** A newer version of a known pod. Returns it as it is to run; a wish that can be granted is granted at once. */
+  updated(pod: Pod): Pod {
+    if (atUid(this.state.pods, uidOf(pod)) === undefined) return pod;
+    this.wanted.set(uidOf(pod), pod);
+    this.lookAtNode();
+    this.takeNews({ type: 'pod.changed', pod: claimOf(pod), ready: this.options.sourcesReady() });
+    return this.running(uidOf(pod)) ?? pod;
+  }
+
+  /** The memory that a pod's actor starts with, with what an earlier agent's checkpoint knows of a resize. */
+  remembered(pod: Pod, memory: PodMemory | null): PodMemory | null {
+    return withActuated(memory, pod, atUid(this.state.actuatedBefore, uidOf(pod)), this.options.now());
+  }
+
+  /** A pod's actor told how it stands. */
+  reported({ uid, status, state, memory }: PodReport): void {
+    // Told in the place of a machine that it has not for a while.
+    if (memory === null) return;
+    const { resize } = memory;
+    this.takeNews({
+      ...{ type: 'pod.reported', uid, status: statusClaim(status), generation: status.observedGeneration ?? 0 },
+      ...(resize && { resize }),
+      ended: isTerminalPhase(status.phase) || state.startsWith('terminated.'),
+    });
+  }
+
+  /** All sources have spoken once: what earlier agents left of pods that no source names is forgotten. */
+  allSourcesSpoke(): void {
+    this.take({ type: 'sources.spoke' });
+  }
+
+  /** Pods have come: resizes that waited under an earlier agent are looked at. */
+  added(): void {
+    this.lookAtNode();
+    this.takeNews({ type: 'pods.came', ready: this.options.sourcesReady() });
+  }
+
+  /** The pod's source gave it up: what it holds counts no more, though it may still be stopping (kubelet GetActivePods). */
+  removed(uid: string): void {
+    this.takeNews({ type: 'pod.removed', uid });
+  }
+
+  /** The pod is gone. */
+  gone(uid: string): void {
+    this.takeNews({ type: 'pod.gone', uid });
+    this.wanted.delete(uid);
+  }
+
+  /** Writes what still waits, and closes the journal: what comes later stands in none. */
+  stop(): void {
+    this.close();
+    this.files.allocated.close();
+    this.files.actuated.close();
+  }
+
+  /** The agent dies: its files stay as they are. */
+  close(): void {
+    clearTimeout(this.timer);
+    this.machine.close();
+  }
+
+  private get state(): AdmissionState {
+    return this.machine.state;
+  }
+
+  /** The pod as it is to run. */
+  private running(uid: string): Pod | undefined {
+    const [pod, known] = [this.wanted.get(uid), atUid(this.state.pods, uid)];
+    return pod && known && running(pod, known);
+  }
+
+  /** The Node may have changed since it was last looked at. */
+  private lookAtNode(): void {
+    const node = this.options.node();
+    if (node === this.node) return;
+    this.node = node;
+    const claim = node && nodeClaim(node);
+    if (JSON.stringify(claim) !== JSON.stringify(this.state.node)) this.take({ type: 'node.told', node: claim });
+  }
+
+  /** Most of what is told again and again says nothing new. */
+  private takeNews(message: WithoutTime<AdmissionMessage>): void {
+    const whole = { ...message, at: this.options.now() } as AdmissionMessage;
+    if (!changesNothing(this.state, whole)) this.take(message);
+  }
+
+  private take(message: WithoutTime<AdmissionMessage>): AdmissionOrder[] {
+    const { pods } = this.state;
+    const { type, ...rest } = message;
+    const orders = this.machine.take({ type, at: this.options.now(), ...rest } as AdmissionMessage);
+    for (const order of orders) this.follow(order);
+    if (this.state.pods !== pods) countResizes(this.options.metrics, this.state.pods);
+    return orders;
+  }
+
+  private follow(order: AdmissionOrder): void {
+    measureOrder(this.options.metrics, order);
+    switch (order.type) {
+      case 'checkpoint.write':
+        this.files[order.which][order.when]();
+        break;
+      case 'pod.runs': {
+        const pod = this.running(order.uid);
+        if (pod !== undefined) this.options.changed(pod);
+        break;
+      }
+      case 'event.record': {
+        const { uid, reason, message } = order;
+        const { namespace = '', name = '' } = this.wanted.get(uid)?.metadata ?? {};
+        this.options.record({ uid, namespace, name, at: this.options.now(), type: 'Warning', reason, message });
+        break;
+      }
+      case 'retry.soon':
+        queueMicrotask(() => this.retry(order.trigger));
+        break;
+      case 'retry.in':
+        this.retryIn(order.ms);
+        break;
+      // Verdicts are the answer to who asks, and the rest is counted.
+      default:
+        break;
+    }
+  }
+
+  private retryIn(ms: number): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.retry('periodic_retry'), ms);
+    this.timer.unref();
+  }
+
+  private retry(trigger: RetryTrigger): void {
+    this.lookAtNode();
+    this.take({ type: 'resizes.due', trigger, ready: this.options.sourcesReady() });
+  }
+}
+
+function verdictOf(orders: readonly AdmissionOrder[]): Verdict {
+  const refused = orders.find((order) => order.type === 'pod.refuse');
+  if (refused === undefined) return null;
+  const { reason, message, again } = refused;
+  return { reason, message, retryWithFreshNode: again };
+}
+
+function uidOf(pod: Pod): string {
+  return pod.metadata?.uid ?? '';
+}

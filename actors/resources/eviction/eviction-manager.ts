@@ -1,0 +1,246 @@
+import type { Candidate } from '../../../machines/eviction/candidates.ts';
+import { candidateOf } from '../../../machines/eviction/candidates.ts';
+import type { EvictionContext, EvictionMessage, EvictionOrder } from '../../../machines/eviction/eviction-context.ts';
+import { evictionMachine } from '../../../machines/eviction/eviction-machine.ts';
+import { refusedUnderPressure } from '../../../machines/eviction/admit-under-pressure.ts';
+import { hasLocalLimit, offence } from '../../../machines/eviction/local-storage.ts';
+import type { Offender } from '../../../machines/eviction/local-storage.ts';
+import { isNews } from '../../../machines/eviction/look.ts';
+import { observe } from '../../../machines/eviction/observations.ts';
+import type { NodeFigures, Observations } from '../../../machines/eviction/observations.ts';
+import type { Signal } from '../../../machines/eviction/signals.ts';
+import { parseThresholds } from '../../../machines/eviction/thresholds.ts';
+import { bornSnapshot } from '../../../machines/machine-step/step.ts';
+import type { NodePressure } from '../../../machines/node-object/node-types.ts';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import type { Timer } from '../../host/time/clock.ts';
+import { SingleMachine } from '../../record/host/single-machine.ts';
+import type { EvictionSnapshot } from '../../record/machines/eviction.ts';
+import { eviction } from '../../record/machines/eviction.ts';
+import type { PodStats, Summary } from '../stats/summary.ts';
+import { activePods, hasEnded, isCleanedUp } from './active-pods.ts';
+import { carryOut } from './carry-out.ts';
+import type { AskingOrder } from './carry-out.ts';
+import type { EvictionGround, NodeUsageSource } from './eviction-ground.ts';
+
+/** Time between two looks at the node, ms (kubelet's evictionMonitoringPeriod). */
+const LOOK_MS = 10_000;
+/** Time between two looks at a pod that was evicted, ms (kubelet's podCleanupPollFreq). */
+const POLL_MS = 1_000;
+
+/** Hosts the eviction machine: looks at what the node and its pods use, and carries out what follows. */
+class Eviction {
+  readonly name = 'eviction';
+  private readonly ground: EvictionGround;
+  private readonly usage: NodeUsageSource;
+  private readonly host: SingleMachine<EvictionSnapshot, EvictionMessage, EvictionOrder>;
+  private timer: Timer | undefined;
+  private stopped = false;
+  /** Why the last look failed; null when it did not. */
+  private failure: string | null = null;
+
+  constructor(ground: EvictionGround, usage: NodeUsageSource) {
+    this.ground = ground;
+    this.usage = usage;
+    this.host = new SingleMachine(
+      eviction,
+      bornSnapshot(evictionMachine, undefined) as EvictionSnapshot,
+      ground.journal,
+    );
+  }
+
+  start(): void {
+    const { config, clock } = this.ground;
+    const settings = {
+      thresholds: parseThresholds(config),
+      transitionMs: config.evictionPressureTransitionPeriod,
+      maxPodGraceSeconds: config.evictionMaxPodGracePeriod,
+    };
+    this.take({ type: 'eviction.start', at: clock.now(), settings });
+    this.awaitSources(clock.steady() + LOOK_MS);
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.timer?.cancel();
+    this.host.close();
+  }
+
+  pressure(): NodePressure {
+    const { conditions } = this.context;
+    return {
+      memory: conditions.includes('MemoryPressure'),
+      disk: conditions.includes('DiskPressure'),
+      pid: conditions.includes('PIDPressure'),
+    };
+  }
+
+  refuses(pod: Pod): { reason: string; message: string } | null {
+    return refusedUnderPressure(pod, this.context.conditions);
+  }
+
+  private get context(): EvictionContext {
+    return this.host.state.context;
+  }
+
+  private get isEnding(): boolean {
+    return this.context.focus.startsWith('ending.');
+  }
+
+  /**
+   * The first look comes when all sources have spoken, or at `latest`: what runs already must not be refused when the agent starts
+   * anew, for a pressure that it lives with.
+   */
+  private awaitSources(latest: number): void {
+    const { clock, sourcesReady } = this.ground;
+    if (sourcesReady() || clock.steady() >= latest) this.later(0);
+    else this.timer = clock.lookAfter(POLL_MS / 10, () => this.awaitSources(latest));
+  }
+
+  private later(ms: number): void {
+    if (!this.stopped) this.timer = this.ground.clock.lookAfter(ms, () => void this.turn());
+  }
+
+  /** One look, at the node or at the pods that go; never rejects. */
+  private async turn(): Promise<void> {
+    const waited = this.isEnding;
+    try {
+      if (waited) this.lookAtVictims();
+      else await this.lookAtNode();
+      this.tellFailure(null);
+    } catch (error) {
+      this.tellFailure(error);
+    }
+    // After an eviction it is seen at once what it has brought.
+    this.later(this.isEnding ? POLL_MS : waited ? 0 : LOOK_MS);
+  }
+
+  /** A failure is told when it begins, and that it has ended. */
+  private tellFailure(err: unknown): void {
+    const before = this.failure;
+    this.failure = err === null ? null : messageOf(err);
+    if (this.stopped || this.failure === before) return;
+    const { log } = this.ground;
+    if (err === null) log.info('Eviction manager: synchronizes again');
+    else log.error({ err }, 'Eviction manager: failed to synchronize');
+  }
+
+  private async lookAtNode(): Promise<void> {
+    const { clock, config, pods, stateOf } = this.ground;
+    if (this.context.disks === null) {
+      const { imageFs, splitFs } = await this.usage.disks();
+      await this.tell({ type: 'eviction.disks', at: clock.now(), imageFs, splitFs });
+    }
+    const limited = config.localStorageCapacityIsolation ? activePods(pods(), stateOf).filter(hasLocalLimit) : [];
+    // Only limits of pods need figures of pods.
+    const summary = limited.length > 0 ? await this.usage.summary() : null;
+    const seen = observe((summary?.node ?? (await this.usage.nodeAlone())) as NodeFigures);
+    const offenders = summary === null ? [] : this.offendersOf(limited, summary);
+    const at = clock.now();
+    if (offenders.length === 0 && !isNews(this.context, seen, at)) return;
+    await this.tell({ type: 'eviction.looked', at, seen, offenders });
+  }
+
+  private offendersOf(pods: readonly Pod[], summary: Summary): Offender[] {
+    const stats = byUid(summary);
+    const imageFs = this.context.disks?.imageFs === true;
+    return pods.flatMap((pod) => {
+      const own = stats.get(pod.metadata?.uid ?? '');
+      return (own && offence(pod, own, imageFs)) ?? [];
+    });
+  }
+
+  private lookAtVictims(): void {
+    const { clock, stateOf } = this.ground;
+    for (const { uid, killed } of this.context.victims) {
+      const state = stateOf(uid);
+      if (isCleanedUp(state)) this.take({ type: 'eviction.cleaned', at: clock.now(), uid });
+      else if (!killed && hasEnded(state ?? '')) this.take({ type: 'eviction.killed', at: clock.now(), uid });
+    }
+    const { deadline } = this.context;
+    const at = clock.now();
+    if (deadline !== null && deadline <= at) this.take({ type: 'timer', at });
+  }
+
+  /** Tells the machine, and what it asks for, until it asks for nothing more. */
+  private async tell(message: EvictionMessage): Promise<void> {
+    for (let next: EvictionMessage | null = message; next !== null && !this.stopped;) {
+      const asked = this.take(next);
+      next = asked === null ? null : await this.answer(asked);
+    }
+  }
+
+  /** Has the machine take a message and carries out its orders; returns the one that wants an answer. */
+  private take(message: EvictionMessage): AskingOrder | null {
+    let asked: AskingOrder | null = null;
+    for (const order of this.host.take(message)) {
+      if (order.type === 'node.reclaim' || order.type === 'pods.measure') asked = order;
+      else carryOut(this.ground, order, message.at);
+    }
+    return asked;
+  }
+
+  private async answer(order: AskingOrder): Promise<EvictionMessage> {
+    const { clock } = this.ground;
+    if (order.type === 'pods.measure') {
+      const candidates = await this.measure(order.signal);
+      return { type: 'eviction.measured', at: clock.now(), candidates };
+    }
+    const failures: string[] = [];
+    for (const what of order.what) {
+      await this.ground.reclaim(what).catch((error: unknown) => {
+        failures.push(messageOf(error));
+      });
+    }
+    const seen = await this.seenAgain();
+    return { type: 'eviction.reclaimed', at: clock.now(), failures, seen };
+  }
+
+  private async seenAgain(): Promise<Observations | null> {
+    try {
+      return observe((await this.usage.nodeAlone()) as NodeFigures);
+    } catch (err) {
+      this.ground.log.error({ err }, 'Eviction manager: failed to get summary stats after resource reclaim');
+      return null;
+    }
+  }
+
+  /** Null when the pods' figures cannot be had. */
+  private async measure(signal: Signal): Promise<Candidate[] | null> {
+    const { pods, stateOf, log } = this.ground;
+    const { disks } = this.context;
+    try {
+      const stats = byUid(await this.usage.summary());
+      if (disks === null) return null;
+      return activePods(pods(), stateOf).map((pod) =>
+        candidateOf(pod, stats.get(pod.metadata?.uid ?? ''), signal, disks),
+      );
+    } catch (err) {
+      log.error({ err }, 'Eviction manager: failed to get summary stats');
+      return null;
+    }
+  }
+}
+
+function byUid({ pods }: Summary): Map<string, PodStats> {
+  return new Map(pods.map((pod) => [pod.podRef.uid, pod]));
+}
+
+/**
+ * The eviction manager (kubelet's pkg/kubelet/eviction): ends pods before the node runs short of memory, disk or process ids, and
+ * those that take more of its disk than they may. Does nothing where nothing can be measured.
+ */
+export function evictionManager(ground: EvictionGround) {
+  const { usage, config } = ground;
+  const idle = config.localStorageCapacityIsolation ? false : parseThresholds(config).length === 0;
+  if (usage === null || idle) return { name: 'eviction' };
+  const manager = new Eviction(ground, usage);
+  return {
+    name: 'eviction',
+    start: () => manager.start(),
+    stop: () => manager.stop(),
+    pressure: () => manager.pressure(),
+    refuses: (pod: Pod) => manager.refuses(pod),
+  };
+}

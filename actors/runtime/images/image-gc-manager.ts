@@ -1,0 +1,194 @@
+import type { Logger } from 'pino';
+import type { CriClient } from '../../../cri/client/cri-client.ts';
+import type { ImageGcMessage, ImageGcOrder } from '../../../machines/images/image-gc-context.ts';
+import { imageGcMachine } from '../../../machines/images/image-gc-machine.ts';
+import { bornSnapshot } from '../../../machines/machine-step/step.ts';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import type { RecordedEvent } from '../../../machines/protocol/recorded-event.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
+import type { Clock, Timer } from '../../host/time/clock.ts';
+import { lookEach } from '../../host/time/clock.ts';
+import { SingleMachine } from '../../record/host/single-machine.ts';
+import type { JournalSettings } from '../../record/journal/machine-journal.ts';
+import type { ImageGcSnapshot } from '../../record/machines/image-gc.ts';
+import { imageGc } from '../../record/machines/image-gc.ts';
+import type { Metrics } from '../../record/metrics/metrics-registry.ts';
+import type { DiskSize, ImageNode } from './image-node.ts';
+import { imagesInUse } from './images-in-use.ts';
+
+/** Time between two passes, ms (kubelet ImageGCPeriod). */
+const PERIOD_MS = 300_000;
+
+/** What the collector of images is made from. */
+export interface ImageGcOptions {
+  config: Pick<
+    KubeletConfiguration,
+    'imageGCHighThresholdPercent' | 'imageGCLowThresholdPercent' | 'imageMinimumGCAge' | 'imageMaximumGCAge'
+  >;
+  settings: { nodeName: string };
+  cri: Pick<CriClient, 'runtime' | 'image'>;
+  clock: Clock;
+  log: Logger;
+  metrics: Pick<Metrics, 'imagesCollected'>;
+  events: { record: (event: RecordedEvent) => void };
+  journal: JournalSettings | null;
+  pods: () => readonly Pod[];
+  images: ImageNode;
+}
+
+/** What came of a pass. */
+export interface ImagePass {
+  bytesFreed: number;
+  /** Why it did not do what it should; null when it did. */
+  problem: string | null;
+}
+
+/** Hosts the collector of images: asks the runtime for it, removes what it says, tells what comes of that. */
+export class ImageGcManager {
+  readonly name = 'image GC';
+  private readonly options: ImageGcOptions;
+  private readonly machine: SingleMachine<ImageGcSnapshot, ImageGcMessage, ImageGcOrder>;
+  private readonly waiting: ((pass: ImagePass) => void)[] = [];
+  private timer: Timer | undefined;
+  private stopped = false;
+  private failed = false;
+
+  constructor(options: ImageGcOptions) {
+    this.options = options;
+    const born = bornSnapshot(imageGcMachine, undefined) as ImageGcSnapshot;
+    this.machine = new SingleMachine(imageGc, born, options.journal);
+  }
+
+  /** Begins to look, unless the configuration says that neither fullness nor age removes an image. */
+  start(): void {
+    const { config, clock, log } = this.options;
+    const policy = {
+      highPercent: config.imageGCHighThresholdPercent,
+      lowPercent: config.imageGCLowThresholdPercent,
+      minAgeMs: config.imageMinimumGCAge,
+      maxAgeMs: config.imageMaximumGCAge,
+    };
+    this.take({ type: 'gc.start', at: clock.now(), policy });
+    if (policy.highPercent === 100 && policy.maxAgeMs === 0) {
+      log.info({ v: 2 }, 'ImageGCHighThresholdPercent is set 100 and ImageMaximumGCAge is 0, Disable image GC');
+      return;
+    }
+    const begin = (): void => this.take({ type: 'gc.begin', at: clock.now(), all: false });
+    this.timer = lookEach(clock, PERIOD_MS, begin);
+    begin();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.timer?.cancel();
+    this.machine.close();
+    for (const tell of this.waiting.splice(0)) tell({ bytesFreed: 0, problem: 'the agent ends' });
+  }
+
+  /** What it gives back when a disk is short. */
+  readonly reclaim = {
+    images: async (): Promise<void> => {
+      const { problem } = await this.removeUnused();
+      if (problem !== null) throw new Error(problem);
+    },
+  };
+
+  /** Removes every image that is not in use and not too young (kubelet DeleteUnusedImages: a disk is under pressure). */
+  private removeUnused(): Promise<ImagePass> {
+    return new Promise((resolve) => {
+      this.waiting.push(resolve);
+      this.beginAll();
+    });
+  }
+
+  /** While a pass is under way it is not heard; it is asked for again when that is over. */
+  private beginAll(): void {
+    this.take({ type: 'gc.begin', at: this.options.clock.now(), all: true });
+  }
+
+  private take(message: ImageGcMessage): void {
+    if (this.stopped) return;
+    for (const order of this.machine.take(message)) this.carryOut(order);
+  }
+
+  private carryOut(order: ImageGcOrder): void {
+    const { clock, events, settings, cri, log, images } = this.options;
+    switch (order.type) {
+      case 'images.List':
+        this.answer(async (at) => ({ type: 'images.listed', at, ...(await imagesInUse(cri, this.mayMount())) }));
+        break;
+      case 'disk.Measure':
+        this.answer(async (at) => ({ type: 'disk.measured', at, ...(await this.measure()) }));
+        break;
+      case 'image.Remove': {
+        const { id, handler, reason } = order;
+        log.info({ imageID: id, runtimeHandler: handler, reason }, 'Removing image to free bytes');
+        void this.remove(id, handler, reason).then((message) => this.take(message));
+        break;
+      }
+      case 'records.Prune':
+        images.records?.prune(new Set(order.images), order.until);
+        break;
+      case 'event.Record': {
+        const { reason, message } = order;
+        const { nodeName } = settings;
+        const object = { apiVersion: 'v1', kind: 'Node', namespace: '', name: nodeName, uid: nodeName } as const;
+        events.record({ object, at: clock.now(), type: 'Warning', reason, message });
+        break;
+      }
+      case 'pass.Done':
+        this.done(order);
+        break;
+    }
+  }
+
+  /** Asks for something; what does not come is told, too. */
+  private answer(ask: (at: number) => Promise<ImageGcMessage>): void {
+    const at = this.options.clock.now();
+    void ask(at)
+      .catch((error: unknown): ImageGcMessage => ({ type: 'gc.failed', at, problem: messageOf(error) }))
+      .then((message) => this.take(message));
+  }
+
+  private async remove(id: string, runtimeHandler: string, reason: 'age' | 'space'): Promise<ImageGcMessage> {
+    const { cri, clock, metrics } = this.options;
+    const image = { image: id, annotations: {}, userSpecifiedImage: '', runtimeHandler };
+    try {
+      await cri.image.removeImage({ image });
+    } catch (error) {
+      return { type: 'image.kept', at: clock.now(), problem: messageOf(error) };
+    }
+    metrics.imagesCollected.inc({ reason });
+    return { type: 'image.removed', at: clock.now() };
+  }
+
+  private async measure(): Promise<DiskSize> {
+    const [images] = (await this.options.cri.image.imageFsInfo({})).imageFilesystems;
+    const path = images?.fsId?.mountpoint;
+    if (path === undefined) throw new Error('imageFs information is unavailable');
+    return this.options.images.disk(path);
+  }
+
+  /** Pods that are not known may have mounted an image; of those that are known the spec says it. */
+  private mayMount(): (podUid: string) => boolean {
+    const known = new Map(this.options.pods().map((pod) => [pod.metadata?.uid ?? '', pod]));
+    return (uid) => {
+      const pod = known.get(uid);
+      return pod === undefined || pod.spec?.volumes?.some(({ image }) => image !== undefined) === true;
+    };
+  }
+
+  private done({ all, problem, bytesFreed }: Extract<ImageGcOrder, { type: 'pass.Done' }>): void {
+    const { log } = this.options;
+    if (all) for (const tell of this.waiting.splice(0)) tell({ bytesFreed, problem });
+    else if (this.waiting.length > 0) queueMicrotask(() => this.beginAll());
+    if (problem === null) {
+      // Once it went wrong, it is worth saying that it went well.
+      log.info({ v: this.failed ? 1 : 4 }, 'Image garbage collection succeeded');
+    } else if (this.failed) log.error({ problem }, 'Image garbage collection failed multiple times in a row');
+    else
+      log.error({ problem }, 'Image garbage collection failed once. Stats initialization may not have completed yet');
+    this.failed = problem !== null;
+  }
+}

@@ -1,0 +1,71 @@
+import type { Node } from '../node-object/node-types.ts';
+import type { ResizeMemory } from '../protocol/memory.ts';
+import type { Pod, PodStatus } from '../protocol/api-types.ts';
+import type { AllocationEntries } from '../resize/checkpoint.ts';
+import type { ResizeOperation } from '../resize/resize-operations.ts';
+import type { RetryTrigger } from './admission-state.ts';
+import type { Shortage } from './rejection.ts';
+
+/** What admission is told. Pods are their claims; `at`: ms since the epoch; `ready`: all sources of pods have spoken. */
+export type AdmissionMessage =
+  /** What an earlier agent left in kubelet's two checkpoints. */
+  | { type: 'checkpoint.found'; at: number; allocated: AllocationEntries; actuated: AllocationEntries }
+  /** The own Node, as far as pods are judged by it, is another one. */
+  | { type: 'node.told'; at: number; node: Node | null }
+  /** May this pod, with what was set aside for it before, run here? `node`: as the API server has it this moment, instead of the one that was told. */
+  | { type: 'pod.asks'; at: number; pod: Pod; node?: Node }
+  /** A pod that was taken, or that nobody has to judge any more, as its source wants it. */
+  | { type: 'pod.comes'; at: number; pod: Pod }
+  /** All pods of an update have come. */
+  | { type: 'pods.came'; at: number; ready: boolean }
+  /** A newer version of a pod. */
+  | { type: 'pod.changed'; at: number; pod: Pod; ready: boolean }
+  /** A pod's actor told how it stands. `ended`: it has, or its phase is final. */
+  | {
+      type: 'pod.reported';
+      at: number;
+      uid: string;
+      status: PodStatus;
+      /** `status.observedGeneration`. */
+      generation: number;
+      resize?: ResizeMemory;
+      ended: boolean;
+    }
+  /** Its source gave the pod up; it may still be stopping. */
+  | { type: 'pod.removed'; at: number; uid: string }
+  | { type: 'pod.gone'; at: number; uid: string }
+  /** Waiting resizes are to be looked at. */
+  | { type: 'resizes.due'; at: number; trigger: RetryTrigger; ready: boolean }
+  /** All sources have spoken once. */
+  | { type: 'sources.spoke'; at: number };
+
+/** Which of kubelet's checkpoints. */
+export type Checkpoint = 'allocated' | 'actuated';
+
+/** What follows, to be carried out in this order. */
+export type AdmissionOrder =
+  /** The node takes the pod, which is counted from now on. */
+  | { type: 'pod.take'; uid: string }
+  /**
+   * It does not. `again`: only the node's labels are in the way, so ask with a fresh node. `preempt`: what is missing of a critical
+   * pod where nothing but resources is in the way.
+   */
+  | { type: 'pod.refuse'; uid: string; reason: string; message: string; again: boolean; preempt?: Shortage[] }
+  /** What is set aside for the pod, or what is told of its resize, has changed: its actor must hear of it. */
+  | { type: 'pod.runs'; uid: string }
+  /** `now`: nothing else may be done before it is on disk. */
+  | { type: 'checkpoint.write'; which: Checkpoint; when: 'now' | 'soon' }
+  /** A newer version asks for other resources. */
+  | { type: 'resize.asked'; uid: string; operations: ResizeOperation[] }
+  /** A resize that waited is granted. */
+  | { type: 'resize.accepted'; uid: string; trigger: RetryTrigger }
+  /** The node can never give it. */
+  | { type: 'resize.infeasible'; uid: string; detail: string }
+  /** A resize has come to its end, or failed for the first time. `ms`: since it was granted. */
+  | { type: 'resize.took'; uid: string; success: boolean; ms: number }
+  /** An event of the pod. */
+  | { type: 'event.record'; uid: string; reason: 'ResizeDeferred' | 'ResizeInfeasible'; message: string }
+  /** Send `resizes.due` once the message at hand has been dealt with everywhere. */
+  | { type: 'retry.soon'; trigger: RetryTrigger }
+  /** Send `resizes.due` after so many ms, and not before. */
+  | { type: 'retry.in'; ms: number };

@@ -1,0 +1,66 @@
+import type { Node } from '../node-object/node-types.ts';
+import type { Pod } from '../protocol/api-types.ts';
+import { withAllocation } from '../resize/allocation.ts';
+import { atUid } from '../supervisor/uid-table.ts';
+import { admitPod } from './admit-pod.ts';
+import type { AdmissionState } from './admission-state.ts';
+import type { AdmissionTurn } from './admission-turn.ts';
+import { isCounted, withPod, withoutPod } from './node-usage.ts';
+import { allocateAll, releaseAll } from './resource-manager.ts';
+import type { Managed } from './resource-manager.ts';
+import type { Admission } from './rejection.ts';
+
+/** A pod that comes, as it is to run: with what was allocated to it, by an earlier agent too. */
+export function arriving({ before }: Pick<AdmissionState, 'before'>, pod: Pod): Pod {
+  return withAllocation(pod, atUid(before, pod.metadata?.uid ?? ''));
+}
+
+/** A pod asks whether it may run here: it is counted from now on, or refused. */
+export function asks(turn: AdmissionTurn, asking: Pod, node: Node | null): void {
+  const { state, managers } = turn;
+  const uid = asking.metadata?.uid ?? '';
+  const pod = arriving(state, asking);
+  let managed: Managed = state.managed;
+  const allocate = () => {
+    const answer = allocateAll(managers, state.managed, pod, state.rules);
+    if ('admit' in answer) return answer;
+    ({ managed } = answer);
+    return null;
+  };
+  const verdict = verdictOn(state, pod, node, allocate);
+  if (!verdict.admit) {
+    const { reason, message, retryWithFreshNode: again = false, preempt } = verdict;
+    turn.order({ type: 'pod.refuse', uid, reason, message, again, ...(preempt && { preempt }) });
+    return;
+  }
+  turn.change({ managed, ...(state.rules.judges && { usage: withPod(state.usage, pod) }) });
+  turn.order({ type: 'pod.take', uid });
+}
+
+/** Would the node take the pod as it stands here, beside all others? Nothing is counted (a resize in place). */
+export function fits(state: AdmissionState, pod: Pod): Admission {
+  return verdictOn(state, pod, state.node);
+}
+
+/** The pod is counted by what it holds now, if it is. */
+export function recount(turn: AdmissionTurn, pod: Pod): void {
+  const { usage } = turn.state;
+  if (isCounted(usage, pod.metadata?.uid ?? '')) turn.change({ usage: withPod(usage, pod) });
+}
+
+/** The pod has ended or is gone: what it held is free. */
+export function release(turn: AdmissionTurn, uid: string): void {
+  const { usage, managed } = turn.state;
+  const [less, free] = [withoutPod(usage, uid), releaseAll(turn.managers, managed, uid)];
+  if (less !== usage || free !== managed) turn.change({ usage: less, managed: free });
+}
+
+function verdictOn(
+  { rules, usage }: AdmissionState,
+  pod: Pod,
+  node: Node | null,
+  allocate?: () => ReturnType<NonNullable<Parameters<typeof admitPod>[0]['allocate']>>,
+): Admission {
+  if (!rules.judges) return allocate?.() ?? { admit: true };
+  return admitPod({ ...rules, pod, node, usage, ...(allocate && { allocate }) });
+}

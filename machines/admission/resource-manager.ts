@@ -1,0 +1,58 @@
+import type { Pod } from '../protocol/api-types.ts';
+import type { AdmissionRules } from './admission-rules.ts';
+import type { Rejection } from './rejection.ts';
+
+/**
+ * Sets something of the node aside for pods one by one: CPUs, memory of a NUMA node, devices. All of it is pure. Its state,
+ * plain JSON, stands in the admission machine's under its name, and is journaled and replayed with it.
+ */
+export interface ResourceManager<S = unknown> {
+  readonly name: string;
+  /** Its state when the agent starts. */
+  born(rules: AdmissionRules): S;
+  /**
+   * A pod that all others before it had no objection to: what is left when it has its part, or why there is none for it.
+   * What it answers counts only if nobody behind it refuses the pod.
+   */
+  allocate(state: S, pod: Pod, rules: AdmissionRules): { state: S } | Rejection;
+  /** The pod has ended: its part is free. It need not have one. */
+  release(state: S, uid: string): S;
+}
+
+/** All of them, in the order in which they are asked; a new one is added here (docs/architecture.md). */
+export const RESOURCE_MANAGERS: readonly ResourceManager[] = [];
+
+/** States of managers by their names. */
+export type Managed = Readonly<Record<string, unknown>>;
+
+/** Of all of them at the start. */
+export function bornManaged(managers: readonly ResourceManager[], rules: AdmissionRules): Managed {
+  return Object.fromEntries(managers.map((manager) => [manager.name, manager.born(rules)]));
+}
+
+/** Asks all managers, up to the first that refuses. */
+export function allocateAll(
+  managers: readonly ResourceManager[],
+  managed: Managed,
+  pod: Pod,
+  rules: AdmissionRules,
+): { managed: Managed } | Rejection {
+  let now = managed;
+  for (const manager of managers) {
+    const answer = manager.allocate(now[manager.name], pod, rules);
+    if (!('state' in answer)) return answer;
+    now = { ...now, [manager.name]: answer.state };
+  }
+  return { managed: now };
+}
+
+/** The pod's parts are free. */
+export function releaseAll(managers: readonly ResourceManager[], managed: Managed, uid: string): Managed {
+  let now = managed;
+  for (const manager of managers) {
+    const before = now[manager.name];
+    const after = manager.release(before, uid);
+    if (after !== before) now = { ...now, [manager.name]: after };
+  }
+  return now;
+}

@@ -1,0 +1,234 @@
+import type { Decision } from '../machine-step/act.ts';
+import type { Candidate } from './candidates.ts';
+import { withContainerFs } from './container-fs-thresholds.ts';
+import type {
+  EvictionContext,
+  EvictionMessage,
+  EvictionOrder,
+  EvictionStateName,
+  Round,
+  Victim,
+} from './eviction-context.ts';
+import { evictionWords } from './eviction-words.ts';
+import type { Offender } from './local-storage.ts';
+import { takeLook } from './look.ts';
+import { thresholdsMet } from './observations.ts';
+import type { Observations } from './observations.ts';
+import { ranked } from './ranking.ts';
+import { reclaimPlan } from './reclaim-plan.ts';
+import { resourceOf } from './signals.ts';
+import { isHard } from './thresholds.ts';
+import type { Threshold } from './thresholds.ts';
+
+/** Grace period of pods that must go at once, s. */
+const AT_ONCE_SECONDS = 1;
+/** For so long the containers of a pod are waited for at least, ms (kubelet's killPodNow). */
+const LEAST_KILL_MS = 10_000;
+/** For so long what is left of an ended pod is waited for, ms (kubelet's podCleanupTimeout). */
+const CLEAN_UP_MS = 30_000;
+
+/** A context on its way through a step, and the orders so far. */
+interface Draft {
+  readonly at: number;
+  context: EvictionContext;
+  readonly orders: EvictionOrder[];
+}
+
+/** One message: what is known after it, the state that follows, and what the host is to do. */
+export function decideEviction(
+  before: EvictionContext,
+  message: EvictionMessage,
+): Decision<EvictionContext, EvictionOrder> {
+  const draft: Draft = { at: message.at, context: before, orders: [] };
+  const to = take(draft, message);
+  const from = before.focus;
+  if (draft.context.conditions.join() !== before.conditions.join()) draft.orders.unshift({ type: 'status.post' });
+  return {
+    patch: { ...draft.context, focus: to },
+    effects: draft.orders,
+    ...(from !== to && { move: { from, to } }),
+  };
+}
+
+/** Takes the message in; returns the next state. A message that the state has no use for changes nothing. */
+function take(draft: Draft, message: EvictionMessage): EvictionStateName {
+  const { context } = draft;
+  const { focus } = context;
+  switch (message.type) {
+    case 'eviction.start':
+      draft.context = { ...context, settings: message.settings, thresholds: message.settings.thresholds };
+      return focus;
+    case 'eviction.disks': {
+      if (focus !== 'starting') return focus;
+      const disks = { imageFs: message.imageFs, splitFs: message.splitFs };
+      draft.context = { ...context, disks, thresholds: withContainerFs(context.settings.thresholds, disks) };
+      return watching(draft);
+    }
+    case 'eviction.looked':
+      return focus.startsWith('watching.') ? looked(draft, message.seen, message.offenders) : focus;
+    case 'eviction.reclaimed':
+      return focus === 'reclaiming' ? reclaimed(draft, message.seen, message.failures) : focus;
+    case 'eviction.measured':
+      return focus === 'measuring' ? measured(draft, message.candidates) : focus;
+    case 'eviction.killed':
+      return waited(draft, (victim) => (victim.uid === message.uid ? { ...victim, killed: true } : victim));
+    case 'eviction.cleaned':
+      return waited(draft, (victim) => (victim.uid === message.uid ? null : victim));
+    case 'timer':
+      return overdue(draft);
+  }
+}
+
+function watching({ context }: Draft): EvictionStateName {
+  return context.conditions.length > 0 ? 'watching.pressed' : 'watching.calm';
+}
+
+function looked(draft: Draft, seen: Observations, offenders: readonly Offender[]): EvictionStateName {
+  const { patch, act } = takeLook(draft.context, seen, draft.at);
+  draft.context = { ...draft.context, ...patch };
+  // Whoever breaks a limit of its own goes first; then it is seen what is still short.
+  if (offenders.length > 0) return evictOffenders(draft, offenders);
+  const [threshold] = act;
+  const observed = threshold && seen[threshold.signal];
+  const { disks } = draft.context;
+  if (threshold === undefined || observed === undefined || disks === null) return watching(draft);
+  const resource = resourceOf(threshold.signal);
+  const plan = reclaimPlan(threshold.signal, disks);
+  const round: Round = { at: draft.at, threshold, resource, observed, thresholds: act, reclaim: null, ranking: [] };
+  draft.context = { ...draft.context, round };
+  log(draft, 'Eviction manager: attempting to reclaim', { resourceName: resource });
+  const message = `Attempting to reclaim ${resource}`;
+  draft.orders.push({ type: 'node.event', reason: 'EvictionThresholdMet', message });
+  if (plan.length === 0) return measure(draft, threshold, resource);
+  draft.orders.push({ type: 'node.reclaim', what: plan });
+  draft.context = { ...draft.context, round: { ...round, reclaim: { tried: plan, failures: [], after: null } } };
+  return 'reclaiming';
+}
+
+function reclaimed(draft: Draft, seen: Observations | null, failures: string[]): EvictionStateName {
+  const { round, thresholds } = draft.context;
+  if (round === null) return watching(draft);
+  const { threshold, resource } = round;
+  const after = seen?.[threshold.signal] ?? null;
+  const tried = round.reclaim?.tried ?? [];
+  draft.context = { ...draft.context, round: { ...round, reclaim: { tried, failures, after } } };
+  for (const err of failures) {
+    const text = 'Eviction manager: unexpected error when attempting to reduce resource pressure';
+    log(draft, text, { resourceName: resource, err });
+  }
+  if (seen !== null && thresholdsMet(thresholds, seen, true).length === 0) {
+    const text = 'Eviction manager: able to reduce resource pressure without evicting pods.';
+    log(draft, text, { resourceName: resource });
+    return watching(draft);
+  }
+  return measure(draft, threshold, resource);
+}
+
+function measure(draft: Draft, { signal }: Threshold, resource: string): EvictionStateName {
+  log(draft, 'Eviction manager: must evict pod(s) to reclaim', { resourceName: resource });
+  draft.orders.push({ type: 'pods.measure', signal });
+  return 'measuring';
+}
+
+/** At most one pod goes at a time: then it is seen what that has brought. */
+function measured(draft: Draft, candidates: readonly Candidate[] | null): EvictionStateName {
+  const { round, settings, seen } = draft.context;
+  if (round === null || candidates === null) return watching(draft);
+  const { threshold, resource, thresholds } = round;
+  const ranking = ranked(threshold.signal, candidates);
+  draft.context = { ...draft.context, round: { ...round, ranking } };
+  if (ranking.length === 0) {
+    const text = 'Eviction manager: eviction thresholds have been met, but no pods are active to evict';
+    log(draft, text, {});
+    return watching(draft);
+  }
+  for (const each of thresholds) {
+    const observedAt = seen[each.signal]?.at ?? 0;
+    if (observedAt === 0) continue;
+    draft.orders.push({ type: 'stats.age', signal: each.signal, seconds: (draft.at - observedAt) / 1000 });
+  }
+  const victim = ranking.find(({ critical }) => critical !== true);
+  if (victim === undefined) {
+    log(draft, 'Eviction manager: unable to evict any pods from the node', {});
+    return watching(draft);
+  }
+  const { maxPodGraceSeconds } = settings;
+  const { uid, namespace, name, graceSeconds: own = maxPodGraceSeconds } = victim;
+  const graceSeconds = isHard(threshold) ? AT_ONCE_SECONDS : Math.min(maxPodGraceSeconds, own);
+  const words = evictionWords(resource, victim, thresholds, seen);
+  const { signal } = threshold;
+  draft.orders.push({ type: 'pod.evict', uid, namespace, name, signal, ...words, graceSeconds, disrupts: true });
+  return awaitEnd(draft, [{ uid, namespace, name, signal, graceSeconds }]);
+}
+
+function evictOffenders(draft: Draft, offenders: readonly Offender[]): EvictionStateName {
+  const graceSeconds = AT_ONCE_SECONDS;
+  for (const { uid, namespace, name, limit, message } of offenders) {
+    const words = { message, annotations: {} };
+    draft.orders.push({
+      ...{ type: 'pod.evict', uid, namespace, name, signal: limit, ...words },
+      ...{ graceSeconds, disrupts: false },
+    });
+  }
+  return awaitEnd(
+    draft,
+    offenders.map(({ uid, namespace, name, limit }) => ({ uid, namespace, name, signal: limit, graceSeconds })),
+  );
+}
+
+/** Waits for the end of pods that go now. */
+function awaitEnd(
+  draft: Draft,
+  pods: readonly (Omit<Victim, 'killBy' | 'killed'> & { graceSeconds: number })[],
+): EvictionStateName {
+  const victims = pods.map(({ graceSeconds, ...victim }): Victim => {
+    const killBy = draft.at + Math.max(LEAST_KILL_MS, graceSeconds * 1500);
+    return { ...victim, killBy, killed: false };
+  });
+  draft.context = { ...draft.context, victims, deadline: earliest(victims) };
+  return 'ending.killing';
+}
+
+/** What became of the pods that are waited for; null: it is gone. */
+function waited(draft: Draft, look: (victim: Victim) => Victim | null): EvictionStateName {
+  const { context, at } = draft;
+  if (!context.focus.startsWith('ending.')) return context.focus;
+  const victims = context.victims.flatMap((victim) => look(victim) ?? []);
+  if (victims.length === 0) return waitIsOver(draft);
+  if (context.focus === 'ending.cleaning') {
+    draft.context = { ...context, victims };
+    return context.focus;
+  }
+  const killing = victims.some(({ killed }) => !killed);
+  draft.context = { ...context, victims, deadline: killing ? earliest(victims) : at + CLEAN_UP_MS };
+  return killing ? 'ending.killing' : 'ending.cleaning';
+}
+
+function overdue(draft: Draft): EvictionStateName {
+  const { context, at, orders } = draft;
+  const { deadline, focus, victims } = context;
+  if (deadline === null || at < deadline) return focus;
+  if (focus === 'ending.cleaning') {
+    const pods = victims.map(({ namespace, name }) => `${namespace}/${name}`).join();
+    log(draft, 'Eviction manager: timed out waiting for pods to be cleaned up', { pods });
+    return waitIsOver(draft);
+  }
+  for (const { uid, namespace, name } of victims.filter(({ killed, killBy }) => !killed && killBy <= at)) {
+    const message = 'Container runtime did not kill the pod within specified grace period.';
+    orders.push({ type: 'pod.event', uid, namespace, name, reason: 'ExceededGracePeriod', message });
+  }
+  return waited(draft, (victim) => (victim.killBy <= at ? { ...victim, killed: true } : victim));
+}
+
+function waitIsOver(draft: Draft): EvictionStateName {
+  draft.context = { ...draft.context, victims: [], deadline: null };
+  return watching(draft);
+}
+
+function earliest(victims: readonly Victim[]): number {
+  return Math.min(...victims.filter(({ killed }) => !killed).map(({ killBy }) => killBy));
+}
+
+function log({ orders }: Draft, text: string, about: Record<string, string>): void {
+  orders.push({ type: 'log', text, about });
+}

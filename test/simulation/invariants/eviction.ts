@@ -1,0 +1,66 @@
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { isCriticalPod } from '../../../machines/qos/critical-pod.ts';
+import type { Rule } from './rule.ts';
+
+/** For so long the end of an evicted pod is waited for before the next one may go, ms. */
+const WAIT_MS = 40_000;
+/** How late a look may come after a time of pressure has ended, ms. */
+const LATE_MS = 15_000;
+
+/** Was it evicted by the node, or refused because the node was short? Then it has failed, whatever its containers would have done. */
+export function isEvicted(shown: Pod): boolean {
+  return shown.status?.reason === 'Evicted';
+}
+
+/** Who is evicted, when, and how many at a time. */
+export const evictionIsOrderly: Rule = {
+  name: 'the node evicts only when it is short, one pod at a time, and never a critical one',
+  source: 'kubelet eviction manager: "we kill at most a single pod during each eviction interval"; IsCriticalPod',
+  begin: ({ world, book, say }) => {
+    let last: { uid: string; at: number } | null = null;
+    return {
+      on: (fact) => {
+        if (fact.f === 'agent') last = null;
+        if (fact.f !== 'step' || fact.message.type !== 'pod.terminate') return;
+        if (fact.message.order.reason !== 'Evicted') return;
+        const { uid } = fact;
+        const { now } = world.time;
+        if (isCriticalPod(fact.after.context.pod)) say(`${uid} is critical, and is evicted`);
+        const short = world.plan.faults.some(
+          (fault) => fault.kind === 'pressure' && fault.from <= now && now <= fault.from + fault.for + LATE_MS,
+        );
+        if (!short) say(`${uid} is evicted, and nothing is short`);
+        if (last !== null && last.uid !== uid && now - last.at < WAIT_MS && book.running(last.uid).length > 0)
+          say(`${uid} is evicted ${now - last.at} ms after ${last.uid}, which still runs`);
+        last = { uid, at: now };
+      },
+    };
+  },
+};
+
+/** An evicted pod ends as it was told to. */
+export const evictedPodsFail: Rule = {
+  name: 'an evicted pod fails with its reason, and stays so',
+  source:
+    'core/v1 PodStatus.reason: "A brief CamelCase message indicating details about why the pod is in this state. e.g. \'Evicted\'"',
+  begin: ({ say }) => {
+    const evicted = new Set<string>();
+    return {
+      on: (fact) => {
+        if (fact.f === 'finished') evicted.delete(fact.uid);
+        if (fact.f === 'step' && fact.message.type === 'pod.terminate' && fact.message.order.reason === 'Evicted') {
+          // One that ended before goes on to its own end.
+          if (fact.before.context.termination === null && fact.before.context.status?.phase === 'Running')
+            evicted.add(fact.uid);
+        }
+        if (fact.f !== 'report' || !evicted.has(fact.uid)) return;
+        const { phase, reason, conditions } = fact.report.status;
+        const target = conditions?.find(({ type }) => type === 'DisruptionTarget');
+        if (phase !== 'Failed' || reason !== 'Evicted' || target?.status !== 'True')
+          say(
+            `${fact.uid} was evicted and is told as ${phase ?? ''}, ${reason ?? ''}, DisruptionTarget ${target?.status ?? ''}`,
+          );
+      },
+    };
+  },
+};

@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { ownImageArchive } from '../../../cri/private-containerd/own-images.ts';
+import { stopOnSignal } from '../../cluster/support/end-with-test.ts';
+import { waitFor } from '../../tools/wait-for.ts';
+
+/** The checkout, in the machine under the same path. */
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
+const run = promisify(execFile);
+
+/** How long a test waits for something that must come in a machine, ms: computing takes twelve times as long there. */
+export const PATIENCE_MS = 900_000;
+
+/** Where the agent is in a machine, as an installed package would be: an emulator takes minutes to strip the types of its sources. */
+export const AGENT = '/opt/actorlet';
+
+/**
+ * A virtual machine of `bin/vm` for one test file, with this checkout's agent at {@link AGENT}, and the images
+ * `localhost/actorlet/{pause,busybox}:1` in its containerd.
+ */
+export class Machine {
+  private readonly name: string;
+  private readonly forget: () => void;
+
+  private constructor(name: string) {
+    this.name = name;
+    this.forget = stopOnSignal(() => this.down());
+  }
+
+  /** Boots one, with `options` of `bin/vm up`. The caller ends it with {@link down}. */
+  static async up(...options: string[]): Promise<Machine> {
+    const machine = new Machine(`test-${process.pid}`);
+    try {
+      await machine.vm(...options, 'up');
+      await machine.fill();
+      return machine;
+    } catch (error) {
+      await machine.down();
+      throw error;
+    }
+  }
+
+  /** What a shell command in the machine writes to its output. Rejects with both outputs when it ends with another code than 0. */
+  async run(command: string): Promise<string> {
+    return this.vm('run', command);
+  }
+
+  /** Writes a file in the machine, in one piece. */
+  async write(path: string, content: string): Promise<void> {
+    const encoded = Buffer.from(content).toString('base64');
+    await this.run(
+      `mkdir -p "$(dirname ${path})" && echo ${encoded} | base64 -d > ${path}.new && mv ${path}.new ${path}`,
+    );
+  }
+
+  /** Waits until a shell command ends with 0; returns what it wrote. `explain`: another one for the error's text. */
+  async until(what: string, command: string, explain = 'true'): Promise<string> {
+    return waitFor(
+      what,
+      () => this.run(command),
+      () => this.run(explain),
+      PATIENCE_MS,
+      500,
+    );
+  }
+
+  async down(): Promise<void> {
+    await this.vm('down');
+    this.forget();
+  }
+
+  private async fill(): Promise<void> {
+    const folder = await mkdtemp(join(tmpdir(), 'actorlet-vm-'));
+    try {
+      await run(join(ROOT, 'bin/build'), [join(folder, 'agent/dist')]);
+      await mkdir(join(folder, 'agent/bin'));
+      for (const file of ['bin/actorlet', 'package.json']) await cp(join(ROOT, file), join(folder, 'agent', file));
+      // In one piece: each file of its own takes its time in an emulator.
+      await run('tar', ['-C', folder, '--exclude=*.d.ts', '-cf', join(folder, 'agent.tar'), 'agent']);
+      await this.vm('copy', join(folder, 'agent.tar'), '/root/agent.tar');
+      await this.run(
+        `tar -C /root -xf /root/agent.tar && mv /root/agent ${AGENT} && ln -s ${ROOT}/node_modules ${AGENT}/`,
+      );
+      await writeFile(join(folder, 'images.tar'), (await ownImageArchive()).archive);
+      await this.vm('copy', join(folder, 'images.tar'), '/root/images.tar');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+    await this.until('containerd', 'ctr -n k8s.io images ls -q > /dev/null');
+    await this.run('ctr -n k8s.io images import /root/images.tar > /dev/null');
+  }
+
+  private async vm(...words: string[]): Promise<string> {
+    const { stdout } = await run(join(ROOT, 'bin/vm'), ['--name', this.name, ...words], { maxBuffer: 64 << 20 });
+    return stdout;
+  }
+}
