@@ -21,6 +21,8 @@ export interface ParsedManifest {
 
 /** YAML of more characters than this is parsed in a thread of its own: the parser takes up to a minute for what may stand in a manifest. */
 const APART = 8 * 1024;
+/** So is text with more lists and objects in flow style than this: the parser calls itself for each within another, and fills the stack. */
+const MOST_FLOWS = 128;
 /** Errors of one manifest that are told one by one, problems of one pod, and fields without effect. */
 const MOST_TOLD = 100;
 
@@ -31,8 +33,16 @@ export async function readManifest(
   place = origin.location,
   signal?: AbortSignal,
 ): Promise<ParsedManifest> {
-  if (text.length <= APART || parseJson(text) !== undefined) return parseManifest(text, origin, place);
+  if (isQuick(text) || parseJson(text) !== undefined) return parseManifest(text, origin, place);
   return podsOf(await parseApart(text, signal), origin, place);
+}
+
+/** Whether the thread that asks may parse this YAML itself: it takes some milliseconds at most, whatever the text is. */
+export function isQuick(text: string): boolean {
+  if (text.length > APART) return false;
+  let flows = 0;
+  for (const character of text) if (character === '{' || character === '[') flows++;
+  return flows <= MOST_FLOWS;
 }
 
 /** Reads all pods of a manifest and makes them static pods of the node. `place`: how errors call the manifest. */

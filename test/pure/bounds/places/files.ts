@@ -2,7 +2,7 @@
 import { parseCriLog } from '../../../../actors/host/effects/termination-message.ts';
 import { parseMountinfo } from '../../../../actors/host/files/mountinfo.ts';
 import { parseMappings } from '../../../../actors/host/userns/user-namespaces.ts';
-import { parseManifest } from '../../../../actors/pods/sources/parse-manifest.ts';
+import { isQuick, parseManifest } from '../../../../actors/pods/sources/parse-manifest.ts';
 import { parseLine } from '../../../../actors/record/journal/journal-reader.ts';
 import { formatKlogLine } from '../../../../actors/record/logging/klog-text.ts';
 import { maskSecrets } from '../../../../actors/record/logging/mask-secrets.ts';
@@ -58,8 +58,9 @@ export const places: readonly Place[] = [
     const pod = wholePod('web', 'u1');
     hostsFile({ ...pod, spec: { containers: [], hostNetwork: true } }, ['10.0.0.1'], settings, text);
   }),
-  // Above 8 KiB YAML is read by a thread of its own, which is given up after a minute.
-  main('parseManifest', 'manifest', (text) => parseManifest(text, origin), 8 * 1024),
+  main('isQuick', 'manifest', isQuick),
+  // Other YAML is read by a thread of its own, which is given up after a minute.
+  main('parseManifest', 'manifest', (text) => isQuick(text) && parseManifest(text, origin)),
   main('parseMountinfo', 'mounts', parseMountinfo),
   main('parseMappings', 'file of the node', parseMappings),
   worker('parseLine', 'journal', (text) => parseLine({ file: 'f', line: 1, text })),

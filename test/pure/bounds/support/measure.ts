@@ -14,8 +14,12 @@ export interface Finding {
 
 /** Times that are tried before a thread counts as held: the engine may be compiling, or collecting garbage. */
 const TRIES = 4;
-/** So many times the longest time is no chance. */
-const SURE = 1.5;
+/** So many times the longest time is no chance, whatever else the machine does. */
+const SURE = 4;
+/** And so many times the longest time need no second try. */
+const HOPELESS = 8;
+/** A machine that is slower than this has other work, which costs caches: times near the longest say nothing then. */
+const BUSY = 1.15;
 
 /** Hands all shapes of text to a place, in growing sizes up to the largest. The first finding of each shape counts. */
 export async function measure(place: Place, found: (finding: Finding) => void): Promise<void> {
@@ -67,9 +71,10 @@ async function look(place: Place, text: string): Promise<{ ms: number; error?: s
     const { user, system } = process.threadCpuUsage(before);
     least = Math.min(least, (user + system) / 1000);
     if (least <= LONGEST_MS[place.thread]) return null;
-    const most = slowness() * LONGEST_MS[place.thread];
+    const slower = slowness();
+    const most = (slower > BUSY ? SURE : 1) * slower * LONGEST_MS[place.thread];
     if (least <= most) return null;
-    if (least > SURE * most) break;
+    if (least > HOPELESS * LONGEST_MS[place.thread]) break;
   }
   return { ms: least };
 }
