@@ -15,9 +15,9 @@ export interface Finding {
 /** Times that are tried before a thread counts as held: the engine may be compiling, or collecting garbage. */
 const TRIES = 4;
 /** So many times the longest time is no chance, whatever else the machine does. */
-const SURE = 4;
+const SURE = 6;
 /** And so many times the longest time need no second try. */
-const HOPELESS = 8;
+const HOPELESS = 12;
 /** A machine that is slower than this has other work, which costs caches: times near the longest say nothing then. */
 const BUSY = 1.15;
 
@@ -72,7 +72,7 @@ async function look(place: Place, text: string): Promise<{ ms: number; error?: s
     least = Math.min(least, (user + system) / 1000);
     if (least <= LONGEST_MS[place.thread]) return null;
     const slower = slowness();
-    const most = (slower > BUSY ? SURE : 1) * slower * LONGEST_MS[place.thread];
+    const most = (slower > BUSY ? SURE : slower) * LONGEST_MS[place.thread];
     if (least <= most) return null;
     if (least > HOPELESS * LONGEST_MS[place.thread]) break;
   }
