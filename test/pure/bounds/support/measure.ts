@@ -16,8 +16,8 @@ export interface Finding {
 const TRIES = 4;
 /** So many times the longest time is no chance, whatever else the machine does. */
 const SURE = 6;
-/** And so many times the longest time need no second try. */
-const HOPELESS = 12;
+/** And so long needs no second try, ms. */
+const HOPELESS_MS = 2_000;
 /** A machine that is slower than this has other work, which costs caches: times near the longest say nothing then. */
 const BUSY = 1.15;
 
@@ -74,7 +74,7 @@ async function look(place: Place, text: string): Promise<{ ms: number; error?: s
     const slower = slowness();
     const most = (slower > BUSY ? SURE : slower) * LONGEST_MS[place.thread];
     if (least <= most) return null;
-    if (least > HOPELESS * LONGEST_MS[place.thread]) break;
+    if (least > HOPELESS_MS) break;
   }
   return { ms: least };
 }
