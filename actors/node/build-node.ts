@@ -8,7 +8,9 @@ import { PodStore } from '../pods/store/pod-store.ts';
 import { Supervisor } from '../pods/supervisor/supervisor.ts';
 import { admissionRules } from '../resources/admission/admission-rules.ts';
 import { NodeAdmission } from '../resources/admission/node-admission.ts';
+import { DeviceManager } from '../resources/devices/device-manager.ts';
 import { listenToEvents } from '../runtime/pleg/evented-pleg.ts';
+import { observePod } from '../runtime/pleg/observe-pod.ts';
 import type { ListedPod } from '../runtime/pleg/observe-pod.ts';
 import { Pleg } from '../runtime/pleg/pleg.ts';
 import { EVENTED_RATE, GENERIC_RATE } from '../runtime/pleg/relist-rate.ts';
@@ -134,12 +136,26 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     pods: () => store.list(),
     images,
     stateOf: (uid) => store.stateOf(uid),
-    sourcesReady: () => sources.allSourcesReady(),
+    sourcesReady: () => intake.allSeen,
     usage: edges.usage({ nodeName, pods: () => store.list() }),
     reclaim: (what) => reclaimBy(managers, what),
     tell: (uid, message) => supervisor.tell(uid, message),
     changed: () => cluster?.node.changed(),
   });
+  const devices =
+    edges.devices === null
+      ? null
+      : new DeviceManager({
+          ...{ ...edges.devices, clock, log, metrics },
+          active: () => (intake.allSeen ? admission.active() : null),
+          async running(uid) {
+            const pod = listed.get(uid);
+            const { containers } = pod === undefined ? { containers: [] } : await observePod(cri, pod, now());
+            return containers.filter(({ state }) => state === 'running').map(({ name }) => name);
+          },
+          changed: () => cluster?.node.changed(),
+          journal: journalOf('manager'),
+        });
   const cluster =
     edges.cluster?.connect({
       ...{ cri, clock, events },
@@ -147,6 +163,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       plegError: () => pleg.unhealthy(),
       conditions,
       pressure: () => pressureOf(managers),
+      devices: () => devices?.capacity() ?? { capacity: {}, allocatable: {} },
       onPods: (pods) => sources.setPods('api', pods),
       lifeOf: (uid) => staticLife(trackedPod(supervisor.context.pods, uid), store.reportOf(uid)),
       tell: (uid, message) => supervisor.tell(uid, message),
@@ -161,7 +178,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     node: () => cluster?.node.node() ?? null,
     freshNode: () => cluster?.freshNode() ?? Promise.resolve(null),
     record: (event) => events.record(event),
-    sourcesReady: () => sources.allSourcesReady(),
+    sourcesReady: () => intake.allSeen,
     // A change of resources reaches the pod as a change of its source would.
     changed: (pod) => {
       const source = trackedPod(supervisor.context.pods, pod.metadata?.uid ?? '')?.source ?? 'orphan';
@@ -172,6 +189,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   const intake: PodIntake = new PodIntake({
     ...{ supervisor, cluster, admission, metrics, now },
     refuses: (pod) => refusalOf(managers, pod),
+    devices,
     sources: () => sources,
   });
   const sources = createPodSources({
@@ -185,10 +203,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     gates: { envFiles: featureGates.enabled('EnvFiles') },
     ...{ nodeName, log, now },
     onUpdate: (update) => intake.take(update),
-    onReadyChange: () => {
-      supervisor.take({ type: 'sourcesReady', at: now() });
-      intake.tellStatics();
-    },
+    onReadyChange: () => intake.sourcesSpoke(),
     onError: (error) => log.error({ err: error }, 'Pod source'),
   });
 
@@ -201,7 +216,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   const runtimeEvents = eventsPart();
   const leisure = edges.host({
     alive: (uid) => supervisor.tracks(uid) || listed.has(uid),
-    ready: () => sources.allSourcesReady() && pleg.unhealthy() === null,
+    ready: () => intake.allSeen && pleg.unhealthy() === null,
     burstableShares: () => burstableShares(store.list()),
     memoryMin: () => memoryRequests(store.list()),
     record: (event) => events.record(event),
@@ -210,7 +225,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
 
   const parts = {
     ...{ ground, edges, log, now, metrics, podMetrics, store, events, puller, pleg, runtime, shards, supervisor },
-    ...{ conditions, nodeState, cluster, admission, intake, sources, resync, managers },
+    ...{ conditions, nodeState, cluster, admission, intake, sources, resync, managers, devices },
     userNamespaces: edges.userNamespaces,
   };
 
@@ -228,6 +243,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     const { name } = manager;
     life.add({ name, phase: 'work', start: () => manager.start?.(), stop: () => manager.stop?.() });
   }
+  life.add({ name: 'devices', phase: 'hearers', start: () => devices?.start(), stop: () => devices?.stop() });
   life.add({
     name: 'pod sources',
     phase: 'work',

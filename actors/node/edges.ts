@@ -1,4 +1,5 @@
 import type { CriClient } from '../../cri/client/cri-client.ts';
+import type { DeviceCapacity } from '../../machines/devices/device-machine.ts';
 import type { RuntimeHealth } from '../../machines/node-object/ready-message.ts';
 import type { ManagedCondition, NodePressure } from '../../machines/node-object/node-types.ts';
 import type { RecordedEvent } from '../../machines/protocol/recorded-event.ts';
@@ -9,6 +10,7 @@ import type { Clock } from '../host/time/clock.ts';
 import type { UserNamespaces } from '../host/userns/user-namespaces.ts';
 import type { NodeView } from '../pods/store/node-view.ts';
 import type { PodStore } from '../pods/store/pod-store.ts';
+import type { DeviceManagerOptions } from '../resources/devices/device-manager.ts';
 import type { NodeUsageSource } from '../resources/eviction/eviction-ground.ts';
 import type { Supervisor } from '../pods/supervisor/supervisor.ts';
 import type { JournalSettings } from '../record/journal/machine-journal.ts';
@@ -36,6 +38,8 @@ export interface NodeEdges {
   /** What the node's folders and the configuration say of images; credential provider plugins. */
   readonly images: (links: ImageLinks) => ImageEdge;
   readonly userNamespaces: Pick<UserNamespaces, 'get' | 'release'>;
+  /** Device plugins, and where it is written down who has their devices; null where none can come. */
+  readonly devices: DeviceEdge | null;
   /** Null on a standalone node. */
   readonly cluster: ClusterEdge | null;
   /** What the node and its pods use; null where nothing can be measured. */
@@ -75,6 +79,9 @@ export interface ImageLinks {
   tokens: () => TokenSources | undefined;
 }
 
+/** The way to device plugins. */
+export type DeviceEdge = Pick<DeviceManagerOptions, 'plugins' | 'checkpoint'>;
+
 /** The way to an API server. */
 export interface ClusterEdge {
   connect(links: ClusterLinks & ClusterNodeLinks): Cluster;
@@ -92,6 +99,8 @@ export interface ClusterNodeLinks {
   conditions: () => readonly ManagedCondition[];
   /** Pressure that the node's managers tell of. */
   pressure: () => NodePressure;
+  /** What the node has of its plugins' devices. */
+  devices: () => DeviceCapacity;
   /** To a pod's actor. */
   tell: (uid: string, message: PodMessage) => void;
   /** Where its machines' messages are journaled; undefined with `--no-journal`. */

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { EventRecorder } from '../cluster/events/event-recorder.ts';
+import type { DeviceManager } from '../resources/devices/device-manager.ts';
 import type { PodStore } from '../pods/store/pod-store.ts';
 import type { Supervisor } from '../pods/supervisor/supervisor.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
@@ -32,6 +33,8 @@ export interface FromShardParts {
   pleg: Pleg;
   puller: ImagePuller;
   userNamespaces: NodeEdges['userNamespaces'];
+  /** Null where no device plugin can come. */
+  devices: DeviceManager | null;
   metrics: Metrics;
   podMetrics: PodMetrics;
   intake: PodIntake;
@@ -88,8 +91,15 @@ export function handleFromShard(parts: FromShardParts, shard: number, message: F
   }
 }
 
-/** Only the node's puller and the allocation of ids answer without an API server. */
-function answersTo({ what }: Question, { puller, cluster, userNamespaces }: FromShardParts): Ask | null {
+/** The node's puller, the allocation of ids and the device manager answer without an API server, too. */
+function answersTo({ what }: Question, parts: FromShardParts): Ask | null {
+  const { puller, cluster, userNamespaces } = parts;
+  if (what === 'devices.Get')
+    return (async (_what, params) => {
+      const { podUid, container } = params as AskCatalog['devices.Get']['params'];
+      const pod = trackedPod(parts.supervisor.context.pods, podUid)?.pod;
+      return { options: (pod && (await parts.devices?.optionsOf(pod, container))) ?? null };
+    }) as Ask;
   if (what === 'userns.Get')
     return ((_what, params) => {
       const { podUid, handler } = params as AskCatalog['userns.Get']['params'];

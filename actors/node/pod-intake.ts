@@ -1,8 +1,10 @@
 import { rejectionLabel } from '../../machines/admission/rejection.ts';
 import { isTerminalPhase } from '../../machines/status/phase.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
+import { messageOf } from '../../machines/values/message-of.ts';
 import type { PodConfigUpdate } from '../../machines/sources/pod-config.ts';
 import type { Rejection } from '../../machines/supervisor/tracked-pod.ts';
+import type { DeviceManager } from '../resources/devices/device-manager.ts';
 import type { NodeAdmission, Refusal } from '../resources/admission/node-admission.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
 import type { PodReport } from '../pods/shard/shard-protocol.ts';
@@ -18,6 +20,8 @@ export interface PodIntakeOptions {
   admission: NodeAdmission;
   /** Why one of the node's managers does not take a pod; null when all do. Absent: there are none. */
   refuses?: (pod: Pod) => { reason: string; message: string } | null;
+  /** Who gives pods devices of plugins; null or absent where none can come. */
+  devices?: Pick<DeviceManager, 'wants' | 'grant' | 'floor' | 'gone'> | null;
   metrics: Metrics;
   now: () => number;
   sources: () => PodSources;
@@ -33,6 +37,11 @@ export class PodIntake {
     this.options = options;
   }
 
+  /** Every pod that the sources named at first has been judged. Until then one may run already, under an earlier agent. */
+  get allSeen(): boolean {
+    return this.wholeSeen;
+  }
+
   /** What a source changed; updates are worked off in their order. */
   take(update: PodConfigUpdate): void {
     this.queue.push(update);
@@ -41,6 +50,12 @@ export class PodIntake {
 
   private workOff(): void {
     for (let update = this.queue[0]; update !== undefined; update = this.queue[0]) {
+      const wanting = this.wanting(update);
+      if (wanting.length > 0) {
+        // Later updates wait: they may be about the same pods, and kubelet admits one pod after the other, too.
+        void this.judgeWithDevices(wanting, update);
+        return;
+      }
       const verdicts = this.judge(update);
       const unsure = [...verdicts].filter(([, verdict]) => verdict.retryWithFreshNode);
       if (unsure.length > 0) {
@@ -54,22 +69,46 @@ export class PodIntake {
     this.settled();
   }
 
+  /** New pods of the update that plugins have to give devices first. */
+  private wanting({ op, pods }: PodConfigUpdate): Pod[] {
+    const { devices } = this.options;
+    if (!devices || op !== 'ADD') return [];
+    return pods.filter((pod) => !ends(pod) && devices.wants(pod));
+  }
+
+  private async judgeWithDevices(wanting: readonly Pod[], update: PodConfigUpdate): Promise<void> {
+    const { devices, refuses } = this.options;
+    const given = new Map<Pod, Refusal | null>();
+    for (const pod of wanting) {
+      const refusal = refuses?.(pod) ?? null;
+      if (refusal !== null) given.set(pod, { ...refusal, retryWithFreshNode: false });
+      else {
+        const problem = (await devices?.grant(pod).catch((error: unknown) => messageOf(error))) ?? null;
+        given.set(pod, problem === null ? null : unexpected(new Error(problem)));
+      }
+    }
+    const verdicts = this.judge(update, given);
+    const unsure = [...verdicts].filter(([, verdict]) => verdict.retryWithFreshNode);
+    await this.judgeAgain(unsure, verdicts, update);
+  }
+
   /** Every pod of every source has come once: what is kept of others belongs to nobody. */
   private settled(): void {
     if (this.wholeSeen || !this.options.sources().allSourcesReady()) return;
     this.wholeSeen = true;
+    // Not before: a pod that runs, and is still being judged, would be taken for one that nobody wants.
+    this.options.supervisor.take({ type: 'sourcesReady', at: this.options.now() });
     this.options.admission.allSourcesSpoke();
   }
 
   /** Refusals of the update's new pods. */
-  private judge({ op, pods }: PodConfigUpdate): Map<Pod, Refusal> {
+  private judge({ op, pods }: PodConfigUpdate, given?: ReadonlyMap<Pod, Refusal | null>): Map<Pod, Refusal> {
     const { cluster } = this.options;
     const refused = new Map<Pod, Refusal>();
     for (const pod of pods) {
       if (op === 'REMOVE') continue;
       cluster?.objects.podWanted(pod);
-      const ends = pod.metadata?.deletionTimestamp !== undefined || isTerminalPhase(pod.status?.phase);
-      const verdict = op === 'ADD' && !ends ? judged(() => this.verdictOf(pod)) : null;
+      const verdict = op === 'ADD' && !ends(pod) ? (given?.get(pod) ?? judged(() => this.verdictOf(pod))) : null;
       if (verdict !== null) refused.set(pod, verdict);
     }
     return refused;
@@ -79,7 +118,7 @@ export class PodIntake {
     const { admission, refuses } = this.options;
     const refusal = refuses?.(pod) ?? null;
     if (refusal !== null) return { ...refusal, retryWithFreshNode: false };
-    return admission.admit(pod);
+    return admission.admit(pod, this.floor(pod));
   }
 
   private async judgeAgain(
@@ -89,13 +128,17 @@ export class PodIntake {
   ): Promise<void> {
     const { admission } = this.options;
     for (const [pod, refusal] of unsure) {
-      const verdict = await admission.admitAfterAll(pod, refusal).catch(unexpected);
+      const verdict = await admission.admitAfterAll(pod, refusal, this.floor(pod)).catch(unexpected);
       if (verdict === null) verdicts.delete(pod);
       else verdicts.set(pod, verdict);
     }
     this.tell(update, verdicts);
     this.queue.shift();
     this.workOff();
+  }
+
+  private floor(pod: Pod): Record<string, number> | null {
+    return this.options.devices?.floor(pod.metadata?.uid ?? '') ?? null;
   }
 
   private tell(update: PodConfigUpdate, verdicts: ReadonlyMap<Pod, Refusal>): void {
@@ -138,16 +181,27 @@ export class PodIntake {
   gone(uid: string): void {
     if (this.options.supervisor.tracks(uid)) return;
     this.options.admission.gone(uid);
+    this.options.devices?.gone(uid);
     this.options.cluster?.podGone(uid);
   }
 
+  /** The last source has spoken. */
+  sourcesSpoke(): void {
+    if (this.queue.length === 0) this.settled();
+    this.tellStatics();
+  }
+
   /** Also called when the last source has spoken: only then may the mirror of an unknown static pod go. */
-  tellStatics(): void {
+  private tellStatics(): void {
     const { cluster } = this.options;
     const sources = this.options.sources();
     cluster?.staticPods(sources.staticPods(), sources.allSourcesReady());
-    if (this.queue.length === 0) this.settled();
   }
+}
+
+/** It ends without being admitted. */
+function ends(pod: Pod): boolean {
+  return pod.metadata?.deletionTimestamp !== undefined || isTerminalPhase(pod.status?.phase);
 }
 
 /** A pod whose judging throws is refused, and keeps no other waiting. */

@@ -27,6 +27,7 @@ import { nodeLogRotation } from './node-log-rotation.ts';
 import type { NodeOptions } from './node-options.ts';
 import type { NodeFronts } from './node-fronts.ts';
 import { nodeFronts } from './node-fronts.ts';
+import { nodePlugins } from './node-plugins.ts';
 import { nodeSettingsOf } from './node-settings-of.ts';
 import { nodeStats } from './node-stats.ts';
 import { nodeUserNamespaces } from './node-user-namespaces.ts';
@@ -107,6 +108,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   const fronts = nodeFronts({ options, ground, cri, cgroups, stats, api: cluster?.api ?? null });
   const edges: NodeEdges = {
     ...{ clock, cri, userNamespaces, cluster },
+    devices: nodePlugins(ground, clock),
     shards: (links) =>
       new ShardPool({
         ...{ shards: own.shards, log, metrics, ...links },

@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js';
 import type { ServiceError } from '@grpc/grpc-js';
 
 /** gRPC status names as Go (and so the kubelet's events and logs) spells them, by status number. */
-const grpcCodes = [
+export const GRPC_CODES = [
   'OK',
   'Canceled',
   'Unknown',
@@ -22,8 +22,8 @@ const grpcCodes = [
   'Unauthenticated',
 ] as const;
 
-/** One of {@link grpcCodes}. */
-export type GrpcCode = (typeof grpcCodes)[number];
+/** One of {@link GRPC_CODES}. */
+export type GrpcCode = (typeof GRPC_CODES)[number];
 
 /**
  * A failed CRI call. `message` reads as the kubelet's events do: `rpc error: code = NotFound desc = ...`;
@@ -54,7 +54,7 @@ export class CriError extends Error {
 
 /** Turns what grpc-js reports into a {@link CriError}. */
 export function fromServiceError(rpc: string, error: ServiceError): CriError {
-  const name = grpcCodes[error.code];
+  const name = GRPC_CODES[error.code];
   const code = name === undefined || name === 'OK' ? 'Unknown' : name;
   // grpc-js uses these words only when it had no connection to hand the call to.
   const notSent = error.code === status.UNAVAILABLE && error.details.startsWith('No connection established');

@@ -1,3 +1,4 @@
+import type { Node } from '../node-object/node-types.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import { actuatedOf } from '../resize/actuated.ts';
 import { allocationOf, withAllocation } from '../resize/allocation.ts';
@@ -68,7 +69,7 @@ function take(turn: AdmissionTurn, message: AdmissionMessage): void {
       turn.change({ node: message.node });
       break;
     case 'pod.asks':
-      asks(turn, message.pod, message.node ?? state.node);
+      asks(turn, message.pod, withFloor(message.node ?? state.node, message.floor));
       break;
     case 'pod.comes':
       comes(turn, message.pod);
@@ -196,4 +197,14 @@ function gone(turn: AdmissionTurn, uid: string): void {
   turn.write('allocated', 'soon');
   turn.write('actuated', 'soon');
   turn.retrySoon('pods_removed');
+}
+
+/** The node with at least so much of these resources (kubelet: sanitizeNodeAllocatable). */
+function withFloor(node: Node | null, floor: Record<string, number> | undefined): Node | null {
+  if (floor === undefined || node?.status?.allocatable === undefined) return node;
+  const { allocatable } = node.status;
+  const raised = Object.entries(floor).filter(([name, count]) => Number(allocatable[name] ?? '0') < count);
+  if (raised.length === 0) return node;
+  const more = Object.fromEntries(raised.map(([name, count]) => [name, String(count)]));
+  return { ...node, status: { ...node.status, allocatable: { ...allocatable, ...more } } };
 }

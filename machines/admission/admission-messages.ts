@@ -12,8 +12,11 @@ export type AdmissionMessage =
   | { type: 'checkpoint.found'; at: number; allocated: AllocationEntries; actuated: AllocationEntries }
   /** The own Node, as far as pods are judged by it, is another one. */
   | { type: 'node.told'; at: number; node: Node | null }
-  /** May this pod, with what was set aside for it before, run here? `node`: as the API server has it this moment, instead of the one that was told. */
-  | { type: 'pod.asks'; at: number; pod: Pod; node?: Node }
+  /**
+   * May this pod, with what was set aside for it before, run here? `node`: as the API server has it this moment, instead of the one that
+   * was told; `floor`: amounts of extended resources that pods have been given, this one among them: the node has no less.
+   */
+  | { type: 'pod.asks'; at: number; pod: Pod; node?: Node; floor?: Record<string, number> }
   /** A pod that was taken, or that nobody has to judge any more, as its source wants it. */
   | { type: 'pod.comes'; at: number; pod: Pod }
   /** All pods of an update have come. */

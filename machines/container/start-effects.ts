@@ -1,3 +1,4 @@
+import { extendedLimits } from '../devices/device-steps.ts';
 import { configError } from '../container-config/config-error.ts';
 import { containerConfig } from '../container-config/container-config.ts';
 import { behaves } from '../protocol/behaviour.ts';
@@ -126,7 +127,12 @@ export function createEffect(
         config: made.config,
         sandboxConfig: world.sandboxConfig,
         ...(made.env && { env: made.env }),
+        ...(asksForDevices(world) && { devices: true as const }),
       },
     },
   };
+}
+
+function asksForDevices({ container, settings }: ContainerWorld): boolean {
+  return extendedLimits(container).length > 0 && behaves(settings, 'devicesOfPlugins');
 }

@@ -10,6 +10,7 @@ import { imageErrors } from './image-errors.ts';
 import { inspectorErrors } from './inspector-errors.ts';
 import { journalErrors } from './journal-errors.ts';
 import { nodeErrors } from './node-errors.ts';
+import { pluginErrors } from './plugin-errors.ts';
 import { nodeObjectErrors } from './node-object-errors.ts';
 import { runtimeErrors } from './runtime-errors.ts';
 import { serverErrors } from './server-errors.ts';
@@ -38,6 +39,7 @@ export const errorAreas: readonly ErrorArea[] = [
   { title: 'The inspector', errors: inspectorErrors },
   { title: 'Journal and replay', errors: journalErrors },
   { title: 'Node', errors: nodeErrors },
+  { title: 'Plugins', errors: pluginErrors },
   { title: 'The node object in the API', errors: nodeObjectErrors },
   { title: 'The private containerd', errors: runtimeErrors },
   { title: 'HTTP servers and commands', errors: serverErrors },

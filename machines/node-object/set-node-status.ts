@@ -3,6 +3,7 @@ import type { AddressFacts } from './node-addresses.ts';
 import { nodeConditions, statusEvent } from './node-conditions.ts';
 import { handlersOf, imagesOf, nodeInfoOf } from './node-info.ts';
 import { allocatableOf, machineCapacity } from './node-resources.ts';
+import type { Resources } from './node-resources.ts';
 import { readinessErrors } from './ready-message.ts';
 import type { ReadinessFacts } from './ready-message.ts';
 import type {
@@ -22,6 +23,8 @@ export interface NodeFacts {
   addresses: AddressFacts;
   readiness: ReadinessFacts;
   pressure: NodePressure;
+  /** What the node has of its plugins' devices, by resource (all, healthy). */
+  devices?: { capacity: Resources; allocatable: Resources };
   /** Conditions of the node's managers. */
   managed?: readonly ManagedCondition[];
 }
@@ -40,7 +43,7 @@ export function setNodeStatus(before: Node, config: NodeObjectConfig, facts: Nod
   const { machine, runtime } = facts;
   const old = before.status ?? {};
   const events: NodeEvent[] = [];
-  const capacity = { ...old.capacity, ...machineCapacity(machine, config) };
+  const capacity = { ...old.capacity, ...machineCapacity(machine, config), ...facts.devices?.capacity };
   const missing = ['cpu', 'memory', 'pods', ...(config.localStorageCapacityIsolation ? ['ephemeral-storage'] : [])]
     .filter((name) => !(name in capacity))
     .join(', ');
@@ -63,7 +66,7 @@ export function setNodeStatus(before: Node, config: NodeObjectConfig, facts: Nod
   const status: NonNullable<Node['status']> = {
     ...old,
     capacity,
-    allocatable: allocatableOf(capacity, old.allocatable ?? {}, config),
+    allocatable: { ...allocatableOf(capacity, old.allocatable ?? {}, config), ...facts.devices?.allocatable },
     conditions: step.conditions,
     daemonEndpoints: { kubeletEndpoint: { Port: config.port } },
     nodeInfo: nodeInfoOf(machine, runtime, config),

@@ -1,3 +1,4 @@
+import type { DeviceOptions } from '../devices/container-options.ts';
 import type { EnvEntry } from './cri-shapes.ts';
 
 /** One configMap or secret as far as pods use it. `data` of a secret is decoded; binary values are base64 in `binaryData`. */
@@ -53,6 +54,8 @@ export interface AskCatalog {
     params: { podUid: string; image: string; imageRef: string };
     result: { allowed: boolean; unchecked?: true };
   };
+  /** What the plugins gave a container, null when nothing. Plugins that want to be told of its start are. Answered without an API server, too. */
+  'devices.Get': { params: { podUid: string; container: string }; result: { options: DeviceOptions | null } };
   /**
    * The block of ids of a pod with `hostUsers: false` (KEP-127); `handler` null: the pod has a sandbox already. Answered
    * without an API server, too.

@@ -84,6 +84,8 @@ export const BEHAVIOUR = {
   failedStartsAreLookedAt: 24,
   /** Who remembers nothing of a pod takes its start from the status that the API server has, so that its active deadline stays what it was. */
   startTimeIsTheApis: 25,
+  /** A container that asks for an extended resource is told so to who makes it: a device plugin may have given it something. */
+  devicesOfPlugins: 30,
   /** The pod's cgroup limits huge pages: to what the pod asks for, 0 of those that it does not. */
   podHugePages: 40,
 } as const;

@@ -166,6 +166,8 @@ export interface ContainerConfig {
   stdin: boolean;
   stdinOnce: boolean;
   tty: boolean;
+  /** What a device plugin or a driver had put into the container by its name. */
+  CDIDevices?: { name: string }[];
   /** When the pod asks for one. */
   stopSignal?: CriSignal;
   linux: { resources: LinuxContainerResources; securityContext: LinuxContainerSecurityContext };

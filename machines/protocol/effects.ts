@@ -20,7 +20,14 @@ export interface EffectCatalog {
   'cri.RemovePodSandbox': { params: { podSandboxId: string }; result: Empty };
   'cri.CreateContainer': {
     /** With `env`, the worker makes `config.envs`, `command` and `args` from it right before the call; they are empty here. */
-    params: { podSandboxId: string; config: ContainerConfig; sandboxConfig: SandboxConfig; env?: EnvPlan };
+    params: {
+      podSandboxId: string;
+      config: ContainerConfig;
+      sandboxConfig: SandboxConfig;
+      env?: EnvPlan;
+      /** It asks for extended resources: what their plugins gave it is put in right before the call. */
+      devices?: true;
+    };
     result: { containerId: string };
   };
   'cri.StartContainer': { params: { containerId: string }; result: Empty };

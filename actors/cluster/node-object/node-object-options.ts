@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { ManagedCondition, NodePressure } from '../../../machines/node-object/node-types.ts';
+import type { DeviceCapacity } from '../../../machines/devices/device-machine.ts';
 import type { RuntimeHealth } from '../../../machines/node-object/ready-message.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 import type { ApiClient } from '../api/api-client.ts';
@@ -27,6 +28,8 @@ export interface NodeObjectOptions {
   pressure?: () => NodePressure;
   /** Conditions of the node's managers, beside pressure and Ready. */
   conditions?: () => readonly ManagedCondition[];
+  /** What the node has of its plugins' devices. */
+  devices?: () => DeviceCapacity;
   /** Errors of a node that shuts down. */
   shutdownErrors?: () => string[];
   /** Told of the steps of the node's start, for metrics. */

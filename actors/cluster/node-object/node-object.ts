@@ -409,8 +409,9 @@ export class NodeObject {
   }
 
   private known(): NodeFacts {
-    const { runtimeState, plegError, shutdownErrors, pressure, conditions } = this.options;
+    const { runtimeState, plegError, shutdownErrors, pressure, conditions, devices } = this.options;
     return {
+      ...(devices && { devices: devices() }),
       machine: this.facts.machine,
       runtime: this.runtime.facts,
       addresses: this.facts.addresses,

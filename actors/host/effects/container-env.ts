@@ -36,7 +36,7 @@ export async function withEnvironment(
   const { env, ...rest } = params;
   if (env === undefined) return rest;
   const { envs, command, args } = await environmentOf(env, log, ask);
-  return { ...rest, config: { ...rest.config, envs, command, args } };
+  return { ...rest, config: { ...rest.config, envs: [...rest.config.envs, ...envs], command, args } };
 }
 
 /**

@@ -9,6 +9,8 @@ import type { HostSettings } from '../../host/files/host-settings.ts';
 import { netEffects } from '../prober/net-effects.ts';
 import type { Ask } from '../../../machines/protocol/ask.ts';
 import { criEffects } from './cri-effects.ts';
+import { withDevices } from './container-devices.ts';
+import type { DevicesOf } from './container-devices.ts';
 import { inUserNamespace } from './user-namespace.ts';
 import type { UserNamespaceOf } from './user-namespace.ts';
 import { usableImage } from './usable-image.ts';
@@ -23,6 +25,8 @@ export interface RunnerSettings {
   mayUseImage?: MayUseImage;
   /** Ids of pods with users of their own; without it such pods run with the node's. */
   userNamespaceOf?: UserNamespaceOf;
+  /** What device plugins gave a container; without it nothing. */
+  devicesOf?: DevicesOf;
   /** Seconds that each effect took, with its outcome. */
   onDone: (effect: Effect, seconds: number, error: { code: string; message: string } | null) => void;
 }
@@ -35,7 +39,7 @@ type ImageStatus = EffectCatalog['image.Status']['result'];
 
 /** Makes the function that carries out an effect of a pod of this shard and reports its outcome; it never rejects. */
 export function effectRunner(settings: RunnerSettings): (effect: Effect, podUid?: string) => Promise<Outcome> {
-  const { cri, host, now, mayUseImage, userNamespaceOf, onDone } = settings;
+  const { cri, host, now, mayUseImage, userNamespaceOf, devicesOf, onDone } = settings;
   const executors = new Map<EffectType, Executor>();
   for (const [type, run] of Object.entries(criEffects))
     executors.set(type as EffectType, (params) =>
@@ -54,7 +58,8 @@ export function effectRunner(settings: RunnerSettings): (effect: Effect, podUid?
       const run = executors.get(effect.type);
       if (run === undefined)
         throw Object.assign(new Error(`no executor for ${effect.type}`), { code: 'Unimplemented' });
-      const { params } = await inUserNamespace(effect, podUid, host.ask, userNamespaceOf);
+      const equipped = await withDevices(effect, podUid, devicesOf);
+      const { params } = await inUserNamespace(equipped, podUid, host.ask, userNamespaceOf);
       result = await run(params as never);
       if (effect.type === 'image.Status' && mayUseImage !== undefined)
         result = await usableImage(result as ImageStatus, { podUid, image: effect.params.image }, mayUseImage);

@@ -57,6 +57,7 @@ export default function runShard(task: ShardTask): Promise<void> {
     },
     now: Date.now,
     mayUseImage: (params) => asker.ask('image.MayUse', params),
+    devicesOf: (params) => asker.ask('devices.Get', params),
     userNamespaceOf: (params) => asker.ask('userns.Get', params),
     onDone: (effect, seconds, error) => batch.push(...effectObservations.effect(effect, seconds, error)),
   });

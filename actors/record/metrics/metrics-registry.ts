@@ -4,6 +4,7 @@ import type {
   Histogram as HistogramOf,
   Registry as RegistryOf,
 } from 'prom-client';
+import { deviceMetrics } from './device-metrics.ts';
 import { apiMetrics } from './api-metrics.ts';
 import { kubeletMetrics } from './kubelet-metrics.ts';
 import { collectProcess, collectStartTime } from './process-metrics.ts';
@@ -82,6 +83,7 @@ const catalog = {
   ...apiMetrics,
   ...volumeMetrics,
   ...resizeMetrics,
+  ...deviceMetrics,
   ...idleMetrics,
   ...actorletMetrics,
 };

@@ -90,17 +90,20 @@ export class NodeAdmission {
     this.retryIn(FIRST_RETRY_MS);
   }
 
-  /** Null when the node takes the pod, which is counted from now on; else why not. */
-  admit(pod: Pod): Verdict {
+  /**
+   * Null when the node takes the pod, which is counted from now on; else why not. `floor`: devices that pods have already, this one
+   * among them, which the node has even if its object does not say so.
+   */
+  admit(pod: Pod, floor: Record<string, number> | null = null): Verdict {
     this.lookAtNode();
-    return verdictOf(this.take({ type: 'pod.asks', pod: claimOf(pod) }));
+    return verdictOf(this.take({ type: 'pod.asks', pod: claimOf(pod), ...(floor && { floor }) }));
   }
 
   /** Once more with the node of this moment: the scheduler may have seen a label that has not come by watch yet. */
-  async admitAfterAll(pod: Pod, refused: Refusal): Promise<Verdict> {
+  async admitAfterAll(pod: Pod, refused: Refusal, floor: Record<string, number> | null = null): Promise<Verdict> {
     const node = await this.options.freshNode();
     if (node === null) return refused;
-    return verdictOf(this.take({ type: 'pod.asks', pod: claimOf(pod), node: nodeClaim(node) }));
+    return verdictOf(this.take({ type: 'pod.asks', pod: claimOf(pod), node: nodeClaim(node), ...(floor && { floor }) }));
   }
 
   /** A pod that comes, as it is to run: with what was allocated to it, by an earlier agent too. Not kept yet: see {@link admitted}. */
@@ -151,6 +154,11 @@ export class NodeAdmission {
   added(): void {
     this.lookAtNode();
     this.takeNews({ type: 'pods.came', ready: this.options.sourcesReady() });
+  }
+
+  /** UIDs of pods that were taken and have not ended. */
+  active(): string[] {
+    return uidEntries(this.state.pods).flatMap(([uid, { terminal }]) => (terminal ? [] : [uid]));
   }
 
   /** The pod's source gave it up: what it holds counts no more, though it may still be stopping (kubelet GetActivePods). */

@@ -14,6 +14,7 @@ import { parserFor } from '../../../../actors/serve/container-logs/line-format.t
 import { readStamp } from '../../../../actors/serve/container-logs/stamp.ts';
 import { sniffType } from '../../../../actors/serve/node-logs/sniff-type.ts';
 import { EnvFileParser } from '../../../../machines/container-config/env-file.ts';
+import { readDeviceCheckpoint } from '../../../../machines/devices/device-checkpoint.ts';
 import { hostsFile } from '../../../../machines/container-config/hosts-file.ts';
 import { readCheckpoint } from '../../../../machines/resize/checkpoint.ts';
 import { settings } from '../../pod/pod-world.ts';
@@ -73,4 +74,5 @@ export const places: readonly Place[] = [
   main('valueOf', 'cgroup file', (text) => valueOf(text, 'oom_kill')),
   main('meminfoBytes', '/proc/meminfo', (text) => meminfoBytes(`MemTotal:${text}`, 'MemTotal')),
   main('readCheckpoint', 'file of the node', readCheckpoint),
+  main('readDeviceCheckpoint', 'file of the node', readDeviceCheckpoint),
 ];

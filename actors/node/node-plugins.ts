@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import { ActorletError } from '../../machines/errors/define.ts';
+import { pluginErrors } from '../../machines/errors/plugin-errors.ts';
+import { messageOf } from '../../machines/values/message-of.ts';
+import { DeviceCheckpointFile } from '../resources/devices/device-checkpoint-file.ts';
+import { SocketPlugins } from '../resources/devices/socket-plugins.ts';
+import { PluginManager } from '../resources/plugins/plugin-manager.ts';
+import type { PluginHandler } from '../resources/plugins/plugin-handler.ts';
+import type { DeviceEdge } from './edges.ts';
+import type { NodeGround } from './node-ground.ts';
+import type { Clock } from '../host/time/clock.ts';
+
+/**
+ * The plugins of this machine, below the root directory: device plugins register at `device-plugins/kubelet.sock`, plugins of all kinds
+ * by their sockets in `plugins_registry`. A node on which they cannot (no place, a path too long) says so and goes on without.
+ */
+export function nodePlugins({ rootDir, log, metrics }: NodeGround, clock: Clock): DeviceEdge {
+  const folder = join(rootDir, 'device-plugins');
+  const file = new DeviceCheckpointFile(folder, log);
+  return {
+    checkpoint: file,
+    plugins: (hears) => {
+      const devices = new SocketPlugins({ folder, hears, log, metrics });
+      const handlers = new Map<string, PluginHandler>([['DevicePlugin', devices]]);
+      const manager = new PluginManager({ folder: join(rootDir, 'plugins_registry'), handlers, clock, log });
+      return {
+        prefer: (...call) => devices.prefer(...call),
+        allocate: (...call) => devices.allocate(...call),
+        preStart: (...call) => devices.preStart(...call),
+        async start() {
+          await devices.start().catch((error: unknown) => {
+            const params = { folder, problem: messageOf(error) };
+            log.error({ err: new ActorletError(pluginErrors.noFolder, params, { cause: error }) }, 'Plugins');
+          });
+          await manager.start();
+        },
+        async stop() {
+          await manager.stop();
+          await devices.stop();
+          await file.settled();
+        },
+      };
+    },
+  };
+}

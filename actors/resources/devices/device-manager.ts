@@ -1,0 +1,215 @@
+import type { Logger } from 'pino';
+import type { DeviceOptions } from '../../../machines/devices/container-options.ts';
+import { deviceOptions } from '../../../machines/devices/container-options.ts';
+import { deviceCapacity } from '../../../machines/devices/device-machine.ts';
+import type { DeviceCapacity } from '../../../machines/devices/device-machine.ts';
+import type { DeviceMessage, DeviceOrder } from '../../../machines/devices/device-messages.ts';
+import { idsOf, isDeviceResource, NO_DEVICES } from '../../../machines/devices/device-state.ts';
+import type { DeviceState, PodGrants } from '../../../machines/devices/device-state.ts';
+import { deviceSteps } from '../../../machines/devices/device-steps.ts';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { atUid } from '../../../machines/supervisor/uid-table.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { lookEach } from '../../host/time/clock.ts';
+import type { Clock, Timer } from '../../host/time/clock.ts';
+import { SingleMachine } from '../../record/host/single-machine.ts';
+import type { JournalSettings } from '../../record/journal/machine-journal.ts';
+import { devices } from '../../record/machines/devices.ts';
+import type { Metrics } from '../../record/metrics/metrics-registry.ts';
+import type { FoundDevices } from './device-checkpoint-file.ts';
+import type { DevicePlugins, PluginHears } from './device-plugins.ts';
+
+/** How often plugins that went are looked at, ms. */
+const DUE_MS = 10_000;
+
+/** What the device manager works with. */
+export interface DeviceManagerOptions {
+  plugins: (hears: PluginHears) => DevicePlugins;
+  /** Where it is written down who has which devices. */
+  checkpoint: { read(): Promise<FoundDevices | null>; write(state: DeviceState): Promise<void> };
+  /** Pods that may hold devices: all that were taken and have not ended; null while not all sources have spoken. */
+  active: () => string[] | null;
+  /** Names of the pod's containers that run, as the runtime tells. */
+  running: (uid: string) => Promise<string[]>;
+  /** What the node has of devices changed: its status is told at once. */
+  changed: () => void;
+  clock: Clock;
+  log: Logger;
+  metrics: Pick<Metrics, 'deviceAllocations'>;
+  /** Absent with `--no-journal`. */
+  journal?: JournalSettings | undefined;
+}
+
+type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
+
+/**
+ * Hosts the machine that gives devices to containers (kubelet: devicemanager): tells it what plugins say, asks them what it orders,
+ * and has it written down before a container may use what it was given. One pod after the other.
+ */
+export class DeviceManager {
+  private readonly options: DeviceManagerOptions;
+  private readonly machine: SingleMachine<DeviceState, DeviceMessage, DeviceOrder>;
+  private readonly plugins: DevicePlugins;
+  private turn: Promise<unknown> = Promise.resolve();
+  private looks: Timer | undefined;
+
+  constructor(options: DeviceManagerOptions) {
+    this.options = options;
+    this.machine = new SingleMachine(devices, NO_DEVICES, options.journal ?? null);
+    const steady = (): number => options.clock.steady();
+    this.plugins = options.plugins({
+      came: (resource, its) => this.tell({ type: 'plugin.came', resource, options: its }),
+      told: (resource, its) => this.tell({ type: 'plugin.told', resource, devices: its }),
+      went: (resource) => this.tell({ type: 'plugin.went', resource, steady: steady() }),
+    });
+  }
+
+  get state(): DeviceState {
+    return this.machine.state;
+  }
+
+  async start(): Promise<void> {
+    const { clock, checkpoint } = this.options;
+    const found = await checkpoint.read();
+    if (found !== null) this.tell({ type: 'checkpoint.found', steady: clock.steady(), ...found });
+    this.looks = lookEach(clock, DUE_MS, () => {
+      const due = Object.values(this.state.resources).some(({ stoppedAt, devices: its }) => stoppedAt !== null && its);
+      if (due) this.tell({ type: 'plugins.due', steady: clock.steady() });
+    });
+    await this.plugins.start();
+  }
+
+  async stop(): Promise<void> {
+    this.looks?.cancel();
+    await this.plugins.stop();
+    this.machine.close();
+  }
+
+  /** Does the pod ask for devices that a plugin of this node has, had, or gave it? */
+  wants(pod: Pod): boolean {
+    return deviceSteps(pod).some(({ resource }) => isDeviceResource(this.state, resource));
+  }
+
+  /** Gives a pod that arrives its devices. Null: it has all; else why not, in kubelet's words. */
+  grant(pod: Pod, only?: string): Promise<string | null> {
+    const mine = this.turn.then(() => this.grantNow(pod, only));
+    this.turn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  /** What a container's config gets of its devices; null when it has none. Plugins that want to know of its start are told. Rejects when that fails. */
+  async optionsOf(pod: Pod, container: string): Promise<DeviceOptions | null> {
+    const steps = deviceSteps(pod, container).filter(({ resource }) => isDeviceResource(this.state, resource));
+    if (steps.length === 0) return null;
+    const uid = pod.metadata?.uid ?? '';
+    const has = (): PodGrants[string] => atUid(this.state.grants, uid)?.[container] ?? {};
+    // It ran when the agent was started, and was given nothing since.
+    if (steps.some(({ resource }) => !(resource in has()))) {
+      const problem = await this.grant(pod, container);
+      if (problem !== null) throw new Error(problem);
+    }
+    for (const { resource } of steps) {
+      const plugin = this.state.resources[resource]?.plugin ?? null;
+      if (plugin?.preStart !== true) continue;
+      const grant = has()[resource];
+      if (grant === undefined)
+        throw new Error(
+          `no devices found allocated in local cache for pod ${uid}, container ${container}, resource ${resource}`,
+        );
+      await this.plugins.preStart(resource, idsOf(grant)).catch((error: unknown) => {
+        throw new Error(`device plugin PreStartContainer rpc failed with err: ${messageOf(error)}`, { cause: error });
+      });
+    }
+    const grants = has();
+    return deviceOptions(
+      Object.keys(grants)
+        .sort()
+        .flatMap((name) => grants[name]?.response ?? []),
+    );
+  }
+
+  /** How many devices of each resource pods have: the node counts as having as many (sanitizeNodeAllocatable), for a pod that has some. */
+  floor(uid: string): Record<string, number> | null {
+    if (atUid(this.state.grants, uid) === undefined) return null;
+    const counts: Record<string, number> = {};
+    for (const bucket of Object.values(this.state.grants))
+      for (const containers of Object.values(bucket))
+        for (const resources of Object.values(containers))
+          for (const [name, grant] of Object.entries(resources))
+            counts[name] = (counts[name] ?? 0) + idsOf(grant).length;
+    return counts;
+  }
+
+  /** The pod is gone, or was not taken for another reason. */
+  gone(uid: string): void {
+    if (atUid(this.state.grants, uid) !== undefined) this.tell({ type: 'pod.gone', uid });
+  }
+
+  /** For the status of the node's object. */
+  capacity(): DeviceCapacity {
+    return deviceCapacity(this.state);
+  }
+
+  private async grantNow(pod: Pod, only?: string): Promise<string | null> {
+    const { active, running, metrics } = this.options;
+    const uid = pod.metadata?.uid ?? '';
+    const alive = active();
+    const runs = alive === null ? await running(uid) : [];
+    let orders = this.take({
+      type: 'pod.asks',
+      ...{ uid, steps: deviceSteps(pod, only), active: alive, running: runs },
+    });
+    for (;;) {
+      let answer: WithoutTime<DeviceMessage> | null = null;
+      for (const order of orders) {
+        if (order.type === 'pod.granted') return null;
+        if (order.type === 'pod.refused') return order.message;
+        if (order.type === 'plugin.prefer') answer = await this.preferred(order);
+        else if (order.type === 'plugin.allocate') {
+          const began = performance.now();
+          answer = await this.allocated(order);
+          metrics.deviceAllocations.observe({ resource_name: order.resource }, (performance.now() - began) / 1000);
+        } else await this.carryOut(order);
+      }
+      if (answer === null) return 'the device manager gave no answer';
+      orders = this.take(answer);
+    }
+  }
+
+  private async preferred({
+    resource,
+    ...ask
+  }: Extract<DeviceOrder, { type: 'plugin.prefer' }>): Promise<WithoutTime<DeviceMessage>> {
+    try {
+      const { available, mustInclude, size } = ask;
+      return { type: 'plugin.prefers', ids: await this.plugins.prefer(resource, { available, mustInclude, size }) };
+    } catch (error) {
+      return { type: 'plugin.failed', call: 'GetPreferredAllocation', message: messageOf(error) };
+    }
+  }
+
+  private async allocated({
+    resource,
+    ids,
+  }: Extract<DeviceOrder, { type: 'plugin.allocate' }>): Promise<WithoutTime<DeviceMessage>> {
+    try {
+      return { type: 'plugin.gave', response: await this.plugins.allocate(resource, ids) };
+    } catch (error) {
+      return { type: 'plugin.failed', call: 'Allocate', message: messageOf(error) };
+    }
+  }
+
+  private take(message: WithoutTime<DeviceMessage>): DeviceOrder[] {
+    return this.machine.take({ ...message, at: this.options.clock.now() });
+  }
+
+  /** A message whose orders nobody waits for. */
+  private tell(message: WithoutTime<DeviceMessage>): void {
+    for (const order of this.take(message)) void this.carryOut(order);
+  }
+
+  private async carryOut(order: DeviceOrder): Promise<void> {
+    if (order.type === 'checkpoint.write') await this.options.checkpoint.write(this.state);
+    else if (order.type === 'capacity.changed') this.options.changed();
+  }
+}

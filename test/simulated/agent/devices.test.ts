@@ -1,0 +1,166 @@
+/** Device plugins with real sockets, an agent with worker threads, the simulated runtime. */
+import assert from 'node:assert/strict';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { readDeviceCheckpoint } from '../../../machines/devices/device-checkpoint.ts';
+import { TestDevicePlugin } from '../../tools/device-plugin.ts';
+import type { PluginBehaviour } from '../../tools/device-plugin.ts';
+import { bench, containerOf, manifest, running, until } from './support/bench.ts';
+import type { Bench } from './support/bench.ts';
+
+const GPU = 'example.com/gpu';
+const asking = (count: number) => ({ resources: { limits: { [GPU]: String(count) } } });
+const answer: PluginBehaviour['answer'] = (ids) => ({
+  envs: { GPUS: ids.join() },
+  mounts: [{ containerPath: '/lib/gpu', hostPath: '/opt/gpu', readOnly: true }],
+  devices: ids.map((id) => ({ containerPath: `/dev/${id}`, hostPath: `/dev/host-${id}`, permissions: 'rw' })),
+  annotations: { 'gpu.example.com/ids': ids.join() },
+  cdiDevices: [{ name: 'example.com/gpu=all' }],
+});
+
+function plugin(b: Bench, behaviour: Partial<PluginBehaviour> = {}, folder = 'device-plugins'): TestDevicePlugin {
+  const devices = { a: 'Healthy', b: 'Healthy', c: 'Healthy' } as const;
+  return new TestDevicePlugin(join(b.dir, 'root', folder), 'gpu.sock', GPU, { devices, answer, ...behaviour });
+}
+
+/** Registers, and waits until the node has its devices: from then on pods that ask are given some. */
+async function comes(b: Bench, gpu: TestDevicePlugin): Promise<void> {
+  await gpu.start();
+  await gpu.register();
+  await until('its devices', async () => (await registered(b)).length > 0, { agent: b.agent });
+}
+
+async function checkpoint(b: Bench) {
+  const file = join(b.dir, 'root', 'device-plugins', 'kubelet_internal_checkpoint');
+  return readDeviceCheckpoint(await readFile(file, 'utf8').catch(() => ''));
+}
+
+async function registered(b: Bench): Promise<readonly string[]> {
+  return (await checkpoint(b))?.registered[GPU] ?? [];
+}
+
+async function held(b: Bench): Promise<string[]> {
+  return ((await checkpoint(b))?.entries ?? []).flatMap(({ DeviceIDs }) => Object.values(DeviceIDs).flat()).sort();
+}
+
+test('a pod gets its devices, keeps them over restarts of container and agent, and gives them back', async (t) => {
+  const b = await bench(t);
+  const gpu = plugin(b, { preStart: true, prefers: (available) => available.toReversed() });
+  t.after(() => gpu.stop());
+  await comes(b, gpu);
+  await b.put('p.yaml', manifest('one', {}, asking(2)));
+  await running(b, 1);
+  assert.deepEqual(gpu.calls, ['GetPreferredAllocation a,b,c', 'Allocate c,b', 'PreStartContainer c,b']);
+  const config = () => containerOf(b.sim, 'one')?.config;
+  assert.deepEqual(
+    config()?.devices.map(({ containerPath, hostPath }) => [containerPath, hostPath]),
+    [
+      ['/dev/c', '/dev/host-c'],
+      ['/dev/b', '/dev/host-b'],
+    ],
+  );
+  assert.deepEqual(config()?.envs[0], { key: 'GPUS', value: 'c,b' });
+  assert.equal(config()?.mounts[0]?.hostPath, '/opt/gpu');
+  assert.equal(config()?.annotations['gpu.example.com/ids'], 'c,b');
+  assert.deepEqual(config()?.CDIDevices, [{ name: 'example.com/gpu=all' }]);
+  assert.deepEqual(await held(b), ['b', 'c']);
+
+  b.sim.exitContainer(containerOf(b.sim, 'one')?.id ?? '', 1);
+  const again = () => config()?.metadata?.attempt === 1 && containerOf(b.sim, 'one')?.state === 1;
+  await until('a new container', again, { agent: b.agent });
+  assert.deepEqual(gpu.calls.slice(3), ['PreStartContainer c,b']);
+  assert.equal(config()?.annotations['gpu.example.com/ids'], 'c,b');
+
+  // An agent that comes after a crash: the container goes on, though the plugin has not registered again.
+  await running(b, 1);
+  await b.agent.kill();
+  await b.restart();
+  await running(b, 1);
+  assert.equal(containerOf(b.sim, 'one')?.config.metadata?.attempt, 1);
+  assert.deepEqual(await held(b), ['b', 'c']);
+  // Its socket was removed by the new agent, which is how plugins hear of it.
+  await gpu.start();
+  await gpu.register();
+  await until('its devices', async () => (await registered(b)).length === 3, { agent: b.agent });
+  await b.put('q.yaml', manifest('two', {}, asking(1)));
+  await running(b, 2);
+  assert.equal(containerOf(b.sim, 'two')?.config.annotations['gpu.example.com/ids'], 'a');
+
+  await b.remove('p.yaml');
+  await until('its end', async () => (await held(b)).join() === 'a', { agent: b.agent });
+});
+
+test('a pod that can have no devices fails with the word of kubelet, and others go on', async (t) => {
+  const b = await bench(t);
+  const gpu = plugin(b);
+  t.after(() => gpu.stop());
+  await comes(b, gpu);
+  await b.put('p.yaml', manifest('many', {}, asking(4)), manifest('none', {}));
+  const failed = async (name: string) =>
+    (await b.agent.pods()).find(
+      ({ metadata, status }) => metadata?.name === `${name}-node` && status?.phase === 'Failed',
+    )?.status;
+  const row = await until('its failure', () => failed('many'), { agent: b.agent });
+  assert.equal(row.reason, 'UnexpectedAdmissionError');
+  const few = 'requested number of devices unavailable for example.com/gpu. Requested: 4, Available: 3';
+  assert.match(row.message ?? '', new RegExp(`Allocate failed due to ${few}, which is unexpected`));
+  await running(b, 1);
+  gpu.behaviour.failing = { allocate: 'no light' };
+  await b.put('q.yaml', manifest('dark', {}, asking(1)));
+  const dark = await until('its failure', () => failed('dark'), { agent: b.agent });
+  assert.match(JSON.stringify(dark), /Allocate failed due to rpc error: code = Unknown desc = no light, which/);
+  assert.deepEqual(await held(b), []);
+});
+
+test('devices of a plugin that hung up are given to nobody; one that comes again takes its place', async (t) => {
+  const b = await bench(t);
+  const gpu = plugin(b);
+  t.after(() => gpu.stop());
+  await comes(b, gpu);
+  gpu.stop();
+  await b.put('p.yaml', manifest('early', {}, asking(1)));
+  const row = await until(
+    'its failure',
+    async () => (await b.agent.pods()).find(({ status }) => status?.phase === 'Failed'),
+    {
+      agent: b.agent,
+    },
+  );
+  assert.match(JSON.stringify(row), /no healthy devices present|has been stopped|Unavailable/);
+  await gpu.start();
+  await gpu.register();
+  await gpu.register();
+  gpu.behaviour.devices = { x: 'Healthy', y: 'Unhealthy' };
+  gpu.tell();
+  await until('its devices', async () => (await registered(b)).join() === 'x', { agent: b.agent });
+  await b.put('q.yaml', manifest('late', {}, asking(1)));
+  await running(b, 1);
+  assert.equal(containerOf(b.sim, 'late')?.config.annotations['gpu.example.com/ids'], 'x');
+});
+
+test('who registers wrongly is told why', async (t) => {
+  const b = await bench(t);
+  const gpu = plugin(b);
+  t.after(() => gpu.stop());
+  await until('the socket', () => gpu.start().then(() => true));
+  await assert.rejects(gpu.register('v1alpha'), {
+    message: 'requested API version "v1alpha" is not supported by kubelet. Supported version is ["v1beta1"]',
+  });
+  await assert.rejects(gpu.register('v1beta1', 'cpu'), { message: 'the ResourceName "cpu" is invalid' });
+});
+
+test('a plugin in plugins_registry is found, told, and taken out when its socket goes', async (t) => {
+  const b = await bench(t);
+  const gpu = plugin(b, {}, 'plugins_registry');
+  t.after(() => gpu.stop());
+  await gpu.start(true);
+  await until('its devices', async () => (await registered(b)).length === 3, { agent: b.agent });
+  assert.deepEqual(gpu.told, [{ pluginRegistered: true, error: '' }]);
+  await b.put('p.yaml', manifest('one', {}, asking(1)));
+  await running(b, 1);
+  await rm(gpu.socket);
+  gpu.stop();
+  await gpu.start(true);
+  await until('another registration', () => gpu.told.length === 2, { agent: b.agent });
+});
