@@ -78,6 +78,13 @@ export function releaseResources(state: ResourceState, uid: string): ResourceSta
   return { cpu: cpus?.state ?? null, memory: memory?.state ?? null };
 }
 
+/** What init containers have that have ended goes back; what later ones took over of theirs is not counted with them. */
+export function releaseContainers(state: ResourceState, uid: string, names: readonly string[]): ResourceState {
+  const memory = state.memory && new MemoryBook(state.memory);
+  for (const name of names) memory?.release(uid, name);
+  return { ...state, memory: memory?.state ?? null };
+}
+
 const ANYWHERE: TopologyHint = { nodes: null, preferred: false };
 
 function allocateAll(ground: ResourceGround, managers: readonly Provider[], pod: Pod, tally: Tally): void {

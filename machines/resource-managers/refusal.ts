@@ -1,5 +1,3 @@
-import type { Rejection } from '../admission/rejection.ts';
-
 /** A pod for which a manager has nothing. The words are kubelet's. */
 export class Refusal extends Error {
   readonly reason: string;
@@ -12,7 +10,7 @@ export class Refusal extends Error {
 }
 
 /** As kubelet tells it of the pod (cm/admission.GetPodAdmitResult). */
-export function rejectionOf({ reason, message }: Refusal): Rejection {
+export function rejectionOf({ reason, message }: Refusal): { admit: false; reason: string; message: string } {
   if (reason !== '') return { admit: false, reason, message };
   return {
     admit: false,

@@ -49,7 +49,7 @@ const CASES = gunzipSync(readFileSync(new URL('kubelet-vectors.jsonl.gz', import
   .map((line) => JSON.parse(line) as DrawnCase);
 
 test('what drawn pods are given on drawn machines is what kubelet gives them, and what it says of those that get nothing', () => {
-  assert.ok(CASES.length >= 200, String(CASES.length));
+  assert.ok(CASES.length >= 2000, String(CASES.length));
   const seen = { fails: 0, given: 0, refused: new Map<string, number>() };
   for (const [index, drawn] of CASES.entries()) {
     const name = `case ${index}`;
@@ -86,9 +86,9 @@ test('what drawn pods are given on drawn machines is what kubelet gives them, an
     }
   }
   // The record tells of all that can happen.
-  assert.ok(seen.fails > 1, JSON.stringify(seen));
+  assert.ok(seen.fails > 100, JSON.stringify(seen));
   for (const reason of ['TopologyAffinityError', 'UnexpectedAdmissionError', 'SMTAlignmentError']) {
-    assert.ok((seen.refused.get(reason) ?? 0) > 5, reason);
+    assert.ok((seen.refused.get(reason) ?? 0) > 50, reason);
   }
 });
 
@@ -172,7 +172,12 @@ function stateOf({ cpu, memory }: ResourceState): string {
   const nodes = (memory?.nodes ?? []).map(({ id, numberOfAssignments, cells, memoryMap }) => {
     const tables = Object.entries(memoryMap)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, t]) => ` ${name} ${t.total} ${t.systemReserved} ${t.allocatable} ${t.reserved} ${t.free}`);
+      .map(([name, t]) => {
+        // Which node of a group gave what means nothing: a pod that was refused halfway leaves it another way in kubelet.
+        const sum = (field: 'reserved' | 'free') =>
+          cells.reduce((all, cell) => all + (memory?.nodes.find((each) => each.id === cell)?.memoryMap[name]?.[field] ?? 0), 0);
+        return ` ${name} ${t.total} ${t.systemReserved} ${t.allocatable} ${sum('reserved')} ${sum('free')}`;
+      });
     return `/${id}:${numberOfAssignments}[${cells.join(' ')}]${tables.join('')}`;
   });
   return fingerprint((cpu?.shared ?? '') + nodes.join(''));

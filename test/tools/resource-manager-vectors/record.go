@@ -224,7 +224,13 @@ func (n *node) after() string {
 		sort.Strings(names)
 		for _, name := range names {
 			t := nodes[id].MemoryMap[v1.ResourceName(name)]
-			text += fmt.Sprintf(" %s %d %d %d %d %d", name, t.TotalMemSize, t.SystemReserved, t.Allocatable, t.Reserved, t.Free)
+			// Which node of a group gave what means nothing (areMachineStatesEqual): a pod that was refused halfway leaves it another way.
+			reserved, free := uint64(0), uint64(0)
+			for _, cell := range nodes[id].Cells {
+				reserved += nodes[cell].MemoryMap[v1.ResourceName(name)].Reserved
+				free += nodes[cell].MemoryMap[v1.ResourceName(name)].Free
+			}
+			text += fmt.Sprintf(" %s %d %d %d %d %d", name, t.TotalMemSize, t.SystemReserved, t.Allocatable, reserved, free)
 		}
 	}
 	return fingerprint(text)
