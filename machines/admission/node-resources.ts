@@ -1,6 +1,5 @@
 import type { AdmissionRules } from './admission-rules.ts';
 import type { ResourceManager } from './resource-manager.ts';
-import type { Pod } from '../protocol/api-types.ts';
 import type { ContainerGrant, PodGrants } from '../protocol/grants.ts';
 import { atUid, uidEntries } from '../supervisor/uid-table.ts';
 import { admitResources, releaseContainers, releaseResources } from '../resource-managers/admit-resources.ts';
@@ -75,11 +74,10 @@ export function resourcesOf(managed: Readonly<Record<string, unknown>>): Resourc
 /** What the pod's containers have; undefined where nothing is given away. */
 export function grantsOf(
   state: ResourceState | null,
-  pod: Pick<Pod, 'metadata'>,
-  rules: { quotaOff: boolean; retryMs: number },
+  uid: string,
+  rules: Pick<ResourceRules, 'quotaOff' | 'retryMs'>,
 ): PodGrants | undefined {
   if (state === null) return undefined;
-  const uid = pod.metadata?.uid ?? '';
   const containers = new Map<string, ContainerGrant>();
   for (const { name, cpus } of atUid(state.cpu?.pods ?? {}, uid) ?? []) containers.set(name, { name, cpus });
   for (const { name, blocks } of atUid(state.memory?.pods ?? {}, uid) ?? []) {

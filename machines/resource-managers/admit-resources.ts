@@ -64,7 +64,6 @@ export function providersOf(
  */
 export function admitResources(ground: ResourceGround, state: ResourceState, pod: Pod, tally: Tally): ResourceState {
   const { providers, left } = providersOf(ground, state, pod, tally);
-  tally.add('topologyRequests');
   allocateAll(ground, providers, pod, tally);
   return left();
 }

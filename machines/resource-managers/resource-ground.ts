@@ -26,6 +26,10 @@ export interface ResourceRules {
   topology: { policy: TopologyPolicy; scope: 'container' | 'pod'; options: Readonly<Record<string, string>> };
   /** Gate PodLevelResources. */
   podLevelResources: boolean;
+  /** Gate DisableCPUQuotaWithExclusiveCPUs. */
+  quotaOff: boolean;
+  /** `cpuManagerReconcilePeriod`: pause after a running container's CPUs could not be changed, ms. */
+  retryMs: number;
 }
 
 /** An amount as kubelet shows it in an error. */
@@ -59,7 +63,9 @@ export function resourceGroundOf(rules: ResourceRules, shown: ShownAmount = Stri
       return cpuGroundOf(places, options, Math.ceil(cpu.reservedMilli / 1000), parseCpuSetList(cpu.reserved));
     });
   } else if (Object.keys(cpu.options).length > 0) {
-    const all = Object.keys(cpu.options).sort().map((name) => `${name}:${cpu.options[name] ?? ''}`);
+    const all = Object.keys(cpu.options)
+      .sort()
+      .map((name) => `${name}:${cpu.options[name] ?? ''}`);
     const why = `None policy: received unsupported options=map[${all.join(' ')}]`;
     throw new ManagerConfigError(`new none policy error: ${why}`);
   }

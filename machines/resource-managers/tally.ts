@@ -7,7 +7,6 @@ export type Counted =
   | 'alignedUncore'
   | 'memoryPinningRequests'
   | 'memoryPinningErrors'
-  | 'topologyRequests'
   | 'topologyErrors'
   | 'alignedNodesOfContainer'
   | 'unalignedNodesOfContainer'

@@ -7,6 +7,7 @@ import type {
 import { apiMetrics } from './api-metrics.ts';
 import { kubeletMetrics } from './kubelet-metrics.ts';
 import { collectProcess, collectStartTime } from './process-metrics.ts';
+import { managerMetrics } from './manager-metrics.ts';
 import { idleMetrics, volumeMetrics } from './volume-metrics.ts';
 import { collectNodejs, Counter, Gauge, Histogram, Registry } from './prometheus.ts';
 import type { MetricSpec } from './metric-spec.ts';
@@ -83,6 +84,7 @@ const catalog = {
   ...volumeMetrics,
   ...resizeMetrics,
   ...idleMetrics,
+  ...managerMetrics,
   ...actorletMetrics,
 };
 

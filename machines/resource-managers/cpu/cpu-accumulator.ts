@@ -96,8 +96,8 @@ export class CpuAccumulator {
 
   private takeAll(level: Level, ids: readonly number[]): void {
     for (const id of ids) {
-      const cpus = cpusWithin(this.topology.places, level, [id]);
-      if (this.missing >= cpus.size) this.take(cpus);
+      // What is not free is not taken, where kubelet's count of what is goes wrong: cores or sockets with CPUs that are offline.
+      if (this.missing >= cpusWithin(this.topology.places, level, [id]).size) this.take(this.freeIn(level, [id]));
     }
   }
 

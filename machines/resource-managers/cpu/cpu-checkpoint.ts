@@ -1,7 +1,16 @@
 import { goJson } from '../../container-config/go-json.ts';
 import { uidEntries, uidTable } from '../../supervisor/uid-table.ts';
 import { fnv32aOfBytes } from '../../values/hash.ts';
-import { CheckpointError, checked, checkpointJson, corrupted, isCount, isObject, isText, sortedEntries } from '../checkpoint-error.ts';
+import {
+  CheckpointError,
+  checked,
+  checkpointJson,
+  corrupted,
+  isCount,
+  isObject,
+  isText,
+  sortedEntries,
+} from '../checkpoint-error.ts';
 import type { CpuGrant, CpuState } from './cpu-book.ts';
 import { CpuSetError, cpuSetText, parseCpuSetList } from './cpu-set.ts';
 
@@ -66,7 +75,10 @@ function listOf(text: string, problem: string): string {
 /** FNV-1a of the checkpoint as Go's debug printer shows it. */
 function checksumOf(policyName: string, defaultCpuSet: string, entries: Entries): number {
   const pods = sortedEntries(entries).map(
-    ([uid, own]) => `${uid}:map[${sortedEntries(own).map(([name, cpus]) => `${name}:${cpus}`).join(' ')}]`,
+    ([uid, own]) =>
+      `${uid}:map[${sortedEntries(own)
+        .map(([name, cpus]) => `${name}:${cpus}`)
+        .join(' ')}]`,
   );
   const fields = [
     `PolicyName:(string)${policyName}`,

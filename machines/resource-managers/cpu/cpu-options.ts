@@ -46,7 +46,8 @@ export function cpuOptionsOf(given: Readonly<Record<string, string>>, gates: Cpu
   };
   for (const [name, value] of Object.entries(given)) {
     const option = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
-    if (option === undefined) throw new ManagerConfigError(`unknown CPU Manager Policy option: ${JSON.stringify(name)}`);
+    if (option === undefined)
+      throw new ManagerConfigError(`unknown CPU Manager Policy option: ${JSON.stringify(name)}`);
     const { key, level } = option;
     if ((level === 'Alpha' && !gates.alpha) || (level === 'Beta' && !gates.beta)) {
       throw new ManagerConfigError(
@@ -77,7 +78,11 @@ function exclude(options: CpuOptions): void {
 }
 
 /** Do the options suit this machine? @throws ManagerConfigError in kubelet's words */
-export function checkOptionsOn({ bySocket }: CpuOptions, { sockets, nodes }: CpuTopology, policy: TopologyPolicy): void {
+export function checkOptionsOn(
+  { bySocket }: CpuOptions,
+  { sockets, nodes }: CpuTopology,
+  policy: TopologyPolicy,
+): void {
   if (!bySocket) return;
   if (policy === 'single-numa-node') {
     throw new ManagerConfigError(

@@ -38,8 +38,7 @@ export function takeDistributed(
     takeChosen(sum, choice, wanted, group, packed);
     if (sum.missing > 0)
       throw new CpuShortage(`accounting error, not enough CPUs allocated, remaining: ${sum.missing}`);
-    if (sum.missing < 0)
-      throw new CpuShortage(`accounting error, too many CPUs allocated, remaining: ${sum.missing}`);
+    if (sum.missing < 0) throw new CpuShortage(`accounting error, too many CPUs allocated, remaining: ${sum.missing}`);
     return sum.taken;
   }
   return packed(available, wanted);
@@ -112,7 +111,7 @@ function spread(
   const after = new Map(left);
   const leftOf = (node: number): number => after.get(node) ?? 0;
   if (total(nodes.map(leftOf)) < rest) return null;
-  for (let open = rest; open > 0; ) {
+  for (let open = rest; open > 0;) {
     const before = open;
     for (const node of nodes) {
       if (open === 0) break;
@@ -136,7 +135,7 @@ function takeChosen(
   const share = evenShare(wanted, chosen.length, group);
   const takeOf = (node: number, n: number): void => sum.take(orNone(() => packed(sum.freeIn('node', [node]), n)));
   for (const node of chosen) takeOf(node, share);
-  for (let open = wanted - share * chosen.length; open > 0; ) {
+  for (let open = wanted - share * chosen.length; open > 0;) {
     const before = open;
     for (const node of rest?.numbers() ?? []) {
       if (open === 0) break;

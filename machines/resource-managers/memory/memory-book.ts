@@ -112,7 +112,12 @@ export class MemoryBook {
 }
 
 /** Moves up to `size` bytes within a table; returns how many. */
-function moved(table: MemoryTable | undefined, from: 'free' | 'reserved', to: 'free' | 'reserved', size: number): number {
+function moved(
+  table: MemoryTable | undefined,
+  from: 'free' | 'reserved',
+  to: 'free' | 'reserved',
+  size: number,
+): number {
   if (table === undefined || size <= 0) return 0;
   const part = Math.min(Math.max(table[from], 0), size);
   table[from] -= part;

@@ -1,7 +1,16 @@
 import { goJson } from '../../container-config/go-json.ts';
 import { uidEntries, uidTable } from '../../supervisor/uid-table.ts';
 import { fnv32aOfBytes } from '../../values/hash.ts';
-import { CheckpointError, checked, checkpointJson, corrupted, isCount, isObject, isText, sortedEntries } from '../checkpoint-error.ts';
+import {
+  CheckpointError,
+  checked,
+  checkpointJson,
+  corrupted,
+  isCount,
+  isObject,
+  isText,
+  sortedEntries,
+} from '../checkpoint-error.ts';
 import type { MemoryBlock, MemoryGrant, MemoryState, MemoryTable, NodeMemory } from './memory-state.ts';
 
 /** Name of the file in kubelet's root directory. */

@@ -111,8 +111,7 @@ function better(current: Merged | null, candidate: Merged, aim: number, fitter: 
   if (candidate.nodes === 0) return current;
   if (current === null) return candidate;
   if (candidate.preferred !== current.preferred) return candidate.preferred ? candidate : current;
-  const fitting = (): Merged =>
-    fitter(current.nodes, candidate.nodes) === current.nodes ? current : candidate;
+  const fitting = (): Merged => (fitter(current.nodes, candidate.nodes) === current.nodes ? current : candidate);
   const [now, then] = [sizeOf(current.nodes), sizeOf(candidate.nodes)];
   if (current.preferred || now > aim || now === then) return fitting();
   // As near to the aim as can be, and rather below it.

@@ -56,9 +56,7 @@ function mostNodes(name: string, value: string): number {
     throw new ManagerConfigError(`unable to convert policy option to integer ${JSON.stringify(name)}: ${why}`);
   }
   if (Number(value) < MOST_NODES) {
-    throw new ManagerConfigError(
-      `the minimum value of ${JSON.stringify(name)} should not be less than ${MOST_NODES}`,
-    );
+    throw new ManagerConfigError(`the minimum value of ${JSON.stringify(name)} should not be less than ${MOST_NODES}`);
   }
   return Number(value);
 }

@@ -4,7 +4,10 @@ import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { CheckpointError } from '../../../machines/resource-managers/checkpoint-error.ts';
 import { cpuCheckpointText, readCpuCheckpoint } from '../../../machines/resource-managers/cpu/cpu-checkpoint.ts';
-import { memoryCheckpointText, readMemoryCheckpoint } from '../../../machines/resource-managers/memory/memory-checkpoint.ts';
+import {
+  memoryCheckpointText,
+  readMemoryCheckpoint,
+} from '../../../machines/resource-managers/memory/memory-checkpoint.ts';
 
 const FILES = gunzipSync(readFileSync(new URL('kubelet-vectors.jsonl.gz', import.meta.url)))
   .toString()

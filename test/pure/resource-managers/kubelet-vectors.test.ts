@@ -111,6 +111,8 @@ function rulesOf({ machine, rules }: DrawnCase): ResourceRules {
     },
     topology: { policy: rules.topology, scope: rules.scope, options: rules.topologyOptions ?? {} },
     podLevelResources: true,
+    quotaOff: true,
+    retryMs: 10_000,
   };
 }
 
@@ -175,7 +177,10 @@ function stateOf({ cpu, memory }: ResourceState): string {
       .map(([name, t]) => {
         // Which node of a group gave what means nothing: a pod that was refused halfway leaves it another way in kubelet.
         const sum = (field: 'reserved' | 'free') =>
-          cells.reduce((all, cell) => all + (memory?.nodes.find((each) => each.id === cell)?.memoryMap[name]?.[field] ?? 0), 0);
+          cells.reduce(
+            (all, cell) => all + (memory?.nodes.find((each) => each.id === cell)?.memoryMap[name]?.[field] ?? 0),
+            0,
+          );
         return ` ${name} ${t.total} ${t.systemReserved} ${t.allocatable} ${sum('reserved')} ${sum('free')}`;
       });
     return `/${id}:${numberOfAssignments}[${cells.join(' ')}]${tables.join('')}`;

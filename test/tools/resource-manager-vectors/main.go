@@ -3,7 +3,7 @@
 //
 //	cd test/tools && go run ./resource-manager-vectors 2100 > ../pure/resource-managers/kubelet-vectors.jsonl
 //
-// A case whose managers hang or panic in kubelet is left out, and counted on stderr.
+// A case in which kubelet's managers hang, panic or give a CPU to two pods is left out, and counted on stderr.
 package main
 
 import (

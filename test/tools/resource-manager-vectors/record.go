@@ -145,6 +145,7 @@ func record(d *rand.Rand, files bool) *drawnCase {
 			n.cpus.GetTopologyHints(object, &object.Spec.Containers[0])
 			n.memory.GetTopologyHints(object, &object.Spec.Containers[0])
 		}
+		n.check()
 		s.After = n.after()
 		made.Steps = append(made.Steps, s)
 	}
@@ -156,6 +157,22 @@ func record(d *rand.Rand, files bool) *drawnCase {
 		}
 	}
 	return made
+}
+
+// check panics when kubelet gave a CPU to two pods, or a reserved one: so it does where cores, or sockets, have different numbers of
+// CPUs online (isCoreFree and isSocketFree go by the mean). Such a case is none to be equal to.
+func (n *node) check() {
+	taken := n.cpus.State().GetDefaultCPUSet()
+	for _, containers := range n.cpus.State().GetCPUAssignments() {
+		own := cpuset.New()
+		for _, cpus := range containers {
+			own = own.Union(cpus)
+		}
+		if !own.Intersection(taken).IsEmpty() || !own.IsSubsetOf(n.cpus.GetAllocatableCPUs()) {
+			panic("kubelet gave a CPU twice, or a reserved one")
+		}
+		taken = taken.Union(own)
+	}
 }
 
 func fingerprint(text string) string {
