@@ -35,6 +35,7 @@ export class CpuSetError extends Error {}
  */
 export function parseCpuSetList(text: string): CpuSet {
   const out = new Set<number>();
+  let named = 0;
   if (text === '') return out;
   for (const range of text.split(',')) {
     const cut = range.indexOf('-');
@@ -44,7 +45,8 @@ export function parseCpuSetList(text: string): CpuSet {
     }
     const [first, last] = [wholeNumber(range.slice(0, cut)), wholeNumber(range.slice(cut + 1))];
     if (first > last) throw new CpuSetError(`invalid range "${range}" (${first} > ${last})`);
-    if (last - first > MOST) throw new CpuSetError(`invalid range "${range}" (more than ${MOST} CPUs)`);
+    named += last - first;
+    if (named > MOST) throw new CpuSetError(`invalid range "${range}" (more than ${MOST} CPUs)`);
     for (let cpu = first; cpu <= last; cpu++) out.add(cpu);
   }
   return out;

@@ -16,6 +16,8 @@ import { sniffType } from '../../../../actors/serve/node-logs/sniff-type.ts';
 import { EnvFileParser } from '../../../../machines/container-config/env-file.ts';
 import { hostsFile } from '../../../../machines/container-config/hosts-file.ts';
 import { readCheckpoint } from '../../../../machines/resize/checkpoint.ts';
+import { readCpuCheckpoint } from '../../../../machines/resource-managers/cpu/cpu-checkpoint.ts';
+import { readMemoryCheckpoint } from '../../../../machines/resource-managers/memory/memory-checkpoint.ts';
 import { settings } from '../../pod/pod-world.ts';
 import { wholePod } from '../../fuzz/support/whole-pod.ts';
 import type { Place } from '../support/place.ts';
@@ -73,4 +75,9 @@ export const places: readonly Place[] = [
   main('valueOf', 'cgroup file', (text) => valueOf(text, 'oom_kill')),
   main('meminfoBytes', '/proc/meminfo', (text) => meminfoBytes(`MemTotal:${text}`, 'MemTotal')),
   main('readCheckpoint', 'file of the node', readCheckpoint),
+  main('readCpuCheckpoint', 'file of the node', (text) => readCpuCheckpoint(text, 'static')),
+  main('readCpuCheckpoint: its list', 'file of the node', (text) =>
+    readCpuCheckpoint(JSON.stringify({ policyName: 'static', defaultCpuSet: text }), 'static'),
+  ),
+  main('readMemoryCheckpoint', 'file of the node', (text) => readMemoryCheckpoint(text, 'Static')),
 ];
