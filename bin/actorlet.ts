@@ -9,6 +9,10 @@ const SUBCOMMANDS: Readonly<Record<string, { summary: string; load: () => Promis
     summary: 'list the pods of a running agent and what each waits for',
     load: async () => (await import('./commands/pods.ts')).podsCommand(),
   },
+  resources: {
+    summary: 'list who has which CPUs and memory of a running agent alone',
+    load: async () => (await import('./commands/resources.ts')).resourcesCommand(),
+  },
   replay: {
     summary: 'step the machines over a recorded journal and compare',
     load: async () => (await import('./commands/replay.ts')).replayCommand(),

@@ -88,6 +88,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     ...{ shards: ground.shards, log, now, store },
     runtimeState: () => runtime.state,
     held: (uid) => pleg.holds(uid),
+    grantsOf: (uid) => admission.grantsOf(uid),
     observe: (uid) => pleg.observe(uid),
     remembered: (uid) => {
       const memory = remembered.get(uid)?.memory ?? null;
@@ -173,12 +174,18 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   // The pods' way in: source, admission by the node's object, resources, supervisor.
   const admission: NodeAdmission = new NodeAdmission({
     ...{ rootDir, log, now, metrics },
-    rules: admissionRules(config, settings, cluster !== null),
+    rules: admissionRules(config, settings, cluster !== null, ground.resources),
     journal: journalOf('admission'),
     node: () => cluster?.node.node() ?? null,
     freshNode: () => cluster?.freshNode() ?? Promise.resolve(null),
     record: (event) => events.record(event),
     sourcesReady: () => intake.allSeen,
+    grantsChanged() {
+      for (const { uid } of supervisor.started()) {
+        const grants = admission.grantsOf(uid);
+        if (grants !== undefined) supervisor.tell(uid, { type: 'pod.grants', at: now(), grants });
+      }
+    },
     // A change of resources reaches the pod as a change of its source would.
     changed: (pod) => {
       const source = trackedPod(supervisor.context.pods, pod.metadata?.uid ?? '')?.source ?? 'orphan';

@@ -12,6 +12,7 @@ import type { NodeView } from '../pods/store/node-view.ts';
 import type { PodStore } from '../pods/store/pod-store.ts';
 import type { DeviceManagerOptions } from '../resources/devices/device-manager.ts';
 import type { NodeUsageSource } from '../resources/eviction/eviction-ground.ts';
+import type { NodeAdmission } from '../resources/admission/node-admission.ts';
 import type { Supervisor } from '../pods/supervisor/supervisor.ts';
 import type { JournalSettings } from '../record/journal/machine-journal.ts';
 import type { ImagePuller } from '../runtime/images/image-puller.ts';
@@ -125,6 +126,7 @@ export interface HostLinks {
 
 /** The parts that the servers tell of. */
 export interface ShownNode {
+  readonly admission: Pick<NodeAdmission, 'resources'>;
   readonly store: PodStore;
   readonly pleg: Pleg;
   readonly puller: ImagePuller;

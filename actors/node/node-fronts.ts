@@ -1,3 +1,4 @@
+import { resourceTable } from '../../machines/resource-managers/resource-rows.ts';
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import type { ApiClient } from '../cluster/api/api-client.ts';
 import type { CgroupHost } from '../host/files/cgroup-host.ts';
@@ -63,7 +64,7 @@ export function nodeFronts({ options, ground, cri, cgroups, stats, api }: NodeFr
   return fronts;
 
   /** What the servers show of the node's parts. */
-  function shown({ store, pleg, cluster, shards, podMetrics, supervisor, puller, now }: ShownNode) {
+  function shown({ admission, store, pleg, cluster, shards, podMetrics, supervisor, puller, now }: ShownNode) {
     const view = {
       nodeName: settings.nodeName,
       pods: () => store.list(),
@@ -75,6 +76,7 @@ export function nodeFronts({ options, ground, cri, cgroups, stats, api }: NodeFr
       stats: stats(view),
       checks: [{ name: 'syncloop', check: () => pleg.unhealthy() }],
       rows: () => store.rows().map((row) => withQueuePlace(row, puller)),
+      resources: () => resourceTable(admission.resources, store.list()),
       addresses: () => cluster?.node.node()?.status?.addresses ?? [],
       beforeScrape: () => {
         podMetrics.scrape(supervisor, store);

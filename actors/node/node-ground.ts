@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { PodSource } from '../../machines/protocol/messages.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
+import type { ResourceRules } from '../../machines/resource-managers/resource-ground.ts';
 import type { FeatureGates } from '../configure/configuration/feature-gates.ts';
 import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
 import type { PodReport } from '../pods/shard/shard-protocol.ts';
@@ -17,6 +18,8 @@ export interface NodeGround {
   readonly featureGates: FeatureGates;
   /** What the machines are told of the node. */
   readonly settings: NodeSettings;
+  /** How CPUs and memory of NUMA nodes are given away; absent in a node that knows nothing of its machine. */
+  readonly resources?: ResourceRules;
   /** Worker threads in which pods live. */
   readonly shards: number;
   /** Null when nothing is journaled. */

@@ -7,6 +7,7 @@ import type { RunningServer } from '../serve/server/http-listener.ts';
 import type { PodRow } from '../pods/store/pod-row.ts';
 import { startReadOnlyServer } from '../serve/server/read-only-server.ts';
 import type { NodeAddresses } from '../../machines/node-object/node-addresses.ts';
+import type { ResourceTable } from '../../machines/resource-managers/resource-rows.ts';
 import { NodePages } from './node-pages.ts';
 import type { NodePagesOptions } from './node-pages.ts';
 
@@ -25,6 +26,8 @@ export interface NodeServers {
 export interface NodeServersOptions extends NodePagesOptions {
   /** Lines of `actorlet pods`. */
   rows: () => readonly PodRow[];
+  /** Who has which CPUs and memory. */
+  resources: () => ResourceTable;
   /** Null on a standalone node. */
   api: ApiClient | null;
   /** `status.addresses` of the node. */
@@ -33,7 +36,7 @@ export interface NodeServersOptions extends NodePagesOptions {
 
 /** Starts the kubelet server, healthz and the read-only server, as configured. */
 export async function startNodeServers(options: NodeServersOptions): Promise<NodeServers> {
-  const { config, log, checks, metrics, rows } = options;
+  const { config, log, checks, metrics, rows, resources } = options;
   const ends: (() => void | Promise<void>)[] = [];
   const close = async () => {
     await Promise.all(ends.splice(0).map(async (end) => end()));
@@ -49,7 +52,7 @@ export async function startNodeServers(options: NodeServersOptions): Promise<Nod
     const readOnly =
       config.readOnlyPort > 0
         ? await startReadOnlyServer({
-            ...{ address: config.address, port: config.readOnlyPort, log, metrics, rows },
+            ...{ address: config.address, port: config.readOnlyPort, log, metrics, rows, resources },
             healthChecks: pages.checkNames,
             addRoutes: (app) => pages.addOpenPages(app),
           })

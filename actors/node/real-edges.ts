@@ -28,6 +28,10 @@ import type { NodeOptions } from './node-options.ts';
 import type { NodeFronts } from './node-fronts.ts';
 import { nodeFronts } from './node-fronts.ts';
 import { nodePlugins } from './node-plugins.ts';
+import { nodeObjectConfigOf } from '../cluster/node-object/node-object-config.ts';
+import { resourceRulesOf } from '../resources/admission/resource-rules.ts';
+import { readMachineFacts } from '../resources/machine/machine-facts.ts';
+import { readMachineTopology } from '../resources/machine/machine-topology.ts';
 import { nodeSettingsOf } from './node-settings-of.ts';
 import { nodeStats } from './node-stats.ts';
 import { nodeUserNamespaces } from './node-user-namespaces.ts';
@@ -87,6 +91,10 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
     cgroupVersion: cgroups.version,
     cgroupDriver: settings.cgroupDriver,
   };
+  const resources = resourceRulesOf(config, featureGates, readMachineTopology(), {
+    facts: readMachineFacts(flags.rootDir),
+    shape: nodeObjectConfigOf(settings.nodeName, config, flags),
+  });
   const nodeCgroups = nodeCgroupsOf(config, flags, settings, host, log);
   await nodeCgroups?.make();
   const userNamespaces = await nodeUserNamespaces({ config, featureGates, rootDir: flags.rootDir, cri });
@@ -95,7 +103,18 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   const journals = journalShares(own);
   const agent = agentVersion();
   const ground: NodeGround = {
-    ...{ config, rootDir: flags.rootDir, featureGates, settings, shards: own.shards, journals, agent, log, metrics },
+    ...{
+      config,
+      rootDir: flags.rootDir,
+      featureGates,
+      settings,
+      resources,
+      shards: own.shards,
+      journals,
+      agent,
+      log,
+      metrics,
+    },
     otherSources: kubeconfig === null ? [] : ['api'],
     ...(options.source !== undefined && { source: options.source }),
     ...(options.onPod !== undefined && { onPod: options.onPod }),

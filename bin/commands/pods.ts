@@ -2,8 +2,8 @@ import { Command, Option } from 'commander';
 import type { PodRow } from '../../actors/pods/store/pod-row.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { serverErrors } from '../../machines/errors/server-errors.ts';
-
-const ANSWER_WITHIN_MS = 5_000;
+import { agentAnswer } from './agent-answer.ts';
+import { textTable } from './text-table.ts';
 
 /** What the command touches beside the network; tests give their own. */
 export interface PodsCommandEnvironment {
@@ -28,44 +28,13 @@ export function podsCommand(
 }
 
 async function fetchRows(server: string): Promise<PodRow[]> {
-  const base = URL.parse(server);
-  if (base === null || !/^https?:$/.test(base.protocol))
-    throw new ActorletError(serverErrors.badServerUrl, { value: server });
-  const url = new URL('/actorlet/pods', base);
-  let status: number;
-  let text: string;
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
-    status = response.status;
-    text = await response.text();
-  } catch (cause) {
-    throw new ActorletError(serverErrors.noAgent, { url: server, reason: networkReason(cause) }, { cause });
-  }
-  if (status !== 200)
-    throw new ActorletError(serverErrors.notAnAgent, { url: server, reason: `HTTP status ${status}` });
+  const answer = await agentAnswer(server, '/actorlet/pods');
   const { podRowList } = await import('../../actors/pods/store/pod-row.ts');
-  const parsed = podRowList.safeParse(parseJson(text));
+  const parsed = podRowList.safeParse(answer);
   if (!parsed.success) {
     throw new ActorletError(serverErrors.notAnAgent, { url: server, reason: 'its answer is no list of pods' });
   }
   return parsed.data.pods;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** `fetch` says "fetch failed" and hides the reason in its cause. */
-function networkReason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `no answer within ${ANSWER_WITHIN_MS / 1000} s`;
-  const { cause } = error;
-  if (cause instanceof Error) return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
-  return error.message;
 }
 
 /** The table, columns aligned by two spaces as kubectl does; ends with a newline. */
@@ -80,17 +49,7 @@ export function podTable(rows: readonly PodRow[], now: number): string {
     row.startedAt === '' ? '-' : shortAge(now - Date.parse(row.startedAt)),
     row.why || '-',
   ]);
-  const table = [['POD', 'PHASE', 'STATE', 'RESTARTS', 'IP', 'AGE', 'WHY'], ...cells];
-  const widths = (table[0] ?? []).map((_, column) => Math.max(...table.map((line) => line[column]?.length ?? 0)));
-  return table
-    .map(
-      (line) =>
-        `${line
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
+  return textTable([['POD', 'PHASE', 'STATE', 'RESTARTS', 'IP', 'AGE', 'WHY'], ...cells]);
 }
 
 /** kubectl's short form: seconds below two minutes, minutes below three hours, hours below two days, then days. */

@@ -136,7 +136,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'cpuManagerPolicy',
     preset: 'none',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets cpuManagerPolicy',
   },
   {
@@ -145,7 +145,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'cpuManagerPolicyOptions',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets cpuManagerPolicyOptions',
   },
   {
@@ -155,7 +155,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'cpuManagerReconcilePeriod',
     preset: '10s',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets cpuManagerReconcilePeriod',
   },
   {
@@ -430,7 +430,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'memoryManagerPolicy',
     preset: 'None',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets memoryManagerPolicy',
   },
   {
@@ -546,7 +546,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'reservedMemory',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets reservedMemory',
   },
   {
@@ -659,7 +659,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'topologyManagerPolicy',
     preset: 'none',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets topologyManagerPolicy',
   },
   {
@@ -668,7 +668,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'topologyManagerPolicyOptions',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets topologyManagerPolicyOptions',
   },
   {
@@ -678,7 +678,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'topologyManagerScope',
     preset: 'container',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets topologyManagerScope',
   },
   {

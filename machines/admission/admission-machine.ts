@@ -11,7 +11,8 @@ import type { AdmissionState, AllocatedPod } from './admission-state.ts';
 import { AdmissionTurn } from './admission-turn.ts';
 import { arriving, asks, recount, release } from './judge.ts';
 import { statusClaim } from './pod-claim.ts';
-import { RESOURCE_MANAGERS } from './resource-manager.ts';
+import { RESOURCE_MANAGERS } from './all-managers.ts';
+import { changeAll } from './resource-manager.ts';
 import type { ResourceManager } from './resource-manager.ts';
 import { retry, running } from './resize-turns.ts';
 
@@ -65,6 +66,9 @@ function take(turn: AdmissionTurn, message: AdmissionMessage): void {
       turn.change({ before: uidTable(Object.entries(allocated)), actuatedBefore: uidTable(Object.entries(actuated)) });
       break;
     }
+    case 'managed.found':
+      turn.change({ managed: { ...state.managed, ...message.managed } });
+      break;
     case 'node.told':
       turn.change({ node: message.node });
       break;
@@ -97,7 +101,10 @@ function take(turn: AdmissionTurn, message: AdmissionMessage): void {
     case 'sources.spoke': {
       // What earlier agents left of pods that no source names is forgotten.
       const mine = uidEntries(state.actuatedBefore).filter(([uid]) => atUid(state.pods, uid) !== undefined);
-      turn.change({ before: {}, actuatedBefore: uidTable(mine) });
+      const managed = changeAll(turn.managers, state.managed, (manager, own) =>
+        manager.keepOnly === undefined ? own : manager.keepOnly(own, (uid) => atUid(state.pods, uid) !== undefined),
+      );
+      turn.change({ before: {}, actuatedBefore: uidTable(mine), managed });
       break;
     }
   }
@@ -149,6 +156,11 @@ function reported(turn: AdmissionTurn, message: MessageOf<'pod.reported'>): void
   if (known !== undefined) {
     if (JSON.stringify(known.status) !== JSON.stringify(status)) turn.changePod(uid, { status });
     const pod = running(known.desired, known);
+    if (message.initialized) {
+      const { managed } = turn.state;
+      const free = changeAll(turn.managers, managed, (manager, own) => manager.initialized?.(own, pod) ?? own);
+      if (free !== managed) turn.change({ managed: free });
+    }
     // A report from before the last allocation says nothing of it.
     if (resize !== undefined || generation >= (pod.metadata?.generation ?? 0)) actuates(turn, uid, pod, resize);
     const resizing = resize !== undefined;

@@ -3,6 +3,7 @@ import type { ResizeMemory } from '../protocol/memory.ts';
 import type { Pod, PodStatus } from '../protocol/api-types.ts';
 import type { AllocationEntries } from '../resize/checkpoint.ts';
 import type { ResizeOperation } from '../resize/resize-operations.ts';
+import type { Counts, Managed } from './resource-manager.ts';
 import type { RetryTrigger } from './admission-state.ts';
 import type { Shortage } from './rejection.ts';
 
@@ -10,6 +11,8 @@ import type { Shortage } from './rejection.ts';
 export type AdmissionMessage =
   /** What an earlier agent left in kubelet's two checkpoints. */
   | { type: 'checkpoint.found'; at: number; allocated: AllocationEntries; actuated: AllocationEntries }
+  /** What an earlier agent, or a kubelet, gave away, by their checkpoints. */
+  | { type: 'managed.found'; at: number; managed: Managed }
   /** The own Node, as far as pods are judged by it, is another one. */
   | { type: 'node.told'; at: number; node: Node | null }
   /**
@@ -32,6 +35,8 @@ export type AdmissionMessage =
       /** `status.observedGeneration`. */
       generation: number;
       resize?: ResizeMemory;
+      /** Its init containers have ended well: told only when that matters to a manager. */
+      initialized?: true;
       ended: boolean;
     }
   /** Its source gave the pod up; it may still be stopping. */
@@ -54,6 +59,8 @@ export type AdmissionOrder =
    * pod where nothing but resources is in the way.
    */
   | { type: 'pod.refuse'; uid: string; reason: string; message: string; again: boolean; preempt?: Shortage[] }
+  /** What metrics count of how managers gave the pod its part, or did not. */
+  | { type: 'managers.counted'; counts: Counts }
   /** What is set aside for the pod, or what is told of its resize, has changed: its actor must hear of it. */
   | { type: 'pod.runs'; uid: string }
   /** `now`: nothing else may be done before it is on disk. */

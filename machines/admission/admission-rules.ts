@@ -1,3 +1,4 @@
+import type { ResourceRules } from '../resource-managers/resource-ground.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 
 /** What a node judges pods by, as long as its agent lives. */
@@ -15,4 +16,6 @@ export interface AdmissionRules {
   /** `uname -r`. */
   kernelVersion: string;
   appArmorEnabled: boolean;
+  /** How CPUs and memory of NUMA nodes are given away; absent in logs from before that. */
+  resources?: ResourceRules;
 }

@@ -6,7 +6,8 @@ import type { UidTable } from '../supervisor/uid-table.ts';
 import type { AdmissionRules } from './admission-rules.ts';
 import { NO_USAGE } from './node-usage.ts';
 import type { NodeUsage } from './node-usage.ts';
-import { RESOURCE_MANAGERS, bornManaged } from './resource-manager.ts';
+import { RESOURCE_MANAGERS } from './all-managers.ts';
+import { bornManaged } from './resource-manager.ts';
 import type { Managed, ResourceManager } from './resource-manager.ts';
 
 /** Why waiting resizes are tried once more (label of `kubelet_pod_deferred_accepted_resizes_total`). */

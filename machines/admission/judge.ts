@@ -23,6 +23,8 @@ export function asks(turn: AdmissionTurn, asking: Pod, node: Node | null): void 
   let managed: Managed = state.managed;
   const allocate = () => {
     const answer = allocateAll(managers, state.managed, pod, state.rules);
+    const { counts } = answer;
+    if (Object.keys(counts).length > 0) turn.order({ type: 'managers.counted', counts });
     if ('admit' in answer) return answer;
     ({ managed } = answer);
     return null;

@@ -14,13 +14,17 @@ export interface ResourceManager<S = unknown> {
    * A pod that all others before it had no objection to: what is left when it has its part, or why there is none for it.
    * What it answers counts only if nobody behind it refuses the pod.
    */
-  allocate(state: S, pod: Pod, rules: AdmissionRules): { state: S } | Rejection;
+  allocate(state: S, pod: Pod, rules: AdmissionRules): ({ state: S } | Rejection) & { counts?: Counts };
   /** The pod has ended: its part is free. It need not have one. */
   release(state: S, uid: string): S;
+  /** All sources have spoken: what other pods have is nobody's. */
+  keepOnly?(state: S, keeps: (uid: string) => boolean): S;
+  /** The pod's init containers have ended well. */
+  initialized?(state: S, pod: Pod): S;
 }
 
-/** All of them, in the order in which they are asked; a new one is added here (docs/architecture.md). */
-export const RESOURCE_MANAGERS: readonly ResourceManager[] = [];
+/** What metrics count of an admission, by names of the manager's own. */
+export type Counts = Readonly<Record<string, number>>;
 
 /** States of managers by their names. */
 export type Managed = Readonly<Record<string, unknown>>;
@@ -36,23 +40,34 @@ export function allocateAll(
   managed: Managed,
   pod: Pod,
   rules: AdmissionRules,
-): { managed: Managed } | Rejection {
+): ({ managed: Managed } | Rejection) & { counts: Counts } {
   let now = managed;
+  let counts: Counts = {};
   for (const manager of managers) {
     const answer = manager.allocate(now[manager.name], pod, rules);
-    if (!('state' in answer)) return answer;
+    counts = { ...counts, ...answer.counts };
+    if (!('state' in answer)) return { ...answer, counts };
     now = { ...now, [manager.name]: answer.state };
   }
-  return { managed: now };
+  return { managed: now, counts };
+}
+
+/** Every manager's state, changed where one of them changes it. */
+export function changeAll(
+  managers: readonly ResourceManager[],
+  managed: Managed,
+  change: (manager: ResourceManager, state: unknown) => unknown,
+): Managed {
+  let now = managed;
+  for (const manager of managers) {
+    const before = now[manager.name];
+    const after = change(manager, before);
+    if (after !== before) now = { ...now, [manager.name]: after };
+  }
+  return now;
 }
 
 /** The pod's parts are free. */
 export function releaseAll(managers: readonly ResourceManager[], managed: Managed, uid: string): Managed {
-  let now = managed;
-  for (const manager of managers) {
-    const before = now[manager.name];
-    const after = manager.release(before, uid);
-    if (after !== before) now = { ...now, [manager.name]: after };
-  }
-  return now;
+  return changeAll(managers, managed, (manager, state) => manager.release(state, uid));
 }

@@ -1,5 +1,6 @@
 import type { Container, Pod } from '../protocol/api-types.ts';
 import type { CriImageSpec, SandboxConfig } from '../protocol/cri-shapes.ts';
+import type { ContainerGrant } from '../protocol/grants.ts';
 import type { ImagePresent } from '../protocol/effects.ts';
 import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
@@ -81,6 +82,10 @@ export interface ContainerWorld {
   /** Null until the volumes are set up and the images of the container's image volumes are there. */
   volumePaths: Record<string, string> | null;
   imageVolumes?: Record<string, CriImageSpec>;
+  /** CPUs and memory of the node that it runs on. */
+  grant?: ContainerGrant;
+  /** It has CPUs of its own, and so no quota. */
+  withoutQuota?: true;
   /** The container before this one whose start, with its postStart hook, is not over. */
   awaitedStart?: string;
   /** Newest container under this name as observed. */

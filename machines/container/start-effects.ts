@@ -117,14 +117,15 @@ export function createEffect(
     ...(world.targetId !== '' && { targetId: world.targetId }),
   });
   if ('error' in made) return made;
+  const config = withGrant(made.config, world);
   return {
-    config: made.config,
+    config,
     effect: {
       type: 'cri.CreateContainer',
       key: nextKey(context),
       params: {
         podSandboxId: world.sandboxId,
-        config: made.config,
+        config,
         sandboxConfig: world.sandboxConfig,
         ...(made.env && { env: made.env }),
         ...(asksForDevices(world) && { devices: true as const }),
@@ -135,4 +136,17 @@ export function createEffect(
 
 function asksForDevices({ container, settings }: ContainerWorld): boolean {
   return extendedLimits(container).length > 0 && behaves(settings, 'devicesOfPlugins');
+}
+
+/** The configuration with the CPUs and the memory of the node that the container was given. */
+function withGrant(config: ContainerConfig, { grant, withoutQuota }: ContainerWorld): ContainerConfig {
+  if (grant?.cpus === undefined && grant?.mems === undefined) return config;
+  const { resources } = config.linux;
+  const given = {
+    ...resources,
+    ...(withoutQuota && resources.cpuPeriod !== undefined && { cpuQuota: '-1' }),
+    ...(grant.cpus !== undefined && { cpusetCpus: grant.cpus }),
+    ...(grant.mems !== undefined && { cpusetMems: grant.mems }),
+  };
+  return { ...config, linux: { ...config.linux, resources: given } };
 }

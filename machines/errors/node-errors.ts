@@ -48,6 +48,16 @@ export const nodeErrors = defineErrors('NOD', {
     'Pod {pod} is put aside until {until}: {deaths} workers in a row died on it, the last one because {problem}.',
     'What runs of it goes on unwatched; it is tried again then, and 30 s after the last death when its definition changes. Report its manifest: a pod should not be able to do this.',
   ],
+  managersRefuse: [
+    12,
+    'CPUs and memory cannot be given away as configured: {problem}.',
+    'See cpuManagerPolicy, memoryManagerPolicy, topologyManagerPolicy and their options, what is reserved, and the NUMA nodes of this machine.',
+  ],
+  managerCheckpoint: [
+    13,
+    '{problem}, please drain this node and delete the checkpoint file {path} before starting again.',
+    'The file tells which pod has which CPUs or memory; with another policy, other reserved CPUs or another machine it is not true any more.',
+  ],
   undeclaredMove: [
     9,
     'The machine of {name} was to go from {from} to {to}, which it does not declare.',

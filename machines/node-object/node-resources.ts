@@ -65,6 +65,11 @@ function reservation(capacity: Resources, config: NodeObjectConfig): Record<stri
   return kept;
 }
 
+/** What pods may not have of this machine, in nano units by resource. */
+export function reservedOf(machine: MachineFacts, config: NodeObjectConfig): Record<string, bigint> {
+  return reservation(machineCapacity(machine, config), config);
+}
+
 /** An eviction threshold in nano units. Percentages go through a 32-bit float, as kubelet's do: 10% of 1Gi is a byte more. */
 function threshold(value: string | undefined, capacity: string | undefined): bigint {
   if (value === undefined || value === '0%' || value === '100%') return 0n;

@@ -6,6 +6,7 @@ import { behaves } from '../protocol/behaviour.ts';
 import type { PodMessage } from '../protocol/messages.ts';
 import { isTerminalPhase } from '../status/phase.ts';
 import { bornContainer, bornProbe, probesOf, tellContainer, tellProbe } from './children.ts';
+import { takeGrants } from './cpu-grants.ts';
 import type { Draft } from './draft.ts';
 import { podEvent, own } from './draft.ts';
 import { leftOver } from './left-over.ts';
@@ -82,6 +83,7 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
   const { memory, observed } = message;
   context.runtimeReady = message.runtimeReady;
   context.networkReady = message.networkReady;
+  takeGrants(draft, message.grants);
   context.startedAt = memory?.startedAt ?? toldStart(draft) ?? draft.at;
   if (observed !== null) mergeObserved(draft, observed);
   context.adopted = (observed?.containers ?? []).filter((c) => c.state === 'running').map((c) => c.id);

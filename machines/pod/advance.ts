@@ -8,6 +8,7 @@ import { behaves } from '../protocol/behaviour.ts';
 import { differ } from '../sources/pod-config.ts';
 import { bornContainer, probesOf, tellContainer, tellProbe } from './children.ts';
 import { collectGarbage, planTerminated, readMessages, readsMessages } from './clean-up.ts';
+import { takeGrants } from './cpu-grants.ts';
 import type { Draft } from './draft.ts';
 import { forgetTasks, openDraft, own } from './draft.ts';
 import { adopt } from './adoption.ts';
@@ -105,6 +106,9 @@ function take(draft: Draft, message: PodMessage): void {
       break;
     case 'pod.refresh':
       volumesChanged(draft);
+      break;
+    case 'pod.grants':
+      takeGrants(draft, message.grants);
       break;
     case 'pull.turn':
       takePullTurn(draft, message.key, message.place);

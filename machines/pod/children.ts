@@ -12,6 +12,7 @@ import type { ObservedContainer } from '../protocol/observed.ts';
 import { toldOf } from '../status/status-lists.ts';
 import type { Draft } from './draft.ts';
 import { own } from './draft.ts';
+import { grantOf, runsWithoutQuota } from './cpu-grants.ts';
 import { imagesFor } from './image-volumes.ts';
 import { takesUp } from './left-over.ts';
 import { newestOf, newestSandbox } from './observation.ts';
@@ -56,6 +57,7 @@ function containerWorld(draft: Draft, found: SpecContainer, own: ContainerContex
       : undefined;
   const targetId = target === undefined ? '' : (newestOf(context.observed, target)?.id ?? '');
   const images = imagesFor(context, container);
+  const grant = grantOf(context, container.name);
   const awaited = awaitedStart(context, found);
   const before = endedBefore(context, container.name);
   return {
@@ -69,6 +71,8 @@ function containerWorld(draft: Draft, found: SpecContainer, own: ContainerContex
     podIPs: podIPs(draft),
     volumePaths: context.tasks['volumes']?.state === 'done' && images !== null ? (context.volumePaths ?? {}) : null,
     imageVolumes: images ?? {},
+    ...(grant !== undefined && { grant }),
+    ...(runsWithoutQuota(context, container.name) && { withoutQuota: true }),
     ...(awaited !== undefined && { awaitedStart: awaited }),
     observed,
     lookedAt: context.observed?.at ?? 0,

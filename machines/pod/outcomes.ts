@@ -1,6 +1,7 @@
 import { behaves } from '../protocol/behaviour.ts';
 import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
 import type { ObservedContainer } from '../protocol/observed.ts';
+import { takeCpus } from './cpu-grants.ts';
 import { probesOf, tellContainer, tellProbe } from './children.ts';
 import type { Draft } from './draft.ts';
 import { forgetTasks, podEvent, taskDone, taskFailed, taskNameOf, taskOf, own } from './draft.ts';
@@ -116,6 +117,7 @@ function takeTask(draft: Draft, outcome: EffectDone | EffectFailed): void {
     takeResize(draft, outcome);
     return;
   }
+  if (takeCpus(draft, name, outcome)) return;
   if (outcome.type === 'effect.failed') {
     if (outcome.error.code === 'NotFound' && goneIsGood(name)) taskSucceeded(draft, name, null);
     else taskWentWrong(draft, name, outcome);

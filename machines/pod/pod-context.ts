@@ -6,6 +6,7 @@ import type { Pod, PodStatus } from '../protocol/api-types.ts';
 import type { SandboxConfig } from '../protocol/cri-shapes.ts';
 import type { PodMemory, ResizeMemory, Termination } from '../protocol/memory.ts';
 import type { PodSource } from '../protocol/messages.ts';
+import type { PodGrants } from '../protocol/grants.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
 import type { ToldPull } from '../images/told-pull.ts';
@@ -75,6 +76,12 @@ export interface PodContext {
   termination: Termination | null;
   /** A resize in place that is under way; absent when there is none. */
   resize?: PodResize;
+  /** What its containers have of the node's CPUs and memory; absent where those are not given away. */
+  grants?: PodGrants;
+  /**
+   * CPUs that containers are known to be on, by name. `id` '': of the container that is being made, whose predecessor was `before`.
+   */
+  cpus?: Record<string, { id: string; before?: string; cpus: string }>;
   /** Everything of the pod is cleaned; the actor has ended. */
   finished: boolean;
   /** The state of the pod as a dotted path (under this name journals have it), and why it is in it, in words. */

@@ -78,6 +78,7 @@ export const podMachine = machine.createMachine({
     'clock.steppedBack': advancing,
     'runtime.state': advancing,
     'pull.turn': advancing,
+    'pod.grants': advancing,
     timer: advancing,
     'effect.done': advancing,
     'effect.failed': advancing,

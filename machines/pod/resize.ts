@@ -16,6 +16,7 @@ import { resizeMessage } from '../resize/resize-events.ts';
 import type { ResizeEvent } from '../resize/resize-events.ts';
 import { needsRestart, resizeSteps } from '../resize/resize-plan.ts';
 import type { ResizeStep, ResizeTarget } from '../resize/resize-plan.ts';
+import { cgroupSettings, runsWithoutQuota } from './cpu-grants.ts';
 import { forgetTasks, podEvent, taskFailed, taskOf, want } from './draft.ts';
 import type { Draft } from './draft.ts';
 import { newestOf, newestSandbox } from './observation.ts';
@@ -146,7 +147,7 @@ export function takeResize(draft: Draft, outcome: EffectDone | EffectFailed): vo
     context.resize = {
       ...resize,
       unsettled: false,
-      steps: resizeSteps(context.pod, targets, result, context.settings),
+      steps: resizeSteps(context.pod, targets, result, cgroupSettings(context)),
     };
     return;
   }
@@ -253,7 +254,7 @@ function targetsOf(context: PodContext, resize: PodResize): ResizeTarget[] {
 
 function stepsWithoutCgroup(context: PodContext, targets: readonly ResizeTarget[]): ResizeStep[] {
   const nothing = { cpuShares: 0, cpuQuotaUs: 0, cpuPeriodUs: 0, memoryLimitBytes: 0 };
-  return resizeSteps(context.pod, targets, nothing, context.settings).filter((step) => step.do === 'container');
+  return resizeSteps(context.pod, targets, nothing, cgroupSettings(context)).filter((step) => step.do === 'container');
 }
 
 function readEffect(context: PodContext, targets: readonly ResizeTarget[], key: string): Effect {
@@ -262,10 +263,13 @@ function readEffect(context: PodContext, targets: readonly ResizeTarget[], key: 
   return { type: 'host.ReadPodResources', key, params: { path, containers } };
 }
 
-function stepEffect({ pod, settings }: PodContext, step: ResizeStep, key: string): Effect {
+function stepEffect(context: PodContext, step: ResizeStep, key: string): Effect {
+  const { pod, settings } = context;
   if (step.do === 'cgroup')
     return { type: 'host.UpdatePodCgroup', key, params: { path: cgroupParent(pod, settings), limits: step.limits } };
   const container = resizableContainers(pod).find(({ name }) => name === step.name);
   const linux = containerResources(pod, { name: step.name, ...container, resources: step.actuated }, settings);
-  return { type: 'cri.UpdateContainerResources', key, params: { containerId: step.id, linux } };
+  const quotaOff = runsWithoutQuota(context, step.name) && linux.cpuPeriod !== undefined;
+  const given = quotaOff ? { ...linux, cpuQuota: '-1' } : linux;
+  return { type: 'cri.UpdateContainerResources', key, params: { containerId: step.id, linux: given } };
 }

@@ -1,3 +1,5 @@
+import type { SandboxConfig } from '../protocol/cri-shapes.ts';
+import { sandboxWithGrants } from './cpu-grants.ts';
 import { sandboxConfig, sandboxConfigError, sandboxWarnings } from '../sandbox-config/sandbox-config.ts';
 import type { ObservedSandbox } from '../protocol/observed.ts';
 import { podIPs, tellContainer } from './children.ts';
@@ -44,7 +46,7 @@ export function planSandbox(draft: Draft, grounded: boolean): SandboxStep {
   const { ready, attempt } = sandboxNeed(context);
   if (ready !== null) {
     if (context.sandboxConfig === null)
-      context.sandboxConfig = sandboxConfig(context.pod, ready.attempt, context.settings);
+      context.sandboxConfig = configOf(context, ready.attempt);
     if (context.tasks['sandbox.run']?.state !== 'done') {
       own(draft, 'tasks')['sandbox.run'] = { state: 'done', key: '', failures: 0, retryAt: 0, error: null };
     }
@@ -67,11 +69,11 @@ export function planSandbox(draft: Draft, grounded: boolean): SandboxStep {
   if (!grounded) {
     // Images are looked for meanwhile, and pulled for this sandbox.
     if (sandboxConfigError(context.pod, context.settings) === null)
-      context.sandboxConfig = sandboxConfig(context.pod, attempt, context.settings);
+      context.sandboxConfig = configOf(context, attempt);
     return 'ungrounded';
   }
   if (refused(draft)) return 'creating';
-  const config = sandboxConfig(context.pod, attempt, context.settings);
+  const config = configOf(context, attempt);
   context.sandboxConfig = config;
   want(draft, 'sandbox.run', (key) => {
     // Told with each attempt, before it is made, as kubelet does while it generates the config.
@@ -153,4 +155,9 @@ function oldOnesStopped(draft: Draft): boolean {
       stopped = false;
   }
   return stopped;
+}
+
+/** The sandbox's configuration, with what the pod was given of the node. */
+function configOf(context: PodContext, attempt: number): SandboxConfig {
+  return sandboxWithGrants(context, sandboxConfig(context.pod, attempt, context.settings));
 }

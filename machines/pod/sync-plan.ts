@@ -9,6 +9,7 @@ import { graceSecondsOf, probeGraceSeconds } from './grace.ts';
 import { statePath } from '../machine-step/step.ts';
 import { containerEvent } from '../container/container-events.ts';
 import { behaves } from '../protocol/behaviour.ts';
+import { cgroupSettings, planCpus } from './cpu-grants.ts';
 import { newestOf } from './observation.ts';
 import { noteRestart, planResize, startsMustWait } from './resize.ts';
 import { planSandbox, sandboxNeed } from './sandbox-plan.ts';
@@ -73,6 +74,7 @@ export function planSyncing(draft: Draft): NextState {
   planResize(draft);
   if (!volumes) return mounting(draft);
   for (const name of Object.keys(context.containers)) tellContainer(draft, name, { type: 'proceed' });
+  planCpus(draft);
   return imageVolumeState(context) ?? syncingState(context, plan.initialized);
 }
 
@@ -89,7 +91,7 @@ const cgroupOf = forPod(podCgroup);
 function wantCgroup(draft: Draft): boolean {
   const { context } = draft;
   if (!context.settings.cgroupsPerQOS) return true;
-  const limited = cgroupOf(context.pod, context.settings);
+  const limited = cgroupOf(context.pod, cgroupSettings(context));
   // The limits of a resize that was under way when the agent ended are set by its own steps.
   const cgroup = context.resize === undefined ? limited : { path: limited.path };
   return want(draft, 'cgroup', (key) => ({ type: 'host.EnsurePodCgroup', key, params: { cgroup } }));

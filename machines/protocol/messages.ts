@@ -1,6 +1,7 @@
 import type { PullPlace } from './pull-place.ts';
 import type { Pod } from './api-types.ts';
 import type { EffectCatalog, EffectType } from './effects.ts';
+import type { PodGrants } from './grants.ts';
 import type { PodMemory } from './memory.ts';
 import type { ObservedPod } from './observed.ts';
 
@@ -34,7 +35,11 @@ export type PodMessage =
       networkReady: boolean;
       /** The node does not admit the pod: it ends as Failed with this reason before anything is made of it. */
       rejection?: { reason: string; message: string };
+      /** Absent where the node gives no CPUs and no memory away. */
+      grants?: PodGrants;
     }
+  /** Another pod was given CPUs, or gave them back: containers without CPUs of their own share what is left. */
+  | { type: 'pod.grants'; at: number; grants: PodGrants }
   | { type: 'pod.update'; at: number; pod: Pod }
   | { type: 'pod.terminate'; at: number; order: TerminationOrder }
   /** An object changed that its volumes show (a configMap, a secret): set them up again beside what runs. */

@@ -70,6 +70,8 @@ export function messageWords(message: Record<string, unknown>): string {
       return `the clock was set back by ${String(Number(message['byMs']) / 1000)} s`;
     case 'runtime.state':
       return runtimeWords(message);
+    case 'pod.grants':
+      return 'the CPUs that it shares with others, or has alone, are told';
     case 'pull.turn':
       return turnWords(message);
     case 'node.start':

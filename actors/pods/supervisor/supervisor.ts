@@ -4,6 +4,7 @@ import type { ObservedPod } from '../../../machines/protocol/observed.ts';
 import { isTerminalPhase } from '../../../machines/status/phase.ts';
 import { STATUS_LISTS } from '../../../machines/status/status-lists.ts';
 import { CURRENT } from '../../../machines/protocol/behaviour.ts';
+import type { PodGrants } from '../../../machines/protocol/grants.ts';
 import type { PodMemory } from '../../../machines/protocol/memory.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
 import type { AsideHarm } from '../../../machines/supervisor/harm.ts';
@@ -43,6 +44,8 @@ export interface SupervisorOptions {
   observe?: (uid: string) => void;
   /** What an earlier agent remembered of a pod. */
   remembered: (uid: string) => PodMemory | null;
+  /** What a pod's containers have of the node's CPUs and memory; undefined where none is given away. */
+  grantsOf?: (uid: string) => PodGrants | undefined;
   post: (shard: number, uid: string, message: PodMessage) => void;
   /** A pod has no actor for a while; whoever hears it sends `tryAgain` when the time has come. */
   onAside?: (uid: string, harm: AsideHarm) => void;
@@ -210,6 +213,7 @@ export class Supervisor {
         const memory =
           told?.memory ?? (atUid(this.looks.state.over, order.uid) ? null : this.options.remembered(order.uid));
         const observed = this.cache.get(order.uid) ?? null;
+        const grants = this.options.grantsOf?.(order.uid);
         post(order.shard, order.uid, {
           type: 'pod.start',
           at: now(),
@@ -220,6 +224,7 @@ export class Supervisor {
           runtimeReady,
           networkReady,
           ...(order.rejection !== undefined && { rejection: order.rejection }),
+          ...(grants !== undefined && { grants }),
         });
         break;
       }

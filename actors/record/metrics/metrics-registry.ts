@@ -8,6 +8,7 @@ import { deviceMetrics } from './device-metrics.ts';
 import { apiMetrics } from './api-metrics.ts';
 import { kubeletMetrics } from './kubelet-metrics.ts';
 import { collectProcess, collectStartTime } from './process-metrics.ts';
+import { managerMetrics } from './manager-metrics.ts';
 import { idleMetrics, volumeMetrics } from './volume-metrics.ts';
 import { collectNodejs, Counter, Gauge, Histogram, Registry } from './prometheus.ts';
 import type { MetricSpec } from './metric-spec.ts';
@@ -85,6 +86,7 @@ const catalog = {
   ...resizeMetrics,
   ...deviceMetrics,
   ...idleMetrics,
+  ...managerMetrics,
   ...actorletMetrics,
 };
 

@@ -51,18 +51,6 @@ export const volumeMetrics = {
 
 /** What cannot happen here yet, and so is 0 as on a kubelet that does not use it; docs/metrics.md names each. */
 export const idleMetrics = {
-  cpuManagerExclusive: gauge(
-    'kubelet_cpu_manager_exclusive_cpu_allocation_count',
-    'CPUs that containers have for themselves; 0: there is no such policy here.',
-  ),
-  cpuManagerShared: gauge(
-    'kubelet_cpu_manager_shared_pool_size_millicores',
-    'CPUs that the static policy leaves for all; 0: there is no such policy here.',
-  ),
-  cpuManagerRequests: counter('kubelet_cpu_manager_pinning_requests_total', 'Wishes for CPUs of their own; 0 here.'),
-  cpuManagerErrors: counter('kubelet_cpu_manager_pinning_errors_total', 'Such wishes that failed; 0 here.'),
-  memoryManagerRequests: counter('kubelet_memory_manager_pinning_requests_total', 'Wishes for NUMA memory; 0 here.'),
-  memoryManagerErrors: counter('kubelet_memory_manager_pinning_errors_total', 'Such wishes that failed; 0 here.'),
   shutdownStart: gauge('kubelet_graceful_shutdown_start_time_seconds', 'When a node shutdown began; 0: none has.'),
   shutdownEnd: gauge('kubelet_graceful_shutdown_end_time_seconds', 'When a node shutdown ended; 0: none has.'),
 };

@@ -2,14 +2,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import type { AdmissionRules } from '../../../machines/admission/admission-rules.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
+import type { ResourceRules } from '../../../machines/resource-managers/resource-ground.ts';
 import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
 import { goArchitecture } from '../machine/machine-facts.ts';
 
-/** What this node judges pods by. @param judges it has an API server */
+/** What this node judges pods by. @param judges it has an API server @param resources how CPUs and memory are given away */
 export function admissionRules(
   config: Pick<KubeletConfiguration, 'allowedUnsafeSysctls' | 'maxPods' | 'podsPerCore'>,
   { nodeName, capacity, allocatable, runtimeFeatures }: NodeSettings,
   judges: boolean,
+  resources?: ResourceRules,
 ): AdmissionRules {
   const { maxPods, podsPerCore, allowedUnsafeSysctls } = config;
   const { supplementalGroupsPolicy } = runtimeFeatures;
@@ -23,6 +25,7 @@ export function admissionRules(
     allowedUnsafeSysctls,
     kernelVersion: release(),
     appArmorEnabled: appArmorIsOn(),
+    ...(resources && { resources }),
   };
 }
 

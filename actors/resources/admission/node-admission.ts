@@ -9,7 +9,7 @@ import { arriving } from '../../../machines/admission/judge.ts';
 import { claimOf, nodeClaim, statusClaim } from '../../../machines/admission/pod-claim.ts';
 import { FIRST_RETRY_MS, running } from '../../../machines/admission/resize-turns.ts';
 import type { Node } from '../../../machines/node-object/node-types.ts';
-import type { Pod } from '../../../machines/protocol/api-types.ts';
+import type { Pod, PodStatus } from '../../../machines/protocol/api-types.ts';
 import type { PodMemory } from '../../../machines/protocol/memory.ts';
 import { withActuated } from '../../../machines/resize/actuated.ts';
 import { withPending } from '../../../machines/resize/resize-conditions.ts';
@@ -19,6 +19,12 @@ import type { PodEventReport, PodReport } from '../../pods/shard/shard-protocol.
 import { SingleMachine } from '../../record/host/single-machine.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import { admission } from '../../record/machines/admission.ts';
+import { countAdmission, countAsked, countCpus, startCounts } from './manager-metrics.ts';
+import type { ManagerMetrics } from './manager-metrics.ts';
+import { ManagerFiles } from './manager-files.ts';
+import { grantsOf, groundOf, resourcesOf } from '../../../machines/admission/node-resources.ts';
+import type { PodGrants } from '../../../machines/protocol/grants.ts';
+import type { ResourceState } from '../../../machines/resource-managers/admit-resources.ts';
 import type { AdmissionMetrics } from './admission-metrics.ts';
 import { countResizes, measureOrder } from './admission-metrics.ts';
 import { AllocationFile } from './allocation-file.ts';
@@ -33,11 +39,13 @@ export interface NodeAdmissionOptions {
   rootDir: string;
   log: Logger;
   now: () => number;
-  metrics: AdmissionMetrics;
+  metrics: AdmissionMetrics & ManagerMetrics;
   record: (event: PodEventReport) => void;
   sourcesReady: () => boolean;
   /** The pod as it is to run has changed. */
   changed: (pod: Pod) => void;
+  /** CPUs that containers share are others now: all pods must hear of it ({@link NodeAdmission.grantsOf}). */
+  grantsChanged?: () => void;
   /** Where messages are journaled; absent with `--no-journal`. */
   journal?: JournalSettings;
 }
@@ -63,6 +71,8 @@ export class NodeAdmission {
   private readonly options: NodeAdmissionOptions;
   private readonly machine: SingleMachine<AdmissionState, AdmissionMessage, AdmissionOrder>;
   private readonly files: { allocated: AllocationFile; actuated: AllocationFile };
+  /** Null in a node that knows nothing of its machine. */
+  private readonly managerFiles: ManagerFiles | null;
   /** Pods that something is set aside for, as their sources want them. */
   private readonly wanted = new Map<string, Pod>();
   /** The own Node that the machine was last told of. */
@@ -84,6 +94,11 @@ export class NodeAdmission {
         table('actuatedBefore', 'actuated'),
       ),
     };
+    const { resources } = rules;
+    this.managerFiles = resources === undefined ? null : new ManagerFiles(rootDir, resources, log);
+    if (resources !== undefined) startCounts(options.metrics, resources);
+    const managed = this.managerFiles?.read() ?? {};
+    if (Object.values(managed).some((state) => state !== null)) this.take({ type: 'managed.found', managed });
     const [allocated, actuated] = [this.files.allocated.read(), this.files.actuated.read()];
     if (Object.keys(allocated).length + Object.keys(actuated).length > 0)
       this.take({ type: 'checkpoint.found', allocated, actuated });
@@ -96,7 +111,21 @@ export class NodeAdmission {
    */
   admit(pod: Pod, floor: Record<string, number> | null = null): Verdict {
     this.lookAtNode();
-    return verdictOf(this.take({ type: 'pod.asks', pod: claimOf(pod), ...(floor && { floor }) }));
+    const began = performance.now();
+    const verdict = verdictOf(this.take({ type: 'pod.asks', pod: claimOf(pod), ...(floor && { floor }) }));
+    if (verdict?.reason !== 'SysctlForbidden') countAsked(this.options.metrics, performance.now() - began);
+    return verdict;
+  }
+
+  /** What a pod's containers have of the node's CPUs and memory; undefined where none is given away. */
+  grantsOf(uid: string): PodGrants | undefined {
+    const { resources } = this.options.rules;
+    return resources && grantsOf(resourcesOf(this.state.managed), uid, resources);
+  }
+
+  /** Who has which CPUs and memory, and what is left; null where none is given away. */
+  get resources(): ResourceState | null {
+    return resourcesOf(this.state.managed);
   }
 
   /** Once more with the node of this moment: the scheduler may have seen a label that has not come by watch yet. */
@@ -141,8 +170,15 @@ export class NodeAdmission {
     this.takeNews({
       ...{ type: 'pod.reported', uid, status: statusClaim(status), generation: status.observedGeneration ?? 0 },
       ...(resize && { resize }),
+      ...(this.freesMemory(uid, status) && { initialized: true }),
       ended: isTerminalPhase(status.phase) || state.startsWith('terminated.'),
     });
+  }
+
+  /** Init containers that have memory of their own have ended. */
+  private freesMemory(uid: string, { conditions }: PodStatus): boolean {
+    if (atUid(this.resources?.memory?.pods ?? {}, uid) === undefined) return false;
+    return conditions?.some(({ type, status }) => type === 'Initialized' && status === 'True') === true;
   }
 
   /** All sources have spoken once: what earlier agents left of pods that no source names is forgotten. */
@@ -211,12 +247,22 @@ export class NodeAdmission {
   }
 
   private take(message: WithoutTime<AdmissionMessage>): AdmissionOrder[] {
-    const { pods } = this.state;
+    const { pods, managed } = this.state;
     const { type, ...rest } = message;
     const orders = this.machine.take({ type, at: this.options.now(), ...rest } as AdmissionMessage);
     for (const order of orders) this.follow(order);
     if (this.state.pods !== pods) countResizes(this.options.metrics, this.state.pods);
+    if (this.state.managed !== managed) this.managersChanged(resourcesOf(managed)?.cpu?.shared);
     return orders;
+  }
+
+  /** Nothing is told of what was given before it is on disk. */
+  private managersChanged(shared: string | undefined): void {
+    const { rules, metrics, grantsChanged } = this.options;
+    this.managerFiles?.write(this.state.managed);
+    const ground = rules.resources && groundOf(rules.resources).cpu;
+    if (this.resources !== null && ground) countCpus(metrics, this.resources, ground);
+    if (this.resources?.cpu?.shared !== shared) grantsChanged?.();
   }
 
   private follow(order: AdmissionOrder): void {
@@ -236,6 +282,9 @@ export class NodeAdmission {
         this.options.record({ uid, namespace, name, at: this.options.now(), type: 'Warning', reason, message });
         break;
       }
+      case 'managers.counted':
+        countAdmission(this.options.metrics, order.counts);
+        break;
       case 'retry.soon':
         queueMicrotask(() => this.retry(order.trigger));
         break;

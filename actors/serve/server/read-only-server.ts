@@ -15,6 +15,8 @@ export interface ReadOnlyServerOptions extends ListenOptions {
   healthChecks: readonly string[];
   /** All pods as lines of `actorlet pods`. */
   rows: () => readonly PodRow[];
+  /** Who has which CPUs and memory: the body of `/actorlet/resources`. */
+  resources: () => object;
   metrics: Metrics;
   /** Adds the pages that need no authentication. */
   addRoutes: (app: FastifyInstance) => void;
@@ -22,14 +24,14 @@ export interface ReadOnlyServerOptions extends ListenOptions {
 
 /**
  * The server of `readOnlyPort` (10255; no authentication, so nothing here changes anything): kubelet's open pages, and
- * our own `/actorlet/pods`, from which `actorlet pods` draws its table.
+ * our own `/actorlet/pods` and `/actorlet/resources`, from which `actorlet pods` and `actorlet resources` draw their tables.
  * @throws ActorletError SRV001 when the port cannot be had
  */
 export async function startReadOnlyServer(options: ReadOnlyServerOptions): Promise<RunningServer> {
-  const { log, rows, metrics, addRoutes } = options;
+  const { log, rows, resources, metrics, addRoutes } = options;
   const healthChecks = ['ping', ...options.healthChecks];
   const kubelet = kubeletPatterns({ debugging: false, healthChecks, checkpoint: false, flagz: false, statusz: false });
-  const app = createHttpApp(log, [...kubelet, '/actorlet/pods']);
+  const app = createHttpApp(log, [...kubelet, '/actorlet/pods', '/actorlet/resources']);
   countRequests(app, metrics, 'readonly');
   addRoutes(app);
   addDebuggingDisabledRoutes(app);
@@ -37,5 +39,6 @@ export async function startReadOnlyServer(options: ReadOnlyServerOptions): Promi
     const body: PodRowList = { kind: 'ActorletPods', pods: [...rows()] };
     return goJson(reply, body);
   });
+  app.get('/actorlet/resources', (_request, reply) => goJson(reply, { kind: 'ActorletResources', ...resources() }));
   return listen(app, options, 'read-only', 'readOnlyPort');
 }

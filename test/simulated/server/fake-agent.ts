@@ -34,6 +34,7 @@ export async function startFakeAgent(checks: HealthCheck[] = []): Promise<FakeAg
     healthChecks: checks.map(({ name }) => name),
     metrics,
     rows: () => agent.rows,
+    resources: () => ({ shared: null, free: null, rows: [] }),
     addRoutes: (app) => {
       addHealthzRoutes(app, checks, silent);
       addPodRoutes(app, {

@@ -17,6 +17,8 @@ import { EnvFileParser } from '../../../../machines/container-config/env-file.ts
 import { readDeviceCheckpoint } from '../../../../machines/devices/device-checkpoint.ts';
 import { hostsFile } from '../../../../machines/container-config/hosts-file.ts';
 import { readCheckpoint } from '../../../../machines/resize/checkpoint.ts';
+import { readCpuCheckpoint } from '../../../../machines/resource-managers/cpu/cpu-checkpoint.ts';
+import { readMemoryCheckpoint } from '../../../../machines/resource-managers/memory/memory-checkpoint.ts';
 import { settings } from '../../pod/pod-world.ts';
 import { wholePod } from '../../fuzz/support/whole-pod.ts';
 import type { Place } from '../support/place.ts';
@@ -75,4 +77,9 @@ export const places: readonly Place[] = [
   main('meminfoBytes', '/proc/meminfo', (text) => meminfoBytes(`MemTotal:${text}`, 'MemTotal')),
   main('readCheckpoint', 'file of the node', readCheckpoint),
   main('readDeviceCheckpoint', 'file of the node', readDeviceCheckpoint),
+  main('readCpuCheckpoint', 'file of the node', (text) => readCpuCheckpoint(text, 'static')),
+  main('readCpuCheckpoint: its list', 'file of the node', (text) =>
+    readCpuCheckpoint(JSON.stringify({ policyName: 'static', defaultCpuSet: text }), 'static'),
+  ),
+  main('readMemoryCheckpoint', 'file of the node', (text) => readMemoryCheckpoint(text, 'Static')),
 ];

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { admitResources, providersOf, releaseResources } from '../../../machines/resource-managers/admit-resources.ts';
+import type { ResourceGround, ResourceState } from '../../../machines/resource-managers/admit-resources.ts';
+import { managedContainers } from '../../../machines/resource-managers/cpu/cpu-requests.ts';
+import { Refusal, rejectionOf } from '../../../machines/resource-managers/refusal.ts';
+import { bornResources, resourceGroundOf } from '../../../machines/resource-managers/resource-ground.ts';
+import type { ResourceRules } from '../../../machines/resource-managers/resource-ground.ts';
+import { Tally } from '../../../machines/resource-managers/tally.ts';
+import type { ResourceHints } from '../../../machines/resource-managers/topology/hints.ts';
+import { nodesOf } from '../../../machines/resource-managers/topology/node-mask.ts';
+import { ManagerConfigError } from '../../../machines/resource-managers/topology/topology-options.ts';
+import type { Container, Pod } from '../../../machines/protocol/api-types.ts';
+import { atUid } from '../../../machines/supervisor/uid-table.ts';
+import { fnv32a } from '../../../machines/values/hash.ts';
+import { drawnMachine } from './drawn-machine.ts';
+import type { DrawnMachine } from './drawn-machine.ts';
+
+/** A line of the record: test/tools/resource-manager-vectors says what its words mean. */
+interface DrawnCase {
+  machine: DrawnMachine;
+  rules: {
+    cpu?: boolean;
+    cpuOptions?: Record<string, string>;
+    reserved?: number;
+    which?: string;
+    memory?: boolean;
+    reservedMiB?: number[];
+    topology: ResourceRules['topology']['policy'];
+    scope: 'container' | 'pod';
+    topologyOptions?: Record<string, string>;
+  };
+  fails?: string;
+  steps?: { pod?: DrawnPod; gone?: number; h?: string; g?: string[]; r?: [string, string]; a?: string }[];
+  files?: string[];
+}
+interface DrawnPod {
+  c: { k?: string; c: string; m: number; p?: number }[];
+  b?: boolean;
+  l?: boolean;
+}
+
+const CASES = gunzipSync(readFileSync(new URL('kubelet-vectors.jsonl.gz', import.meta.url)))
+  .toString()
+  .trimEnd()
+  .split('\n')
+  .map((line) => JSON.parse(line) as DrawnCase);
+
+test('what drawn pods are given on drawn machines is what kubelet gives them, and what it says of those that get nothing', () => {
+  assert.ok(CASES.length >= 2000, String(CASES.length));
+  const seen = { fails: 0, given: 0, refused: new Map<string, number>() };
+  for (const [index, drawn] of CASES.entries()) {
+    const name = `case ${index}`;
+    const rules = rulesOf(drawn);
+    let ground: ResourceGround;
+    try {
+      ground = resourceGroundOf(rules, inMiB);
+    } catch (error) {
+      if (!(error instanceof ManagerConfigError)) throw error;
+      assert.equal(error.message, drawn.fails, name);
+      seen.fails++;
+      continue;
+    }
+    assert.equal(drawn.fails, undefined, name);
+    let state = bornResources(rules, ground);
+    let number = 0;
+    for (const step of drawn.steps ?? []) {
+      if (step.gone !== undefined) state = releaseResources(state, `uid-${step.gone}`);
+      if (step.pod === undefined) continue;
+      const pod = podOf(step.pod, ++number);
+      const at = `${name}, pod ${number}`;
+      assert.equal(hintsOf(ground, state, pod), step.h, at);
+      try {
+        state = admitResources(ground, state, pod, new Tally());
+        assert.deepEqual(givenOf(state, pod), step.g, at);
+        seen.given++;
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        const { reason, message } = rejectionOf(error);
+        assert.deepEqual([reason, message], step.r, at);
+        seen.refused.set(reason, (seen.refused.get(reason) ?? 0) + 1);
+      }
+      assert.equal(stateOf(state), step.a, at);
+    }
+  }
+  // The record tells of all that can happen.
+  assert.ok(seen.fails > 100, JSON.stringify(seen));
+  for (const reason of ['TopologyAffinityError', 'UnexpectedAdmissionError', 'SMTAlignmentError']) {
+    assert.ok((seen.refused.get(reason) ?? 0) > 50, reason);
+  }
+});
+
+function rulesOf({ machine, rules }: DrawnCase): ResourceRules {
+  const mib = rules.reservedMiB ?? [];
+  const total = mib.reduce((sum, each) => sum + each, 0);
+  return {
+    machine: drawnMachine(machine),
+    cpu: {
+      policy: rules.cpu ? 'static' : 'none',
+      options: rules.cpuOptions ?? {},
+      gates: { alpha: true, beta: true },
+      reservedMilli: (rules.reserved ?? 0) * 1000,
+      reserved: rules.which ?? '',
+    },
+    memory: {
+      policy: rules.memory ? 'Static' : 'None',
+      reservedMemory: mib.flatMap((each, node) => (each > 0 ? [{ node, limits: { memory: each * 2 ** 20 } }] : [])),
+      whole: { memory: total * 2 ** 20 },
+    },
+    topology: { policy: rules.topology, scope: rules.scope, options: rules.topologyOptions ?? {} },
+    podLevelResources: true,
+    quotaOff: true,
+    retryMs: 10_000,
+  };
+}
+
+function inMiB(bytes: number): string {
+  return bytes === 0 ? '0' : `${bytes / 2 ** 20}Mi`;
+}
+
+function podOf({ c, b, l }: DrawnPod, number: number): Pod {
+  const all = c.map(({ k, c: cpu, m, p }, i) => {
+    const requests = { cpu, memory: `${m}Mi`, ...(p !== undefined && { 'hugepages-2Mi': `${2 * p}Mi` }) };
+    const container: Container = { name: `c${i}`, resources: { requests, ...(!b && { limits: requests }) } };
+    if (k === 'sidecar') container.restartPolicy = 'Always';
+    return { init: k !== undefined, container };
+  });
+  const list = { cpu: '4', memory: '1Gi' };
+  return {
+    metadata: { uid: `uid-${number}`, name: `p${number}`, namespace: 'default' },
+    spec: {
+      initContainers: all.flatMap(({ init, container }) => (init ? [container] : [])),
+      containers: all.flatMap(({ init, container }) => (init ? [] : [container])),
+      ...(l && { resources: { requests: list, limits: list } }),
+    },
+  } as Pod;
+}
+
+function hintsText(hints: ResourceHints): string {
+  return Object.entries(hints ?? {})
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(
+      ([name, list]) =>
+        `${name}:${list.map(({ nodes, preferred }) => `[${nodesOf(nodes ?? 0).join(' ')}]${preferred};`).join('')}`,
+    )
+    .join('');
+}
+
+function hintsOf(ground: ResourceGround, state: ResourceState, pod: Pod): string {
+  const { providers } = providersOf(ground, state, pod, new Tally());
+  const texts = (of: (provider: (typeof providers)[number]) => ResourceHints): string[] => {
+    const all = [state.cpu, state.memory].map((own) => (own === null ? '' : undefined));
+    let next = 0;
+    return all.map((none) => none ?? hintsText(of(providers[next++] as (typeof providers)[number])));
+  };
+  const out = managedContainers(pod).flatMap((container) => texts((provider) => provider.hints(container)));
+  return fingerprint([...out, ...texts((provider) => provider.podHints())].join('|'));
+}
+
+function givenOf({ cpu, memory }: ResourceState, pod: Pod): string[] {
+  const uid = pod.metadata?.uid ?? '';
+  return managedContainers(pod).map(({ name }) => {
+    const own = <T extends { name: string }>(list: readonly T[] | undefined): T | undefined =>
+      list?.find((each) => each.name === name);
+    const blocks = own(memory ? atUid(memory.pods, uid) : undefined)?.blocks ?? [];
+    const texts = blocks.map(({ type, size, numaAffinity }) => `${type}=${size}@[${numaAffinity.join(' ')}]`).sort();
+    return `${own(cpu ? atUid(cpu.pods, uid) : undefined)?.cpus ?? ''}|${texts.join(';')}`;
+  });
+}
+
+function stateOf({ cpu, memory }: ResourceState): string {
+  const nodes = (memory?.nodes ?? []).map(({ id, numberOfAssignments, cells, memoryMap }) => {
+    const tables = Object.entries(memoryMap)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, t]) => {
+        // Which node of a group gave what means nothing: a pod that was refused halfway leaves it another way in kubelet.
+        const sum = (field: 'reserved' | 'free') =>
+          cells.reduce(
+            (all, cell) => all + (memory?.nodes.find((each) => each.id === cell)?.memoryMap[name]?.[field] ?? 0),
+            0,
+          );
+        return ` ${name} ${t.total} ${t.systemReserved} ${t.allocatable} ${sum('reserved')} ${sum('free')}`;
+      });
+    return `/${id}:${numberOfAssignments}[${cells.join(' ')}]${tables.join('')}`;
+  });
+  return fingerprint((cpu?.shared ?? '') + nodes.join(''));
+}
+
+function fingerprint(text: string): string {
+  return fnv32a(text).toString(16).padStart(8, '0');
+}
