@@ -10,7 +10,7 @@ import type { Clock } from '../host/time/clock.ts';
 import type { UserNamespaces } from '../host/userns/user-namespaces.ts';
 import type { NodeView } from '../pods/store/node-view.ts';
 import type { PodStore } from '../pods/store/pod-store.ts';
-import type { DeviceManagerOptions } from '../resources/devices/device-manager.ts';
+import type { DeviceManager, DeviceManagerOptions } from '../resources/devices/device-manager.ts';
 import type { NodeUsageSource } from '../resources/eviction/eviction-ground.ts';
 import type { NodeAdmission } from '../resources/admission/node-admission.ts';
 import type { Supervisor } from '../pods/supervisor/supervisor.ts';
@@ -126,7 +126,9 @@ export interface HostLinks {
 
 /** The parts that the servers tell of. */
 export interface ShownNode {
-  readonly admission: Pick<NodeAdmission, 'resources'>;
+  readonly admission: Pick<NodeAdmission, 'resources' | 'active'>;
+  /** Null where no device plugin can come. */
+  readonly devices: Pick<DeviceManager, 'state'> | null;
   readonly store: PodStore;
   readonly pleg: Pleg;
   readonly puller: ImagePuller;

@@ -9,6 +9,7 @@ import { withQueuePlace } from '../pods/store/queue-place.ts';
 import type { ShownNode } from './edges.ts';
 import type { Part } from './lifecycle.ts';
 import type { NodeGround } from './node-ground.ts';
+import { podResourcesPart } from './pod-resources-part.ts';
 import type { NodeOptions } from './node-options.ts';
 import { startNodeServers } from './node-servers.ts';
 import type { NodeServers } from './node-servers.ts';
@@ -51,6 +52,7 @@ export function nodeFronts({ options, ground, cri, cgroups, stats, api }: NodeFr
         },
         stop: () => fronts.servers?.close(),
       },
+      podResourcesPart(ground, node),
       {
         name: 'inspector',
         phase: 'work',

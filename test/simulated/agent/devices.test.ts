@@ -3,6 +3,9 @@ import assert from 'node:assert/strict';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { credentials } from '@grpc/grpc-js';
+import { PodResourcesListerClient } from '../../../cri/generated/podresources/v1/api.ts';
+import type { ListPodResourcesResponse } from '../../../cri/generated/podresources/v1/api.ts';
 import { readDeviceCheckpoint } from '../../../machines/devices/device-checkpoint.ts';
 import { TestDevicePlugin } from '../../tools/device-plugin.ts';
 import type { PluginBehaviour } from '../../tools/device-plugin.ts';
@@ -34,6 +37,26 @@ async function comes(b: Bench, gpu: TestDevicePlugin): Promise<void> {
 async function checkpoint(b: Bench) {
   const file = join(b.dir, 'root', 'device-plugins', 'kubelet_internal_checkpoint');
   return readDeviceCheckpoint(await readFile(file, 'utf8').catch(() => ''));
+}
+
+/** Who has which device, as the pod-resources API tells. */
+async function listed(b: Bench): Promise<string[]> {
+  const socket = join(b.dir, 'root', 'pod-resources', 'kubelet.sock');
+  const client = new PodResourcesListerClient(`unix:${socket}`, credentials.createInsecure());
+  try {
+    const all = await new Promise<ListPodResourcesResponse>((resolve, reject) =>
+      client.list({}, (error, answer) => (error === null ? resolve(answer) : reject(error))),
+    );
+    return all.podResources
+      .flatMap((pod) =>
+        pod.containers.flatMap(({ name, devices }) =>
+          devices.map(({ resourceName, deviceIds }) => `${pod.name} ${name} ${resourceName} ${deviceIds.join()}`),
+        ),
+      )
+      .sort();
+  } finally {
+    client.close();
+  }
 }
 
 async function registered(b: Bench): Promise<readonly string[]> {
@@ -85,6 +108,11 @@ test('a pod gets its devices, keeps them over restarts of container and agent, a
   await until('its devices', async () => (await registered(b)).length === 3, { agent: b.agent });
   await b.put('q.yaml', manifest('two', {}, asking(1)));
   await running(b, 2);
+  assert.deepEqual(await listed(b), [
+    'one-node c example.com/gpu b',
+    'one-node c example.com/gpu c',
+    'two-node c example.com/gpu a',
+  ]);
   assert.equal(containerOf(b.sim, 'two')?.config.annotations['gpu.example.com/ids'], 'a');
 
   await b.remove('p.yaml');

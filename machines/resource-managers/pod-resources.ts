@@ -1,0 +1,124 @@
+import type { DeviceState } from '../devices/device-state.ts';
+import { healthyIds } from '../devices/device-state.ts';
+import type { Pod } from '../protocol/api-types.ts';
+import { isSidecar } from '../qos/pod-resources.ts';
+import { atUid } from '../supervisor/uid-table.ts';
+import type { ResourceGround, ResourceState } from './admit-resources.ts';
+import { parseCpuSetList, sortedCpus } from './cpu/cpu-set.ts';
+
+/** What the answers are made from. */
+export interface PodResourcesFacts {
+  /** Null where no device plugin can come. */
+  devices: DeviceState | null;
+  /** Null where CPUs and memory are not given away. */
+  resources: ResourceState | null;
+  ground: ResourceGround | null;
+}
+
+/** `ContainerDevices`: one device of one NUMA node, or of none. */
+interface ContainerDevices {
+  resourceName: string;
+  deviceIds: string[];
+  topology: Topology | undefined;
+}
+
+interface ContainerMemory {
+  memoryType: string;
+  /** Bytes. */
+  size: string;
+  topology: Topology;
+}
+
+interface Topology {
+  nodes: { ID: string }[];
+}
+
+/** `ContainerResources` of the pod-resources API. */
+export interface ContainerResources {
+  name: string;
+  devices: ContainerDevices[];
+  cpuIds: string[];
+  memory: ContainerMemory[];
+  dynamicResources: never[];
+}
+
+/** `PodResources`: sidecars and regular containers, as kubelet lists them. */
+export interface PodResources {
+  name: string;
+  namespace: string;
+  containers: ContainerResources[];
+}
+
+/** What a pod has of the node alone. */
+export function podResources({ metadata, spec }: Pod, facts: PodResourcesFacts): PodResources {
+  const uid = metadata?.uid ?? '';
+  const listed = [...(spec?.initContainers ?? []).filter(isSidecar), ...(spec?.containers ?? [])];
+  return {
+    name: metadata?.name ?? '',
+    namespace: metadata?.namespace ?? '',
+    containers: listed.map(({ name }) => ({
+      name,
+      devices: devicesOf(facts, uid, name),
+      cpuIds: cpusOf(facts, uid, name),
+      memory: memoryOf(facts, uid, name),
+      dynamicResources: [],
+    })),
+  };
+}
+
+/** What there is to be given away: healthy devices, CPUs that are not reserved, memory of each NUMA node; whoever has it. */
+export function allocatableResources({ devices, resources, ground }: PodResourcesFacts): {
+  devices: ContainerDevices[];
+  cpuIds: string[];
+  memory: ContainerMemory[];
+} {
+  const cpu = ground?.cpu ?? null;
+  return {
+    devices: Object.entries(devices?.resources ?? {}).flatMap(([name, resource]) =>
+      healthyIds(resource).flatMap((id) => deviceRows(name, id, resource.devices?.[id]?.nodes ?? [])),
+    ),
+    cpuIds:
+      cpu === null
+        ? []
+        : sortedCpus(cpu.topology.places.keys())
+            .filter((id) => !cpu.reserved.has(id))
+            .map(String),
+    memory: (resources?.memory?.nodes ?? []).flatMap(({ id, memoryMap }) =>
+      Object.entries(memoryMap).map(([memoryType, { allocatable }]) => ({
+        ...{ memoryType, size: String(allocatable), topology: topologyOf([id]) },
+      })),
+    ),
+  };
+}
+
+function devicesOf({ devices }: PodResourcesFacts, uid: string, container: string): ContainerDevices[] {
+  const grants = atUid(devices?.grants ?? {}, uid)?.[container] ?? {};
+  return Object.entries(grants).flatMap(([name, { ids }]) =>
+    Object.entries(ids).flatMap(([node, of]) =>
+      of.flatMap((id) => deviceRows(name, id, Number(node) < 0 ? [] : [Number(node)])),
+    ),
+  );
+}
+
+function deviceRows(resourceName: string, id: string, nodes: readonly number[]): ContainerDevices[] {
+  if (nodes.length === 0) return [{ resourceName, deviceIds: [id], topology: undefined }];
+  return nodes.map((node) => ({ resourceName, deviceIds: [id], topology: topologyOf([node]) }));
+}
+
+function cpusOf({ resources }: PodResourcesFacts, uid: string, container: string): string[] {
+  const grants = atUid(resources?.cpu?.pods ?? {}, uid) ?? [];
+  const cpus = grants.find(({ name }) => name === container)?.cpus ?? '';
+  return sortedCpus(parseCpuSetList(cpus)).map(String);
+}
+
+function memoryOf({ resources }: PodResourcesFacts, uid: string, container: string): ContainerMemory[] {
+  const grants = atUid(resources?.memory?.pods ?? {}, uid) ?? [];
+  const blocks = grants.find(({ name }) => name === container)?.blocks ?? [];
+  return blocks.map(({ type, size, numaAffinity }) => ({
+    ...{ memoryType: type, size: String(size), topology: topologyOf(numaAffinity) },
+  }));
+}
+
+function topologyOf(nodes: readonly number[]): Topology {
+  return { nodes: nodes.map((node) => ({ ID: String(node) })) };
+}
