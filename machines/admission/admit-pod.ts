@@ -11,7 +11,7 @@ import type { NodeBasics, NodeView } from './node-view.ts';
 import { misfitMessage, misfitReason } from './rejection.ts';
 import type { Admission, Misfit, Rejection } from './rejection.ts';
 import { checkSysctls, safeSysctls } from './sysctls.ts';
-import { isExtendedResource } from '../node-object/node-resources.ts';
+import { isExtendedResource } from '../values/extended-resource.ts';
 import { podRequests } from '../qos/pod-resources.ts';
 import { countedResources } from './counted-resources.ts';
 import type { CountedResources } from './counted-resources.ts';

@@ -1,4 +1,5 @@
-import { isExtendedResource, isHugePages } from '../node-object/node-resources.ts';
+import { isHugePages } from '../node-object/node-resources.ts';
+import { isExtendedResource } from '../values/extended-resource.ts';
 import { milli, units } from '../qos/resource-amounts.ts';
 import type { Amounts } from '../qos/resource-amounts.ts';
 

@@ -1,4 +1,4 @@
-import { extendedLimits } from '../devices/device-steps.ts';
+import { extendedLimits } from '../qos/extended-limits.ts';
 import { configError } from '../container-config/config-error.ts';
 import { containerConfig } from '../container-config/container-config.ts';
 import { behaves } from '../protocol/behaviour.ts';

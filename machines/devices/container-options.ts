@@ -1,14 +1,6 @@
-import type { CriMount, EnvEntry } from '../protocol/cri-shapes.ts';
+import type { CriMount } from '../protocol/cri-shapes.ts';
+import type { DeviceOptions } from '../protocol/device-options.ts';
 import type { AllocateResponse } from './device-state.ts';
-
-/** What a container's config gets of its devices (kubelet: DeviceRunContainerOptions). */
-export interface DeviceOptions {
-  envs: EnvEntry[];
-  mounts: CriMount[];
-  devices: { containerPath: string; hostPath: string; permissions: string }[];
-  annotations: Record<string, string>;
-  cdiDevices: { name: string }[];
-}
 
 /** The answers of all plugins that a container has devices of, as one; where two name the same, the first counts. */
 export function deviceOptions(responses: readonly AllocateResponse[]): DeviceOptions {

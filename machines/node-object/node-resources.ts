@@ -1,3 +1,4 @@
+import { isExtendedResource } from '../values/extended-resource.ts';
 import { formatQuantity, parseBytes, parseQuantity } from '../values/quantity.ts';
 import type { QuantityFormat } from '../values/quantity.ts';
 import type { MachineFacts, NodeObjectConfig } from './node-types.ts';
@@ -16,11 +17,6 @@ function bytes(value: number): string {
 /** Is it `hugepages-<size>`? */
 export function isHugePages(name: string): boolean {
   return name.startsWith(HUGE_PAGES);
-}
-
-/** Is it a resource of a vendor, `example.com/gpu`, and not one of Kubernetes itself (IsExtendedResourceName)? */
-export function isExtendedResource(name: string): boolean {
-  return name.includes('/') && !name.includes('kubernetes.io/') && !name.startsWith('requests.');
 }
 
 /**

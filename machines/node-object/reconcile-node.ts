@@ -1,6 +1,7 @@
 import { compareQuantities } from '../values/quantity.ts';
 import { ATTACH_DETACH_ANNOTATION } from './initial-node.ts';
-import { isExtendedResource, isHugePages } from './node-resources.ts';
+import { isHugePages } from './node-resources.ts';
+import { isExtendedResource } from '../values/extended-resource.ts';
 import type { Resources } from './node-resources.ts';
 import type { Node } from './node-types.ts';
 

@@ -1,4 +1,4 @@
-import type { DeviceOptions } from '../devices/container-options.ts';
+import type { DeviceOptions } from './device-options.ts';
 import type { EnvEntry } from './cri-shapes.ts';
 
 /** One configMap or secret as far as pods use it. `data` of a secret is decoded; binary values are base64 in `binaryData`. */

@@ -1,4 +1,4 @@
-import type { DeviceOptions } from '../../../machines/devices/container-options.ts';
+import type { DeviceOptions } from '../../../machines/protocol/device-options.ts';
 import type { AskCatalog } from '../../../machines/protocol/ask.ts';
 import type { ContainerConfig } from '../../../machines/protocol/cri-shapes.ts';
 import type { Effect } from '../../../machines/protocol/effects.ts';

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { DeviceOptions } from '../../../machines/devices/container-options.ts';
 import { deviceOptions } from '../../../machines/devices/container-options.ts';
 import { deviceCapacity } from '../../../machines/devices/device-machine.ts';
 import type { DeviceCapacity } from '../../../machines/devices/device-machine.ts';
@@ -8,6 +7,7 @@ import { idsOf, isDeviceResource, NO_DEVICES } from '../../../machines/devices/d
 import type { DeviceState, PodGrants } from '../../../machines/devices/device-state.ts';
 import { deviceSteps } from '../../../machines/devices/device-steps.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
+import type { DeviceOptions } from '../../../machines/protocol/device-options.ts';
 import { atUid } from '../../../machines/supervisor/uid-table.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { lookEach } from '../../host/time/clock.ts';

@@ -7,7 +7,7 @@ import { RegistrationService } from '../../../cri/generated/deviceplugin/v1beta1
 import type { Empty, RegisterRequest } from '../../../cri/generated/deviceplugin/v1beta1/api.ts';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { pluginErrors } from '../../../machines/errors/plugin-errors.ts';
-import { isExtendedResource } from '../../../machines/node-object/node-resources.ts';
+import { isExtendedResource } from '../../../machines/values/extended-resource.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import type { PluginHandler } from '../plugins/plugin-handler.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { allocatableOf, isExtendedResource, machineCapacity } from '../../../machines/node-object/node-resources.ts';
+import { allocatableOf, machineCapacity } from '../../../machines/node-object/node-resources.ts';
+import { isExtendedResource } from '../../../machines/values/extended-resource.ts';
 import { parseBytes } from '../../../machines/values/quantity.ts';
 import { configOf, factsOf } from './facts.ts';
 
