@@ -24,6 +24,7 @@ import type { NodeGround } from './node-ground.ts';
 import { imageEdge } from './node-image-puller.ts';
 import { nodeCgroupsOf } from './node-cgroups-of.ts';
 import { nodeLogRotation } from './node-log-rotation.ts';
+import { nodeOomWatcher } from './node-oom-watcher.ts';
 import type { NodeOptions } from './node-options.ts';
 import type { NodeFronts } from './node-fronts.ts';
 import { nodeFronts } from './node-fronts.ts';
@@ -119,7 +120,10 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
       }),
     images: (links) => imageEdge({ ground, flags, cri, now: clock.now, ...links }),
     usage: stats,
-    host: (links) => [nodeAllocatable(links), housekeeping(links), nodeLogRotation(cri, config, containerLogsDir, log)],
+    host: (links) => [
+      ...[nodeAllocatable(links), housekeeping(links), nodeLogRotation(cri, config, containerLogsDir, log)],
+      nodeOomWatcher(ground, links, clock),
+    ],
     seen: (observed, take) => take(observed),
     pages: (parts) => fronts.parts(parts),
   };

@@ -87,6 +87,11 @@ export const hostErrors = defineErrors('HOST', {
     'systemd could not {what} {unit}: {reason}.',
     'See systemctl status {unit} and journalctl -b _PID=1; it is tried again.',
   ],
+  noKernelLog: [
+    30,
+    "The kernel's log {path} cannot be read: {reason}. No SystemOOM events are recorded.",
+    'Give the agent /dev/kmsg and CAP_SYSLOG (or kernel.dmesg_restrict=0); in a user namespace, the feature gate KubeletInUserNamespace takes it for granted.',
+  ],
   noSuchCgroup: [
     22,
     'There is no cgroup {path}.',
