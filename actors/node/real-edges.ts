@@ -5,6 +5,8 @@ import { createCriClient } from '../../cri/client/cri-client.ts';
 import { agentVersion } from '../configure/configuration/version.ts';
 import { resolveFeatureGates } from '../configure/configuration/feature-gates.ts';
 import { detectCgroups } from '../host/cgroups/cgroup-detect.ts';
+import { setUpKernelTunables } from '../host/kernel/kernel-tunables.ts';
+import { inUserNamespace } from '../host/userns/in-user-namespace.ts';
 import type { HostSettings } from '../host/files/host-settings.ts';
 import { DEFAULT_CONTAINER_LOGS_DIR } from '../host/files/host-settings.ts';
 import { mountsRest } from '../host/files/mounts.ts';
@@ -87,6 +89,10 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
     cgroupVersion: cgroups.version,
     cgroupDriver: settings.cgroupDriver,
   };
+  setUpKernelTunables({
+    ...{ protect: config.protectKernelDefaults, log, inUserNamespace: inUserNamespace() },
+    ...{ mayNotSet: featureGates.enabled('KubeletInUserNamespace'), root: process.geteuid?.() === 0 },
+  });
   const nodeCgroups = nodeCgroupsOf(config, flags, settings, host, log);
   await nodeCgroups?.make();
   const userNamespaces = await nodeUserNamespaces({ config, featureGates, rootDir: flags.rootDir, cri });

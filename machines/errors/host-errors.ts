@@ -87,6 +87,11 @@ export const hostErrors = defineErrors('HOST', {
     'systemd could not {what} {unit}: {reason}.',
     'See systemctl status {unit} and journalctl -b _PID=1; it is tried again.',
   ],
+  kernelTunables: [
+    31,
+    "The kernel's tunables are not those of a node: {problem}.",
+    'Set them (sysctl -w, /etc/sysctl.d), or, with protectKernelDefaults: false, give the agent a writable /proc/sys.',
+  ],
   noKernelLog: [
     30,
     "The kernel's log {path} cannot be read: {reason}. No SystemOOM events are recorded.",
