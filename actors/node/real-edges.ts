@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { qosCgroups } from '../../machines/qos/pod-cgroup.ts';
 import { createCriClient } from '../../cri/client/cri-client.ts';
+import { withReservedCpus } from '../configure/configuration/reserved-cpus.ts';
 import { agentVersion } from '../configure/configuration/version.ts';
 import { resolveFeatureGates } from '../configure/configuration/feature-gates.ts';
 import { detectCgroups } from '../host/cgroups/cgroup-detect.ts';
@@ -18,13 +19,14 @@ import { effectObservations } from '../pods/shard/effect-observations.ts';
 import { ShardPool } from '../pods/shard/shard-pool.ts';
 import { checkOwnSource } from '../pods/sources/own-source.ts';
 import { createMetrics } from '../record/metrics/metrics-registry.ts';
+import { readText } from '../resources/machine/node-facts.ts';
 import { cgroupDriverOf } from './cgroup-driver.ts';
 import type { HostLinks, NodeEdges } from './edges.ts';
 import { journalShares } from './journal-shares.ts';
 import type { Lifecycle, Part } from './lifecycle.ts';
 import type { NodeGround } from './node-ground.ts';
 import { imageEdge } from './node-image-puller.ts';
-import { nodeCgroupsOf } from './node-cgroups-of.ts';
+import { checkReserved, nodeCgroupsOf } from './node-cgroups-of.ts';
 import { nodeLogRotation } from './node-log-rotation.ts';
 import { nodeOomWatcher } from './node-oom-watcher.ts';
 import type { NodeOptions } from './node-options.ts';
@@ -34,6 +36,7 @@ import { nodeSettingsOf } from './node-settings-of.ts';
 import { nodeStats } from './node-stats.ts';
 import { nodeUserNamespaces } from './node-user-namespaces.ts';
 import { setNodeFacts } from './pod-metrics.ts';
+import { tierHolder } from './tier-holder.ts';
 
 /** Kubernetes release that will not take a runtime without RuntimeConfig any more, as kubelet 1.35 names it. */
 const RUNTIME_CONFIG_NEEDED_FROM = '1.36.0';
@@ -79,7 +82,8 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
     log,
     onFallback: () => metrics.criLosingSupport.set({ version: RUNTIME_CONFIG_NEEDED_FROM }, 1),
   });
-  const config = { ...configured, cgroupDriver };
+  const online = readText('/sys/devices/system/cpu/online').trim();
+  const config = withReservedCpus({ ...configured, cgroupDriver }, online, log);
   const featureGates = resolveFeatureGates(config.featureGates).gates;
   const cgroups = detectCgroups();
   const settings = await nodeSettingsOf(config, flags, cgroups, cri, kubeconfig !== null);
@@ -89,6 +93,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
     cgroupVersion: cgroups.version,
     cgroupDriver: settings.cgroupDriver,
   };
+  checkReserved(config, flags, settings.nodeName);
   setUpKernelTunables({
     ...{ protect: config.protectKernelDefaults, log, inUserNamespace: inUserNamespace() },
     ...{ mayNotSet: featureGates.enabled('KubeletInUserNamespace'), root: process.geteuid?.() === 0 },
@@ -148,8 +153,10 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
 
   /** Removes what no pod owns. */
   function housekeeping({ memoryMin, record: _told, ...links }: HostLinks): Part {
+    const tiers = tierHolder(ground, flags, host, memoryMin);
     const rounds = new Housekeeping({
       ...{ host, qos: qosCgroups(settings), clock, log, ...links },
+      ...(tiers !== null && { holdMemory: tiers }),
       ...(settings.memoryQoS !== undefined && { memoryMin }),
       onOrphans: ({ found, left }) => {
         metrics.orphanPodVolumes.set(found);

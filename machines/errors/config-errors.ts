@@ -65,4 +65,19 @@ export const configErrors = defineErrors('CFG', {
     'running with swap on is not supported, please disable swap or set --fail-swap-on flag to false. In use: {swaps}.',
     'Run swapoff -a, or set failSwapOn: false.',
   ],
+  reservedCpus: [
+    40,
+    'reserved-cpus: {cpus} is not a subset of online-cpus: {online}.',
+    'Name processors that the machine has in reservedSystemCPUs (--reserved-cpus).',
+  ],
+  reservedTooMuch: [
+    41,
+    'invalid Node Allocatable configuration. {problem}',
+    'Reserve less in systemReserved, kubeReserved and evictionHard.',
+  ],
+  watchdog: [
+    42,
+    'configure watchdog: {problem}.',
+    'Give the service a WatchdogSec of more than one second, or none.',
+  ],
 });
