@@ -75,9 +75,15 @@ export const configErrors = defineErrors('CFG', {
     'invalid Node Allocatable configuration. {problem}',
     'Reserve less in systemReserved, kubeReserved and evictionHard.',
   ],
-  watchdog: [
-    42,
-    'configure watchdog: {problem}.',
-    'Give the service a WatchdogSec of more than one second, or none.',
+  watchdog: [42, 'configure watchdog: {problem}.', 'Give the service a WatchdogSec of more than one second, or none.'],
+  noLockFile: [
+    43,
+    'cannot exit on lock file contention: no lock file specified.',
+    'Give --lock-file too, or leave --exit-on-lock-contention out.',
+  ],
+  notLocked: [
+    44,
+    'unable to acquire file lock on "{path}": {reason}.',
+    'Name a file in a folder that exists and can be written; flock of util-linux is needed.',
   ],
 });
