@@ -59,6 +59,8 @@ export interface ShardHost {
   post(shard: number, message: ToShard): void;
   /** How much the workers log from now on (`--v`). */
   setVerbosity(level: number): void;
+  /** What of it does not answer for too long; null when all of it does. */
+  unhealthy(): string | null;
   stop(): Promise<void>;
 }
 

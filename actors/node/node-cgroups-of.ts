@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
-import { machineCapacity } from '../../machines/node-object/node-resources.ts';
+import { configErrors } from '../../machines/errors/config-errors.ts';
+import { ActorletError } from '../../machines/errors/define.ts';
+import { machineCapacity, overReserved } from '../../machines/node-object/node-resources.ts';
 import { sliceOfPath } from '../../machines/cgroups/slice-names.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
 import { kubepodsLimits, reservedLimits, unboundedHugePages } from '../../machines/qos/node-limits.ts';
@@ -40,6 +42,13 @@ export function nodeCgroupsOf(
   });
 }
 
+/** Throws CFG041 when more is reserved than the machine has (validateNodeAllocatable). */
+export function checkReserved(config: KubeletConfiguration, flags: KubeletFlags, nodeName: string): void {
+  const shape = nodeObjectConfigOf(nodeName, config, flags);
+  const problems = overReserved(machineCapacity(readMachineFacts(flags.rootDir), shape), shape);
+  if (problems.length > 0) throw new ActorletError(configErrors.reservedTooMuch, { problem: problems.join(' ') });
+}
+
 /** Those that `enforceNodeAllocatable` names, in kubelet's order. */
 function reservedCgroups(
   config: KubeletConfiguration,
@@ -54,7 +63,7 @@ function reservedCgroups(
     ]
       .filter(({ key }) => config.enforceNodeAllocatable.includes(compressible ? `${key}-compressible` : key))
       .map(({ what, name, reserved }) => ({
-        ...{ what, name, path: reservedPath(name, driver) },
+        ...{ what, name, path: reservedPath(name, driver), compressible },
         limits: reservedLimits(reserved, sizes, compressible),
       })),
   );

@@ -13,6 +13,7 @@ import type { PodReport } from '../pods/shard/shard-protocol.ts';
 import type { OwnSource } from '../pods/sources/own-source.ts';
 import type { PodStore } from '../pods/store/pod-store.ts';
 import type { Supervisor } from '../pods/supervisor/supervisor.ts';
+import type { HealthCheck } from '../serve/server/health-checks.ts';
 import type { ShardHost } from './edges.ts';
 import type { NodeServers } from './node-servers.ts';
 
@@ -49,6 +50,8 @@ export interface RunningNode {
   readonly servers: NodeServers;
   /** Conditions that the node's managers answer for, beside Ready and pressure. */
   readonly conditions: () => ManagedCondition[];
+  /** What has to move for systemd to be told that the agent lives. */
+  readonly moves: readonly HealthCheck[];
   /** Null without `--inspect`. */
   readonly inspector: AgentInspector | null;
   /** Ends the agent; containers go on. Never rejects: what cannot be stopped is told in the log (NOD008). */

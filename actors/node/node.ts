@@ -1,3 +1,4 @@
+import { log as logCheck, ping } from '../serve/server/health-checks.ts';
 import { buildNode } from './build-node.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { NodeOptions, RunningNode } from './node-options.ts';
@@ -14,10 +15,18 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     const { ground, edges, fronts } = await openNode(options, life);
     const parts = buildNode(ground, edges, life);
     await life.start();
-    const { store, events, metrics, shards, supervisor, conditions } = parts;
+    const { store, events, metrics, shards, supervisor, conditions, pleg } = parts;
+    // Those of kubelet's watchdog, and the shards, which it does not have. Whoever asks is the main thread's: it moves.
+    const moves = [
+      ping,
+      logCheck,
+      { name: 'syncloop', check: () => pleg.stuck() },
+      { name: 'shards', check: () => shards.unhealthy() },
+    ];
     const { inspector, servers } = fronts;
     if (servers === null) throw new Error('the servers were not started');
-    return { inspector, store, events, metrics, shards, supervisor, conditions, servers, stop: () => life.stop() };
+    const told = { inspector, store, events, metrics, shards, supervisor, conditions, servers, moves };
+    return { ...told, stop: () => life.stop() };
   } catch (error) {
     await life.stop();
     throw error;

@@ -2,9 +2,12 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { qosCgroups } from '../../machines/qos/pod-cgroup.ts';
 import { createCriClient } from '../../cri/client/cri-client.ts';
+import { withReservedCpus } from '../configure/configuration/reserved-cpus.ts';
 import { agentVersion } from '../configure/configuration/version.ts';
 import { resolveFeatureGates } from '../configure/configuration/feature-gates.ts';
 import { detectCgroups } from '../host/cgroups/cgroup-detect.ts';
+import { setUpKernelTunables } from '../host/kernel/kernel-tunables.ts';
+import { inUserNamespace } from '../host/userns/in-user-namespace.ts';
 import type { HostSettings } from '../host/files/host-settings.ts';
 import { DEFAULT_CONTAINER_LOGS_DIR } from '../host/files/host-settings.ts';
 import { mountsRest } from '../host/files/mounts.ts';
@@ -16,14 +19,16 @@ import { effectObservations } from '../pods/shard/effect-observations.ts';
 import { ShardPool } from '../pods/shard/shard-pool.ts';
 import { checkOwnSource } from '../pods/sources/own-source.ts';
 import { createMetrics } from '../record/metrics/metrics-registry.ts';
+import { readText } from '../resources/machine/node-facts.ts';
 import { cgroupDriverOf } from './cgroup-driver.ts';
 import type { HostLinks, NodeEdges } from './edges.ts';
 import { journalShares } from './journal-shares.ts';
 import type { Lifecycle, Part } from './lifecycle.ts';
 import type { NodeGround } from './node-ground.ts';
 import { imageEdge } from './node-image-puller.ts';
-import { nodeCgroupsOf } from './node-cgroups-of.ts';
+import { checkReserved, nodeCgroupsOf } from './node-cgroups-of.ts';
 import { nodeLogRotation } from './node-log-rotation.ts';
+import { nodeOomWatcher } from './node-oom-watcher.ts';
 import type { NodeOptions } from './node-options.ts';
 import type { NodeFronts } from './node-fronts.ts';
 import { nodeFronts } from './node-fronts.ts';
@@ -36,6 +41,7 @@ import { nodeSettingsOf } from './node-settings-of.ts';
 import { nodeStats } from './node-stats.ts';
 import { nodeUserNamespaces } from './node-user-namespaces.ts';
 import { setNodeFacts } from './pod-metrics.ts';
+import { tierHolder } from './tier-holder.ts';
 
 /** Kubernetes release that will not take a runtime without RuntimeConfig any more, as kubelet 1.35 names it. */
 const RUNTIME_CONFIG_NEEDED_FROM = '1.36.0';
@@ -81,7 +87,8 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
     log,
     onFallback: () => metrics.criLosingSupport.set({ version: RUNTIME_CONFIG_NEEDED_FROM }, 1),
   });
-  const config = { ...configured, cgroupDriver };
+  const online = readText('/sys/devices/system/cpu/online').trim();
+  const config = withReservedCpus({ ...configured, cgroupDriver }, online, log);
   const featureGates = resolveFeatureGates(config.featureGates).gates;
   const cgroups = detectCgroups();
   const settings = await nodeSettingsOf(config, flags, cgroups, cri, kubeconfig !== null);
@@ -94,6 +101,11 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   const resources = resourceRulesOf(config, featureGates, readMachineTopology(), {
     facts: readMachineFacts(flags.rootDir),
     shape: nodeObjectConfigOf(settings.nodeName, config, flags),
+  });
+  checkReserved(config, flags, settings.nodeName);
+  setUpKernelTunables({
+    ...{ protect: config.protectKernelDefaults, log, inUserNamespace: inUserNamespace() },
+    ...{ mayNotSet: featureGates.enabled('KubeletInUserNamespace'), root: process.geteuid?.() === 0 },
   });
   const nodeCgroups = nodeCgroupsOf(config, flags, settings, host, log);
   await nodeCgroups?.make();
@@ -140,7 +152,10 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
       }),
     images: (links) => imageEdge({ ground, flags, cri, now: clock.now, ...links }),
     usage: stats,
-    host: (links) => [nodeAllocatable(links), housekeeping(links), nodeLogRotation(cri, config, containerLogsDir, log)],
+    host: (links) => [
+      ...[nodeAllocatable(links), housekeeping(links), nodeLogRotation(cri, config, containerLogsDir, log)],
+      nodeOomWatcher(ground, links, clock),
+    ],
     seen: (observed, take) => take(observed),
     pages: (parts) => fronts.parts(parts),
   };
@@ -159,8 +174,10 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
 
   /** Removes what no pod owns. */
   function housekeeping({ memoryMin, record: _told, ...links }: HostLinks): Part {
+    const tiers = tierHolder(ground, flags, host, memoryMin);
     const rounds = new Housekeeping({
       ...{ host, qos: qosCgroups(settings), clock, log, ...links },
+      ...(tiers !== null && { holdMemory: tiers }),
       ...(settings.memoryQoS !== undefined && { memoryMin }),
       onOrphans: ({ found, left }) => {
         metrics.orphanPodVolumes.set(found);

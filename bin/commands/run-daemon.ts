@@ -12,7 +12,9 @@ import { clientCertificateMetrics } from '../../actors/record/metrics/certificat
 import { createLogger } from '../../actors/record/logging/create-logger.ts';
 import { nodeNameOf } from '../../actors/resources/machine/node-facts.ts';
 import { startNode } from '../../actors/node/node.ts';
+import { takeAgentLock } from '../../actors/node/agent-lock.ts';
 import { startSdNotify } from '../../actors/node/sd-notify.ts';
+import { watchdogMs } from '../../actors/node/watchdog.ts';
 import { chooseRuntime } from '../../cri/private-containerd/choose-runtime.ts';
 import type { PrivateContainerd } from '../../cri/private-containerd/start-private-containerd.ts';
 import type { DaemonOptions } from '../flags/daemon-options.ts';
@@ -31,11 +33,14 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   const workerLog = { format: config.logging.format, verbosity: config.logging.verbosity };
   const log = createLogger(workerLog);
   log.info({ version: agentVersion(), pid: process.pid, node: process.version }, 'actorlet starts');
+  const watched = watchdogMs(process.env, process.pid);
   for (const warning of warnings) log.warn(warning);
   for (const flag of options.withoutEffect) log.warn({ flag }, 'Flag is accepted; what it asks for is not built yet');
   if (config.tracing !== undefined)
     log.warn({ field: 'tracing' }, 'Field is accepted; what it asks for is not built yet');
   setUpProcess(config, log);
+  const { lockFile, exitOnLockContention } = kubelet;
+  const lock = await takeAgentLock({ path: lockFile, exitOnContention: exitOnLockContention, log });
   const access = await apiAccessOf(kubelet, config, log);
   const kubeconfig = access?.kubeconfig ?? null;
 
@@ -56,12 +61,13 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   });
   if (access?.rotation) clientCertificateMetrics(node.metrics.registry, access.rotation);
   log.info('Started kubelet');
-  const systemd = await startSdNotify(() => true, log);
+  const systemd = await startSdNotify({ watchdogMs: watched, checks: node.moves, log });
 
   process.on('SIGHUP', () => log.info('SIGHUP is ignored, as kubelet does'));
   const signal = await new Promise<string>((resolve) => {
     process.once('SIGTERM', resolve);
     process.once('SIGINT', resolve);
+    void lock?.wanted.then(() => resolve('lock contention'));
   });
   log.info({ signal }, 'actorlet ends; containers go on');
   systemd.stop();

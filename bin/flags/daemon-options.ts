@@ -213,6 +213,8 @@ function kubeletFlags(given: ReadonlyMap<string, unknown>): KubeletFlags {
     runtimeCgroups: textOf(given, 'runtime-cgroups'),
     imageCredentialProviderConfig: path('image-credential-provider-config'),
     imageCredentialProviderBinDir: path('image-credential-provider-bin-dir'),
+    lockFile: path('lock-file'),
+    exitOnLockContention: given.get('exit-on-lock-contention') === true,
   };
 }
 

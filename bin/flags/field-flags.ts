@@ -499,7 +499,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'protectKernelDefaults',
     preset: 'false',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets protectKernelDefaults',
   },
   {
@@ -508,7 +508,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'qosReserved',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets qosReserved',
   },
   {
@@ -537,7 +537,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'reservedSystemCPUs',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets reservedSystemCPUs',
   },
   {

@@ -123,13 +123,13 @@ export const nodeFlags: readonly FlagSpec[] = [
     acts: true,
     usage: 'id of the machine at its cloud provider',
   },
-  { name: 'lock-file', kind: 'string', group: 'Node', acts: false, usage: 'lock file that only one agent can hold' },
+  { name: 'lock-file', kind: 'string', group: 'Node', acts: true, usage: 'lock file that only one agent can hold' },
   {
     name: 'exit-on-lock-contention',
     kind: 'bool',
     group: 'Node',
     preset: 'false',
-    acts: false,
+    acts: true,
     usage: 'end when another process wants the lock file',
   },
 ];

@@ -65,4 +65,25 @@ export const configErrors = defineErrors('CFG', {
     'running with swap on is not supported, please disable swap or set --fail-swap-on flag to false. In use: {swaps}.',
     'Run swapoff -a, or set failSwapOn: false.',
   ],
+  reservedCpus: [
+    40,
+    'reserved-cpus: {cpus} is not a subset of online-cpus: {online}.',
+    'Name processors that the machine has in reservedSystemCPUs (--reserved-cpus).',
+  ],
+  reservedTooMuch: [
+    41,
+    'invalid Node Allocatable configuration. {problem}',
+    'Reserve less in systemReserved, kubeReserved and evictionHard.',
+  ],
+  watchdog: [42, 'configure watchdog: {problem}.', 'Give the service a WatchdogSec of more than one second, or none.'],
+  noLockFile: [
+    43,
+    'cannot exit on lock file contention: no lock file specified.',
+    'Give --lock-file too, or leave --exit-on-lock-contention out.',
+  ],
+  notLocked: [
+    44,
+    'unable to acquire file lock on "{path}": {reason}.',
+    'Name a file in a folder that exists and can be written; flock of util-linux is needed.',
+  ],
 });

@@ -87,9 +87,24 @@ export const hostErrors = defineErrors('HOST', {
     'systemd could not {what} {unit}: {reason}.',
     'See systemctl status {unit} and journalctl -b _PID=1; it is tried again.',
   ],
-  noSuchCgroup: [
-    22,
-    'There is no cgroup {path}.',
-    'Make it before the agent starts, or name another one in systemReservedCgroup and kubeReservedCgroup.',
+  kernelTunables: [
+    31,
+    "The kernel's tunables are not those of a node: {problem}.",
+    'Set them (sysctl -w, /etc/sysctl.d), or, with protectKernelDefaults: false, give the agent a writable /proc/sys.',
+  ],
+  noKernelLog: [
+    30,
+    "The kernel's log {path} cannot be read: {reason}. No SystemOOM events are recorded.",
+    'Give the agent /dev/kmsg and CAP_SYSLOG (or kernel.dmesg_restrict=0); in a user namespace, the feature gate KubeletInUserNamespace takes it for granted.',
+  ],
+  notReserved: [
+    32,
+    '{problem}.',
+    'Make the cgroup before the agent starts (in each hierarchy, on cgroup v1), name another one in systemReservedCgroup or kubeReservedCgroup, or take its level out of enforceNodeAllocatable.',
+  ],
+  noCgroupRoot: [
+    33,
+    'invalid configuration: {reason}.',
+    'Make it before the agent starts (in each hierarchy, on cgroup v1), or leave cgroupRoot out.',
   ],
 });

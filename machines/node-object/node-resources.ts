@@ -66,6 +66,16 @@ export function reservedOf(machine: MachineFacts, config: NodeObjectConfig): Rec
   return reservation(machineCapacity(machine, config), config);
 }
 
+/** What is reserved of more than the machine has, in kubelet's words (validateNodeAllocatable); none when all is well. */
+export function overReserved(capacity: Resources, config: NodeObjectConfig): string[] {
+  return Object.entries(reservation(capacity, config)).flatMap(([name, nano]) => {
+    const whole = capacity[name] ?? '0';
+    if (nano <= (parseQuantity(whole) ?? 0n)) return [];
+    const kept = formatQuantity(nano, name === 'cpu' ? 'DecimalSI' : 'BinarySI');
+    return `Resource "${name}" has a reservation of ${kept} but capacity of ${whole}. Expected capacity >= reservation.`;
+  });
+}
+
 /** An eviction threshold in nano units. Percentages go through a 32-bit float, as kubelet's do: 10% of 1Gi is a byte more. */
 function threshold(value: string | undefined, capacity: string | undefined): bigint {
   if (value === undefined || value === '0%' || value === '100%') return 0n;

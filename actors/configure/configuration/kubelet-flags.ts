@@ -26,4 +26,8 @@ export interface KubeletFlags {
   imageCredentialProviderConfig: string;
   /** `--image-credential-provider-bin-dir`. */
   imageCredentialProviderBinDir: string;
+  /** `--lock-file`. */
+  lockFile: string;
+  /** `--exit-on-lock-contention`. */
+  exitOnLockContention: boolean;
 }

@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import type { CgroupLimits } from '../../../machines/cgroups/cgroup-limits.ts';
 import { ActorletError } from '../../../machines/errors/define.ts';
@@ -9,6 +8,7 @@ import { messageOf } from '../../../machines/values/message-of.ts';
 import type { CgroupHost } from '../files/cgroup-host.ts';
 import type { CgroupDriver } from './driver.ts';
 import { MIN_SHARES } from './cgroups.ts';
+import { lackOf } from './cgroup-presence.ts';
 
 /** Time from one try to limit all pods together to the next, ms (kubelet's enforceNodeAllocatableCgroups). */
 const RETRY_MS = 60_000;
@@ -21,6 +21,8 @@ export interface ReservedCgroup {
   name: string;
   path: string;
   limits: CgroupLimits;
+  /** Only what there can be too little of without harm. */
+  compressible: boolean;
 }
 
 /** What the node's own cgroups should be. */
@@ -53,10 +55,13 @@ export class NodeCgroups {
    * Makes the cgroup of all pods and those of burstable and best-effort pods in it, or brings them back to what they should be. A limit
    * that the kernel refuses holds up nothing: {@link enforce} tries it again.
    *
-   * @throws ActorletError when one cannot be made (HOST006, HOST020, HOST021)
+   * @throws ActorletError when the one that they are to be in is not there (HOST033) or one cannot be made (HOST006, HOST020, HOST021)
    */
   async make(): Promise<void> {
-    const { driver, qos, limits, tier, log } = this.options;
+    const { driver, host, qos, limits, tier, log } = this.options;
+    const root = dirname(qos.kubepods);
+    const lack = root === '/' ? null : lackOf(host, root);
+    if (lack !== null) throw new ActorletError(hostErrors.noCgroupRoot, { reason: lack });
     await driver.create(qos.kubepods);
     await driver
       .set(qos.kubepods, limits)
@@ -66,12 +71,15 @@ export class NodeCgroups {
     await driver.set(qos.bestEffort, { ...tier, cpuShares: MIN_SHARES });
   }
 
-  /** Limits all pods together, again each minute until the kernel takes it; and, once, the system's and Kubernetes' own cgroups. */
-  enforce(tell: (event: NodeCgroupEvent) => void): void {
-    this.working = (async () => {
-      await this.limitPods(tell);
-      for (const reserved of this.options.reserved) await this.limitReserved(reserved, tell);
-    })();
+  /**
+   * Limits all pods together, again each minute until the kernel takes it; and, once, the system's and Kubernetes' own cgroups.
+   *
+   * @throws ActorletError when one of these is not there or cannot be limited (HOST032): a node without what its administrator keeps
+   * for the system is none
+   */
+  async enforce(tell: (event: NodeCgroupEvent) => void): Promise<void> {
+    this.working = this.limitPods(tell);
+    for (const reserved of this.options.reserved) await this.limitReserved(reserved, tell);
   }
 
   async stop(): Promise<void> {
@@ -92,19 +100,21 @@ export class NodeCgroups {
   }
 
   private async limitReserved(
-    { what, name, path, limits }: ReservedCgroup,
+    { what, name, path, limits, compressible }: ReservedCgroup,
     tell: (event: NodeCgroupEvent) => void,
   ): Promise<void> {
-    const { driver, host, log } = this.options;
+    const { driver, host } = this.options;
     try {
-      const mount = host.mounts[''] ?? host.mounts['memory'] ?? '';
-      if (!existsSync(join(mount, path))) throw new ActorletError(hostErrors.noSuchCgroup, { path });
+      const lack = lackOf(host, path);
+      if (lack !== null) throw new Error(lack);
       await driver.set(path, limits);
-      tell(enforced(`Updated limits on ${what} cgroup ${name}`));
     } catch (error) {
-      log.error({ err: error, cgroup: path }, 'Cgroup is not limited');
-      tell(failed(`Failed to enforce ${titled(what)} Cgroup Limits on "${name}": ${messageOf(error)}`));
+      const kind = `${titled(what)}${compressible ? ' Compressible' : ''}`;
+      const problem = `Failed to enforce ${kind} Cgroup Limits on "${name}": ${messageOf(error)}`;
+      tell(failed(problem));
+      throw new ActorletError(hostErrors.notReserved, { problem }, { cause: error });
     }
+    tell(enforced(`Updated limits on ${what} cgroup ${name}`));
   }
 }
 

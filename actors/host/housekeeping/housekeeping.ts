@@ -24,6 +24,8 @@ export interface HousekeepingOptions extends OrphanRoundsOptions {
   burstableShares: () => number;
   /** Memory that pods ask for, bytes: all of them, and burstable ones of them. Absent: it is not protected (gate MemoryQoS). */
   memoryMin?: () => { all: number; burstable: number };
+  /** Holds each class of pods to the memory that better ones leave it; absent: nothing is kept for those (`qosReserved`). */
+  holdMemory?: () => Promise<void>;
   log: Logger;
   /** Told of each round: folders of pods without an owner, and those of them that stay. */
   onOrphans?: (orphans: { found: number; left: number }) => void;
@@ -85,6 +87,7 @@ export class Housekeeping {
       await setMemoryMin(cgroupDriver(host), qos, memory);
       this.memory = JSON.stringify(memory);
     }
+    await this.options.holdMemory?.();
     // A pod's own actor removes its cgroup; what others left can wait some rounds (a look reads dozens of folders).
     if (this.rounds++ % CGROUP_ROUNDS !== 0) return;
     const owned = await ownedCgroups(cgroupHost(host), qos);

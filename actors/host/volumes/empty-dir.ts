@@ -1,4 +1,5 @@
-import { chmod, lstat, mkdir, readFile, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { inUserNamespace } from '../userns/in-user-namespace.ts';
+import { chmod, lstat, mkdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { ActorletError } from '../../../machines/errors/define.ts';
@@ -73,7 +74,7 @@ export async function setUpScratchFolder(folder: ScratchFolder, settings: HostSe
   // mkdir's mode goes through the umask.
   if (((await lstat(dir)).mode & 0o777) !== EMPTY_DIR_MODE) await chmod(dir, EMPTY_DIR_MODE);
   if (medium === 'Memory' && !(mounted && (await isOn(dir, 'tmpfs')))) {
-    await mount('tmpfs', dir, 'tmpfs', tmpfsOptions(folder.sizeLimitBytes, release(), await inUserNamespace()));
+    await mount('tmpfs', dir, 'tmpfs', tmpfsOptions(folder.sizeLimitBytes, release(), inUserNamespace()));
   }
   if (medium === 'HugePages' && !(mounted && (await isOn(dir, 'hugetlbfs')))) {
     await mount('nodev', dir, 'hugetlbfs', [`pagesize=${folder.hugePageSize ?? ''}`]);
@@ -97,12 +98,6 @@ export function tmpfsOptions(sizeLimitBytes: number | undefined, kernelRelease: 
   const [major = 0, minor = 0] = kernelRelease.split('.').map((part) => parseInt(part, 10));
   if (!userNamespace && (major > 6 || (major === 6 && minor >= 4))) options.push('noswap');
   return options;
-}
-
-/** The first user namespace maps every id to itself. */
-async function inUserNamespace(): Promise<boolean> {
-  const map = await ignoring(readFile('/proc/self/uid_map', 'utf8'), 'ENOENT');
-  return map !== undefined && map.trim().split(/\s+/).join(' ') !== '0 0 4294967295';
 }
 
 async function isReady(metaDir: string): Promise<boolean> {

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { Piscina } from 'piscina';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { nodeErrors } from '../../../machines/errors/node-errors.ts';
+import { goDuration } from '../../../machines/values/go-duration.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import { keepHeapsSmall } from './small-heaps.ts';
@@ -17,6 +18,8 @@ const CHECK_MS = 500;
 const SILENT_MS = 3_000;
 /** The same for a worker that still loads its code, ms: on a starved machine that takes its time, and nothing can loop yet. */
 const LOADING_MS = 60_000;
+/** A shard that has had no worker which answers for so long is lost: to replace them does not help any more, ms. */
+const LOST_MS = 120_000;
 
 /** What the pool is made from. */
 export interface ShardPoolOptions {
@@ -25,6 +28,8 @@ export interface ShardPoolOptions {
   log: Logger;
   metrics: Metrics;
   onMessage: (shard: number, message: FromShard) => void;
+  /** After how long without an answer a shard is lost, ms; two minutes when it is not given. */
+  lostMs?: number;
   /** Threads that were started ahead, by {@link startThreads}. */
   threads?: Piscina;
   /** A worker died or hung and a new one has taken its place, empty. */
@@ -85,6 +90,8 @@ export class ShardPool {
   private readonly options: ShardPoolOptions;
   private readonly pool: Piscina;
   private readonly workers: Worker[] = [];
+  /** When a worker of each shard has answered last, of whichever. */
+  private readonly answered: number[] = [];
   private watch: NodeJS.Timeout | undefined;
   private lastCheck = 0;
   private stopping = false;
@@ -99,6 +106,7 @@ export class ShardPool {
     for (let shard = 0; shard < this.options.shards; shard++) this.workers[shard] = this.launch(shard);
     await Promise.all(this.workers.map((w) => w.ready));
     this.lastCheck = performance.now();
+    this.answered.push(...this.workers.map(() => this.lastCheck));
     this.watch = setInterval(() => this.check(), CHECK_MS);
   }
 
@@ -116,6 +124,15 @@ export class ShardPool {
   setVerbosity(level: number): void {
     this.options.task.log.verbosity = level;
     for (const worker of this.workers) worker.port.postMessage({ t: 'verbosity', level } satisfies ToShard);
+  }
+
+  /** Which shard nobody answers for, for too long; null when each has somebody who does. */
+  unhealthy(): string | null {
+    const { lostMs = LOST_MS } = this.options;
+    const shard = this.answered.findIndex((at) => performance.now() - at > lostMs);
+    if (shard < 0) return null;
+    const seconds = Math.round((performance.now() - (this.answered[shard] ?? 0)) / 1000);
+    return `shard ${shard} was last seen active ${seconds}s ago; threshold is ${goDuration(lostMs)}`;
   }
 
   /** Ends all workers: their journals are closed; containers are not touched. */
@@ -194,6 +211,7 @@ export class ShardPool {
       if (beat !== worker.lastBeat || heldUp) {
         worker.lastBeat = beat;
         worker.lastSeen = now;
+        if (worker.loaded) this.answered[shard] = now;
         this.options.metrics.shardHeartbeat.set({ shard: String(shard) }, Date.now() / 1000);
         return;
       }

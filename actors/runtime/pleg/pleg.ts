@@ -122,6 +122,14 @@ export class Pleg {
     return `pleg was last seen active ${Math.round(age / 1000)}s ago; threshold is ${thresholdMs / 60_000}m0s`;
   }
 
+  /**
+   * Error text when relists that went well have stopped, else null. What never went well did not stop: a runtime that does not answer yet
+   * is no reason to end the agent (kubelet's SyncLoopHealthCheck).
+   */
+  stuck(): string | null {
+    return this.lastRelist === 0 ? null : this.unhealthy();
+  }
+
   /** Runs one relist; calls made meanwhile share one further relist. One that hangs is not waited for. */
   relist(): Promise<void> {
     if (this.running !== null) {

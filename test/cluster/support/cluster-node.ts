@@ -352,7 +352,7 @@ export class ClusterNode {
     }
   }
 
-  /** The reference wants its cgroup root to exist in every hierarchy. */
+  /** Either agent wants its cgroup root to exist in every hierarchy. */
   private async makeCgroups(): Promise<void> {
     for (const dir of await cgroupHierarchies()) await mkdir(join(dir, this.cgroupRoot), { recursive: true });
   }

@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { cgroupHierarchies } from '../../../cri/private-containerd/container-remains.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { rememberMachine } from '../../cluster/support/reference-remains.ts';
 import { lacksTool, referenceTool } from '../../tools/reference-tool.ts';
@@ -91,7 +88,6 @@ describe('the same node under kubelet and actorlet in turn', { skip: await lacks
     clean = await machineState();
     putBack = await rememberMachine();
     node = await TestNode.make({ config: CONFIG });
-    for (const dir of await cgroupHierarchies()) await mkdir(join(dir, node.cgroupRoot), { recursive: true });
   });
   after(async () => {
     await node.stop();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -149,5 +149,34 @@ describe('upkeep of a real node', { concurrency: 4 }, () => {
     assert.ok(numbers.length > 100);
     assert.equal(Object.keys(before).length, 1);
     await node.waitGone('talks');
+  });
+
+  it('tells when the machine lacks memory, and not when a pod does', async () => {
+    const events = async () =>
+      (await readFile(node.agent.logFile, 'utf8')).split('\n').filter((line) => line.includes('SystemOOM'));
+    const limits = { resources: { limits: { memory: '20Mi' } } };
+    await node.write(
+      'greedy.json',
+      podOf('greedy', [shell('a', 'tail /dev/zero', limits)], { restartPolicy: 'Never' }),
+    );
+    await node.waitPod('greedy', 'killed', (pod) =>
+      JSON.stringify(pod.status?.containerStatuses ?? []).includes('OOMKilled'),
+    );
+    // The machine cannot be made to lack memory without harm to others: its log is told that it does, by a process that never was.
+    const pid = 1_000_000_000 + process.pid;
+    for (const line of [
+      'actorlet-test invoked oom-killer: gfp_mask=0x140cca, order=0, oom_score_adj=0',
+      `oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,task_memcg=/,task=actorlet-test,pid=${pid},uid=0`,
+      `Out of memory: Killed process ${pid} (actorlet-test) total-vm:1kB, anon-rss:0kB, UID:0`,
+    ])
+      await writeFile('/dev/kmsg', line);
+    const told = `System OOM encountered, victim process: actorlet-test, pid: ${pid}`;
+    await waitFor('the event', async () => (await events()).find((line) => line.includes(told)));
+    assert.deepEqual(
+      (await events()).filter((line) => line.includes('victim process: tail')),
+      [],
+    );
+    await node.remove('greedy.json');
+    await node.waitGone('greedy');
   });
 });

@@ -138,11 +138,11 @@ test('own settings', () => {
 });
 
 test('deprecated flags work and say so in kubelet’s words; unbuilt ones are noted', () => {
-  const options = parse('--max-pods=3', '--root-dir=/r', '--kubeconfig=/k', '--lock-file=/l');
+  const options = parse('--max-pods=3', '--root-dir=/r', '--kubeconfig=/k', '--vmodule=a=1');
   assert.deepEqual(options.warnings, [
     "Flag --max-pods has been deprecated, This parameter should be set via the config file specified by the Kubelet's --config flag. See https://kubernetes.io/docs/tasks/administer-cluster/kubelet-config-file/ for more information.",
   ]);
-  assert.deepEqual(options.withoutEffect, ['--lock-file']);
+  assert.deepEqual(options.withoutEffect, ['--vmodule']);
 });
 
 test('--seccomp-default only switches on', () => {

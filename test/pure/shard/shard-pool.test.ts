@@ -6,12 +6,15 @@ import type { Piscina } from 'piscina';
 import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
 import { ShardPool } from '../../../actors/pods/shard/shard-pool.ts';
 import type { ShardPoolOptions } from '../../../actors/pods/shard/shard-pool.ts';
+import { WorkMarks } from '../../../actors/pods/shard/work-marks.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 import type { ShardTask, ToShard } from '../../../actors/pods/shard/shard-protocol.ts';
 
 /** A worker's end of its port, without the thread. */
 interface Bare {
   heard: ToShard[];
   ready: () => Promise<void>;
+  beat: () => void;
   die: () => Promise<void>;
 }
 
@@ -20,7 +23,10 @@ async function delivered(): Promise<void> {
   for (let i = 0; i < 20; i++) await turn();
 }
 
-function barePool(onReplaced: (shard: number) => void): { pool: ShardPool; workers: Bare[] } {
+function barePool(
+  onReplaced: (shard: number) => void,
+  more: Partial<ShardPoolOptions> = {},
+): { pool: ShardPool; workers: Bare[] } {
   const workers: Bare[] = [];
   const run = (task: ShardTask): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -32,11 +38,12 @@ function barePool(onReplaced: (shard: number) => void): { pool: ShardPool; worke
       workers.push({
         heard,
         ready: () => (task.port.postMessage({ t: 'ready' }), delivered()),
+        beat: () => new WorkMarks(task.marks).beat(),
         die: () => (reject(new Error('exited with code: 1')), delivered()),
       });
     });
   const threads = { run, destroy: () => Promise.resolve() } as unknown as Piscina;
-  const options = { shards: 1, task: {}, log: pino({ enabled: false }), metrics: createMetrics(), threads };
+  const options = { shards: 1, task: {}, log: pino({ enabled: false }), metrics: createMetrics(), threads, ...more };
   return {
     pool: new ShardPool({ ...options, onMessage: () => undefined, onReplaced } as unknown as ShardPoolOptions),
     workers,
@@ -63,5 +70,30 @@ test("a worker that takes another's place hears of each pod once, when it is rea
     workers[1]?.heard.map((m) => (m.t === 'pod' ? m.uid : m.t)),
     ['told anew', 'afterwards'],
   );
+  await pool.stop();
+});
+
+test('a shard that nobody answers for is lost, however often its worker is replaced, until one does', async () => {
+  const { pool, workers } = barePool(() => undefined, { lostMs: 1_500 });
+  const started = pool.start();
+  await workers[0]?.ready();
+  await started;
+  // A worker that beats is alive, longer than a shard may be without one.
+  const until = performance.now() + 2_500;
+  await waitFor('a while', () => (workers[0]?.beat(), performance.now() > until || undefined));
+  await waitFor('it is alive', () => (workers[0]?.beat(), pool.unhealthy() === null || undefined));
+  await workers[0]?.die();
+  assert.equal(workers.length, 2);
+  // The new one loads and loads: it beats, and hosts no pod.
+  const problem = await waitFor('it is lost', () => {
+    workers[1]?.beat();
+    return pool.unhealthy() ?? undefined;
+  });
+  assert.match(problem, /^shard 0 was last seen active \d+s ago; threshold is 1\.5s$/);
+  await workers[1]?.ready();
+  await waitFor('it is back', () => {
+    workers[1]?.beat();
+    return pool.unhealthy() === null || undefined;
+  });
   await pool.stop();
 });

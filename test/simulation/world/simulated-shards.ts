@@ -44,6 +44,11 @@ export class SimulatedShards implements ShardHost {
     this.workers[shard]?.post(message);
   }
 
+  /** Their ends are the plan's affair. */
+  unhealthy(): null {
+    return null;
+  }
+
   setVerbosity(): void {
     // Nobody reads what they log.
   }

@@ -1,3 +1,4 @@
+import { percentOf } from '../../../../machines/qos/tier-memory.ts';
 import { parseQuantity } from '../../../../machines/values/quantity.ts';
 import type { Problem } from '../problems.ts';
 import { type Rule, when } from './rule.ts';
@@ -48,6 +49,10 @@ export const allocatableRules: Rule = (config) => {
     }),
     ...reserved('systemReserved', config.systemReserved),
     ...reserved('kubeReserved', config.kubeReserved),
+    ...Object.entries(config.qosReserved).flatMap(([name, share]) => [
+      ...when(name !== 'memory', `qosReserved.${name}`, share, 'memory as the name'),
+      ...when(name === 'memory' && percentOf(share) === null, 'qosReserved.memory', share, '0% to 100%'),
+    ]),
   ];
 };
 

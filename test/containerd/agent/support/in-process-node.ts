@@ -123,5 +123,7 @@ function flagsOf(rootDir: string): KubeletFlags {
     runtimeCgroups: '',
     imageCredentialProviderConfig: '',
     imageCredentialProviderBinDir: '',
+    lockFile: '',
+    exitOnLockContention: false,
   };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, readdir, readlink, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Container, PodSandbox } from '../../../../cri/generated/runtime/v1/api.ts';
-import { removeEmptyCgroups } from '../../../../cri/private-containerd/container-remains.ts';
+import { cgroupHierarchies, removeEmptyCgroups } from '../../../../cri/private-containerd/container-remains.ts';
 import { freePorts } from '../../../../bin/demo-steps/free-ports.ts';
 import type { Pod } from '../../../../machines/protocol/api-types.ts';
 import { startTestContainerd } from '../../support/with-containerd.ts';
@@ -64,6 +64,7 @@ export class TestNode {
       const node = new TestNode(containerd, { healthzPort, readOnlyPort, port }, options);
       await mkdir(node.manifests);
       await mkdir(node.podLogs);
+      for (const dir of await cgroupHierarchies()) await mkdir(join(dir, node.cgroupRoot), { recursive: true });
       await writeFile(join(node.rootDir, 'config.json'), JSON.stringify(node.config(), null, 2));
       return node;
     } catch (error) {

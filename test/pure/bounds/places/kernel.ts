@@ -7,6 +7,8 @@ import { readPids } from '../../../../actors/resources/cgroup-stats/processes.ts
 import { readV1 } from '../../../../actors/resources/cgroup-stats/read-v1.ts';
 import { readV2 } from '../../../../actors/resources/cgroup-stats/read-v2.ts';
 import { readNumber } from '../../../../actors/resources/cgroup-stats/small-files.ts';
+import { parseKmsgRecord } from '../../../../machines/oom/kmsg-record.ts';
+import { readOomLine } from '../../../../machines/oom/oom-report.ts';
 import { MIB } from '../support/place.ts';
 import type { Place } from '../support/place.ts';
 
@@ -37,7 +39,20 @@ const cgroup = (name: string, files: readonly string[], read: (folder: string) =
 const v1 = (folder: string) => ({ cpu: folder, cpuacct: folder, memory: folder, pids: folder, blkio: folder });
 const PRESSURE = ['cpu.pressure', 'memory.pressure', 'io.pressure'];
 
+/** Of the kernel's log, with names of processes and cgroups in it; one read gives so much at most. */
+const oom = (name: string, read: Place['read']): Place => ({
+  ...{ name, channel: 'record of the kernel log', thread: 'main', read, largest: 8192 },
+});
+const OPEN = readOomLine(null, 'x invoked oom-killer: order=0').open;
+
 export const places: readonly Place[] = [
+  oom('parseKmsgRecord', (text) => [parseKmsgRecord(text), parseKmsgRecord(`6,1,1,-;${text}`)]),
+  oom('readOomLine', (text) => [readOomLine(null, text), readOomLine(OPEN, text)]),
+  oom('readOomLine: names', (text) => [
+    readOomLine(OPEN, `oom-kill:constraint=a,nodemask=b,cpuset=${text},oom_memcg=/,task_memcg=/,task=x,pid=1,uid=0`),
+    readOomLine(OPEN, `Task in ${text} killed as a result of limit of /`),
+    readOomLine(OPEN, `Killed process 1 (${text}`),
+  ]),
   { ...cgroup('readPids', ['cgroup.procs'], readPids), largest: MIB },
   cgroup('readNumber', ['n'], (folder) => readNumber(`${folder}/n`)),
   cgroup('readBlockIoV1', ['blkio.io_service_bytes_recursive', 'blkio.io_serviced_recursive'], (folder) =>

@@ -52,6 +52,8 @@ const node = await startNode({
     runtimeCgroups: '',
     imageCredentialProviderConfig: '',
     imageCredentialProviderBinDir: '',
+    lockFile: '',
+    exitOnLockContention: false,
   },
   settings: {
     shards: SHARDS,
