@@ -33,8 +33,6 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   log.info({ version: agentVersion(), pid: process.pid, node: process.version }, 'actorlet starts');
   for (const warning of warnings) log.warn(warning);
   for (const flag of options.withoutEffect) log.warn({ flag }, 'Flag is accepted; what it asks for is not built yet');
-  if (config.tracing !== undefined)
-    log.warn({ field: 'tracing' }, 'Field is accepted; what it asks for is not built yet');
   setUpProcess(config, log);
   const access = await apiAccessOf(kubelet, config, log);
   const kubeconfig = access?.kubeconfig ?? null;

@@ -165,7 +165,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'enableControllerAttachDetach',
     preset: 'true',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets enableControllerAttachDetach',
   },
   {
@@ -370,7 +370,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'localStorageCapacityIsolation',
     preset: 'true',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets localStorageCapacityIsolation',
   },
   {

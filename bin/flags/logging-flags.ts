@@ -35,7 +35,7 @@ export const loggingFlags: readonly FlagSpec[] = [
     group: 'Logging',
     field: 'logging.flushFrequency',
     preset: '5s',
-    acts: true,
+    acts: false,
     usage: 'longest time until lines are written; ours are written at once',
   },
 ];

@@ -5,6 +5,8 @@ import { DEFAULT_EVICTION_HARD } from './fields/eviction-fields.ts';
 import { checkRules } from './rules/all-rules.ts';
 import { cgroupVersionOf } from './cgroup-version.ts';
 import { listDropIns, readConfigFile } from './config-file.ts';
+import { unbuiltFields } from './effects/field-effects.ts';
+import { fixedGates } from './effects/gate-effects.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import { resolveFeatureGates } from './feature-gates.ts';
 import type { JsonObject, KubeletConfiguration } from './kubelet-configuration.ts';
@@ -106,7 +108,12 @@ export function loadConfiguration(sources: ConfigurationSources): LoadedConfigur
   if (errors.length > 0) throw new ConfigurationInvalid(errors);
   return {
     config,
-    warnings: [...resolved.warnings, ...adviceOn(config, cgroupVersion)],
+    warnings: [
+      ...resolved.warnings,
+      ...adviceOn(config, cgroupVersion),
+      ...unbuiltFields((path) => origins.of(path)),
+      ...fixedGates(config.featureGates),
+    ],
     gates: resolved.gates,
     origins,
   };
