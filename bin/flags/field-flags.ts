@@ -380,7 +380,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'logging.options.json.infoBufferSize',
     preset: '0',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets logging.options.json.infoBufferSize',
   },
   {
@@ -390,7 +390,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'logging.options.json.splitStream',
     preset: 'false',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets logging.options.json.splitStream',
   },
   {
@@ -400,7 +400,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'logging.options.text.infoBufferSize',
     preset: '0',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets logging.options.text.infoBufferSize',
   },
   {
@@ -410,7 +410,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'logging.options.text.splitStream',
     preset: 'false',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets logging.options.text.splitStream',
   },
   {

@@ -13,7 +13,7 @@ import type { JsonObject, KubeletConfiguration } from './kubelet-configuration.t
 import { kubeletConfigurationSchema, toVersioned } from './kubelet-configuration.ts';
 import { leafPaths, mergePatch } from './merge-patch.ts';
 import { ConfigurationInvalid, toError } from './problems.ts';
-import { checkLayer } from './schema-check.ts';
+import { checkLayer, type CheckedLayer } from './schema-check.ts';
 import { withoutZeroValues } from './zero-values.ts';
 
 /** One flag that sets a field: its value has the field's v1beta1 form (a duration is `"20s"`). */
@@ -55,12 +55,17 @@ export function loadConfiguration(sources: ConfigurationSources): LoadedConfigur
   const errors: ActorletError[] = [];
   const broken = new Set<string>();
   const origins = new Origins();
+  const lenient: string[] = [];
   let unread = false;
 
-  const layer = (path: string): JsonObject => {
+  const layer = (path: string, dropIn: boolean): JsonObject => {
     try {
-      const checked = checkLayer(readConfigFile(path), () => path);
+      const { value, duplicates } = readConfigFile(path);
+      const checked = checkLayer(value, () => path);
       errors.push(...checked.errors);
+      lenient.push(...strictProblems(path, checked.unknown, dropIn ? [] : duplicates));
+      const [twice] = dropIn ? duplicates : [];
+      if (twice !== undefined) throw new ActorletError(configErrors.notYaml, { where: path, reason: twice });
       checked.broken.forEach((field) => broken.add(field));
       origins.record(leafPaths(checked.clean), path);
       return checked.clean;
@@ -75,14 +80,14 @@ export function loadConfiguration(sources: ConfigurationSources): LoadedConfigur
   let config: KubeletConfiguration;
   if (sources.configFile !== undefined && sources.configFile !== '') {
     const path = resolve(sources.configFile);
-    config = resolvePaths(withFileDefaults(decode(layer(path))), dirname(path));
+    config = resolvePaths(withFileDefaults(decode(layer(path, false))), dirname(path));
   } else {
     config = withLegacyDefaults(decode({}));
   }
 
   if (sources.configDir !== undefined && sources.configDir !== '') {
     let merged = toVersioned(config);
-    for (const path of dropIns(resolve(sources.configDir), errors)) merged = mergePatch(merged, layer(path));
+    for (const path of dropIns(resolve(sources.configDir), errors)) merged = mergePatch(merged, layer(path, true));
     config = decode(merged);
   }
 
@@ -109,6 +114,7 @@ export function loadConfiguration(sources: ConfigurationSources): LoadedConfigur
   return {
     config,
     warnings: [
+      ...lenient,
       ...resolved.warnings,
       ...adviceOn(config, cgroupVersion),
       ...unbuiltFields((path) => origins.of(path)),
@@ -117,6 +123,18 @@ export function loadConfiguration(sources: ConfigurationSources): LoadedConfigur
     gates: resolved.gates,
     origins,
   };
+}
+
+/**
+ * What kubelet warns of in a file of v1beta1 that only its lenient decoder takes: fields that there are not, and keys
+ * that are there twice. Of drop-ins it ignores unknown fields without a word, and refuses keys that are there twice.
+ */
+function strictProblems(file: string, unknown: CheckedLayer['unknown'], duplicates: readonly string[]): string[] {
+  const problems = [
+    ...duplicates,
+    ...unknown.map(({ path, suggestion }) => `unknown field ${JSON.stringify(path)}.${suggestion}`),
+  ];
+  return problems.map((problem) => `Using lenient decoding as strict decoding failed: ${file}: ${problem}`);
 }
 
 /** Decodes a layer that {@link checkLayer} has found clean. */
@@ -180,6 +198,10 @@ function withFlags(
   }
   const checked = checkLayer(patch, (path) => found.origins.of(path), true);
   found.errors.push(...checked.errors);
+  for (const { path, suggestion } of checked.unknown) {
+    const where = found.origins.of(path);
+    found.errors.push(new ActorletError(configErrors.unknownField, { where, path, suggestion }));
+  }
   checked.broken.forEach((field) => found.broken.add(field));
   const base = toVersioned(config);
   const replaced = flags.map((flag) => flag.path).filter((path) => path !== 'featureGates' && !path.includes('.'));

@@ -134,7 +134,10 @@ export default function runShard(task: ShardTask): Promise<void> {
           shard.close();
           cri.close();
           port.close();
-          void journalsClosed().then(resolve);
+          void journalsClosed().then(() => {
+            log.flush();
+            resolve();
+          });
           break;
       }
     });
