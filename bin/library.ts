@@ -39,8 +39,8 @@ export interface EmbeddedNode {
   log?: Logger;
 }
 
-/** No ports are opened unless the configuration says so: an embedded node is asked through {@link RunningNode}. */
-const QUIET = { enableServer: false, healthzPort: 0, readOnlyPort: 0 };
+/** No ports are opened, and no packet rules made, unless the configuration says so: an embedded node is asked through {@link RunningNode}. */
+const QUIET = { enableServer: false, healthzPort: 0, readOnlyPort: 0, makeIPTablesUtilChains: false };
 
 /**
  * Starts a standalone node in this process, with configuration and flags of the command `actorlet`. Containers go on when

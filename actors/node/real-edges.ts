@@ -15,6 +15,7 @@ import { machineClock } from '../host/time/clock.ts';
 import { effectObservations } from '../pods/shard/effect-observations.ts';
 import { ShardPool } from '../pods/shard/shard-pool.ts';
 import { checkOwnSource } from '../pods/sources/own-source.ts';
+import { callSpans } from '../record/tracing/call-spans.ts';
 import { createMetrics } from '../record/metrics/metrics-registry.ts';
 import { cgroupDriverOf } from './cgroup-driver.ts';
 import type { HostLinks, NodeEdges } from './edges.ts';
@@ -23,12 +24,14 @@ import type { Lifecycle, Part } from './lifecycle.ts';
 import type { NodeGround } from './node-ground.ts';
 import { imageEdge } from './node-image-puller.ts';
 import { nodeCgroupsOf } from './node-cgroups-of.ts';
+import { tellPodCIDR, utilChains } from './node-network.ts';
 import { nodeLogRotation } from './node-log-rotation.ts';
 import type { NodeOptions } from './node-options.ts';
 import type { NodeFronts } from './node-fronts.ts';
 import { nodeFronts } from './node-fronts.ts';
 import { nodeSettingsOf } from './node-settings-of.ts';
 import { nodeStats } from './node-stats.ts';
+import { nodeSpans, tracingOptionsOf } from './node-tracing.ts';
 import { nodeUserNamespaces } from './node-user-namespaces.ts';
 import { setNodeFacts } from './pod-metrics.ts';
 
@@ -60,11 +63,16 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   for (const folder of [configured.podLogsDir, containerLogsDir]) mkdirSync(folder, { recursive: true, mode: 0o755 });
 
   const metrics = createMetrics();
+  const tracing = tracingOptionsOf(configured, flags);
+  const spans = tracing === null ? null : await nodeSpans(tracing, log, life);
   const cri = createCriClient({
     endpoint,
     imageEndpoint: configured.imageServiceEndpoint,
     timeoutMs: configured.runtimeRequestTimeout,
-    hooks: { onCall: (report) => metrics.applyObservations(effectObservations.call(report)) },
+    hooks: {
+      onCall: (report) => metrics.applyObservations(effectObservations.call(report)),
+      ...(spans !== null && { trace: callSpans(spans) }),
+    },
   });
   life.has('CRI client', 'ways', () => cri.close());
   const version = await cri.waitReady(options.runtimePatienceMs ?? RUNTIME_PATIENCE_MS);
@@ -78,6 +86,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   });
   const config = { ...configured, cgroupDriver };
   const featureGates = resolveFeatureGates(config.featureGates).gates;
+  await tellPodCIDR(cri, config.podCIDR, log);
   const cgroups = detectCgroups();
   const settings = await nodeSettingsOf(config, flags, cgroups, cri, kubeconfig !== null);
   setNodeFacts(metrics, { nodeName: settings.nodeName, cgroupVersion: settings.cgroupVersion, featureGates });
@@ -102,9 +111,11 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   const clock = machineClock;
   // Loaded only by a node that has an API server.
   const cluster =
-    kubeconfig === null ? null : (await import('./real-cluster.ts')).realCluster(ground, flags, kubeconfig, life);
+    kubeconfig === null
+      ? null
+      : (await import('./real-cluster.ts')).realCluster(ground, flags, kubeconfig, life, spans);
   const stats = nodeStats({ config, featureGates, flags, log, metrics, cri, cgroups, now: clock.now });
-  const fronts = nodeFronts({ options, ground, cri, cgroups, stats, api: cluster?.api ?? null });
+  const fronts = nodeFronts({ options, ground, cri, cgroups, stats, spans, api: cluster?.api ?? null });
   const edges: NodeEdges = {
     ...{ clock, cri, userNamespaces, cluster },
     shards: (links) =>
@@ -114,12 +125,16 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
         task: {
           ...{ settings, endpoint, containerLogsDir, log: options.workerLog },
           imageEndpoint: config.imageServiceEndpoint,
+          ...(tracing !== null && { tracing }),
           journal: journals === null ? null : { dir: journals.dir, maxBytes: journals.shard, agent },
         },
       }),
     images: (links) => imageEdge({ ground, flags, cri, now: clock.now, ...links }),
     usage: stats,
-    host: (links) => [nodeAllocatable(links), housekeeping(links), nodeLogRotation(cri, config, containerLogsDir, log)],
+    host: (links) => [
+      ...[nodeAllocatable(links), housekeeping(links), nodeLogRotation(cri, config, containerLogsDir, log)],
+      ...(config.makeIPTablesUtilChains ? [utilChains(log)] : []),
+    ],
     seen: (observed, take) => take(observed),
     pages: (parts) => fronts.parts(parts),
   };

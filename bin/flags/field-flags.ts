@@ -420,7 +420,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'makeIPTablesUtilChains',
     preset: 'true',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets makeIPTablesUtilChains',
   },
   {
@@ -469,7 +469,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'podCIDR',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets podCIDR',
   },
   {

@@ -25,6 +25,9 @@ const grpcCodes = [
 /** One of {@link grpcCodes}. */
 export type GrpcCode = (typeof grpcCodes)[number];
 
+/** gRPC's number of a status. */
+export const grpcNumber = (code: GrpcCode): number => grpcCodes.indexOf(code);
+
 /**
  * A failed CRI call. `message` reads as the kubelet's events do: `rpc error: code = NotFound desc = ...`;
  * `details` is the runtime's text alone.

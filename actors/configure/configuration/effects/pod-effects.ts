@@ -34,10 +34,8 @@ export const podEffects: Readonly<Record<string, Effect>> = {
   clusterDomain: acts("pods' search domains"),
   clusterDNS: acts("pods' name servers"),
   resolvConf: acts("the resolver file that pods' own is made of"),
-  podCIDR: unbuilt(
-    "told to the runtime by the CRI call UpdateRuntimeConfig at start; an API server's node has its own",
-  ),
-  makeIPTablesUtilChains: unbuilt('the chains KUBE-IPTABLES-HINT and KUBE-FIREWALL'),
+  podCIDR: acts("addresses of pods that the runtime is told at start; those of an API server's node replace them"),
+  makeIPTablesUtilChains: acts('the chains KUBE-IPTABLES-HINT and KUBE-FIREWALL, where the machine has iptables'),
   iptablesMasqueradeBit: noneInKubelet('of rules that kubelet does not make since 1.28'),
   iptablesDropBit: noneInKubelet('of rules that kubelet does not make since 1.28'),
   volumePluginDir: unbuilt('FlexVolume, which is deprecated: a pod that asks for one has an unknown kind of volume'),

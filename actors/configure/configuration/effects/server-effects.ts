@@ -1,4 +1,4 @@
-import { acts, type Effect, moot, noneInKubelet, unbuilt } from './effect.ts';
+import { acts, type Effect, moot, noneInKubelet } from './effect.ts';
 
 /** Fields of the servers, of logs, traces and gates. */
 export const serverEffects: Readonly<Record<string, Effect>> = {
@@ -42,6 +42,6 @@ export const serverEffects: Readonly<Record<string, Effect>> = {
   'logging.options.json.splitStream': acts('info and warnings go to standard output'),
   'logging.options.json.infoBufferSize': acts('how much of that info is gathered'),
   featureGates: acts('see the gates'),
-  'tracing.endpoint': unbuilt('no spans are made'),
-  'tracing.samplingRatePerMillion': unbuilt('no spans are made'),
+  'tracing.endpoint': acts('where spans are sent by OTLP over gRPC'),
+  'tracing.samplingRatePerMillion': acts('how many traces are sent'),
 };
