@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Logger } from 'pino';
 import { cgroupVersionOf } from '../actors/configure/configuration/cgroup-version.ts';
 import { loadConfiguration } from '../actors/configure/configuration/load-configuration.ts';
+import { loggerOptionsOf } from '../actors/configure/configuration/logger-options.ts';
 import { leafPaths } from '../actors/configure/configuration/merge-patch.ts';
 import { createLogger } from '../actors/record/logging/create-logger.ts';
 import { startNode } from '../actors/node/node.ts';
@@ -38,8 +39,8 @@ export interface EmbeddedNode {
   log?: Logger;
 }
 
-/** No ports are opened unless the configuration says so: an embedded node is asked through {@link RunningNode}. */
-const QUIET = { enableServer: false, healthzPort: 0, readOnlyPort: 0 };
+/** No ports are opened, and no packet rules made, unless the configuration says so: an embedded node is asked through {@link RunningNode}. */
+const QUIET = { enableServer: false, healthzPort: 0, readOnlyPort: 0, makeIPTablesUtilChains: false };
 
 /**
  * Starts a standalone node in this process, with configuration and flags of the command `actorlet`. Containers go on when
@@ -69,7 +70,10 @@ export async function startEmbeddedNode(options: EmbeddedNode): Promise<RunningN
     settings: read.settings,
     endpoint,
     log,
-    workerLog: { format: config.logging.format, verbosity: log.isLevelEnabled('info') ? config.logging.verbosity : -1 },
+    workerLog: {
+      ...loggerOptionsOf(config.logging),
+      ...(!log.isLevelEnabled('info') && { verbosity: -1, vmodule: [] }),
+    },
     ...(containerLogsDir !== undefined && { containerLogsDir }),
     ...(source !== undefined && { source }),
     ...(onPod !== undefined && { onPod }),

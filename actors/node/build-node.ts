@@ -27,6 +27,7 @@ import { makeManagers, pressureOf, reclaimBy, refusalOf } from './managers.ts';
 import { nodeImagePuller } from './node-image-puller.ts';
 import type { NodeGround } from './node-ground.ts';
 import { NodeState } from './node-state.ts';
+import { podGatesOf } from './pod-gates-of.ts';
 import { PodIntake } from './pod-intake.ts';
 import { PodMetrics } from './pod-metrics.ts';
 import { Resync } from './resync.ts';
@@ -207,7 +208,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     fileCheckFrequencyMs: config.fileCheckFrequency,
     httpCheckFrequencyMs: config.httpCheckFrequency,
     otherSources: ground.otherSources,
-    gates: { envFiles: featureGates.enabled('EnvFiles') },
+    gates: podGatesOf(featureGates),
     ...{ nodeName, log, now },
     onUpdate: (update) => intake.take(update),
     onReadyChange: () => intake.sourcesSpoke(),

@@ -3,6 +3,7 @@ import type { CriClient } from '../../cri/client/cri-client.ts';
 import type { ApiClient } from '../cluster/api/api-client.ts';
 import type { CgroupHost } from '../host/files/cgroup-host.ts';
 import type { NodeView } from '../pods/store/node-view.ts';
+import type { Spans } from '../record/tracing/spans.ts';
 import type { StatsProvider } from '../resources/stats/stats-provider.ts';
 import type { AgentInspector } from '../inspect/inspector/start-inspector.ts';
 import { withQueuePlace } from '../pods/store/queue-place.ts';
@@ -32,12 +33,14 @@ export interface NodeFrontsOptions {
   cgroups: CgroupHost;
   /** The node's stats: one provider for all who ask. */
   stats: (node: Pick<NodeView, 'nodeName' | 'pods'>) => StatsProvider;
+  /** Null: no traces are made. */
+  spans: Spans | null;
   /** Null on a standalone node. */
   api: ApiClient | null;
 }
 
 /** The servers and the inspector of a real node. */
-export function nodeFronts({ options, ground, cri, cgroups, stats, api }: NodeFrontsOptions): NodeFronts {
+export function nodeFronts({ options, ground, cri, cgroups, stats, spans, api }: NodeFrontsOptions): NodeFronts {
   const { config, featureGates, settings, log, metrics } = ground;
   const { flags } = options;
   const fronts: NodeFronts = {
@@ -73,7 +76,7 @@ export function nodeFronts({ options, ground, cri, cgroups, stats, api }: NodeFr
       podNamed: (namespace: string, name: string) => store.named(namespace, name),
     };
     return {
-      ...{ config, featureGates, flags, log, cri, cgroups, now, metrics, api },
+      ...{ config, featureGates, flags, log, cri, cgroups, now, metrics, spans, api },
       node: view,
       stats: stats(view),
       checks: [{ name: 'syncloop', check: () => pleg.unhealthy() }],

@@ -1,3 +1,4 @@
+import type { Spans } from '../record/tracing/spans.ts';
 import type { ApiClient } from '../cluster/api/api-client.ts';
 import { authObserver } from './api-hooks.ts';
 import { serverCertificateMetrics } from '../record/metrics/certificate-metrics.ts';
@@ -5,6 +6,7 @@ import type { ServingTls } from '../serve/tls/serving-tls.ts';
 import { startHealthzServer } from '../serve/server/healthz-server.ts';
 import type { RunningServer } from '../serve/server/http-listener.ts';
 import type { PodRow } from '../pods/store/pod-row.ts';
+import { traceRequests } from '../serve/server/request-spans.ts';
 import { startReadOnlyServer } from '../serve/server/read-only-server.ts';
 import type { NodeAddresses } from '../../machines/node-object/node-addresses.ts';
 import type { ResourceTable } from '../../machines/resource-managers/resource-rows.ts';
@@ -28,6 +30,8 @@ export interface NodeServersOptions extends NodePagesOptions {
   rows: () => readonly PodRow[];
   /** Who has which CPUs and memory. */
   resources: () => ResourceTable;
+  /** Null: no traces are made. */
+  spans: Spans | null;
   /** Null on a standalone node. */
   api: ApiClient | null;
   /** `status.addresses` of the node. */
@@ -36,7 +40,7 @@ export interface NodeServersOptions extends NodePagesOptions {
 
 /** Starts the kubelet server, healthz and the read-only server, as configured. */
 export async function startNodeServers(options: NodeServersOptions): Promise<NodeServers> {
-  const { config, log, checks, metrics, rows, resources } = options;
+  const { config, log, checks, metrics, rows, resources, spans } = options;
   const ends: (() => void | Promise<void>)[] = [];
   const close = async () => {
     await Promise.all(ends.splice(0).map(async (end) => end()));
@@ -54,7 +58,10 @@ export async function startNodeServers(options: NodeServersOptions): Promise<Nod
         ? await startReadOnlyServer({
             ...{ address: config.address, port: config.readOnlyPort, log, metrics, rows, resources },
             healthChecks: pages.checkNames,
-            addRoutes: (app) => pages.addOpenPages(app),
+            addRoutes: (app) => {
+              if (spans !== null) traceRequests(app, spans, 'http');
+              pages.addOpenPages(app);
+            },
           })
         : null;
     if (readOnly !== null) ends.push(() => readOnly.close());
@@ -102,6 +109,8 @@ async function startGuarded(options: NodeServersOptions, pages: NodePages): Prom
       patterns: pages.patterns,
       authHook: (request, reply) => auth.hook(request, reply),
       addRoutes: (app) => {
+        // After the locks, as kubelet's filter: a request that is refused has no span.
+        if (options.spans !== null) traceRequests(app, options.spans, 'https');
         pages.addOpenPages(app);
         pages.addGuardedPages(app);
       },

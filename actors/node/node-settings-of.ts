@@ -95,6 +95,8 @@ export async function nodeSettingsOf(
     extraMaskedPaths: thermalPaths(),
     nodeHosts: readText('/etc/hosts'),
     ...(!gates.enabled('EnvFiles') && { envFiles: false }),
+    ...(!gates.enabled('PreventStaticPodAPIReferences') && { staticReferences: true }),
+    ...(!gates.enabled('PodReadyToStartContainersCondition') && { readyToStartCondition: false }),
     ...(cluster && { cluster: true }),
     behaviour: [...ALL_BEHAVIOUR],
   };

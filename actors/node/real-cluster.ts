@@ -10,6 +10,8 @@ import { restClientHooks } from './api-hooks.ts';
 import { Cluster, ttlSeconds } from './cluster.ts';
 import { ClusterObjects } from './cluster-objects.ts';
 import type { ClusterEdge } from './edges.ts';
+import { requestSpans } from '../record/tracing/request-spans.ts';
+import type { Spans } from '../record/tracing/spans.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { NodeGround } from './node-ground.ts';
 
@@ -19,6 +21,7 @@ export function realCluster(
   flags: KubeletFlags,
   kubeconfig: Kubeconfig,
   life: Lifecycle,
+  spans: Spans | null,
 ): ClusterEdge & { api: ApiClient } {
   const { config, settings, log, metrics } = ground;
   const { nodeName } = settings;
@@ -27,6 +30,7 @@ export function realCluster(
     userAgent: `kubelet/${agentVersion()} (linux) actorlet`,
     log,
     ...restClientHooks(metrics),
+    ...(spans !== null && { trace: requestSpans(spans) }),
   });
   life.has('API client', 'ways', () => api.close());
   return {

@@ -18,6 +18,7 @@ import { machineClock } from '../host/time/clock.ts';
 import { effectObservations } from '../pods/shard/effect-observations.ts';
 import { ShardPool } from '../pods/shard/shard-pool.ts';
 import { checkOwnSource } from '../pods/sources/own-source.ts';
+import { callSpans } from '../record/tracing/call-spans.ts';
 import { createMetrics } from '../record/metrics/metrics-registry.ts';
 import { readText } from '../resources/machine/node-facts.ts';
 import { cgroupDriverOf } from './cgroup-driver.ts';
@@ -27,6 +28,7 @@ import type { Lifecycle, Part } from './lifecycle.ts';
 import type { NodeGround } from './node-ground.ts';
 import { imageEdge } from './node-image-puller.ts';
 import { checkReserved, nodeCgroupsOf } from './node-cgroups-of.ts';
+import { tellPodCIDR, utilChains } from './node-network.ts';
 import { nodeLogRotation } from './node-log-rotation.ts';
 import { nodeOomWatcher } from './node-oom-watcher.ts';
 import type { NodeOptions } from './node-options.ts';
@@ -39,6 +41,7 @@ import { readMachineFacts } from '../resources/machine/machine-facts.ts';
 import { readMachineTopology } from '../resources/machine/machine-topology.ts';
 import { nodeSettingsOf } from './node-settings-of.ts';
 import { nodeStats } from './node-stats.ts';
+import { nodeSpans, tracingOptionsOf } from './node-tracing.ts';
 import { nodeUserNamespaces } from './node-user-namespaces.ts';
 import { setNodeFacts } from './pod-metrics.ts';
 import { tierHolder } from './tier-holder.ts';
@@ -71,11 +74,16 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   for (const folder of [configured.podLogsDir, containerLogsDir]) mkdirSync(folder, { recursive: true, mode: 0o755 });
 
   const metrics = createMetrics();
+  const tracing = tracingOptionsOf(configured, flags);
+  const spans = tracing === null ? null : await nodeSpans(tracing, log, life);
   const cri = createCriClient({
     endpoint,
     imageEndpoint: configured.imageServiceEndpoint,
     timeoutMs: configured.runtimeRequestTimeout,
-    hooks: { onCall: (report) => metrics.applyObservations(effectObservations.call(report)) },
+    hooks: {
+      onCall: (report) => metrics.applyObservations(effectObservations.call(report)),
+      ...(spans !== null && { trace: callSpans(spans) }),
+    },
   });
   life.has('CRI client', 'ways', () => cri.close());
   const version = await cri.waitReady(options.runtimePatienceMs ?? RUNTIME_PATIENCE_MS);
@@ -90,6 +98,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   const online = readText('/sys/devices/system/cpu/online').trim();
   const config = withReservedCpus({ ...configured, cgroupDriver }, online, log);
   const featureGates = resolveFeatureGates(config.featureGates).gates;
+  await tellPodCIDR(cri, config.podCIDR, log);
   const cgroups = detectCgroups();
   const settings = await nodeSettingsOf(config, flags, cgroups, cri, kubeconfig !== null);
   setNodeFacts(metrics, { nodeName: settings.nodeName, cgroupVersion: settings.cgroupVersion, featureGates });
@@ -134,9 +143,11 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   const clock = machineClock;
   // Loaded only by a node that has an API server.
   const cluster =
-    kubeconfig === null ? null : (await import('./real-cluster.ts')).realCluster(ground, flags, kubeconfig, life);
+    kubeconfig === null
+      ? null
+      : (await import('./real-cluster.ts')).realCluster(ground, flags, kubeconfig, life, spans);
   const stats = nodeStats({ config, featureGates, flags, log, metrics, cri, cgroups, now: clock.now });
-  const fronts = nodeFronts({ options, ground, cri, cgroups, stats, api: cluster?.api ?? null });
+  const fronts = nodeFronts({ options, ground, cri, cgroups, stats, spans, api: cluster?.api ?? null });
   const edges: NodeEdges = {
     ...{ clock, cri, userNamespaces, cluster },
     devices: nodePlugins(ground, clock),
@@ -147,6 +158,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
         task: {
           ...{ settings, endpoint, containerLogsDir, log: options.workerLog },
           imageEndpoint: config.imageServiceEndpoint,
+          ...(tracing !== null && { tracing }),
           journal: journals === null ? null : { dir: journals.dir, maxBytes: journals.shard, agent },
         },
       }),
@@ -155,6 +167,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
     host: (links) => [
       ...[nodeAllocatable(links), housekeeping(links), nodeLogRotation(cri, config, containerLogsDir, log)],
       nodeOomWatcher(ground, links, clock),
+      ...(config.makeIPTablesUtilChains ? [utilChains(log)] : []),
     ],
     seen: (observed, take) => take(observed),
     pages: (parts) => fronts.parts(parts),

@@ -5,6 +5,7 @@ import { cgroupVersionOf } from '../../actors/configure/configuration/cgroup-ver
 import type { KubeletConfiguration } from '../../actors/configure/configuration/kubelet-configuration.ts';
 import type { KubeletFlags } from '../../actors/configure/configuration/kubelet-flags.ts';
 import { loadConfiguration } from '../../actors/configure/configuration/load-configuration.ts';
+import { loggerOptionsOf } from '../../actors/configure/configuration/logger-options.ts';
 import { setUpProcess } from '../../actors/configure/configuration/process-setup.ts';
 import { agentVersion } from '../../actors/configure/configuration/version.ts';
 import { startThreads } from '../../actors/pods/shard/shard-pool.ts';
@@ -30,14 +31,12 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     flags: options.configuration,
     cgroupVersion: cgroupVersionOf(),
   });
-  const workerLog = { format: config.logging.format, verbosity: config.logging.verbosity };
+  const workerLog = loggerOptionsOf(config.logging);
   const log = createLogger(workerLog);
   log.info({ version: agentVersion(), pid: process.pid, node: process.version }, 'actorlet starts');
   const watched = watchdogMs(process.env, process.pid);
   for (const warning of warnings) log.warn(warning);
   for (const flag of options.withoutEffect) log.warn({ flag }, 'Flag is accepted; what it asks for is not built yet');
-  if (config.tracing !== undefined)
-    log.warn({ field: 'tracing' }, 'Field is accepted; what it asks for is not built yet');
   setUpProcess(config, log);
   const { lockFile, exitOnLockContention } = kubelet;
   const lock = await takeAgentLock({ path: lockFile, exitOnContention: exitOnLockContention, log });

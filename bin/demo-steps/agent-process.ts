@@ -104,6 +104,8 @@ function agentConfig(ports: { healthzPort: number; readOnlyPort: number; port: n
     authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
     authorization: { mode: 'AlwaysAllow' },
     cgroupDriver: 'cgroupfs',
+    // A demo leaves the packet rules of the machine as they are.
+    makeIPTablesUtilChains: false,
     failCgroupV1: false,
     failSwapOn: false,
     fileCheckFrequency: '1s',

@@ -13,6 +13,7 @@ import { ActorletError } from '../../machines/errors/define.ts';
 import { inspectorErrors } from '../../machines/errors/inspector-errors.ts';
 import { ALL_FLAGS, FLAGS_BY_NAME } from './all-flags.ts';
 import { DEPRECATIONS, type FlagSpec } from './flag-spec.ts';
+import { flagEffect } from './flag-effect.ts';
 import { readFlagValue } from './flag-values.ts';
 import { goArguments } from './go-arguments.ts';
 import { checkNodeLabels } from './node-labels.ts';
@@ -25,7 +26,7 @@ export interface DaemonOptions {
   configuration: ConfigurationFlag[];
   /** Deprecations in kubelet's words, to be printed on standard error before anything else. */
   warnings: string[];
-  /** Flags that were given but whose feature is not built yet. */
+  /** Flags that were given but whose feature is not built yet; of those that set fields `loadConfiguration` tells. */
   withoutEffect: string[];
 }
 
@@ -74,7 +75,7 @@ function optionOf(spec: FlagSpec): Option {
     spec.deprecated === undefined || spec.group === 'Deprecated'
       ? ''
       : `deprecated: ${spec.field ?? 'no field'} in the file`,
-    spec.acts || spec.group === 'Deprecated' ? '' : 'accepted; not built yet',
+    spec.group !== 'Deprecated' && flagEffect(spec).kind === 'unbuilt' ? 'accepted; not built yet' : '',
   ].filter((note) => note !== '');
   option.description = spec.usage + (notes.length > 0 ? ` (${notes.join('; ')})` : '');
   option.helpGroup(HEADINGS[spec.group] ?? spec.group);
@@ -139,7 +140,9 @@ export function readDaemonOptions(command: Command): DaemonOptions {
         : [{ flag: `--${name}`, path: field, value: given.get(name) }],
     ),
     warnings: deprecated,
-    withoutEffect: specs.filter((spec) => !spec.acts).map((spec) => `--${spec.name}`),
+    withoutEffect: specs
+      .filter((spec) => spec.field === undefined && flagEffect(spec).kind === 'unbuilt')
+      .map((spec) => `--${spec.name}`),
   };
 }
 

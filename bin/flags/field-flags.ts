@@ -165,7 +165,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'enableControllerAttachDetach',
     preset: 'true',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets enableControllerAttachDetach',
   },
   {
@@ -370,7 +370,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'localStorageCapacityIsolation',
     preset: 'true',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets localStorageCapacityIsolation',
   },
   {
@@ -380,7 +380,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'logging.options.json.infoBufferSize',
     preset: '0',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets logging.options.json.infoBufferSize',
   },
   {
@@ -390,7 +390,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'logging.options.json.splitStream',
     preset: 'false',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets logging.options.json.splitStream',
   },
   {
@@ -400,7 +400,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'logging.options.text.infoBufferSize',
     preset: '0',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets logging.options.text.infoBufferSize',
   },
   {
@@ -410,7 +410,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'logging.options.text.splitStream',
     preset: 'false',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets logging.options.text.splitStream',
   },
   {
@@ -420,7 +420,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'makeIPTablesUtilChains',
     preset: 'true',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets makeIPTablesUtilChains',
   },
   {
@@ -469,7 +469,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'podCIDR',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets podCIDR',
   },
   {

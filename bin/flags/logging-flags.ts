@@ -26,7 +26,7 @@ export const loggingFlags: readonly FlagSpec[] = [
     kind: 'vmodule',
     group: 'Logging',
     field: 'logging.vmodule',
-    acts: false,
+    acts: true,
     usage: 'verbosity of single source files, as pattern=N (text only)',
   },
   {
@@ -36,6 +36,6 @@ export const loggingFlags: readonly FlagSpec[] = [
     field: 'logging.flushFrequency',
     preset: '5s',
     acts: true,
-    usage: 'longest time until lines are written; ours are written at once',
+    usage: 'how often gathered info is written (see log-text-info-buffer-size); all else is written at once',
   },
 ];

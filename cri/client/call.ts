@@ -3,7 +3,7 @@ import { Metadata } from '@grpc/grpc-js';
 import type { Client, CallOptions as GrpcCallOptions } from '@grpc/grpc-js';
 import { backOffMs } from '../../machines/values/back-off.ts';
 import type { DeepPartial, MessageFns } from '../generated/runtime/v1/api.ts';
-import { CriError, fromServiceError } from './cri-error.ts';
+import { CriError, fromServiceError, grpcNumber } from './cri-error.ts';
 import type { GrpcCode } from './cri-error.ts';
 import { isRepeatable } from './methods.ts';
 import type { ImageMethod, RuntimeMethod } from './methods.ts';
@@ -17,9 +17,21 @@ export interface CallReport {
   code: GrpcCode;
 }
 
-/** Where metrics attach; must not throw. */
+/** One call as it is traced. */
+export interface CallTrace {
+  /** Metadata for the runtime. */
+  headers: Record<string, string>;
+  sent(bytes: number): void;
+  received(bytes: number): void;
+  /** @param code gRPC's number of the status; 0 is OK */
+  end(code: number, details: string): void;
+}
+
+/** Where metrics and traces attach; must not throw. */
 export interface CriHooks {
   onCall?(report: CallReport): void;
+  /** Begins the span of a call of this path, e.g. `/runtime.v1.RuntimeService/Version`. */
+  trace?(path: string): CallTrace;
 }
 
 /** Options of one call. */
@@ -74,17 +86,19 @@ export function unaryCall<Req, Res>(
     const limit = options.timeoutMs ?? deadlineMs(method, message as object, settings.timeoutMs);
     const grpcOptions: GrpcCallOptions = { deadline: Date.now() + limit };
     const retryUntil = began + Math.min(limit, options.retryMs ?? settings.retryMs);
+    const trace = settings.hooks.trace?.(target.path);
     let code: GrpcCode = 'Unknown';
+    let details = '';
     try {
       for (let failures = 1; ; failures++) {
         const pause = backOffMs(failures, PAUSES);
         try {
-          const answer = await attempt(target, rpc, encode, message, grpcOptions, options.signal);
+          const answer = await attempt({ ...target, trace }, rpc, encode, message, grpcOptions, options.signal);
           code = 'OK';
           return answer;
         } catch (error) {
           if (!(error instanceof CriError)) throw error;
-          code = error.code;
+          ({ code, details } = error);
           const again = code === 'Unavailable' && (repeatable || error.notSent);
           if (!again || performance.now() + pause > retryUntil || options.signal?.aborted) throw error;
         }
@@ -92,13 +106,14 @@ export function unaryCall<Req, Res>(
         await sleep(pause, undefined, { signal: options.signal }).catch(() => undefined);
       }
     } finally {
+      trace?.end(grpcNumber(code), details);
       settings.hooks.onCall?.({ service, method: rpc, ms: performance.now() - began, code });
     }
   };
 }
 
 function attempt<Req, Res>(
-  target: CallTarget<Req, Res>,
+  target: CallTarget<Req, Res> & { trace: CallTrace | undefined },
   rpc: string,
   encode: (message: Req) => Buffer,
   message: Req,
@@ -110,12 +125,22 @@ function attempt<Req, Res>(
       reject(new CriError(rpc, 'Canceled', 'context canceled', { notSent: true }));
       return;
     }
+    const { trace } = target;
+    const metadata = new Metadata();
+    for (const [name, value] of Object.entries(trace?.headers ?? {})) metadata.set(name, value);
     const call = target.client.makeUnaryRequest(
       target.path,
-      encode,
-      target.decode,
+      (value: Req) => {
+        const bytes = encode(value);
+        trace?.sent(bytes.length);
+        return bytes;
+      },
+      (bytes) => {
+        trace?.received(bytes.length);
+        return target.decode(bytes);
+      },
       message,
-      new Metadata(),
+      metadata,
       options,
       (error, answer) => {
         signal?.removeEventListener('abort', cancel);

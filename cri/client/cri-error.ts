@@ -25,6 +25,9 @@ export const GRPC_CODES = [
 /** One of {@link GRPC_CODES}. */
 export type GrpcCode = (typeof GRPC_CODES)[number];
 
+/** gRPC's number of a status. */
+export const grpcNumber = (code: GrpcCode): number => GRPC_CODES.indexOf(code);
+
 /**
  * A failed CRI call. `message` reads as the kubelet's events do: `rpc error: code = NotFound desc = ...`;
  * `details` is the runtime's text alone.

@@ -66,7 +66,9 @@ function* initContainer(path: string, container: Container, spec: Spec, gates: V
     }
     yield* handlersOf(path, container, spec);
   } else {
-    yield* restartPolicy(path, container);
+    if (gates.containerRestartRules !== false) yield* restartPolicy(path, container);
+    else if (container.restartPolicy !== undefined)
+      yield notSupported(`${path}.restartPolicy`, container.restartPolicy, ['Always']);
     yield* noHandlers(path, container);
   }
   yield* hostPortConflicts('spec.initContainers', [container]);
@@ -102,7 +104,9 @@ export function* containersOf(spec: Spec, gates: ValidationGates): Problems {
     yield* common(path, container, spec, gates);
     yield* unique(path, container.name);
     yield* handlersOf(path, container, spec);
-    yield* restartPolicy(path, container);
+    if (gates.containerRestartRules !== false) yield* restartPolicy(path, container);
+    else if (container.restartPolicy !== undefined)
+      yield forbidden(`${path}.restartPolicy`, 'may not be set for non-init containers');
   }
   yield* hostPortConflicts('spec.containers', spec.containers ?? []);
   for (const [i, container] of (spec.initContainers ?? []).entries()) {

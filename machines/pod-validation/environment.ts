@@ -1,3 +1,4 @@
+import type { SpecGates } from '../pod-defaults/without-gated-fields.ts';
 import type { Container, Pod } from '../protocol/api-types.ts';
 import { splitSubscript } from '../container-config/downward-fields.ts';
 import { canonicalQuantity, parseQuantity } from '../values/quantity.ts';
@@ -102,9 +103,11 @@ function* variable(field: string, env: EnvVar, spec: NonNullable<Pod['spec']>, e
 }
 
 /** Feature gates that validation knows, each on unless false. */
-export interface ValidationGates {
+export interface ValidationGates extends SpecGates {
   /** `EnvFiles` (KEP-3721). */
   envFiles?: boolean;
+  /** `PreventStaticPodAPIReferences`. */
+  preventStaticPodAPIReferences?: boolean;
 }
 
 /** `env` and `envFrom` of a container. */

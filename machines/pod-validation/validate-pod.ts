@@ -25,7 +25,7 @@ function* check(pod: Pod, gates: ValidationGates): Problems {
   if (!spec) return void (yield required('spec'));
   yield* volumesOf(spec);
   yield* containersOf(spec, gates);
-  yield* podResources(spec);
+  if (gates.podLevelResources !== false) yield* podResources(spec);
   if (spec.hostNetwork) yield* hostNetworkPorts('spec.containers', spec.containers ?? []);
   yield* lifetime(spec);
   yield* podSecurity(spec);

@@ -61,6 +61,10 @@ export interface NodeSettings {
   nodeHosts?: string;
   /** Feature gate `EnvFiles` (KEP-3721), on unless false: without it a variable from a file is empty. */
   envFiles?: boolean;
+  /** Feature gate `PreventStaticPodAPIReferences` is off: static pods may have volumes of API objects. */
+  staticReferences?: boolean;
+  /** Feature gate `PodReadyToStartContainersCondition`, on unless false: without it pods have no such condition. */
+  readyToStartCondition?: boolean;
   /** The node works with an API server: objects, tokens and service variables are there for its pods. */
   cluster?: boolean;
   /** Numbered behaviour changes that are switched on; an old log replays with the set it was written with. */

@@ -96,9 +96,11 @@ export function finishPod(
     known.some(
       (other) => field === other.field || field.startsWith(`${other.field}.`) || field.startsWith(`${other.field}[`),
     );
-  const found = [...uidOf(pod), ...validatePod(pod, origin.gates), ...apiReferences(pod)].filter(
-    (problem) => !covered(problem) && !(problem.field === 'metadata.name' && !decoded.pod.metadata?.name),
-  );
+  const found = [
+    ...uidOf(pod),
+    ...validatePod(pod, origin.gates),
+    ...apiReferences(pod, origin.gates?.preventStaticPodAPIReferences),
+  ].filter((problem) => !covered(problem) && !(problem.field === 'metadata.name' && !decoded.pod.metadata?.name));
   return { pod, problems: [...known, ...found] };
 }
 

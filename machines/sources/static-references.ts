@@ -25,10 +25,12 @@ export const API_PROJECTIONS: Readonly<Record<string, string>> = {
 
 /**
  * A static pod must run without the API server, so it may not name API objects
- * (feature gate PreventStaticPodAPIReferences, on by default). All such fields, each with the kind of object.
+ * (feature gate PreventStaticPodAPIReferences, on by default). All such fields, each with the kind of object. With the gate off
+ * only trust bundles and resource claims are refused.
  */
-export function apiReferences(pod: Pod): FieldProblem[] {
+export function apiReferences(pod: Pod, prevent = true): FieldProblem[] {
   if (!pod.spec) return [];
+  if (!prevent) return [...neverAllowed(pod.spec)];
   return [...references(pod.spec)].map(([field, resource]) => ({
     field,
     problem: `Forbidden: static pods may not reference ${resource}`,
@@ -67,4 +69,17 @@ function* references(spec: Spec): Generator<[field: string, resource: string]> {
     const storage = ['cephfs', 'cinder', 'flexVolume', 'rbd', 'scaleIO', 'iscsi', 'storageos'] as const;
     for (const kind of storage) if (volume[kind]?.secretRef) yield [`${at}.${kind}.secretRef`, 'secrets'];
   }
+}
+
+function* neverAllowed(spec: Spec): Generator<FieldProblem> {
+  const accepted = 'fields that need no object of the API server';
+  for (const [i, volume] of (spec.volumes ?? []).entries()) {
+    for (const [k, { clusterTrustBundle }] of (volume.projected?.sources ?? []).entries()) {
+      const field = `spec.volumes[${i}].projected.sources[${k}].clusterTrustBundle`;
+      const problem = 'static pods may not use ClusterTrustBundle projected volume sources';
+      if (clusterTrustBundle !== undefined) yield { field, problem, accepted };
+    }
+  }
+  if (spec.resourceClaims?.length)
+    yield { field: 'spec.resourceClaims', problem: 'static pods may not use ResourceClaims', accepted };
 }

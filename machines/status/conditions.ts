@@ -23,6 +23,8 @@ export interface ConditionInput {
   resize?: { generation: number; since: number; error: string };
   /** The node ended the pod for its own sake (kubelet's TerminationByKubelet). */
   disruption?: { at: number; message: string };
+  /** False: `PodReadyToStartContainers` is not told. */
+  readyToStart?: boolean;
   at: number;
 }
 
@@ -49,7 +51,8 @@ export function podConditions(input: ConditionInput): PodCondition[] {
     ['ContainersReady', containersReady],
     ['PodScheduled', TRUE],
   ];
-  return [...kept, ...resizes, ...own.map(([type, verdict]) => condition(type, verdict, input))];
+  const told = input.readyToStart === false ? own.slice(1) : own;
+  return [...kept, ...resizes, ...told.map(([type, verdict]) => condition(type, verdict, input))];
 }
 
 /** `DisruptionTarget`: the node's own word, or as it was set before. */

@@ -43,6 +43,7 @@ export function podStatus(input: StatusInput): PodStatus {
     ...{ pod, old, observed, statuses, phase, at },
     ...(resize && { resize }),
     ...(disruption && { disruption }),
+    ...(input.settings.readyToStartCondition === false && { readyToStart: false }),
   });
   if (message) status.message = message;
   if (reason) status.reason = reason;

@@ -46,5 +46,5 @@ export interface StatusInput {
   at: number;
   /** When the agent took the pod up; `status.startTime` unless an earlier status says. */
   startedAt: number;
-  settings: Pick<NodeSettings, 'nodeIPs' | 'runtimeFeatures' | 'behaviour'>;
+  settings: Pick<NodeSettings, 'nodeIPs' | 'runtimeFeatures' | 'behaviour' | 'readyToStartCondition'>;
 }

@@ -76,7 +76,8 @@ function volumeSetup(pod: Pod, volume: Volume, settings: NodeSettings): VolumeSe
   // A volume without a source is an emptyDir by default.
   if (kind === undefined || kind === 'emptyDir') return emptyDirSetup(pod, volume, settings);
   const object = API_VOLUMES[kind] ?? projectedObject(volume);
-  if (object && isStaticPod(pod)) return `static pods may not reference ${object}`;
+  if (object && settings.staticReferences !== true && isStaticPod(pod))
+    return `static pods may not reference ${object}`;
   if ((configMap || secret) && !settings.cluster) return 'not supported due to running kubelet in standalone mode';
   if (configMap) return configMapSetup(name, configMap);
   if (secret) return secretSetup(name, secret);

@@ -10,6 +10,8 @@ import { requestHeaders, requestPath } from './request-head.ts';
 import { TransportError, wholeBody } from './transport.ts';
 import { TokenBucket } from '../../runtime/flow-control/token-bucket.ts';
 import type { Logger } from 'pino';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import type { RequestTrace } from '../../record/tracing/request-spans.ts';
 import type { ApiClient, ApiRequest } from './api-client.ts';
 import type { Identity } from './credentials.ts';
 import type { HealthCheck } from './h2-session.ts';
@@ -40,6 +42,8 @@ export interface ApiClientOptions {
   onAnswer?: (method: string, host: string, bytes: number) => void;
   /** Told how long each request that is limited waited for its turn. */
   onTurn?: (method: string, host: string, seconds: number) => void;
+  /** Begins the span of a request. */
+  trace?: (method: string, url: string) => RequestTrace;
   /** For tests; 30 s and 15 s. */
   health?: HealthCheck;
 }
@@ -166,14 +170,22 @@ class Sender {
     identity: Identity,
     signal: AbortSignal,
   ): Promise<HttpAnswer> {
-    const headers = requestHeaders(request, this.options.userAgent, identity.authorization);
     const { method } = request;
+    const trace = this.options.trace?.(method, `${this.kubeconfig.server.origin}${path}`);
+    const headers = {
+      ...requestHeaders(request, this.options.userAgent, identity.authorization),
+      ...trace?.headers,
+    };
     const started = performance.now();
     let code = '<error>';
     try {
       const answer = await this.transportSend({ method, path, headers, body, identity, signal });
       code = String(answer.status);
+      trace?.end(answer.status, '');
       return answer;
+    } catch (error) {
+      trace?.end(null, messageOf(error));
+      throw error;
     } finally {
       const seconds = (performance.now() - started) / 1000;
       const bytes = body === undefined ? 0 : Buffer.byteLength(body);

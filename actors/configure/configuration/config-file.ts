@@ -9,8 +9,15 @@ import { API_VERSION, type JsonObject, KIND } from './kubelet-configuration.ts';
 import { namesPrototype, outOfBounds, TOO_DEEP } from './document-bounds.ts';
 import { shown } from './problems.ts';
 
+/** What a file says. */
+export interface ConfigDocument {
+  value: JsonObject;
+  /** Keys that are there twice, in the words of the YAML parser that kubelet has; the last one counts. */
+  duplicates: string[];
+}
+
 /** Reads one file (YAML or JSON) and checks apiVersion and kind. Throws CFG001 to CFG004. */
-export function readConfigFile(path: string): JsonObject {
+export function readConfigFile(path: string): ConfigDocument {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -18,7 +25,7 @@ export function readConfigFile(path: string): JsonObject {
     throw new ActorletError(configErrors.unreadable, { where: path, reason: messageOf(cause) }, { cause });
   }
   if (text.trim() === '') throw new ActorletError(configErrors.empty, { where: path });
-  const value = parse(path, text);
+  const { value, duplicates } = parse(path, text);
   if (!isObject(value)) throw new ActorletError(configErrors.notYaml, { where: path, reason: 'it holds no fields' });
   if (value.apiVersion !== API_VERSION || value.kind !== KIND) {
     throw new ActorletError(configErrors.wrongKind, {
@@ -27,17 +34,20 @@ export function readConfigFile(path: string): JsonObject {
       kind: shown('kind', value.kind),
     });
   }
-  return value;
+  return { value, duplicates };
 }
 
-function parse(where: string, text: string): unknown {
+function parse(where: string, text: string): { value: unknown; duplicates: string[] } {
   const bad = (reason: string, cause?: unknown) =>
     new ActorletError(configErrors.notYaml, { where, reason }, { cause });
   let value: unknown;
+  const duplicates: string[] = [];
   try {
     const document = parseDocument(text, { prettyErrors: true, logLevel: 'silent' });
-    const [problem] = document.errors;
-    if (problem !== undefined) throw problem;
+    for (const problem of document.errors) {
+      if (problem.code !== 'DUPLICATE_KEY') throw problem;
+      duplicates.push(`line ${problem.linePos?.[0].line ?? 1}: key ${keyAt(text, problem.pos[0])} already set in map`);
+    }
     value = document.toJS();
   } catch (cause) {
     // The parser calls itself for each level.
@@ -47,7 +57,7 @@ function parse(where: string, text: string): unknown {
   }
   const reason = outOfBounds(value) ?? (namesPrototype(value) ? '__proto__ is no name of a field' : undefined);
   if (reason !== undefined) throw bad(reason);
-  return value;
+  return { value, duplicates };
 }
 
 /** All `*.conf` files below a drop-in folder, in the order in which they are merged (lexical, as Go's WalkDir). */
@@ -65,4 +75,10 @@ export function listDropIns(directory: string): string[] {
     if (cause instanceof ActorletError) throw cause;
     throw new ActorletError(configErrors.notDirectory, { where: directory, reason: messageOf(cause) }, { cause });
   }
+}
+
+/** The key that begins at an offset, quoted. */
+function keyAt(text: string, offset: number): string {
+  const [word = ''] = /^(?:"[^"\n]*"|'[^'\n]*'|[^\s:]+)/.exec(text.slice(offset, offset + 256)) ?? [];
+  return shown('', word.replace(/^["']|["']$/g, ''));
 }

@@ -5,13 +5,15 @@ import { DEFAULT_EVICTION_HARD } from './fields/eviction-fields.ts';
 import { checkRules } from './rules/all-rules.ts';
 import { cgroupVersionOf } from './cgroup-version.ts';
 import { listDropIns, readConfigFile } from './config-file.ts';
+import { unbuiltFields } from './effects/field-effects.ts';
+import { fixedGates } from './effects/gate-effects.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import { resolveFeatureGates } from './feature-gates.ts';
 import type { JsonObject, KubeletConfiguration } from './kubelet-configuration.ts';
 import { kubeletConfigurationSchema, toVersioned } from './kubelet-configuration.ts';
 import { leafPaths, mergePatch } from './merge-patch.ts';
 import { ConfigurationInvalid, toError } from './problems.ts';
-import { checkLayer } from './schema-check.ts';
+import { checkLayer, type CheckedLayer } from './schema-check.ts';
 import { withoutZeroValues } from './zero-values.ts';
 
 /** One flag that sets a field: its value has the field's v1beta1 form (a duration is `"20s"`). */
@@ -53,12 +55,17 @@ export function loadConfiguration(sources: ConfigurationSources): LoadedConfigur
   const errors: ActorletError[] = [];
   const broken = new Set<string>();
   const origins = new Origins();
+  const lenient: string[] = [];
   let unread = false;
 
-  const layer = (path: string): JsonObject => {
+  const layer = (path: string, dropIn: boolean): JsonObject => {
     try {
-      const checked = checkLayer(readConfigFile(path), () => path);
+      const { value, duplicates } = readConfigFile(path);
+      const checked = checkLayer(value, () => path);
       errors.push(...checked.errors);
+      lenient.push(...strictProblems(path, checked.unknown, dropIn ? [] : duplicates));
+      const [twice] = dropIn ? duplicates : [];
+      if (twice !== undefined) throw new ActorletError(configErrors.notYaml, { where: path, reason: twice });
       checked.broken.forEach((field) => broken.add(field));
       origins.record(leafPaths(checked.clean), path);
       return checked.clean;
@@ -73,14 +80,14 @@ export function loadConfiguration(sources: ConfigurationSources): LoadedConfigur
   let config: KubeletConfiguration;
   if (sources.configFile !== undefined && sources.configFile !== '') {
     const path = resolve(sources.configFile);
-    config = resolvePaths(withFileDefaults(decode(layer(path))), dirname(path));
+    config = resolvePaths(withFileDefaults(decode(layer(path, false))), dirname(path));
   } else {
     config = withLegacyDefaults(decode({}));
   }
 
   if (sources.configDir !== undefined && sources.configDir !== '') {
     let merged = toVersioned(config);
-    for (const path of dropIns(resolve(sources.configDir), errors)) merged = mergePatch(merged, layer(path));
+    for (const path of dropIns(resolve(sources.configDir), errors)) merged = mergePatch(merged, layer(path, true));
     config = decode(merged);
   }
 
@@ -106,10 +113,28 @@ export function loadConfiguration(sources: ConfigurationSources): LoadedConfigur
   if (errors.length > 0) throw new ConfigurationInvalid(errors);
   return {
     config,
-    warnings: [...resolved.warnings, ...adviceOn(config, cgroupVersion)],
+    warnings: [
+      ...lenient,
+      ...resolved.warnings,
+      ...adviceOn(config, cgroupVersion),
+      ...unbuiltFields((path) => origins.of(path)),
+      ...fixedGates(config.featureGates),
+    ],
     gates: resolved.gates,
     origins,
   };
+}
+
+/**
+ * What kubelet warns of in a file of v1beta1 that only its lenient decoder takes: fields that there are not, and keys
+ * that are there twice. Of drop-ins it ignores unknown fields without a word, and refuses keys that are there twice.
+ */
+function strictProblems(file: string, unknown: CheckedLayer['unknown'], duplicates: readonly string[]): string[] {
+  const problems = [
+    ...duplicates,
+    ...unknown.map(({ path, suggestion }) => `unknown field ${JSON.stringify(path)}.${suggestion}`),
+  ];
+  return problems.map((problem) => `Using lenient decoding as strict decoding failed: ${file}: ${problem}`);
 }
 
 /** Decodes a layer that {@link checkLayer} has found clean. */
@@ -173,6 +198,10 @@ function withFlags(
   }
   const checked = checkLayer(patch, (path) => found.origins.of(path), true);
   found.errors.push(...checked.errors);
+  for (const { path, suggestion } of checked.unknown) {
+    const where = found.origins.of(path);
+    found.errors.push(new ActorletError(configErrors.unknownField, { where, path, suggestion }));
+  }
   checked.broken.forEach((field) => found.broken.add(field));
   const base = toVersioned(config);
   const replaced = flags.map((flag) => flag.path).filter((path) => path !== 'featureGates' && !path.includes('.'));

@@ -1,5 +1,4 @@
-import { configErrors } from '../../../machines/errors/config-errors.ts';
-import { ActorletError } from '../../../machines/errors/define.ts';
+import type { ActorletError } from '../../../machines/errors/define.ts';
 import type { z } from 'zod';
 import { suggestion } from './closest-name.ts';
 import { isObject } from '../../../machines/protocol/json-object.ts';
@@ -11,6 +10,8 @@ import { withoutZeroValues } from './zero-values.ts';
 export interface CheckedLayer {
   clean: JsonObject;
   errors: ActorletError[];
+  /** Fields that there are not, left out of `clean`; each with "Did you mean ...?", or nothing. */
+  unknown: { path: string; suggestion: string }[];
   /** Top-level fields that were left out; rules say nothing about them. */
   broken: Set<string>;
 }
@@ -21,6 +22,7 @@ export interface CheckedLayer {
  */
 export function checkLayer(raw: JsonObject, whereOf: (path: string) => string, keepZeroes = false): CheckedLayer {
   const errors: ActorletError[] = [];
+  const unknown: CheckedLayer['unknown'] = [];
   const broken = new Set<string>();
   const clean = structuredClone(raw);
   const result = kubeletConfigurationSchema.safeParse(keepZeroes ? raw : withoutZeroValues(raw), { reportInput: true });
@@ -29,10 +31,7 @@ export function checkLayer(raw: JsonObject, whereOf: (path: string) => string, k
     if (issue.code === 'unrecognized_keys') {
       for (const key of issue.keys) {
         const whole = path === '' ? key : `${path}.${key}`;
-        const near = suggestion(key, knownKeys(issue.path));
-        errors.push(
-          new ActorletError(configErrors.unknownField, { where: whereOf(whole), path: whole, suggestion: near }),
-        );
+        unknown.push({ path: whole, suggestion: suggestion(key, knownKeys(issue.path)) });
         const parent = issue.path.reduce<unknown>((value, step) => child(value, step), clean);
         if (isObject(parent)) delete parent[key];
       }
@@ -43,7 +42,7 @@ export function checkLayer(raw: JsonObject, whereOf: (path: string) => string, k
     broken.add(top);
   }
   for (const field of broken) delete clean[field];
-  return { clean, errors, broken };
+  return { clean, errors, unknown, broken };
 }
 
 function valueAt(raw: JsonObject, issue: z.core.$ZodIssue): unknown {

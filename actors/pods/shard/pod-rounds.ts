@@ -3,7 +3,7 @@ import type { PodMessage } from '../../../machines/protocol/messages.ts';
 import type { Observation } from '../../record/metrics/observation.ts';
 
 /** Work of a pod that is under way. */
-interface Round {
+export interface Round {
   /** ms. */
   began: number;
   operation: string;
@@ -15,6 +15,15 @@ interface Round {
 const TOLD: ReadonlySet<EffectType> = new Set(['status.Publish', 'event.Record', 'pleg.Observe', 'pod.Finished']);
 /** Owners of effects that are no part of a sync in kubelet: probe workers, and PLEG's looks. */
 const ASIDE = ['probe/', 'inspect/'];
+/** Is the effect no part of a round? */
+export const isAside = ({ key }: Pick<Effect, 'key'>): boolean => ASIDE.some((owner) => key.startsWith(owner));
+
+/** Who hears of rounds. */
+export interface RoundListener {
+  /** A step of a round, the first one included, with the pod's state after it. */
+  at(uid: string, round: { operation: string; state: string }): void;
+  ended(uid: string): void;
+}
 /** Messages that ask for a sync, even when there is nothing to do. */
 const OPERATIONS: Readonly<Partial<Record<PodMessage['type'], string>>> = {
   'pod.update': 'update',
@@ -31,6 +40,11 @@ const OPERATIONS: Readonly<Partial<Record<PodMessage['type'], string>>> = {
 export class PodRounds {
   private readonly rounds = new Map<string, Round>();
   private readonly created = new Set<string>();
+  private readonly listener: RoundListener | undefined;
+
+  constructor(listener?: RoundListener) {
+    this.listener = listener;
+  }
 
   /**
    * One step of a pod.
@@ -44,7 +58,7 @@ export class PodRounds {
     const { message, effects, state, began, now } = step;
     let round = this.rounds.get(uid);
     if (message.type === 'effect.done' || message.type === 'effect.failed') round?.open.delete(message.key);
-    const begun = effects.filter(({ type, key }) => !TOLD.has(type) && !ASIDE.some((owner) => key.startsWith(owner)));
+    const begun = effects.filter((effect) => !TOLD.has(effect.type) && !isAside(effect));
     const asked = this.created.has(uid) && OPERATIONS[message.type] !== undefined;
     if (round === undefined && (begun.length > 0 || asked)) {
       const operation = this.created.has(uid) ? (OPERATIONS[message.type] ?? 'sync') : 'create';
@@ -52,10 +66,12 @@ export class PodRounds {
       this.rounds.set(uid, round);
     }
     for (const { key } of begun) round?.open.add(key);
+    if (round !== undefined) this.listener?.at(uid, { operation: round.operation, state });
     const finished = effects.some(({ type }) => type === 'pod.Finished');
     const out: Observation[] = [];
     if (round !== undefined && (round.open.size === 0 || finished)) {
       this.rounds.delete(uid);
+      this.listener?.ended(uid);
       this.created.add(uid);
       const labels = { operation_type: state.startsWith('terminated') ? 'terminated' : round.operation };
       const value = (now - round.began) / 1000;
@@ -67,7 +83,7 @@ export class PodRounds {
 
   /** The pod is gone. */
   forget(uid: string): void {
-    this.rounds.delete(uid);
+    if (this.rounds.delete(uid)) this.listener?.ended(uid);
     this.created.delete(uid);
   }
 }

@@ -5,6 +5,7 @@ import type { PodMemory } from '../../../machines/protocol/memory.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 import type { LoggerOptions } from '../../record/logging/create-logger.ts';
+import type { TracingOptions } from '../../record/tracing/spans.ts';
 import type { Observation } from '../../record/metrics/observation.ts';
 import type { AskCatalog, AskType } from '../../../machines/protocol/ask.ts';
 
@@ -22,6 +23,8 @@ export interface ShardTask {
   containerLogsDir: string;
   journal: { dir: string; maxBytes: number; agent: string } | null;
   log: LoggerOptions;
+  /** Absent: no traces are made. */
+  tracing?: TracingOptions;
 }
 
 /** Effects that the main thread carries out for a shard: they need one queue for the whole node. */

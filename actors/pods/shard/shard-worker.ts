@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { createCriClient } from '../../../cri/client/cri-client.ts';
 import { detectCgroups } from '../../host/cgroups/cgroup-detect.ts';
 import { patientDisk } from '../../record/journal/log-disk.ts';
@@ -5,10 +6,14 @@ import { lossCounter } from '../../record/journal/losses.ts';
 import { journalsClosed } from '../../record/journal/segment-log.ts';
 import { createLogger } from '../../record/logging/create-logger.ts';
 import type { Observation } from '../../record/metrics/observation.ts';
+import { callSpans } from '../../record/tracing/call-spans.ts';
+import type { Spans, TracingOptions } from '../../record/tracing/spans.ts';
+import type { Effect } from '../../../machines/protocol/effects.ts';
 import { askMain } from './ask-main.ts';
 import { effectRunner } from './effect-runner.ts';
 import { effectObservations } from './effect-observations.ts';
 import { MountedVolumes } from './mounted-volumes.ts';
+import { RoundSpans } from './round-spans.ts';
 import { Shard } from './shard.ts';
 import type { FromShard, ShardTask, ToShard } from './shard-protocol.ts';
 import { WorkMarks, following } from './work-marks.ts';
@@ -24,14 +29,22 @@ export function warm(): void {
   // Nothing to do: importing the module was the work.
 }
 
+/** Its libraries are loaded by those who trace only. */
+async function spansOf(tracing: TracingOptions, log: Logger): Promise<Spans> {
+  const { openSpans } = await import('../../record/tracing/open-spans.ts');
+  return openSpans(tracing, log);
+}
+
 /**
  * One long-running piscina task: a shard with its own CRI channel. It ends when main says `stop`; main ends the
  * whole worker when the heartbeat stands still.
  */
-export default function runShard(task: ShardTask): Promise<void> {
+export default async function runShard(task: ShardTask): Promise<void> {
   const { port } = task;
   const logOptions = { ...task.log, name: `shard-${task.shard}` };
   const log = createLogger(logOptions);
+  const spans = task.tracing === undefined ? null : await spansOf(task.tracing, log);
+  const roundSpans = spans === null ? null : new RoundSpans(spans);
   const send = (message: FromShard): void => port.postMessage(message);
   let batch: Observation[] = [];
   const mounted = new MountedVolumes();
@@ -39,10 +52,13 @@ export default function runShard(task: ShardTask): Promise<void> {
     endpoint: task.endpoint,
     imageEndpoint: task.imageEndpoint,
     timeoutMs: task.settings.runtimeRequestTimeoutMs,
-    hooks: { onCall: (report) => batch.push(...effectObservations.call(report)) },
+    hooks: {
+      onCall: (report) => batch.push(...effectObservations.call(report)),
+      ...(spans !== null && { trace: callSpans(spans) }),
+    },
   });
   const asker = askMain(send);
-  const run = effectRunner({
+  const carryOut = effectRunner({
     cri,
     host: {
       rootDir: task.settings.rootDir,
@@ -61,6 +77,10 @@ export default function runShard(task: ShardTask): Promise<void> {
     userNamespaceOf: (params) => asker.ask('userns.Get', params),
     onDone: (effect, seconds, error) => batch.push(...effectObservations.effect(effect, seconds, error)),
   });
+  const run =
+    roundSpans === null
+      ? carryOut
+      : (effect: Effect, uid: string) => roundSpans.run(effect, uid, () => carryOut(effect, uid));
   const marks = new WorkMarks(task.marks);
   const followed = task.careful ? marks.followAwaits() : () => undefined;
   const calm = setTimeout(followed, CAREFUL_MS);
@@ -76,6 +96,7 @@ export default function runShard(task: ShardTask): Promise<void> {
     // What is opened meanwhile and kept would keep the pod's name as well: only while that is worth it.
     run: task.careful ? (effect, uid) => following(uid, () => run(effect, uid)) : run,
     marks,
+    ...(roundSpans !== null && { spans: roundSpans }),
     observe: (readings) => {
       if (readings.length > 0) batch.push(...readings);
     },
@@ -135,7 +156,10 @@ export default function runShard(task: ShardTask): Promise<void> {
           shard.close();
           cri.close();
           port.close();
-          void journalsClosed().then(resolve);
+          void Promise.all([journalsClosed(), spans?.stop()]).then(() => {
+            log.flush();
+            resolve();
+          });
           break;
       }
     });

@@ -14,6 +14,7 @@ import type { Outcome } from './effect-runner.ts';
 import type { Observation } from '../../record/metrics/observation.ts';
 import { podObservations } from './pod-observations.ts';
 import { PodRounds } from './pod-rounds.ts';
+import type { RoundSpans } from './round-spans.ts';
 import type { WorkMarks } from './work-marks.ts';
 
 /** What a shard is made from. */
@@ -30,6 +31,8 @@ export interface ShardSettings {
   marks?: Pick<WorkMarks, 'beat' | 'at'>;
   /** Carries out an effect; never rejects. */
   run: (effect: Effect, podUid: string) => Promise<Outcome>;
+  /** Makes spans of rounds; absent: no traces are made. */
+  spans?: Pick<RoundSpans, 'at' | 'ended'>;
 }
 
 /** Messages handled in one turn of the event loop, at most: thousands of pods may begin at once. */
@@ -55,12 +58,18 @@ export class Shard {
   /** A batch is to come, or waits for the disk. */
   private scheduled = false;
   private closed = false;
-  private readonly rounds = new PodRounds();
+  private readonly rounds: PodRounds;
   handled = 0;
 
   constructor(config: ShardSettings) {
     this.config = config;
-    const { journal } = config;
+    const { journal, spans } = config;
+    this.rounds = new PodRounds(
+      spans && {
+        at: (uid, round) => spans.at(uid, this.pods.get(uid)?.state.context.pod ?? {}, round),
+        ended: (uid) => spans.ended(uid),
+      },
+    );
     this.journal =
       journal === null
         ? null

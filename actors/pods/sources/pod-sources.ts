@@ -2,6 +2,7 @@ import type { ValidationGates } from '../../../machines/pod-validation/environme
 import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { sourceErrors } from '../../../machines/errors/source-errors.ts';
+import { withoutGatedFields } from '../../../machines/pod-defaults/without-gated-fields.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { PodSource } from '../../../machines/protocol/messages.ts';
 import {
@@ -68,7 +69,8 @@ export function createPodSources(options: PodSourcesOptions): PodSources {
   let ready = false;
 
   function setPods(source: PodSource, pods: readonly Pod[], places: Record<string, string> = {}): void {
-    const merged = mergeSource(state, source, pods, options.now());
+    const shaped = gates === undefined ? pods : pods.map((pod) => withoutGatedFields(pod, gates));
+    const merged = mergeSource(state, source, shaped, options.now());
     state = merged.state;
     duplicates[source] = merged.duplicates.map(
       ({ namespace, name, uid, shared }) =>

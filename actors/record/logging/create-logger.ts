@@ -1,7 +1,12 @@
+import { basename } from 'node:path';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { callSite } from './call-site.ts';
+import { filePattern } from './file-pattern.ts';
 import { formatKlogLine } from './klog-text.ts';
+import { BufferedSink, type LogSink, standardStream } from './log-sink.ts';
 import { maskSecrets } from './mask-secrets.ts';
+
+export type { LogSink } from './log-sink.ts';
 
 /** Plain options, so that a worker thread can be told how to log. */
 export interface LoggerOptions {
@@ -12,26 +17,48 @@ export interface LoggerOptions {
    * Who changes it later (`/debug/flags/v`) changes what is printed from then on.
    */
   verbosity: number;
+  /** `logging.vmodule`: verbosity of files by the pattern of their name without `.ts`; the first that matches counts, where it is more. */
+  vmodule?: readonly { filePattern: string; verbosity: number }[] | undefined;
+  /** `logging.options.*.splitStream`: info goes to standard output. Bytes of it are gathered and written each `flushMs`; 0 = none. */
+  split?: { bufferBytes: number; flushMs: number } | undefined;
   /** Name of the part that logs; becomes the field `logger`. */
   name?: string | undefined;
 }
 
-/** Where lines go; standard error, written synchronously, when absent. */
-export interface LogSink {
-  write(text: string): unknown;
+/** Where the lines of each kind go. */
+export interface LogSinks {
+  error: LogSink;
+  info: LogSink;
 }
 
 /** klog verbosity that a pino level stands for. Warnings and errors are always printed. */
 const LEVEL_VERBOSITY: Readonly<Record<number, number>> = { 10: 5, 20: 2, 30: 0, 40: 0 };
 
-/** Creates a logger. Can be called in any thread: each has its own synchronous destination on file descriptor 2. */
-export function createLogger(options: LoggerOptions, sink: LogSink = pino.destination({ fd: 2, sync: true })): Logger {
+/**
+ * Creates a logger. Can be called in any thread: each has its own synchronous destinations, standard error, or with
+ * `split` standard output for info. What is gathered is written by `flush()` of the logger, and when the process ends.
+ */
+export function createLogger(
+  options: LoggerOptions,
+  sinks: LogSinks | LogSink = { error: standardStream(2), info: standardStream(options.split === undefined ? 2 : 1) },
+): Logger {
   const { format } = options;
-  const stream: DestinationStream =
-    format === 'json'
-      ? // pino's line starts with the level, which kubelet's has not: `{,"ts":`.
-        { write: (line) => void sink.write(`{${line.slice(2)}`) }
-      : { write: (line) => void sink.write(formatKlogLine(line, process.pid)) };
+  const { error, info: plain } = 'error' in sinks ? sinks : { error: sinks, info: sinks };
+  const info = options.split === undefined ? error : buffered(plain, options.split);
+  const wanted = verbosityOf(options);
+  const stream: DestinationStream & { flush: (done?: () => void) => void } = {
+    flush(done) {
+      if (info instanceof BufferedSink) info.flush();
+      done?.();
+    },
+    write(line) {
+      // pino's line starts with the level, which kubelet's JSON has not.
+      const level = Number(line.slice('{"level":'.length, '{"level":'.length + 2));
+      const text = format === 'json' ? `{${line.slice('{"level":30,'.length)}` : formatKlogLine(line, process.pid);
+      // klog's router sends all but `I` to standard error; kubelet's JSON has no warnings, which are info there.
+      (level < (format === 'json' ? 50 : 40) ? info : error).write(text);
+    },
+  };
   return pino(
     {
       // Which lines are printed is settled below, since the verbosity may change.
@@ -41,7 +68,7 @@ export function createLogger(options: LoggerOptions, sink: LogSink = pino.destin
       errorKey: 'err',
       timestamp: () => `,"ts":${preciseNow().toFixed(4)}`,
       formatters: {
-        level: (_label, level) => (format === 'text' ? { level } : {}),
+        level: (_label, level) => ({ level }),
         log: (fields) => maskSecrets(fields),
       },
       mixin: (_object, level) => ({
@@ -52,13 +79,34 @@ export function createLogger(options: LoggerOptions, sink: LogSink = pino.destin
       serializers: { err: errorText, error: errorText },
       hooks: {
         logMethod(args, method, level) {
-          if (level < 40 && wantedBy(args[0], level) > options.verbosity) return;
+          if (level < 40 && !wanted(wantedBy(args[0], level))) return;
           method.apply(this, args);
         },
       },
     },
     stream,
   );
+}
+
+/** Is a line of this verbosity printed? The place that asks is looked up only where a pattern could print it. */
+function verbosityOf(options: LoggerOptions): (line: number) => boolean {
+  const { vmodule = [] } = options;
+  const files = vmodule.map(({ filePattern: pattern, verbosity }) => ({ fits: filePattern(pattern), verbosity }));
+  const most = Math.max(-1, ...vmodule.map(({ verbosity }) => verbosity));
+  return (line) => {
+    if (line <= options.verbosity) return true;
+    if (line > most) return false;
+    const file = basename(callSite()).replace(/(\.[cm]?[jt]s)?:\d+$/, '');
+    return (files.find(({ fits }) => fits(file))?.verbosity ?? 0) >= line;
+  };
+}
+
+function buffered(info: LogSink, { bufferBytes, flushMs }: NonNullable<LoggerOptions['split']>): LogSink {
+  if (bufferBytes <= 0) return info;
+  const sink = new BufferedSink(info, bufferBytes);
+  setInterval(() => sink.flush(), flushMs).unref();
+  process.on('exit', () => sink.flush());
+  return sink;
 }
 
 let origin = performance.timeOrigin;

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
+import { loadConfiguration } from '../../../actors/configure/configuration/load-configuration.ts';
+import { loggerOptionsOf } from '../../../actors/configure/configuration/logger-options.ts';
 import { createLogger, type LoggerOptions } from '../../../actors/record/logging/create-logger.ts';
+import { filePattern } from '../../../actors/record/logging/file-pattern.ts';
 import { formatKlogLine } from '../../../actors/record/logging/klog-text.ts';
+import { BufferedSink } from '../../../actors/record/logging/log-sink.ts';
 
 function lines(options: LoggerOptions, use: (log: ReturnType<typeof createLogger>) => void): string[] {
   const out: string[] = [];
@@ -88,4 +94,135 @@ test('a worker thread makes its own logger from plain options', async () => {
     new Promise((resolve) => worker.once('exit', resolve)),
   ]);
   assert.match(line, /"from the worker" logger="shard-0"/);
+});
+
+test('vmodule raises the verbosity of files that fit, by the first pattern that does', () => {
+  const printed = (vmodule: NonNullable<LoggerOptions['vmodule']>, verbosity = 0) =>
+    lines({ format: 'text', verbosity, vmodule }, (log) => {
+      log.info('info');
+      log.debug('two');
+      log.trace('five');
+    }).map((line) => /"(\w+)"/.exec(line)?.[1]);
+  // This file is logging.test.ts.
+  assert.deepEqual(printed([{ filePattern: 'logging.test', verbosity: 2 }]), ['info', 'two']);
+  assert.deepEqual(printed([{ filePattern: 'log*', verbosity: 5 }]), ['info', 'two', 'five']);
+  assert.deepEqual(printed([{ filePattern: 'other', verbosity: 9 }]), ['info']);
+  const two = [
+    { filePattern: '[k-m]og?ing*', verbosity: 1 },
+    { filePattern: '*', verbosity: 9 },
+  ];
+  assert.deepEqual(printed(two), ['info']);
+  assert.deepEqual(printed(two, 2), ['info', 'two'], 'it never takes away');
+});
+
+test('patterns are those of filepath.Match', () => {
+  const fits: [pattern: string, name: string, fits: boolean][] = [
+    ['', '', true],
+    ['pod-*', 'pod-workers', true],
+    ['*-workers', 'pod-workers', true],
+    ['p*d*w*s', 'pod-workers', true],
+    ['p*d*x*s', 'pod-workers', false],
+    ['shard', 'shard-pool', false],
+    ['shar?', 'shard', true],
+    ['shar?', 'shar', false],
+    ['[a-c]x', 'bx', true],
+    ['[^a-c]x', 'bx', false],
+    ['[\\-x]', 'x', true],
+    ['[\\-x]', '-', true],
+    ['a\\*', 'a*', true],
+    ['a\\*', 'ab', false],
+    ['[]a]', ']', false],
+    ['[-]', '-', false],
+    ['[a', 'a', false],
+    ['a\\', 'a', false],
+    ['**', 'anything', true],
+  ];
+  for (const [pattern, name, expected] of fits)
+    assert.equal(filePattern(pattern)(name), expected, `${pattern} against ${name}`);
+});
+
+test('a hostile pattern takes time by its length, not by its powers', () => {
+  const fits = filePattern('*a'.repeat(200) + 'b');
+  const begun = process.cpuUsage().user;
+  assert.equal(fits('a'.repeat(2_000)), false);
+  assert.ok(process.cpuUsage().user - begun < 2_000_000, 'seconds of CPU');
+});
+
+test('split streams: info apart, by kubelet’s rule of each format; gathered up to the size', () => {
+  for (const format of ['text', 'json'] as const) {
+    const out: Record<'info' | 'error', string[]> = { info: [], error: [] };
+    const sinks = {
+      info: { write: (text: string) => out.info.push(text) },
+      error: { write: (text: string) => out.error.push(text) },
+    };
+    const log = createLogger({ format, verbosity: 0, split: { bufferBytes: 0, flushMs: 5_000 } }, sinks);
+    log.info('one');
+    log.warn('two');
+    log.error('three');
+    const words = (texts: readonly string[]) => texts.map((text) => /one|two|three/.exec(text)?.[0]);
+    assert.deepEqual(words(out.info), format === 'json' ? ['one', 'two'] : ['one']);
+    assert.deepEqual(words(out.error), format === 'json' ? ['three'] : ['two', 'three']);
+  }
+});
+
+test('what is gathered goes out whole lines at a time, on flush, and past the buffer when it is larger', () => {
+  const out: string[] = [];
+  const sink = new BufferedSink({ write: (text) => out.push(text) }, 10);
+  sink.write('äää\n');
+  assert.deepEqual(out, []);
+  sink.write('abc\n');
+  assert.deepEqual(out, ['äää\n'], 'seven bytes and four do not fit');
+  sink.write('0123456789\n');
+  assert.deepEqual(out, ['äää\n', 'abc\n', '0123456789\n']);
+  sink.write('end\n');
+  sink.flush();
+  sink.flush();
+  assert.equal(out.at(-1), 'end\n');
+});
+
+test('a process writes what it gathered when its time comes, and the rest when it ends', async () => {
+  const module = new URL('../../../actors/record/logging/create-logger.ts', import.meta.url).href;
+  const source = `
+    import { createLogger } from ${JSON.stringify(module)};
+    const split = { bufferBytes: 1 << 20, flushMs: Number(process.argv[1]) };
+    const log = createLogger({ format: 'text', verbosity: 0, split });
+    log.info('first');
+    log.error('bad');
+    process.stdin.once('data', () => { log.info('second'); process.exit(0); });`;
+  for (const flushMs of [20, 3_600_000]) {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', source, String(flushMs)]);
+    const texts = { out: '', err: '' };
+    child.stdout.on('data', (data: Buffer) => (texts.out += data.toString()));
+    child.stderr.on('data', (data: Buffer) => (texts.err += data.toString()));
+    const closed = once(child, 'close');
+    while (!texts.err.includes('"bad"')) await once(child.stderr, 'data');
+    if (flushMs === 20) while (!texts.out.includes('"first"')) await once(child.stdout, 'data');
+    else assert.equal(texts.out, '', 'gathered for an hour');
+    child.stdin.end('go\n');
+    assert.deepEqual(await closed, [0, null]);
+    assert.match(texts.out, /^I.*"first"\nI.*"second"\n$/);
+    assert.match(texts.err, /^E[^\n]*"bad"\n$/);
+  }
+});
+
+test('the field logging: options of the format that is written', () => {
+  const { config } = loadConfiguration({
+    cgroupVersion: 2,
+    flags: [
+      { flag: '--feature-gates', path: 'featureGates', value: { LoggingAlphaOptions: true } },
+      { flag: '--log-text-split-stream', path: 'logging.options.text.splitStream', value: true },
+      { flag: '--log-text-info-buffer-size', path: 'logging.options.text.infoBufferSize', value: '64Ki' },
+      { flag: '--log-flush-frequency', path: 'logging.flushFrequency', value: '2s' },
+      { flag: '--vmodule', path: 'logging.vmodule', value: [{ filePattern: 'shard', verbosity: 5 }] },
+    ],
+  });
+  assert.deepEqual(loggerOptionsOf(config.logging), {
+    ...{ format: 'text', verbosity: 0 },
+    vmodule: [{ filePattern: 'shard', verbosity: 5 }],
+    split: { bufferBytes: 65_536, flushMs: 2_000 },
+  });
+  assert.deepEqual(loggerOptionsOf({ ...config.logging, format: 'json', vmodule: [] }), {
+    format: 'json',
+    verbosity: 0,
+  });
 });

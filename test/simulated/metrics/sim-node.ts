@@ -58,6 +58,7 @@ export async function startSimNode(t: TestContext, script: Record<string, unknow
     healthzPort,
     readOnlyPort,
     cgroupDriver: 'cgroupfs',
+    makeIPTablesUtilChains: false,
     cgroupsPerQOS: false,
     enforceNodeAllocatable: [],
     failCgroupV1: false,

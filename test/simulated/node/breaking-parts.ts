@@ -102,6 +102,7 @@ async function optionsOf(told: string[], onFed: () => void): Promise<Parameters<
       ...config,
       featureGates: { EventedPLEG: true },
       cgroupsPerQOS: false,
+      makeIPTablesUtilChains: false,
       enforceNodeAllocatable: [],
       podLogsDir: join(dir, 'pod-logs'),
       staticPodPath: join(dir, 'manifests'),

@@ -40,6 +40,7 @@ async function rig(t: TestContext) {
         podLogsDir: join(folder, 'pod-logs'),
         staticPodPath: manifests,
         cgroupsPerQOS: false,
+        makeIPTablesUtilChains: false,
         enforceNodeAllocatable: [],
         failCgroupV1: false,
         ...configuration,

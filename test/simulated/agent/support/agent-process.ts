@@ -30,6 +30,7 @@ const node = await startNode({
     featureGates: { EventedPLEG: true },
     // Nothing of the machine is touched: no cgroups, no ports unless asked for, all files below `dir`.
     cgroupsPerQOS: false,
+    makeIPTablesUtilChains: false,
     enforceNodeAllocatable: [],
     podLogsDir: `${dir}/pod-logs`,
     enableServer: false,

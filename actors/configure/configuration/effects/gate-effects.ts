@@ -1,0 +1,126 @@
+import { FEATURE_GATES } from '../feature-gate-table.ts';
+
+/** What switching a feature gate brings about here. */
+export type GateEffect =
+  | {
+      kind: 'acts';
+      /** What it switches. */
+      on: string;
+    }
+  | {
+      /** Kubelet switches it; here it is always as `is` says. Who asks for the other value is warned at start. */
+      kind: 'fixed';
+      is: boolean;
+      why: string;
+    };
+
+const acts = (on: string): GateEffect => ({ kind: 'acts', on });
+const always = (why: string): GateEffect => ({ kind: 'fixed', is: true, why });
+const never = (why: string): GateEffect => ({ kind: 'fixed', is: false, why });
+
+const DRA = 'dynamic resource allocation is not built';
+const CSI = 'CSI drivers are not built';
+const MANAGERS = 'CPU, memory and topology manager are not built';
+const SELINUX = 'volumes are not mounted with SELinux labels';
+const WIRE = 'how objects are written on the way: JSON is spoken';
+const INFORMERS = "client-go's informers; the caches here have one order of events";
+
+/** The gates that kubelet 1.35 reads and that can be switched; all others of the registry are other components'. */
+export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
+  AllAlpha: acts('all alpha gates that are not named'),
+  AllBeta: acts('all beta gates that are not named'),
+  AllowDNSOnlyNodeCSR: acts('requests for a serving certificate without an IP address'),
+  AllowParsingUserUIDFromCertAuth: acts("the user's uid in client certificates"),
+  ChangeContainerStatusOnKubeletRestart: never('containers stay ready and started when the agent starts anew'),
+  CPUManagerPolicyAlphaOptions: acts('alpha options of `cpuManagerPolicyOptions`'),
+  CPUManagerPolicyBetaOptions: acts('beta options of `cpuManagerPolicyOptions`'),
+  CSIVolumeHealth: never(CSI),
+  ClientsAllowCBOR: never(WIRE),
+  ClientsPreferCBOR: never(WIRE),
+  ClusterTrustBundle: never('volumes of trust bundles are not built'),
+  ClusterTrustBundleProjection: never('volumes of trust bundles are not built'),
+  ComponentFlagz: acts('`/flagz`'),
+  ComponentStatusz: acts('`/statusz`'),
+  ConcurrentWatchObjectDecode: never("a detail of Go's client"),
+  ContainerCheckpoint: acts('`/checkpoint`'),
+  ContainerRestartRules: acts('`restartPolicy` and `restartPolicyRules` of containers'),
+  ContainerStopSignals: always("containers' `lifecycle.stopSignal`"),
+  ContextualLogging: always("a detail of Go's logs"),
+  CustomCPUCFSQuotaPeriod: acts('whether `cpuCFSQuotaPeriod` may be other than 100ms'),
+  DRAConsumableCapacity: never(DRA),
+  DRAExtendedResource: never(DRA),
+  DisableCPUQuotaWithExclusiveCPUs: acts('containers with CPUs of their own have no quota'),
+  DisableNodeKubeProxyVersion: always("the node object's `kubeProxyVersion` is empty"),
+  EnvFiles: acts(
+    'variables from files of a volume (`fileKeyRef`); off, such a variable is there and empty, as with kubelet',
+  ),
+  EventedPLEG: acts("whether the runtime's events are listened to"),
+  GitRepoVolumeDriver: never('volumes of the kind gitRepo'),
+  GracefulNodeShutdown: acts('whether the fields of graceful node shutdown are accepted'),
+  GracefulNodeShutdownBasedOnPodPriority: acts('whether `shutdownGracePeriodByPodPriority` is accepted'),
+  HostnameOverride: acts("pods' `hostnameOverride`"),
+  ImageVolume: acts('volumes of images; off, a pod that mounts one waits for it'),
+  InOrderInformers: always(INFORMERS),
+  InOrderInformersBatchProcess: always(INFORMERS),
+  InPlacePodLevelResourcesVerticalScaling: never('resize of `spec.resources` of a pod'),
+  InPlacePodVerticalScalingExclusiveCPUs: never(MANAGERS),
+  InPlacePodVerticalScalingExclusiveMemory: never(MANAGERS),
+  InformerResourceVersion: always(INFORMERS),
+  KubeletCrashLoopBackOffMax: acts('`crashLoopBackOff`'),
+  KubeletEnsureSecretPulledImages: acts('`imagePullCredentialsVerificationPolicy`'),
+  KubeletFineGrainedAuthz: acts('rights such as `nodes/pods` instead of `nodes/proxy`'),
+  KubeletInUserNamespace: acts('an agent that is root in a user namespace only: what it may not do is logged'),
+  KubeletPSI: acts('pressure stall information in statistics and metrics'),
+  KubeletPodResourcesDynamicResources: always(DRA),
+  KubeletPodResourcesGet: acts('whether the pod-resources API tells of one pod'),
+  KubeletPodResourcesListUseActivePods: acts('whether the pod-resources API leaves ended pods out'),
+  KubeletRegistrationGetOnExistsOnly: never('a node that may not be made is looked up'),
+  KubeletSeparateDiskGC: always('eviction knows file systems of containers and of images'),
+  KubeletServiceAccountTokenForCredentialProviders: acts('tokens for credential provider plugins'),
+  LocalStorageCapacityIsolationFSQuotaMonitoring: never('emptyDir volumes are measured by walking them'),
+  LoggingAlphaOptions: acts('whether `logging.options` are accepted'),
+  LoggingBetaOptions: always('the format json'),
+  MemoryQoS: acts('`memory.min`, `memory.low` and `memory.high` (cgroup v2)'),
+  MutableCSINodeAllocatableCount: always(CSI),
+  NodeDeclaredFeatures: never("the node object's `declaredFeatures`"),
+  NodeLogQuery: acts('whether `enableSystemLogQuery` is accepted'),
+  PodAndContainerStatsFromCRI: never('statistics come from cgroups'),
+  PodCertificateRequest: never('volumes of pod certificates are not built'),
+  PodLevelResources: acts("pods' `spec.resources`"),
+  PodLogsQuerySplitStreams: acts('logs of one stream'),
+  PodReadyToStartContainersCondition: acts('the condition `PodReadyToStartContainers`'),
+  PreventStaticPodAPIReferences: acts('static pods that name objects of the API server are refused'),
+  QOSReserved: acts('whether `qosReserved` has effect'),
+  ReduceDefaultCrashLoopBackOffDecay: never('the back-off of restarts begins at 10 s and ends at 5 min'),
+  ReloadKubeletServerCertificateFile: acts('whether `tlsCertFile` is read again'),
+  ResourceHealthStatus: never(DRA),
+  RestartAllContainersOnContainerExits: never('the action `RestartAllContainers`'),
+  RotateKubeletServerCertificate: acts('whether `serverTLSBootstrap` is accepted'),
+  RuntimeClassInImageCriApi: never('images are the same for all runtime handlers'),
+  SELinuxChangePolicy: always(SELINUX),
+  SELinuxMount: never(SELINUX),
+  SELinuxMountReadWriteOncePod: always(SELINUX),
+  TaintTolerationComparisonOperators: never('tolerations with `Lt` and `Gt`'),
+  TopologyManagerPolicyAlphaOptions: acts('alpha options of `topologyManagerPolicyOptions`'),
+  TopologyManagerPolicyBetaOptions: acts('beta options of `topologyManagerPolicyOptions`'),
+  TopologyManagerPolicyOptions: acts('`topologyManagerPolicyOptions`'),
+  UserNamespacesHostNetworkSupport: never("user namespaces of pods in the host's network"),
+  UserNamespacesSupport: acts("pods' user namespaces"),
+  WatchListClient: always('first lists come as a stream of the watch'),
+};
+
+/** A warning for each gate that is given the value that it cannot have yet. */
+export function fixedGates(wanted: Readonly<Record<string, boolean>>): string[] {
+  return Object.entries(wanted).flatMap(([gate, value]) => {
+    const effect = GATE_EFFECTS[gate];
+    if (effect?.kind !== 'fixed' || effect.is === value) return [];
+    return [`Feature gate ${gate}=${value} is accepted; here it is always ${effect.is}: ${effect.why}`];
+  });
+}
+
+/** Gates of the registry that can be switched and that kubelet never reads. */
+export function gatesOfOthers(): string[] {
+  return Object.entries(FEATURE_GATES).flatMap(([name, [, , locked]]) =>
+    locked || Object.hasOwn(GATE_EFFECTS, name) ? [] : [name],
+  );
+}
