@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Node } from '../../machines/node-object/node-types.ts';
 import type { PodSource } from '../../machines/protocol/messages.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
 import type { FeatureGates } from '../configure/configuration/feature-gates.ts';
@@ -17,6 +18,8 @@ export interface NodeGround {
   readonly featureGates: FeatureGates;
   /** What the machines are told of the node. */
   readonly settings: NodeSettings;
+  /** The node as it would register: pods are judged by it while it has no object, on a standalone node for good. */
+  readonly ownNode?: Node;
   /** Worker threads in which pods live. */
   readonly shards: number;
   /** Null when nothing is journaled. */

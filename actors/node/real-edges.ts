@@ -1,8 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { unregisteredNode } from '../../machines/node-object/initial-node.ts';
 import { qosCgroups } from '../../machines/qos/pod-cgroup.ts';
 import { createCriClient } from '../../cri/client/cri-client.ts';
 import { agentVersion } from '../configure/configuration/version.ts';
+import { nodeObjectConfigOf } from '../cluster/node-object/node-object-config.ts';
 import { resolveFeatureGates } from '../configure/configuration/feature-gates.ts';
 import { detectCgroups } from '../host/cgroups/cgroup-detect.ts';
 import type { HostSettings } from '../host/files/host-settings.ts';
@@ -16,6 +18,7 @@ import { effectObservations } from '../pods/shard/effect-observations.ts';
 import { ShardPool } from '../pods/shard/shard-pool.ts';
 import { checkOwnSource } from '../pods/sources/own-source.ts';
 import { createMetrics } from '../record/metrics/metrics-registry.ts';
+import { readMachineFacts } from '../resources/machine/machine-facts.ts';
 import { cgroupDriverOf } from './cgroup-driver.ts';
 import type { HostLinks, NodeEdges } from './edges.ts';
 import { journalShares } from './journal-shares.ts';
@@ -95,6 +98,11 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   const agent = agentVersion();
   const ground: NodeGround = {
     ...{ config, rootDir: flags.rootDir, featureGates, settings, shards: own.shards, journals, agent, log, metrics },
+    ownNode: unregisteredNode(
+      nodeObjectConfigOf(settings.nodeName, config, flags),
+      readMachineFacts(flags.rootDir),
+      settings.runtimeFeatures.supplementalGroupsPolicy,
+    ),
     otherSources: kubeconfig === null ? [] : ['api'],
     ...(options.source !== undefined && { source: options.source }),
     ...(options.onPod !== undefined && { onPod: options.onPod }),

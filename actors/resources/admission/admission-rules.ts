@@ -5,17 +5,15 @@ import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
 import { goArchitecture } from '../machine/machine-facts.ts';
 
-/** What this node judges pods by. @param judges it has an API server */
+/** What this node judges pods by. */
 export function admissionRules(
   config: Pick<KubeletConfiguration, 'allowedUnsafeSysctls' | 'maxPods' | 'podsPerCore'>,
   { nodeName, capacity, allocatable, runtimeFeatures }: NodeSettings,
-  judges: boolean,
 ): AdmissionRules {
   const { maxPods, podsPerCore, allowedUnsafeSysctls } = config;
   const { supplementalGroupsPolicy } = runtimeFeatures;
   const cores = capacity.cpuMilli / 1000;
   return {
-    judges,
     settings: { nodeName, allocatable, runtimeFeatures: { supplementalGroupsPolicy } },
     maxPods: podsPerCore > 0 ? Math.min(maxPods, cores * podsPerCore) : maxPods,
     os: 'linux',

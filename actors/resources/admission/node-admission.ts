@@ -26,7 +26,7 @@ import { AllocationFile } from './allocation-file.ts';
 /** What admission works with. */
 export interface NodeAdmissionOptions {
   rules: AdmissionRules;
-  /** The own Node as the watch last told it; null while there is none, and on a standalone node. */
+  /** The own Node as the watch last told it, or as it would register; null where neither is known. */
   node: () => Node | null;
   /** The own Node as the API server has it this moment; null when it cannot be asked. */
   freshNode: () => Promise<Node | null>;

@@ -30,6 +30,8 @@ const node = await startNode({
     featureGates: { EventedPLEG: true },
     // Nothing of the machine is touched: no cgroups, no ports unless asked for, all files below `dir`.
     cgroupsPerQOS: false,
+    // A standalone node counts its pods, too.
+    maxPods: 10_000,
     enforceNodeAllocatable: [],
     podLogsDir: `${dir}/pod-logs`,
     enableServer: false,
