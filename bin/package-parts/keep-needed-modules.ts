@@ -2,17 +2,16 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
 /**
- * Removes from an installed tree (`dist/`, `node_modules/`) what its agent never loads: packages that only the types of the library
- * or no import at all lead to, and of the others all but code, data and licences.
- * keep-needed-modules.ts TREE PACKAGE...: the packages are kept although nothing imports them (Node itself).
+ * Removes from an installed tree (`dist/`, `node_modules/`) what its agent never loads: packages that only the library's types
+ * lead to, and of the others all but code, data and licences. Prints those that stay, with their licences.
+ * keep-needed-modules.ts TREE PACKAGE...: the packages are kept although no dependency (Node itself).
  */
 const [tree = '', ...named] = process.argv.slice(2);
 const modules = join(tree, 'node_modules');
 const dist = join(tree, 'dist');
 
-const IMPORT = /(?:\bfrom ?|\bimport ?\(?)['"]([^'".][^'"]*)['"]/g;
-/** The part of a specifier that names a package. */
-const PACKAGE = /^(?:@[^/]+\/)?[^/]+/;
+/** Of these only types are imported: a rule of dependency-cruiser holds it. */
+const TYPES_ONLY = ['@kubernetes/client-node'];
 /** What Node loads, and what code reads beside itself. */
 const USED = /\.(?:[cm]?js|json|node|wasm|proto)$/;
 const USED_OF_OURS = /\.(?:js|json|proto|html|css)$/;
@@ -27,17 +26,6 @@ function filesOf(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name));
-}
-
-function imported(): Set<string> {
-  const found = new Set<string>();
-  for (const file of filesOf(dist).filter((name) => name.endsWith('.js'))) {
-    for (const [, specifier = ''] of readFileSync(file, 'utf8').matchAll(IMPORT)) {
-      const name = PACKAGE.exec(specifier)?.[0] ?? '';
-      if (existsSync(join(modules, name, 'package.json'))) found.add(name);
-    }
-  }
-  return found;
 }
 
 /** The folder that Node finds a package in, from another one's folder; null when it is not installed. */
@@ -87,11 +75,13 @@ function isLoaded(file: string, folder: string): boolean {
   const inside = file.slice(folder.length);
   const name = inside.slice(inside.lastIndexOf('/') + 1);
   if (LICENCE.test(name)) return true;
-  if (named.some((own) => folder === join(modules, own))) return inside === '/bin/node' || inside === '/package.json';
+  if (named.some((one) => folder === join(modules, one))) return inside === '/bin/node' || inside === '/package.json';
   return USED.test(name) && !name.startsWith('.') && !MAKERS.test(inside) && !COMMAND.test(inside);
 }
 
-const reached = needed([...imported(), ...named]);
+const own = JSON.parse(readFileSync(join(tree, 'package.json'), 'utf8')) as Manifest;
+const loaded = Object.keys(own.dependencies ?? {}).filter((name) => !TYPES_ONLY.includes(name));
+const reached = needed([...loaded, ...named]);
 const kept = new Set<string>();
 for (const file of filesOf(modules)) {
   const folder = packageOf(file);

@@ -120,13 +120,14 @@ describe('the Debian package and the tarball', { skip: lacking() }, () => {
     const { dependencies } = JSON.parse(readFileSync(join(tree, 'package.json'), 'utf8')) as {
       dependencies: Record<string, string>;
     };
-    const names = Object.keys(dependencies).filter((name) => existsSync(join(tree, 'node_modules', name)));
-    assert.ok(names.length > 10, names.join(' '));
-    const script = join(tree, 'load-all.mjs');
-    // @bufbuild/protobuf is loaded by a path below its name
-    writeFileSync(script, [...names, '@bufbuild/protobuf/wire'].map((name) => `await import('${name}');\n`).join(''));
-    run(join(tree, 'node_modules', `node-linux-${process.arch}`, 'bin/node'), [script], { env: bare });
-    rmSync(script);
+    const missing = Object.keys(dependencies).filter((name) => !existsSync(join(tree, 'node_modules', name)));
+    assert.deepEqual(missing, ['@kubernetes/client-node'], 'only types of it are used');
+    const names = Object.keys(dependencies).filter((name) => !missing.includes(name) && name !== '@bufbuild/protobuf');
+    const imports = [...names, '@bufbuild/protobuf/wire'].map((name) => `await import('${name}');`).join('');
+    // what x509-process.ts gives @peculiar/x509 in the place of a library
+    const script = `Object.assign(Reflect, { getMetadata: () => undefined, defineMetadata: () => undefined }); ${imports}`;
+    const ownNode = join(tree, 'node_modules', `node-linux-${process.arch}`, 'bin/node');
+    run(ownNode, ['--input-type=module', '--eval', script], { env: bare, cwd: tree });
   });
 
   it('runs where it was installed, with its own Node', () => {
