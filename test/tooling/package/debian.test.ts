@@ -125,7 +125,7 @@ describe('the Debian package and the tarball', { skip: lacking() }, () => {
     const names = Object.keys(dependencies).filter((name) => !missing.includes(name) && name !== '@bufbuild/protobuf');
     const imports = [...names, '@bufbuild/protobuf/wire'].map((name) => `await import('${name}');`).join('');
     // what x509-process.ts gives @peculiar/x509 in the place of a library
-    const script = `Object.assign(Reflect, { getMetadata: () => undefined, defineMetadata: () => undefined }); ${imports}`;
+    const script = `const none = () => undefined; Object.assign(Reflect, { getMetadata: none, getOwnMetadata: none, defineMetadata: none }); ${imports}`;
     const ownNode = join(tree, 'node_modules', `node-linux-${process.arch}`, 'bin/node');
     run(ownNode, ['--input-type=module', '--eval', script], { env: bare, cwd: tree });
   });
