@@ -175,9 +175,9 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   // The pods' way in: source, admission by the node's object, resources, supervisor.
   const admission: NodeAdmission = new NodeAdmission({
     ...{ rootDir, log, now, metrics },
-    rules: admissionRules(config, settings, cluster !== null, ground.resources),
+    rules: admissionRules(config, settings, ground.resources),
     journal: journalOf('admission'),
-    node: () => cluster?.node.node() ?? null,
+    node: () => cluster?.node.node() ?? ground.ownNode ?? null,
     freshNode: () => cluster?.freshNode() ?? Promise.resolve(null),
     record: (event) => events.record(event),
     sourcesReady: () => intake.allSeen,

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Node } from '../../machines/node-object/node-types.ts';
 import type { PodSource } from '../../machines/protocol/messages.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
 import type { ResourceRules } from '../../machines/resource-managers/resource-ground.ts';
@@ -20,6 +21,8 @@ export interface NodeGround {
   readonly settings: NodeSettings;
   /** How CPUs and memory of NUMA nodes are given away; absent in a node that knows nothing of its machine. */
   readonly resources?: ResourceRules;
+  /** The node as it would register: pods are judged by it while it has no object, on a standalone node for good. */
+  readonly ownNode?: Node;
   /** Worker threads in which pods live. */
   readonly shards: number;
   /** Null when nothing is journaled. */

@@ -18,6 +18,7 @@ import type { KubeletConfiguration } from '../configure/configuration/kubelet-co
 import type { CgroupHost } from '../host/files/cgroup-host.ts';
 import { findHostAddress } from '../cluster/node-object/host-address.ts';
 import { readMachineFacts } from '../resources/machine/machine-facts.ts';
+import { selinuxIsOn } from '../resources/machine/selinux.ts';
 import { nodeObjectConfigOf } from '../cluster/node-object/node-object-config.ts';
 import {
   hugePageName,
@@ -94,6 +95,7 @@ export async function nodeSettingsOf(
     hugePageSizes: machine.hugePages.map(({ pageBytes }) => hugePageName(pageBytes)),
     extraMaskedPaths: thermalPaths(),
     nodeHosts: readText('/etc/hosts'),
+    ...(selinuxIsOn() && { selinux: true }),
     ...(!gates.enabled('EnvFiles') && { envFiles: false }),
     ...(!gates.enabled('PreventStaticPodAPIReferences') && { staticReferences: true }),
     ...(!gates.enabled('PodReadyToStartContainersCondition') && { readyToStartCondition: false }),

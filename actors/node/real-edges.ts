@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { unregisteredNode } from '../../machines/node-object/initial-node.ts';
 import { qosCgroups } from '../../machines/qos/pod-cgroup.ts';
 import { createCriClient } from '../../cri/client/cri-client.ts';
 import { withReservedCpus } from '../configure/configuration/reserved-cpus.ts';
@@ -136,6 +137,11 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
       log,
       metrics,
     },
+    ownNode: unregisteredNode(
+      nodeObjectConfigOf(settings.nodeName, config, flags),
+      readMachineFacts(flags.rootDir),
+      settings.runtimeFeatures.supplementalGroupsPolicy,
+    ),
     otherSources: kubeconfig === null ? [] : ['api'],
     ...(options.source !== undefined && { source: options.source }),
     ...(options.onPod !== undefined && { onPod: options.onPod }),

@@ -3,8 +3,6 @@ import type { NodeSettings } from '../protocol/node-settings.ts';
 
 /** What a node judges pods by, as long as its agent lives. */
 export interface AdmissionRules {
-  /** False on a standalone node: every pod is taken there, and none is counted. */
-  judges: boolean;
   settings: Pick<NodeSettings, 'nodeName' | 'allocatable'> & {
     runtimeFeatures: Pick<NodeSettings['runtimeFeatures'], 'supplementalGroupsPolicy'>;
   };

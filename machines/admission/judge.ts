@@ -35,7 +35,7 @@ export function asks(turn: AdmissionTurn, asking: Pod, node: Node | null): void 
     turn.order({ type: 'pod.refuse', uid, reason, message, again, ...(preempt && { preempt }) });
     return;
   }
-  turn.change({ managed, ...(state.rules.judges && { usage: withPod(state.usage, pod) }) });
+  turn.change({ managed, usage: withPod(state.usage, pod) });
   turn.order({ type: 'pod.take', uid });
 }
 
@@ -63,6 +63,5 @@ function verdictOn(
   node: Node | null,
   allocate?: () => ReturnType<NonNullable<Parameters<typeof admitPod>[0]['allocate']>>,
 ): Admission {
-  if (!rules.judges) return allocate?.() ?? { admit: true };
   return admitPod({ ...rules, pod, node, usage, ...(allocate && { allocate }) });
 }

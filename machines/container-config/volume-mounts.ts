@@ -13,6 +13,7 @@ const PROPAGATION = new Map<string, 0 | 1 | 2>([
   ['HostToContainer', 1],
   ['Bidirectional', 2],
 ]);
+type MountSettings = Pick<NodeSettings, 'runtimeFeatures' | 'selinux'>;
 type VolumeMount = NonNullable<Container['volumeMounts']>[number];
 
 /** Key of a subPath mount in `host.PrepareContainer`: its path below the pod's `volume-subpaths` folder. */
@@ -81,7 +82,7 @@ export function containerMounts(
   envs: readonly EnvEntry[] | null,
   podIPs: readonly string[],
   paths: MountPaths,
-  settings: Pick<NodeSettings, 'runtimeFeatures'>,
+  settings: MountSettings,
 ): { mounts: CriMount[] } | Failed {
   for (const device of container.volumeDevices ?? []) return noVolume(device.name, 'pass', container);
   const mounts: CriMount[] = [];
@@ -90,8 +91,10 @@ export function containerMounts(
     if ('error' in made) return made;
     mounts.push(made);
   }
-  if (paths.hostsPath && mountsHostsFile(pod, container, podIPs)) mounts.push(plainMount(paths.hostsPath, HOSTS));
-  mounts.push(plainMount(paths.terminationLogPath, absolute(terminationMessagePath(container))));
+  const relabel = settings.selinux === true;
+  if (paths.hostsPath && mountsHostsFile(pod, container, podIPs))
+    mounts.push(plainMount(paths.hostsPath, HOSTS, relabel));
+  mounts.push(plainMount(paths.terminationLogPath, absolute(terminationMessagePath(container)), relabel));
   return { mounts };
 }
 
@@ -121,7 +124,7 @@ function volumeMount(
   index: number,
   envs: readonly EnvEntry[] | null,
   paths: MountPaths,
-  settings: Pick<NodeSettings, 'runtimeFeatures'>,
+  settings: MountSettings,
 ): CriMount | Failed {
   const sub = subPathOf(mount, envs);
   if ('error' in sub) return sub;
@@ -134,7 +137,8 @@ function volumeMount(
   }
   const made = withModes(mount, hostPath, settings);
   if ('error' in made) return made;
-  return { ...made, readonly: isReadOnly(pod, mount) };
+  const selinuxRelabel = settings.selinux === true && isRelabelled(pod, mount.name);
+  return { ...made, readonly: isReadOnly(pod, mount), selinuxRelabel };
 }
 
 /** A volume of which the runtime mounts the image (KEP-4639): always read-only, its sub path is found in the image. */
@@ -144,7 +148,7 @@ function imageMount(
   index: number,
   sub: { subPath: string; expand?: boolean },
   paths: MountPaths,
-  settings: Pick<NodeSettings, 'runtimeFeatures'>,
+  settings: MountSettings,
 ): CriMount | Failed {
   const { withoutImageVolumes } = settings.runtimeFeatures;
   if (withoutImageVolumes !== undefined)
@@ -159,11 +163,7 @@ function imageMount(
   return { ...made, readonly: true, image, ...(subPath !== '' && { imageSubPath: subPath }) };
 }
 
-function withModes(
-  mount: VolumeMount,
-  hostPath: string,
-  settings: Pick<NodeSettings, 'runtimeFeatures'>,
-): CriMount | Failed {
+function withModes(mount: VolumeMount, hostPath: string, settings: MountSettings): CriMount | Failed {
   const propagation = PROPAGATION.get(mount.mountPropagation ?? 'None');
   if (propagation === undefined) return configError(`invalid MountPropagation mode: "${mount.mountPropagation}"`);
   const rro = recursiveReadOnly(mount, settings.runtimeFeatures.recursiveReadOnlyMounts);
@@ -177,9 +177,14 @@ function isImage(pod: Pod, volume: string): boolean {
   return pod.spec?.volumes?.some((v) => v.name === volume && v.image !== undefined) ?? false;
 }
 
-/** SELinux relabelling stays off: no setting says yet that the node runs SELinux. */
-function plainMount(hostPath: string, containerPath: string): CriMount {
-  return { containerPath, hostPath, readonly: false, selinuxRelabel: false, propagation: 0 };
+function plainMount(hostPath: string, containerPath: string, selinuxRelabel = false): CriMount {
+  return { containerPath, hostPath, readonly: false, selinuxRelabel, propagation: 0 };
+}
+
+/** With SELinux the runtime labels a volume that is the pod's own; what is the node's (hostPath) keeps its labels. */
+function isRelabelled(pod: Pod, name: string): boolean {
+  const volume = pod.spec?.volumes?.find((v) => v.name === name);
+  return volume !== undefined && (volume.emptyDir !== undefined || isReadOnlyKind(volume));
 }
 
 function subPathOf(

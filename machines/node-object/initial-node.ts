@@ -1,6 +1,7 @@
 import { setNodeStatus } from './set-node-status.ts';
 import type { NodeFacts, NodeStep } from './set-node-status.ts';
-import type { Node, NodeObjectConfig } from './node-types.ts';
+import { allocatableOf, machineCapacity } from './node-resources.ts';
+import type { MachineFacts, Node, NodeObjectConfig } from './node-types.ts';
 
 /** Annotation: attach and detach is the controller manager's work. */
 export const ATTACH_DETACH_ANNOTATION = 'volumes.kubernetes.io/controller-managed-attach-detach';
@@ -14,14 +15,33 @@ const UNINITIALIZED_TAINT = 'node.cloudprovider.kubernetes.io/uninitialized';
  * (TaintNodesByCondition), and the node controller's to take away when it sees Ready.
  */
 export function initialNode(config: NodeObjectConfig, facts: NodeFacts, now: number): NodeStep {
-  const { operatingSystem: os, architecture: arch } = facts.machine;
+  const node = objectWithoutStatus(config, facts.machine);
+  const labels = node.metadata?.labels;
+  const step = setNodeStatus(node, config, facts, now);
+  // `--node-labels` may say another os or arch; only later updates put them right, as with kubelet.
+  return labels === undefined ? step : { ...step, node: { ...step.node, metadata: { ...step.node.metadata, labels } } };
+}
+
+/**
+ * The node as it would register, with what pods are judged by: labels, taints, resources. Kubelet judges by it where there is no object of
+ * the node: on a standalone node, and before it is registered (getNodeAnyWay). @param strictGroups the runtime knows supplementalGroupsPolicy
+ */
+export function unregisteredNode(config: NodeObjectConfig, machine: MachineFacts, strictGroups: boolean): Node {
+  const capacity = machineCapacity(machine, config);
+  const allocatable = allocatableOf(capacity, {}, config);
+  const status = { capacity, allocatable, features: { supplementalGroupsPolicy: strictGroups } };
+  return { ...objectWithoutStatus(config, machine), status };
+}
+
+function objectWithoutStatus(config: NodeObjectConfig, machine: MachineFacts): Node {
+  const { operatingSystem: os, architecture: arch } = machine;
   const taints = [
     ...config.taints,
     ...(config.externalCloudProvider
       ? [{ key: UNINITIALIZED_TAINT, value: 'true', effect: 'NoSchedule' } as const]
       : []),
   ];
-  const node: Node = {
+  return {
     apiVersion: 'v1',
     kind: 'Node',
     metadata: {
@@ -41,8 +61,4 @@ export function initialNode(config: NodeObjectConfig, facts: NodeFacts, now: num
       ...(config.providerID === '' ? {} : { providerID: config.providerID }),
     },
   };
-  const labels = node.metadata?.labels;
-  const step = setNodeStatus(node, config, facts, now);
-  // `--node-labels` may say another os or arch; only later updates put them right, as with kubelet.
-  return labels === undefined ? step : { ...step, node: { ...step.node, metadata: { ...step.node.metadata, labels } } };
 }

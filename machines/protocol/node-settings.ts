@@ -59,6 +59,8 @@ export interface NodeSettings {
   extraMaskedPaths?: string[];
   /** The node's own `/etc/hosts`, for pods on the host network. */
   nodeHosts?: string;
+  /** The machine runs SELinux: the runtime labels what the agent makes and mounts into a container. */
+  selinux?: boolean;
   /** Feature gate `EnvFiles` (KEP-3721), on unless false: without it a variable from a file is empty. */
   envFiles?: boolean;
   /** Feature gate `PreventStaticPodAPIReferences` is off: static pods may have volumes of API objects. */

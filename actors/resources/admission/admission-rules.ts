@@ -6,18 +6,16 @@ import type { ResourceRules } from '../../../machines/resource-managers/resource
 import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
 import { goArchitecture } from '../machine/machine-facts.ts';
 
-/** What this node judges pods by. @param judges it has an API server @param resources how CPUs and memory are given away */
+/** What this node judges pods by. @param resources how CPUs and memory are given away */
 export function admissionRules(
   config: Pick<KubeletConfiguration, 'allowedUnsafeSysctls' | 'maxPods' | 'podsPerCore'>,
   { nodeName, capacity, allocatable, runtimeFeatures }: NodeSettings,
-  judges: boolean,
   resources?: ResourceRules,
 ): AdmissionRules {
   const { maxPods, podsPerCore, allowedUnsafeSysctls } = config;
   const { supplementalGroupsPolicy } = runtimeFeatures;
   const cores = capacity.cpuMilli / 1000;
   return {
-    judges,
     settings: { nodeName, allocatable, runtimeFeatures: { supplementalGroupsPolicy } },
     maxPods: podsPerCore > 0 ? Math.min(maxPods, cores * podsPerCore) : maxPods,
     os: 'linux',

@@ -32,7 +32,7 @@ import { AllocationFile } from './allocation-file.ts';
 /** What admission works with. */
 export interface NodeAdmissionOptions {
   rules: AdmissionRules;
-  /** The own Node as the watch last told it; null while there is none, and on a standalone node. */
+  /** The own Node as the watch last told it, or as it would register; null where neither is known. */
   node: () => Node | null;
   /** The own Node as the API server has it this moment; null when it cannot be asked. */
   freshNode: () => Promise<Node | null>;
@@ -132,7 +132,9 @@ export class NodeAdmission {
   async admitAfterAll(pod: Pod, refused: Refusal, floor: Record<string, number> | null = null): Promise<Verdict> {
     const node = await this.options.freshNode();
     if (node === null) return refused;
-    return verdictOf(this.take({ type: 'pod.asks', pod: claimOf(pod), node: nodeClaim(node), ...(floor && { floor }) }));
+    return verdictOf(
+      this.take({ type: 'pod.asks', pod: claimOf(pod), node: nodeClaim(node), ...(floor && { floor }) }),
+    );
   }
 
   /** A pod that comes, as it is to run: with what was allocated to it, by an earlier agent too. Not kept yet: see {@link admitted}. */

@@ -93,12 +93,6 @@ test('a pod that only lacks a label asks again, with the node of that moment', (
   assert.deepEqual(told.state.node, nodeClaim(node()), 'what the watch told still counts');
 });
 
-test('on a standalone node every pod is taken, and none is counted', () => {
-  const told = new Told([], { ...RULES, judges: false });
-  assert.deepEqual(kinds(told.comes(asking('a', '99'))), ['pod.take']);
-  assert.equal(told.state.usage.pods, 0);
-});
-
 test('a resize waits for room, is granted when it is there, and is on disk before its pod hears of it', () => {
   const told = new Told();
   told.comes(asking('a', '2'));

@@ -2,7 +2,6 @@ import type { AdmissionRules } from '../../../machines/admission/admission-rules
 
 /** Of a node of a cluster, with 4 cores and 8Gi. */
 export const RULES: AdmissionRules = {
-  judges: true,
   settings: {
     nodeName: 'node-1',
     allocatable: { cpuMilli: 4_000, memoryBytes: 8 * 2 ** 30, ephemeralStorageBytes: 10 * 2 ** 30 },

@@ -34,7 +34,7 @@ const node: Node = {
 
 const config = { allowedUnsafeSysctls: [], maxPods: 110, podsPerCore: 0 };
 const stateWith = (own: Node | null): AdmissionState => ({
-  ...bornAdmission(admissionRules(config, settings, true)),
+  ...bornAdmission(admissionRules(config, settings)),
   node: own && nodeClaim(own),
 });
 

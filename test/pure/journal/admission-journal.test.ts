@@ -32,7 +32,7 @@ function admissionIn(t: TestContext, dir: string, maxBytes = 1 << 20) {
   const world = { own: node() as Node | null, at: 1_000, changed: [] as string[] };
   const config = { allowedUnsafeSysctls: [], maxPods: 110, podsPerCore: 0 };
   const admission = new NodeAdmission({
-    rules: admissionRules(config, nodeSettings(), true),
+    rules: admissionRules(config, nodeSettings()),
     ...{ rootDir, log: memoryLog().log, now: () => world.at++, metrics: createMetrics({ processMetrics: false }) },
     node: () => world.own,
     freshNode: () => Promise.resolve(node({ labels: { zone: 'a' } })),

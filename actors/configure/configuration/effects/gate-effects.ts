@@ -20,7 +20,6 @@ const never = (why: string): GateEffect => ({ kind: 'fixed', is: false, why });
 
 const DRA = 'dynamic resource allocation is not built';
 const CSI = 'CSI drivers are not built';
-const MANAGERS = 'CPU, memory and topology manager are not built';
 const SELINUX = 'volumes are not mounted with SELinux labels';
 const WIRE = 'how objects are written on the way: JSON is spoken';
 const INFORMERS = "client-go's informers; the caches here have one order of events";
@@ -63,8 +62,8 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   InOrderInformers: always(INFORMERS),
   InOrderInformersBatchProcess: always(INFORMERS),
   InPlacePodLevelResourcesVerticalScaling: never('resize of `spec.resources` of a pod'),
-  InPlacePodVerticalScalingExclusiveCPUs: never(MANAGERS),
-  InPlacePodVerticalScalingExclusiveMemory: never(MANAGERS),
+  InPlacePodVerticalScalingExclusiveCPUs: never('a resize of a pod with CPUs or memory of its own is not built'),
+  InPlacePodVerticalScalingExclusiveMemory: never('a resize of a pod with CPUs or memory of its own is not built'),
   InformerResourceVersion: always(INFORMERS),
   KubeletCrashLoopBackOffMax: acts('`crashLoopBackOff`'),
   KubeletEnsureSecretPulledImages: acts('`imagePullCredentialsVerificationPolicy`'),
@@ -101,9 +100,9 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   SELinuxMount: never(SELINUX),
   SELinuxMountReadWriteOncePod: always(SELINUX),
   TaintTolerationComparisonOperators: never('tolerations with `Lt` and `Gt`'),
-  TopologyManagerPolicyAlphaOptions: acts('alpha options of `topologyManagerPolicyOptions`'),
-  TopologyManagerPolicyBetaOptions: acts('beta options of `topologyManagerPolicyOptions`'),
-  TopologyManagerPolicyOptions: acts('`topologyManagerPolicyOptions`'),
+  TopologyManagerPolicyAlphaOptions: never('there are no alpha options of the topology manager'),
+  TopologyManagerPolicyBetaOptions: always('its options are always accepted'),
+  TopologyManagerPolicyOptions: always('its options are always accepted'),
   UserNamespacesHostNetworkSupport: never("user namespaces of pods in the host's network"),
   UserNamespacesSupport: acts("pods' user namespaces"),
   WatchListClient: always('first lists come as a stream of the watch'),

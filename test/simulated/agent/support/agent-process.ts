@@ -31,6 +31,8 @@ const node = await startNode({
     // Nothing of the machine is touched: no cgroups, no ports unless asked for, all files below `dir`.
     cgroupsPerQOS: false,
     makeIPTablesUtilChains: false,
+    // A standalone node counts its pods, too.
+    maxPods: 10_000,
     enforceNodeAllocatable: [],
     podLogsDir: `${dir}/pod-logs`,
     enableServer: false,
