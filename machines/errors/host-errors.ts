@@ -87,6 +87,16 @@ export const hostErrors = defineErrors('HOST', {
     'systemd could not {what} {unit}: {reason}.',
     'See systemctl status {unit} and journalctl -b _PID=1; it is tried again.',
   ],
+  logindUnreachable: [
+    30,
+    'logind cannot be reached over D-Bus: {reason}.',
+    'Install dbus and systemd-logind and see systemctl status dbus systemd-logind; or leave shutdownGracePeriod and shutdownGracePeriodByPodPriority out: then a shutdown does not wait for pods.',
+  ],
+  logindRefused: [
+    31,
+    'logind could not {what}: {reason}.',
+    'See journalctl -u systemd-logind and systemd-inhibit --list; it is tried again.',
+  ],
   noSuchCgroup: [
     22,
     'There is no cgroup {path}.',
