@@ -52,7 +52,10 @@ export function locked(draft: ShutdownDraft): void {
   const { failures } = draft.context.link;
   draft.context = { ...draft.context, lock: 'held' };
   setLink(draft, { failures: 0, problem: '' });
-  say(draft, failures > 0 ? 'Shutdown manager holds the inhibitor lock again' : 'Shutdown manager holds the inhibitor lock');
+  say(
+    draft,
+    failures > 0 ? 'Shutdown manager holds the inhibitor lock again' : 'Shutdown manager holds the inhibitor lock',
+  );
 }
 
 /** Something that was asked for cannot be had. Told once, until it is another problem. */

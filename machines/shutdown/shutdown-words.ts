@@ -16,3 +16,8 @@ export const NOT_READY = 'node is shutting down';
 export const NODE_SHUTDOWN = 'NodeShutdown';
 export const SHUTDOWN_DETECTED = 'Shutdown manager detected shutdown event';
 export const CANCELLATION_DETECTED = 'Shutdown manager detected shutdown cancellation';
+
+/** A pod with this reason was ended, or refused, because its node shut down. */
+export function endsWithNode(reason: string | undefined): boolean {
+  return reason === TERMINATED || reason === NOT_ADMITTED.reason;
+}

@@ -10,10 +10,7 @@ import { codeOf } from '../files/host-failure.ts';
 import { SystemdJobs } from './systemd-jobs.ts';
 
 /** In the order in which they are tried, as go-systemd does. */
-const ADDRESSES: readonly BusAddress[] = [
-  SYSTEM_BUS,
-  { socket: '/run/systemd/private', direct: true },
-];
+const ADDRESSES: readonly BusAddress[] = [SYSTEM_BUS, { socket: '/run/systemd/private', direct: true }];
 /** How long systemd may take for a job, ms (libcontainer). */
 const JOB_TIMEOUT_MS = 30_000;
 /** How often a call is made anew whose connection was lost (systemd or the bus was restarted), and the pause before, ms. */

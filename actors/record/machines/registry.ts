@@ -15,7 +15,21 @@ import { supervisor } from './supervisor.ts';
 
 /** All machines that a journal holds. Whoever stands here is replayed. */
 export const JOURNALED: readonly AnyJournaled[] = [
-  ...[pods, supervisor, node, looks, pulls, imageGc, eviction, shutdown, admission, housekeeping, status, nodeObject, lease],
+  ...[
+    pods,
+    supervisor,
+    node,
+    looks,
+    pulls,
+    imageGc,
+    eviction,
+    shutdown,
+    admission,
+    housekeeping,
+    status,
+    nodeObject,
+    lease,
+  ],
 ];
 
 /** The machines that there is one of, by the name that they have among the pods' UIDs: `@node`. */

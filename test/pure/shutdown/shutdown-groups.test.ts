@@ -5,12 +5,21 @@ import type { ShutdownGroup, ShutdownPod } from '../../../machines/shutdown/shut
 
 const CRITICAL = 2_000_000_000;
 
-const periods = (all: number, critical: number, named: { priority: number; shutdownGracePeriodSeconds: number }[] = []) => ({
+const periods = (
+  all: number,
+  critical: number,
+  named: { priority: number; shutdownGracePeriodSeconds: number }[] = [],
+) => ({
   shutdownGracePeriod: all * 1000,
   shutdownGracePeriodCriticalPods: critical * 1000,
   shutdownGracePeriodByPodPriority: named,
 });
-const pod = (priority: number): ShutdownPod => ({ uid: `p${priority}`, namespace: 'default', name: `p${priority}`, priority });
+const pod = (priority: number): ShutdownPod => ({
+  uid: `p${priority}`,
+  namespace: 'default',
+  name: `p${priority}`,
+  priority,
+});
 
 /** Priorities of the pods of each group. */
 function grouped(groups: ShutdownGroup[], priorities: number[]): number[][] {

@@ -4,7 +4,7 @@ import type { ShutdownOrder } from '../../../machines/shutdown/shutdown-context.
 import { whyShutdown } from '../../../machines/shutdown/why-shutdown.ts';
 import { pod, ShutdownBench, TWO } from './shutdown-bench.ts';
 
-const start = { type: 'shutdown.start', settings: { groups: [...TWO], keepsTimes: true } } as const;
+const start = { type: 'shutdown.start' as const, settings: { groups: [...TWO], keepsTimes: true } };
 const up = (delayMs = 60_000) => ({ type: 'shutdown.connected', delayMs, preparing: null }) as const;
 const ends = (orders: ShutdownOrder[]) =>
   orders.flatMap((order) => (order.type === 'pod.end' ? [[order.uid, order.graceSeconds]] : []));
@@ -119,7 +119,10 @@ describe('a shutdown', () => {
       { type: 'lock.release' },
     ]);
     assert.deepEqual([bench.state, bench.context.lock, bench.context.deadline], ['shutDown', 'none', null]);
-    assert.equal(bench.lines.at(-1), 'Shutdown manager completed processing shutdown event, node will shutdown shortly');
+    assert.equal(
+      bench.lines.at(-1),
+      'Shutdown manager completed processing shutdown event, node will shutdown shortly',
+    );
   });
 
   it('does not wait for a group without pods, nor longer for a group than it has', () => {
@@ -204,7 +207,11 @@ describe('a shutdown', () => {
       assert.deepEqual(bench.due(), [{ type: 'logind.connect' }]);
       bench.send({ type: 'shutdown.failed', what: 'connect', error: 'ENOENT' });
       assert.deepEqual(bench.due(), [{ type: 'logind.connect' }]);
-      bench.send({ type: 'shutdown.connected', delayMs: 60_000, preparing: preparing === null ? null : [...preparing] });
+      bench.send({
+        type: 'shutdown.connected',
+        delayMs: 60_000,
+        preparing: preparing === null ? null : [...preparing],
+      });
       assert.equal(bench.state, state);
     }
   });

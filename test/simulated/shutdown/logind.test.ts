@@ -83,19 +83,26 @@ test('has logind wait longer, by the file that kubelet writes', { skip }, async 
   assert.equal(await session.raiseDelay(60_000), 35_000, 'what logind does not do is told, not hidden');
 });
 
-test('a bus that is restarted is told as lost, and one that is not there is said to be missing', { skip }, async (t) => {
-  const bus = await PrivateBus.start(t, 7);
-  const logind = new Logind({ socket: bus.socket });
-  const lost: string[] = [];
-  const session = await logind.open({ ...silent, onLost: (why) => void lost.push(why) });
-  await bus.down();
-  await until(() => lost.length === 1);
-  await assert.rejects(session.delayMs(), { code: 'HOST031' });
-  await assert.rejects(logind.open(silent), { code: 'HOST030', message: /logind cannot be reached over D-Bus: .*bus: / });
-  await bus.up();
-  const again = await waitFor('a connection', () => logind.open({ ...silent, onLost: (why) => void lost.push(why) }));
-  assert.equal(await again.delayMs(), 7_000);
-  again.close();
-  await bus.down();
-  assert.equal(lost.length, 1, 'one that was closed is not lost');
-});
+test(
+  'a bus that is restarted is told as lost, and one that is not there is said to be missing',
+  { skip },
+  async (t) => {
+    const bus = await PrivateBus.start(t, 7);
+    const logind = new Logind({ socket: bus.socket });
+    const lost: string[] = [];
+    const session = await logind.open({ ...silent, onLost: (why) => void lost.push(why) });
+    await bus.down();
+    await until(() => lost.length === 1);
+    await assert.rejects(session.delayMs(), { code: 'HOST031' });
+    await assert.rejects(logind.open(silent), {
+      code: 'HOST030',
+      message: /logind cannot be reached over D-Bus: .*bus: /,
+    });
+    await bus.up();
+    const again = await waitFor('a connection', () => logind.open({ ...silent, onLost: (why) => void lost.push(why) }));
+    assert.equal(await again.delayMs(), 7_000);
+    again.close();
+    await bus.down();
+    assert.equal(lost.length, 1, 'one that was closed is not lost');
+  },
+);

@@ -44,7 +44,8 @@ export function drawPlan(seed: number, options: DrawOptions = {}): Plan {
     const shutdowns = drawShutdowns(draws, quietAt);
     faults.push(...shutdowns);
     // Their order is seen then.
-    if (shutdowns.length > 0) for (const { spec } of pods) if (draws.chance(0.5)) spec.priority = draws.pick([150, CRITICAL]);
+    if (shutdowns.length > 0)
+      for (const { spec } of pods) if (draws.chance(0.5)) spec.priority = draws.pick([150, CRITICAL]);
   }
   if (options.moments === true) {
     const draws = random.fork('moments');

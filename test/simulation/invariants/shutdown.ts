@@ -10,7 +10,10 @@ const SLACK_MS = 100;
 /** For so long the API server is told before the lock is given back, ms (machines/shutdown). */
 const TELLING_MS = 5_000;
 
-const GROUPS = configuredGroups({ shutdownGracePeriod: 0, shutdownGracePeriodCriticalPods: 0, ...SHUTDOWN_CONFIG }, true);
+const GROUPS = configuredGroups(
+  { shutdownGracePeriod: 0, shutdownGracePeriodCriticalPods: 0, ...SHUTDOWN_CONFIG },
+  true,
+);
 
 /** Was it ended, or refused, because its node shut down? Then it has failed, whatever its containers would have done. */
 export function wentDown(shown: Pod): boolean {
@@ -42,8 +45,11 @@ export const shutdownIsOrderly: Rule = {
         if (!announced) say(`${uid} is ended for a shutdown, and there is none`);
         for (const other of told) {
           const time = (GROUPS[other.group]?.seconds ?? 0) * 1000;
-          if (other.group >= group || now - other.at + SLACK_MS >= time || book.running(other.uid).length === 0) continue;
-          say(`${uid} of group ${group} is ended ${now - other.at} ms after ${other.uid} of group ${other.group}, which still runs`);
+          if (other.group >= group || now - other.at + SLACK_MS >= time || book.running(other.uid).length === 0)
+            continue;
+          say(
+            `${uid} of group ${group} is ended ${now - other.at} ms after ${other.uid} of group ${other.group}, which still runs`,
+          );
         }
         told.push({ uid, group, at: now });
       },
@@ -68,7 +74,12 @@ export const shutDownPodsFail: Rule = {
         if (fact.f !== 'report' || !ended.has(fact.uid)) return;
         const { phase, reason, conditions } = fact.report.status;
         const is = (type: string): string => conditions?.find((each) => each.type === type)?.status ?? '';
-        if (phase !== 'Failed' || reason !== 'Terminated' || is('DisruptionTarget') !== 'True' || is('Ready') === 'True')
+        if (
+          phase !== 'Failed' ||
+          reason !== 'Terminated' ||
+          is('DisruptionTarget') !== 'True' ||
+          is('Ready') === 'True'
+        )
           say(
             `${fact.uid} was ended for a shutdown and is told as ${phase ?? ''}, ${reason ?? ''}, DisruptionTarget ${is('DisruptionTarget')}, Ready ${is('Ready')}`,
           );
@@ -80,7 +91,8 @@ export const shutDownPodsFail: Rule = {
 /** The machine goes down when the API server knows how pods ended (kubernetes#110755, #112443). */
 export const statusesGoFirst: Rule = {
   name: 'the lock that holds a shutdown up is given back when the API server knows how pods ended, or had its time',
-  source: 'kubernetes#110755: "kubelet sometimes doesn\'t finish kill pods before node shutdown ... and left the pods in running state"',
+  source:
+    'kubernetes#110755: "kubelet sometimes doesn\'t finish kill pods before node shutdown ... and left the pods in running state"',
   begin: ({ world, book, say }) => {
     let announcedAt: number | null = null;
     const ended = new Map<string, number>();
@@ -101,7 +113,9 @@ export const statusesGoFirst: Rule = {
           const shown = world.api.list().find(({ metadata }) => metadata?.uid === uid);
           if (shown === undefined || shown.status?.phase === 'Failed' || now - at + SLACK_MS >= TELLING_MS) continue;
           if (shown.metadata?.deletionTimestamp !== undefined || book.running(uid).length > 0) continue;
-          say(`${uid} has ended ${now - at} ms before the machine goes down, and is shown as ${shown.status?.phase ?? ''}`);
+          say(
+            `${uid} has ended ${now - at} ms before the machine goes down, and is shown as ${shown.status?.phase ?? ''}`,
+          );
         }
       },
     };
@@ -126,7 +140,9 @@ export const staticPodsComeBack: Rule = {
         if (startedAt <= last) return;
         for (const shown of world.api.list())
           if (shown.metadata?.annotations?.['kubernetes.io/config.mirror'] !== undefined && wentDown(shown))
-            say(`${shown.metadata.name ?? ''} is still ${shown.status?.reason ?? ''}, though the agent has started since`);
+            say(
+              `${shown.metadata.name ?? ''} is still ${shown.status?.reason ?? ''}, though the agent has started since`,
+            );
       },
     };
   },

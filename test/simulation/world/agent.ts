@@ -140,13 +140,13 @@ export class Agent {
     this.parts.supervisor.close();
     this.parts.nodeState.close();
     this.parts.puller.close();
+    edges.logind.hangUp(this.owner);
     for (const manager of this.parts.managers) void manager.stop?.();
     this.parts.admission.close();
     this.orphans.close();
     this.parts.cluster?.close();
     edges.runtime.hangUp(this.owner);
     edges.api.hangUp(this.owner);
-    edges.logind.hangUp(this.owner);
     edges.tell({ f: 'agent', change: 'crashed' });
     if (!torn) return;
     const last = readdirSync(journalDir)

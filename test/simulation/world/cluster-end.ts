@@ -23,7 +23,9 @@ export interface NodeEndOptions {
   settings: NodeSettings;
   /** The real keeper is at work. */
   kept: boolean;
-  links: Pick<NodeObjectOptions, 'runtimeState' | 'plegError' | 'conditions' | 'shutdownErrors' | 'journal'> & { clock: Clock };
+  links: Pick<NodeObjectOptions, 'runtimeState' | 'plegError' | 'conditions' | 'shutdownErrors' | 'journal'> & {
+    clock: Clock;
+  };
   log: Logger;
 }
 

@@ -1,4 +1,9 @@
-import type { InhibitorLock, LogindEdge, LogindHearer, LogindSession } from '../../../actors/host/logind/logind-edge.ts';
+import type {
+  InhibitorLock,
+  LogindEdge,
+  LogindHearer,
+  LogindSession,
+} from '../../../actors/host/logind/logind-edge.ts';
 import type { Fact } from './facts.ts';
 import type { FaultClock } from './fault-clock.ts';
 import type { Owner, VirtualTime } from './virtual-time.ts';

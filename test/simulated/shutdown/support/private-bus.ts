@@ -12,7 +12,8 @@ import { waitFor } from '../../../tools/wait-for.ts';
 export async function lacksBus(): Promise<string | false> {
   for (const command of ['dbus-daemon', 'systemd-inhibit']) {
     const places = (process.env['PATH'] ?? '').split(delimiter);
-    if (!places.some((place) => existsSync(join(place, command)))) return `needs ${command} (apt-get install dbus systemd)`;
+    if (!places.some((place) => existsSync(join(place, command))))
+      return `needs ${command} (apt-get install dbus systemd)`;
   }
   return lacksTool('fake-logind');
 }
