@@ -2,7 +2,6 @@ import { entryOf } from '../values/entry-of.ts';
 import type { PodStatus } from '../protocol/api-types.ts';
 import type { PodMemory } from '../protocol/memory.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
-import { TERMINATED } from '../shutdown/shutdown-words.ts';
 import { podStatus } from '../status/pod-status.ts';
 import { terminatedStatus } from '../status/terminated-status.ts';
 import type { ContainerDecision } from '../status/status-input.ts';
@@ -113,13 +112,11 @@ function inputsOf(draft: Draft, containers: Record<string, ContainerDecision>): 
 
 function decisionsOf(context: PodContext): Record<string, ContainerDecision> {
   const containers: Record<string, ContainerDecision> = {};
-  // Who is about to go with its node gets no more traffic (kubernetes#116965: kubelet leaves it ready until it has ended).
-  const goesDown = context.termination?.reason === TERMINATED;
   for (const owner of specContainers(context.pod)) {
     const { name } = owner.container;
     const waiting = context.containers[name]?.context.waiting ?? imageVolumeWaiting(context, name);
     containers[name] = {
-      ready: !goesDown && readyOf(context, owner),
+      ready: readyOf(context, owner),
       started: startedOf(context, owner),
       ...(endIsHidden(context, owner) && { endIsHidden: true }),
       ...(waiting && { waiting }),

@@ -392,7 +392,7 @@ export const mutations: readonly Mutation[] = [
     within: 'onward',
     from: "if (focus !== 'shuttingDown.ending' || next.ending.some(({ group }) => group === run.turn)) return focus;",
     to: "if (focus !== 'shuttingDown.ending') return focus;",
-    seed: 1,
+    seed: 25,
   },
   {
     name: 'machine-goes-down-untold',
@@ -400,7 +400,6 @@ export const mutations: readonly Mutation[] = [
     within: 'tellAll',
     from: 'until: draft.at + TELLING_MS',
     to: 'until: draft.at',
-    seed: 1,
   },
   {
     name: 'static-pods-stay-down',
@@ -408,7 +407,7 @@ export const mutations: readonly Mutation[] = [
     within: 'afterShutdown',
     from: '!endsWithNode(memory.termination?.reason)',
     to: 'memory.messages !== undefined',
-    seed: 1,
+    seed: 25,
   },
   {
     name: 'evicted-as-if-deleted',

@@ -50,8 +50,8 @@ export class PrivateBus {
     return bus;
   }
 
-  /** Starts bus and logind. */
-  async up(): Promise<void> {
+  /** Starts bus and logind; `prepare`: a shutdown is under way before anybody can ask. */
+  async up(first?: 'prepare'): Promise<void> {
     const { dir, socket } = this;
     const daemon = spawn('dbus-daemon', [`--config-file=${join(dir, 'bus.conf')}`, '--nofork', '--nopidfile'], {
       stdio: ['ignore', 'ignore', 'inherit'],
@@ -64,6 +64,7 @@ export class PrivateBus {
     });
     this.logind = logind;
     logind.stdin.on('error', () => undefined);
+    if (first !== undefined) logind.stdin.write(`${first}\n`);
     const before = this.told.length;
     createInterface(logind.stdout).on('line', (line) => void this.told.push(line));
     await waitFor('logind', () => this.told.slice(before).includes('ready') || undefined);
