@@ -47,8 +47,8 @@ export const shutdownMachine = machine.createMachine({
       description: 'The machine is up.',
       initial: 'connecting',
       states: {
-        connecting: { description: 'logind is asked how long it waits.', on: on('guarding.connecting') },
-        raising: { description: 'logind is told to wait longer.', on: on('guarding.raising') },
+        connecting: { description: 'How long logind waits is asked.', on: on('guarding.connecting') },
+        raising: { description: 'It is told to wait longer.', on: on('guarding.raising') },
         locking: { description: 'The delay inhibitor lock is asked for.', on: on('guarding.locking') },
         unguarded: {
           description: 'The lock or the connection cannot be had: tried again after a pause.',

@@ -46,7 +46,8 @@ test('holds a lock until it is given back, and tells when somebody else ended it
 
   // Somebody ends the process that holds the other one.
   for (const child of readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' '))
-    if (readFileSync(`/proc/${child}/cmdline`, 'utf8').startsWith('systemd-inhibit')) process.kill(Number(child), 'SIGKILL');
+    if (readFileSync(`/proc/${child}/cmdline`, 'utf8').startsWith('systemd-inhibit'))
+      process.kill(Number(child), 'SIGKILL');
   await until(() => lost.length === 1);
   assert.deepEqual(lost, ['systemd-inhibit ended (SIGKILL)']);
   await bus.tells('released 2');
