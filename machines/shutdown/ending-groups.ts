@@ -3,7 +3,7 @@ import type { ShutdownDraft } from './shutdown-draft.ts';
 import { say } from './shutdown-draft.ts';
 import { graceIn, groupByPriority } from './shutdown-groups.ts';
 import type { ShutdownPod } from './shutdown-groups.ts';
-import { TELLING_MS } from './logind-link.ts';
+import { setLink, TELLING_MS } from './logind-link.ts';
 import { CANCELLATION_DETECTED, SHUTDOWN_DETECTED } from './shutdown-words.ts';
 
 /** For so long the containers of a pod are waited for at least, ms (kubelet's killPodNow). */
@@ -18,6 +18,8 @@ export function prepare(draft: ShutdownDraft, pods: readonly ShutdownPod[]): Shu
   const groups = groupByPriority(settings.groups, pods);
   const run = { startedAt: at, endedAt: null, cancelledAt: null, groups, turn: -1, until: at, ending: [] };
   draft.context = { ...draft.context, run };
+  // logind gives no lock any more; only a connection that is missing is still tried for.
+  if (draft.context.link.state === 'up') setLink(draft, { retryAt: null });
   keepTimes(draft);
   return nextGroup(draft, run);
 }

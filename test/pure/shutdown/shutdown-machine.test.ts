@@ -186,6 +186,17 @@ describe('a shutdown', () => {
     assert.match(whyShutdown(bench.context), /though the machine does not wait for it \(no inhibitor lock\)/);
   });
 
+  it('asks for no lock any more that it could not get before: logind gives none then', () => {
+    const bench = new ShutdownBench();
+    bench.send(start);
+    bench.send(up());
+    bench.send({ type: 'shutdown.failed', what: 'lock', error: 'refused' });
+    bench.send({ type: 'shutdown.prepare', pods: [] });
+    bench.send({ type: 'shutdown.told' });
+    assert.deepEqual([bench.state, bench.context.deadline], ['shutDown', null]);
+    assert.deepEqual(bench.types({ type: 'shutdown.cancel' }), ['status.post', 'node.event', 'lock.take']);
+  });
+
   it('is seen by an agent that starts while it is under way (kubernetes#122674)', () => {
     const bench = new ShutdownBench();
     bench.send(start);
