@@ -1,3 +1,4 @@
+import { afterShutdown } from '../../machines/pod/after-shutdown.ts';
 import { trackedPod } from '../../machines/supervisor/pod-table.ts';
 import { EventRecorder } from '../cluster/events/event-recorder.ts';
 import { journalsClosed } from '../record/journal/segment-log.ts';
@@ -23,7 +24,7 @@ import { handleFromShard } from './from-shard.ts';
 import type { JournalShares } from './journal-shares.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { NodeManager } from './managers.ts';
-import { makeManagers, pressureOf, reclaimBy, refusalOf } from './managers.ts';
+import { makeManagers, notReadyBy, pressureOf, reclaimBy, refusalOf } from './managers.ts';
 import { nodeImagePuller } from './node-image-puller.ts';
 import type { NodeGround } from './node-ground.ts';
 import { NodeState } from './node-state.ts';
@@ -92,9 +93,9 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     grantsOf: (uid) => admission.grantsOf(uid),
     observe: (uid) => pleg.observe(uid),
     remembered: (uid) => {
-      const memory = remembered.get(uid)?.memory ?? null;
-      const pod = trackedPod(supervisor.context.pods, uid)?.pod;
-      return pod === undefined ? memory : admission.remembered(pod, memory);
+      const tracked = trackedPod(supervisor.context.pods, uid);
+      const memory = afterShutdown(remembered.get(uid)?.memory ?? null, tracked?.source);
+      return tracked === undefined ? memory : admission.remembered(tracked.pod, memory);
     },
     journal: journalOf('supervisor'),
     onAside: (uid, harm) => asidePods.putAside(uid, harm),
@@ -133,8 +134,9 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   });
   const conditions = () => managers.flatMap((manager) => [...(manager.conditions?.() ?? [])]);
   const managers: NodeManager[] = makeManagers({
-    ...{ config, settings, cri, clock, log, metrics, events },
+    ...{ config, featureGates, rootDir, settings, cri, clock, log, metrics, events },
     journal: journalOf('manager') ?? null,
+    logind: edges.logind,
     pods: () => store.list(),
     images,
     stateOf: (uid) => store.stateOf(uid),
@@ -143,6 +145,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     reclaim: (what) => reclaimBy(managers, what),
     tell: (uid, message) => supervisor.tell(uid, message),
     changed: () => cluster?.node.changed(),
+    told: (uids) => cluster?.told(uids) ?? true,
   });
   const devices =
     edges.devices === null
@@ -166,6 +169,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       conditions,
       pressure: () => pressureOf(managers),
       devices: () => devices?.capacity() ?? { capacity: {}, allocatable: {} },
+      shutdownErrors: () => notReadyBy(managers),
       onPods: (pods) => sources.setPods('api', pods),
       lifeOf: (uid) => staticLife(trackedPod(supervisor.context.pods, uid), store.reportOf(uid)),
       tell: (uid, message) => supervisor.tell(uid, message),

@@ -24,6 +24,8 @@ export interface NodeEnd {
   whenRegistered(): Promise<void>;
   /** Runtime, network, PLEG or a manager's condition changed: the status is told at once. */
   changed(): void;
+  /** Nothing that changed waits to be told. */
+  told(): boolean;
   /** Closes journals without a word, as a death does. */
   close(): void;
   stop(): Promise<void>;
@@ -119,6 +121,11 @@ export class Cluster {
   /** All static pods; `complete` once each source has spoken. */
   staticPods(pods: readonly Pod[], complete: boolean): void {
     this.mirrors.setStatic(pods, complete);
+  }
+
+  /** The API server knows the newest status of these pods, and that the node is not ready when it is not. */
+  told(uids: readonly string[]): boolean {
+    return this.node.told() && uids.every((uid) => this.status.isTold(uid));
   }
 
   /** A pod's actor told its status. */

@@ -6,6 +6,7 @@ import type { RecordedEvent } from '../../machines/protocol/recorded-event.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
 import type { EventRecorder } from '../cluster/events/event-recorder.ts';
+import type { LogindEdge } from '../host/logind/logind-edge.ts';
 import type { Clock } from '../host/time/clock.ts';
 import type { UserNamespaces } from '../host/userns/user-namespaces.ts';
 import type { NodeView } from '../pods/store/node-view.ts';
@@ -45,6 +46,8 @@ export interface NodeEdges {
   readonly cluster: ClusterEdge | null;
   /** What the node and its pods use; null where nothing can be measured. */
   readonly usage: (node: Pick<NodeView, 'nodeName' | 'pods'>) => NodeUsageSource | null;
+  /** Says when the machine is about to go down. */
+  readonly logind: LogindEdge;
   /** Housekeeping and rotation of logs on this machine. */
   readonly host: (links: HostLinks) => Part[];
   /** What PLEG saw, on its way to the supervisor. */
@@ -104,6 +107,8 @@ export interface ClusterNodeLinks {
   pressure: () => NodePressure;
   /** What the node has of its plugins' devices. */
   devices: () => DeviceCapacity;
+  /** Why the node is not ready, as its managers say. */
+  shutdownErrors: () => string[];
   /** To a pod's actor. */
   tell: (uid: string, message: PodMessage) => void;
   /** Where its machines' messages are journaled; undefined with `--no-journal`. */

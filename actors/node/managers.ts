@@ -6,18 +6,24 @@ import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
 import type { EventRecorder } from '../cluster/events/event-recorder.ts';
+import type { FeatureGates } from '../configure/configuration/feature-gates.ts';
 import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
+import type { LogindEdge } from '../host/logind/logind-edge.ts';
 import type { Clock } from '../host/time/clock.ts';
 import type { JournalSettings } from '../record/journal/machine-journal.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
 import { evictionManager } from '../resources/eviction/eviction-manager.ts';
 import type { NodeReclaim, NodeUsageSource } from '../resources/eviction/eviction-ground.ts';
+import { shutdownManager } from '../resources/shutdown/shutdown-manager.ts';
 import { ImageGcManager } from '../runtime/images/image-gc-manager.ts';
 import type { ImageNode } from '../runtime/images/image-node.ts';
 
 /** What a manager has of the node around it. */
 export interface ManagerGround {
   readonly config: KubeletConfiguration;
+  readonly featureGates: FeatureGates;
+  /** Folder of all that the node keeps. */
+  readonly rootDir: string;
   readonly settings: NodeSettings;
   readonly cri: CriClient;
   readonly clock: Clock;
@@ -40,6 +46,9 @@ export interface ManagerGround {
   /** To a pod's actor. */
   readonly tell: (uid: string, message: PodMessage) => void;
   readonly images: ImageNode;
+  readonly logind: LogindEdge;
+  /** The API server, if there is one, knows the newest status of these pods, and whether the node is ready. */
+  readonly told: (uids: readonly string[]) => boolean;
   /** One of its conditions changed: the node's status is told at once. */
   readonly changed: () => void;
 }
@@ -55,6 +64,8 @@ export interface NodeManager {
   conditions?: () => readonly ManagedCondition[];
   /** Pressure of the node, which has conditions and events of its own. */
   pressure?: () => NodePressure;
+  /** Why the node is not ready, in kubelet's words; empty when it has nothing against that. */
+  notReady?: () => readonly string[];
   /** Why it does not let the node take a pod that arrives; null when it does. Asked before all other admission, in the order of the list. */
   refuses?: (pod: Pod) => { reason: string; message: string } | null;
   /** What it can give back when the node runs short. */
@@ -64,6 +75,7 @@ export interface NodeManager {
 /** All managers of a node, in the order in which they are started: a new one is added here (docs/architecture.md). */
 const MANAGERS: readonly ((ground: ManagerGround) => NodeManager)[] = [
   evictionManager,
+  shutdownManager,
   (ground) => new ImageGcManager(ground),
 ];
 
@@ -77,6 +89,11 @@ export function pressureOf(managers: readonly NodeManager[]): NodePressure {
   const all = managers.flatMap(({ pressure }) => pressure?.() ?? []);
   const any = (kind: keyof NodePressure): boolean => all.some((each) => each[kind]);
   return { memory: any('memory'), disk: any('disk'), pid: any('pid') };
+}
+
+/** Why the node is not ready, as any of them says. */
+export function notReadyBy(managers: readonly NodeManager[]): string[] {
+  return managers.flatMap(({ notReady }) => notReady?.() ?? []);
 }
 
 /** Why one of them does not take a pod; null when all do. */

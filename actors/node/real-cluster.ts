@@ -35,7 +35,8 @@ export function realCluster(
   life.has('API client', 'ways', () => api.close());
   return {
     api,
-    connect({ cri, clock, events, runtimeState, plegError, conditions, pressure, devices, tell, journalOf, ...links }) {
+    connect({ cri, clock, events, runtimeState, plegError, shutdownErrors, tell, journalOf, ...rest }) {
+      const { conditions, pressure, devices, ...links } = rest;
       const { now, steady } = clock;
       const limited = api.limited(config.kubeAPIQPS, config.kubeAPIBurst);
       const sink = new ApiEvents({
@@ -47,7 +48,7 @@ export function realCluster(
       life.has('events', 'work', () => sink.stop());
       const node = new NodeObject({
         ...{ api, config, flags, settings, cri, log, now, steady, events, runtimeState, plegError },
-        ...{ conditions, pressure, devices },
+        ...{ conditions, pressure, devices, shutdownErrors },
         startup: new NodeStartup(metrics, now),
         journal: journalOf('nodeObject'),
       });

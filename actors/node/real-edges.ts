@@ -14,6 +14,7 @@ import { DEFAULT_CONTAINER_LOGS_DIR } from '../host/files/host-settings.ts';
 import { mountsRest } from '../host/files/mounts.ts';
 import { makeRootShared } from '../host/files/shared-root.ts';
 import { Housekeeping } from '../host/housekeeping/housekeeping.ts';
+import { Logind } from '../host/logind/logind.ts';
 import { strangeFiles } from '../host/strange/strange-files.ts';
 import { machineClock } from '../host/time/clock.ts';
 import { effectObservations } from '../pods/shard/effect-observations.ts';
@@ -170,6 +171,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
       }),
     images: (links) => imageEdge({ ground, flags, cri, now: clock.now, ...links }),
     usage: stats,
+    logind: new Logind(),
     host: (links) => [
       ...[nodeAllocatable(links), housekeeping(links), nodeLogRotation(cri, config, containerLogsDir, log)],
       nodeOomWatcher(ground, links, clock),

@@ -5,6 +5,7 @@ import { evictionMachine } from '../eviction/eviction-machine.ts';
 import { nodeMachine } from '../node/node-machine.ts';
 import { podMachine } from '../pod/pod-machine.ts';
 import { probeMachine } from '../probe/probe-machine.ts';
+import { shutdownMachine } from '../shutdown/shutdown-machine.ts';
 import { supervisorMachine } from '../supervisor/supervisor-machine.ts';
 import { volumeMachine } from '../volumes/volume-machine.ts';
 
@@ -18,6 +19,7 @@ export const NODE_MACHINES = {
   node: nodeMachine,
   'image-gc': imageGcMachine,
   eviction: evictionMachine,
+  shutdown: shutdownMachine,
 } as const satisfies Record<string, AnyStateMachine>;
 
 /** Name of one of them. */

@@ -107,4 +107,14 @@ export const hostErrors = defineErrors('HOST', {
     'invalid configuration: {reason}.',
     'Make it before the agent starts (in each hierarchy, on cgroup v1), or leave cgroupRoot out.',
   ],
+  logindUnreachable: [
+    34,
+    'logind cannot be reached over D-Bus: {reason}.',
+    'Install dbus and systemd-logind and see systemctl status dbus systemd-logind; or leave shutdownGracePeriod and shutdownGracePeriodByPodPriority out: then a shutdown does not wait for pods.',
+  ],
+  logindRefused: [
+    35,
+    'logind could not {what}: {reason}.',
+    'See journalctl -u systemd-logind and systemd-inhibit --list; it is tried again.',
+  ],
 });

@@ -4,6 +4,7 @@ import { lackingImage } from '../pod/image-volumes.ts';
 import { pullOfVolume, volumePullWords } from '../pod/pull-turns.ts';
 import { readyOf, startedOf } from '../pod/readiness.ts';
 import { containerReason } from './container-reasons.ts';
+import { TERMINATED } from '../shutdown/shutdown-words.ts';
 import { evictionCauses } from './eviction-reasons.ts';
 import type { Cause } from './explanation.ts';
 import { nodeCause } from './node-reasons.ts';
@@ -231,6 +232,8 @@ function terminationText({ context, mask }: View): string {
       return `its activeDeadlineSeconds of ${span((context.pod.spec?.activeDeadlineSeconds ?? 0) * 1000)} is over`;
     case 'Evicted':
       return `it was evicted${told}`;
+    case TERMINATED:
+      return `its node shuts down${told}`;
     default:
       return message.startsWith('Pod was rejected: ')
         ? `the node did not admit it (${reason}): ${short(mask(message.slice('Pod was rejected: '.length)))}`

@@ -21,6 +21,7 @@ import { forgetPullTurn, takePullTurn } from './pull-turns.ts';
 import { report } from './report.ts';
 import { quietProbe } from './quiet-probe.ts';
 import { noteResize } from './resize.ts';
+import { TERMINATED } from '../shutdown/shutdown-words.ts';
 import { specContainers } from './spec.ts';
 import { endAtDeadline, planSyncing } from './sync-plan.ts';
 import { fireTimers, settleDeadlines } from './timers.ts';
@@ -59,6 +60,9 @@ export function advanceWhole(context: PodContext, message: PodMessage): Decision
   return from === to ? whole : { ...whole, move: { from, to } };
 }
 
+/** Reasons by which the node ends a pod for its own sake: it runs short, or shuts down. */
+const FAILING: ReadonlySet<string> = new Set(['Evicted', TERMINATED]);
+
 /** The deadline of a pod that was running is over: its containers hear of that before anything moves them on. */
 function isOverdue(draft: Draft, message: PodMessage): boolean {
   const { termination, settings, finished } = draft.context;
@@ -92,7 +96,7 @@ function take(draft: Draft, message: PodMessage): void {
       break;
     }
     case 'pod.terminate':
-      beginTermination(draft, message.order, message.order.reason === 'Evicted' ? 'Failed' : null);
+      beginTermination(draft, message.order, FAILING.has(message.order.reason) ? 'Failed' : null);
       break;
     case 'pod.observed':
       mergeObserved(draft, message.observed);

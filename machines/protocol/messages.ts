@@ -10,7 +10,7 @@ export type PodSource = 'file' | 'http' | 'api';
 
 /** Why a pod is told to terminate. */
 export interface TerminationOrder {
-  /** `Deleted`, `Removed` (from its static source), `Orphaned`, `Evicted`, `DeadlineExceeded` ... */
+  /** `Deleted`, `Removed` (from its static source), `Orphaned`, `Evicted`, `Terminated` (the node shuts down) ... */
   reason: string;
   message: string;
   /** Overrides `terminationGracePeriodSeconds`; may only shorten what is already running. */

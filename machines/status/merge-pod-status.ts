@@ -3,6 +3,7 @@ import { OWN_CONDITIONS, RESIZE_CONDITIONS } from './own-conditions.ts';
 import { isTerminalPhase } from './phase.ts';
 import { rfc3339 } from '../values/rfc3339.ts';
 import { statusPatch } from './status-patch.ts';
+import { endsWithNode } from '../shutdown/shutdown-words.ts';
 import { guardTerminal } from './terminal-guard.ts';
 
 /** Conditions that belong to the agent alone (kubelet PodConditionByKubelet). */
@@ -46,7 +47,10 @@ export interface MergedStatus {
  */
 export function mergePodStatus(input: MergeInput): MergedStatus {
   const { pod, api, couldHaveRunningContainers } = input;
-  const { status, refused } = guardTerminal(pod, api, input.own);
+  // A static pod that ended with its node has come back.
+  const { phase: _over, ...rest } = api;
+  const comesBack = input.isStatic && endsWithNode(api.reason);
+  const { status, refused } = guardTerminal(pod, comesBack ? rest : api, input.own);
   const becomesTerminal = !isTerminalPhase(api.phase) && isTerminalPhase(status.phase);
   status.conditions = mergeConditions(input, becomesTerminal && !couldHaveRunningContainers);
   for (const field of FOREIGN_FIELDS) copyForeign(status, api, field);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds a reference tool from its Go module, once, and prints the binary's path:
 #   build.sh kubelet|kube-apiserver|kube-scheduler|kube-controller-manager|kubectl|etcd|metrics-server|
-#            ginkgo|e2e.test|e2e_node.test|agnhost|containerd2|cri-client|cri-contract|stream-client|nonewprivs
+#            ginkgo|e2e.test|e2e_node.test|agnhost|containerd2|cri-client|cri-contract|stream-client|nonewprivs|fake-logind
 # containerd2 is containerd v2 with containerd-shim-runc-v2 beside it; the path is containerd's.
 # TEST_ASSET_ETCD, TEST_ASSET_KUBE_APISERVER, TEST_ASSET_KUBECTL and their like name ready binaries to use instead.
 # Binaries live outside the checkout, by version, in ${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools.
@@ -33,8 +33,8 @@ case $tool in
   metrics-server) version=$metrics_server ;;
   containerd2) version=$(awk '$2 == "github.com/containerd/containerd/v2" { print substr($3, 2) }' containerd2/go.mod) ;;
   # Our own programs: the version is what they are made of.
-  cri-client | cri-contract | stream-client | nonewprivs) version=$(cat go.mod go.sum "$tool"/*.go | sha256sum | cut -c1-16) ;;
-  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, ginkgo, e2e.test, e2e_node.test, agnhost, containerd2, cri-client, cri-contract, stream-client, nonewprivs" >&2; exit 2 ;;
+  cri-client | cri-contract | stream-client | nonewprivs | fake-logind) version=$(cat go.mod go.sum "$tool"/*.go | sha256sum | cut -c1-16) ;;
+  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, ginkgo, e2e.test, e2e_node.test, agnhost, containerd2, cri-client, cri-contract, stream-client, nonewprivs, fake-logind" >&2; exit 2 ;;
 esac
 folder=${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools/$tool-$version
 binary=$folder/$tool

@@ -3,6 +3,7 @@ import { ActorletError } from '../../../machines/errors/define.ts';
 import { nodeObjectErrors } from '../../../machines/errors/node-object-errors.ts';
 import { compareNode } from '../../../machines/node-object/compare-node.ts';
 import type { ComparedNode } from '../../../machines/node-object/compare-node.ts';
+import { readinessErrors } from '../../../machines/node-object/ready-message.ts';
 import type { Node, NodeEvent, NodeObjectConfig } from '../../../machines/node-object/node-types.ts';
 import { changesNothing, isQuiet, newObjectState } from '../../../machines/node-object/object-machine.ts';
 import type { ObjectState } from '../../../machines/node-object/object-machine.ts';
@@ -127,6 +128,14 @@ export class NodeObject {
     if (this.ending.signal.aborted || !this.machine.state.registered) return;
     this.readRuntimeAgain();
     this.take({ type: 'object.changed' });
+  }
+
+  /** The API server has it as ready as it is, or has no object of it. */
+  told(): boolean {
+    const { node } = this.own;
+    if (node === null || !this.machine.state.registered) return true;
+    const shown = node.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+    return shown === (readinessErrors(this.known().readiness).length === 0);
   }
 
   /** Records an event about the node, e.g. `NodeAllocatableEnforced`. */

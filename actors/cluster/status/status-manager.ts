@@ -118,6 +118,13 @@ export class StatusManager {
     this.turnSoon();
   }
 
+  /** The API server has what the pod told last, or no object of it. */
+  isTold(uid: string): boolean {
+    if (isBusy(this.machine.state, uid)) return false;
+    const compared = this.told.compare(uid, this.options.now());
+    return compared?.needed == null || changesNothing(this.machine.state, compared.finding);
+  }
+
   /** The pod's machine is gone. What the API must still hear, the final status and the DELETE, goes out regardless. */
   forget(uid: string): void {
     if (!this.told.has(uid)) return;

@@ -1,23 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DBusConnection, Message, MessageBus } from 'dbus-native';
+import type { Message } from 'dbus-native';
 import type { UnitProperty } from '../../../machines/cgroups/unit-properties.ts';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { hostErrors } from '../../../machines/errors/host-errors.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
+import { dbusErrorName, openBus, SYSTEM_BUS } from '../dbus/open-bus.ts';
+import type { BusAddress, OpenBus } from '../dbus/open-bus.ts';
 import { codeOf } from '../files/host-failure.ts';
 import { SystemdJobs } from './systemd-jobs.ts';
 
-/** A way to systemd: through the system's message bus, or (`direct`) systemd's own socket, which only root may use. */
-export interface BusAddress {
-  socket: string;
-  direct: boolean;
-}
-
 /** In the order in which they are tried, as go-systemd does. */
-const ADDRESSES: readonly BusAddress[] = [
-  { socket: '/run/dbus/system_bus_socket', direct: false },
-  { socket: '/run/systemd/private', direct: true },
-];
+const ADDRESSES: readonly BusAddress[] = [SYSTEM_BUS, { socket: '/run/systemd/private', direct: true }];
 /** How long systemd may take for a job, ms (libcontainer). */
 const JOB_TIMEOUT_MS = 30_000;
 /** How often a call is made anew whose connection was lost (systemd or the bus was restarted), and the pause before, ms. */
@@ -39,8 +32,7 @@ export interface SystemdBusOptions {
 
 /** One connection and what is under way on it. */
 interface Link {
-  bus: MessageBus;
-  connection: DBusConnection;
+  open: OpenBus;
   jobs: SystemdJobs;
 }
 
@@ -102,12 +94,12 @@ export class SystemdBus {
   async close(): Promise<void> {
     const link = this.link;
     this.link = undefined;
-    await (await link?.catch(() => undefined))?.bus.close();
+    await (await link?.catch(() => undefined))?.open.bus.close();
   }
 
   /** A call that answers with a job, and the job's end. */
   private job(what: string, unit: string, message: Message): Promise<void> {
-    return this.over(what, unit, async ({ bus, jobs }) => {
+    return this.over(what, unit, async ({ open: { bus }, jobs }) => {
       const ended = jobs.begin();
       try {
         const path = await bus.invoke<string>({ ...MANAGER, ...message });
@@ -121,7 +113,7 @@ export class SystemdBus {
   }
 
   private request(what: string, unit: string, message: Message): Promise<void> {
-    return this.over(what, unit, async ({ bus }) => {
+    return this.over(what, unit, async ({ open: { bus } }) => {
       await bus.invoke({ ...MANAGER, ...message });
     });
   }
@@ -147,12 +139,11 @@ export class SystemdBus {
 
   /** Only while somebody waits for an answer does the connection hold the process. */
   private async held(link: Link, ask: (link: Link) => Promise<void>): Promise<void> {
-    const stream = link.connection.stream as unknown as { ref(): void; unref(): void };
-    if (this.asking++ === 0) stream.ref();
+    if (this.asking++ === 0) link.open.hold(true);
     try {
       await ask(link);
     } finally {
-      if (--this.asking === 0) stream.unref();
+      if (--this.asking === 0) link.open.hold(false);
     }
   }
 
@@ -179,33 +170,20 @@ export class SystemdBus {
     throw new Error(failures.join('; '));
   }
 
-  private async open({ socket, direct }: BusAddress): Promise<Link> {
-    // Loaded by nodes whose cgroups are systemd's only.
-    const { default: dbus } = await import('dbus-native');
-    const bus = dbus.createClient({ socket, direct, authMethods: ['EXTERNAL'] });
-    const { connection } = bus;
+  private async open(address: BusAddress): Promise<Link> {
     const jobs = new SystemdJobs();
-    connection.on('message', (message: Message) => {
-      if (message.member === 'JobRemoved' && message.interface === MANAGER.interface) jobs.removed(message.body ?? []);
-    });
-    const closed = new Promise<never>((_, reject) => {
-      connection.on('error', reject);
-      connection.on('close', (cause) => {
+    const open = await openBus(address, {
+      matches: [JOB_REMOVED],
+      onMessage: (message: Message) => {
+        if (message.member === 'JobRemoved' && message.interface === MANAGER.interface)
+          jobs.removed(message.body ?? []);
+      },
+      onClose: () => {
         this.link = undefined;
         jobs.lost();
-        reject(cause ?? new Error('the connection was closed'));
-      });
+      },
     });
-    closed.catch(() => undefined);
-    try {
-      await Promise.race([new Promise<void>((resolve) => void connection.on('connect', resolve)), closed]);
-      if (!direct) await Promise.race([bus.addMatch(JOB_REMOVED), closed]);
-    } catch (error) {
-      connection.stream.destroy();
-      throw error;
-    }
-    (connection.stream as unknown as { unref(): void }).unref();
-    return { bus, connection, jobs };
+    return { open, jobs };
   }
 }
 
@@ -215,6 +193,5 @@ function encoded([name, type, value]: UnitProperty): unknown {
 }
 
 function isDbusError(error: unknown, name: string): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && (cause as { dbusName?: string }).dbusName === name;
+  return error instanceof Error && dbusErrorName(error.cause) === name;
 }

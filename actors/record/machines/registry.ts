@@ -10,12 +10,14 @@ import { nodeObject } from './node-object.ts';
 import { node } from './node.ts';
 import { pods } from './pods.ts';
 import { pulls } from './pulls.ts';
+import { shutdown } from './shutdown.ts';
 import { status } from './status.ts';
 import { supervisor } from './supervisor.ts';
 
 /** All machines that a journal holds. Whoever stands here is replayed. */
 export const JOURNALED: readonly AnyJournaled[] = [
-  ...[pods, supervisor, node, looks, pulls, imageGc, eviction, devices, admission, housekeeping, status, nodeObject, lease],
+  ...[pods, supervisor, node, looks, pulls, imageGc, eviction, shutdown, devices],
+  ...[admission, housekeeping, status, nodeObject, lease],
 ];
 
 /** The machines that there is one of, by the name that they have among the pods' UIDs: `@node`. */

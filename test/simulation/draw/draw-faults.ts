@@ -65,6 +65,20 @@ export function drawPressure(random: Random, until: number): Fault[] {
   });
 }
 
+/** Draws when the machine goes down, and what logind does; on most of them neither. */
+export function drawShutdowns(random: Random, until: number): Fault[] {
+  if (!random.chance(0.2)) return [];
+  const at = (): number => random.between(0, Math.floor((until * 0.8) / SECOND)) * SECOND;
+  const faults = Array.from({ length: random.between(1, 2) }, (): Fault => {
+    return { kind: 'shutdown', from: at(), for: random.between(1, 40) * SECOND, reboot: random.chance(0.5) };
+  });
+  for (let i = random.between(0, 3); i > 0; i--) {
+    const how = random.pick(['away', 'refuses', 'short', 'drops'] as const);
+    faults.push({ kind: 'logind', how, from: at(), for: random.between(1, 300) * SECOND });
+  }
+  return faults;
+}
+
 function drawFault(random: Random, until: number, shards: number): Fault {
   // Work is densest at the start; later there is little to disturb.
   const early = random.chance(0.6);

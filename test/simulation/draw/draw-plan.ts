@@ -1,5 +1,5 @@
 import { Random } from '../world/random.ts';
-import { drawFaults, drawPressure } from './draw-faults.ts';
+import { drawFaults, drawPressure, drawShutdowns } from './draw-faults.ts';
 import { drawMoment } from './draw-moments.ts';
 import { drawPod } from './draw-pod.ts';
 import type { Change, Plan, PodPlan } from './plan.ts';
@@ -7,6 +7,8 @@ import type { Change, Plan, PodPlan } from './plan.ts';
 const SECOND = 1_000;
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
+/** Priority of critical pods (system-cluster-critical). */
+const CRITICAL = 2_000_000_000;
 /** From the end of faults to the last look, ms: the longest back-offs and runs end within it. */
 export const SETTLING_MS = 40 * MINUTE;
 
@@ -37,6 +39,14 @@ export function drawPlan(seed: number, options: DrawOptions = {}): Plan {
   const changes = options.changes === false ? [] : drawChanges(random.fork('changes'), pods, quietAt);
   const faults = options.faults === false ? [] : drawFaults(random.fork('faults'), quietAt, shards);
   if (options.faults !== false) faults.push(...drawPressure(random.fork('pressure'), quietAt));
+  if (options.faults !== false) {
+    const draws = random.fork('shutdown');
+    const shutdowns = drawShutdowns(draws, quietAt);
+    faults.push(...shutdowns);
+    // Their order is seen then.
+    if (shutdowns.length > 0)
+      for (const { spec } of pods) if (draws.chance(0.5)) spec.priority = draws.pick([150, CRITICAL]);
+  }
   if (options.moments === true) {
     const draws = random.fork('moments');
     for (let i = draws.between(8, 20); i > 0; i--) {

@@ -29,6 +29,10 @@ export type Fault =
   /** The agent ends right after it has written that it would carry out such an effect, before it does, or right after. */
   | (Window & { kind: 'crash-at-effect'; effect: string; count: number; done: boolean })
   | { kind: 'clock'; from: number; by: number }
+  /** The machine is about to go down, and then it is called off, or it comes up again (`reboot`). */
+  | (Window & { kind: 'shutdown'; reboot: boolean })
+  /** logind is away, refuses the lock, or refuses to wait longer; `drops`: a lock that is held is lost. */
+  | (Window & { kind: 'logind'; how: 'away' | 'refuses' | 'short' | 'drops' })
   /** The node runs short, and pods have to go. `brief`: it is over when it was seen once; `slight`: only a soft threshold is met. */
   | (Window & { kind: 'pressure'; what: 'memory' | 'disk' | 'pids'; brief?: boolean; slight?: boolean });
 

@@ -5,6 +5,7 @@ import type { ContainerSpec } from '../draw/pod-spec.ts';
 import type { World } from '../world/world.ts';
 import { isEvicted } from './eviction.ts';
 import type { Ground, Rule } from './rule.ts';
+import { wentDown } from './shutdown.ts';
 
 /** What becomes of a container in the long run. */
 type Fate = 'runs' | 'succeeds' | 'fails' | 'noImage' | 'unwell';
@@ -60,8 +61,8 @@ function checkEnd({ world, say }: Ground, plan: PodPlan, shown: Pod): void {
   const phase = shown.status?.phase ?? '';
   const stirred = world.workload.disturbed.has(plan.key) || hookMayFail(world, plan) || hookMayHang(world, plan);
   const disturbed = stirred || maySkipTries(world, plan);
-  const pressed = world.plan.faults.some(({ kind }) => kind === 'pressure');
-  const allowed = phasesOf(plan, disturbed, pressed, shown);
+  const disrupting = world.plan.faults.some(({ kind }) => kind === 'pressure' || kind === 'shutdown');
+  const allowed = phasesOf(plan, disturbed, disrupting, shown);
   if (!allowed.includes(phase)) {
     say(`${plan.key} is ${phase}, not ${allowed.join(' or ')}: ${JSON.stringify(shown.status).slice(0, 1_500)}`);
     return;
@@ -104,7 +105,7 @@ function hookMayHang(world: World, { spec }: PodPlan): boolean {
 /** In which phases a pod may be when all has come to rest. */
 function phasesOf(plan: PodPlan, disturbed: boolean, disrupted: boolean, shown: Pod): string[] {
   const { spec } = plan;
-  if (isEvicted(shown) && disrupted) return ['Failed'];
+  if ((isEvicted(shown) || wentDown(shown)) && disrupted) return ['Failed'];
   const deadline = shown.spec?.activeDeadlineSeconds !== undefined || spec.activeDeadlineSeconds !== undefined;
   const either = (...phases: string[]): string[] => [
     ...phases,

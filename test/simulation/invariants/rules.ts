@@ -1,4 +1,5 @@
 import { staysUntilItEnded } from './deletion.ts';
+import { shutDownPodsFail, shutdownIsOrderly, staticPodsComeBack, statusesGoFirst } from './shutdown.ts';
 import { evictedPodsFail, evictionIsOrderly } from './eviction.ts';
 import { graceGiven, graceIsKept, nothingIsKilledAside } from './grace.ts';
 import { hooksGoOn } from './hooks.ts';
@@ -58,6 +59,10 @@ export const rules: readonly Rule[] = [
   noBusyLoop,
   evictionIsOrderly,
   evictedPodsFail,
+  shutdownIsOrderly,
+  shutDownPodsFail,
+  statusesGoFirst,
+  staticPodsComeBack,
   everyPodArrives,
   restIsTold,
 ];

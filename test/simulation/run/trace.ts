@@ -44,6 +44,8 @@ function factText(fact: Fact): string | null {
       return `${fact.pod.metadata?.uid ?? ''} API ${fact.type} ${fact.pod.metadata?.name ?? ''} ${fact.pod.status?.phase ?? ''}${fact.pod.metadata?.deletionTimestamp === undefined ? '' : ' deleting'}`;
     case 'change':
       return `${fact.uid} change ${fact.what} ${fact.container}`;
+    case 'logind':
+      return `logind ${fact.change}`;
     case 'agent':
       return `agent ${fact.change}`;
     case 'worker':

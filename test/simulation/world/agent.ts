@@ -27,6 +27,7 @@ import { trackedPod } from '../../../machines/supervisor/pod-table.ts';
 import type { Plan } from '../draw/plan.ts';
 import { SimulatedNodeEnd, simulatedObjects } from './cluster-end.ts';
 import type { Edges } from './edges.ts';
+import { SHUTDOWN_CONFIG } from './logind-edge.ts';
 import { NODE_NAME, STATIC_ORIGIN } from './node-settings.ts';
 import { SimulatedShards } from './simulated-shards.ts';
 import { EVICTION_CONFIG } from './usage-edge.ts';
@@ -139,6 +140,7 @@ export class Agent {
     this.parts.supervisor.close();
     this.parts.nodeState.close();
     this.parts.puller.close();
+    edges.logind.hangUp(this.owner);
     for (const manager of this.parts.managers) void manager.stop?.();
     this.parts.admission.close();
     this.orphans.close();
@@ -171,6 +173,7 @@ export class Agent {
         syncFrequency: node.syncFrequencyMs,
         imageMaximumGCAge: MAX_IMAGE_AGE_MS,
         ...EVICTION_CONFIG,
+        ...SHUTDOWN_CONFIG,
       },
       featureGates: resolveFeatureGates({ EventedPLEG: node.evented }).gates,
       rootDir: stateDir,
@@ -208,20 +211,24 @@ export class Agent {
         plan.node.standalone === true
           ? null
           : {
-              connect: ({ onPods, lifeOf, journalOf, runtimeState, plegError, conditions }) =>
+              connect: ({ onPods, lifeOf, journalOf, runtimeState, plegError, conditions, shutdownErrors }) =>
                 new Cluster({
                   ...{ api, limited: api, nodeName: NODE_NAME, log, metrics, clock, onPods, lifeOf },
                   node: new SimulatedNodeEnd({
                     ...{ api, nodes: edges.nodes, time, owner, settings, log },
                     // It costs time, and the moments at which regular looks come: others have none of it.
                     kept: plan.seed % 4 === 0,
-                    links: { runtimeState, plegError, conditions, journal: journalOf('nodeObject'), clock },
+                    links: {
+                      ...{ runtimeState, plegError, conditions, shutdownErrors },
+                      ...{ journal: journalOf('nodeObject'), clock },
+                    },
                   }),
                   objects: simulatedObjects,
                   journal: journalOf('status'),
                 }),
             },
       usage: () => edges.usage,
+      logind: edges.logind.client(owner),
       host: (links) => [this.housekeeping(links)],
       seen: (observed, take) => this.looked(observed, take),
       pages: () => [],

@@ -23,7 +23,9 @@ export interface NodeEndOptions {
   settings: NodeSettings;
   /** The real keeper is at work. */
   kept: boolean;
-  links: Pick<NodeObjectOptions, 'runtimeState' | 'plegError' | 'conditions' | 'journal'> & { clock: Clock };
+  links: Pick<NodeObjectOptions, 'runtimeState' | 'plegError' | 'conditions' | 'shutdownErrors' | 'journal'> & {
+    clock: Clock;
+  };
   log: Logger;
 }
 
@@ -88,6 +90,10 @@ export class SimulatedNodeEnd implements NodeEnd {
   changed(): void {
     this.options.time.busy();
     this.keep((keeper) => keeper.changed());
+  }
+
+  told(): boolean {
+    return this.keeper?.told() ?? true;
   }
 
   close(): void {

@@ -2,6 +2,7 @@ import type { ApiEdge } from './api-edge.ts';
 import type { Fact } from './facts.ts';
 import type { FaultClock } from './fault-clock.ts';
 import type { HostEdge } from './host-edge.ts';
+import type { LogindOfWorld } from './logind-edge.ts';
 import type { Says } from './network-edge.ts';
 import type { NodeApiEdge } from './node-api-edge.ts';
 import type { Random } from './random.ts';
@@ -19,6 +20,7 @@ export interface Edges {
   api: ApiEdge;
   nodes: NodeApiEdge;
   usage: UsageEdge;
+  logind: LogindOfWorld;
   says: Says;
   /** Static pods as their files have them now. */
   files: () => readonly string[];

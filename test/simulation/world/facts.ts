@@ -32,5 +32,7 @@ export type Fact =
   /** A pod of the API changed; `repeated`: by a request of the agent that was carried out a second time, later. */
   | { f: 'api'; type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod; before: Pod | undefined; repeated: boolean }
   | { f: 'change'; what: string; uid: string; container: string }
+  /** A shutdown of the machine is announced or called off, or a lock that held it up is given back. */
+  | { f: 'logind'; change: 'prepare' | 'cancel' | 'released' }
   | { f: 'agent'; change: 'started' | 'crashed' }
   | { f: 'worker'; change: 'crashed'; shard: number };

@@ -19,6 +19,7 @@ import type { Fact } from './facts.ts';
 import { FaultClock } from './fault-clock.ts';
 import { HostEdge } from './host-edge.ts';
 import { JournalDisk } from './journal-disk.ts';
+import { LogindOfWorld } from './logind-edge.ts';
 import { NODE_NAME, nodeSettings, ROOT_DIR } from './node-settings.ts';
 import { Random } from './random.ts';
 import { RuntimeEdge } from './runtime-edge.ts';
@@ -37,6 +38,9 @@ export interface WorldOptions {
   onViolation: (rule: string, problem: string, world: World) => void;
 }
 
+/** How long the machine takes to come up again, ms. */
+const BOOT_MS = 30_000;
+
 let metrics: Metrics | null = null;
 
 /** Nothing comes of it that the runtime's lists show: a probe, an event. */
@@ -54,6 +58,7 @@ export class World {
   readonly api: ApiEdge;
   readonly workload: Workload;
   readonly usage: UsageEdge;
+  readonly logind: LogindOfWorld;
   /** Folders that hold a journal each, oldest first. */
   readonly journals: string[];
   /** The living agent, null while there is none. */
@@ -100,6 +105,7 @@ export class World {
     this.host = new HostEdge({ time: this.time, faults: this.faults, rootDir: ROOT_DIR, tell });
     this.api = new ApiEdge({ time: this.time, faults: this.faults, nodeName: NODE_NAME, tell });
     this.usage = new UsageEdge(this.time, this.faults, this.runtime);
+    this.logind = new LogindOfWorld(this.time, this.faults, tell);
     this.edges = {
       time: this.time,
       faults: this.faults,
@@ -109,6 +115,7 @@ export class World {
       api: this.api,
       nodes: new NodeApiEdge(this.time, this.random.fork('nodes')),
       usage: this.usage,
+      logind: this.logind,
       says: (uid, container, kind) => this.says(uid, container, kind),
       files: () => this.workload.files,
       tell,
@@ -167,6 +174,7 @@ export class World {
     for (const change of plan.changes) at(change.at, () => this.workload.change(change));
     faults.start();
     this.usage.start();
+    this.logind.start(() => this.goDown());
     for (const fault of faults.all('runtime-restart'))
       at(fault.from, () => {
         faults.count(fault);
@@ -256,6 +264,13 @@ export class World {
       this.journals.push(kept, last);
     }
     time.after(downMs, time.world, () => this.startAgent(), false);
+  }
+
+  /** The machine goes down with all that runs, and comes up again. */
+  private goDown(): void {
+    for (const key of this.workload.born) this.workload.disturbed.add(key);
+    this.runtime.restart(BOOT_MS, false);
+    this.crash(BOOT_MS, false, false);
   }
 
   private mortal({ type }: Effect): 'before' | 'after' | null {

@@ -55,7 +55,7 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   ),
   EventedPLEG: acts("whether the runtime's events are listened to"),
   GitRepoVolumeDriver: never('volumes of the kind gitRepo'),
-  GracefulNodeShutdown: acts('whether the fields of graceful node shutdown are accepted'),
+  GracefulNodeShutdown: acts('whether a shutdown waits for pods'),
   GracefulNodeShutdownBasedOnPodPriority: acts('whether `shutdownGracePeriodByPodPriority` is accepted'),
   HostnameOverride: acts("pods' `hostnameOverride`"),
   ImageVolume: acts('volumes of images; off, a pod that mounts one waits for it'),

@@ -1,7 +1,5 @@
 import { acts, type Effect, noneInKubelet, unbuilt } from './effect.ts';
 
-const SHUTDOWN = 'graceful node shutdown';
-
 /** Fields of the node object, its resources, cgroups and eviction. */
 export const nodeEffects: Readonly<Record<string, Effect>> = {
   registerNode: acts('whether the node object is made'),
@@ -64,7 +62,7 @@ export const nodeEffects: Readonly<Record<string, Effect>> = {
   evictionMinimumReclaim: acts('how much more is freed'),
   mergeDefaultEvictionSettings: acts('whether `evictionHard` is added to the defaults'),
   kernelMemcgNotification: unbuilt("the kernel's notifications"),
-  shutdownGracePeriod: unbuilt(SHUTDOWN),
-  shutdownGracePeriodCriticalPods: unbuilt(SHUTDOWN),
-  shutdownGracePeriodByPodPriority: unbuilt(SHUTDOWN),
+  shutdownGracePeriod: acts('how long a shutdown waits for pods'),
+  shutdownGracePeriodCriticalPods: acts('the part of it that critical pods have alone'),
+  shutdownGracePeriodByPodPriority: acts('the same, by priority'),
 };

@@ -19,6 +19,8 @@ export interface AgentOptions {
   verbosity?: number;
   /** With an API server; the agent then makes its root directory a shared mount, which the test unmounts. */
   kubeconfigPath?: string;
+  /** Added to the environment. */
+  env?: Record<string, string>;
   /** {@link Agent.heap} can be asked. */
   probed?: boolean;
 }
@@ -79,7 +81,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   // A file, not a pipe: nobody has to read it for the agent to go on.
   const out = openSync(logFile, 'a');
   const child = fork(join(import.meta.dirname, 'agent-process.ts'), {
-    env: { ...process.env, AGENT_OPTIONS: JSON.stringify(options) },
+    env: { ...process.env, ...options.env, AGENT_OPTIONS: JSON.stringify(options) },
     stdio: ['ignore', out, out, 'ipc'],
     execArgv: [...(process.env['AGENT_EXEC_ARGV']?.split(' ') ?? []), ...(options.probed === true ? PROBE_ARGV : [])],
     serialization: 'advanced',
