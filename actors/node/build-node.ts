@@ -133,7 +133,10 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     journal: journalOf('manager') ?? null,
     pods: () => store.list(),
     images,
-    stateOf: (uid) => store.stateOf(uid),
+    containerGc: ground.containerGc,
+    podLogs: edges.podLogs,
+    // One that waits for its predecessor of the same name has not come to the store.
+    stateOf: (uid) => store.stateOf(uid) ?? (supervisor.tracks(uid) ? 'waiting' : null),
     sourcesReady: () => sources.allSourcesReady(),
     usage: edges.usage({ nodeName, pods: () => store.list() }),
     reclaim: (what) => reclaimBy(managers, what),

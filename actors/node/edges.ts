@@ -5,6 +5,7 @@ import type { RecordedEvent } from '../../machines/protocol/recorded-event.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
 import type { EventRecorder } from '../cluster/events/event-recorder.ts';
+import type { PodLogs } from '../host/logs/pod-logs.ts';
 import type { Clock } from '../host/time/clock.ts';
 import type { UserNamespaces } from '../host/userns/user-namespaces.ts';
 import type { NodeView } from '../pods/store/node-view.ts';
@@ -42,6 +43,8 @@ export interface NodeEdges {
   readonly usage: (node: Pick<NodeView, 'nodeName' | 'pods'>) => NodeUsageSource | null;
   /** Housekeeping and rotation of logs on this machine. */
   readonly host: (links: HostLinks) => Part[];
+  /** Logs of pods on this machine. */
+  readonly podLogs: PodLogs;
   /** What PLEG saw, on its way to the supervisor. */
   readonly seen: (observed: ObservedPod, take: (observed: ObservedPod) => void) => void;
   /** What the node shows to others. */

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
+import type { ContainerGcPolicy } from '../../machines/container-gc/container-gc-context.ts';
 import type { Reclaimable } from '../../machines/eviction/reclaim-plan.ts';
 import type { ManagedCondition, NodePressure } from '../../machines/node-object/node-types.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
@@ -7,9 +8,11 @@ import type { PodMessage } from '../../machines/protocol/messages.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
 import type { EventRecorder } from '../cluster/events/event-recorder.ts';
 import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
+import type { PodLogs } from '../host/logs/pod-logs.ts';
 import type { Clock } from '../host/time/clock.ts';
 import type { JournalSettings } from '../record/journal/machine-journal.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
+import { ContainerGcManager } from '../resources/container-gc/container-gc-manager.ts';
 import { evictionManager } from '../resources/eviction/eviction-manager.ts';
 import type { NodeReclaim, NodeUsageSource } from '../resources/eviction/eviction-ground.ts';
 import { ImageGcManager } from '../runtime/images/image-gc-manager.ts';
@@ -40,6 +43,10 @@ export interface ManagerGround {
   /** To a pod's actor. */
   readonly tell: (uid: string, message: PodMessage) => void;
   readonly images: ImageNode;
+  /** How many ended containers the node keeps. */
+  readonly containerGc: ContainerGcPolicy;
+  /** Logs of pods on this machine. */
+  readonly podLogs: PodLogs;
   /** One of its conditions changed: the node's status is told at once. */
   readonly changed: () => void;
 }
@@ -64,6 +71,7 @@ export interface NodeManager {
 /** All managers of a node, in the order in which they are started: a new one is added here (docs/architecture.md). */
 const MANAGERS: readonly ((ground: ManagerGround) => NodeManager)[] = [
   evictionManager,
+  (ground) => new ContainerGcManager({ ...ground, policy: ground.containerGc }),
   (ground) => new ImageGcManager(ground),
 ];
 

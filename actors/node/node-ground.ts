@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { ContainerGcPolicy } from '../../machines/container-gc/container-gc-context.ts';
 import type { PodSource } from '../../machines/protocol/messages.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
 import type { FeatureGates } from '../configure/configuration/feature-gates.ts';
@@ -25,6 +26,8 @@ export interface NodeGround {
   readonly agent: string;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** How many ended containers the node keeps. */
+  readonly containerGc: ContainerGcPolicy;
   /** Sources of pods that speak through {@link PodSources.setPods}, e.g. `api`. */
   readonly otherSources: readonly PodSource[];
   /** The embedder's own source of pods. */

@@ -95,6 +95,8 @@ export async function nodeSettingsOf(
     extraMaskedPaths: thermalPaths(),
     nodeHosts: readText('/etc/hosts'),
     ...(!gates.enabled('EnvFiles') && { envFiles: false }),
+    // At least one, whatever the flag says: its log, and how it ended.
+    ...(flags.maximumDeadContainersPerContainer > 1 && { keptDead: flags.maximumDeadContainersPerContainer }),
     ...(cluster && { cluster: true }),
     behaviour: [...ALL_BEHAVIOUR],
   };

@@ -8,6 +8,7 @@ import { detectCgroups } from '../host/cgroups/cgroup-detect.ts';
 import type { HostSettings } from '../host/files/host-settings.ts';
 import { DEFAULT_CONTAINER_LOGS_DIR } from '../host/files/host-settings.ts';
 import { mountsRest } from '../host/files/mounts.ts';
+import { podLogs } from '../host/logs/pod-logs.ts';
 import { makeRootShared } from '../host/files/shared-root.ts';
 import { Housekeeping } from '../host/housekeeping/housekeeping.ts';
 import { strangeFiles } from '../host/strange/strange-files.ts';
@@ -16,6 +17,7 @@ import { effectObservations } from '../pods/shard/effect-observations.ts';
 import { ShardPool } from '../pods/shard/shard-pool.ts';
 import { checkOwnSource } from '../pods/sources/own-source.ts';
 import { createMetrics } from '../record/metrics/metrics-registry.ts';
+import { containerGcPolicy } from './container-gc-policy.ts';
 import { cgroupDriverOf } from './cgroup-driver.ts';
 import type { HostLinks, NodeEdges } from './edges.ts';
 import { journalShares } from './journal-shares.ts';
@@ -95,6 +97,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   const agent = agentVersion();
   const ground: NodeGround = {
     ...{ config, rootDir: flags.rootDir, featureGates, settings, shards: own.shards, journals, agent, log, metrics },
+    containerGc: containerGcPolicy(flags),
     otherSources: kubeconfig === null ? [] : ['api'],
     ...(options.source !== undefined && { source: options.source }),
     ...(options.onPod !== undefined && { onPod: options.onPod }),
@@ -119,7 +122,8 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
       }),
     images: (links) => imageEdge({ ground, flags, cri, now: clock.now, ...links }),
     usage: stats,
-    host: (links) => [nodeAllocatable(links), housekeeping(links), nodeLogRotation(cri, config, containerLogsDir, log)],
+    podLogs: podLogs(host),
+    host: (links) => [nodeAllocatable(links), housekeeping(links), nodeLogRotation(cri, config, log)],
     seen: (observed, take) => take(observed),
     pages: (parts) => fronts.parts(parts),
   };

@@ -26,4 +26,10 @@ export interface KubeletFlags {
   imageCredentialProviderConfig: string;
   /** `--image-credential-provider-bin-dir`. */
   imageCredentialProviderBinDir: string;
+  /** `--minimum-container-ttl-duration`, ms. */
+  minimumContainerTtlDuration: number;
+  /** `--maximum-dead-containers`; negative: no limit. */
+  maximumDeadContainers: number;
+  /** `--maximum-dead-containers-per-container`; negative: no limit. */
+  maximumDeadContainersPerContainer: number;
 }

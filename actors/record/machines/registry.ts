@@ -1,5 +1,6 @@
 import type { AnyJournaled } from './journaled-machine.ts';
 import { admission } from './admission.ts';
+import { containerGc } from './container-gc.ts';
 import { eviction } from './eviction.ts';
 import { housekeeping } from './housekeeping.ts';
 import { imageGc } from './image-gc.ts';
@@ -14,7 +15,21 @@ import { supervisor } from './supervisor.ts';
 
 /** All machines that a journal holds. Whoever stands here is replayed. */
 export const JOURNALED: readonly AnyJournaled[] = [
-  ...[pods, supervisor, node, looks, pulls, imageGc, eviction, admission, housekeeping, status, nodeObject, lease],
+  ...[
+    pods,
+    supervisor,
+    node,
+    looks,
+    pulls,
+    imageGc,
+    containerGc,
+    eviction,
+    admission,
+    housekeeping,
+    status,
+    nodeObject,
+    lease,
+  ],
 ];
 
 /** The machines that there is one of, by the name that they have among the pods' UIDs: `@node`. */

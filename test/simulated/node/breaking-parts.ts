@@ -118,6 +118,7 @@ async function optionsOf(told: string[], onFed: () => void): Promise<Parameters<
       ...{ kubeconfig: '', bootstrapKubeconfig: '', hostnameOverride: 'node', nodeIPs: ['127.0.0.1'] },
       ...{ nodeLabels: {}, cloudProvider: '', runtimeCgroups: '' },
       ...{ imageCredentialProviderConfig: '', imageCredentialProviderBinDir: '' },
+      ...{ minimumContainerTtlDuration: 0, maximumDeadContainers: -1, maximumDeadContainersPerContainer: 1 },
     },
     settings: {
       ...{ shards: 1, journalDir: join(dir, 'journal'), journalMaxBytes: 8 << 20 },

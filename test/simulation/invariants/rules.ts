@@ -1,3 +1,4 @@
+import { limitsAreKept, neededContainersStay } from './container-gc.ts';
 import { staysUntilItEnded } from './deletion.ts';
 import { evictedPodsFail, evictionIsOrderly } from './eviction.ts';
 import { graceGiven, graceIsKept, nothingIsKilledAside } from './grace.ts';
@@ -28,6 +29,8 @@ export const rules: readonly Rule[] = [
   oneSandbox,
   onePull,
   imagesInUseStay,
+  neededContainersStay,
+  limitsAreKept,
   nothingStartsAtTheEnd,
   startOrder,
   hooksComeFirst,

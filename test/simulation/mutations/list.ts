@@ -394,4 +394,20 @@ export const mutations: readonly Mutation[] = [
     to: 'null',
     seed: 1,
   },
+  {
+    name: 'needed-container-collected',
+    breaks: 'the collector removes the last dead container of a name, by which its pod goes',
+    within: 'deadContainers',
+    from: "needed: becomes === 'lives' &&",
+    to: "needed: becomes === 'gone' &&",
+    seed: 1,
+  },
+  {
+    name: 'limits-ignored',
+    breaks: 'ended containers of pods that ended pile up',
+    within: 'containersToRemove',
+    from: 'if (maxPerContainer >= 0) cut(maxPerContainer);',
+    to: 'if (maxPerContainer >= 0) return removed;',
+    seed: 1,
+  },
 ];

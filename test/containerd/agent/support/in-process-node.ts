@@ -123,5 +123,8 @@ function flagsOf(rootDir: string): KubeletFlags {
     runtimeCgroups: '',
     imageCredentialProviderConfig: '',
     imageCredentialProviderBinDir: '',
+    minimumContainerTtlDuration: 0,
+    maximumDeadContainers: -1,
+    maximumDeadContainersPerContainer: 1,
   };
 }

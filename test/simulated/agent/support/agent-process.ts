@@ -52,6 +52,9 @@ const node = await startNode({
     runtimeCgroups: '',
     imageCredentialProviderConfig: '',
     imageCredentialProviderBinDir: '',
+    minimumContainerTtlDuration: 0,
+    maximumDeadContainers: -1,
+    maximumDeadContainersPerContainer: 1,
   },
   settings: {
     shards: SHARDS,
