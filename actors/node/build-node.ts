@@ -7,6 +7,7 @@ import { createPodSources } from '../pods/sources/pod-sources.ts';
 import { PodStore } from '../pods/store/pod-store.ts';
 import { Supervisor } from '../pods/supervisor/supervisor.ts';
 import { admissionRules } from '../resources/admission/admission-rules.ts';
+import { MakeRoom } from '../resources/admission/make-room.ts';
 import { NodeAdmission } from '../resources/admission/node-admission.ts';
 import { listenToEvents } from '../runtime/pleg/evented-pleg.ts';
 import type { ListedPod } from '../runtime/pleg/observe-pod.ts';
@@ -174,6 +175,11 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   });
   const intake: PodIntake = new PodIntake({
     ...{ supervisor, cluster, admission, metrics, now },
+    room: new MakeRoom({
+      ...{ log, now, metrics },
+      record: (event) => events.record(event),
+      tell: (uid, message) => supervisor.tell(uid, message),
+    }),
     refuses: (pod) => refusalOf(managers, pod),
     sources: () => sources,
   });

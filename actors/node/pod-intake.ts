@@ -3,6 +3,7 @@ import { isTerminalPhase } from '../../machines/status/phase.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { PodConfigUpdate } from '../../machines/sources/pod-config.ts';
 import type { Rejection } from '../../machines/supervisor/tracked-pod.ts';
+import type { MakeRoom } from '../resources/admission/make-room.ts';
 import type { NodeAdmission, Refusal } from '../resources/admission/node-admission.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
 import type { PodReport } from '../pods/shard/shard-protocol.ts';
@@ -17,6 +18,8 @@ export interface PodIntakeOptions {
   cluster: Cluster | null;
   admission: NodeAdmission;
   /** Why one of the node's managers does not take a pod; null when all do. Absent: there are none. */
+  /** Ends pods for a critical one. */
+  room: MakeRoom;
   refuses?: (pod: Pod) => { reason: string; message: string } | null;
   metrics: Metrics;
   now: () => number;
@@ -42,6 +45,22 @@ export class PodIntake {
   private workOff(): void {
     for (let update = this.queue[0]; update !== undefined; update = this.queue[0]) {
       const verdicts = this.judge(update);
+      const pressing = update.pods.findIndex((pod) => verdicts.get(pod)?.preempt !== undefined);
+      if (pressing > 0) {
+        // Those before it run by then, and may have to go for it.
+        const { pods } = update;
+        this.queue.splice(
+          0,
+          1,
+          { ...update, pods: pods.slice(0, pressing) },
+          { ...update, pods: pods.slice(pressing) },
+        );
+        continue;
+      }
+      if (pressing === 0) {
+        void this.makeRoom(update, verdicts);
+        return;
+      }
       const unsure = [...verdicts].filter(([, verdict]) => verdict.retryWithFreshNode);
       if (unsure.length > 0) {
         // Rare: later updates wait for it, since they may be about the same pods.
@@ -71,6 +90,8 @@ export class PodIntake {
       const ends = pod.metadata?.deletionTimestamp !== undefined || isTerminalPhase(pod.status?.phase);
       const verdict = op === 'ADD' && !ends ? judged(() => this.verdictOf(pod)) : null;
       if (verdict !== null) refused.set(pod, verdict);
+      // Pods that come after one that displaces others are judged when these have gone.
+      if (verdict?.preempt !== undefined) break;
     }
     return refused;
   }
@@ -80,6 +101,20 @@ export class PodIntake {
     const refusal = refuses?.(pod) ?? null;
     if (refusal !== null) return { ...refusal, retryWithFreshNode: false };
     return admission.admit(pod);
+  }
+
+  /** The first pod of the update is critical, and others end for it: as with kubelet all that comes waits meanwhile. */
+  private async makeRoom(update: PodConfigUpdate, verdicts: Map<Pod, Refusal>): Promise<void> {
+    const { admission, room } = this.options;
+    const [pod, ...others] = update.pods;
+    if (pod === undefined) return;
+    const { victims, signal } = verdicts.get(pod)?.preempt ?? { victims: [], signal: '' };
+    const { namespace = '', name = '' } = pod.metadata ?? {};
+    await room.preempt(victims, signal, `${namespace}/${name}`);
+    const verdict = judged(() => admission.admitAfterRoom(pod));
+    this.tell({ ...update, pods: [pod] }, new Map(verdict === null ? [] : [[pod, verdict]]));
+    this.queue.splice(0, 1, ...(others.length > 0 ? [{ ...update, pods: others }] : []));
+    this.workOff();
   }
 
   private async judgeAgain(
@@ -126,6 +161,7 @@ export class PodIntake {
   /** A pod's actor told how it stands. */
   reported(report: PodReport): void {
     this.options.admission.reported(report);
+    this.options.room.reported(report);
   }
 
   private removed(uid: string): void {
@@ -138,6 +174,7 @@ export class PodIntake {
   gone(uid: string): void {
     if (this.options.supervisor.tracks(uid)) return;
     this.options.admission.gone(uid);
+    this.options.room.gone(uid);
     this.options.cluster?.podGone(uid);
   }
 

@@ -68,7 +68,7 @@ function take(turn: AdmissionTurn, message: AdmissionMessage): void {
       turn.change({ node: message.node });
       break;
     case 'pod.asks':
-      asks(turn, message.pod, message.node ?? state.node);
+      asks(turn, message.pod, message.node ?? state.node, message.roomMade);
       break;
     case 'pod.comes':
       comes(turn, message.pod);

@@ -14,6 +14,7 @@ import type { Reason, View } from './view.ts';
 import { volumeCauses } from './volume-reasons.ts';
 import { short } from './words.ts';
 import { moment, span } from '../values/spoken-time.ts';
+import { PREEMPTING } from '../status/node-endings.ts';
 
 type Explainer = (view: View) => Reason;
 
@@ -231,6 +232,8 @@ function terminationText({ context, mask }: View): string {
       return `its activeDeadlineSeconds of ${span((context.pod.spec?.activeDeadlineSeconds ?? 0) * 1000)} is over`;
     case 'Evicted':
       return `it was evicted${told}`;
+    case PREEMPTING:
+      return `it gave way to a critical pod${told}`;
     default:
       return message.startsWith('Pod was rejected: ')
         ? `the node did not admit it (${reason}): ${short(mask(message.slice('Pod was rejected: '.length)))}`

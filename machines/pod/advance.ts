@@ -26,6 +26,7 @@ import { fireTimers, settleDeadlines } from './timers.ts';
 import { beginTermination, planTerminating } from './termination.ts';
 import { followVolumes } from './volume-children.ts';
 import { volumesChanged } from './volume-plan.ts';
+import { isOwnEnding } from '../status/node-endings.ts';
 
 /**
  * One step of a pod: take the message in, let the child machines see what changed, plan from what is now
@@ -91,7 +92,7 @@ function take(draft: Draft, message: PodMessage): void {
       break;
     }
     case 'pod.terminate':
-      beginTermination(draft, message.order, message.order.reason === 'Evicted' ? 'Failed' : null);
+      beginTermination(draft, message.order, isOwnEnding(message.order.reason) ? 'Failed' : null);
       break;
     case 'pod.observed':
       mergeObserved(draft, message.observed);

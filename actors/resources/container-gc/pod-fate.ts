@@ -1,9 +1,7 @@
 import type { Fate } from '../../../machines/container-gc/container-gc-context.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { hasEnded } from '../eviction/active-pods.ts';
-
-/** Reasons of pods that the node itself has ended to give back what they held. */
-const GIVEN_UP: readonly (string | undefined)[] = ['Evicted', 'Preempting'];
+import { isOwnEnding } from '../../../machines/status/node-endings.ts';
 
 /**
  * What became of a pod, as far as its containers are concerned (kubelet's ShouldPodContentBeRemoved and ShouldPodRuntimeBeRemoved).
@@ -14,6 +12,6 @@ const GIVEN_UP: readonly (string | undefined)[] = ['Evicted', 'Preempting'];
 export function fateOf(state: string | null, pod: Pod | undefined, ready: boolean): Fate {
   if (state === null) return ready ? 'gone' : 'lives';
   if (!hasEnded(state)) return 'lives';
-  const givenUp = pod?.metadata?.deletionTimestamp !== undefined || GIVEN_UP.includes(pod?.status?.reason);
+  const givenUp = pod?.metadata?.deletionTimestamp !== undefined || isOwnEnding(pod?.status?.reason ?? '');
   return givenUp ? 'gone' : 'ended';
 }

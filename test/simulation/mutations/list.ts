@@ -390,7 +390,7 @@ export const mutations: readonly Mutation[] = [
     name: 'evicted-as-if-deleted',
     breaks: 'an evicted pod is not told as failed, so nobody replaces it',
     within: 'take',
-    from: "message.order.reason === 'Evicted' ? 'Failed' : null",
+    from: "isOwnEnding(message.order.reason) ? 'Failed' : null",
     to: 'null',
     seed: 1,
   },
