@@ -8,6 +8,7 @@ import { createPodSources } from '../pods/sources/pod-sources.ts';
 import { PodStore } from '../pods/store/pod-store.ts';
 import { Supervisor } from '../pods/supervisor/supervisor.ts';
 import { admissionRules } from '../resources/admission/admission-rules.ts';
+import { MakeRoom } from '../resources/admission/make-room.ts';
 import { NodeAdmission } from '../resources/admission/node-admission.ts';
 import { DeviceManager } from '../resources/devices/device-manager.ts';
 import { listenToEvents } from '../runtime/pleg/evented-pleg.ts';
@@ -139,7 +140,10 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     logind: edges.logind,
     pods: () => store.list(),
     images,
-    stateOf: (uid) => store.stateOf(uid),
+    containerGc: ground.containerGc,
+    podLogs: edges.podLogs,
+    // One that waits for its predecessor of the same name has not come to the store.
+    stateOf: (uid) => store.stateOf(uid) ?? (supervisor.tracks(uid) ? 'waiting' : null),
     sourcesReady: () => intake.allSeen,
     usage: edges.usage({ nodeName, pods: () => store.list() }),
     reclaim: (what) => reclaimBy(managers, what),
@@ -200,6 +204,11 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   });
   const intake: PodIntake = new PodIntake({
     ...{ supervisor, cluster, admission, metrics, now },
+    room: new MakeRoom({
+      ...{ log, now, metrics },
+      record: (event) => events.record(event),
+      tell: (uid, message) => supervisor.tell(uid, message),
+    }),
     refuses: (pod) => refusalOf(managers, pod),
     devices,
     sources: () => sources,

@@ -7,6 +7,7 @@ import type { PodMessage } from '../../machines/protocol/messages.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
 import type { EventRecorder } from '../cluster/events/event-recorder.ts';
 import type { LogindEdge } from '../host/logind/logind-edge.ts';
+import type { PodLogs } from '../host/logs/pod-logs.ts';
 import type { Clock } from '../host/time/clock.ts';
 import type { UserNamespaces } from '../host/userns/user-namespaces.ts';
 import type { NodeView } from '../pods/store/node-view.ts';
@@ -50,6 +51,8 @@ export interface NodeEdges {
   readonly logind: LogindEdge;
   /** Housekeeping and rotation of logs on this machine. */
   readonly host: (links: HostLinks) => Part[];
+  /** Logs of pods on this machine. */
+  readonly podLogs: PodLogs;
   /** What PLEG saw, on its way to the supervisor. */
   readonly seen: (observed: ObservedPod, take: (observed: ObservedPod) => void) => void;
   /** What the node shows to others. */

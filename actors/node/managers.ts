@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
+import type { ContainerGcPolicy } from '../../machines/container-gc/container-gc-context.ts';
 import type { Reclaimable } from '../../machines/eviction/reclaim-plan.ts';
 import type { ManagedCondition, NodePressure } from '../../machines/node-object/node-types.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
@@ -9,9 +10,11 @@ import type { EventRecorder } from '../cluster/events/event-recorder.ts';
 import type { FeatureGates } from '../configure/configuration/feature-gates.ts';
 import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
 import type { LogindEdge } from '../host/logind/logind-edge.ts';
+import type { PodLogs } from '../host/logs/pod-logs.ts';
 import type { Clock } from '../host/time/clock.ts';
 import type { JournalSettings } from '../record/journal/machine-journal.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
+import { ContainerGcManager } from '../resources/container-gc/container-gc-manager.ts';
 import { evictionManager } from '../resources/eviction/eviction-manager.ts';
 import type { NodeReclaim, NodeUsageSource } from '../resources/eviction/eviction-ground.ts';
 import { shutdownManager } from '../resources/shutdown/shutdown-manager.ts';
@@ -49,6 +52,10 @@ export interface ManagerGround {
   readonly logind: LogindEdge;
   /** The API server, if there is one, knows the newest status of these pods, and whether the node is ready. */
   readonly told: (uids: readonly string[]) => boolean;
+  /** How many ended containers the node keeps. */
+  readonly containerGc: ContainerGcPolicy;
+  /** Logs of pods on this machine. */
+  readonly podLogs: PodLogs;
   /** One of its conditions changed: the node's status is told at once. */
   readonly changed: () => void;
 }
@@ -76,6 +83,7 @@ export interface NodeManager {
 const MANAGERS: readonly ((ground: ManagerGround) => NodeManager)[] = [
   evictionManager,
   shutdownManager,
+  (ground) => new ContainerGcManager({ ...ground, policy: ground.containerGc }),
   (ground) => new ImageGcManager(ground),
 ];
 

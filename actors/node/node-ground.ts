@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Node } from '../../machines/node-object/node-types.ts';
+import type { ContainerGcPolicy } from '../../machines/container-gc/container-gc-context.ts';
 import type { PodSource } from '../../machines/protocol/messages.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
 import type { ResourceRules } from '../../machines/resource-managers/resource-ground.ts';
@@ -31,6 +32,8 @@ export interface NodeGround {
   readonly agent: string;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** How many ended containers the node keeps. */
+  readonly containerGc: ContainerGcPolicy;
   /** Sources of pods that speak through {@link PodSources.setPods}, e.g. `api`. */
   readonly otherSources: readonly PodSource[];
   /** The embedder's own source of pods. */

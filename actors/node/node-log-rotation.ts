@@ -7,12 +7,7 @@ import type { LogRotation } from '../host/logs/log-rotation.ts';
 import type { Part } from './lifecycle.ts';
 
 /** Rotates the logs of all running containers, as configured. */
-export function nodeLogRotation(
-  cri: CriClient,
-  config: KubeletConfiguration,
-  containerLogsDir: string,
-  log: Logger,
-): Part {
+export function nodeLogRotation(cri: CriClient, config: KubeletConfiguration, log: Logger): Part {
   let rotation: LogRotation | undefined;
   const paths = new LogPaths(cri);
   const options = {
@@ -28,7 +23,6 @@ export function nodeLogRotation(
     maxFiles: config.containerLogMaxFiles,
     intervalMs: config.containerLogMonitorInterval,
     workers: config.containerLogMaxWorkers,
-    containerLogsDir,
     log,
   };
   return {

@@ -99,6 +99,8 @@ export async function nodeSettingsOf(
     ...(!gates.enabled('EnvFiles') && { envFiles: false }),
     ...(!gates.enabled('PreventStaticPodAPIReferences') && { staticReferences: true }),
     ...(!gates.enabled('PodReadyToStartContainersCondition') && { readyToStartCondition: false }),
+    // At least one, whatever the flag says: its log, and how it ended.
+    ...(flags.maximumDeadContainersPerContainer > 1 && { keptDead: flags.maximumDeadContainersPerContainer }),
     ...(cluster && { cluster: true }),
     behaviour: [...ALL_BEHAVIOUR],
   };

@@ -5,6 +5,7 @@ import { messageOf } from '../../machines/values/message-of.ts';
 import type { PodConfigUpdate } from '../../machines/sources/pod-config.ts';
 import type { Rejection } from '../../machines/supervisor/tracked-pod.ts';
 import type { DeviceManager } from '../resources/devices/device-manager.ts';
+import type { MakeRoom } from '../resources/admission/make-room.ts';
 import type { NodeAdmission, Refusal } from '../resources/admission/node-admission.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
 import type { PodReport } from '../pods/shard/shard-protocol.ts';
@@ -18,6 +19,8 @@ export interface PodIntakeOptions {
   /** Null on a standalone node. */
   cluster: Cluster | null;
   admission: NodeAdmission;
+  /** Ends pods for a critical one. */
+  room: MakeRoom;
   /** Why one of the node's managers does not take a pod; null when all do. Absent: there are none. */
   refuses?: (pod: Pod) => { reason: string; message: string } | null;
   /** Who gives pods devices of plugins; null or absent where none can come. */
@@ -31,6 +34,8 @@ export interface PodIntakeOptions {
 export class PodIntake {
   private readonly options: PodIntakeOptions;
   private readonly queue: PodConfigUpdate[] = [];
+  /** Pods that plugins were asked for: null, or why they gave nothing. */
+  private readonly equipped = new WeakMap<Pod, Refusal | null>();
   private wholeSeen = false;
 
   constructor(options: PodIntakeOptions) {
@@ -50,13 +55,27 @@ export class PodIntake {
 
   private workOff(): void {
     for (let update = this.queue[0]; update !== undefined; update = this.queue[0]) {
-      const wanting = this.wanting(update);
-      if (wanting.length > 0) {
+      const first = update.pods.findIndex((pod) => this.wants(update, pod));
+      if (first >= 0 && update.pods.length > 1) {
+        this.queue.splice(0, 1, ...inParts(update, first));
+        continue;
+      }
+      if (first === 0) {
         // Later updates wait: they may be about the same pods, and kubelet admits one pod after the other, too.
-        void this.judgeWithDevices(wanting, update);
+        void this.giveDevices(update);
         return;
       }
       const verdicts = this.judge(update);
+      const pressing = update.pods.findIndex((pod) => verdicts.get(pod)?.preempt !== undefined);
+      if (pressing > 0) {
+        // Those before it run by then, and may have to go for it.
+        this.queue.splice(0, 1, ...inParts(update, pressing));
+        continue;
+      }
+      if (pressing === 0) {
+        void this.makeRoom(update, verdicts);
+        return;
+      }
       const unsure = [...verdicts].filter(([, verdict]) => verdict.retryWithFreshNode);
       if (unsure.length > 0) {
         // Rare: later updates wait for it, since they may be about the same pods.
@@ -69,27 +88,20 @@ export class PodIntake {
     this.settled();
   }
 
-  /** New pods of the update that plugins have to give devices first. */
-  private wanting({ op, pods }: PodConfigUpdate): Pod[] {
-    const { devices } = this.options;
-    if (!devices || op !== 'ADD') return [];
-    return pods.filter((pod) => !ends(pod) && devices.wants(pod));
+  /** A new pod that plugins have to give devices before it is judged. */
+  private wants({ op }: PodConfigUpdate, pod: Pod): boolean {
+    return op === 'ADD' && !ends(pod) && !this.equipped.has(pod) && this.options.devices?.wants(pod) === true;
   }
 
-  private async judgeWithDevices(wanting: readonly Pod[], update: PodConfigUpdate): Promise<void> {
+  private async giveDevices({ pods }: PodConfigUpdate): Promise<void> {
     const { devices, refuses } = this.options;
-    const given = new Map<Pod, Refusal | null>();
-    for (const pod of wanting) {
+    for (const pod of pods) {
       const refusal = refuses?.(pod) ?? null;
-      if (refusal !== null) given.set(pod, { ...refusal, retryWithFreshNode: false });
-      else {
-        const problem = (await devices?.grant(pod).catch((error: unknown) => messageOf(error))) ?? null;
-        given.set(pod, problem === null ? null : unexpected(new Error(problem)));
-      }
+      const problem =
+        refusal === null ? await devices?.grant(pod).catch((error: unknown) => messageOf(error)) : undefined;
+      this.equipped.set(pod, problem ? unexpected(new Error(problem)) : null);
     }
-    const verdicts = this.judge(update, given);
-    const unsure = [...verdicts].filter(([, verdict]) => verdict.retryWithFreshNode);
-    await this.judgeAgain(unsure, verdicts, update);
+    this.workOff();
   }
 
   /** Every pod of every source has come once: what is kept of others belongs to nobody. */
@@ -102,14 +114,16 @@ export class PodIntake {
   }
 
   /** Refusals of the update's new pods. */
-  private judge({ op, pods }: PodConfigUpdate, given?: ReadonlyMap<Pod, Refusal | null>): Map<Pod, Refusal> {
+  private judge({ op, pods }: PodConfigUpdate): Map<Pod, Refusal> {
     const { cluster } = this.options;
     const refused = new Map<Pod, Refusal>();
     for (const pod of pods) {
       if (op === 'REMOVE') continue;
       cluster?.objects.podWanted(pod);
-      const verdict = op === 'ADD' && !ends(pod) ? (given?.get(pod) ?? judged(() => this.verdictOf(pod))) : null;
+      const verdict = op === 'ADD' && !ends(pod) ? judged(() => this.verdictOf(pod)) : null;
       if (verdict !== null) refused.set(pod, verdict);
+      // Pods that come after one that displaces others are judged when these have gone.
+      if (verdict?.preempt !== undefined) break;
     }
     return refused;
   }
@@ -118,7 +132,21 @@ export class PodIntake {
     const { admission, refuses } = this.options;
     const refusal = refuses?.(pod) ?? null;
     if (refusal !== null) return { ...refusal, retryWithFreshNode: false };
-    return admission.admit(pod, this.floor(pod));
+    return this.equipped.get(pod) ?? admission.admit(pod, this.floor(pod));
+  }
+
+  /** The first pod of the update is critical, and others end for it: as with kubelet all that comes waits meanwhile. */
+  private async makeRoom(update: PodConfigUpdate, verdicts: Map<Pod, Refusal>): Promise<void> {
+    const { admission, room } = this.options;
+    const [pod, ...others] = update.pods;
+    if (pod === undefined) return;
+    const { victims, signal } = verdicts.get(pod)?.preempt ?? { victims: [], signal: '' };
+    const { namespace = '', name = '' } = pod.metadata ?? {};
+    await room.preempt(victims, signal, `${namespace}/${name}`);
+    const verdict = judged(() => admission.admitAfterRoom(pod));
+    this.tell({ ...update, pods: [pod] }, new Map(verdict === null ? [] : [[pod, verdict]]));
+    this.queue.splice(0, 1, ...(others.length > 0 ? [{ ...update, pods: others }] : []));
+    this.workOff();
   }
 
   private async judgeAgain(
@@ -169,6 +197,7 @@ export class PodIntake {
   /** A pod's actor told how it stands. */
   reported(report: PodReport): void {
     this.options.admission.reported(report);
+    this.options.room.reported(report);
   }
 
   private removed(uid: string): void {
@@ -182,6 +211,7 @@ export class PodIntake {
     if (this.options.supervisor.tracks(uid)) return;
     this.options.admission.gone(uid);
     this.options.devices?.gone(uid);
+    this.options.room.gone(uid);
     this.options.cluster?.podGone(uid);
   }
 
@@ -197,6 +227,13 @@ export class PodIntake {
     const sources = this.options.sources();
     cluster?.staticPods(sources.staticPods(), sources.allSourcesReady());
   }
+}
+
+/** The update as several: what comes before the pod at an index, that pod, what comes after it. */
+function inParts(update: PodConfigUpdate, at: number): PodConfigUpdate[] {
+  const { pods } = update;
+  const parts = [pods.slice(0, at), pods.slice(at, at + 1), pods.slice(at + 1)];
+  return parts.filter((part) => part.length > 0).map((part) => ({ ...update, pods: part }));
 }
 
 /** It ends without being admitted. */

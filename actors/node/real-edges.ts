@@ -12,6 +12,7 @@ import { inUserNamespace } from '../host/userns/in-user-namespace.ts';
 import type { HostSettings } from '../host/files/host-settings.ts';
 import { DEFAULT_CONTAINER_LOGS_DIR } from '../host/files/host-settings.ts';
 import { mountsRest } from '../host/files/mounts.ts';
+import { podLogs } from '../host/logs/pod-logs.ts';
 import { makeRootShared } from '../host/files/shared-root.ts';
 import { Housekeeping } from '../host/housekeeping/housekeeping.ts';
 import { Logind } from '../host/logind/logind.ts';
@@ -23,6 +24,7 @@ import { checkOwnSource } from '../pods/sources/own-source.ts';
 import { callSpans } from '../record/tracing/call-spans.ts';
 import { createMetrics } from '../record/metrics/metrics-registry.ts';
 import { readText } from '../resources/machine/node-facts.ts';
+import { containerGcPolicy } from './container-gc-policy.ts';
 import { cgroupDriverOf } from './cgroup-driver.ts';
 import type { HostLinks, NodeEdges } from './edges.ts';
 import { journalShares } from './journal-shares.ts';
@@ -143,6 +145,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
       readMachineFacts(flags.rootDir),
       settings.runtimeFeatures.supplementalGroupsPolicy,
     ),
+    containerGc: containerGcPolicy(flags),
     otherSources: kubeconfig === null ? [] : ['api'],
     ...(options.source !== undefined && { source: options.source }),
     ...(options.onPod !== undefined && { onPod: options.onPod }),
@@ -171,9 +174,10 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
       }),
     images: (links) => imageEdge({ ground, flags, cri, now: clock.now, ...links }),
     usage: stats,
+    podLogs: podLogs(host),
     logind: new Logind(),
     host: (links) => [
-      ...[nodeAllocatable(links), housekeeping(links), nodeLogRotation(cri, config, containerLogsDir, log)],
+      ...[nodeAllocatable(links), housekeeping(links), nodeLogRotation(cri, config, log)],
       nodeOomWatcher(ground, links, clock),
       ...(config.makeIPTablesUtilChains ? [utilChains(log)] : []),
     ],

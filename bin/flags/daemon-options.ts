@@ -158,6 +158,7 @@ function checkOwn(given: ReadonlyMap<string, unknown>): ActorletError[] {
   check('inspect', (value: string) => inspectorAddress(value) === null, 'host:port, host or port');
   if (inspectOf(given) !== null && given.get('journal') === false)
     errors.push(new ActorletError(inspectorErrors.needsJournal));
+  check('minimum-container-ttl-duration', (value: number) => value < 0, '0s or more');
   check('cloud-provider', (value: string) => value !== '' && value !== 'external', '"" or "external"');
   check(
     'node-ip',
@@ -218,6 +219,9 @@ function kubeletFlags(given: ReadonlyMap<string, unknown>): KubeletFlags {
     imageCredentialProviderBinDir: path('image-credential-provider-bin-dir'),
     lockFile: path('lock-file'),
     exitOnLockContention: given.get('exit-on-lock-contention') === true,
+    minimumContainerTtlDuration: numberOf(given, 'minimum-container-ttl-duration', 0),
+    maximumDeadContainers: numberOf(given, 'maximum-dead-containers', -1),
+    maximumDeadContainersPerContainer: numberOf(given, 'maximum-dead-containers-per-container', 1),
   };
 }
 

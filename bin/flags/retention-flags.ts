@@ -8,7 +8,7 @@ export const retentionFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     preset: '0s',
     deprecated: 'eviction',
-    acts: false,
+    acts: true,
     usage: 'least age of an ended container before it is removed',
   },
   {
@@ -17,7 +17,7 @@ export const retentionFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     preset: '-1',
     deprecated: 'eviction',
-    acts: false,
+    acts: true,
     usage: 'ended containers kept on the node; negative for no limit',
   },
   {
@@ -26,7 +26,7 @@ export const retentionFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     preset: '1',
     deprecated: 'eviction',
-    acts: false,
+    acts: true,
     usage: 'ended instances kept of each container',
   },
   {

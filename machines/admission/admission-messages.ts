@@ -17,9 +17,10 @@ export type AdmissionMessage =
   | { type: 'node.told'; at: number; node: Node | null }
   /**
    * May this pod, with what was set aside for it before, run here? `node`: as the API server has it this moment, instead of the one that
-   * was told; `floor`: amounts of extended resources that pods have been given, this one among them: the node has no less.
+   * was told; `floor`: amounts of extended resources that pods have been given, this one among them: the node has no less;
+   * `roomMade`: pods have gone for it, so resources are not asked for any more.
    */
-  | { type: 'pod.asks'; at: number; pod: Pod; node?: Node; floor?: Record<string, number> }
+  | { type: 'pod.asks'; at: number; pod: Pod; node?: Node; floor?: Record<string, number>; roomMade?: true }
   /** A pod that was taken, or that nobody has to judge any more, as its source wants it. */
   | { type: 'pod.comes'; at: number; pod: Pod }
   /** All pods of an update have come. */
@@ -47,6 +48,15 @@ export type AdmissionMessage =
   /** All sources have spoken once. */
   | { type: 'sources.spoke'; at: number };
 
+/** A pod that gives way to a critical one. */
+export interface Victim {
+  uid: string;
+  namespace: string;
+  name: string;
+  /** `terminationGracePeriodSeconds`. */
+  graceSeconds: number;
+}
+
 /** Which of kubelet's checkpoints. */
 export type Checkpoint = 'allocated' | 'actuated';
 
@@ -61,6 +71,8 @@ export type AdmissionOrder =
   | { type: 'pod.refuse'; uid: string; reason: string; message: string; again: boolean; preempt?: Shortage[] }
   /** What metrics count of how managers gave the pod its part, or did not. */
   | { type: 'managers.counted'; counts: Counts }
+  /** Follows `pod.refuse`: these are to end for it; then it asks again, with `roomMade`. `signal`: the resource that is short, first of several. */
+  | { type: 'pods.preempt'; uid: string; signal: string; victims: Victim[] }
   /** What is set aside for the pod, or what is told of its resize, has changed: its actor must hear of it. */
   | { type: 'pod.runs'; uid: string }
   /** `now`: nothing else may be done before it is on disk. */

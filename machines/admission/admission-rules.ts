@@ -6,6 +6,8 @@ export interface AdmissionRules {
   settings: Pick<NodeSettings, 'nodeName' | 'allocatable'> & {
     runtimeFeatures: Pick<NodeSettings['runtimeFeatures'], 'supplementalGroupsPolicy'>;
   };
+  /** A critical pod that does not fit displaces others. Absent: it is refused, as agents did before. */
+  preempts?: true;
   maxPods: number;
   os: string;
   /** As Go names it: `amd64`. */

@@ -31,6 +31,8 @@ export interface AdmissionInput extends NodeBasics {
   appArmorEnabled: boolean;
   /** Feature TaintTolerationComparisonOperators (alpha, off). */
   taintComparison?: boolean;
+  /** Pods have gone for it: resources are not asked for any more. */
+  roomMade?: true;
   /** What of the node is set aside for pods one by one (CPUs, devices): asked where kubelet asks its managers. */
   allocate?: () => Rejection | null;
 }
@@ -72,8 +74,8 @@ function checkNode(input: AdmissionInput): Rejection | null {
   return refuse(pod, misfitsOf(input, node));
 }
 
-function misfitsOf({ pod, usage, taintComparison = false }: AdmissionInput, node: NodeView): Misfit[] {
-  const misfits = resourceMisfits(pod, node, usage);
+function misfitsOf({ pod, usage, roomMade, taintComparison = false }: AdmissionInput, node: NodeView): Misfit[] {
+  const misfits = roomMade ? [] : resourceMisfits(pod, node, usage);
   const predicate = (name: string, why: string): void => void misfits.push({ kind: 'predicate', name, why });
   if (!matchesNode(pod, node.name, node.labels)) {
     predicate(AFFINITY, "node(s) didn't match Pod's node affinity/selector");

@@ -1,14 +1,18 @@
 import type { Node } from '../node-object/node-types.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import { withAllocation } from '../resize/allocation.ts';
-import { atUid } from '../supervisor/uid-table.ts';
+import { atUid, uidEntries } from '../supervisor/uid-table.ts';
 import { admitPod } from './admit-pod.ts';
 import type { AdmissionState } from './admission-state.ts';
+import type { Victim } from './admission-messages.ts';
 import type { AdmissionTurn } from './admission-turn.ts';
 import { isCounted, withPod, withoutPod } from './node-usage.ts';
+import { podsToPreempt } from './preemption.ts';
 import { allocateAll, releaseAll } from './resource-manager.ts';
 import type { Managed } from './resource-manager.ts';
 import type { Admission } from './rejection.ts';
+
+const UNRECOVERED = 'Unexpected error while attempting to recover from admission failure';
 
 /** A pod that comes, as it is to run: with what was allocated to it, by an earlier agent too. */
 export function arriving({ before }: Pick<AdmissionState, 'before'>, pod: Pod): Pod {
@@ -16,7 +20,7 @@ export function arriving({ before }: Pick<AdmissionState, 'before'>, pod: Pod): 
 }
 
 /** A pod asks whether it may run here: it is counted from now on, or refused. */
-export function asks(turn: AdmissionTurn, asking: Pod, node: Node | null): void {
+export function asks(turn: AdmissionTurn, asking: Pod, node: Node | null, roomMade?: true): void {
   const { state, managers } = turn;
   const uid = asking.metadata?.uid ?? '';
   const pod = arriving(state, asking);
@@ -29,10 +33,19 @@ export function asks(turn: AdmissionTurn, asking: Pod, node: Node | null): void 
     ({ managed } = answer);
     return null;
   };
-  const verdict = verdictOn(state, pod, node, allocate);
+  const verdict = verdictOn(state, pod, node, allocate, roomMade);
   if (!verdict.admit) {
     const { reason, message, retryWithFreshNode: again = false, preempt } = verdict;
+    const room = state.rules.preempts && preempt && podsToPreempt(pod, activePods(state), preempt);
+    if (room !== undefined && 'problem' in room) {
+      const text = `${UNRECOVERED}: preemption: error finding a set of pods to preempt: ${room.problem}`;
+      turn.order({ type: 'pod.refuse', uid, reason: 'UnexpectedAdmissionError', message: text, again: false });
+      return;
+    }
     turn.order({ type: 'pod.refuse', uid, reason, message, again, ...(preempt && { preempt }) });
+    if (room === undefined) return;
+    const signal = preempt?.[0]?.resource ?? '';
+    turn.order({ type: 'pods.preempt', uid, signal, victims: room.victims.map(victimOf) });
     return;
   }
   turn.change({ managed, usage: withPod(state.usage, pod) });
@@ -62,6 +75,19 @@ function verdictOn(
   pod: Pod,
   node: Node | null,
   allocate?: () => ReturnType<NonNullable<Parameters<typeof admitPod>[0]['allocate']>>,
+  roomMade?: true,
 ): Admission {
-  return admitPod({ ...rules, pod, node, usage, ...(allocate && { allocate }) });
+  return admitPod({ ...rules, pod, node, usage, ...(allocate && { allocate }), ...(roomMade && { roomMade }) });
+}
+
+/** Pods that hold something of the node, as they run. */
+function activePods({ pods, usage }: AdmissionState): Pod[] {
+  return uidEntries(pods).flatMap(([uid, known]) =>
+    isCounted(usage, uid) ? [withAllocation(known.desired, known.allocation)] : [],
+  );
+}
+
+function victimOf({ metadata, spec }: Pod): Victim {
+  const { uid = '', namespace = '', name = '' } = metadata ?? {};
+  return { uid, namespace, name, graceSeconds: spec?.terminationGracePeriodSeconds ?? 0 };
 }

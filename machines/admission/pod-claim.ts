@@ -65,7 +65,15 @@ function specClaim(spec: Spec): Partial<Spec> {
   };
   const { containers, initContainers, ephemeralContainers } = spec;
   return {
-    ...some(spec, ['nodeName', 'nodeSelector', 'tolerations', 'os', 'priority', 'priorityClassName']),
+    ...some(spec, [
+      'nodeName',
+      'nodeSelector',
+      'tolerations',
+      'os',
+      'priority',
+      'priorityClassName',
+      'terminationGracePeriodSeconds',
+    ]),
     ...some(spec, ['hostNetwork', 'hostIPC', 'resources', 'overhead']),
     ...(required && {
       affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },

@@ -1,4 +1,5 @@
 import type { AnyStateMachine } from 'xstate';
+import { containerGcMachine } from '../container-gc/container-gc-machine.ts';
 import { containerMachine } from '../container/container-machine.ts';
 import { imageGcMachine } from '../images/image-gc-machine.ts';
 import { evictionMachine } from '../eviction/eviction-machine.ts';
@@ -18,6 +19,7 @@ export const NODE_MACHINES = {
   supervisor: supervisorMachine,
   node: nodeMachine,
   'image-gc': imageGcMachine,
+  'container-gc': containerGcMachine,
   eviction: evictionMachine,
   shutdown: shutdownMachine,
 } as const satisfies Record<string, AnyStateMachine>;

@@ -4,7 +4,7 @@ import { lackingImage } from '../pod/image-volumes.ts';
 import { pullOfVolume, volumePullWords } from '../pod/pull-turns.ts';
 import { readyOf, startedOf } from '../pod/readiness.ts';
 import { containerReason } from './container-reasons.ts';
-import { TERMINATED } from '../shutdown/shutdown-words.ts';
+import { TERMINATED } from '../status/node-endings.ts';
 import { evictionCauses } from './eviction-reasons.ts';
 import type { Cause } from './explanation.ts';
 import { nodeCause } from './node-reasons.ts';
@@ -15,6 +15,7 @@ import type { Reason, View } from './view.ts';
 import { volumeCauses } from './volume-reasons.ts';
 import { short } from './words.ts';
 import { moment, span } from '../values/spoken-time.ts';
+import { PREEMPTING } from '../status/node-endings.ts';
 
 type Explainer = (view: View) => Reason;
 
@@ -234,6 +235,8 @@ function terminationText({ context, mask }: View): string {
       return `it was evicted${told}`;
     case TERMINATED:
       return `its node shuts down${told}`;
+    case PREEMPTING:
+      return `it gave way to a critical pod${told}`;
     default:
       return message.startsWith('Pod was rejected: ')
         ? `the node did not admit it (${reason}): ${short(mask(message.slice('Pod was rejected: '.length)))}`

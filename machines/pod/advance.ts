@@ -21,13 +21,13 @@ import { forgetPullTurn, takePullTurn } from './pull-turns.ts';
 import { report } from './report.ts';
 import { quietProbe } from './quiet-probe.ts';
 import { noteResize } from './resize.ts';
-import { TERMINATED } from '../shutdown/shutdown-words.ts';
 import { specContainers } from './spec.ts';
 import { endAtDeadline, planSyncing } from './sync-plan.ts';
 import { fireTimers, settleDeadlines } from './timers.ts';
 import { beginTermination, planTerminating } from './termination.ts';
 import { followVolumes } from './volume-children.ts';
 import { volumesChanged } from './volume-plan.ts';
+import { isOwnEnding } from '../status/node-endings.ts';
 
 /**
  * One step of a pod: take the message in, let the child machines see what changed, plan from what is now
@@ -59,9 +59,6 @@ export function advanceWhole(context: PodContext, message: PodMessage): Decision
   const [from, to] = [context.focus, draft.context.focus];
   return from === to ? whole : { ...whole, move: { from, to } };
 }
-
-/** Reasons by which the node ends a pod for its own sake: it runs short, or shuts down. */
-const FAILING: ReadonlySet<string> = new Set(['Evicted', TERMINATED]);
 
 /** The deadline of a pod that was running is over: its containers hear of that before anything moves them on. */
 function isOverdue(draft: Draft, message: PodMessage): boolean {
@@ -96,7 +93,7 @@ function take(draft: Draft, message: PodMessage): void {
       break;
     }
     case 'pod.terminate':
-      beginTermination(draft, message.order, FAILING.has(message.order.reason) ? 'Failed' : null);
+      beginTermination(draft, message.order, isOwnEnding(message.order.reason) ? 'Failed' : null);
       break;
     case 'pod.observed':
       mergeObserved(draft, message.observed);

@@ -9,7 +9,7 @@ import { leftOver, takesUp } from './left-over.ts';
 import type { NextState, PodContext } from './pod-context.ts';
 import { ANNOTATION } from '../protocol/runtime-labels.ts';
 
-/** Dead containers kept for each name (kubelet MaxPerPodContainerCount, D7). */
+/** Dead containers kept for each name, unless the node is told otherwise (kubelet minDeadContainerInPod). */
 const KEPT_DEAD = 1;
 
 /** `<pod>_<ns>_<container>-<id>.log`, the link in /var/log/containers. */
@@ -66,7 +66,7 @@ export function collectGarbage(draft: Draft): void {
     const left = list.filter((c) => leftOver(context, c));
     // By number, whatever the clock said: the last one's number is the pod's count of restarts.
     const ended = list.filter((c) => !left.includes(c)).sort((a, b) => b.restartCount - a.restartCount);
-    for (const c of [...ended.slice(KEPT_DEAD), ...left]) removeContainer(draft, c);
+    for (const c of [...ended.slice(context.settings.keptDead ?? KEPT_DEAD), ...left]) removeContainer(draft, c);
   }
   for (const sandbox of observed.sandboxes.slice(1)) {
     if (

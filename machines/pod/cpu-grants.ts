@@ -42,7 +42,10 @@ export function cgroupSettings(context: Pick<PodContext, 'grants' | 'settings'>)
 }
 
 /** The sandbox without a quota, where a container has CPUs alone. */
-export function sandboxWithGrants(context: Pick<PodContext, 'grants' | 'settings'>, config: SandboxConfig): SandboxConfig {
+export function sandboxWithGrants(
+  context: Pick<PodContext, 'grants' | 'settings'>,
+  config: SandboxConfig,
+): SandboxConfig {
   const { resources } = config.linux;
   if (!podWithoutQuota(context) || resources === undefined || !context.settings.cpuCFSQuota) return config;
   return { ...config, linux: { ...config.linux, resources: { ...resources, cpuQuota: '-1' } } };

@@ -18,6 +18,7 @@ import { specContainers } from './spec.ts';
 import { endIsHidden } from './start-again.ts';
 import { notesOf } from './status-notes.ts';
 import { statusText } from './status-text.ts';
+import { isOwnEnding } from '../status/node-endings.ts';
 
 /** Tells the pod's status, state and memory, when any of them has changed. */
 export function report(draft: Draft): void {
@@ -129,7 +130,7 @@ function statusOf(draft: Draft, containers: Record<string, ContainerDecision>): 
   const { context } = draft;
   const known = podIPs(draft);
   const { termination } = context;
-  const told = termination !== null && (termination.phase !== null || termination.reason === 'Evicted');
+  const told = termination !== null && (termination.phase !== null || isOwnEnding(termination.reason));
   const status = podStatus({
     pod: context.pod,
     previous: context.status,

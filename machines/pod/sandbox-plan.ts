@@ -45,8 +45,7 @@ export function planSandbox(draft: Draft, grounded: boolean): SandboxStep {
   const { context } = draft;
   const { ready, attempt } = sandboxNeed(context);
   if (ready !== null) {
-    if (context.sandboxConfig === null)
-      context.sandboxConfig = configOf(context, ready.attempt);
+    if (context.sandboxConfig === null) context.sandboxConfig = configOf(context, ready.attempt);
     if (context.tasks['sandbox.run']?.state !== 'done') {
       own(draft, 'tasks')['sandbox.run'] = { state: 'done', key: '', failures: 0, retryAt: 0, error: null };
     }
@@ -68,8 +67,7 @@ export function planSandbox(draft: Draft, grounded: boolean): SandboxStep {
   if (attempt > 0 && !oldOnesStopped(draft)) return 'stoppingOld';
   if (!grounded) {
     // Images are looked for meanwhile, and pulled for this sandbox.
-    if (sandboxConfigError(context.pod, context.settings) === null)
-      context.sandboxConfig = configOf(context, attempt);
+    if (sandboxConfigError(context.pod, context.settings) === null) context.sandboxConfig = configOf(context, attempt);
     return 'ungrounded';
   }
   if (refused(draft)) return 'creating';

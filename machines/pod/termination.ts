@@ -50,8 +50,12 @@ export function beginTermination(draft: Draft, order: TerminationOrder, phase: '
   const asked = order.gracePeriodSeconds === undefined ? left : Math.max(least, order.gracePeriodSeconds);
   const shorter = asked < left;
   const { comesBack: _before, ...rest } = before;
+  // Kubelet's last word on the status counts, if the pod has not come to its end by itself.
+  const told = phase !== null && before.phase === null && behaves(context.settings, 'evictedWhileDeleted');
   context.termination = {
     ...rest,
+    ...(told && { reason: order.reason, message: order.message, phase }),
+    ...(told && order.disruption === true && { disruption: true as const }),
     ...(order.comesBack === true && { comesBack: true }),
     deletedFromSource: before.deletedFromSource || givenUp(draft, order.reason),
     graceSeconds: shorter ? (draft.at - before.since) / 1000 + asked : before.graceSeconds,

@@ -88,6 +88,8 @@ export const BEHAVIOUR = {
   devicesOfPlugins: 30,
   /** The pod's cgroup limits huge pages: to what the pod asks for, 0 of those that it does not. */
   podHugePages: 40,
+  /** A pod that the node ends for its own sake while it is being deleted is told so: failed, with that reason. */
+  evictedWhileDeleted: 60,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

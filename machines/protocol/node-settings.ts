@@ -67,6 +67,8 @@ export interface NodeSettings {
   staticReferences?: boolean;
   /** Feature gate `PodReadyToStartContainersCondition`, on unless false: without it pods have no such condition. */
   readyToStartCondition?: boolean;
+  /** Dead containers kept of each name while the pod lives (kubelet's container deletor); 1 when absent. */
+  keptDead?: number;
   /** The node works with an API server: objects, tokens and service variables are there for its pods. */
   cluster?: boolean;
   /** Numbered behaviour changes that are switched on; an old log replays with the set it was written with. */

@@ -1,7 +1,6 @@
-/** What kubelet 1.35 says of a node that shuts down (pkg/kubelet/nodeshutdown). */
+import { TERMINATED } from '../status/node-endings.ts';
 
-/** `status.reason` of a pod that was ended by the shutdown of its node. */
-export const TERMINATED = 'Terminated';
+/** What kubelet 1.35 says of a node that shuts down (pkg/kubelet/nodeshutdown). */
 
 /** `status.message` of such a pod, and message of its condition DisruptionTarget. */
 export const TERMINATED_MESSAGE = 'Pod was terminated in response to imminent node shutdown.';

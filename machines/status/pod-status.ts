@@ -10,6 +10,7 @@ import { isTerminalPhase, podPhase } from './phase.ts';
 import type { Phase } from './phase.ts';
 import { rfc3339 } from '../values/rfc3339.ts';
 import type { StatusInput } from './status-input.ts';
+import { disruptionMessage } from './node-endings.ts';
 
 /**
  * The pod's status as the API shows it: the kubelet's generateAPIPodStatus, with start and transition times as its
@@ -37,7 +38,7 @@ export function podStatus(input: StatusInput): PodStatus {
   const { termination } = input;
   const disruption =
     termination?.disruptedAt !== undefined && phase === 'Failed' && reason === termination.reason
-      ? { at: termination.disruptedAt, message: termination.message }
+      ? { at: termination.disruptedAt, message: disruptionMessage(termination.reason, termination.message) }
       : undefined;
   status.conditions = podConditions({
     ...{ pod, old, observed, statuses, phase, at },

@@ -30,4 +30,10 @@ export interface KubeletFlags {
   lockFile: string;
   /** `--exit-on-lock-contention`. */
   exitOnLockContention: boolean;
+  /** `--minimum-container-ttl-duration`, ms. */
+  minimumContainerTtlDuration: number;
+  /** `--maximum-dead-containers`; negative: no limit. */
+  maximumDeadContainers: number;
+  /** `--maximum-dead-containers-per-container`; negative: no limit. */
+  maximumDeadContainersPerContainer: number;
 }

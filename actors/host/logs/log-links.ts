@@ -1,6 +1,5 @@
-import { mkdir, readdir, readlink, stat, symlink, unlink } from 'node:fs/promises';
+import { mkdir, readdir, readlink, symlink, unlink } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { hostErrors } from '../../../machines/errors/host-errors.ts';
 import type { EffectCatalog, Empty } from '../../../machines/protocol/effects.ts';
@@ -68,28 +67,6 @@ export async function removePodLogs(
   return {};
 }
 
-/**
- * Removes links in the folder of container logs whose log is gone, except those of `runningIds`: while a log is
- * being rotated it is missing for a moment.
- */
-export async function removeDanglingLinks(
-  containerLogsDir: string,
-  runningIds: ReadonlySet<string>,
-  log: Logger,
-): Promise<void> {
-  for (const entry of (await ignoring(readdir(containerLogsDir, { withFileTypes: true }), 'ENOENT')) ?? []) {
-    if (!entry.isSymbolicLink() || !entry.name.endsWith(SUFFIX)) continue;
-    const id = entry.name.slice(entry.name.lastIndexOf('-') + 1, -SUFFIX.length);
-    const link = join(containerLogsDir, entry.name);
-    try {
-      if (runningIds.has(id) || (await exists(link))) continue;
-      await ignoring(unlink(link), 'ENOENT');
-    } catch (error) {
-      log.warn({ link, err: messageOf(error) }, 'Cannot remove a dangling log link');
-    }
-  }
-}
-
 function linkPath(linkName: string, settings: HostSettings): string {
   return resolve(settings.containerLogsDir, dirname(linkName), cutName(basename(linkName)));
 }
@@ -103,10 +80,6 @@ async function makeLink(target: string, link: string): Promise<void> {
     await unlink(link);
     await symlink(target, link);
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return (await ignoring(stat(path), 'ENOENT')) !== undefined;
 }
 
 function cutName(name: string): string {

@@ -7,7 +7,6 @@ import type { Logger } from 'pino';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { ignoring } from '../files/host-failure.ts';
 import { openPlain } from '../files/open-plain.ts';
-import { removeDanglingLinks } from './log-links.ts';
 
 /** A container as the rotation sees it. */
 export interface LoggingContainer {
@@ -31,8 +30,6 @@ export interface LogRotationOptions {
   intervalMs: number;
   /** `containerLogMaxWorkers`: logs rotated at a time. */
   workers: number;
-  /** Folder whose dangling links are removed at each round; none when absent. */
-  containerLogsDir?: string;
   log: Logger;
   /** For tests; the local time gives the name of a rotated log. */
   now?: () => Date;
@@ -84,9 +81,6 @@ async function round(options: LogRotationOptions): Promise<void> {
       }
     };
     await Promise.all(Array.from({ length: Math.max(1, options.workers) }, work));
-  }
-  if (options.containerLogsDir !== undefined) {
-    await removeDanglingLinks(options.containerLogsDir, new Set(containers.map(({ id }) => id)), options.log);
   }
 }
 

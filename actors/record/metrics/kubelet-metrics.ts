@@ -207,6 +207,9 @@ export const kubeletMetrics = {
     'Sleep hooks that were ended before their time.',
   ),
   evictions: counter('kubelet_evictions', 'Pods that were evicted, by signal.', ['eviction_signal']),
+  preemptions: counter('kubelet_preemptions', 'Pods that gave way to a critical pod, by the resource that was short.', [
+    'preemption_signal',
+  ]),
   evictionStatsAge: histogram(
     'kubelet_eviction_stats_age_seconds',
     'Age of the stats by which pods were chosen to be evicted, by signal.',

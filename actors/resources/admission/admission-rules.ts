@@ -16,6 +16,7 @@ export function admissionRules(
   const { supplementalGroupsPolicy } = runtimeFeatures;
   const cores = capacity.cpuMilli / 1000;
   return {
+    preempts: true,
     settings: { nodeName, allocatable, runtimeFeatures: { supplementalGroupsPolicy } },
     maxPods: podsPerCore > 0 ? Math.min(maxPods, cores * podsPerCore) : maxPods,
     os: 'linux',

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { changesNothing } from '../../../machines/admission/admission-machine.ts';
-import type { AdmissionMessage, AdmissionOrder } from '../../../machines/admission/admission-messages.ts';
+import type { AdmissionMessage, AdmissionOrder, Victim } from '../../../machines/admission/admission-messages.ts';
 import type { AdmissionRules } from '../../../machines/admission/admission-rules.ts';
 import { bornAdmission } from '../../../machines/admission/admission-state.ts';
 import type { AdmissionState, RetryTrigger } from '../../../machines/admission/admission-state.ts';
@@ -56,6 +56,8 @@ export interface Refusal {
   message: string;
   /** Only the node's labels are in the way: {@link NodeAdmission.admitAfterAll} decides. */
   retryWithFreshNode: boolean;
+  /** Who is to end for it; then {@link NodeAdmission.admitAfterRoom} decides. */
+  preempt?: { victims: readonly Victim[]; signal: string };
 }
 
 /** Null: the node takes the pod. */
@@ -135,6 +137,12 @@ export class NodeAdmission {
     return verdictOf(
       this.take({ type: 'pod.asks', pod: claimOf(pod), node: nodeClaim(node), ...(floor && { floor }) }),
     );
+  }
+
+  /** Once more when pods have gone for it: what they held is its, whatever came meanwhile. */
+  admitAfterRoom(pod: Pod): Verdict {
+    this.lookAtNode();
+    return verdictOf(this.take({ type: 'pod.asks', pod: claimOf(pod), roomMade: true }));
   }
 
   /** A pod that comes, as it is to run: with what was allocated to it, by an earlier agent too. Not kept yet: see {@link admitted}. */
@@ -315,7 +323,8 @@ function verdictOf(orders: readonly AdmissionOrder[]): Verdict {
   const refused = orders.find((order) => order.type === 'pod.refuse');
   if (refused === undefined) return null;
   const { reason, message, again } = refused;
-  return { reason, message, retryWithFreshNode: again };
+  const room = orders.find((order) => order.type === 'pods.preempt');
+  return { reason, message, retryWithFreshNode: again, ...(room && { preempt: room }) };
 }
 
 function uidOf(pod: Pod): string {

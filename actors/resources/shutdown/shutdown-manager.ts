@@ -10,9 +10,9 @@ import {
   NODE_SHUTDOWN,
   NOT_ADMITTED,
   NOT_READY,
-  TERMINATED,
   TERMINATED_MESSAGE,
 } from '../../../machines/shutdown/shutdown-words.ts';
+import { TERMINATED } from '../../../machines/status/node-endings.ts';
 import type { Timer } from '../../host/time/clock.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';
 import { shutdown } from '../../record/machines/shutdown.ts';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { withoutNulls } from '../../../actors/cluster/api/without-nulls.ts';
+import type { MakeRoom } from '../../../actors/resources/admission/make-room.ts';
 import type { NodeAdmission } from '../../../actors/resources/admission/node-admission.ts';
 import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
 import { PodIntake } from '../../../actors/node/pod-intake.ts';
@@ -102,6 +103,7 @@ test('a pod whose judging fails is refused, and the pods behind it are told', as
     } as unknown as Supervisor,
     cluster: null,
     admission: gate,
+    room: {} as MakeRoom,
     metrics: createMetrics({ processMetrics: false }),
     now: () => 0,
     sources: () => ({ allSourcesReady: () => false, staticPods: () => [] }) as unknown as PodSources,

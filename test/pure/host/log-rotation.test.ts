@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, readdir, readlink, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -172,24 +172,6 @@ test("a dead container's log goes with its rotated parts and its link", async ()
     assert.deepEqual((await readdir(join(podLogs, 'app'))).sort(), ['1.log', '10.log']);
     assert.deepEqual(await readdir(settings.containerLogsDir), []);
   });
-});
-
-test('dangling links go, except of running containers', async () => {
-  const links = await mkdtemp(join(tmpdir(), 'actorlet-dangling-'));
-  try {
-    await withRotation({ containerLogsDir: links }, async ({ path, rotation }) => {
-      await writeFile(path, 'x');
-      await symlink('/no/such/a', join(links, 'p_n_c-c1.log'));
-      await symlink('/no/such/b', join(links, 'p_n_c-dead.log'));
-      await symlink(path, join(links, 'p_n_c-alive.log'));
-      await writeFile(join(links, 'plain.log'), '');
-      await rotation.runOnce();
-      assert.deepEqual((await readdir(links)).sort(), ['p_n_c-alive.log', 'p_n_c-c1.log', 'plain.log']);
-      await unlink(path);
-    });
-  } finally {
-    await rm(links, { recursive: true, force: true });
-  }
 });
 
 test('a FIFO among the rotated logs, or where a compressed one is written, holds up nothing', async () => {

@@ -221,7 +221,8 @@ test('whatever is there: no image in use, pinned or too young goes for room, and
       const gone = node.removed.map((line) => Number(line.split(' ')[0]));
       for (const i of gone) assert.ok(!drawn[i]?.used && !drawn[i]?.pinned && !drawn[i]?.young, `${i} had to stay`);
       const freed = gone.map((i) => drawn[i]?.bytes ?? 0);
-      const wanted = availableBytes <= 100 ? 200 - availableBytes : 0;
+      // Percents are whole ones, as kubelet's: with 109 of 1000 left the disk is 90 % full.
+      const wanted = availableBytes < 110 ? 200 - availableBytes : 0;
       const sum = freed.reduce((a, b) => a + b, 0);
       assert.ok(gone.length === 0 || sum - (freed.at(-1) ?? 0) < wanted, 'the last one was still needed');
       if (sum < wanted)

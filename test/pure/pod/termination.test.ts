@@ -178,6 +178,21 @@ test('evicted: Failed with the reason; then removed from its source: gone', () =
   assert.equal(world.finished, true);
 });
 
+test('a pod that is evicted, or gives way, while it is being deleted is told so, as with kubelet', () => {
+  for (const reason of ['Evicted', 'Preempting']) {
+    const world = started({ containers: [web()] });
+    world.answers['cri.StopContainer'] = () => 'hang';
+    world.send({ type: 'pod.terminate', at: world.at, order: { reason: 'Deleted', message: '' } });
+    const order = { reason, message: 'told', gracePeriodSeconds: 0, disruption: true as const };
+    world.send({ type: 'pod.terminate', at: world.at, order });
+    // What comes later says nothing else.
+    world.send({ type: 'pod.terminate', at: world.at, order: { reason: 'Deleted', message: '' } });
+    const { phase, reason: said, message, conditions } = world.status ?? {};
+    assert.deepEqual([phase, said, message], ['Failed', reason, 'told']);
+    assert.equal(conditions?.find(({ type }) => type === 'DisruptionTarget')?.status, 'True');
+  }
+});
+
 test('terminated while a startup is at any of its steps: it ends clean', () => {
   for (let ms = 0; ms < 200; ms += 3) {
     const world = new PodWorld(

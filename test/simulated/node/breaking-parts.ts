@@ -120,6 +120,7 @@ async function optionsOf(told: string[], onFed: () => void): Promise<Parameters<
       ...{ nodeLabels: {}, cloudProvider: '', runtimeCgroups: '' },
       ...{ imageCredentialProviderConfig: '', imageCredentialProviderBinDir: '' },
       ...{ lockFile: '', exitOnLockContention: false },
+      ...{ minimumContainerTtlDuration: 0, maximumDeadContainers: -1, maximumDeadContainersPerContainer: 1 },
     },
     settings: {
       ...{ shards: 1, journalDir: join(dir, 'journal'), journalMaxBytes: 8 << 20 },

@@ -1,3 +1,4 @@
+import { limitsAreKept, neededContainersStay } from './container-gc.ts';
 import { staysUntilItEnded } from './deletion.ts';
 import { shutDownPodsFail, shutdownIsOrderly, staticPodsComeBack, statusesGoFirst } from './shutdown.ts';
 import { evictedPodsFail, evictionIsOrderly } from './eviction.ts';
@@ -29,6 +30,8 @@ export const rules: readonly Rule[] = [
   oneSandbox,
   onePull,
   imagesInUseStay,
+  neededContainersStay,
+  limitsAreKept,
   nothingStartsAtTheEnd,
   startOrder,
   hooksComeFirst,

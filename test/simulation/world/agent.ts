@@ -28,7 +28,7 @@ import type { Plan } from '../draw/plan.ts';
 import { SimulatedNodeEnd, simulatedObjects } from './cluster-end.ts';
 import type { Edges } from './edges.ts';
 import { SHUTDOWN_CONFIG } from './logind-edge.ts';
-import { NODE_NAME, STATIC_ORIGIN } from './node-settings.ts';
+import { keptContainers, NODE_NAME, STATIC_ORIGIN } from './node-settings.ts';
 import { SimulatedShards } from './simulated-shards.ts';
 import { EVICTION_CONFIG } from './usage-edge.ts';
 import type { Owner } from './virtual-time.ts';
@@ -181,6 +181,7 @@ export class Agent {
         ...{ dir: journalDir, node: bytes, supervisor: bytes, pulls: bytes, manager: bytes, shard: bytes },
         ...{ admission: bytes, status: bytes, nodeObject: bytes },
       },
+      containerGc: keptContainers(plan.seed),
       otherSources: node.standalone === true ? ['file'] : ['file', 'api'],
       ...{ settings, shards: node.shards, agent: 'simulated', log, metrics },
     };
@@ -230,6 +231,7 @@ export class Agent {
       usage: () => edges.usage,
       logind: edges.logind.client(owner),
       host: (links) => [this.housekeeping(links)],
+      podLogs: edges.host.podLogs(),
       seen: (observed, take) => this.looked(observed, take),
       pages: () => [],
     };

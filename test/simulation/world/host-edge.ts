@@ -1,3 +1,5 @@
+import { basename } from 'node:path';
+import type { PodLogs } from '../../../actors/host/logs/pod-logs.ts';
 import type { Remains } from '../../../machines/housekeeping/orphans-machine.ts';
 import type { Effect } from '../../../machines/protocol/effects.ts';
 import type { Fact } from './facts.ts';
@@ -55,6 +57,28 @@ export class HostEdge {
   remove(what: Remains, uid: string): void {
     if (what === 'folder') this.tearDown(uid);
     else for (const [path, owner] of this.cgroups) if (owner === uid) this.cgroups.delete(path);
+  }
+
+  /** The folders of logs, for whoever collects them. */
+  podLogs(): PodLogs {
+    const done = Promise.resolve();
+    return {
+      folders: () => {
+        this.options.tell({ f: 'host', effect: 'podLogs.folders', uid: '' });
+        return Promise.resolve([...this.logFolders.keys()].map((path) => basename(path)));
+      },
+      deadLinks: () => Promise.resolve([]),
+      removeFolder: (name) => {
+        for (const [path, uid] of this.logFolders) {
+          if (basename(path) !== name) continue;
+          this.logFolders.delete(path);
+          this.options.tell({ f: 'host', effect: 'podLogs.removeFolder', uid });
+        }
+        return done;
+      },
+      removeLink: () => done,
+      removeLog: () => done,
+    };
   }
 
   /** Is there anything that housekeeping would look at? */

@@ -1,3 +1,4 @@
+import type { ContainerGcPolicy } from '../../../machines/container-gc/container-gc-context.ts';
 import { ALL_BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 
@@ -7,7 +8,8 @@ export const STATIC_ORIGIN = { kind: 'file', location: '/etc/kubernetes/manifest
 export const ROOT_DIR = '/var/lib/kubelet';
 
 /** The simulated node, as its machines are told of it. */
-export function nodeSettings(): NodeSettings {
+export function nodeSettings(seed: number): NodeSettings {
+  const { maxPerContainer } = keptContainers(seed);
   return {
     nodeName: NODE_NAME,
     runtimeName: 'actorlet-sim',
@@ -32,6 +34,14 @@ export function nodeSettings(): NodeSettings {
     runtimeRequestTimeoutMs: 120_000,
     runtimeFeatures: { recursiveReadOnlyMounts: true, userNamespaces: true, supplementalGroupsPolicy: true },
     cluster: true,
+    ...(maxPerContainer > 1 && { keptDead: maxPerContainer }),
     behaviour: [...ALL_BEHAVIOUR],
   };
+}
+
+/** How many ended containers the node keeps: as usual, none, or several. */
+export function keptContainers(seed: number): ContainerGcPolicy {
+  if (seed % 3 === 0) return { minAgeMs: 0, maxPerContainer: 1, maxContainers: -1 };
+  if (seed % 3 === 1) return { minAgeMs: 0, maxPerContainer: 0, maxContainers: 0 };
+  return { minAgeMs: 5_000, maxPerContainer: 3, maxContainers: 4 };
 }

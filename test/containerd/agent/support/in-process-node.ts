@@ -125,5 +125,8 @@ function flagsOf(rootDir: string): KubeletFlags {
     imageCredentialProviderBinDir: '',
     lockFile: '',
     exitOnLockContention: false,
+    minimumContainerTtlDuration: 0,
+    maximumDeadContainers: -1,
+    maximumDeadContainersPerContainer: 1,
   };
 }

@@ -57,6 +57,9 @@ const node = await startNode({
     imageCredentialProviderBinDir: '',
     lockFile: '',
     exitOnLockContention: false,
+    minimumContainerTtlDuration: 0,
+    maximumDeadContainers: -1,
+    maximumDeadContainersPerContainer: 1,
   },
   settings: {
     shards: SHARDS,

@@ -1,0 +1,17 @@
+import type { Fate } from '../../../machines/container-gc/container-gc-context.ts';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { hasEnded } from '../eviction/active-pods.ts';
+import { isOwnEnding } from '../../../machines/status/node-endings.ts';
+
+/**
+ * What became of a pod, as far as its containers are concerned (kubelet's ShouldPodContentBeRemoved and ShouldPodRuntimeBeRemoved).
+ *
+ * @param state of its machine; null: there is no such pod
+ * @param ready all sources of pods have spoken: what none of them names is gone
+ */
+export function fateOf(state: string | null, pod: Pod | undefined, ready: boolean): Fate {
+  if (state === null) return ready ? 'gone' : 'lives';
+  if (!hasEnded(state)) return 'lives';
+  const givenUp = pod?.metadata?.deletionTimestamp !== undefined || isOwnEnding(pod?.status?.reason ?? '');
+  return givenUp ? 'gone' : 'ended';
+}

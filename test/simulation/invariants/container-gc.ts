@@ -1,0 +1,79 @@
+import type { ContainerRecord } from '../../../cri/sim/records.ts';
+import { keptContainers } from '../world/node-settings.ts';
+import type { Book, KnownContainer } from './book.ts';
+import type { Rule } from './rule.ts';
+
+/** Within so long after something happened to a pod nothing is asked of it, ms: it has to be told first. */
+const TOLD_MS = 60_000;
+const RUNNING = 1;
+
+/** What runs, and what a pod goes by, is removed by nobody but the pod itself. */
+export const neededContainersStay: Rule = {
+  name: 'no container is collected that runs, or that its pod goes by',
+  source:
+    'kubelet evictableContainers: "Prune out running containers"; core/v1 ContainerStatus.restartCount, lastState',
+  begin: ({ book, say }) => {
+    /** Those that pods removed themselves. */
+    const own = new Set<string>();
+    return {
+      on: (fact) => {
+        if (fact.f === 'effect' && fact.effect.type === 'cri.RemoveContainer') own.add(fact.effect.params.containerId);
+        if (fact.f !== 'call' || fact.rpc !== 'RemoveContainer' || fact.container === undefined) return;
+        const { id, metadata, state } = fact.container;
+        if (own.has(id)) return;
+        const what = `${fact.uid}/${metadata.name} ${id}`;
+        if (state === RUNNING) say(`${what} runs, and is collected`);
+        const pod = book.pods.get(fact.uid);
+        // Of a pod that no source names nobody wants to know anything any more.
+        if (pod === undefined || pod.state.startsWith('terminated') || pod.context.source === 'orphan') return;
+        if (newest(book, fact.uid, metadata.name)?.id === id)
+          say(`${what} is the last of its name, and is collected in ${pod.state}`);
+      },
+    };
+  },
+};
+
+/** A pass leaves no more ended containers than the node is told to keep, but for those that pods go by. */
+export const limitsAreKept: Rule = {
+  name: 'of ended containers no more stay than are kept',
+  source: 'kubelet GCPolicy: MinAge, MaxPerPodContainer, MaxContainers',
+  begin: ({ world, book, say }) => {
+    const { minAgeMs, maxPerContainer, maxContainers } = keptContainers(world.plan.seed);
+    return {
+      on: (fact) => {
+        const { now } = world.time;
+        // The last part of a pass begins.
+        if (fact.f !== 'host' || fact.effect !== 'podLogs.folders') return;
+        const since = now - TOLD_MS - minAgeMs;
+        if (!world.faults.calmSince(since) || book.lastBreak > since) return;
+        const dead = [...book.containers.values()].filter(({ record }) => isThere(world, record) && record.state !== 1);
+        const isFree = (c: KnownContainer): boolean => {
+          const last = newest(book, c.uid, c.record.metadata.name);
+          const lives = book.pods.get(c.uid)?.state.startsWith('terminated') === false;
+          const settled = [c.exitedAt, last?.startedAt, last?.exitedAt].every((at) => (at ?? 0) < since);
+          return (
+            settled &&
+            c.exitedAt !== null &&
+            (!lives || (last !== undefined && last.id !== c.id && last.startedAt !== null))
+          );
+        };
+        const free = dead.filter(isFree);
+        for (const [unit, list] of Map.groupBy(free, ({ uid, name }) => `${uid}/${name}`))
+          if (list.length > maxPerContainer && maxPerContainer >= 0) say(`${list.length} ended ones of ${unit} stay`);
+        if (maxContainers >= 0 && free.length > 0 && dead.length > maxContainers + (dead.length - free.length))
+          say(`${dead.length} ended ones stay, ${free.length} of them of no use`);
+      },
+    };
+  },
+};
+
+function newest(book: Book, uid: string, name: string): KnownContainer | undefined {
+  return book.of(uid, name).at(-1);
+}
+
+function isThere(
+  { runtime }: { runtime: { core: { containers: { byId: ReadonlyMap<string, unknown> } } } },
+  { id }: ContainerRecord,
+): boolean {
+  return runtime.core.containers.byId.has(id);
+}
