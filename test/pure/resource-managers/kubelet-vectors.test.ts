@@ -111,6 +111,7 @@ function rulesOf({ machine, rules }: DrawnCase): ResourceRules {
     },
     topology: { policy: rules.topology, scope: rules.scope, options: rules.topologyOptions ?? {} },
     podLevelResources: true,
+    resizes: { cpu: false, memory: false },
     quotaOff: true,
     retryMs: 10_000,
   };

@@ -1,3 +1,4 @@
+import { cpusAreOnesOwn } from './cpus.ts';
 import { staysUntilItEnded } from './deletion.ts';
 import { evictedPodsFail, evictionIsOrderly } from './eviction.ts';
 import { graceGiven, graceIsKept, nothingIsKilledAside } from './grace.ts';
@@ -57,6 +58,7 @@ export const rules: readonly Rule[] = [
   nothingIsLeft,
   noBusyLoop,
   evictionIsOrderly,
+  cpusAreOnesOwn,
   evictedPodsFail,
   everyPodArrives,
   restIsTold,

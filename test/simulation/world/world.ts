@@ -230,7 +230,7 @@ export class World {
       owner,
       edges,
       plan,
-      settings: nodeSettings(),
+      settings: nodeSettings({ managers: this.plan.node.managers === true }),
       journalDir: this.journals.at(-1) ?? '',
       stateDir,
       log: pino({ level: process.env['SIM_LOG'] ?? 'silent' }),
