@@ -26,13 +26,13 @@ export function groundOf(rules: ResourceRules): ResourceGround {
  * CPU, memory and topology manager in one, since they decide together. Null where none of them has anything to give: policies
  * `none`, and logs from before there were any here.
  */
-export const nodeResources: ResourceManager<ResourceState | null> = {
+export const nodeResources: ResourceManager<ResourceState | null | undefined> = {
   name: NODE_RESOURCES,
   born({ resources }) {
     return gives(resources) ? bornResources(resources, groundOf(resources)) : null;
   },
   allocate(state, pod, { resources }) {
-    if (!gives(resources) || state === null) return { state };
+    if (!gives(resources) || !state) return { state };
     const tally = new Tally();
     try {
       return { state: admitResources(groundOf(resources), state, pod, tally), counts: tally.counts };
@@ -42,7 +42,7 @@ export const nodeResources: ResourceManager<ResourceState | null> = {
     }
   },
   release(state, uid) {
-    if (state === null) return null;
+    if (!state) return state;
     const held = atUid(state.cpu?.pods ?? {}, uid) ?? atUid(state.memory?.pods ?? {}, uid);
     return held === undefined ? state : releaseResources(state, uid);
   },
@@ -56,7 +56,7 @@ export const nodeResources: ResourceManager<ResourceState | null> = {
   initialized(state, pod) {
     const grants = atUid(state?.memory?.pods ?? {}, pod.metadata?.uid ?? '') ?? [];
     const over = grants.filter(({ name }) => isPlainInit(pod, name)).map(({ name }) => name);
-    if (state === null || over.length === 0) return state;
+    if (!state || over.length === 0) return state;
     return releaseContainers(state, pod.metadata?.uid ?? '', over);
   },
 };

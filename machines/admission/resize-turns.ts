@@ -55,7 +55,12 @@ function decide(turn: AdmissionTurn, uid: string, known: AllocatedPod, trigger: 
   const { desired, allocation } = known;
   const { allocatable } = turn.state.rules.settings;
   const admit = (pod: Pod) => fits(turn.state, pod);
-  const verdict = decideResize({ desired, allocation, allocatable, admit });
+  const { resources } = turn.state.rules;
+  const fixed = resources && {
+    cpu: resources.cpu.policy === 'static' && !resources.resizes.cpu,
+    memory: resources.memory.policy === 'Static' && !resources.resizes.memory,
+  };
+  const verdict = decideResize({ desired, allocation, allocatable, admit, ...(fixed && { fixed }) });
   switch (verdict.kind) {
     case 'none':
       turn.changePod(uid, { pending: null });

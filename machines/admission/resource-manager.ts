@@ -47,7 +47,7 @@ export function allocateAll(
     const answer = manager.allocate(now[manager.name], pod, rules);
     counts = { ...counts, ...answer.counts };
     if (!('state' in answer)) return { ...answer, counts };
-    now = { ...now, [manager.name]: answer.state };
+    if (answer.state !== now[manager.name]) now = { ...now, [manager.name]: answer.state };
   }
   return { managed: now, counts };
 }

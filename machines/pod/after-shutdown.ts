@@ -1,6 +1,6 @@
 import type { PodSource } from '../protocol/messages.ts';
 import type { PodMemory } from '../protocol/memory.ts';
-import { endsWithNode } from '../shutdown/shutdown-words.ts';
+import { endsWithNode } from '../status/shutdown-words.ts';
 
 /**
  * What an earlier agent remembered of a pod, for the next one. A static pod that was ended or refused because its node shut down begins anew

@@ -1,9 +1,11 @@
 import type { Pod } from '../protocol/api-types.ts';
 import { isStaticPod } from '../qos/critical-pod.ts';
 import { podRequests } from '../qos/pod-resources.ts';
+import { podQosClass } from '../qos/qos-class.ts';
 import { milli, units } from '../qos/resource-amounts.ts';
 import { withAllocation } from './allocation.ts';
 import type { PodAllocation } from './allocation.ts';
+import { resizableContainers, sameSize, sizesOf } from './requirements.ts';
 
 /** What a wished resize comes to. */
 export type ResizeDecision =
@@ -21,6 +23,8 @@ export interface ResizeQuestion {
   allocation: PodAllocation | undefined;
   /** All that pods may ever have of the node: capacity less what is reserved. */
   allocatable: { cpuMilli: number; memoryBytes: number };
+  /** CPUs, memory of Guaranteed pods are given by a static policy, and stay what they are. */
+  fixed?: { cpu: boolean; memory: boolean };
   /** Admission of the pod as it wants to be, beside all others as they are now. Asked last. */
   admit: (pod: Pod) => { admit: true } | { admit: false; message: string };
 }
@@ -29,12 +33,14 @@ export interface ResizeQuestion {
  * Decides about a pod whose spec asks for other resources than it was given (kubelet handlePodResourcesResize and
  * canResizePod): a static pod never, more than the whole node never (Infeasible), what others hold later (Deferred).
  */
-export function decideResize({ desired, allocation, allocatable, admit }: ResizeQuestion): ResizeDecision {
+export function decideResize({ desired, allocation, allocatable, fixed, admit }: ResizeQuestion): ResizeDecision {
   if (withAllocation(desired, allocation) === desired) return { kind: 'none' };
   if (isStaticPod(desired)) {
     const message = 'In-place resize of static-pods is not supported';
     return { kind: 'pending', reason: 'Infeasible', message, detail: 'static_pod', told: false };
   }
+  const kept = fixed && givenForGood(desired, allocation, fixed);
+  if (kept) return kept;
   const requests = podRequests(desired);
   const [cpu, memory] = [milli(requests['cpu']), units(requests['memory'])];
   const tooMuch =
@@ -50,4 +56,28 @@ export function decideResize({ desired, allocation, allocatable, admit }: Resize
   const verdict = admit(desired);
   if (verdict.admit) return { kind: 'allocate' };
   return { kind: 'pending', reason: 'Deferred', message: verdict.message, told: true };
+}
+
+/** What a static policy gave a Guaranteed pod cannot be resized (gates InPlacePodVerticalScalingExclusiveCPUs and ...Memory are off). */
+function givenForGood(
+  desired: Pod,
+  allocation: PodAllocation | undefined,
+  fixed: NonNullable<ResizeQuestion['fixed']>,
+): ResizeDecision | null {
+  if (podQosClass(desired) !== 'Guaranteed') return null;
+  const given = resizableContainers(withAllocation(desired, allocation));
+  const differs = (resource: 'cpu' | 'memory'): boolean =>
+    resizableContainers(desired).some(({ name, resources }) => {
+      const has = given.find((each) => each.name === name)?.resources;
+      return !sameSize(sizesOf(resources), sizesOf(has), resource);
+    });
+  const refuse = (manager: string, policy: string, detail: string): ResizeDecision => {
+    const message = `Resize is infeasible for Guaranteed Pods alongside ${manager} policy "${policy}"`;
+    return { kind: 'pending', reason: 'Infeasible', message, detail, told: true };
+  };
+  if (fixed.cpu && differs('cpu'))
+    return refuse('CPU Manager', 'static', 'guaranteed_pod_cpu_manager_static_policy');
+  if (fixed.memory && differs('memory'))
+    return refuse('Memory Manager', 'Static', 'guaranteed_pod_memory_manager_static_policy');
+  return null;
 }

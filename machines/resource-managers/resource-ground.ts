@@ -26,6 +26,8 @@ export interface ResourceRules {
   topology: { policy: TopologyPolicy; scope: 'container' | 'pod'; options: Readonly<Record<string, string>> };
   /** Gate PodLevelResources. */
   podLevelResources: boolean;
+  /** Gates InPlacePodVerticalScalingExclusiveCPUs and InPlacePodVerticalScalingExclusiveMemory. */
+  resizes: { cpu: boolean; memory: boolean };
   /** Gate DisableCPUQuotaWithExclusiveCPUs. */
   quotaOff: boolean;
   /** `cpuManagerReconcilePeriod`: pause after a running container's CPUs could not be changed, ms. */

@@ -4,7 +4,7 @@ import { say } from './shutdown-draft.ts';
 import { graceIn, groupByPriority } from './shutdown-groups.ts';
 import type { ShutdownPod } from './shutdown-groups.ts';
 import { setLink, TELLING_MS } from './logind-link.ts';
-import { CANCELLATION_DETECTED, SHUTDOWN_DETECTED } from './shutdown-words.ts';
+import { CANCELLATION_DETECTED, SHUTDOWN_DETECTED } from '../status/shutdown-words.ts';
 
 /** For so long the containers of a pod are waited for at least, ms (kubelet's killPodNow). */
 const LEAST_KILL_MS = 10_000;

@@ -3,7 +3,7 @@ import { OWN_CONDITIONS, RESIZE_CONDITIONS } from './own-conditions.ts';
 import { isTerminalPhase } from './phase.ts';
 import { rfc3339 } from '../values/rfc3339.ts';
 import { statusPatch } from './status-patch.ts';
-import { endsWithNode } from '../shutdown/shutdown-words.ts';
+import { endsWithNode } from './shutdown-words.ts';
 import { guardTerminal } from './terminal-guard.ts';
 
 /** Conditions that belong to the agent alone (kubelet PodConditionByKubelet). */

@@ -76,6 +76,10 @@ export function resourceRulesOf(
       options: config.topologyManagerPolicyOptions,
     },
     podLevelResources: gates.enabled('PodLevelResources'),
+    resizes: {
+      cpu: gates.enabled('InPlacePodVerticalScalingExclusiveCPUs'),
+      memory: gates.enabled('InPlacePodVerticalScalingExclusiveMemory'),
+    },
     quotaOff: gates.enabled('DisableCPUQuotaWithExclusiveCPUs'),
     retryMs: config.cpuManagerReconcilePeriod,
   };

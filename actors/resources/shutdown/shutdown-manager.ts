@@ -11,7 +11,7 @@ import {
   NOT_ADMITTED,
   NOT_READY,
   TERMINATED_MESSAGE,
-} from '../../../machines/shutdown/shutdown-words.ts';
+} from '../../../machines/status/shutdown-words.ts';
 import { TERMINATED } from '../../../machines/status/node-endings.ts';
 import type { Timer } from '../../host/time/clock.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';

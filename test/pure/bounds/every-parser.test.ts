@@ -13,6 +13,8 @@ const PARSER =
 const ELSEWHERE: Readonly<Record<string, string>> = {
   parseApart: 'in a thread of its own, given up after a minute',
   parseDocuments: 'by parseManifest',
+  parseCpuSetList: 'by readCpuCheckpoint',
+  parseGoBool: 'compares whole words',
   parseJson: 'JSON.parse and no more',
   parseExtensions: 'by parseCertificate',
   parsePublicKey: 'by parseCertificate; its size is bounded',

@@ -1,5 +1,6 @@
 import { Random } from '../world/random.ts';
 import { drawFaults, drawPressure, drawShutdowns } from './draw-faults.ts';
+import { withManagers } from './draw-managers.ts';
 import { drawMoment } from './draw-moments.ts';
 import { drawPod } from './draw-pod.ts';
 import type { Change, Plan, PodPlan } from './plan.ts';
@@ -21,6 +22,8 @@ export interface DrawOptions {
   changes?: boolean;
   /** Moments in which several things meet at one pod, besides all else; none by default. */
   moments?: boolean;
+  /** The node gives CPUs and memory away; it does not by default. */
+  managers?: boolean;
 }
 
 /** Draws everything that happens in a run. */
@@ -54,6 +57,18 @@ export function drawPlan(seed: number, options: DrawOptions = {}): Plan {
       changes.push(...moment.changes);
       faults.push(...moment.faults);
     }
+  }
+  if (options.managers === true) {
+    const kept = withManagers(random.fork('managers'), pods, changes);
+    return {
+      seed,
+      quietAt,
+      endAt,
+      node: { ...node, managers: true },
+      pods,
+      changes: kept.sort((a, b) => a.at - b.at),
+      faults,
+    };
   }
   return { seed, quietAt, endAt, node, pods, changes: changes.sort((a, b) => a.at - b.at), faults };
 }

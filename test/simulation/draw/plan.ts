@@ -97,6 +97,8 @@ export interface Plan {
     serializePulls: boolean;
     /** It works without an API server: static pods only. */
     standalone?: boolean;
+    /** It gives CPUs and memory of its NUMA nodes away (static policies). */
+    managers?: boolean;
   };
   pods: PodPlan[];
   changes: Change[];

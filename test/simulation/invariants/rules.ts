@@ -1,4 +1,5 @@
 import { limitsAreKept, neededContainersStay } from './container-gc.ts';
+import { cpusAreOnesOwn } from './cpus.ts';
 import { staysUntilItEnded } from './deletion.ts';
 import { shutDownPodsFail, shutdownIsOrderly, staticPodsComeBack, statusesGoFirst } from './shutdown.ts';
 import { evictedPodsFail, evictionIsOrderly } from './eviction.ts';
@@ -61,6 +62,7 @@ export const rules: readonly Rule[] = [
   nothingIsLeft,
   noBusyLoop,
   evictionIsOrderly,
+  cpusAreOnesOwn,
   evictedPodsFail,
   shutdownIsOrderly,
   shutDownPodsFail,

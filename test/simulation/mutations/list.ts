@@ -18,6 +18,13 @@ export interface Mutation {
 /** Each of these must be found by the simulation. */
 export const mutations: readonly Mutation[] = [
   {
+    name: 'grants-stay',
+    breaks: 'the CPUs of a pod that has ended stay its own',
+    within: 'release',
+    from: 'held === undefined ? state : releaseResources(state, uid)',
+    to: 'held === undefined ? state : state',
+  },
+  {
     name: 'no-first-look',
     breaks: 'a pod that starts before the runtime was listed once is taken for one that the runtime does not hold',
     within: 'holds',

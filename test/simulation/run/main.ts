@@ -12,7 +12,7 @@ import { readPlan } from './saved-plan.ts';
 import { shrink } from './shrink.ts';
 import { traceLine } from './trace.ts';
 
-const USAGE = `usage: bin/simulate [--seeds N] [--seed S] [--hours H] [--calm] [--moments] [--coverage]
+const USAGE = `usage: bin/simulate [--seeds N] [--seed S] [--hours H] [--calm] [--moments] [--managers] [--coverage]
        bin/simulate --plan FILE [--trace [UID]]
        bin/simulate --reach MOVE [--seeds N] [--seed S]
 
@@ -22,6 +22,7 @@ Runs the node in virtual time from seeds, each a workload with faults, and looks
   --seed S     the first of them (default: drawn, and printed)
   --hours H    virtual hours of each run (default 2)
   --calm       no faults
+  --managers   the node gives CPUs and memory away, and most pods want some of their own
   --moments    more of what seldom comes together: several faults and changes within seconds at one pod
   --coverage   print every state, transition and fault that was reached, with how often
   --plan FILE  run the schedule of this file (as a failure leaves it) instead of drawing some
@@ -43,6 +44,7 @@ export async function main(args: string[]): Promise<number> {
       hours: { type: 'string', default: '2' },
       calm: { type: 'boolean', default: false },
       moments: { type: 'boolean', default: false },
+      managers: { type: 'boolean', default: false },
       coverage: { type: 'boolean', default: false },
       stop: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: true },
@@ -74,7 +76,8 @@ export async function main(args: string[]): Promise<number> {
   let failed = 0;
   const before = process.cpuUsage();
   for (let seed = first; seed < first + count; seed++) {
-    const plan = given ?? drawPlan(seed, { hours, faults: !values.calm, moments: values.moments });
+    const plan =
+      given ?? drawPlan(seed, { hours, faults: !values.calm, moments: values.moments, managers: values.managers });
     const result = await runInScratch(plan, trace === undefined ? {} : { onFact });
     virtualMs += result.virtualMs;
     messages += result.messages;
@@ -83,7 +86,10 @@ export async function main(args: string[]): Promise<number> {
     failed++;
     await tellFailure(plan, {
       ...values,
-      again: given === null ? `--seed ${seed} --seeds 1 --hours ${hours}${values.moments ? ' --moments' : ''}` : null,
+      again:
+        given === null
+          ? `--seed ${seed} --seeds 1 --hours ${hours}${values.moments ? ' --moments' : ''}${values.managers ? ' --managers' : ''}`
+          : null,
     });
     if (values.stop) break;
   }

@@ -1,3 +1,4 @@
+import type { ResourceState } from '../../../machines/resource-managers/admit-resources.ts';
 import { appendFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -28,7 +29,7 @@ import type { Plan } from '../draw/plan.ts';
 import { SimulatedNodeEnd, simulatedObjects } from './cluster-end.ts';
 import type { Edges } from './edges.ts';
 import { SHUTDOWN_CONFIG } from './logind-edge.ts';
-import { keptContainers, NODE_NAME, STATIC_ORIGIN } from './node-settings.ts';
+import { keptContainers, NODE_NAME, resourceRules, STATIC_ORIGIN } from './node-settings.ts';
 import { SimulatedShards } from './simulated-shards.ts';
 import { EVICTION_CONFIG } from './usage-edge.ts';
 import type { Owner } from './virtual-time.ts';
@@ -90,6 +91,16 @@ export class Agent {
     };
     this.life = new Lifecycle(options.log);
     this.parts = buildNode(this.ground(), this.edges(), this.life);
+  }
+
+  /** Who has which CPUs and memory, as it knows; null where none is given away. */
+  get resources(): ResourceState | null {
+    return this.parts.admission.resources;
+  }
+
+  /** The pod has an actor, or waits for its name. */
+  tracks(uid: string): boolean {
+    return this.parts.supervisor.tracks(uid);
   }
 
   get store(): PodStore {
@@ -183,6 +194,7 @@ export class Agent {
       },
       containerGc: keptContainers(plan.seed),
       otherSources: node.standalone === true ? ['file'] : ['file', 'api'],
+      ...(node.managers === true && { resources: resourceRules() }),
       ...{ settings, shards: node.shards, agent: 'simulated', log, metrics },
     };
   }

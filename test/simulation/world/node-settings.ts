@@ -1,5 +1,6 @@
 import type { ContainerGcPolicy } from '../../../machines/container-gc/container-gc-context.ts';
 import { ALL_BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
+import type { ResourceRules } from '../../../machines/resource-managers/resource-ground.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 
 export const NODE_NAME = 'sim';
@@ -7,9 +8,47 @@ export const NODE_NAME = 'sim';
 export const STATIC_ORIGIN = { kind: 'file', location: '/etc/kubernetes/manifests', nodeName: NODE_NAME } as const;
 export const ROOT_DIR = '/var/lib/kubelet';
 
+/** CPUs of the machine of a node that gives them away. */
+export const MACHINE_CPUS = 256;
+
+/** A machine of four NUMA nodes with two threads a core, whose node has the static policies. */
+export function resourceRules(): ResourceRules {
+  const [nodes, perNode] = [4, MACHINE_CPUS / 8];
+  const GIB = 2 ** 30;
+  return {
+    machine: {
+      cpus: MACHINE_CPUS,
+      sockets: 2,
+      nodes: Array.from({ length: nodes }, (_, id) => ({
+        id,
+        memory: 16 * GIB,
+        hugePages: [],
+        distances: Array.from({ length: nodes }, (_other, to) => (to === id ? 10 : 21)),
+        cores: Array.from({ length: perNode }, (_core, i) => {
+          const core = id * perNode + i;
+          return { socket: Math.floor(id / 2), threads: [core, core + MACHINE_CPUS / 2] };
+        }),
+      })),
+    },
+    cpu: { policy: 'static', options: {}, gates: { alpha: false, beta: true }, reservedMilli: 2000, reserved: '0,128' },
+    memory: {
+      policy: 'Static',
+      reservedMemory: [{ node: 0, limits: { memory: GIB } }],
+      whole: { memory: GIB },
+    },
+    topology: { policy: 'best-effort', scope: 'container', options: {} },
+    podLevelResources: true,
+    resizes: { cpu: false, memory: false },
+    quotaOff: true,
+    retryMs: 10_000,
+  };
+}
+
 /** The simulated node, as its machines are told of it. */
-export function nodeSettings(seed: number): NodeSettings {
+export function nodeSettings(seed: number, { managers = false } = {}): NodeSettings {
   const { maxPerContainer } = keptContainers(seed);
+  const cpuMilli = managers ? MACHINE_CPUS * 1000 : 4000;
+  const memoryBytes = (managers ? 64 : 8) * 2 ** 30;
   return {
     nodeName: NODE_NAME,
     runtimeName: 'actorlet-sim',
@@ -24,8 +63,8 @@ export function nodeSettings(seed: number): NodeSettings {
     clusterDNS: [],
     clusterDomain: 'cluster.local',
     hostResolver: { nameservers: ['1.1.1.1'], searches: [], options: [] },
-    capacity: { cpuMilli: 4000, memoryBytes: 8 * 2 ** 30, ephemeralStorageBytes: 2 ** 30 },
-    allocatable: { cpuMilli: 4000, memoryBytes: 8 * 2 ** 30, ephemeralStorageBytes: 2 ** 30 },
+    capacity: { cpuMilli, memoryBytes, ephemeralStorageBytes: 2 ** 30 },
+    allocatable: { cpuMilli, memoryBytes, ephemeralStorageBytes: 2 ** 30 },
     maxContainerRestartPeriodMs: 300_000,
     cpuCFSQuota: true,
     cpuCFSQuotaPeriodUs: 100_000,

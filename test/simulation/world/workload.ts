@@ -73,7 +73,7 @@ export class Workload {
         ...(plan.finalizers && { finalizers: plan.finalizers }),
       },
       spec: { ...spec, nodeName: NODE_NAME },
-      status: { phase: 'Pending', qosClass: 'BestEffort' },
+      status: { phase: 'Pending', qosClass: wantsAll(spec) ? 'Guaranteed' : 'BestEffort' },
     } as unknown as Pod);
   }
 
@@ -232,4 +232,9 @@ function manifest({ namespace, name, uid, spec }: PodPlan): string {
     // A static pod may name no objects of the API.
     spec: { ...spec, volumes: spec.volumes?.filter((volume) => volume.configMap === undefined) },
   });
+}
+
+/** Of nodes that give CPUs away: drawn pods have no limits elsewhere. */
+function wantsAll(spec: PodPlan['spec']): boolean {
+  return [...(spec.initContainers ?? []), ...spec.containers].every(({ resources }) => resources?.limits !== undefined);
 }

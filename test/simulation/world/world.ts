@@ -238,7 +238,7 @@ export class World {
       owner,
       edges,
       plan,
-      settings: nodeSettings(this.plan.seed),
+      settings: nodeSettings(this.plan.seed, { managers: this.plan.node.managers === true }),
       journalDir: this.journals.at(-1) ?? '',
       stateDir,
       log: pino({ level: process.env['SIM_LOG'] ?? 'silent' }),

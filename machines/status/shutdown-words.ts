@@ -1,4 +1,4 @@
-import { TERMINATED } from '../status/node-endings.ts';
+import { TERMINATED } from './node-endings.ts';
 
 /** What kubelet 1.35 says of a node that shuts down (pkg/kubelet/nodeshutdown). */
 
