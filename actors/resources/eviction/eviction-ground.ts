@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Disks } from '../../../machines/eviction/container-fs-thresholds.ts';
 import type { Reclaimable } from '../../../machines/eviction/reclaim-plan.ts';
+import type { Spare } from '../../../machines/eviction/soundings.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
@@ -53,6 +54,8 @@ export interface EvictionGround {
   readonly sourcesReady: () => boolean;
   readonly usage: NodeUsageSource | null;
   readonly reclaim: (what: Reclaimable) => Promise<void>;
+  /** What {@link reclaim} could give back now; what cannot be counted is null. Never rejects. */
+  readonly spare: () => Promise<Spare>;
   readonly tell: (uid: string, message: PodMessage) => void;
   readonly changed: () => void;
 }

@@ -8,7 +8,10 @@ import type { Offender } from '../../../machines/eviction/local-storage.ts';
 import { isNews } from '../../../machines/eviction/look.ts';
 import { observe } from '../../../machines/eviction/observations.ts';
 import type { NodeFigures, Observations } from '../../../machines/eviction/observations.ts';
+import { podUseOf } from '../../../machines/eviction/pod-use.ts';
 import type { Signal } from '../../../machines/eviction/signals.ts';
+import type { PodsMeasured } from '../../../machines/eviction/soundings.ts';
+import { podsToTell, worthTelling } from '../../../machines/eviction/soundings.ts';
 import { parseThresholds } from '../../../machines/eviction/thresholds.ts';
 import { bornSnapshot } from '../../../machines/machine-step/step.ts';
 import type { NodePressure } from '../../../machines/node-object/node-types.ts';
@@ -138,8 +141,26 @@ class Eviction {
     const seen = observe((summary?.node ?? (await this.usage.nodeAlone())) as NodeFigures);
     const offenders = summary === null ? [] : this.offendersOf(limited, summary);
     const at = clock.now();
-    if (offenders.length === 0 && !isNews(this.context, seen, at)) return;
-    await this.tell({ type: 'eviction.looked', at, seen, offenders });
+    if (offenders.length > 0 || isNews(this.context, seen, at))
+      await this.tell({ type: 'eviction.looked', at, seen, offenders });
+    else await this.sound(seen, at, summary);
+  }
+
+  /** Nothing is short: what has moved since is told, for people, and now and then what pods take. */
+  private async sound(seen: Observations, at: number, summary: Summary | null): Promise<void> {
+    const { soundings, thresholds } = this.context;
+    const worth = worthTelling(soundings, thresholds, { at, seen });
+    if (worth === 'nothing') return;
+    const pods = worth === 'pods' ? await this.podsNow(summary ?? (await this.usage.summary())) : null;
+    this.take({ type: 'eviction.sounded', at, seen, pods });
+  }
+
+  /** What pods take now, as far as it has changed. */
+  private async podsNow(summary: Summary): Promise<PodsMeasured> {
+    const { pods, stateOf, spare } = this.ground;
+    const stats = byUid(summary);
+    const uses = activePods(pods(), stateOf).map((pod) => podUseOf(pod, stats.get(pod.metadata?.uid ?? '')));
+    return { ...podsToTell(this.context.soundings.pods, uses), spare: await spare() };
   }
 
   private offendersOf(pods: readonly Pod[], summary: Summary): Offender[] {
@@ -208,11 +229,14 @@ class Eviction {
 
   /** Null when the pods' figures cannot be had. */
   private async measure(signal: Signal): Promise<Candidate[] | null> {
-    const { pods, stateOf, log } = this.ground;
+    const { pods, stateOf, log, clock } = this.ground;
     const { disks } = this.context;
     try {
-      const stats = byUid(await this.usage.summary());
+      const summary = await this.usage.summary();
       if (disks === null) return null;
+      const seen = observe(summary.node as NodeFigures);
+      this.take({ type: 'eviction.sounded', at: clock.now(), seen, pods: await this.podsNow(summary) });
+      const stats = byUid(summary);
       return activePods(pods(), stateOf).map((pod) =>
         candidateOf(pod, stats.get(pod.metadata?.uid ?? ''), signal, disks),
       );

@@ -76,8 +76,8 @@ export class UsageEdge implements NodeUsageSource {
   }
 
   async summary(): Promise<Summary> {
-    // Somebody is going to be evicted.
-    this.time.busy();
+    // Somebody is going to be evicted; else pods are only measured for people.
+    if (this.taken.size > 0) this.time.busy();
     const pods = [...this.running()].map(([uid, name]): PodStats => {
       const bytes = sizeOf(uid) * MIB;
       const memory = { time: null, workingSetBytes: bytes };
