@@ -1,5 +1,6 @@
 import type { Observation, Observations } from './observations.ts';
 import type { PodUse } from './pod-use.ts';
+import { isMemory } from './signals.ts';
 import type { Signal } from './signals.ts';
 import type { Threshold } from './thresholds.ts';
 import { amountOf } from './thresholds.ts';
@@ -94,6 +95,16 @@ export function podsToTell(before: readonly PodUse[], now: readonly PodUse[]): P
 /** What is left until a threshold is met; negative: so much is missing. Bytes or counts. */
 export function leftOf({ value }: Threshold, { available, capacity }: Observation): number {
   return available - Number(amountOf(value, capacity)) / 1e9;
+}
+
+/** Bytes until the nearest threshold of memory that is not met; null: there is none. */
+export function memoryLeft(thresholds: readonly Threshold[], seen: Observations): number | null {
+  const left = thresholds.flatMap((threshold) => {
+    const observed = isMemory(threshold.signal) ? seen[threshold.signal] : undefined;
+    return observed === undefined ? [] : leftOf(threshold, observed);
+  });
+  const ahead = left.filter((bytes) => bytes > 0);
+  return ahead.length === 0 ? null : Math.min(...ahead);
 }
 
 /** How fast a signal moves, a second; negative: there is less and less. Null: that is not known. */

@@ -19,6 +19,8 @@ export interface NodeUsageSource {
   /** With all pods and their volumes. */
   summary(): Promise<Summary>;
   disks(): Promise<Disks>;
+  /** Bytes of memory that are free or can be at once: to see changes between two looks. Null: not known. Absent: nobody can say. */
+  memoryNow?(): number | null;
 }
 
 /**

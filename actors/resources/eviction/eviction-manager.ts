@@ -1,17 +1,14 @@
 import type { Candidate } from '../../../machines/eviction/candidates.ts';
-import { candidateOf } from '../../../machines/eviction/candidates.ts';
 import type { EvictionContext, EvictionMessage, EvictionOrder } from '../../../machines/eviction/eviction-context.ts';
 import { evictionMachine } from '../../../machines/eviction/eviction-machine.ts';
 import { refusedUnderPressure } from '../../../machines/eviction/admit-under-pressure.ts';
-import { hasLocalLimit, offence } from '../../../machines/eviction/local-storage.ts';
-import type { Offender } from '../../../machines/eviction/local-storage.ts';
+import { hasLocalLimit } from '../../../machines/eviction/local-storage.ts';
 import { isNews } from '../../../machines/eviction/look.ts';
 import { observe } from '../../../machines/eviction/observations.ts';
 import type { NodeFigures, Observations } from '../../../machines/eviction/observations.ts';
-import { podUseOf } from '../../../machines/eviction/pod-use.ts';
 import type { Signal } from '../../../machines/eviction/signals.ts';
 import type { PodsMeasured } from '../../../machines/eviction/soundings.ts';
-import { podsToTell, worthTelling } from '../../../machines/eviction/soundings.ts';
+import { memoryLeft, podsToTell, worthTelling } from '../../../machines/eviction/soundings.ts';
 import { parseThresholds } from '../../../machines/eviction/thresholds.ts';
 import { bornSnapshot } from '../../../machines/machine-step/step.ts';
 import type { NodePressure } from '../../../machines/node-object/node-types.ts';
@@ -21,11 +18,13 @@ import type { Timer } from '../../host/time/clock.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';
 import type { EvictionSnapshot } from '../../record/machines/eviction.ts';
 import { eviction } from '../../record/machines/eviction.ts';
-import type { PodStats, Summary } from '../stats/summary.ts';
+import type { Summary } from '../stats/summary.ts';
 import { activePods, hasEnded, isCleanedUp } from './active-pods.ts';
 import { carryOut } from './carry-out.ts';
 import type { AskingOrder } from './carry-out.ts';
 import type { EvictionGround, NodeUsageSource } from './eviction-ground.ts';
+import { MemoryWatch } from './memory-watch.ts';
+import { candidatesOf, offendersOf, usesOf } from './pods-of-summary.ts';
 
 /** Time between two looks at the node, ms (kubelet's evictionMonitoringPeriod). */
 const LOOK_MS = 10_000;
@@ -38,7 +37,11 @@ class Eviction {
   private readonly ground: EvictionGround;
   private readonly usage: NodeUsageSource;
   private readonly host: SingleMachine<EvictionSnapshot, EvictionMessage, EvictionOrder>;
+  private readonly watch: MemoryWatch;
   private timer: Timer | undefined;
+  private looking = false;
+  /** Much has gone while a look was under way. */
+  private again = false;
   private stopped = false;
   /** Why the last look failed; null when it did not. */
   private failure: string | null = null;
@@ -46,6 +49,8 @@ class Eviction {
   constructor(ground: EvictionGround, usage: NodeUsageSource) {
     this.ground = ground;
     this.usage = usage;
+    const read = (): number | null => usage.memoryNow?.() ?? null;
+    this.watch = new MemoryWatch({ clock: ground.clock, read, wake: () => this.lookNow() });
     this.host = new SingleMachine(
       eviction,
       bornSnapshot(evictionMachine, undefined) as EvictionSnapshot,
@@ -67,6 +72,7 @@ class Eviction {
   stop(): void {
     this.stopped = true;
     this.timer?.cancel();
+    this.watch.disarm();
     this.host.close();
   }
 
@@ -105,9 +111,20 @@ class Eviction {
     if (!this.stopped) this.timer = this.ground.clock.lookAfter(ms, () => void this.turn());
   }
 
+  /** Between two looks much memory has gone. */
+  private lookNow(): void {
+    this.again = this.looking;
+    if (this.stopped || this.looking) return;
+    this.timer?.cancel();
+    void this.turn();
+  }
+
   /** One look, at the node or at the pods that go; never rejects. */
   private async turn(): Promise<void> {
     const waited = this.isEnding;
+    this.looking = true;
+    this.again = false;
+    this.watch.disarm();
     try {
       if (waited) this.lookAtVictims();
       else await this.lookAtNode();
@@ -115,8 +132,9 @@ class Eviction {
     } catch (error) {
       this.tellFailure(error);
     }
+    this.looking = false;
     // After an eviction it is seen at once what it has brought.
-    this.later(this.isEnding ? POLL_MS : waited ? 0 : LOOK_MS);
+    this.later(this.isEnding ? POLL_MS : waited || this.again ? 0 : LOOK_MS);
   }
 
   /** A failure is told when it begins, and that it has ended. */
@@ -139,8 +157,9 @@ class Eviction {
     // Only limits of pods need figures of pods.
     const summary = limited.length > 0 ? await this.usage.summary() : null;
     const seen = observe((summary?.node ?? (await this.usage.nodeAlone())) as NodeFigures);
-    const offenders = summary === null ? [] : this.offendersOf(limited, summary);
+    const offenders = summary === null ? [] : offendersOf(limited, summary, this.context.disks?.imageFs === true);
     const at = clock.now();
+    this.watch.arm(memoryLeft(this.context.thresholds, seen));
     if (offenders.length > 0 || isNews(this.context, seen, at))
       await this.tell({ type: 'eviction.looked', at, seen, offenders });
     else await this.sound(seen, at, summary);
@@ -158,18 +177,8 @@ class Eviction {
   /** What pods take now, as far as it has changed. */
   private async podsNow(summary: Summary): Promise<PodsMeasured> {
     const { pods, stateOf, spare } = this.ground;
-    const stats = byUid(summary);
-    const uses = activePods(pods(), stateOf).map((pod) => podUseOf(pod, stats.get(pod.metadata?.uid ?? '')));
+    const uses = usesOf(activePods(pods(), stateOf), summary);
     return { ...podsToTell(this.context.soundings.pods, uses), spare: await spare() };
-  }
-
-  private offendersOf(pods: readonly Pod[], summary: Summary): Offender[] {
-    const stats = byUid(summary);
-    const imageFs = this.context.disks?.imageFs === true;
-    return pods.flatMap((pod) => {
-      const own = stats.get(pod.metadata?.uid ?? '');
-      return (own && offence(pod, own, imageFs)) ?? [];
-    });
   }
 
   private lookAtVictims(): void {
@@ -236,19 +245,12 @@ class Eviction {
       if (disks === null) return null;
       const seen = observe(summary.node as NodeFigures);
       this.take({ type: 'eviction.sounded', at: clock.now(), seen, pods: await this.podsNow(summary) });
-      const stats = byUid(summary);
-      return activePods(pods(), stateOf).map((pod) =>
-        candidateOf(pod, stats.get(pod.metadata?.uid ?? ''), signal, disks),
-      );
+      return candidatesOf(activePods(pods(), stateOf), summary, signal, disks);
     } catch (err) {
       log.error({ err }, 'Eviction manager: failed to get summary stats');
       return null;
     }
   }
-}
-
-function byUid({ pods }: Summary): Map<string, PodStats> {
-  return new Map(pods.map((pod) => [pod.podRef.uid, pod]));
 }
 
 /**

@@ -14,6 +14,8 @@ interface FakeNodeOptions {
   evictionHard?: Record<string, string>;
   pods?: Pod[];
   journal?: EvictionGround['journal'];
+  /** The kernel tells between two looks what is free. */
+  watched?: boolean;
   /** What a pod takes of memory, bytes; the first 1Gi, the second 2Gi ... unless given. */
   takes?: (pod: Pod) => number;
 }
@@ -28,6 +30,7 @@ export function fakeNode(over: FakeNodeOptions = {}) {
     sourcesReady: true,
     states: new Map((over.pods ?? []).map((pod) => [pod.metadata?.uid ?? '', 'syncing.running'])),
     wholeLooks: 0,
+    looks: 0,
     told: [] as { uid: string; message: PodMessage }[],
     events: [] as RecordedEvent[],
     lines: [] as string[],
@@ -39,7 +42,11 @@ export function fakeNode(over: FakeNodeOptions = {}) {
     return Promise.resolve({ nodeName: 'n', startTime: 0, memory });
   };
   const usage: NodeUsageSource = {
-    nodeAlone,
+    nodeAlone: () => {
+      seen.looks++;
+      return nodeAlone();
+    },
+    ...(over.watched === true && { memoryNow: () => seen.available }),
     disks: () =>
       seen.failure === null ? Promise.resolve({ imageFs: false, splitFs: false }) : Promise.reject(seen.failure),
     summary: async () => {
