@@ -65,4 +65,4 @@ for (const offset of OFFSETS) {
   results['watched']?.push(Math.round(await trial(true, offset)));
   results['looksAlone']?.push(Math.round(await trial(false, offset)));
 }
-console.log(JSON.stringify(results));
+process.stdout.write(`${JSON.stringify(results)}\n`);

@@ -1,5 +1,5 @@
 import { staysUntilItEnded } from './deletion.ts';
-import { evictedPodsFail, evictionIsOrderly } from './eviction.ts';
+import { evictedPodsFail, evictionIsOrderly, victimsAreInOrder } from './eviction.ts';
 import { graceGiven, graceIsKept, nothingIsKilledAside } from './grace.ts';
 import { hooksGoOn } from './hooks.ts';
 import { nothingIsLeft, sandboxComesAfterVolumes, volumesOutliveContainers } from './host.ts';
@@ -57,6 +57,7 @@ export const rules: readonly Rule[] = [
   nothingIsLeft,
   noBusyLoop,
   evictionIsOrderly,
+  victimsAreInOrder,
   evictedPodsFail,
   everyPodArrives,
   restIsTold,
