@@ -21,6 +21,10 @@ const SUBCOMMANDS: Readonly<Record<string, { summary: string; load: () => Promis
     summary: 'say in words why a pod is in its state, live or from journals',
     load: async () => (await import('./commands/explain.ts')).explainCommand(),
   },
+  pressure: {
+    summary: 'say how near the node is to evictions, and who would go first',
+    load: async () => (await import('./commands/pressure.ts')).pressureCommand(),
+  },
   machines: {
     summary: 'write the state machines as data or pictures',
     load: async () => (await import('./commands/machines.ts')).machinesCommand(),

@@ -33,6 +33,7 @@ import { podGatesOf } from './pod-gates-of.ts';
 import { PodIntake } from './pod-intake.ts';
 import { PodMetrics } from './pod-metrics.ts';
 import { Resync } from './resync.ts';
+import { spareOf } from './spare.ts';
 import { staticLife } from './static-life.ts';
 
 /** What a node is made of, as {@link buildNode} makes it. */
@@ -147,6 +148,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     sourcesReady: () => intake.allSeen,
     usage: edges.usage({ nodeName, pods: () => store.list() }),
     reclaim: (what) => reclaimBy(managers, what),
+    spare: () => spareOf(cri, managers),
     tell: (uid, message) => supervisor.tell(uid, message),
     changed: () => cluster?.node.changed(),
     told: (uids) => cluster?.told(uids) ?? true,

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import type { ContainerGcPolicy } from '../../machines/container-gc/container-gc-context.ts';
 import type { Reclaimable } from '../../machines/eviction/reclaim-plan.ts';
+import type { Spare } from '../../machines/eviction/soundings.ts';
 import type { ManagedCondition, NodePressure } from '../../machines/node-object/node-types.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
@@ -46,6 +47,8 @@ export interface ManagerGround {
   readonly usage: NodeUsageSource | null;
   /** Has another manager give back what can be without a pod. Rejects when it fails, or when no manager can. */
   readonly reclaim: (what: Reclaimable) => Promise<void>;
+  /** What could be given back now, by whichever manager. Never rejects. */
+  readonly spare: () => Promise<Spare>;
   /** To a pod's actor. */
   readonly tell: (uid: string, message: PodMessage) => void;
   readonly images: ImageNode;
@@ -77,6 +80,8 @@ export interface NodeManager {
   refuses?: (pod: Pod) => { reason: string; message: string } | null;
   /** What it can give back when the node runs short. */
   reclaim?: NodeReclaim;
+  /** How much that would be now: images that nobody uses, with what they take. */
+  spare?: { readonly images?: () => Promise<NonNullable<Spare['images']>> };
 }
 
 /** All managers of a node, in the order in which they are started: a new one is added here (docs/architecture.md). */

@@ -49,7 +49,8 @@ export function explainCommand(
     });
 }
 
-function timeOf(text: string): number {
+/** A moment as people write it, ms since the epoch. Throws EXP003. */
+export function timeOf(text: string): number {
   const at = /^\d{12,}$/.test(text) ? Number(text) : Date.parse(text);
   if (Number.isNaN(at)) throw new ActorletError(explainErrors.badTime, { value: text });
   return at;

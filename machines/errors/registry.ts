@@ -5,6 +5,7 @@ import { certificateErrors } from './certificate-errors.ts';
 import { configErrors } from './config-errors.ts';
 import { criErrors } from './cri-errors.ts';
 import { explainErrors } from './explain-errors.ts';
+import { pressureErrors } from './pressure-errors.ts';
 import { hostErrors } from './host-errors.ts';
 import { imageErrors } from './image-errors.ts';
 import { inspectorErrors } from './inspector-errors.ts';
@@ -34,6 +35,7 @@ export const errorAreas: readonly ErrorArea[] = [
   { title: 'Configuration and flags', errors: configErrors },
   { title: 'Container runtime (CRI)', errors: criErrors },
   { title: 'Explain', errors: explainErrors },
+  { title: 'Pressure', errors: pressureErrors },
   { title: 'The node: files, cgroups, mounts', errors: hostErrors },
   { title: 'Images', errors: imageErrors },
   { title: 'The inspector', errors: inspectorErrors },

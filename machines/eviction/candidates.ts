@@ -1,34 +1,11 @@
-import type { Container, Pod, Volume } from '../protocol/api-types.ts';
-import { isCriticalPod } from '../qos/critical-pod.ts';
-import { hasPodLevelResources, podRequests } from '../qos/pod-resources.ts';
-import { amountsOf, units } from '../qos/resource-amounts.ts';
+import type { Container, Pod } from '../protocol/api-types.ts';
+import { hasPodLevelResources } from '../qos/pod-resources.ts';
 import { compareQuantities, canonicalQuantity, formatQuantity } from '../values/quantity.ts';
 import type { Disks } from './container-fs-thresholds.ts';
+import { podUseOf, usageOf } from './pod-use.ts';
+import type { FsPart, PodFigures, PodUse } from './pod-use.ts';
 import type { Signal, StarvedResource } from './signals.ts';
 import { resourceOf } from './signals.ts';
-
-/** What a part of a pod takes of a file system. */
-export interface FsUse {
-  usedBytes?: number | undefined;
-  inodesUsed?: number | undefined;
-}
-
-/** What of a pod's stats eviction looks at: the summary API's `PodStats`. */
-export interface PodFigures {
-  containers: readonly {
-    name: string;
-    memory?: { workingSetBytes?: number | undefined } | undefined;
-    rootfs?: FsUse | undefined;
-    logs?: FsUse | undefined;
-  }[];
-  memory?: { workingSetBytes?: number | undefined } | undefined;
-  volume?: readonly (FsUse & { name: string })[] | undefined;
-  'ephemeral-storage'?: FsUse | undefined;
-  process_stats?: { process_count: number } | undefined;
-}
-
-/** What of pods counts for a file system (kubelet's fsStatsType). */
-export type FsPart = 'root' | 'logs' | 'volumes';
 
 /** A part of a pod that takes more of the starved resource than it asked for; quantities as kubelet writes them. */
 export interface Excess {
@@ -66,18 +43,9 @@ export function partsOf(signal: Signal, { imageFs, splitFs }: Disks): FsPart[] {
 
 /** A pod with its figures for a signal. @param stats undefined: none were found */
 export function candidateOf(pod: Pod, stats: PodFigures | undefined, signal: Signal, disks: Disks): Candidate {
-  const { uid = '', namespace = '', name = '' } = pod.metadata ?? {};
-  const grace = pod.spec?.terminationGracePeriodSeconds;
-  const candidate: Candidate = { uid, namespace, name, priority: pod.spec?.priority ?? 0 };
-  if (isCriticalPod(pod)) candidate.critical = true;
-  if (grace !== undefined) candidate.graceSeconds = grace;
+  const candidate = candidateFrom(podUseOf(pod, stats), signal, disks);
   if (stats === undefined) return candidate;
   const resource = resourceOf(signal);
-  const usage = usageOf(pod, stats, resource, partsOf(signal, disks));
-  const request = requestOf(pod, resource);
-  // Of inodes, too, the requested storage is taken away: kubelet does so.
-  const less = resource === 'inodes' ? requestOf(pod, 'ephemeral-storage') : request;
-  candidate.figures = { usage, request, above: usage - less };
   const whole = resource === 'memory' ? wholePod(pod, stats) : undefined;
   if (whole !== undefined) candidate.whole = whole;
   const over = containersOver(pod, stats, resource);
@@ -85,38 +53,19 @@ export function candidateOf(pod: Pod, stats: PodFigures | undefined, signal: Sig
   return candidate;
 }
 
-function usageOf(pod: Pod, stats: PodFigures, resource: StarvedResource, parts: readonly FsPart[]): number {
-  if (resource === 'memory') return stats.memory?.workingSetBytes ?? 0;
-  if (resource === 'pids') return stats.process_stats?.process_count ?? 0;
-  const field = resource === 'inodes' ? 'inodesUsed' : 'usedBytes';
-  let sum = 0;
-  for (const { rootfs, logs } of stats.containers) {
-    if (parts.includes('root')) sum += rootfs?.[field] ?? 0;
-    if (parts.includes('logs')) sum += logs?.[field] ?? 0;
-  }
-  if (!parts.includes('volumes')) return sum;
-  for (const volume of pod.spec?.volumes ?? [])
-    if (isLocal(volume)) sum += stats.volume?.find(({ name }) => name === volume.name)?.[field] ?? 0;
-  return sum;
-}
-
-/** Volumes on the node's own disk (kubelet's localVolumeNames). */
-function isLocal({ hostPath, gitRepo, emptyDir, configMap }: Volume): boolean {
-  if (hostPath ?? gitRepo ?? configMap) return true;
-  return emptyDir !== undefined && (emptyDir.medium ?? '') === '';
-}
-
-/** Kubelet's GetResourceRequestQuantity: with resources for the whole pod only those count, overhead only beside a request. */
-function requestOf(pod: Pod, resource: StarvedResource): number {
-  if (hasPodLevelResources(pod)) {
-    const own = resource === 'memory' ? amountsOf(pod.spec?.resources?.requests)[resource] : undefined;
-    return withOverhead(pod, resource, own ?? 0n);
-  }
-  return withOverhead(pod, resource, podRequests(pod, { excludeOverhead: true })[resource] ?? 0n);
-}
-
-function withOverhead(pod: Pod, resource: string, request: bigint): number {
-  return units(request === 0n ? 0n : request + (amountsOf(pod.spec?.overhead)[resource] ?? 0n));
+/** The same without the parts that take too much: what decides on the order. */
+export function candidateFrom(use: PodUse, signal: Signal, disks: Disks): Candidate {
+  const { uid, namespace, name, priority, critical, graceSeconds, asked, takes } = use;
+  const candidate: Candidate = { uid, namespace, name, priority };
+  if (critical === true) candidate.critical = true;
+  if (graceSeconds !== undefined) candidate.graceSeconds = graceSeconds;
+  if (takes === undefined) return candidate;
+  const resource = resourceOf(signal);
+  const usage = usageOf(use, resource, partsOf(signal, disks));
+  const request = resource === 'memory' ? asked.memory : resource === 'ephemeral-storage' ? asked.storage : 0;
+  // Of inodes, too, the requested storage is taken away: kubelet does so.
+  candidate.figures = { usage, request, above: usage - (resource === 'inodes' ? asked.storage : request) };
+  return candidate;
 }
 
 function wholePod(pod: Pod, stats: PodFigures): Excess | undefined {

@@ -4,6 +4,8 @@ import type { LocalLimit, Offender } from './local-storage.ts';
 import type { Observation, Observations } from './observations.ts';
 import type { Reclaimable } from './reclaim-plan.ts';
 import type { Pressure, Signal, StarvedResource } from './signals.ts';
+import { NO_SOUNDINGS } from './soundings.ts';
+import type { PodsMeasured, Soundings } from './soundings.ts';
 import type { Threshold } from './thresholds.ts';
 
 /** How eviction is configured. */
@@ -61,6 +63,8 @@ export interface EvictionContext {
   conditions: Pressure[];
   /** What was seen last. */
   seen: Observations;
+  /** What is remembered of looks, for people. */
+  soundings: Soundings;
   /** The try under way, else the last one; null before the first. */
   round: Round | null;
   /** Pods whose end is waited for. */
@@ -81,6 +85,8 @@ export type EvictionMessage =
   | ({ type: 'eviction.disks'; at: number } & Disks)
   /** A look at the node; `offenders`: pods that break a limit on local storage, in the order of the pods. */
   | { type: 'eviction.looked'; at: number; seen: Observations; offenders: Offender[] }
+  /** A look by which nothing is short, but which tells people something; `pods`: when they were measured, too. */
+  | { type: 'eviction.sounded'; at: number; seen: Observations; pods: PodsMeasured | null }
   /** The node has given back what it could; `seen`: what there is now, null when that is not known. */
   | { type: 'eviction.reclaimed'; at: number; failures: string[]; seen: Observations | null }
   /** The active pods with their figures for the signal that was asked for; null when these cannot be had. */
@@ -132,6 +138,7 @@ export function initialEviction(): EvictionContext {
     observedAt: {},
     conditions: [],
     seen: {},
+    soundings: NO_SOUNDINGS,
     round: null,
     victims: [],
     deadline: null,

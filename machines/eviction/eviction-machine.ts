@@ -30,6 +30,7 @@ export const evictionMachine = machine.createMachine({
     'eviction.start': deciding,
     'eviction.disks': deciding,
     'eviction.looked': deciding,
+    'eviction.sounded': deciding,
     'eviction.reclaimed': deciding,
     'eviction.measured': deciding,
     'eviction.killed': deciding,

@@ -17,6 +17,7 @@ import type { Observations } from './observations.ts';
 import { ranked } from './ranking.ts';
 import { reclaimPlan } from './reclaim-plan.ts';
 import { resourceOf } from './signals.ts';
+import { sounded } from './soundings.ts';
 import { isHard } from './thresholds.ts';
 import type { Threshold } from './thresholds.ts';
 
@@ -64,7 +65,11 @@ function take(draft: Draft, message: EvictionMessage): EvictionStateName {
       draft.context = { ...context, disks, thresholds: withContainerFs(context.settings.thresholds, disks) };
       return watching(draft);
     }
+    case 'eviction.sounded':
+      draft.context = { ...context, soundings: sounded(context.soundings, message, message.pods) };
+      return focus;
     case 'eviction.looked':
+      draft.context = { ...context, soundings: sounded(context.soundings, message, null) };
       return focus.startsWith('watching.') ? looked(draft, message.seen, message.offenders) : focus;
     case 'eviction.reclaimed':
       return focus === 'reclaiming' ? reclaimed(draft, message.seen, message.failures) : focus;

@@ -2,7 +2,7 @@ import type { Pod } from '../protocol/api-types.ts';
 import { isCriticalPod } from '../qos/critical-pod.ts';
 import { podLimits } from '../qos/pod-resources.ts';
 import { canonicalQuantity, formatQuantity, parseQuantity, quantityFormat } from '../values/quantity.ts';
-import type { PodFigures } from './candidates.ts';
+import type { PodFigures } from './pod-use.ts';
 
 /** What of local storage a pod may be evicted for: label of metric `kubelet_evictions`. */
 export type LocalLimit = 'emptydirfs.limit' | 'ephemeralpodfs.limit' | 'ephemeralcontainerfs.limit';

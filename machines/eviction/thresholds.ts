@@ -88,7 +88,8 @@ function statements(values: Readonly<Record<string, string>>): { signal: Signal;
   );
 }
 
-function valueOf(text: string): ThresholdValue {
+/** A value as a configuration has it: a quantity, or a share in percent. @throws RangeError when it is none */
+export function valueOf(text: string): ThresholdValue {
   if (!text.endsWith('%')) return { quantity: canonicalQuantity(text) };
   return { share: Math.fround(Math.fround(Number(text.slice(0, -1))) / 100) };
 }

@@ -1,10 +1,11 @@
 import { bytesText } from '../eviction/candidates.ts';
-import type { Candidate } from '../eviction/candidates.ts';
 import type { EvictionContext, EvictionMessage, Round } from '../eviction/eviction-context.ts';
 import type { Offender } from '../eviction/local-storage.ts';
 import type { Observation } from '../eviction/observations.ts';
 import { signalText } from '../eviction/observations.ts';
 import { amountText, isHard } from '../eviction/thresholds.ts';
+import type { StarvedResource } from '../eviction/signals.ts';
+import { candidateText } from '../pressure/amount-words.ts';
 import { span } from '../values/spoken-time.ts';
 import type { Cause } from './explanation.ts';
 import { short } from './words.ts';
@@ -50,18 +51,15 @@ export function evictionCauses(evidence: EvictionEvidence): Cause[] {
 
 function rankText({ ranking, resource }: Round, uid: string): string {
   const own = ranking.findIndex((each) => each.uid === uid);
-  const all = ranking.map((each, i) => `${i + 1}. ${candidateText(each, resource)}${i === own ? ' - this one' : ''}`);
+  const all = ranking.map(
+    (each, i) => `${i + 1}. ${candidateText(each, resource, exactly(resource))}${i === own ? ' - this one' : ''}`,
+  );
   return `of ${ranking.length} pods it was the first in the order of eviction that may go: ${all.join('; ')}`;
 }
 
-function candidateText({ namespace, name, priority, critical, figures }: Candidate, resource: string): string {
+function exactly(resource: StarvedResource): (n: number) => string {
   const count = resource === 'inodes' || resource === 'pids';
-  const amount = (n: number): string => (count ? String(n) : bytesText(n));
-  const use =
-    figures === undefined
-      ? 'nothing is known of its use'
-      : `uses ${amount(figures.usage)}${resource === 'pids' ? '' : `, asked for ${amount(figures.request)}`}`;
-  return `${namespace}/${name} (${use}, priority ${priority}${critical === true ? ', critical: never evicted' : ''})`;
+  return (n) => (count ? String(n) : bytesText(n));
 }
 
 function reclaimCauses({ at, threshold: { signal }, reclaim }: Round): Cause[] {

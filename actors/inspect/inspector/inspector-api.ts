@@ -1,4 +1,5 @@
 import type { Chart } from '../../../machines/charts/chart.ts';
+import type { PressureReport } from '../../../machines/pressure/pressure-report.ts';
 
 /**
  * What the inspector's server tells its page, as JSON: the same for a running agent and for journal files, since both
@@ -152,6 +153,8 @@ export interface Overview {
   };
   /** Longest first; of the same call of one pod the longest. */
   calls: SlowCall[];
+  /** How near the node was to evictions, with the first pods of each ranking; null when the journals say nothing of it. */
+  pressure: PressureReport | null;
 }
 
 /** A machine that there is one of, at a moment: also what it has heard last, newest first. */

@@ -1,5 +1,6 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { EvictionContext, EvictionMessage, EvictionOrder } from '../../../machines/eviction/eviction-context.ts';
+import { initialEviction } from '../../../machines/eviction/eviction-context.ts';
 import { evictionMachine } from '../../../machines/eviction/eviction-machine.ts';
 import { resolve, statePath, step } from '../../../machines/machine-step/step.ts';
 import { journaled } from './journaled-machine.ts';
@@ -18,6 +19,7 @@ export const eviction = journaled<EvictionSnapshot, EvictionMessage, EvictionOrd
   write: ({ value, context }) => ({ head: { value, context }, rows: [] }),
   revive: (head) => {
     const { value, context } = head as { value: unknown; context: object };
-    return resolve(evictionMachine, { value, context }) as EvictionSnapshot;
+    // Journals of before had no soundings.
+    return resolve(evictionMachine, { value, context: { ...initialEviction(), ...context } }) as EvictionSnapshot;
   },
 });

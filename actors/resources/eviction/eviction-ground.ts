@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Disks } from '../../../machines/eviction/container-fs-thresholds.ts';
 import type { Reclaimable } from '../../../machines/eviction/reclaim-plan.ts';
+import type { Spare } from '../../../machines/eviction/soundings.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
@@ -18,6 +19,8 @@ export interface NodeUsageSource {
   /** With all pods and their volumes. */
   summary(): Promise<Summary>;
   disks(): Promise<Disks>;
+  /** Bytes of memory that are free or can be at once: to see changes between two looks. Null: not known. Absent: nobody can say. */
+  memoryNow?(): number | null;
 }
 
 /**
@@ -53,6 +56,8 @@ export interface EvictionGround {
   readonly sourcesReady: () => boolean;
   readonly usage: NodeUsageSource | null;
   readonly reclaim: (what: Reclaimable) => Promise<void>;
+  /** What {@link reclaim} could give back now; what cannot be counted is null. Never rejects. */
+  readonly spare: () => Promise<Spare>;
   readonly tell: (uid: string, message: PodMessage) => void;
   readonly changed: () => void;
 }

@@ -1,14 +1,14 @@
 import type { Candidate } from '../../../machines/eviction/candidates.ts';
-import { candidateOf } from '../../../machines/eviction/candidates.ts';
 import type { EvictionContext, EvictionMessage, EvictionOrder } from '../../../machines/eviction/eviction-context.ts';
 import { evictionMachine } from '../../../machines/eviction/eviction-machine.ts';
 import { refusedUnderPressure } from '../../../machines/eviction/admit-under-pressure.ts';
-import { hasLocalLimit, offence } from '../../../machines/eviction/local-storage.ts';
-import type { Offender } from '../../../machines/eviction/local-storage.ts';
+import { hasLocalLimit } from '../../../machines/eviction/local-storage.ts';
 import { isNews } from '../../../machines/eviction/look.ts';
 import { observe } from '../../../machines/eviction/observations.ts';
 import type { NodeFigures, Observations } from '../../../machines/eviction/observations.ts';
 import type { Signal } from '../../../machines/eviction/signals.ts';
+import type { PodsMeasured } from '../../../machines/eviction/soundings.ts';
+import { memoryLeft, podsToTell, worthTelling } from '../../../machines/eviction/soundings.ts';
 import { parseThresholds } from '../../../machines/eviction/thresholds.ts';
 import { bornSnapshot } from '../../../machines/machine-step/step.ts';
 import type { NodePressure } from '../../../machines/node-object/node-types.ts';
@@ -18,11 +18,13 @@ import type { Timer } from '../../host/time/clock.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';
 import type { EvictionSnapshot } from '../../record/machines/eviction.ts';
 import { eviction } from '../../record/machines/eviction.ts';
-import type { PodStats, Summary } from '../stats/summary.ts';
+import type { Summary } from '../stats/summary.ts';
 import { activePods, hasEnded, isCleanedUp } from './active-pods.ts';
 import { carryOut } from './carry-out.ts';
 import type { AskingOrder } from './carry-out.ts';
 import type { EvictionGround, NodeUsageSource } from './eviction-ground.ts';
+import { MemoryWatch } from './memory-watch.ts';
+import { candidatesOf, offendersOf, usesOf } from './pods-of-summary.ts';
 
 /** Time between two looks at the node, ms (kubelet's evictionMonitoringPeriod). */
 const LOOK_MS = 10_000;
@@ -35,7 +37,11 @@ class Eviction {
   private readonly ground: EvictionGround;
   private readonly usage: NodeUsageSource;
   private readonly host: SingleMachine<EvictionSnapshot, EvictionMessage, EvictionOrder>;
+  private readonly watch: MemoryWatch;
   private timer: Timer | undefined;
+  private looking = false;
+  /** Much has gone while a look was under way. */
+  private again = false;
   private stopped = false;
   /** Why the last look failed; null when it did not. */
   private failure: string | null = null;
@@ -43,6 +49,8 @@ class Eviction {
   constructor(ground: EvictionGround, usage: NodeUsageSource) {
     this.ground = ground;
     this.usage = usage;
+    const read = (): number | null => usage.memoryNow?.() ?? null;
+    this.watch = new MemoryWatch({ clock: ground.clock, read, wake: () => this.lookNow() });
     this.host = new SingleMachine(
       eviction,
       bornSnapshot(evictionMachine, undefined) as EvictionSnapshot,
@@ -64,6 +72,7 @@ class Eviction {
   stop(): void {
     this.stopped = true;
     this.timer?.cancel();
+    this.watch.disarm();
     this.host.close();
   }
 
@@ -102,9 +111,20 @@ class Eviction {
     if (!this.stopped) this.timer = this.ground.clock.lookAfter(ms, () => void this.turn());
   }
 
+  /** Between two looks much memory has gone. */
+  private lookNow(): void {
+    this.again = this.looking;
+    if (this.stopped || this.looking) return;
+    this.timer?.cancel();
+    void this.turn();
+  }
+
   /** One look, at the node or at the pods that go; never rejects. */
   private async turn(): Promise<void> {
     const waited = this.isEnding;
+    this.looking = true;
+    this.again = false;
+    this.watch.disarm();
     try {
       if (waited) this.lookAtVictims();
       else await this.lookAtNode();
@@ -112,8 +132,9 @@ class Eviction {
     } catch (error) {
       this.tellFailure(error);
     }
+    this.looking = false;
     // After an eviction it is seen at once what it has brought.
-    this.later(this.isEnding ? POLL_MS : waited ? 0 : LOOK_MS);
+    this.later(this.isEnding ? POLL_MS : waited || this.again ? 0 : LOOK_MS);
   }
 
   /** A failure is told when it begins, and that it has ended. */
@@ -136,19 +157,28 @@ class Eviction {
     // Only limits of pods need figures of pods.
     const summary = limited.length > 0 ? await this.usage.summary() : null;
     const seen = observe((summary?.node ?? (await this.usage.nodeAlone())) as NodeFigures);
-    const offenders = summary === null ? [] : this.offendersOf(limited, summary);
+    const offenders = summary === null ? [] : offendersOf(limited, summary, this.context.disks?.imageFs === true);
     const at = clock.now();
-    if (offenders.length === 0 && !isNews(this.context, seen, at)) return;
-    await this.tell({ type: 'eviction.looked', at, seen, offenders });
+    this.watch.arm(memoryLeft(this.context.thresholds, seen));
+    if (offenders.length > 0 || isNews(this.context, seen, at))
+      await this.tell({ type: 'eviction.looked', at, seen, offenders });
+    else await this.sound(seen, at, summary);
   }
 
-  private offendersOf(pods: readonly Pod[], summary: Summary): Offender[] {
-    const stats = byUid(summary);
-    const imageFs = this.context.disks?.imageFs === true;
-    return pods.flatMap((pod) => {
-      const own = stats.get(pod.metadata?.uid ?? '');
-      return (own && offence(pod, own, imageFs)) ?? [];
-    });
+  /** Nothing is short: what has moved since is told, for people, and now and then what pods take. */
+  private async sound(seen: Observations, at: number, summary: Summary | null): Promise<void> {
+    const { soundings, thresholds } = this.context;
+    const worth = worthTelling(soundings, thresholds, { at, seen });
+    if (worth === 'nothing') return;
+    const pods = worth === 'pods' ? await this.podsNow(summary ?? (await this.usage.summary())) : null;
+    this.take({ type: 'eviction.sounded', at, seen, pods });
+  }
+
+  /** What pods take now, as far as it has changed. */
+  private async podsNow(summary: Summary): Promise<PodsMeasured> {
+    const { pods, stateOf, spare } = this.ground;
+    const uses = usesOf(activePods(pods(), stateOf), summary);
+    return { ...podsToTell(this.context.soundings.pods, uses), spare: await spare() };
   }
 
   private lookAtVictims(): void {
@@ -208,23 +238,19 @@ class Eviction {
 
   /** Null when the pods' figures cannot be had. */
   private async measure(signal: Signal): Promise<Candidate[] | null> {
-    const { pods, stateOf, log } = this.ground;
+    const { pods, stateOf, log, clock } = this.ground;
     const { disks } = this.context;
     try {
-      const stats = byUid(await this.usage.summary());
+      const summary = await this.usage.summary();
       if (disks === null) return null;
-      return activePods(pods(), stateOf).map((pod) =>
-        candidateOf(pod, stats.get(pod.metadata?.uid ?? ''), signal, disks),
-      );
+      const seen = observe(summary.node as NodeFigures);
+      this.take({ type: 'eviction.sounded', at: clock.now(), seen, pods: await this.podsNow(summary) });
+      return candidatesOf(activePods(pods(), stateOf), summary, signal, disks);
     } catch (err) {
       log.error({ err }, 'Eviction manager: failed to get summary stats');
       return null;
     }
   }
-}
-
-function byUid({ pods }: Summary): Map<string, PodStats> {
-  return new Map(pods.map((pod) => [pod.podRef.uid, pod]));
 }
 
 /**

@@ -1,6 +1,8 @@
 import { networkStats } from './cgroup-usage.ts';
 import { CgroupSurveyor } from './cgroup-survey.ts';
 import type { CgroupSurvey } from './cgroup-survey.ts';
+import { readSmall } from '../cgroup-stats/small-files.ts';
+import { meminfoBytes } from '../machine/machine-facts.ts';
 import { nodeDisks } from './node-disks.ts';
 import type { NodeDisks } from './node-disks.ts';
 import { fileSystemStats, orderedFs } from './file-system-stats.ts';
@@ -90,6 +92,12 @@ export class StatsProvider {
       runtime: { imageFs, containerFs: containerFs.capacityBytes === undefined ? imageFs : containerFs },
       rlimit: survey.machine.rlimit,
     };
+  }
+
+  /** Bytes of memory that are free, or file pages not in use; null where the kernel does not tell. One small read. */
+  memoryNow(): number | null {
+    const text = readSmall('/proc/meminfo');
+    return text === undefined ? null : meminfoBytes(text, 'MemFree') + meminfoBytes(text, 'Inactive(file)');
   }
 
   /** How the disks lie. @throws Error when the runtime does not tell where its images are */

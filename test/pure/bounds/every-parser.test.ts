@@ -24,6 +24,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   parseContainerdVersion: 'what the own containerd prints',
   parseNetwork4: "the administrator's flag",
   parseCpuSet: "the administrator's configuration",
+  parseChange: "an administrator's command line",
   parseThresholds: "the administrator's configuration",
   decodePod: 'by parseManifest',
   decodeData: "the administrator's kubeconfig",

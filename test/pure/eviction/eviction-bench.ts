@@ -1,4 +1,5 @@
-import type { Candidate, PodFigures } from '../../../machines/eviction/candidates.ts';
+import type { Candidate } from '../../../machines/eviction/candidates.ts';
+import type { PodFigures } from '../../../machines/eviction/pod-use.ts';
 import { candidateOf } from '../../../machines/eviction/candidates.ts';
 import type { Disks } from '../../../machines/eviction/container-fs-thresholds.ts';
 import { initialEviction } from '../../../machines/eviction/eviction-context.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { candidateOf } from '../../../machines/eviction/candidates.ts';
-import type { PodFigures } from '../../../machines/eviction/candidates.ts';
+import type { PodFigures } from '../../../machines/eviction/pod-use.ts';
 import { evictionWords } from '../../../machines/eviction/eviction-words.ts';
 import { ranked } from '../../../machines/eviction/ranking.ts';
 import type { Signal } from '../../../machines/eviction/signals.ts';

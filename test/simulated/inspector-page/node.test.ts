@@ -4,6 +4,7 @@ import type { Page } from 'puppeteer-core';
 import type { TestBrowser } from './support/browser.ts';
 import { findChromium, startBrowser } from './support/browser.ts';
 import { FakeInspector } from './support/fake-inspector.ts';
+import { fakePressure } from './support/fake-pressure.ts';
 import type { GeneratedPod } from './support/generated-pods.ts';
 import { generatePod } from './support/generated-pods.ts';
 import { pageBundle } from './support/page-bundle.ts';
@@ -119,6 +120,34 @@ describe('the node on the inspector page', { skip: chromium === undefined ? 'nee
       'done',
     ]);
     assert.match(await page.$eval('.call', (el) => el.textContent), /image\.Pull.*story.*✕ 1m1s/);
+  });
+
+  test('pressure: each signal with its thresholds and its way, who would go first, and a pod that is chosen there', async () => {
+    fake.pressure = fakePressure(fake.end, 330);
+    const page = await browser.open(address);
+    await page.waitForSelector('.pressure tr[data-signal="memory.available"]');
+    const row = (signal: string) =>
+      page.$eval(`.pressure tr[data-signal="${signal}"]`, (el) => [el.getAttribute('data-tone'), el.textContent]);
+    const [tone, memory] = await row('memory.available');
+    assert.equal(tone, 'wait');
+    // 8 GiB less 330 s of 20 MiB/s: 1.6 GiB, under the soft threshold, half a minute before the hard one.
+    assert.match(memory ?? '', /1\.6Gi of 16Gi-20Mi\/shard 1Gi in 2\d(\.\d)? ssoft 2Gi for 1m30s now/);
+    assert.deepEqual((await row('nodefs.available'))[0], 'ok');
+    assert.equal((await page.$$('.pressure tr[data-signal="memory.available"] .way .limit')).length, 2);
+    const names = (resource: string) =>
+      page.$$eval(`.ranking[data-resource="${resource}"] .row-name`, (all) => all.map((el) => el.textContent));
+    assert.deepEqual(await names('memory'), ['default/story', 'default/core', 'default/moving']);
+    assert.match(
+      await page.$eval('.ranking[data-resource="memory"] [data-critical="true"]', (el) => el.textContent),
+      /critical: never evicted/,
+    );
+    assert.match(
+      await page.$eval('.pressure .spare', (el) => el.textContent),
+      /could give back 3 ended containers and 12 unused images of 1\.3Gi before a pod goes/,
+    );
+    await press(page, '.ranking[data-resource="memory"] .row');
+    await hash(page, /^#pod=story$/);
+    fake.pressure = null;
   });
 
   test('a row of what waits chooses the pod; a call leads to its moment of its pod', async () => {

@@ -1,5 +1,6 @@
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { isCriticalPod } from '../../../machines/qos/critical-pod.ts';
+import { podRequests } from '../../../machines/qos/pod-resources.ts';
 import type { Rule } from './rule.ts';
 
 /** For so long the end of an evicted pod is waited for before the next one may go, ms. */
@@ -37,6 +38,45 @@ export const evictionIsOrderly: Rule = {
     };
   },
 };
+
+/** Who of the pods that were measured has to go. */
+export const victimsAreInOrder: Rule = {
+  name: 'the pod that goes is the first in the order of eviction of those that may',
+  source:
+    'kubelet rankMemoryPressure, rankDiskPressureFunc (over requests, priority, how much over), rankPIDPressure (priority, how many)',
+  begin: ({ world, book, say }) => ({
+    on: (fact) => {
+      if (fact.f !== 'step' || fact.message.type !== 'pod.terminate') return;
+      const resource = /low on resource: ([\w-]+)\./.exec(fact.message.order.message ?? '')?.[1];
+      const own = world.usage.measured.get(fact.uid);
+      // Of a pod without stats nothing is known: it goes before all others.
+      if (fact.message.order.reason !== 'Evicted' || resource === undefined || own === undefined) return;
+      const victim = standing(fact.after.context.pod, own, resource);
+      for (const [uid, mib] of world.usage.measured) {
+        const other = book.pods.get(uid);
+        if (uid === fact.uid || other === undefined || other.state.startsWith('terminat')) continue;
+        const { pod } = other.context;
+        if (isCriticalPod(pod) || !isBefore(standing(pod, mib, resource), victim)) continue;
+        say(
+          `${fact.uid} (${victim.join(', ')}) is evicted for ${resource} before ${uid} (${standing(pod, mib, resource).join(', ')})`,
+        );
+      }
+    },
+  }),
+};
+
+/** What decides, the least first; `mib`: MiB of memory or disk, or processes. */
+function standing(pod: Pod, mib: number, resource: string): number[] {
+  const priority = pod.spec?.priority ?? 0;
+  if (resource === 'pids') return [priority, -mib];
+  const asked = Number(podRequests(pod, { excludeOverhead: true })[resource] ?? 0n) / 1e9 / 2 ** 20;
+  return [mib > asked ? 0 : 1, priority, asked - mib];
+}
+
+function isBefore(a: readonly number[], b: readonly number[]): boolean {
+  const first = a.findIndex((value, i) => value !== b[i]);
+  return first >= 0 && (a[first] ?? 0) < (b[first] ?? 0);
+}
 
 /** An evicted pod ends as it was told to. */
 export const evictedPodsFail: Rule = {

@@ -2,7 +2,7 @@ import { limitsAreKept, neededContainersStay } from './container-gc.ts';
 import { cpusAreOnesOwn } from './cpus.ts';
 import { staysUntilItEnded } from './deletion.ts';
 import { shutDownPodsFail, shutdownIsOrderly, staticPodsComeBack, statusesGoFirst } from './shutdown.ts';
-import { evictedPodsFail, evictionIsOrderly } from './eviction.ts';
+import { evictedPodsFail, evictionIsOrderly, victimsAreInOrder } from './eviction.ts';
 import { graceGiven, graceIsKept, nothingIsKilledAside } from './grace.ts';
 import { hooksGoOn } from './hooks.ts';
 import { nothingIsLeft, sandboxComesAfterVolumes, volumesOutliveContainers } from './host.ts';
@@ -63,6 +63,7 @@ export const rules: readonly Rule[] = [
   noBusyLoop,
   evictionIsOrderly,
   cpusAreOnesOwn,
+  victimsAreInOrder,
   evictedPodsFail,
   shutdownIsOrderly,
   shutDownPodsFail,

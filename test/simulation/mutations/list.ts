@@ -440,4 +440,28 @@ export const mutations: readonly Mutation[] = [
     to: 'if (maxPerContainer >= 0) return removed;',
     seed: 1,
   },
+  {
+    name: 'evicts-on-a-node-that-is-well',
+    breaks: 'a threshold is met long before so little is left',
+    within: 'thresholdsMet',
+    from: 'amountOf(value, capacity) + reclaim',
+    to: 'amountOf(value, capacity) * 32n + reclaim',
+    seed: 1,
+  },
+  {
+    name: 'evicted-without-disruption',
+    breaks: 'an evicted pod does not say that it was disrupted',
+    within: 'carryOut',
+    from: '...(disrupts && { disruption: true })',
+    to: '...(disrupts && {})',
+    seed: 3,
+  },
+  {
+    name: 'smallest-pod-first',
+    breaks: 'of pods that take too much the one goes first that takes the least',
+    within: 'compareAbove',
+    from: '(b.figures?.above ?? 0) - (a.figures?.above ?? 0)',
+    to: '(a.figures?.above ?? 0) - (b.figures?.above ?? 0)',
+    seed: 1,
+  },
 ];

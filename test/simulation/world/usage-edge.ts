@@ -37,6 +37,8 @@ export class UsageEdge implements NodeUsageSource {
   private readonly time: VirtualTime;
   private readonly faults: FaultClock;
   private readonly runtime: RuntimeEdge;
+  /** What pods were told to take the last time all were measured: MiB of memory and disk, and as many processes. */
+  readonly measured = new Map<string, number>();
   /** What others take, by the pressure that is on. */
   private readonly taken = new Map<Pressure, number>();
 
@@ -76,9 +78,11 @@ export class UsageEdge implements NodeUsageSource {
   }
 
   async summary(): Promise<Summary> {
-    // Somebody is going to be evicted.
-    this.time.busy();
+    // Somebody is going to be evicted; else pods are only measured for people.
+    if (this.taken.size > 0) this.time.busy();
+    this.measured.clear();
     const pods = [...this.running()].map(([uid, name]): PodStats => {
+      this.measured.set(uid, sizeOf(uid));
       const bytes = sizeOf(uid) * MIB;
       const memory = { time: null, workingSetBytes: bytes };
       const containers = [{ name: 'main0', startTime: 0, memory, rootfs: { time: null, usedBytes: bytes } }];

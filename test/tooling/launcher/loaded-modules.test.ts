@@ -53,6 +53,12 @@ const CASES: { args: string[]; may: string[]; says: RegExp; packages?: 'those of
   },
   { args: ['explain', '--help'], may: ['machines/errors'], says: /--journal/ },
   { args: ['explain', 'nobody', '--journal', JOURNAL], may: READS_JOURNALS, says: /EXP\d+/ },
+  { args: ['pressure', '--help'], may: ['machines/errors'], says: /--journal/ },
+  {
+    args: ['pressure', '--journal', JOURNAL],
+    may: [...READS_JOURNALS, 'actors/inspect/pressure'],
+    says: /PRS002/,
+  },
   { args: ['replay', '--help'], may: [], says: /--export/ },
   { args: ['replay', JOURNAL], may: READS_JOURNALS, says: /^identical/ },
   { args: ['machines'], may: ['machines', 'xstate', 'zod'], says: /^pod$/m },

@@ -55,6 +55,10 @@ describe('what a new user types wrong is answered with what to do', () => {
     );
   });
 
+  it('no agent has run here: so says pressure', () => {
+    refused(['pressure', '--root-dir', dir], /^PRS001: There is no journal in .*\/journal/, /--root-dir.*--journal/);
+  });
+
   it('a folder without a journal, and a file that is none, are not called identical', () => {
     for (const path of ['.', 'notes.md']) {
       const out = refused(['replay', path], path === '.' ? /^JRN011: There is no recorded message in \./ : /JRN002/);

@@ -1,4 +1,4 @@
-import { acts, type Effect, noneInKubelet, unbuilt } from './effect.ts';
+import { acts, type Effect, moot, noneInKubelet } from './effect.ts';
 
 /** Fields of the node object, its resources, cgroups and eviction. */
 export const nodeEffects: Readonly<Record<string, Effect>> = {
@@ -61,7 +61,7 @@ export const nodeEffects: Readonly<Record<string, Effect>> = {
   evictionMaxPodGracePeriod: acts('the grace period of pods that a soft threshold evicts'),
   evictionMinimumReclaim: acts('how much more is freed'),
   mergeDefaultEvictionSettings: acts('whether `evictionHard` is added to the defaults'),
-  kernelMemcgNotification: unbuilt("the kernel's notifications"),
+  kernelMemcgNotification: moot('memory is watched between two looks on every node'),
   shutdownGracePeriod: acts('how long a shutdown waits for pods'),
   shutdownGracePeriodCriticalPods: acts('the part of it that critical pods have alone'),
   shutdownGracePeriodByPodPriority: acts('the same, by priority'),

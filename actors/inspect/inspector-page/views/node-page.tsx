@@ -5,6 +5,7 @@ import { FleetChart } from './fleet-chart.tsx';
 import { MachineList } from './machine-list.tsx';
 import { NodeHead } from './node-head.tsx';
 import { NodeMachine } from './node-machine.tsx';
+import { PressureView } from './pressure-view.tsx';
 import { SlowCalls } from './slow-calls.tsx';
 import { WaitingList } from './waiting-list.tsx';
 
@@ -32,6 +33,8 @@ export function NodePage() {
         <WaitingList told={told} />
         <SlowCalls told={told} />
       </div>
+      {/* A server of before tells nothing of it. */}
+      {told.pressure != null && <PressureView report={told.pressure} />}
       {told.machines.length > 0 && <MachineList told={told} />}
     </div>
   );

@@ -6,6 +6,7 @@ import { effectLane, subjectOf } from '../step-words.ts';
 import { machineMoment, momentOf, stepAt } from './machine-moments.ts';
 import { byLength, keepSlow } from './slow-calls.ts';
 import type { Call } from './slow-calls.ts';
+import { pressureAt } from './pressure-at.ts';
 import { waitingPods } from './waiting-pods.ts';
 
 /**
@@ -36,6 +37,7 @@ export async function overviewOf(
     history: fleet.states(from, to),
     waiting: waitingPods(index.pods.values(), index.states, moment),
     calls: slowCalls(index, from, to, at),
+    pressure: await pressureAt(index, replay, moment, at),
   };
 }
 

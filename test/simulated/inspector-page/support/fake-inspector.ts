@@ -4,6 +4,7 @@ import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import type { About, LiveMessage } from '../../../../actors/inspect/inspector/inspector-api.ts';
 import { SECURITY_HEADERS } from '../../../../actors/inspect/inspector/inspector-guard.ts';
+import type { PressureReport } from '../../../../machines/pressure/pressure-report.ts';
 import { chartOf } from '../../../../machines/charts/chart-of.ts';
 import { NODE_MACHINES } from '../../../../machines/charts/node-machines.ts';
 import { fakeOverview } from './fake-overview.ts';
@@ -14,6 +15,8 @@ export class FakeInspector {
   readonly pods = new Map<string, GeneratedPod>();
   /** The node itself, when there is a log of it. */
   node: GeneratedPod | null = null;
+  /** What is told of pressure. */
+  pressure: PressureReport | null = null;
   /** Other machines that there is one of, by UID. */
   readonly machines = new Map<string, GeneratedPod>();
   /** Paths that were asked for. */
@@ -87,7 +90,8 @@ export class FakeInspector {
     if (what === 'overview') {
       const at = url.searchParams.get('at');
       const moment = at === null ? null : Number(at);
-      return fakeOverview([...this.pods.values()], this.node, this.end, moment, [...this.machines.values()]);
+      const machines = [...this.machines.values()];
+      return fakeOverview([...this.pods.values()], this.node, this.end, moment, machines, this.pressure);
     }
     if (what !== 'pods') return undefined;
     if (uid === undefined) return [...this.pods.values()].map((pod) => pod.line);

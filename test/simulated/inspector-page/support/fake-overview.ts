@@ -13,6 +13,7 @@ export function fakeOverview(
   end: number,
   asked: number | null,
   machines: readonly GeneratedPod[] = [],
+  pressure: Overview['pressure'] = null,
 ): Overview {
   const start = end - SPANS * WIDTH;
   const at = Math.min(asked ?? end, end);
@@ -55,6 +56,7 @@ export function fakeOverview(
         why: asked === null ? why : '',
       })),
     },
+    pressure,
     calls: [
       call(pods, 'story', 'image.Pull', 4, 'failed', 61_840, at),
       call(pods, 'moving', 'cri.RunPodSandbox', 1, 'underWay', 14_000, at),

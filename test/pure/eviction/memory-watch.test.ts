@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { makePod } from './eviction-bench.ts';
+import { fakeNode, GI } from './fake-node.ts';
+
+it('memory that goes between two looks wakes eviction: within 100 ms when little was left', async () => {
+  for (const watched of [true, false]) {
+    const { manager, seen, pass } = fakeNode({ pods: [makePod('only')], watched });
+    manager.start?.();
+    seen.available = 1.25 * GI;
+    await pass(1_000);
+    const before = seen.now;
+    seen.available = 0.75 * GI;
+    await pass(100);
+    assert.equal(seen.told.length, watched ? 1 : 0);
+    if (!watched) {
+      // Kubelet's way: the next look.
+      await pass(9_900);
+      assert.equal(seen.told.length, 1);
+    }
+    assert.equal(manager.pressure?.().memory, true);
+    assert.ok(seen.now - before <= 10_000);
+    manager.stop?.();
+  }
+});
+
+it('far from the threshold it is looked for once a second, and a fall that meets nothing wakes nobody', async () => {
+  const { manager, seen, pass } = fakeNode({ pods: [makePod('only')], watched: true });
+  manager.start?.();
+  await pass(1_000);
+  const { looks } = seen;
+  seen.available = 3 * GI;
+  await pass(5_000);
+  assert.equal(seen.looks, looks, 'nothing is met');
+  seen.available = 0.5 * GI;
+  await pass(1_000);
+  assert.equal(seen.told.length, 1);
+  manager.stop?.();
+});
+
+it('right above the threshold it is looked at twice a second at most', async () => {
+  const { manager, seen, pass } = fakeNode({ pods: [makePod('only')], watched: true });
+  manager.start?.();
+  seen.available = GI + 1_000;
+  await pass(1_000);
+  const { looks } = seen;
+  // Stats that do not see what the kernel says: each look finds it as it was.
+  for (let i = 0; i < 100; i++) {
+    seen.available = i % 2 === 0 ? GI + 1_000 : GI + 10;
+    await pass(100);
+  }
+  assert.ok(seen.looks - looks <= 22, String(seen.looks - looks));
+  assert.equal(seen.told.length, 0);
+  manager.stop?.();
+});
+
+it('a stopped manager watches no more', async () => {
+  const { manager, seen, pass, looks } = fakeNode({ pods: [makePod('only')], watched: true });
+  manager.start?.();
+  await pass(1_000);
+  manager.stop?.();
+  seen.available = 0;
+  await pass(60_000);
+  assert.equal(seen.told.length, 0);
+  assert.equal(looks.length, 0);
+});
