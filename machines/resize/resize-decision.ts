@@ -75,8 +75,7 @@ function givenForGood(
     const message = `Resize is infeasible for Guaranteed Pods alongside ${manager} policy "${policy}"`;
     return { kind: 'pending', reason: 'Infeasible', message, detail, told: true };
   };
-  if (fixed.cpu && differs('cpu'))
-    return refuse('CPU Manager', 'static', 'guaranteed_pod_cpu_manager_static_policy');
+  if (fixed.cpu && differs('cpu')) return refuse('CPU Manager', 'static', 'guaranteed_pod_cpu_manager_static_policy');
   if (fixed.memory && differs('memory'))
     return refuse('Memory Manager', 'Static', 'guaranteed_pod_memory_manager_static_policy');
   return null;

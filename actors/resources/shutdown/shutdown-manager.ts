@@ -6,12 +6,7 @@ import type { ShutdownGroup, ShutdownPod } from '../../../machines/shutdown/shut
 import { isShuttingDown } from '../../../machines/shutdown/shutdown-context.ts';
 import type { ShutdownContext, ShutdownMessage, ShutdownOrder } from '../../../machines/shutdown/shutdown-context.ts';
 import { shutdownMachine } from '../../../machines/shutdown/shutdown-machine.ts';
-import {
-  NODE_SHUTDOWN,
-  NOT_ADMITTED,
-  NOT_READY,
-  TERMINATED_MESSAGE,
-} from '../../../machines/status/shutdown-words.ts';
+import { NODE_SHUTDOWN, NOT_ADMITTED, NOT_READY, TERMINATED_MESSAGE } from '../../../machines/status/shutdown-words.ts';
 import { TERMINATED } from '../../../machines/status/node-endings.ts';
 import type { Timer } from '../../host/time/clock.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';

@@ -15,6 +15,9 @@ const checkout = join(import.meta.dirname, '..', '..', '..');
 const READ_OTHERWISE: Readonly<Record<string, string>> = {
   apiVersion: 'readConfigFile, in the raw document',
   kind: 'readConfigFile, in the raw document',
+  shutdownGracePeriod: 'shutdownGroups, which is pure and has a type of its own for them',
+  shutdownGracePeriodCriticalPods: 'shutdownGroups',
+  shutdownGracePeriodByPodPriority: 'shutdownGroups',
 };
 
 /** Members of KubeletFlags and ActorletSettings that the flags without a field end in. */
