@@ -34,6 +34,7 @@ async function prepare({ endpoint, dir }: Place, name: Agent['name']) {
     cgroupDriver: 'cgroupfs',
     failCgroupV1: false,
     failSwapOn: false,
+    makeIPTablesUtilChains: false,
     containerRuntimeEndpoint: endpoint,
     staticPodPath: manifests,
     authentication: { anonymous: { enabled: false }, webhook: { enabled: false } },

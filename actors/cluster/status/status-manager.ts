@@ -74,6 +74,8 @@ export class StatusManager {
   private readonly at: () => number;
   private timer: NodeJS.Timeout | undefined;
   private turning = false;
+  /** Nothing is sent any more, whatever is told: a request would fail at once, and be asked for again without a pause. */
+  private ended = false;
 
   constructor(options: StatusManagerOptions) {
     this.options = options;
@@ -110,6 +112,7 @@ export class StatusManager {
 
   /** A pod's status, from its machine. */
   report(reported: ReportedPod): void {
+    if (this.ended) return;
     const { source, report } = reported;
     const { uid, status, state } = report;
     this.told.take(reported);
@@ -134,6 +137,7 @@ export class StatusManager {
 
   /** Sends nothing more; waits a moment for what is under way. */
   async stop(): Promise<void> {
+    this.ended = true;
     this.resync.cancel();
     clearTimeout(this.timer);
     this.take({ type: 'status.stop', at: this.at() });
@@ -157,6 +161,7 @@ export class StatusManager {
 
   /** Something that is compared may have changed. A pod that waits is compared when its turn comes. */
   private look(uid: string): void {
+    if (this.ended) return;
     if (!isBusy(this.machine.state, uid)) {
       const at = this.at();
       const compared = this.told.compare(uid, this.options.now());
@@ -168,7 +173,7 @@ export class StatusManager {
 
   /** Once for all messages of this turn of the event loop. */
   private turnSoon(): void {
-    if (this.turning) return;
+    if (this.turning || this.ended) return;
     this.turning = true;
     queueMicrotask(() => {
       this.turning = false;

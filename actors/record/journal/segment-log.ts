@@ -199,8 +199,14 @@ export class SegmentLog {
       });
     }
     // Not yet over: no disk of this call's own turn.
-    if (this.current === task)
-      this.stallTimer ??= setTimeout(() => this.giveUp(`it has not answered for ${STALL_MS} ms`), STALL_MS);
+    if (this.current === task) this.stallTimer ??= setTimeout(() => this.stalls(task), STALL_MS);
+  }
+
+  /** This thread may have been held up, not the disk: what it answered meanwhile is heard first. */
+  private stalls(task: Task): void {
+    setImmediate(() => {
+      if (this.current === task) this.giveUp(`it has not answered for ${STALL_MS} ms`);
+    });
   }
 
   private done(task: Task, error: Error | null, path: string, fd: number): void {

@@ -85,3 +85,15 @@ test('stop ends soon although the server never answers', async (t) => {
   await node.manager.stop();
   assert.equal(node.errors.length, 0);
 });
+
+test('what is told after its end is sent by nobody, and holds nobody up', async (t) => {
+  const node = await startStatusNode(t);
+  const pod = node.addPod('p');
+  node.manager.setApiPods([pod]);
+  await node.manager.stop();
+  // The pods' actors end after it, and speak until then.
+  node.report(pod, 'syncing.running', statuses.ready);
+  // An agent that asked again and again would never come here.
+  await sleep(50);
+  assert.equal(node.patches('p').length, 0);
+});

@@ -100,6 +100,7 @@ export class TestNode {
       cgroupRoot: this.cgroupRoot,
       failCgroupV1: false,
       failSwapOn: false,
+      makeIPTablesUtilChains: false,
       fileCheckFrequency: '1s',
       podLogsDir: this.podLogs,
       logging: { format: 'json' },
