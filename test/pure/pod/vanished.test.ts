@@ -20,6 +20,23 @@ test('a pod that is not restarted, and whose containers vanish with its sandbox,
   assert.equal(world.state, 'terminated.kept');
 });
 
+test('a pod that is not restarted, whose sandbox and containers died with the machine: its sandbox is stopped, which gives its address back', () => {
+  const world = new PodWorld(pod({ restartPolicy: 'Never' }));
+  world.run(2_000);
+  world.sandboxes = world.sandboxes.map((s) => ({ ...s, state: 'notReady' as const }));
+  world.containers = world.containers.map((c) => ({
+    ...c,
+    state: 'exited' as const,
+    exitCode: 255,
+    reason: 'Unknown',
+  }));
+  world.pleg();
+  world.run(5_000);
+  assert.equal(world.status?.phase, 'Failed');
+  assert.equal(world.count('cri.RunPodSandbox'), 1);
+  assert.equal(world.count('cri.StopPodSandbox'), 1);
+});
+
 test('nobody is woken for the probe of a container that a static pod does not name any more', () => {
   const probed = {
     name: 'probed',

@@ -24,7 +24,19 @@ async function vm(...words: string[]): Promise<{ code: number; out: string; err:
 test('--help tells all commands and options, and needs nothing', async () => {
   const { code, out } = await vm('--help');
   assert.equal(code, 0);
-  for (const word of ['build', 'up', 'run', 'copy', 'down', '--name', '--cpus', '--memory', '--swap', '--share'])
+  for (const word of [
+    'build',
+    'up',
+    'run',
+    'copy',
+    'reboot',
+    'down',
+    '--name',
+    '--cpus',
+    '--memory',
+    '--swap',
+    '--share',
+  ])
     assert.match(out, new RegExp(`\\b${word.replace(/^--/, '')}\\b`), word);
   assert.deepEqual([(await vm()).code, (await vm()).err.includes(out.trim())], [2, true]);
 });
@@ -40,6 +52,7 @@ test('wrong input: what is wrong, in one line, and code 2', async () => {
     [['up', '--cpus', '3', '--numa', '2'], 'vm: --cpus 3 cannot be shared by 2 NUMA nodes; see bin/vm --help\n'],
     [['--name', '../x', 'down'], "vm: --name takes a-z, 0-9 and '-', not '../x'; see bin/vm --help\n"],
     [['run'], 'vm: run takes a command; see bin/vm --help\n'],
+    [['up', '--crash'], 'vm: --crash is for reboot; see bin/vm --help\n'],
     [['copy', 'a'], 'vm: copy takes a source and a target; see bin/vm --help\n'],
   ] as const)
     assert.deepEqual(await vm(...words), { code: 2, out: '', err: text }, words.join(' '));
@@ -47,6 +60,7 @@ test('wrong input: what is wrong, in one line, and code 2', async () => {
 
 test('a machine that does not run: how to start it; ending it is fine', async () => {
   assert.deepEqual(await vm('run', 'true'), { code: 1, out: '', err: "vm: machine 'vm' does not run; bin/vm up\n" });
+  assert.deepEqual(await vm('reboot'), { code: 1, out: '', err: "vm: machine 'vm' does not run; bin/vm up\n" });
   assert.deepEqual(await vm('copy', '/etc/hostname', '/tmp/'), {
     ...{ code: 1, out: '' },
     err: "vm: machine 'vm' does not run; bin/vm up\n",

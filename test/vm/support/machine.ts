@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ownImageArchive } from '../../../cri/private-containerd/own-images.ts';
@@ -14,6 +14,9 @@ const run = promisify(execFile);
 
 /** How long a test waits for something that must come in a machine, ms: computing takes twelve times as long there. */
 export const PATIENCE_MS = 900_000;
+
+/** How often a test looks, ms: a look is a process or two, which take half a second of an emulator that is at something else. */
+export const LOOK_MS = 2_000;
 
 /** Where the agent is in a machine, as an installed package would be: an emulator takes minutes to strip the types of its sources. */
 export const AGENT = '/opt/actorlet';
@@ -34,13 +37,18 @@ export class Machine {
   /** Boots one, with `options` of `bin/vm up`. The caller ends it with {@link down}. */
   static async up(...options: string[]): Promise<Machine> {
     const machine = new Machine(`test-${process.pid}`);
+    const folder = await mkdtemp(join(tmpdir(), 'actorlet-vm-'));
     try {
-      await machine.vm(...options, 'up');
-      await machine.fill();
+      // The agent is built while the machine boots; whatever fails is told when both are over.
+      const [built, booted] = await Promise.allSettled([pack(folder), machine.vm(...options, 'up')]);
+      for (const each of [built, booted]) if (each.status === 'rejected') throw each.reason;
+      await machine.fill(folder);
       return machine;
     } catch (error) {
       await machine.down();
       throw error;
+    } finally {
+      await rm(folder, { recursive: true });
     }
   }
 
@@ -49,12 +57,11 @@ export class Machine {
     return this.vm('run', command);
   }
 
-  /** Writes a file in the machine, in one piece. */
+  /** Writes a file in the machine, in one piece; until then it has a name with a dot, which agents do not look at. */
   async write(path: string, content: string): Promise<void> {
     const encoded = Buffer.from(content).toString('base64');
-    await this.run(
-      `mkdir -p "$(dirname ${path})" && echo ${encoded} | base64 -d > ${path}.new && mv ${path}.new ${path}`,
-    );
+    const fresh = join(dirname(path), `.${basename(path)}.new`);
+    await this.run(`mkdir -p ${dirname(path)} && echo ${encoded} | base64 -d > ${fresh} && mv ${fresh} ${path}`);
   }
 
   /** Waits until a shell command ends with 0; returns what it wrote. `explain`: another one for the error's text. */
@@ -64,8 +71,13 @@ export class Machine {
       () => this.run(command),
       () => this.run(explain),
       PATIENCE_MS,
-      500,
+      LOOK_MS,
     );
+  }
+
+  /** Boots it again: by `systemctl reboot`, or as when the power fails. Returns when its units have started. */
+  async reboot({ crash = false } = {}): Promise<void> {
+    await this.vm('reboot', ...(crash ? ['--crash'] : []));
   }
 
   async down(): Promise<void> {
@@ -73,23 +85,12 @@ export class Machine {
     this.forget();
   }
 
-  private async fill(): Promise<void> {
-    const folder = await mkdtemp(join(tmpdir(), 'actorlet-vm-'));
-    try {
-      await run(join(ROOT, 'bin/build'), [join(folder, 'agent/dist')]);
-      await mkdir(join(folder, 'agent/bin'));
-      for (const file of ['bin/actorlet', 'package.json']) await cp(join(ROOT, file), join(folder, 'agent', file));
-      // In one piece: each file of its own takes its time in an emulator.
-      await run('tar', ['-C', folder, '--exclude=*.d.ts', '-cf', join(folder, 'agent.tar'), 'agent']);
-      await this.vm('copy', join(folder, 'agent.tar'), '/root/agent.tar');
-      await this.run(
-        `tar -C /root -xf /root/agent.tar && mv /root/agent ${AGENT} && ln -s ${ROOT}/node_modules ${AGENT}/`,
-      );
-      await writeFile(join(folder, 'images.tar'), (await ownImageArchive()).archive);
-      await this.vm('copy', join(folder, 'images.tar'), '/root/images.tar');
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+  private async fill(folder: string): Promise<void> {
+    await this.vm('copy', join(folder, 'agent.tar'), '/root/agent.tar');
+    await this.run(
+      `tar -C /root -xf /root/agent.tar && mv /root/agent ${AGENT} && ln -s ${ROOT}/node_modules ${AGENT}/`,
+    );
+    await this.vm('copy', join(folder, 'images.tar'), '/root/images.tar');
     await this.until('containerd', 'ctr -n k8s.io images ls -q > /dev/null');
     await this.run('ctr -n k8s.io images import /root/images.tar > /dev/null');
   }
@@ -98,4 +99,14 @@ export class Machine {
     const { stdout } = await run(join(ROOT, 'bin/vm'), ['--name', this.name, ...words], { maxBuffer: 64 << 20 });
     return stdout;
   }
+}
+
+/** Makes what a machine is filled with: `agent.tar` and `images.tar`. */
+async function pack(folder: string): Promise<void> {
+  await run(join(ROOT, 'bin/build'), [join(folder, 'agent/dist')]);
+  await mkdir(join(folder, 'agent/bin'));
+  for (const file of ['bin/actorlet', 'package.json']) await cp(join(ROOT, file), join(folder, 'agent', file));
+  // In one piece: each file of its own takes its time in an emulator.
+  await run('tar', ['-C', folder, '--exclude=*.d.ts', '-cf', join(folder, 'agent.tar'), 'agent']);
+  await writeFile(join(folder, 'images.tar'), (await ownImageArchive()).archive);
 }

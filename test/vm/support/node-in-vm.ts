@@ -1,9 +1,10 @@
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { waitFor } from '../../tools/wait-for.ts';
-import { AGENT, PATIENCE_MS } from './machine.ts';
+import { AGENT, LOOK_MS, PATIENCE_MS } from './machine.ts';
 import type { Machine } from './machine.ts';
 
 const CONFIG = '/etc/node-agent.json';
+const UNIT = '/etc/systemd/system/agent.service';
 const MANIFESTS = '/etc/kubernetes/manifests';
 const NODE_NAME = 'vm';
 const RUNTIME = 'unix:///run/containerd/containerd.sock';
@@ -13,10 +14,15 @@ export class NodeInVm {
   private readonly machine: Machine;
   private readonly program: string;
   private readonly config: object;
+  private readonly service: readonly string[];
 
-  /** @param kubelet path of a kubelet to run instead of this checkout's agent. @param more of the configuration */
-  constructor(machine: Machine, more: object = {}, kubelet?: string) {
+  /**
+   * @param kubelet path of a kubelet to run instead of this checkout's agent. @param more of the configuration
+   * @param service more settings of its unit, e.g. `Type=notify`
+   */
+  constructor(machine: Machine, more: object = {}, kubelet?: string, service: readonly string[] = []) {
     this.machine = machine;
+    this.service = service;
     this.program = kubelet ?? `${AGENT}/bin/actorlet`;
     this.config = {
       apiVersion: 'kubelet.config.k8s.io/v1beta1',
@@ -33,13 +39,18 @@ export class NodeInVm {
     };
   }
 
-  /** Starts it as a unit of systemd, as nodes do, and waits until it is healthy. */
+  /** Starts it as a unit of systemd that comes again with each boot, as nodes do, and waits until it is healthy. */
   async start(): Promise<void> {
     await this.machine.write(CONFIG, JSON.stringify(this.config));
+    await this.machine.write(UNIT, this.unit());
     await this.machine.run(
-      `mkdir -p ${MANIFESTS} && systemd-run --quiet --unit=agent --slice=system.slice --property=Delegate=yes --setenv=XDG_CACHE_HOME=/var/cache ` +
-        `${this.program} --config ${CONFIG} --hostname-override ${NODE_NAME}`,
+      `mkdir -p ${MANIFESTS} && systemctl daemon-reload && systemctl enable --quiet agent && systemctl start agent`,
     );
+    await this.healthy();
+  }
+
+  /** Waits until it says that it is healthy. */
+  async healthy(): Promise<void> {
     const healthy = 'curl -sf http://127.0.0.1:10248/healthz';
     const said = await this.machine.until('a healthy agent', `${healthy} || systemctl is-failed agent`, this.logs());
     if (said !== 'ok') throw new Error(`the agent ended: ${await this.machine.run(this.logs())}`);
@@ -47,7 +58,9 @@ export class NodeInVm {
 
   /** Ends it as systemd does; pods go on. */
   async stop(): Promise<void> {
-    await this.machine.run('systemctl stop agent; systemctl reset-failed agent 2> /dev/null; true');
+    await this.machine.run(
+      'systemctl disable --quiet agent; systemctl stop agent; systemctl reset-failed agent 2> /dev/null; true',
+    );
   }
 
   /** Writes a manifest of its name. */
@@ -80,7 +93,7 @@ export class NodeInVm {
       },
       () => this.machine.run(this.logs()),
       PATIENCE_MS,
-      1_000,
+      LOOK_MS,
     );
   }
 
@@ -94,15 +107,30 @@ export class NodeInVm {
       },
       () => this.machine.run(this.logs()),
       PATIENCE_MS,
-      1_000,
+      LOOK_MS,
     );
   }
 
-  private logs(): string {
-    return 'journalctl -u agent -n 60 --no-pager -o cat';
+  /** The command that shows its last lines. */
+  logs(): string {
+    return 'journalctl -b -u agent -n 60 --no-pager -o cat';
+  }
+
+  private unit(): string {
+    return `[Unit]
+After=containerd.service remote-fs.target
+[Service]
+Environment=XDG_CACHE_HOME=/var/cache
+Delegate=yes
+ExecStart=${this.program} --config ${CONFIG} --hostname-override ${NODE_NAME}
+${this.service.join('\n')}
+[Install]
+WantedBy=multi-user.target
+`;
   }
 }
 
-function manifestName(pod: Pod): string {
+/** The name that its manifest gives a static pod. */
+export function manifestName(pod: Pod): string {
   return (pod.metadata?.name ?? '').replace(new RegExp(`-${NODE_NAME}$`), '');
 }
