@@ -123,6 +123,7 @@ export function planTerminating(draft: Draft): NextState | null {
   }
   let stopped = context.tasks['sandbox.run']?.state !== 'running';
   for (const sandbox of context.observed?.sandboxes ?? []) {
+    if (sandbox.state === 'notReady' && !behaves(context.settings, 'deadSandboxesAreStopped')) continue;
     // One that died, as all do with a boot, still has its address until it is stopped; kubelet's killPod stops those, too.
     if (
       !want(draft, `sandbox.stop/${sandbox.id}`, (key) => ({

@@ -86,6 +86,8 @@ export const BEHAVIOUR = {
   startTimeIsTheApis: 25,
   /** A container that asks for an extended resource is told so to who makes it: a device plugin may have given it something. */
   devicesOfPlugins: 30,
+  /** A pod that ends stops sandboxes that have died, too: they keep their address until then. */
+  deadSandboxesAreStopped: 31,
   /** The pod's cgroup limits huge pages: to what the pod asks for, 0 of those that it does not. */
   podHugePages: 40,
   /** A pod that the node ends for its own sake while it is being deleted is told so: failed, with that reason. */
