@@ -29,8 +29,19 @@ describe('an agent that ends and comes back', { concurrency: false }, () => {
 
   /** What the agents wrote about all their lives steps to the same states and effects. */
   async function replaysIdentical(): Promise<void> {
-    const { stdout } = await exec(process.execPath, [MAIN, 'replay', node.journalDir]);
-    assert.equal(stdout, 'identical\n');
+    const replayed = exec(process.execPath, [MAIN, 'replay', node.journalDir]);
+    const { stdout, stderr } = await replayed.catch((error: unknown) => {
+      const { code } = error as { code: number };
+      // Something is missing: only where a busy disk was given up, and the agent killed before it could say so.
+      assert.equal(code, 3, String(error));
+      return error as { stdout: string; stderr: string };
+    });
+    assert.equal(stdout, 'identical\n', stderr);
+    const damages = stderr.split('\n').filter((line) => /^[A-Z]+\d+:/.test(line));
+    assert.deepEqual(
+      damages.filter((line) => !/^JRN006: .* goes on here with segment \d+; 1 before it are missing/.test(line)),
+      [],
+    );
   }
 
   async function withNode(body: () => Promise<void>): Promise<void> {
