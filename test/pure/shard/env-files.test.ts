@@ -35,7 +35,12 @@ function volume(t: TestContext) {
     write: (name: string, text: string) => writeFileSync(join(root, name), text),
     found: async (step: FileStep) => (await readEnvFiles(planOf(step), log)).get(fileKey(step)),
     create: async (...steps: EnvStep[]) => {
-      const params = { podSandboxId: 's', config: {}, sandboxConfig: {}, env: planOf(...steps) } as unknown as Create;
+      const params = {
+        podSandboxId: 's',
+        config: { envs: [] },
+        sandboxConfig: {},
+        env: planOf(...steps),
+      } as unknown as Create;
       const { config } = await withEnvironment(params, log, undefined);
       return { envs: Object.fromEntries(config.envs.map(({ key, value }) => [key, value])), command: config.command };
     },
