@@ -1,6 +1,6 @@
 import { graceEnd } from '../values/grace-end.ts';
 import { behaves } from '../protocol/behaviour.ts';
-import type { ContainerContext, ContainerEvent } from './container-context.ts';
+import type { ContainerContext, ContainerEvent, ContainerWorld } from './container-context.ts';
 import { waitsUntil } from './back-off.ts';
 import { hookAction, wantsHttp } from './hook-effect.ts';
 import { withDefaultTag } from './image-name.ts';
@@ -11,10 +11,20 @@ export function backOffUntil(context: ContainerContext, { world }: ContainerEven
   const last = world.observed;
   if (last === null || last.state !== 'exited') return null;
   // Stopped to start again: only an earlier end may hold it back, and then its own counts as well (the next pass of kubelet).
-  const { endedBefore } = world;
+  const endedBefore = endBefore(context, world);
   if (endedBefore === null) return null;
   if (endedBefore !== undefined && waitsUntil(context.backOff, endedBefore, world.at) === null) return null;
   return waitsUntil(context.backOff, last.finishedAt, world.at);
+}
+
+/**
+ * When the container before the one that was stopped had ended. Who collects containers may have taken it; then it had when the stopped one
+ * was started, or its loop would begin anew each time.
+ */
+export function endBefore({ backOff }: ContainerContext, world: ContainerWorld): number | null | undefined {
+  const { endedBefore, hash, settings } = world;
+  if (endedBefore !== null || backOff === null || backOff.hash !== hash) return endedBefore;
+  return behaves(settings, 'collectedEndsCount') ? backOff.since : null;
 }
 
 export function inBackOff(context: ContainerContext, event: ContainerEvent): boolean {

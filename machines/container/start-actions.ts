@@ -3,6 +3,7 @@ import { ask, errorOf, outcomeOf, RETRY_MS } from './asking.ts';
 import type { Out } from './asking.ts';
 import { nextBackOff } from './back-off.ts';
 import type { ContainerContext, ContainerEvent, ContainerWorld } from './container-context.ts';
+import { endBefore } from './container-guards.ts';
 import { containerEvent, runtimeError } from './container-events.ts';
 import { createEffect, nextKey, prepareEffect } from './start-effects.ts';
 
@@ -12,7 +13,8 @@ export function begun(context: ContainerContext, { world }: ContainerEvent): Out
   const entry = context.backOff?.hash === world.hash ? context.backOff : null;
   const max = world.settings.maxContainerRestartPeriodMs;
   const ended = last?.state === 'exited' ? last.finishedAt : null;
-  const since = world.endedBefore === undefined ? ended : world.endedBefore;
+  const before = endBefore(context, world);
+  const since = before === undefined ? ended : before;
   const backOff = since === null ? context.backOff : { ...nextBackOff(entry, since, world.at, max), hash: world.hash };
   const waiting = context.waiting?.reason === 'CrashLoopBackOff' ? null : context.waiting;
   return { patch: { attempt: world.nextAttempt, backOff, kill: null, image: null, waiting, op: '', deadline: null } };

@@ -88,6 +88,8 @@ export const BEHAVIOUR = {
   devicesOfPlugins: 30,
   /** A pod that ends stops sandboxes that have died, too: they keep their address until then. */
   deadSandboxesAreStopped: 31,
+  /** Back-off of a container that was stopped to start again goes on when the one before it was collected. */
+  collectedEndsCount: 32,
   /** The pod's cgroup limits huge pages: to what the pod asks for, 0 of those that it does not. */
   podHugePages: 40,
   /** A pod that the node ends for its own sake while it is being deleted is told so: failed, with that reason. */

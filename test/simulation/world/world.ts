@@ -175,6 +175,12 @@ export class World {
     faults.start();
     this.usage.start();
     this.logind.start(() => this.goDown());
+    // A static pod that ends with its node begins anew with the next agent; of containers that may not start again the mirror pod keeps what it says.
+    for (const fault of faults.all('shutdown'))
+      at(fault.from, () => {
+        for (const pod of plan.pods)
+          if (pod.source !== 'api' && pod.spec.restartPolicy !== 'Always') this.workload.disturbed.add(pod.key);
+      });
     for (const fault of faults.all('runtime-restart'))
       at(fault.from, () => {
         faults.count(fault);
