@@ -56,7 +56,12 @@ describe('a root directory that turns read-only', { concurrency: false }, () => 
     await sleep(12_000);
     await assertUntouched(node, 'old', running);
     assert.ok((await linesSaying(node, 'Checkpoint')).length <= 2, JSON.stringify(await refusals(node)));
-    assert.deepEqual(await linesSaying(node, 'Journal stopped'), []);
+    // The disk may take long over it (JRN012), and be given up for that; refusals there are none.
+    const stopped = await linesSaying(node, 'Journal stopped');
+    assert.deepEqual(
+      stopped.filter((line) => !line.includes('JRN012')),
+      [],
+    );
 
     // an agent that starts on it takes over what runs
     await node.agent.kill();

@@ -124,7 +124,7 @@ describe('each command loads what it needs and no agent', () => {
       stream.on('data', (data: Buffer) => {
         output += data.toString();
         // What serves until it is told to end has said all that is waited for.
-        if (args.includes('--no-open') && says.test(output)) child.kill('SIGTERM');
+        if (args.includes('--no-open') && says.test(output) && !child.killed) child.kill('SIGTERM');
       });
     await new Promise((done) => child.once('close', done));
     const urls = JSON.parse(await readFile(file, 'utf8')) as string[];

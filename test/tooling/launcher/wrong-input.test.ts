@@ -28,7 +28,12 @@ describe('what a new user types wrong is answered with what to do', () => {
   };
 
   it('a word that is no command: which are, and the nearest', () => {
-    refused(['podz'], /^CFG025: There is no command podz\. Did you mean pods\?/, /pods, replay, explain/, /--help/);
+    refused(
+      ['podz'],
+      /^CFG025: There is no command podz\. Did you mean pods\?/,
+      /pods, resources, replay, explain, pressure/,
+      /--help/,
+    );
     refused(['toString'], /no command toString\. The commands/);
     refused(['help', 'nothing'], /no command nothing/);
   });

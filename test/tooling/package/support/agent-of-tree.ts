@@ -16,7 +16,9 @@ const libraries = await realpath(join(checkout, 'node_modules'));
 const node = await TestNode.make();
 try {
   const hidden = join(node.rootDir, 'hidden-checkout.sh');
-  const mounts = [...new Set([checkout, libraries])].map((folder) => `mount -t tmpfs tmpfs '${folder}'`).join(' && ');
+  // Libraries within the checkout go with it.
+  const away = libraries.startsWith(`${checkout}/`) ? [checkout] : [checkout, libraries];
+  const mounts = away.map((folder) => `mount -t tmpfs tmpfs '${folder}'`).join(' && ');
   // nothing of the caller's environment names a Node or a checkout
   const clean = `exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME='${node.rootDir}' '${installed}' "$@"`;
   await writeFile(
