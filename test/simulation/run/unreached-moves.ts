@@ -29,6 +29,12 @@ export const unreachedMoves: readonly UnreachedMoves[] = [
   {
     machine: 'pod',
     from: ['syncing.stoppingOldSandbox'],
+    to: ['terminated.cleaningUp'],
+    why: 'the old sandbox has its address until it is stopped, so a pod that ends stops it first; one that is gone leads on to the next',
+  },
+  {
+    machine: 'pod',
+    from: ['syncing.stoppingOldSandbox'],
     to: ['syncing.waitingForStartupProbe', 'syncing.waitingForReadiness', 'syncing.stoppingContainers'],
     why: 'a sandbox that an earlier worker had made is empty, and what ran in the old one had ended before it was asked for',
   },
