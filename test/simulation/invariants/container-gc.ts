@@ -33,6 +33,9 @@ export const neededContainersStay: Rule = {
   },
 };
 
+/** A call that hangs goes on for so long after the fault, ms: `runtimeRequestTimeout` and what is tried again. */
+const HUNG_MS = 150_000;
+
 /** A pass leaves no more ended containers than the node is told to keep, but for those that pods go by. */
 export const limitsAreKept: Rule = {
   name: 'of ended containers no more stay than are kept',
@@ -45,7 +48,7 @@ export const limitsAreKept: Rule = {
         // The last part of a pass begins.
         if (fact.f !== 'host' || fact.effect !== 'podLogs.folders') return;
         const since = now - TOLD_MS - minAgeMs;
-        if (!world.faults.calmSince(since) || book.lastBreak > since) return;
+        if (!world.faults.calmSince(since - HUNG_MS) || book.lastBreak > since) return;
         const dead = [...book.containers.values()].filter(({ record }) => isThere(world, record) && record.state !== 1);
         const isFree = (c: KnownContainer): boolean => {
           const last = newest(book, c.uid, c.record.metadata.name);

@@ -28,6 +28,8 @@ export const restartPolicy: Rule = {
           .of(fact.uid, name)
           .findLast((c) => c.id !== fact.record.id && c.exitedAt !== null && c.startedAt !== null);
         if (before === undefined) return;
+        // Its containers were collected when it had ended, and what it came to is forgotten: a static pod begins anew, as with kubelet.
+        if (plan.source !== 'api' && world.memoryLostSince(before.exitedAt ?? 0)) return;
         if (policy === 'Never') say(`${fact.uid}/${name} starts again, though its pod says Never`);
         else if (before.record.exitCode === 0 && !stopped.has(before.id))
           say(`${fact.uid}/${name} starts again after it succeeded`);

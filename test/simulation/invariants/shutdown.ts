@@ -96,9 +96,13 @@ export const statusesGoFirst: Rule = {
   begin: ({ world, book, say }) => {
     let announcedAt: number | null = null;
     const ended = new Map<string, number>();
+    /** Until when pods had time to end: nobody waits longer for one, and the time for telling begins. */
+    const due = new Map<string, number>();
     return {
       on: (fact) => {
         const { now } = world.time;
+        if (fact.f === 'step' && fact.message.type === 'pod.terminate' && fact.message.order.reason === 'Terminated')
+          due.set(fact.uid, now + (fact.message.order.gracePeriodSeconds ?? 0) * 1000);
         if (fact.f === 'agent') ended.clear();
         if (fact.f === 'logind' && fact.change !== 'released') {
           announcedAt = fact.change === 'prepare' ? now : null;
@@ -109,7 +113,8 @@ export const statusesGoFirst: Rule = {
         }
         if (fact.f === 'finished') ended.delete(fact.uid);
         if (fact.f !== 'logind' || fact.change !== 'released' || announcedAt === null) return;
-        for (const [uid, at] of ended) {
+        for (const [uid, endedAt] of ended) {
+          const at = Math.min(endedAt, due.get(uid) ?? endedAt);
           const shown = world.api.list().find(({ metadata }) => metadata?.uid === uid);
           if (shown === undefined || shown.status?.phase === 'Failed' || now - at + SLACK_MS >= TELLING_MS) continue;
           if (shown.metadata?.deletionTimestamp !== undefined || book.running(uid).length > 0) continue;

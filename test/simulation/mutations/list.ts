@@ -163,14 +163,6 @@ export const mutations: readonly Mutation[] = [
     seed: 2,
   },
   {
-    name: 'sandbox-stays',
-    breaks: "a pod's sandboxes are not removed",
-    within: 'removeAll',
-    from: 'for (const s of context.observed?.sandboxes ?? []) { all = false;',
-    to: 'for (const s of [] as { id: string }[]) { all = false;',
-    seed: 1,
-  },
-  {
     name: 'never-is-always',
     breaks: 'containers are restarted whatever the restart policy says',
     within: 'shouldRestart',
@@ -223,6 +215,7 @@ export const mutations: readonly Mutation[] = [
     within: 'mergeObserved',
     from: 'if (before !== null && seen.at < before.at) {',
     to: 'if (before !== null && seen.at < 0) {',
+    seed: 69,
   },
   {
     name: 'late-endings-are-lost',
@@ -274,7 +267,7 @@ export const mutations: readonly Mutation[] = [
     within: 'killOrphan',
     from: 'if (observed.sandboxes.length === 0 && observed.containers.length === 0) return;',
     to: 'if (observed.sandboxes.length < 1000) return;',
-    seed: 26,
+    seed: 96,
   },
   {
     name: 'two-of-a-name',
@@ -298,7 +291,7 @@ export const mutations: readonly Mutation[] = [
     within: 'failed',
     from: "type: 'status.failed', at: this.at()",
     to: "type: 'status.failed', at: this.options.now()",
-    seed: 27,
+    seed: 141,
   },
   {
     name: 'clock-in-a-machine',
