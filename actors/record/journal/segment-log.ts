@@ -27,6 +27,8 @@ export interface SegmentLogSettings {
 const RETRY_MS = 10_000;
 /** A disk that takes longer for one write stalls, ms: far less than what makes a worker count as hung. */
 const STALL_MS = 1_000;
+/** A timer that comes so much too late says that the thread was held up, ms. */
+const LATE_MS = 150;
 /** Most characters that wait for the disk. */
 const MAX_BEHIND = 8 * 1024 * 1024;
 
@@ -199,14 +201,23 @@ export class SegmentLog {
       });
     }
     // Not yet over: no disk of this call's own turn.
-    if (this.current === task) this.stallTimer ??= setTimeout(() => this.stalls(task), STALL_MS);
+    if (this.current === task) this.stallTimer ??= this.watch(task);
   }
 
-  /** This thread may have been held up, not the disk: what it answered meanwhile is heard first. */
-  private stalls(task: Task): void {
-    setImmediate(() => {
-      if (this.current === task) this.giveUp(`it has not answered for ${STALL_MS} ms`);
-    });
+  /**
+   * Gives the disk up when it has not answered in time. When this comes late, the thread or the machine was held up, and not the disk alone:
+   * what it answered meanwhile is heard first, and it gets its time anew.
+   */
+  private watch(task: Task): NodeJS.Timeout {
+    const began = performance.now();
+    return setTimeout(() => {
+      const late = performance.now() - began - STALL_MS > LATE_MS;
+      setImmediate(() => {
+        if (this.current !== task) return;
+        if (late) this.stallTimer = this.watch(task);
+        else this.giveUp(`it has not answered for ${STALL_MS} ms`);
+      });
+    }, STALL_MS);
   }
 
   private done(task: Task, error: Error | null, path: string, fd: number): void {
