@@ -33,6 +33,11 @@ export const nodeErrors = defineErrors('NOD', {
     'The checkpoint {path} could not be written: {problem}.',
     'Make room on the disk of the root directory, or remount it writable; it is tried again every ten seconds.',
   ],
+  oomUnremembered: [
+    14,
+    'The file {path}, which tells the last SystemOOM event, could not be written: {problem}.',
+    'Make room on the disk of the root directory, or remount it writable; at worst the next agent tells this event again.',
+  ],
   stopFailed: [
     8,
     'The part {part} of the node was not stopped: {problem}.',

@@ -1,6 +1,9 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { ActorletError } from '../../../machines/errors/define.ts';
+import { nodeErrors } from '../../../machines/errors/node-errors.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 
 /** Of the file: what was told last, and since which start of the machine its number counts. */
 const told = z.object({ boot: z.string(), sequence: z.number() });
@@ -33,8 +36,10 @@ export class ToldOoms {
     try {
       writeFileSync(`${this.path}.tmp`, JSON.stringify({ boot: this.boot, sequence }), { mode: 0o600 });
       renameSync(`${this.path}.tmp`, this.path);
-    } catch (err) {
-      this.log.warn({ err, path: this.path }, 'Failed to remember the last SystemOOM event');
+    } catch (cause) {
+      const problem = messageOf(cause);
+      const err = new ActorletError(nodeErrors.oomUnremembered, { path: this.path, problem }, { cause });
+      this.log.warn({ err }, 'Failed to remember the last SystemOOM event');
     }
   }
 

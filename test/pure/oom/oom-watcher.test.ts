@@ -86,6 +86,21 @@ test('each is told once, also by the next agent, but not after a reboot', () => 
   assert.equal(run(GLOBAL_6, told('two')), 1, 'a damaged file is none');
 });
 
+test('a file that cannot be written is told with its code, and the event all the same', () => {
+  const lines: { err?: { code: string } }[] = [];
+  const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(JSON.parse(line) as never) });
+  const { watcher, events } = watch(() => new FakeLog(GLOBAL_6, GLOBAL_6), {
+    told: new ToldOoms(join(folder, 'no-such-folder', 'state'), 'boot', log),
+  });
+  watcher.start();
+  watcher.stop();
+  assert.equal(events.length, 1);
+  assert.deepEqual(
+    lines.map((line) => line.err?.code),
+    ['NOD014'],
+  );
+});
+
 test('a full log is read in turns of the event loop', async () => {
   const lines = Array.from({ length: 5_000 }, (_, n) => `6,${n},1,-;usb`).join('\n');
   const log = new FakeLog(lines, GLOBAL_6.replaceAll(/,5(\d\d),/g, ',90$1,'));
