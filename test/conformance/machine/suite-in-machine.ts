@@ -47,7 +47,11 @@ export async function runSuiteInMachine(wish: ConformanceOptions, out: string): 
   try {
     await machine.run(`ctr -n k8s.io images import ${images.archive} > /dev/null`);
     // The suite's folder is its working directory, and the agent's file is called kubelet whoever it is.
-    await machine.write(`${FOLDER}/kubelet`, `#!/bin/sh\nexec ${kubelet ?? `${AGENT}/bin/actorlet`} "$@"\n`);
+    // A unit has no HOME, and the usual place of what V8 has compiled is a read-only share here.
+    await machine.write(
+      `${FOLDER}/kubelet`,
+      `#!/bin/sh\nexport XDG_CACHE_HOME=/var/cache\nexec ${kubelet ?? `${AGENT}/bin/actorlet`} "$@"\n`,
+    );
     await machine.write(`${FOLDER}/base-config.yaml`, JSON.stringify(CONFIG));
     await machine.write(
       `${FOLDER}/system-spec.json`,
