@@ -8,6 +8,7 @@ import { RuntimeClasses } from '../cluster/objects/runtime-classes.ts';
 import { ServiceVariables } from '../cluster/objects/service-variables.ts';
 import { TokenManager } from '../cluster/objects/token-manager.ts';
 import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
+import type { StorageObjects } from '../resources/volumes/resolve-volume.ts';
 import type { TokenSources } from '../runtime/images/plugin-token.ts';
 
 /** Life of a token for a plugin: what the API server gives when nothing is asked. */
@@ -21,6 +22,8 @@ export interface ObjectsEnd {
   readonly pluginTokens: TokenSources | undefined;
   /** Null when there is none; rejects when the server cannot be asked. */
   secret(namespace: string, name: string): Promise<ObjectContent | null>;
+  /** Claims and PersistentVolumes, read each time. */
+  readonly storage: StorageObjects;
   /** A pod came or was changed: what it names is fetched ahead of its actor's asking. */
   podWanted(pod: Pod): void;
   /** A pod's actor has ended. */
@@ -45,6 +48,7 @@ export interface ClusterObjectsOptions {
 export class ClusterObjects implements ObjectsEnd {
   readonly answers: Ask;
   readonly pluginTokens: TokenSources;
+  readonly storage: StorageObjects;
   private readonly api: ApiClient;
   private readonly objects: ObjectStore;
   private readonly tokens: TokenManager;
@@ -53,6 +57,12 @@ export class ClusterObjects implements ObjectsEnd {
 
   constructor({ api, config, log, nodeTtlSeconds, refresh }: ClusterObjectsOptions) {
     this.api = api;
+    const core = { group: '', version: 'v1' };
+    this.storage = {
+      claim: (namespace, name) =>
+        api.request({ method: 'GET', on: { ...core, resource: 'persistentvolumeclaims', namespace }, name }),
+      volume: (name) => api.request({ method: 'GET', on: { ...core, resource: 'persistentvolumes' }, name }),
+    };
     this.objects = new ObjectStore({
       ...{ api, log, nodeTtlSeconds },
       strategy: config.configMapAndSecretChangeDetectionStrategy,

@@ -38,6 +38,7 @@ import { nodeOomWatcher } from './node-oom-watcher.ts';
 import type { NodeOptions } from './node-options.ts';
 import type { NodeFronts } from './node-fronts.ts';
 import { nodeFronts } from './node-fronts.ts';
+import { nodeVolumes } from './node-volumes.ts';
 import { nodePlugins } from './node-plugins.ts';
 import { nodeObjectConfigOf } from '../cluster/node-object/node-object-config.ts';
 import { resourceRulesOf } from '../resources/admission/resource-rules.ts';
@@ -161,6 +162,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   const edges: NodeEdges = {
     ...{ clock, cri, userNamespaces, cluster },
     devices: nodePlugins(ground, clock),
+    volumes: (links) => nodeVolumes(ground, links),
     shards: (links) =>
       new ShardPool({
         ...{ shards: own.shards, log, metrics, ...links },
@@ -198,10 +200,10 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   }
 
   /** Removes what no pod owns. */
-  function housekeeping({ memoryMin, record: _told, ...links }: HostLinks): Part {
+  function housekeeping({ memoryMin, record: _told, askNode, ...links }: HostLinks): Part {
     const tiers = tierHolder(ground, flags, host, memoryMin);
     const rounds = new Housekeeping({
-      ...{ host, qos: qosCgroups(settings), clock, log, ...links },
+      ...{ host: { ...host, askNode }, qos: qosCgroups(settings), clock, log, ...links },
       ...(tiers !== null && { holdMemory: tiers }),
       ...(settings.memoryQoS !== undefined && { memoryMin }),
       onOrphans: ({ found, left }) => {

@@ -144,6 +144,10 @@ export const simulatedObjects: ObjectsEnd = {
   answers,
   pluginTokens: undefined,
   secret: () => Promise.resolve(null),
+  storage: {
+    claim: () => Promise.reject(new Error('not simulated')),
+    volume: () => Promise.reject(new Error('not simulated')),
+  },
   podWanted: () => undefined,
   podGone: () => undefined,
   start: () => undefined,
