@@ -16,7 +16,7 @@ export function attach({ device }: DeviceContext, { at, key, by }: Of<'begin'>):
 /** It is to be made ready for all pods of the node. */
 export function stage({ device, devicePath }: DeviceContext, { at, key, by }: Of<'begin'>): Step {
   return {
-    patch: { op: key, retryAt: null, mayBeThere: true, since: at },
+    patch: { op: key, retryAt: null, since: at },
     effects: [{ type: 'device.stage', key, device, ...by, devicePath }],
   };
 }
@@ -49,9 +49,7 @@ export function expand(
 ): Step {
   return {
     patch: { op: key, retryAt: null, since: at },
-    effects: [
-      { type: 'device.expand', key, device, ...by, devicePath, stagedPath, publishedPath, oldBytes, newBytes },
-    ],
+    effects: [{ type: 'device.expand', key, device, ...by, devicePath, stagedPath, publishedPath, oldBytes, newBytes }],
   };
 }
 
@@ -65,9 +63,9 @@ export function failedOnce({ failures }: DeviceContext, { at, problem, retryAt }
   return { patch: { op: '', failures: failures + 1, problem, retryAt, since: at } };
 }
 
-/** The call that stages it has failed; one that is certain of that has left nothing. */
+/** The call that stages it has failed; one that is certain of that has left nothing, unless one before was not. */
 export function stageFailed(context: DeviceContext, event: Of<'failed'>): Step {
-  return { patch: { ...failedOnce(context, event).patch, mayBeThere: !event.done } };
+  return { patch: { ...failedOnce(context, event).patch, mayBeThere: context.mayBeThere || !event.done } };
 }
 
 /** The call under way is given up. */

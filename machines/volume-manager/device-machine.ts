@@ -11,7 +11,7 @@ const machine = setup({
     attachable: ({ context }) => context.attachable,
     stages: ({ context }) => context.stages,
     mayBeThere: ({ context }) => context.mayBeThere,
-    leftNothing: ({ context, event }) => event.type === 'failed' && event.done && context.stagedPath === '',
+    leftNothing: ({ context, event }) => event.type === 'failed' && event.done && !context.mayBeThere,
   },
 });
 

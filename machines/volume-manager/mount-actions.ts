@@ -25,7 +25,7 @@ export function publish(again: boolean) {
   return ({ uid, volume }: MountContext, { at, key, order }: Of<'begin'>): Step => {
     const { devicePath = '', stagedPath = '' } = order ?? {};
     return {
-      patch: { op: key, retryAt: null, mayBeThere: true, since: at },
+      patch: { op: key, retryAt: null, since: at },
       effects: [{ type: 'volume.publish', key, uid, volume, devicePath, stagedPath, again }],
     };
   };
@@ -38,15 +38,20 @@ export function publishedNow(_context: MountContext, { at, path }: Of<'published
   };
 }
 
+/** Another volume of the pod is the same one, and is there. */
+export function sharedNow(_context: MountContext, { at, path }: Of<'shared'>): Step {
+  return { patch: { path, shared: true, failures: 0, problem: null, retryAt: null, since: at } };
+}
+
 /** A call has failed. */
 export function failedOnce({ failures }: MountContext, { at, problem, retryAt }: Of<'failed'>): Step {
   return { patch: { op: '', failures: failures + 1, problem, retryAt, since: at } };
 }
 
-/** The first call that puts it there has failed; one that is certain of that has left nothing. */
+/** The call that puts it there has failed; one that is certain of that has left nothing, unless one before was not. */
 export function publishFailed(context: MountContext, event: Of<'failed'>): Step {
   const { patch } = failedOnce(context, event);
-  return { patch: { ...patch, mayBeThere: !event.done } };
+  return { patch: { ...patch, mayBeThere: context.mayBeThere || !event.done } };
 }
 
 /** Something else stands in the way; no call was made. */

@@ -47,6 +47,8 @@ export interface MountContext {
   since: number;
   /** Since when its pod's worker waits for it; null when it does not. */
   askedAt: number | null;
+  /** Another volume of the pod is the same one, put there and taken away with it. */
+  shared: boolean;
   /** It was asked for while it was being taken down. */
   again: boolean;
 }
@@ -58,6 +60,8 @@ export type MountEvent =
   | { type: 'found'; at: number; known: KnownVolume; path: string }
   | { type: 'resolved'; at: number; known: KnownVolume }
   | { type: 'published'; at: number; key: string; path: string }
+  /** Another volume of the pod is the same one, and is there. */
+  | { type: 'shared'; at: number; path: string }
   | { type: 'unpublished'; at: number }
   | { type: 'failed'; at: number; key: string; problem: VolumeProblem; retryAt: number; done: boolean }
   /** It was tried before, to no avail, by what stands in the way. */
@@ -72,6 +76,6 @@ export type MountBirth = Pick<MountContext, 'uid' | 'pod' | 'volume'> & { at: nu
 export function initialMount({ uid, pod, volume, at }: MountBirth): MountContext {
   return {
     ...{ uid, pod, volume, known: null, path: '', op: '', mayBeThere: false, failures: 0, problem: null },
-    ...{ retryAt: null, since: at, askedAt: null, again: false },
+    ...{ retryAt: null, since: at, askedAt: null, shared: false, again: false },
   };
 }

@@ -9,7 +9,8 @@ const machine = setup({
   actions: { effect: () => undefined },
   guards: {
     mayBeThere: ({ context }) => context.mayBeThere,
-    leftNothing: ({ context, event }) => event.type === 'failed' && event.done && context.path === '',
+    shared: ({ context }) => context.shared,
+    leftNothing: ({ context, event }) => event.type === 'failed' && event.done && !context.mayBeThere,
   },
 });
 
@@ -46,16 +47,19 @@ export const mountMachine = machine.createMachine({
       },
     },
     unresolved: {
-      description: 'Its claim is not there or not bound, or nobody serves it; it is looked up again after a delay that grows.',
+      description:
+        'Its claim is not there or not bound, or nobody serves it; it is looked up again after a delay that grows.',
       on: {
         begin: { target: 'resolving', actions: lookUp },
         leave: { target: 'gone', actions: over },
       },
     },
     waitingForDevice: {
-      description: 'Its device is attached and made ready for all pods of the node first; another pod may have it alone.',
+      description:
+        'Its device is attached and made ready for all pods of the node first; another pod may have it alone.',
       on: {
         begin: { target: 'publishing', actions: publish },
+        shared: { target: 'mounted', actions: act(actions.sharedNow) },
         hindered: { actions: act(actions.hinderedOnce) },
         leave: { target: 'gone', actions: over },
       },
@@ -82,7 +86,10 @@ export const mountMachine = machine.createMachine({
       description: 'Containers find it.',
       on: {
         begin: { target: 'republishing', actions: act(actions.publish(true)) },
-        leave: { target: 'unpublishing', actions: leave },
+        leave: [
+          { guard: 'shared', target: 'gone', actions: over },
+          { target: 'unpublishing', actions: leave },
+        ],
       },
     },
     republishing: {

@@ -208,6 +208,8 @@ function failed(draft: Draft, { at, key, code, text, done }: Of<'call.failed'>):
     const retryAt = at + backOffMs(failures + 1, WAITS);
     draft.tellMount(id, { type: 'failed', at, key: draft.key(id), problem, retryAt, done });
     if (askedAt !== null) refuse(draft, id, problem);
+    for (const [twin, { value, context }] of twinsOf(draft, id))
+      if (value === 'waitingForDevice' && context.askedAt !== null) refuse(draft, twin, problem);
     tellLeft(draft, id, problem);
   });
   ofDevice(draft, key, (device) => {
@@ -229,8 +231,7 @@ function refuse(draft: Draft, id: string, { code, text }: { code: string; text: 
 
 function tellLeft(draft: Draft, id: string, problem: { code: string; text: string }): void {
   const place = draft.mounts[id];
-  if (place?.value === 'unpublishFailed')
-    draft.orders.push({ type: 'worker.left', uid: place.context.uid, problem });
+  if (place?.value === 'unpublishFailed') draft.orders.push({ type: 'worker.left', uid: place.context.uid, problem });
 }
 
 function nodeFound(draft: Draft, { pods, devices }: Of<'node.found'>): void {
@@ -287,7 +288,7 @@ function podLeft(draft: Draft, { at, uid, found }: Of<'pod.left'>): void {
 function stale(draft: Draft, { at, uid, volume }: Of<'volume.stale'>): void {
   const id = mountId(uid, volume);
   const place = draft.mounts[id];
-  if (place?.value !== 'mounted' || (place.context.retryAt ?? 0) > at) return;
+  if (place?.value !== 'mounted' || place.context.shared || (place.context.retryAt ?? 0) > at) return;
   draft.tellMount(id, { type: 'begin', at, key: draft.key(id), order: pathsOf(draft, place) });
 }
 
@@ -305,7 +306,9 @@ function settle(draft: Draft): void {
     for (const id of Object.keys(draft.mounts)) goOn(draft, id);
     for (const device of Object.keys(draft.devices)) deviceGoesOn(draft, device);
     const after = [draft.mounts, draft.devices].map((all) => Object.values(all));
-    const same = after.every((all, i) => all.length === before[i]?.length && all.every((one, k) => one === before[i]?.[k]));
+    const same = after.every(
+      (all, i) => all.length === before[i]?.length && all.every((one, k) => one === before[i]?.[k]),
+    );
     if (same) return;
   }
 }
@@ -315,7 +318,8 @@ function goOn(draft: Draft, id: string): void {
   if (place === undefined) return;
   const { at } = draft;
   const { context } = place;
-  const begin = (): void => draft.tellMount(id, { type: 'begin', at, key: draft.key(id), order: pathsOf(draft, place) });
+  const begin = (): void =>
+    draft.tellMount(id, { type: 'begin', at, key: draft.key(id), order: pathsOf(draft, place) });
   const due = (context.retryAt ?? 0) <= at;
   switch (place.value) {
     case 'wanted':
@@ -328,6 +332,7 @@ function goOn(draft: Draft, id: string): void {
       break;
     case 'waitingForDevice':
       takeOver(draft, id);
+      if (isShared(draft, id)) break;
       if (due && deviceIsThere(draft, place)) begin();
       break;
     case 'mounted':
@@ -367,6 +372,30 @@ function forgetMount(draft: Draft, id: string): void {
   }
   if (!Object.values(draft.mounts).some(({ context }) => context.uid === uid && !context.again))
     draft.orders.push({ type: 'worker.left', uid, problem: null });
+}
+
+/** Another volume of the pod is the same one, or what lay in its folder, and must be there or gone first. */
+function isShared(draft: Draft, id: string): boolean {
+  const twin = twinsOf(draft, id).find(([, { value }]) => value !== 'waitingForDevice' && value !== 'gone');
+  if (twin === undefined) return false;
+  const [, { value, context }] = twin;
+  if (value === 'mounted' || value === 'republishing')
+    draft.tellMount(id, { type: 'shared', at: draft.at, path: context.path });
+  return true;
+}
+
+/** Other records of the same volume in the same pod. */
+function twinsOf(draft: Draft, id: string): [string, Mount][] {
+  const { uid, known } = draft.mounts[id]?.context ?? {};
+  if (!known) return [];
+  return Object.entries(draft.mounts).filter(
+    ([other, { context }]) =>
+      other !== id &&
+      context.uid === uid &&
+      context.known !== null &&
+      !context.shared &&
+      foundId(context.uid, context.known) === foundId(context.uid, known),
+  );
 }
 
 /** The device is ready and the volume may be put into the pod; where it is not wanted by anybody yet it is from now on. */
@@ -423,7 +452,8 @@ function deviceGoesOn(draft: Draft, device: DeviceId): void {
   const [by] = users;
   if (by === undefined) {
     if (!isHeld(draft, context)) draft.tellDevice(device, { type: 'leave', at, key: draft.key(device) });
-    if (value === 'unstageFailed' && due) draft.tellDevice(device, { type: 'begin', at, key: draft.key(device), by: NOBODY });
+    if (value === 'unstageFailed' && due)
+      draft.tellDevice(device, { type: 'begin', at, key: draft.key(device), by: NOBODY });
     return;
   }
   const waits = value === 'wanted' || value === 'attachFailed' || value === 'stageFailed' || value === 'unstageFailed';

@@ -12,7 +12,8 @@ import { FILE_MODE, configMapSetup, projectedSetup, secretSetup } from './object
 import { isManagedKind } from '../protocol/managed-kinds.ts';
 import { allContainers } from './pod-containers.ts';
 
-const SUPPORTED = 'emptyDir, hostPath, downwardAPI, configMap, secret, projected, persistentVolumeClaim, ephemeral, nfs';
+const SUPPORTED =
+  'emptyDir, hostPath, downwardAPI, configMap, secret, projected, persistentVolumeClaim, ephemeral, nfs';
 
 /**
  * What `host.SetUpVolumes` is to do: the volumes that a container of the pod mounts, in the order of the spec,

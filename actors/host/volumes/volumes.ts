@@ -120,7 +120,6 @@ async function setUpVolume(
   }
 }
 
-
 /** Like `mkdir -p`, and free of the umask for the last folder if it is new. */
 async function makeDir(path: string, mode: number): Promise<void> {
   if ((await mkdir(path, { recursive: true, mode })) !== undefined) await chmod(path, mode);

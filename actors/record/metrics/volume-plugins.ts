@@ -25,7 +25,9 @@ export function wantedPlugins(pod: Pod): string[] {
 }
 
 function pluginOf(volume: Volume): string {
-  const kind: string | undefined = Object.keys(volume).find((key) => key !== 'name' && volume[key as keyof Volume] !== undefined);
+  const kind: string | undefined = Object.keys(volume).find(
+    (key) => key !== 'name' && volume[key as keyof Volume] !== undefined,
+  );
   if (kind === undefined) return VOLUME_PLUGINS.emptyDir;
   return kind in VOLUME_PLUGINS ? VOLUME_PLUGINS[kind as keyof typeof VOLUME_PLUGINS] : 'N/A';
 }

@@ -9,10 +9,7 @@ export interface AttachedVolumes {
 }
 
 /** Reads the node's object: the one whose status the agent writes names volumes in use, and the controller then those that are attached. */
-export function attachedVolumes(
-  told: () => Node | null,
-  fresh: () => Promise<Node | null>,
-): AttachedVolumes {
+export function attachedVolumes(told: () => Node | null, fresh: () => Promise<Node | null>): AttachedVolumes {
   return {
     async waitFor(device, name) {
       const fail = (what: string, cause?: unknown): VolumeFailure =>

@@ -105,7 +105,11 @@ export class VolumeCalls {
       const fsGroup = pod.spec?.securityContext?.fsGroup;
       return (await plugin.stage?.({ spec, pod, devicePath, fsGroup, signal })) ?? '';
     } catch (error) {
-      throw worded(error, spec.mode === 'Block' ? 'MapVolume.SetUpDevice failed' : 'MountVolume.MountDevice failed', spec.name);
+      throw worded(
+        error,
+        spec.mode === 'Block' ? 'MapVolume.SetUpDevice failed' : 'MountVolume.MountDevice failed',
+        spec.name,
+      );
     }
   }
 
@@ -123,12 +127,17 @@ export class VolumeCalls {
         ...{ spec, pod, path, devicePath, stagedPath, again, fsGroup, fsGroupChangePolicy, signal },
       });
     } catch (error) {
-      throw worded(error, spec.mode === 'Block' ? 'MapVolume.MapPodDevice failed' : 'MountVolume.SetUp failed', spec.name);
+      throw worded(
+        error,
+        spec.mode === 'Block' ? 'MapVolume.MapPodDevice failed' : 'MountVolume.SetUp failed',
+        spec.name,
+      );
     }
     if (spec.mode !== 'Block') return published;
     try {
       const globalPath = plugin.globalMapPath?.(spec.name) ?? '';
-      if (published === '' || globalPath === '') throw new VolumeFailure('Block', 'device path of the volume is empty', { what: 'MapVolume failed' });
+      if (published === '' || globalPath === '')
+        throw new VolumeFailure('Block', 'device path of the volume is empty', { what: 'MapVolume failed' });
       await mapBlockVolume(published, { podUid: uid, globalPath, linkPath: path });
       return path;
     } catch (error) {
@@ -147,11 +156,18 @@ export class VolumeCalls {
       await removeEmpty(dirname(path));
       if (mode === 'Block') await removeEmpty(dirname(dirname(path)));
     } catch (error) {
-      throw worded(error, mode === 'Block' ? 'UnmapVolume.UnmapPodDevice failed' : 'UnmountVolume.TearDown failed', name);
+      throw worded(
+        error,
+        mode === 'Block' ? 'UnmapVolume.UnmapPodDevice failed' : 'UnmountVolume.TearDown failed',
+        name,
+      );
     }
   }
 
-  async unstage({ device, plugin: pluginName, name, mode, stagedPath }: Of<'device.unstage'>, signal: AbortSignal): Promise<void> {
+  async unstage(
+    { device, plugin: pluginName, name, mode, stagedPath }: Of<'device.unstage'>,
+    signal: AbortSignal,
+  ): Promise<void> {
     try {
       const plugin = this.plugin(pluginName);
       const deviceName = device.slice(pluginName.length + 1);
@@ -184,7 +200,8 @@ export class VolumeCalls {
 
   private found(uid: string, volume: string): LookedUp {
     const found = this.of(uid, volume);
-    if (found === undefined) throw new VolumeFailure(UNPROCESSED, `volume ${volume} of pod ${uid} is not known any more`);
+    if (found === undefined)
+      throw new VolumeFailure(UNPROCESSED, `volume ${volume} of pod ${uid} is not known any more`);
     return found;
   }
 

@@ -59,6 +59,11 @@ export async function stagedDevices(plugins: readonly VolumePlugin[]): Promise<F
   const found: FoundDevice[] = [];
   for (const plugin of plugins)
     for (const { deviceName, ...rest } of (await plugin.stagedOnDisk?.().catch(() => [])) ?? [])
-      found.push({ ...rest, device: `${plugin.name}/${deviceName}`, plugin: plugin.name, attachable: rest.attachable ?? false });
+      found.push({
+        ...rest,
+        device: `${plugin.name}/${deviceName}`,
+        plugin: plugin.name,
+        attachable: rest.attachable ?? false,
+      });
   return found;
 }

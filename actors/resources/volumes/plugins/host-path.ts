@@ -11,7 +11,9 @@ export const hostPathPlugin: VolumePlugin = {
   attachable: () => Promise.resolve(false),
   async publish({ spec: { pv, mode } }) {
     if (mode === 'Block')
-      throw new VolumeFailure('Block', 'no block volume plugin matched', { what: 'MapVolume.FindMapperPluginBySpec failed' });
+      throw new VolumeFailure('Block', 'no block volume plugin matched', {
+        what: 'MapVolume.FindMapperPluginBySpec failed',
+      });
     const { path = '', type = '' } = pv?.spec?.hostPath ?? {};
     if (path.split('/').includes('..'))
       throw new VolumeFailure('InvalidHostPath', `invalid HostPath \`${path}\`: must not contain '..'`);

@@ -88,7 +88,8 @@ export function localPlugin({ rootDir, log, warn }: LocalPluginOptions): VolumeP
     unpublish: ({ path, mode }) => (mode === 'Block' ? Promise.resolve() : cleanMountPoint(path)),
 
     // The folder of a PV is the user's own: only what was mounted here goes.
-    unstage: ({ name, mode }) => (mode === 'Block' || name === '' ? Promise.resolve() : cleanMountPoint(join(mounts, name))),
+    unstage: ({ name, mode }) =>
+      mode === 'Block' || name === '' ? Promise.resolve() : cleanMountPoint(join(mounts, name)),
 
     async expand({ spec, stagedPath, newBytes }) {
       if (spec.mode === 'Block') return newBytes;
@@ -115,7 +116,9 @@ const NEW_MOUNTER = 'MountVolume.NewMounter initialization failed';
 function pathOf({ pv }: VolumeSpec): string {
   const path = pv?.spec?.local?.path ?? '';
   if (path === '')
-    throw new VolumeFailure('LocalVolume', 'local volume source is nil or local path is not set', { what: NEW_MOUNTER });
+    throw new VolumeFailure('LocalVolume', 'local volume source is nil or local path is not set', {
+      what: NEW_MOUNTER,
+    });
   return path;
 }
 

@@ -22,7 +22,9 @@ export const nfsPlugin: VolumePlugin = {
   attachable: () => Promise.resolve(false),
   async publish({ spec, path }) {
     if (spec.mode === 'Block')
-      throw new VolumeFailure('Block', 'no block volume plugin matched', { what: 'MapVolume.FindMapperPluginBySpec failed' });
+      throw new VolumeFailure('Block', 'no block volume plugin matched', {
+        what: 'MapVolume.FindMapperPluginBySpec failed',
+      });
     if ((await mountOn(path)) !== undefined) return path;
     await mkdir(path, { recursive: true, mode: 0o750 });
     const { server, path: exported } = sourceOf(spec);
