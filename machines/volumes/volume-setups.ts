@@ -9,9 +9,11 @@ import { downwardFiles } from './downward-files.ts';
 import { emptyDirSetup, memoryBytes } from './empty-dir-setup.ts';
 import { aggregate } from '../values/aggregate.ts';
 import { FILE_MODE, configMapSetup, projectedSetup, secretSetup } from './object-volumes.ts';
+import { isManagedKind } from '../protocol/managed-kinds.ts';
 import { allContainers } from './pod-containers.ts';
 
-const SUPPORTED = 'emptyDir, hostPath, downwardAPI, configMap, secret, projected';
+const SUPPORTED =
+  'emptyDir, hostPath, downwardAPI, configMap, secret, projected, persistentVolumeClaim, ephemeral, nfs';
 
 /**
  * What `host.SetUpVolumes` is to do: the volumes that a container of the pod mounts, in the order of the spec,
@@ -85,6 +87,7 @@ function volumeSetup(pod: Pod, volume: Volume, settings: NodeSettings): VolumeSe
     if (!settings.cluster) return `cannot setup projected volume ${name} because kube client is not configured`;
     return projectedSetup(pod, name, projected, settings);
   }
+  if (isManagedKind(kind)) return { name, kind };
   return `volume kind ${kind} is not supported by this agent yet; supported: ${SUPPORTED}`;
 }
 
@@ -98,7 +101,7 @@ function projectedObject(volume: Volume): string | undefined {
 
 /** Volumes that the agent fills are read-only for containers, so mount points inside of them must be there before. */
 function withNested(pod: Pod, made: VolumeSetup | string): VolumeSetup | string {
-  if (typeof made === 'string' || made.kind === 'emptyDir' || made.kind === 'hostPath') return made;
+  if (typeof made === 'string' || !('files' in made || 'object' in made || 'sources' in made)) return made;
   const nested = nestedMounts(pod, made.name);
   if ('fault' in nested) return nested.fault;
   return nested.folders.length === 0 ? made : { ...made, nested: nested.folders };

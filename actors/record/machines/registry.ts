@@ -15,11 +15,12 @@ import { pulls } from './pulls.ts';
 import { shutdown } from './shutdown.ts';
 import { status } from './status.ts';
 import { supervisor } from './supervisor.ts';
+import { volumeManager } from './volume-manager.ts';
 
 /** All machines that a journal holds. Whoever stands here is replayed. */
 export const JOURNALED: readonly AnyJournaled[] = [
   ...[pods, supervisor, node, looks, pulls, imageGc, containerGc, eviction, shutdown, devices, csi],
-  ...[admission, housekeeping, status, nodeObject, lease],
+  ...[admission, housekeeping, status, nodeObject, lease, volumeManager],
 ];
 
 /** The machines that there is one of, by the name that they have among the pods' UIDs: `@node`. */

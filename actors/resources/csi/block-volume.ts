@@ -1,11 +1,10 @@
-import { lstat, mkdir, readlink, rm, rmdir, symlink, unlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { lstat, mkdir, rm, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { CsiSource } from '../../../machines/csi/csi-source.ts';
 import { useOf } from '../../../machines/csi/csi-source.ts';
 import { volumeCapability } from '../../../machines/csi/node-requests.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { ignoring } from '../../host/files/host-failure.ts';
-import { mount, mountOn, unmount } from '../../host/files/mounts.ts';
 import { plainName } from '../../host/files/pod-paths.ts';
 import type { PublishCall, StageCall, UnpublishCall, UnstageCall } from '../volumes/volume-plugin.ts';
 import { apiOf, before, failureOf, publishContextOf, says, secretsOf, telling, withClient } from './csi-ground.ts';
@@ -66,7 +65,7 @@ export async function stageBlock(ground: CsiGround, source: CsiSource, call: Sta
   });
 }
 
-/** Has a device shown to one pod (kubelet: csiBlockMapper.MapPodDevice, util.MapBlockVolume); answers the link that its containers get. */
+/** Has a device shown to one pod (kubelet: csiBlockMapper.MapPodDevice); answers where it is. */
 export async function publishBlock(ground: CsiGround, source: CsiSource, call: PublishCall): Promise<string> {
   const { spec, pod, signal } = call;
   const uid = plainName(pod.metadata?.uid ?? '', 'the pod UID');
@@ -108,22 +107,13 @@ export async function publishBlock(ground: CsiGround, source: CsiSource, call: P
       (text) => text,
     );
   });
-  try {
-    await mapDevice(publishPath, join(paths.dev, uid), call.path);
-  } catch (error) {
-    throw failureOf(Object.assign(error as Error, { code: 'MapDevice' }));
-  }
-  return call.path;
+  return publishPath;
 }
 
-/** Takes a device from a pod (kubelet: util.UnmapBlockVolume, UnmapPodDevice). */
+/** Takes a device from a pod (kubelet: csiBlockMapper.UnmapPodDevice). */
 export async function unpublishBlock(ground: CsiGround, call: UnpublishCall): Promise<void> {
   const paths = blockPaths(ground.rootDir, call.name);
   const uid = plainName(call.podUid, 'the pod UID');
-  const bound = join(paths.dev, uid);
-  await ignoring(unlink(call.path), 'ENOENT', 'ENOTDIR');
-  if ((await mountOn(bound)) !== undefined) await unmount(bound);
-  await ignoring(rm(bound), 'ENOENT', 'ENOTDIR');
   const data = await telling(loadVolumeData(paths.data), (text) =>
     says(`unmapper failed to load volume data file [${paths.data}]: ${text}`),
   );
@@ -169,17 +159,4 @@ async function forgetBlock({ rootDir, log }: CsiGround, name: string): Promise<v
   } catch (error) {
     log.warn({ volume: name, problem: messageOf(error) }, 'Failed to clean up block volume directory');
   }
-}
-
-/** Binds a device to a file of the pod's, and puts a link to it where containers look for it. */
-async function mapDevice(device: string, bound: string, link: string): Promise<void> {
-  await mkdir(dirname(bound), { recursive: true, mode: 0o750 });
-  if ((await mountOn(bound)) === undefined) {
-    await writeFile(bound, '', { mode: 0o660 });
-    await mount(device, bound, '', [], ['--bind']);
-  }
-  await mkdir(dirname(link), { recursive: true, mode: 0o750 });
-  if ((await ignoring(readlink(link), 'ENOENT', 'EINVAL')) === device) return;
-  await rm(link, { force: true });
-  await symlink(device, link);
 }

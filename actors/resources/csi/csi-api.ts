@@ -14,6 +14,8 @@ export interface TokenOwner {
 export interface CsiApi {
   /** The CSIDriver of that name, from a cache that is followed; null when there is none. */
   driver(name: string): Promise<CsiDriver | null>;
+  /** Calls `hear` with the name of each CSIDriver that changes, once one was asked for. */
+  driversChange(hear: (name: string) => void): void;
   /** Rejects also when there is none. */
   attachment(name: string): Promise<VolumeAttachment>;
   /** The secret's content, decoded. Rejects also when there is none. */

@@ -41,6 +41,8 @@ export class CsiDrivers implements PluginHandler {
   private readonly timers = new Set<NodeJS.Timeout>();
   /** Looks at what a driver says of its node, by its name. */
   private readonly looks = new Map<string, NodeJS.Timeout>();
+  /** Whose changes of CSIDrivers are heard. */
+  private followed: CsiApi | null = null;
   private readonly ending = new AbortController();
 
   constructor(options: CsiDriversOptions) {
@@ -92,11 +94,6 @@ export class CsiDrivers implements PluginHandler {
     const entry = usableDriver(this.state, name);
     if (entry === null) throw new Error(`driver name ${name} not found in the list of registered CSI drivers`);
     return this.open(name, entry.endpoint, signal, timeoutMs);
-  }
-
-  /** The CSIDriver of this name changed: how often its node is asked for may have, too. */
-  driverChanged(name: string): void {
-    void this.lookAgain(name);
   }
 
   private take(message: WithoutTime<DriverMessage>): void {
@@ -198,6 +195,10 @@ export class CsiDrivers implements PluginHandler {
     this.looks.delete(name);
     const api = this.options.api();
     if (api === null || usableDriver(this.state, name) === null) return;
+    if (this.followed !== api) {
+      this.followed = api;
+      api.driversChange((changed) => void this.lookAgain(changed));
+    }
     const driver = await api.driver(name).catch(() => null);
     const ms = allocatablePeriodMs(driver);
     if (ms === 0 || this.ending.signal.aborted || this.looks.has(name)) return;

@@ -34,6 +34,8 @@ import { loadVolumeData } from './volume-files.ts';
 /** Pauses between looks at an attachment, ms, and how long it is waited for (kubelet: ten minutes). */
 const LOOK = { firstMs: 500, factor: 1.5, mostMs: 7_000 };
 const ATTACH_MS = 600_000;
+/** How long a CSIDriver is waited for by an agent that looks at what there is, ms. */
+const SOON_MS = 1_000;
 
 /** The volumes of CSI drivers (kubelet: pkg/volume/csi), with kubelet's own folders and files, so that a node can change hands with all of them mounted. */
 export class CsiVolumes implements VolumePlugin {
@@ -100,6 +102,10 @@ export class CsiVolumes implements VolumePlugin {
     return call.mode === 'Block' ? unpublishBlock(this.ground, call) : unpublishVolume(this.ground, call);
   }
 
+  globalMapPath(name: string): string {
+    return blockPaths(this.ground.rootDir, name).dev;
+  }
+
   unstage(call: UnstageCall): Promise<void> {
     return call.mode === 'Block' ? unstageBlock(this.ground, call) : unstageVolume(this.ground, call);
   }
@@ -121,15 +127,18 @@ export class CsiVolumes implements VolumePlugin {
     });
     if (data?.driverName === undefined || data.volumeHandle === undefined) return null;
     if (data.volumeLifecycleMode === 'Ephemeral') return { deviceName: '', attachable: false };
-    const driver = await this.ground
-      .api()
-      ?.driver(data.driverName)
-      .catch(() => null);
-    return { deviceName: `${data.driverName}^${data.volumeHandle}`, attachable: mustAttach(driver ?? null) };
+    const attachable = await this.attaches(data.driverName);
+    return { deviceName: `${data.driverName}^${data.volumeHandle}`, attachable };
   }
 
-  stagedOnDisk(): Promise<readonly StagedOnDisk[]> {
-    return stagedVolumes(this.ground);
+  async stagedOnDisk(): Promise<readonly StagedOnDisk[]> {
+    const staged = await stagedVolumes(this.ground);
+    return Promise.all(
+      staged.map(async (each) => {
+        const driver = each.deviceName.slice(0, each.deviceName.indexOf('^'));
+        return { ...each, attachable: await this.attaches(driver) };
+      }),
+    );
   }
 
   async usage(call: PluginCall & { readonly spec: VolumeSpec; readonly path: string }): Promise<VolumeUsage | null> {
@@ -150,6 +159,16 @@ export class CsiVolumes implements VolumePlugin {
         return { ...usageOf(usage), ...(health && { abnormal: volumeCondition?.abnormal === true }) };
       },
     );
+  }
+
+  /** Are volumes of the driver attached, as far as is known soon? An agent that starts does not wait for the API server to see what it has. */
+  private async attaches(name: string): Promise<boolean> {
+    const late = sleep(SOON_MS, null, { ref: false });
+    const known = this.ground
+      .api()
+      ?.driver(name)
+      .catch(() => null);
+    return mustAttach((await Promise.race([known, late])) ?? null);
   }
 
   /** @throws VolumeFailure when it is no CSI volume; an inline one has its handle by the pod alone */

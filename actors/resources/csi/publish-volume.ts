@@ -20,14 +20,13 @@ import type { CsiDriver } from '../../../machines/csi/storage-objects.ts';
 import type { VolumeData } from '../../../machines/csi/volume-data.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
-import { setVolumeOwnership } from '../../host/volumes/volume-ownership.ts';
+import { giveToGroup } from '../../host/volumes/fs-group.ts';
 import { VolumeFailure } from '../volumes/volume-plugin.ts';
 import type { PublishCall } from '../volumes/volume-plugin.ts';
 import type { CsiApi } from './csi-api.ts';
 import { apiOf, before, failureOf, publishContextOf, says, secretsOf, telling, withClient } from './csi-ground.ts';
 import type { CsiGround } from './csi-ground.ts';
 import { attachmentName, stagingPath } from './csi-names.ts';
-import { isGivenToGroup } from './group-check.ts';
 import { removeMountDir, saveVolumeData } from './volume-files.ts';
 
 /** Life of a token of which the CSIDriver does not say how long it is to live, seconds: the API server's own. */
@@ -113,7 +112,7 @@ export async function publishVolume(ground: CsiGround, source: CsiSource, call: 
     }
     const { fsType, readOnly, accessModes } = source;
     const question = { policy, fsGroup: call.fsGroup, readOnly, fsType, accessModes };
-    if (!givesGroup && givesToGroup(question)) await giveToGroup(ground, source, call, target);
+    if (!givesGroup && givesToGroup(question)) await applyGroup(ground, source, call, target);
     return target;
   });
 }
@@ -142,12 +141,10 @@ export async function toldToDriver(
 }
 
 /** The volume is there but the pod could not use it: what fails here leaves it to be taken down. */
-async function giveToGroup({ log }: CsiGround, source: CsiSource, call: PublishCall, target: string): Promise<void> {
+async function applyGroup({ log }: CsiGround, source: CsiSource, call: PublishCall, target: string): Promise<void> {
   const { fsGroup, fsGroupChangePolicy } = call;
-  if (fsGroup === undefined) return;
   try {
-    if (fsGroupChangePolicy === 'OnRootMismatch' && (await isGivenToGroup(target, fsGroup))) return;
-    await setVolumeOwnership(target, fsGroup, false, log);
+    await giveToGroup(target, fsGroup, fsGroupChangePolicy, log);
   } catch (error) {
     const text = `applyFSGroup failed for vol ${source.handle}: ${messageOf(error)}`;
     throw new VolumeFailure('FsGroup', text, { done: false, cause: error });

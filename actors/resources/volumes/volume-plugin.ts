@@ -84,6 +84,8 @@ export interface ExpandCall extends PluginCall {
 
 /** A device that is staged on this node, as files and mounts tell after a restart of the agent. */
 export interface StagedOnDisk {
+  /** Its attachment is told in `volumesInUse`; when absent: no. */
+  readonly attachable?: boolean;
   readonly deviceName: string;
   /** {@link VolumeSpec.name}, '' when not known. */
   readonly name: string;
@@ -118,11 +120,14 @@ export interface VolumeUsage {
 export class VolumeFailure extends Error {
   readonly code: string;
   readonly done: boolean;
+  /** What failed in kubelet's words where that is not the whole call, e.g. `MountVolume.NewMounter initialization failed`. */
+  readonly what: string | null;
 
-  constructor(code: string, message: string, options: { done?: boolean; cause?: unknown } = {}) {
+  constructor(code: string, message: string, options: { done?: boolean; cause?: unknown; what?: string } = {}) {
     super(message, { cause: options.cause });
     this.code = code;
     this.done = options.done ?? true;
+    this.what = options.what ?? null;
   }
 }
 
@@ -135,6 +140,8 @@ export class VolumeFailure extends Error {
 export interface VolumePlugin {
   /** As kubelet names it, e.g. `kubernetes.io/csi`; folders have `~` in place of `/`. */
   readonly name: string;
+  /** It takes `mountOptions` of a PV (kubelet: SupportsMountOption). When absent: yes. */
+  readonly mountOptions?: boolean;
   /** Is this volume one of its kind? Asked plugin by plugin; the first that says yes has it. */
   serves(spec: VolumeSpec): boolean;
   /**
@@ -153,9 +160,14 @@ export interface VolumePlugin {
   stages?(spec: VolumeSpec): Promise<boolean>;
   /** Answers where it is staged: kubelet's global mount path. */
   stage?(call: StageCall): Promise<string>;
-  /** Answers the path that containers get; for a block volume the device (or the link to it) that they get. */
+  /**
+   * Answers the path that containers get. For a block volume: the device (or a link to it); the volume manager then makes kubelet's links and mounts
+   * of it (`MapBlockVolume`) at {@link globalMapPath} and below the pod's folder, and takes them away before `unpublish`.
+   */
   publish(call: PublishCall): Promise<string>;
   unpublish(call: UnpublishCall): Promise<void>;
+  /** Of a kind with block volumes: where each pod's device is bind mounted under the pod's UID (kubelet: GetGlobalMapPath). */
+  globalMapPath?(name: string): string;
   unstage?(call: UnstageCall): Promise<void>;
   /** Can it be grown, and does the node have a part in it? Answers its size in bytes afterwards. */
   expand?(call: ExpandCall): Promise<number>;

@@ -48,7 +48,6 @@ export async function csiBench(t: TestContext, { timeoutMs, journal }: { timeout
     ...{ api: () => objects, clock: machineClock, log, onCall: (report) => reports.push(report) },
     ...(journal && { journal: { dir: journalDir, agent: 'test', maxBytes: 1 << 20, log } }),
   });
-  objects.driversChange((name) => drivers.driverChanged(name));
   const plugins = new PluginManager({
     ...{ folder: registry, handlers: new Map([['CSIPlugin', drivers]]), clock: machineClock, log },
   });

@@ -74,7 +74,7 @@ test('stage, publish, unpublish and unstage, in kubelet’s folders, also by ano
     attachable: true,
   });
   assert.deepEqual(await other.stagedOnDisk(), [
-    { deviceName: `${NAME}^disk^1`, name: '', mode: 'Filesystem', stagedPath },
+    { deviceName: `${NAME}^disk^1`, name: '', mode: 'Filesystem', stagedPath, attachable: true },
   ]);
   await other.unpublish(b.unpublishing(spec));
   assert.equal(existsSync(folder), false);

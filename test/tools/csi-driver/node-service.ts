@@ -92,6 +92,7 @@ export function nodeService(store: VolumeStore, traits: () => NodeTraits) {
       need(targetPath, 'Target path');
       store.hide(targetPath);
       published.delete(targetPath);
+      if (![...published.values()].some((how) => how.startsWith(`${volumeId} `))) store.release(volumeId);
       return {};
     },
     nodeGetVolumeStats: ({ volumeId, volumePath }: csi.NodeGetVolumeStatsRequest): csi.NodeGetVolumeStatsResponse => {

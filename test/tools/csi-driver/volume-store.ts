@@ -76,8 +76,25 @@ export class VolumeStore {
       return;
     }
     if (block) writeFileSync(target, '');
-    execFileSync('mount', ['--bind', source, target]);
+    execFileSync('mount', ['--bind', block ? this.loopOf(id) : source, target]);
     if (readOnly) execFileSync('mount', ['-o', 'remount,bind,ro', target]);
+  }
+
+  /** The loop device of a block volume; it is made when there is none. */
+  private loopOf(id: string): string {
+    const [there] = this.loops(id);
+    return there ?? execFileSync('losetup', ['-f', '--show', this.dataOf(id)], { encoding: 'utf8' }).trim();
+  }
+
+  private loops(id: string): string[] {
+    const told = execFileSync('losetup', ['-j', this.dataOf(id)], { encoding: 'utf8' });
+    return told.split('\n').flatMap((line) => (line === '' ? [] : line.slice(0, line.indexOf(':'))));
+  }
+
+  /** Nobody has the volume any more: its loop device goes. */
+  release(id: string): void {
+    if (this.showing === 'bind' && this.get(id)?.block === true)
+      for (const loop of this.loops(id)) execFileSync('losetup', ['-d', loop]);
   }
 
   /** Takes it away again, with the path. What is not there is no matter. */
