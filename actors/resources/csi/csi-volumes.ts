@@ -50,7 +50,6 @@ export class CsiVolumes implements VolumePlugin {
     return pv === null ? volume.csi !== undefined : pv.spec?.csi !== undefined;
   }
 
-  // eslint-disable-next-line @typescript-eslint/require-await -- rejects, as all that a plugin cannot do
   async deviceName(spec: VolumeSpec, pod: Pod): Promise<string> {
     const { mode, driver, handle } = this.source(spec, pod);
     return mode === 'Persistent' ? `${driver}^${handle}` : `${pod.metadata?.uid ?? ''}-${spec.name}`;
@@ -81,7 +80,6 @@ export class CsiVolumes implements VolumePlugin {
     }
   }
 
-  // eslint-disable-next-line @typescript-eslint/require-await -- rejects, as all that a plugin cannot do
   async stages(spec: VolumeSpec): Promise<boolean> {
     return this.source(spec).mode === 'Persistent';
   }

@@ -1,6 +1,6 @@
 /** Volumes of a CSI driver: real sockets and gRPC, a fake API server. The driver's mounts are folders with a mark. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { VolumeFailure } from '../../../actors/resources/volumes/volume-plugin.ts';
@@ -250,4 +250,115 @@ test('expansion, and who cannot', async (t) => {
   });
   driver.traits.capabilities = [];
   await assert.rejects(b.volumes.expand(call), { message: `NodeExpand is not supported by the CSI driver ${NAME}` });
+});
+
+test('a device has kubelet’s places, and both its ends', async (t) => {
+  const b = await csiBench(t);
+  b.csiDriver({ podInfoOnMount: true, tokenRequests: [{ audience: 'none for devices' }] });
+  const driver = b.driver();
+  await b.comes(driver);
+  const spec = b.spec(volume(), 'Block');
+  const devices = join(b.rootDir, 'plugins/kubernetes.io/csi/volumeDevices');
+  const stagedPath = await b.volumes.stage({ spec, pod: POD, devicePath: '', signal: b.signal });
+  assert.equal(stagedPath, join(devices, 'staging/pv-1'));
+  assert.equal(b.volumes.globalMapPath('pv-1'), join(devices, 'pv-1/dev'));
+  const published = await b.volumes.publish(b.publishing(spec, { stagedPath }));
+  assert.equal(published, join(devices, 'publish/pv-1/pod-uid-1'));
+  assert.ok(existsSync(published));
+  const request = driver.calls.find(({ method }) => method === 'NodePublishVolume')?.request;
+  assert.deepEqual(request?.['volumeCapability'], { block: {}, mount: undefined, accessMode: { mode: 1 } });
+  assert.equal(request['stagingTargetPath'], stagedPath);
+  assert.equal(
+    (request['volumeContext'] as object & { 'csi.storage.k8s.io/pod.name'?: string })['csi.storage.k8s.io/pod.name'],
+    'web',
+  );
+  const other = new CsiVolumes(b.ground);
+  const [found] = await other.stagedOnDisk();
+  assert.deepEqual(found, {
+    ...{ deviceName: `${NAME}^disk^1`, name: 'pv-1', mode: 'Block', stagedPath, attachable: false },
+  });
+  assert.deepEqual(await other.publishedOnDisk(b.unpublishing(spec)), {
+    deviceName: `${NAME}^disk^1`,
+    attachable: false,
+  });
+  await other.unpublish(b.unpublishing(spec));
+  await other.unstage({ ...found, signal: b.signal });
+  assert.deepEqual(driver.did, ['NodeStageVolume', 'NodePublishVolume', 'NodeUnpublishVolume', 'NodeUnstageVolume']);
+  assert.equal(existsSync(join(devices, 'pv-1')) || existsSync(published) || existsSync(stagedPath), false);
+  await other.unpublish(b.unpublishing(spec));
+  assert.equal(driver.did.length, 4);
+});
+
+test('who owns the files: the driver when it can, else the agent', async (t) => {
+  const b = await csiBench(t);
+  b.csiDriver();
+  const driver = b.driver();
+  await b.comes(driver);
+  const spec = b.spec(volume());
+  const fsGroup = process.getgid?.() ?? 0;
+  const group = () =>
+    driver.calls
+      .filter(({ method }) => method === 'NodeStageVolume' || method === 'NodePublishVolume')
+      .map(
+        ({ request }) =>
+          (request['volumeCapability'] as { mount: { volumeMountGroup: string } }).mount.volumeMountGroup,
+      );
+  const make = async () => {
+    const stagedPath = await b.volumes.stage({ spec, pod: POD, devicePath: '', fsGroup, signal: b.signal });
+    return b.volumes.publish(b.publishing(spec, { stagedPath, fsGroup, fsGroupChangePolicy: 'OnRootMismatch' }));
+  };
+  const path = await make();
+  assert.equal(statSync(path).mode & 0o2070, 0o2070);
+  assert.deepEqual(group(), ['', '']);
+  await b.volumes.unpublish(b.unpublishing(spec));
+  const stagedPath = stagingPath(b.rootDir, NAME, 'disk^1');
+  await b.volumes.unstage({ deviceName: '', name: '', mode: 'Filesystem', stagedPath, signal: b.signal });
+  driver.traits.capabilities = [...driver.traits.capabilities, 'VOLUME_MOUNT_GROUP'];
+  assert.equal(statSync(await make()).mode & 0o2000, 0);
+  assert.deepEqual(group().slice(2), [String(fsGroup), String(fsGroup)]);
+});
+
+test('a volume of a driver that went is taken down when it is back, at another socket', async (t) => {
+  const b = await csiBench(t);
+  b.csiDriver({ seLinuxMount: true });
+  const first = b.driver();
+  await b.comes(first);
+  const spec = b.spec(volume({ accessModes: ['ReadWriteOncePod'], mountOptions: ['ro'] }));
+  const label = 'system_u:object_r:container_file_t:s0:c1,c2';
+  const volumes = new CsiVolumes({ ...b.ground, seLinuxLabel: () => label });
+  const stagedPath = await volumes.stage({ spec, pod: POD, devicePath: '', signal: b.signal });
+  await volumes.publish(b.publishing(spec, { stagedPath }));
+  const mount = first.calls.find(({ method }) => method === 'NodeStageVolume')?.request['volumeCapability'];
+  assert.deepEqual((mount as { mount: { mountFlags: string[] } }).mount.mountFlags, ['ro', `context="${label}"`]);
+  const stood = readVolumeData(readFileSync(join(b.unpublishing(spec).path, 'vol_data.json'), 'utf8'));
+  assert.equal(stood?.seLinuxMountContext, label);
+  first.stop();
+  await waitFor('its end', () => (Object.keys(b.drivers.state.drivers).length === 0 ? true : undefined));
+  const taking = () => volumes.unpublish(b.unpublishing(spec));
+  await assert.rejects(taking(), {
+    message: `kubernetes.io/csi: Unmounter.TearDownAt failed to get CSI client: driver name ${NAME} not found in the list of registered CSI drivers`,
+  });
+  const second = b.driver({ socket: join(b.rootDir, 'other.sock'), registration: join(b.registry, 'other-reg.sock') });
+  await b.comes(second);
+  await taking();
+  await volumes.unstage({ deviceName: `${NAME}^disk^1`, name: '', mode: 'Filesystem', stagedPath, signal: b.signal });
+  assert.deepEqual(second.did, ['NodeUnpublishVolume', 'NodeUnstageVolume']);
+  assert.equal(existsSync(stagedPath), false);
+});
+
+test('a driver that hangs holds up no other volume', async (t) => {
+  const b = await csiBench(t);
+  b.csiDriver();
+  const driver = b.driver();
+  await b.comes(driver);
+  driver.faults.set('NodeStageVolume', { hang: true, times: 1 });
+  const end = new AbortController();
+  const stuck = b.volumes.stage({ spec: b.spec(volume()), pod: POD, devicePath: '', signal: end.signal });
+  const outcome = assert.rejects(stuck);
+  await waitFor('the call', () => driver.did[0]);
+  const other = b.spec({ ...volume({}, { volumeHandle: 'disk-2' }), metadata: { name: 'pv-2' } });
+  const stagedPath = await b.volumes.stage({ spec: other, pod: POD, devicePath: '', signal: b.signal });
+  await b.volumes.publish(b.publishing(other, { stagedPath }));
+  end.abort();
+  await outcome;
 });

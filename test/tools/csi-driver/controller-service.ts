@@ -75,12 +75,14 @@ export function controllerService(store: VolumeStore, nodeId: () => string) {
       need(volumeId, 'Volume ID');
       return {};
     },
-    validateVolumeCapabilities: (request: csi.ValidateVolumeCapabilitiesRequest) => {
+    validateVolumeCapabilities: (
+      request: csi.ValidateVolumeCapabilitiesRequest,
+    ): csi.ValidateVolumeCapabilitiesResponse => {
       need(request.volumeId, 'Volume ID');
       need(request.volumeCapabilities, 'Volume capabilities');
       found(request.volumeId);
-      const { volumeContext, volumeCapabilities, parameters } = request;
-      return { confirmed: { volumeContext, volumeCapabilities, parameters }, message: '' };
+      const { volumeContext, volumeCapabilities, parameters, mutableParameters } = request;
+      return { confirmed: { volumeContext, volumeCapabilities, parameters, mutableParameters }, message: '' };
     },
     controllerExpandVolume: ({ volumeId, capacityRange }: csi.ControllerExpandVolumeRequest) => {
       need(volumeId, 'Volume ID');
