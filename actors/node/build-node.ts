@@ -148,7 +148,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     // One that waits for its predecessor of the same name has not come to the store.
     stateOf: (uid) => store.stateOf(uid) ?? (supervisor.tracks(uid) ? 'waiting' : null),
     sourcesReady: () => intake.allSeen,
-    usage: edges.usage({ nodeName, pods: () => store.list() }),
+    usage: edges.usage({ nodeName, pods: () => store.list(), claimed: (pod) => volumes.measured(pod) }),
     reclaim: (what) => reclaimBy(managers, what),
     spare: () => spareOf(cri, managers),
     tell: (uid, message) => supervisor.tell(uid, message),

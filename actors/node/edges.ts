@@ -16,7 +16,9 @@ import type { NodeView } from '../pods/store/node-view.ts';
 import type { PodStore } from '../pods/store/pod-store.ts';
 import type { CsiApi } from '../resources/csi/csi-api.ts';
 import type { DeviceManager, DeviceManagerOptions } from '../resources/devices/device-manager.ts';
+import type { VolumeManager } from '../resources/volumes/volume-manager.ts';
 import type { VolumePlugin } from '../resources/volumes/volume-plugin.ts';
+import type { StatsOptions } from '../resources/stats/stats-options.ts';
 import type { NodeUsageSource } from '../resources/eviction/eviction-ground.ts';
 import type { NodeAdmission } from '../resources/admission/node-admission.ts';
 import type { Supervisor } from '../pods/supervisor/supervisor.ts';
@@ -52,7 +54,7 @@ export interface NodeEdges {
   /** Null on a standalone node. */
   readonly cluster: ClusterEdge | null;
   /** What the node and its pods use; null where nothing can be measured. */
-  readonly usage: (node: Pick<NodeView, 'nodeName' | 'pods'>) => NodeUsageSource | null;
+  readonly usage: (node: MeasuredNode) => NodeUsageSource | null;
   /** Says when the machine is about to go down. */
   readonly logind: LogindEdge;
   /** Housekeeping and rotation of logs on this machine. */
@@ -64,6 +66,9 @@ export interface NodeEdges {
   /** What the node shows to others. */
   readonly pages: (shown: ShownNode) => Part[];
 }
+
+/** The pods whose use is measured. */
+export type MeasuredNode = Pick<NodeView, 'nodeName' | 'pods'> & Pick<StatsOptions, 'claimed'>;
 
 /** The pods' machines: worker threads, or what a simulation has for them. */
 export interface ShardHost {
@@ -159,6 +164,7 @@ export interface ShownNode {
   readonly admission: Pick<NodeAdmission, 'resources' | 'active'>;
   /** Null where no device plugin can come. */
   readonly devices: Pick<DeviceManager, 'state'> | null;
+  readonly volumes: Pick<VolumeManager, 'state' | 'plugins'>;
   readonly store: PodStore;
   readonly pleg: Pleg;
   readonly puller: ImagePuller;

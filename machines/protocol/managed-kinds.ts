@@ -1,10 +1,8 @@
 /** Fields of `spec.volumes[]` whose volumes the main thread sets up: they have devices and drivers that all pods of the node share. */
 export const MANAGED_KINDS = [
-  ...(['persistentVolumeClaim', 'ephemeral', 'csi', 'nfs', 'iscsi', 'fc', 'flexVolume'] as const),
-  // Those that kubelet has no plugin for any more, or only by way of CSI.
-  ...(['awsElasticBlockStore', 'azureDisk', 'azureFile', 'cephfs', 'cinder', 'flocker', 'gcePersistentDisk'] as const),
-  ...(['gitRepo', 'glusterfs', 'photonPersistentDisk', 'portworxVolume', 'quobyte', 'rbd', 'scaleIO'] as const),
-  ...(['storageos', 'vsphereVolume'] as const),
+  ...(['persistentVolumeClaim', 'ephemeral', 'csi', 'nfs'] as const),
+  // Kubelet has no plugin for these any more: the volume manager says so in its words.
+  ...(['cephfs', 'flocker', 'glusterfs', 'photonPersistentDisk', 'quobyte', 'rbd', 'scaleIO', 'storageos'] as const),
 ] as const;
 
 /** One of {@link MANAGED_KINDS}. */

@@ -1,6 +1,7 @@
 import { effectiveSecurity } from '../container-config/security-context.ts';
 import type { Pod, Volume } from '../protocol/api-types.ts';
 import type { VolumeOwner, VolumeSetup } from '../protocol/effects.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import { isStaticPod } from '../qos/critical-pod.ts';
 import { API_PROJECTIONS, API_VOLUMES } from '../sources/static-references.ts';
@@ -12,8 +13,10 @@ import { FILE_MODE, configMapSetup, projectedSetup, secretSetup } from './object
 import { isManagedKind } from '../protocol/managed-kinds.ts';
 import { allContainers } from './pod-containers.ts';
 
-const SUPPORTED =
-  'emptyDir, hostPath, downwardAPI, configMap, secret, projected, persistentVolumeClaim, ephemeral, nfs';
+const SUPPORTED = 'emptyDir, hostPath, downwardAPI, configMap, secret, projected';
+const MANAGED = 'persistentVolumeClaim, ephemeral, csi, nfs';
+const NO_GIT =
+  'git-repo volume plugin has been disabled; if necessary, it may be re-enabled by enabling the feature-gate `GitRepoVolumeDriver`';
 
 /**
  * What `host.SetUpVolumes` is to do: the volumes that a container of the pod mounts, in the order of the spec,
@@ -87,8 +90,11 @@ function volumeSetup(pod: Pod, volume: Volume, settings: NodeSettings): VolumeSe
     if (!settings.cluster) return `cannot setup projected volume ${name} because kube client is not configured`;
     return projectedSetup(pod, name, projected, settings);
   }
+  if (!behaves(settings, 'managedVolumes'))
+    return `volume kind ${kind} is not supported by this agent yet; supported: ${SUPPORTED}`;
   if (isManagedKind(kind)) return { name, kind };
-  return `volume kind ${kind} is not supported by this agent yet; supported: ${SUPPORTED}`;
+  if (kind === 'gitRepo') return NO_GIT;
+  return `volume kind ${kind} is not supported by this agent yet; supported: ${SUPPORTED}, ${MANAGED}`;
 }
 
 /** What of the API server a projected volume needs. */

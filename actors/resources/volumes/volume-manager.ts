@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import type { VolumeMessage } from '../../../machines/volume-manager/volume-messages.ts';
@@ -11,6 +12,7 @@ import { SingleMachine } from '../../record/host/single-machine.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import { volumeManager } from '../../record/machines/volume-manager.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
+import type { ClaimedVolume } from '../stats/volume-usage.ts';
 import { VolumeCalls } from './volume-calls.ts';
 import type { VolumeCallsOptions } from './volume-calls.ts';
 import { podFolders, stagedDevices, volumesInFolder } from './volume-folders.ts';
@@ -32,6 +34,9 @@ export interface VolumeManagerOptions extends VolumeCallsOptions {
 type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
 type CallOrder = Extract<VolumeOrder, { key: string }>;
 type Waiter<T> = { resolve: (result: T) => void; reject: (error: Error) => void };
+
+/** How long a driver may take to say how much of a volume is used, ms. */
+const USAGE_MS = 10_000;
 
 /** Longest wait of Node's timers, ms. */
 const LONGEST_MS = 2 ** 31 - 1;
@@ -102,6 +107,34 @@ export class VolumeManager {
   /** For the status of the node's object. */
   inUse(): string[] {
     return volumesInUse(this.state);
+  }
+
+  /** Volumes of a pod whose use can be told. */
+  measured({ metadata }: Pod): ClaimedVolume[] {
+    const uid = metadata?.uid ?? '';
+    const found: ClaimedVolume[] = [];
+    for (const { value, context } of Object.values(this.state.mounts)) {
+      const { volume, path } = context;
+      if (context.uid !== uid || (value !== 'mounted' && value !== 'republishing')) continue;
+      const its = this.calls.of(uid, volume);
+      if (its?.plugin.usage === undefined || its.spec.mode === 'Block') continue;
+      const { plugin, spec } = its;
+      const usage = () =>
+        plugin.usage?.({ spec, path, signal: AbortSignal.timeout(USAGE_MS) }) ?? Promise.resolve(null);
+      found.push({ name: volume, path, usage });
+    }
+    return found;
+  }
+
+  /** How many volumes of each plugin are wanted, and are there; for metrics. */
+  plugins(): { wanted: string[]; there: string[] } {
+    const all = Object.values(this.state.mounts).filter(({ context }) => context.known !== null);
+    const pluginsOf = (those: typeof all): string[] => those.map(({ context }) => context.known?.plugin ?? '');
+    const leaving = new Set<unknown>(['found', 'givenUp', 'unpublishing', 'unpublishFailed', 'gone']);
+    return {
+      wanted: pluginsOf(all.filter(({ value }) => !leaving.has(value))),
+      there: pluginsOf(all.filter(({ context }) => context.path !== '' || context.mayBeThere)),
+    };
   }
 
   private take(message: WithoutTime<VolumeMessage>): void {

@@ -118,6 +118,9 @@ export class VolumeWorld {
       case 'volume.unpublish':
         this.published.delete(`${call.uid}/${call.name}`);
         break;
+      default:
+        // Nothing of it stays.
+        break;
     }
   }
 
