@@ -30,6 +30,7 @@ function csiVolumes({ ground, clock, handlers, life }: VolumeGround, { csi: api,
   const { rootDir, settings, featureGates, metrics, log } = ground;
   const drivers = new CsiDrivers({
     ...{ api, clock, log, journal },
+    refreshes: featureGates.enabled('MutableCSINodeAllocatableCount'),
     onCall: ({ driver, method, code, seconds }) =>
       metrics.csiOperation.observe(
         { driver_name: driver, method_name: method, grpc_status_code: code, migrated: 'false' },

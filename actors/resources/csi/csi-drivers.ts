@@ -20,6 +20,8 @@ export interface CsiDriversOptions {
   /** Null on a standalone node: no driver can be used there, as with kubelet. */
   api: () => CsiApi | null;
   clock: Pick<Clock, 'now'>;
+  /** Are drivers asked again how many volumes the node can hold (gate MutableCSINodeAllocatableCount)? */
+  refreshes: boolean;
   log: Logger;
   onCall?: (report: CsiCallReport) => void;
   journal?: JournalSettings | undefined;
@@ -194,7 +196,7 @@ export class CsiDrivers implements PluginHandler {
     clearTimeout(this.looks.get(name));
     this.looks.delete(name);
     const api = this.options.api();
-    if (api === null || usableDriver(this.state, name) === null) return;
+    if (!this.options.refreshes || api === null || usableDriver(this.state, name) === null) return;
     if (this.followed !== api) {
       this.followed = api;
       api.driversChange((changed) => void this.lookAgain(changed));

@@ -45,7 +45,7 @@ export async function csiBench(t: TestContext, { timeoutMs, journal }: { timeout
   const reports: CsiCallReport[] = [];
   const journalDir = join(rootDir, 'journal');
   const drivers = new CsiDrivers({
-    ...{ api: () => objects, clock: machineClock, log, onCall: (report) => reports.push(report) },
+    ...{ api: () => objects, clock: machineClock, log, refreshes: true, onCall: (report) => reports.push(report) },
     ...(journal && { journal: { dir: journalDir, agent: 'test', maxBytes: 1 << 20, log } }),
   });
   const plugins = new PluginManager({
