@@ -25,7 +25,7 @@ import { publishBlock, stageBlock, unpublishBlock, unstageBlock } from './block-
 import { apiOf, before, withClient } from './csi-ground.ts';
 import type { CsiGround } from './csi-ground.ts';
 import { attachmentName, blockPaths, CSI_PLUGIN, ephemeralHandle } from './csi-names.ts';
-import { expandVolume } from './expand-volume.ts';
+import { growVolume } from './grow-volume.ts';
 import { publishVolume } from './publish-volume.ts';
 import { stageVolume } from './stage-volume.ts';
 import { stagedVolumes, unpublishVolume, unstageVolume } from './take-down.ts';
@@ -109,7 +109,7 @@ export class CsiVolumes implements VolumePlugin {
   }
 
   expand(call: ExpandCall): Promise<number> {
-    return expandVolume(this.ground, this.source(call.spec), call);
+    return growVolume(this.ground, this.source(call.spec), call);
   }
 
   async republishes(spec: VolumeSpec): Promise<boolean> {

@@ -8,7 +8,7 @@ type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
 
 const name = 'd';
 const info = { nodeId: 'n', maxVolumes: '0', topology: {} };
-const came = { type: 'driver.came', name, endpoint: '/a', versions: ['1.0.0'] } as const;
+const came = { type: 'driver.came' as const, name, endpoint: '/a', versions: ['1.0.0'] };
 
 /** A life of the machine: each message gives the orders that came of it. */
 function life() {

@@ -9,7 +9,7 @@ import type { CsiGround } from './csi-ground.ts';
 import { CsiCallError } from './csi-error.ts';
 
 /** Has a volume grown on this node (kubelet: csiPlugin.NodeExpand); answers its size afterwards, bytes. */
-export async function expandVolume(ground: CsiGround, source: CsiSource, call: ExpandCall): Promise<number> {
+export async function growVolume(ground: CsiGround, source: CsiSource, call: ExpandCall): Promise<number> {
   const block = call.spec.mode === 'Block';
   const same = (text: string): string => text;
   return withClient(ground, source.driver, call.signal, same, async (client) => {
