@@ -1,19 +1,19 @@
 /** Pods with volumes of a CSI driver on a real node of a real control plane; this test stands for the external attacher. */
 import assert from 'node:assert/strict';
-import { mkdir, readFile, readdir } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { runs } from '../containerd/agent/support/test-pod.ts';
-import { CsiDriver } from '../tools/csi-driver/csi-driver.ts';
+import type { CsiDriver } from '../tools/csi-driver/csi-driver.ts';
 import { waitFor } from '../tools/wait-for.ts';
 import type { Pod } from './support/api-objects.ts';
+import { boundClaim, driverOf as makeDriver, nothingLeft, STORAGE } from './support/csi-world.ts';
 import { withCluster } from './support/cluster-fixture.ts';
 import { apiPod } from './support/manifests.ts';
 import { isReadyPod, uidOf } from './support/seen-pods.ts';
 import type { Space } from './support/space.ts';
 
 const NODE = 'csi';
-const STORAGE = '/apis/storage.k8s.io/v1';
 const drivers: CsiDriver[] = [];
 after(() => drivers.forEach((driver) => driver.stop()));
 
@@ -25,52 +25,11 @@ interface Attachment {
 
 const cluster = withCluster({ nodes: [{ name: NODE }] });
 
-/** A driver on the node, with its CSIDriver; waits until the CSINode has it. */
-async function driverOf(name: string, spec: object): Promise<CsiDriver> {
-  const { agentRoot, dir } = cluster.node(NODE);
-  const { api } = cluster.plane();
-  const object = { apiVersion: 'storage.k8s.io/v1', kind: 'CSIDriver', metadata: { name }, spec };
-  await api.post(`${STORAGE}/csidrivers`, object);
-  const folder = join(dir, name);
-  await mkdir(folder, { recursive: true });
-  const driver = new CsiDriver({
-    ...{ name, socket: join(folder, 'csi.sock'), dir: join(folder, 'volumes'), showing: 'bind' },
-    registration: join(agentRoot, 'plugins_registry', `${name}.sock`),
-    traits: { nodeId: `${NODE}-id`, anyVolume: true, maxVolumes: 8, topology: { [`${name}/zone`]: 'z' } },
-  });
+const driverOf = async (name: string, spec: object): Promise<CsiDriver> => {
+  const driver = await makeDriver(cluster.plane(), cluster.node(NODE), name, spec);
   drivers.push(driver);
-  await driver.start();
-  await waitFor(`${name} in the CSINode`, async () => {
-    const { spec: its } = await api.get<{ spec: { drivers: { name: string }[] | null } }>(
-      `${STORAGE}/csinodes/${NODE}`,
-    );
-    return its.drivers?.find((each) => each.name === name);
-  });
   return driver;
-}
-
-/** A claim that is bound to a volume of the driver; answers the volume's name. */
-async function bound(space: Space, driver: string, claim: string, more: object = {}): Promise<string> {
-  const name = `${space.name}-${claim}`;
-  const common = { accessModes: ['ReadWriteOnce'], storageClassName: '', ...more };
-  await cluster.plane().api.post('/api/v1/persistentvolumes', {
-    ...{ apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name } },
-    spec: {
-      ...{ capacity: { storage: '16Mi' }, persistentVolumeReclaimPolicy: 'Retain', ...common },
-      csi: { driver, volumeHandle: `${name}-disk` },
-    },
-  });
-  const resources = { requests: { storage: '16Mi' } };
-  const spec = { ...common, volumeName: name, resources };
-  await space.create({ kind: 'PersistentVolumeClaim', metadata: { name: claim }, spec });
-  await space.wait<{ status?: { phase?: string } }>(
-    'PersistentVolumeClaim',
-    claim,
-    'bound',
-    (found) => found.status?.phase === 'Bound',
-  );
-  return name;
-}
+};
 
 const claims = (...names: string[]) => names.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
 const mounted = (name: string) => ({ volumeMounts: [{ name, mountPath: '/data' }] });
@@ -81,21 +40,13 @@ async function gone(space: Space, pod: Pod): Promise<void> {
   assert.equal((await readdir(join(cluster.node(NODE).agentRoot, 'pods'))).includes(uidOf(pod)), false);
 }
 
-async function nothingLeft(driver: string): Promise<void> {
-  await waitFor('nothing mounted or staged', async () => {
-    const mounts = (await readFile('/proc/self/mountinfo', 'utf8')).includes(`/csi/${driver}/`);
-    const staged = await readdir(join(cluster.node(NODE).agentRoot, 'plugins/kubernetes.io/csi', driver));
-    return !mounts && staged.length === 0 ? true : undefined;
-  });
-}
-
 describe('CSI volumes', { concurrency: true }, () => {
   test('a claim is attached, staged and published; its bytes are there for the next pod, and then nothing of it is left', async () => {
     const name = 'attached.csi.example.com';
     const driver = await driverOf(name, { attachRequired: true, podInfoOnMount: true });
     const space = await cluster.space('attached');
     const { api } = cluster.plane();
-    const volume = await bound(space, name, 'data');
+    const volume = await boundClaim(cluster.plane(), space, name, 'data');
     const attachment = async () =>
       (await api.get<{ items: Attachment[] }>(`${STORAGE}/volumeattachments`)).items.find(
         ({ spec }) => spec.source.persistentVolumeName === volume,
@@ -123,7 +74,7 @@ describe('CSI volumes', { concurrency: true }, () => {
     assert.equal(await cluster.node(NODE).sh(uidOf(reader), 'c', 'cat /data/file'), 'kept\n');
     await gone(space, writer);
     await gone(space, reader);
-    await nothingLeft(name);
+    await nothingLeft(cluster.node(NODE), name);
     const did = driver.did;
     assert.equal(did.filter((method) => method === 'NodeUnpublishVolume').length >= 2, true);
     assert.equal(did.at(-1), 'NodeUnstageVolume');
@@ -135,7 +86,7 @@ describe('CSI volumes', { concurrency: true }, () => {
     const volumeLifecycleModes = ['Persistent', 'Ephemeral'];
     const driver = await driverOf(name, { attachRequired: false, fsGroupPolicy: 'File', volumeLifecycleModes });
     const space = await cluster.space('plain');
-    await bound(space, name, 'disk', { volumeMode: 'Block' });
+    await boundClaim(cluster.plane(), space, name, 'disk', { volumeMode: 'Block' });
     driver.faults.set('NodePublishVolume', { code: 13, text: 'not yet', times: 1 });
     const volumes = [...claims('disk'), { name: 'scratch', csi: { driver: name } }];
     const container = runs('c', {
@@ -151,8 +102,6 @@ describe('CSI volumes', { concurrency: true }, () => {
       .sh(uidOf(pod), 'c', 'echo -n block > /dev/xvda; head -c 5 /dev/xvda; stat -c " %g" /data');
     assert.equal(seen, 'block 4321\n');
     await gone(space, pod);
-    await waitFor('nothing mounted', async () =>
-      (await readFile('/proc/self/mountinfo', 'utf8')).includes('volumeDevices') ? undefined : true,
-    );
+    await nothingLeft(cluster.node(NODE), name);
   });
 });
