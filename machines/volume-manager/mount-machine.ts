@@ -61,7 +61,10 @@ export const mountMachine = machine.createMachine({
         begin: { target: 'publishing', actions: publish },
         shared: { target: 'mounted', actions: act(actions.sharedNow) },
         hindered: { actions: act(actions.hinderedOnce) },
-        leave: { target: 'gone', actions: over },
+        leave: [
+          { guard: 'mayBeThere', target: 'unpublishing', actions: leave },
+          { target: 'gone', actions: over },
+        ],
       },
     },
     publishing: {

@@ -31,6 +31,7 @@ export function stepVolumeManager(
   const draft = new Draft(state, message.at);
   take(draft, message);
   settle(draft);
+  draft.servedDeadlines();
   const next = draft.state();
   if (draft.changed && String(volumesInUse(state)) !== String(volumesInUse(next)))
     draft.orders.push({ type: 'node.tell' });
@@ -123,6 +124,18 @@ class Draft {
   forgetDevice(device: DeviceId): void {
     delete this.devices[device];
     this.changed = true;
+  }
+
+  /** A time that has come and of which nothing followed is none to wait for: what stood in the way tells when it is gone. */
+  servedDeadlines(): void {
+    const { at } = this;
+    const over = ({ context: { retryAt } }: Mount | Device): boolean => retryAt !== null && retryAt <= at;
+    for (const [id, place] of Object.entries(this.mounts)) if (over(place)) this.patch(id, { retryAt: null });
+    for (const [device, place] of Object.entries(this.devices))
+      if (over(place)) {
+        this.devices[device] = { value: place.value, context: { ...place.context, retryAt: null } };
+        this.changed = true;
+      }
   }
 
   /** Each call has a key of its own. */

@@ -187,6 +187,91 @@ describe('claims', { concurrency: true }, () => {
   });
 });
 
+describe('an agent that starts anew', () => {
+  test('finds what is mounted: a pod that runs keeps its disk, and loses it at its end', async () => {
+    const space = await cluster.space('again');
+    const node = cluster.node(NODE);
+    await onDisk('again', async (device) => {
+      const name = await bound(space, 'data', { local: { path: device } }, onNode(NODE));
+      await podOnNode(space, 'p', [runs('c', mounted('data'))], { volumes: claims('data') });
+      const pod = await space.waitPod('p', 'ready', isReadyPod);
+      const before = await mounts(name);
+      assert.equal(before.length, 2, 'once for the node, once for the pod');
+      await node.restart();
+      await node.waitReady();
+      assert.deepEqual(await mounts(name), before);
+      await gone(space, pod);
+      await waitFor('the disk to be unmounted', async () => ((await mounts(name)).length === 0 ? true : undefined));
+    });
+  });
+
+  test('gives back what pods left that ended while nobody was there', async () => {
+    const space = await cluster.space('away');
+    const node = cluster.node(NODE);
+    await onDisk('away', async (device) => {
+      const name = await bound(space, 'data', { local: { path: device } }, onNode(NODE));
+      await podOnNode(space, 'p', [runs('c', mounted('data'))], { volumes: claims('data') });
+      const pod = await space.waitPod('p', 'ready', isReadyPod);
+      await node.agent.kill();
+      await space.remove('Pod', 'p', { gracePeriodSeconds: 0 });
+      await space.waitGone(pod);
+      await node.startAgent();
+      await waitFor('the disk to be unmounted', async () => ((await mounts(name)).length === 0 ? true : undefined));
+      await waitFor("the pod's folder to go", async () =>
+        (await readdir(join(node.agentRoot, 'pods'))).includes(uidOf(pod)) ? undefined : true,
+      );
+    });
+  });
+
+  test('gives back a disk that its predecessor died over between unmounting it for the pod and for the node', async () => {
+    const space = await cluster.space('between');
+    const node = cluster.node(NODE);
+    await onDisk('between', async (device) => {
+      await run('mkfs.ext4', ['-q', device]);
+      const path = join(node.agentRoot, 'plugins/kubernetes.io/local-volume/mounts', `${space.name}-pv`);
+      await node.agent.kill();
+      await mkdir(path, { recursive: true });
+      await run('mount', [device, path]);
+      await node.startAgent();
+      await waitFor('the disk to be unmounted', async () => ((await mounts(` ${path} `)).length === 0 ? true : undefined));
+    });
+  });
+});
+
+test('what a claim holds is in the summary and in the metrics, and volumes are counted by plugin', async () => {
+  const space = await cluster.space('figures');
+  const node = cluster.node(NODE);
+  await onDisk('figures', async (device) => {
+    await bound(space, 'data', { local: { path: device } }, onNode(NODE));
+    await podOnNode(space, 'p', [runs('c', mounted('data'))], { volumes: claims('data') });
+    const pod = await space.waitPod('p', 'ready', isReadyPod);
+    await node.sh(uidOf(pod), 'c', 'head -c 4194304 /dev/urandom > /data/file && sync');
+    const pvcRef = { name: 'data', namespace: space.name };
+    const volumeOf = async () => {
+      const { pods } = JSON.parse(await node.readOnly('/stats/summary')) as Summary;
+      const its = pods.find(({ podRef }) => podRef.uid === uidOf(pod));
+      return its?.volume?.find(({ name }) => name === 'data');
+    };
+    const told = await waitFor('the volume in the summary', volumeOf);
+    assert.deepEqual(told.pvcRef, pvcRef);
+    assert.ok(told.capacityBytes > 40 * MIB && told.capacityBytes < 64 * MIB, String(told.capacityBytes));
+    assert.ok(told.usedBytes >= 4 * MIB && told.usedBytes < told.capacityBytes);
+    const metrics = await node.readOnly('/metrics');
+    const labels = `namespace="${space.name}",persistentvolumeclaim="data"`;
+    assert.match(metrics, new RegExp(`^kubelet_volume_stats_capacity_bytes\\{${labels}\\} \\d`, 'm'));
+    assert.match(metrics, /^volume_manager_total_volumes\{plugin_name="kubernetes\.io\/local-volume",state="actual_state_of_world"\} [1-9]/m);
+    assert.match(metrics, /^storage_operation_duration_seconds_count\{.*operation_name="volume_mount".*volume_plugin="kubernetes\.io\/local-volume"|^storage_operation_duration_seconds_count\{.*volume_plugin="kubernetes\.io\/local-volume".*operation_name="volume_mount"/m);
+    await gone(space, pod);
+  });
+});
+
+interface Summary {
+  pods: {
+    podRef: { uid: string };
+    volume?: { name: string; pvcRef?: object; capacityBytes: number; usedBytes: number }[];
+  }[];
+}
+
 /** A loop device for a test, detached after it. */
 async function onDisk(name: string, act: (device: string) => Promise<void>): Promise<void> {
   const file = join(await folder('images'), name);

@@ -68,6 +68,7 @@ export class VolumeManager {
   /** Looks what earlier agents left on this node. */
   async start(): Promise<void> {
     const { rootDir, plugins } = this.options;
+    if (plugins.length === 0) return;
     const pods: Extract<VolumeMessage, { type: 'node.found' }>['pods'] = [];
     for (const uid of await podFolders(rootDir)) {
       const volumes = await volumesInFolder(rootDir, uid, plugins);

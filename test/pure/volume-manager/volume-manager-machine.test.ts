@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { statePath } from '../../../machines/machine-step/step.ts';
+import { compiledMachine } from '../../../machines/machine-step/compiled-machine.ts';
 import type { KnownVolume } from '../../../machines/volume-manager/mount-context.ts';
 import { PATIENCE_MS, nextVolumeDeadline } from '../../../machines/volume-manager/volume-manager-machine.ts';
 import { deviceMachine } from '../../../machines/volume-manager/device-machine.ts';
@@ -20,6 +20,8 @@ const leave = (world: VolumeWorld, uid: string) => world.take({ type: 'pod.left'
 /** Two volumes on one attachable disk with a step of its own. */
 const disk = () =>
   new VolumeWorld((_uid, volume) => known(volume, { device: 'test/p/d', attachable: true, stages: true }));
+
+const moves = new Set<string>();
 
 describe('a volume of a pod', () => {
   test('is looked up, attached, staged, published and told of, in this order', () => {
@@ -257,21 +259,36 @@ test('a volume that has grown is made larger once, where a pod has it', () => {
   assert.equal(world.calls.size, 0);
 });
 
+test('a pod that ends while its volume is made larger: the device is given back when that call has ended', () => {
+  const sizes = { wantedBytes: 20, knownBytes: 10 };
+  const world = new VolumeWorld((_uid, volume) => known(volume, { device: 'test/p/d', stages: true, ...sizes }));
+  want(world, 'a', 'v');
+  while (world.only().type !== 'device.expand') world.end(world.only().key);
+  const { key } = world.only();
+  leave(world, 'a');
+  const unpublish = [...world.calls.values()].find(({ type }) => type === 'volume.unpublish');
+  world.end(unpublish?.key ?? '');
+  assert.equal(world.only().key, key);
+  assert.ok(world.told.some((order) => order.type === 'call.giveUp' && order.key === key));
+  world.end(key, 'failsUnsure');
+  assert.equal(world.only().type, 'device.unstage');
+  for (const move of world.seen) moves.add(move);
+});
+
 test('whatever calls come to, rules hold, everything comes to its end, and every move of both machines is made', () => {
-  const moves = new Set<string>();
-  for (let seed = 1; seed <= 400; seed++) {
+  for (let seed = 1; seed <= 300; seed++) {
     const random = randomOf(seed);
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
     const shape = (uid: string, volume: string): KnownVolume => {
       const kind = volume.slice(0, 1);
-      if (kind === 'n') return known(volume);
-      const device = `test/p/${volume}`;
+      if (kind === 'n') return known(kind);
+      const device = `test/p/${kind}`;
       const sizes = kind === 'g' ? { wantedBytes: 20, knownBytes: 10 } : {};
-      return known(volume, { device, attachable: kind !== 's', stages: kind !== 'a', alone: uid === 'z', ...sizes });
+      return known(kind, { device, attachable: kind !== 's', stages: kind !== 'a', alone: uid === 'z', ...sizes });
     };
     const world = new VolumeWorld(shape);
     const uids = ['a', 'b', 'z'];
-    const volumes = ['n', 's', 'a', 'g', 'x'];
+    const volumes = ['n', 's', 'a', 'g', 'x', 'x2'];
     const living = new Set<string>();
     if (random() < 0.3) {
       const [uid, name] = [pick(uids), pick(['s', 'x'])];
@@ -324,15 +341,17 @@ test('whatever calls come to, rules hold, everything comes to its end, and every
     assert.deepEqual([[...world.published], [...world.staged]], [[], []], `seed ${seed}`);
     for (const move of world.seen) moves.add(move);
   }
-  for (const [name, machine] of [
-    ['mount', mountMachine],
-    ['device', deviceMachine],
-  ] as const)
-    for (const state of Object.keys(machine.states).filter((each) => each !== 'wanted' && each !== 'gone'))
-      assert.ok(
-        [...moves].some((move) => move.startsWith(`${name} `) && move.endsWith(` ${statePath(state)}`)),
-        `${name} ${state}`,
-      );
+  const missing = [mountMachine, deviceMachine].flatMap((machine) =>
+    [...(compiledMachine(machine)?.values() ?? [])].flatMap((from) =>
+      [...from.on.values()].flat().flatMap(({ target }) => {
+        const move = `${machine.id} ${from.path} -> ${target?.path ?? from.path}`;
+        // It leaves this state in the step that makes it.
+        if (target === null || target.path === from.path || from.path === 'wanted') return [];
+        return moves.has(move) ? [] : [move];
+      }),
+    ),
+  );
+  assert.deepEqual([...new Set(missing)], []);
 });
 
 function randomOf(seed: number): () => number {

@@ -33,13 +33,14 @@ export class VolumeWorld {
     const before = this.state;
     const { state, outputs } = stepVolumeManager(before, { ...message, at: this.at } as VolumeMessage);
     this.state = state;
-    for (const all of [state.mounts, state.devices] as const)
-      for (const [id, { value }] of Object.entries(all)) {
-        const was = (all === state.mounts ? before.mounts[id] : before.devices[id])?.value ?? '-';
-        if (was !== value)
-          this.seen.add(`${all === state.mounts ? 'mount' : 'device'} ${String(was)} -> ${String(value)}`);
-      }
+    for (const [name, was, is] of [
+      ['mount', before.mounts, state.mounts],
+      ['device', before.devices, state.devices],
+    ] as const)
+      // What is gone is forgotten in the same step.
+      for (const [id, { value }] of Object.entries(was)) this.seen.add(`${name} ${String(value)} -> ${String(is[id]?.value ?? 'gone')}`);
     for (const order of outputs) this.order(order);
+    assert.ok((nextVolumeDeadline(state) ?? Infinity) > this.at, 'a deadline that has come is served');
     return outputs;
   }
 
