@@ -40,7 +40,8 @@ async function gone(space: Space, pod: Pod): Promise<void> {
   assert.equal((await readdir(join(cluster.node(NODE).agentRoot, 'pods'))).includes(uidOf(pod)), false);
 }
 
-describe('CSI volumes', { concurrency: true }, () => {
+// One after the other: the node's agent is killed.
+describe('CSI volumes', () => {
   test('a claim is attached, staged and published; its bytes are there for the next pod, and then nothing of it is left', async () => {
     const name = 'attached.csi.example.com';
     const driver = await driverOf(name, { attachRequired: true, podInfoOnMount: true });
@@ -103,5 +104,23 @@ describe('CSI volumes', { concurrency: true }, () => {
     assert.equal(seen, 'block 4321\n');
     await gone(space, pod);
     await nothingLeft(cluster.node(NODE), name);
+  });
+
+  test('an agent that is killed between unpublish and unstage has a successor that unstages', async () => {
+    const name = 'hole.csi.example.com';
+    const driver = await driverOf(name, { attachRequired: false, fsGroupPolicy: 'File' });
+    const space = await cluster.space('hole');
+    await boundClaim(cluster.plane(), space, name, 'data');
+    await space.create(apiPod('p', [runs('c', mounted('data'))], { volumes: claims('data') }));
+    const pod = await space.waitPod('p', 'ready', isReadyPod);
+    driver.faults.set('NodeUnstageVolume', { hang: true });
+    await space.remove('Pod', 'p');
+    await waitFor('the call', () => driver.did.find((method) => method === 'NodeUnstageVolume'));
+    await space.waitGone(pod);
+    await cluster.node(NODE).kill9();
+    driver.faults.set('NodeUnstageVolume', null);
+    await cluster.node(NODE).startAgent();
+    await nothingLeft(cluster.node(NODE), name);
+    assert.equal(driver.did.filter((method) => method === 'NodeUnpublishVolume').length, 1);
   });
 });
