@@ -10,6 +10,8 @@ import { Supervisor } from '../pods/supervisor/supervisor.ts';
 import { admissionRules } from '../resources/admission/admission-rules.ts';
 import { MakeRoom } from '../resources/admission/make-room.ts';
 import { NodeAdmission } from '../resources/admission/node-admission.ts';
+import { attachedVolumes } from '../resources/volumes/attached-volumes.ts';
+import { VolumeManager } from '../resources/volumes/volume-manager.ts';
 import { DeviceManager } from '../resources/devices/device-manager.ts';
 import { listenToEvents } from '../runtime/pleg/evented-pleg.ts';
 import { observePod } from '../runtime/pleg/observe-pod.ts';
@@ -21,7 +23,7 @@ import { AsidePods, blameOf } from './aside-pods.ts';
 import { burstableShares, memoryRequests } from './burstable-shares.ts';
 import { ClockWatch } from './clock-watch.ts';
 import type { NodeEdges } from './edges.ts';
-import { handleFromShard } from './from-shard.ts';
+import { handleFromShard, nodeAnswers } from './from-shard.ts';
 import type { JournalShares } from './journal-shares.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { NodeManager } from './managers.ts';
@@ -146,7 +148,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     // One that waits for its predecessor of the same name has not come to the store.
     stateOf: (uid) => store.stateOf(uid) ?? (supervisor.tracks(uid) ? 'waiting' : null),
     sourcesReady: () => intake.allSeen,
-    usage: edges.usage({ nodeName, pods: () => store.list() }),
+    usage: edges.usage({ nodeName, pods: () => store.list(), claimed: (pod) => volumes.measured(pod) }),
     reclaim: (what) => reclaimBy(managers, what),
     spare: () => spareOf(cri, managers),
     tell: (uid, message) => supervisor.tell(uid, message),
@@ -167,6 +169,27 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
           changed: () => cluster?.node.changed(),
           journal: journalOf('manager'),
         });
+  const volumes: VolumeManager = new VolumeManager({
+    ...{ rootDir, nodeName, clock, log, metrics },
+    plugins: edges.volumes({
+      warn({ metadata: { namespace = '', name = '', uid = '' } = {} }, reason, message) {
+        const object = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid } as const;
+        events.record({ object, at: now(), type: 'Warning', reason, message });
+      },
+      csi: () => cluster?.objects.csi ?? null,
+      journal: journalOf('manager'),
+    }),
+    objects: () => cluster?.objects.storage ?? null,
+    attached: attachedVolumes(
+      () => cluster?.node.node() ?? null,
+      () => cluster?.freshNode() ?? Promise.resolve(null),
+    ),
+    nodeLabels: () => (cluster?.node.node() ?? ground.ownNode ?? null)?.metadata?.labels ?? null,
+    podOf: (uid) => trackedPod(supervisor.context.pods, uid)?.pod,
+    tell: (uid, message) => supervisor.tell(uid, message),
+    changed: () => cluster?.node.changed(),
+    journal: journalOf('manager'),
+  });
   const cluster =
     edges.cluster?.connect({
       ...{ cri, clock, events },
@@ -175,6 +198,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       conditions,
       pressure: () => pressureOf(managers),
       devices: () => devices?.capacity() ?? { capacity: {}, allocatable: {} },
+      volumesInUse: () => volumes.inUse(),
       shutdownErrors: () => notReadyBy(managers),
       onPods: (pods) => sources.setPods('api', pods),
       lifeOf: (uid) => staticLife(trackedPod(supervisor.context.pods, uid), store.reportOf(uid)),
@@ -239,6 +263,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   const runtimeEvents = eventsPart();
   const leisure = edges.host({
     alive: (uid) => supervisor.tracks(uid) || listed.has(uid),
+    askNode: nodeAnswers(() => parts),
     ready: () => intake.allSeen && pleg.unhealthy() === null,
     burstableShares: () => burstableShares(store.list()),
     memoryMin: () => memoryRequests(store.list()),
@@ -248,7 +273,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
 
   const parts = {
     ...{ ground, edges, log, now, metrics, podMetrics, store, events, puller, pleg, runtime, shards, supervisor },
-    ...{ conditions, nodeState, cluster, admission, intake, sources, resync, managers, devices },
+    ...{ conditions, nodeState, cluster, admission, intake, sources, resync, managers, devices, volumes },
     userNamespaces: edges.userNamespaces,
   };
 
@@ -266,6 +291,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     const { name } = manager;
     life.add({ name, phase: 'work', start: () => manager.start?.(), stop: () => manager.stop?.() });
   }
+  life.add({ name: 'volumes', phase: 'hearers', start: () => volumes.start(), stop: () => volumes.stop() });
   life.add({ name: 'devices', phase: 'hearers', start: () => devices?.start(), stop: () => devices?.stop() });
   life.add({
     name: 'pod sources',

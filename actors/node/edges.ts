@@ -2,6 +2,8 @@ import type { CriClient } from '../../cri/client/cri-client.ts';
 import type { DeviceCapacity } from '../../machines/devices/device-machine.ts';
 import type { RuntimeHealth } from '../../machines/node-object/ready-message.ts';
 import type { ManagedCondition, NodePressure } from '../../machines/node-object/node-types.ts';
+import type { Ask } from '../../machines/protocol/ask.ts';
+import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { RecordedEvent } from '../../machines/protocol/recorded-event.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
@@ -12,7 +14,11 @@ import type { Clock } from '../host/time/clock.ts';
 import type { UserNamespaces } from '../host/userns/user-namespaces.ts';
 import type { NodeView } from '../pods/store/node-view.ts';
 import type { PodStore } from '../pods/store/pod-store.ts';
+import type { CsiApi } from '../resources/csi/csi-api.ts';
 import type { DeviceManager, DeviceManagerOptions } from '../resources/devices/device-manager.ts';
+import type { VolumeManager } from '../resources/volumes/volume-manager.ts';
+import type { VolumePlugin } from '../resources/volumes/volume-plugin.ts';
+import type { StatsOptions } from '../resources/stats/stats-options.ts';
 import type { NodeUsageSource } from '../resources/eviction/eviction-ground.ts';
 import type { NodeAdmission } from '../resources/admission/node-admission.ts';
 import type { Supervisor } from '../pods/supervisor/supervisor.ts';
@@ -43,10 +49,12 @@ export interface NodeEdges {
   readonly userNamespaces: Pick<UserNamespaces, 'get' | 'release'>;
   /** Device plugins, and where it is written down who has their devices; null where none can come. */
   readonly devices: DeviceEdge | null;
+  /** Kinds of volumes that the main thread sets up. */
+  readonly volumes: (links: VolumeLinks) => readonly VolumePlugin[];
   /** Null on a standalone node. */
   readonly cluster: ClusterEdge | null;
   /** What the node and its pods use; null where nothing can be measured. */
-  readonly usage: (node: Pick<NodeView, 'nodeName' | 'pods'>) => NodeUsageSource | null;
+  readonly usage: (node: MeasuredNode) => NodeUsageSource | null;
   /** Says when the machine is about to go down. */
   readonly logind: LogindEdge;
   /** Housekeeping and rotation of logs on this machine. */
@@ -58,6 +66,9 @@ export interface NodeEdges {
   /** What the node shows to others. */
   readonly pages: (shown: ShownNode) => Part[];
 }
+
+/** The pods whose use is measured. */
+export type MeasuredNode = Pick<NodeView, 'nodeName' | 'pods'> & Pick<StatsOptions, 'claimed'>;
 
 /** The pods' machines: worker threads, or what a simulation has for them. */
 export interface ShardHost {
@@ -91,6 +102,16 @@ export interface ImageLinks {
 /** The way to device plugins. */
 export type DeviceEdge = Pick<DeviceManagerOptions, 'plugins' | 'checkpoint'>;
 
+/** What kinds of volumes need of the node. */
+export interface VolumeLinks {
+  /** An event of the pod that uses a volume. */
+  warn: (pod: Pod, reason: string, message: string) => void;
+  /** The API server's side of CSI; null on a standalone node. */
+  csi: () => CsiApi | null;
+  /** Where CSI drivers' messages are journaled; undefined with `--no-journal`. */
+  journal: JournalSettings | undefined;
+}
+
 /** The way to an API server. */
 export interface ClusterEdge {
   connect(links: ClusterLinks & ClusterNodeLinks): Cluster;
@@ -110,6 +131,8 @@ export interface ClusterNodeLinks {
   pressure: () => NodePressure;
   /** What the node has of its plugins' devices. */
   devices: () => DeviceCapacity;
+  /** Attachable volumes that the node uses; null while that is not known. */
+  volumesInUse: () => readonly string[] | null;
   /** Why the node is not ready, as its managers say. */
   shutdownErrors: () => string[];
   /** To a pod's actor. */
@@ -122,6 +145,8 @@ export interface ClusterNodeLinks {
 export interface HostLinks {
   /** A pod of this UID has an actor, or the runtime still holds something of it. */
   alive: (uid: string) => boolean;
+  /** Asks what the node has. */
+  askNode: Ask;
   /** Nothing may be removed before all sources have spoken and the runtime was listed. */
   ready: () => boolean;
   /** Sum of the cpu shares of all burstable pods. */
@@ -139,6 +164,7 @@ export interface ShownNode {
   readonly admission: Pick<NodeAdmission, 'resources' | 'active'>;
   /** Null where no device plugin can come. */
   readonly devices: Pick<DeviceManager, 'state'> | null;
+  readonly volumes: Pick<VolumeManager, 'state' | 'plugins'>;
   readonly store: PodStore;
   readonly pleg: Pleg;
   readonly puller: ImagePuller;

@@ -12,16 +12,20 @@ import type { Clock } from '../host/time/clock.ts';
 
 /**
  * The plugins of this machine, below the root directory: device plugins register at `device-plugins/kubelet.sock`, plugins of all kinds
- * by their sockets in `plugins_registry`. A node on which they cannot (no place, a path too long) says so and goes on without.
+ * by their sockets in `plugins_registry`, taken by `handlers`. A node on which they cannot (no place, a path too long) says so and goes on without.
  */
-export function nodePlugins({ rootDir, log, metrics }: NodeGround, clock: Clock): DeviceEdge {
+export function nodePlugins(
+  { rootDir, log, metrics }: NodeGround,
+  clock: Clock,
+  handlers: Map<string, PluginHandler>,
+): DeviceEdge {
   const folder = join(rootDir, 'device-plugins');
   const file = new DeviceCheckpointFile(folder, log);
   return {
     checkpoint: file,
     plugins: (hears) => {
       const devices = new SocketPlugins({ folder, hears, log, metrics });
-      const handlers = new Map<string, PluginHandler>([['DevicePlugin', devices]]);
+      handlers.set('DevicePlugin', devices);
       const manager = new PluginManager({ folder: join(rootDir, 'plugins_registry'), handlers, clock, log });
       return {
         prefer: (...call) => devices.prefer(...call),
