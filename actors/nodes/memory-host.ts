@@ -1,4 +1,4 @@
-import { isAbsolute, join } from 'node:path';
+import { join, normalize } from 'node:path';
 import type { Ask } from '../../machines/protocol/ask.ts';
 import type { EffectCatalog, PodCgroup, VolumeSetup } from '../../machines/protocol/effects.ts';
 import { messageOf } from '../../machines/values/message-of.ts';
@@ -130,7 +130,8 @@ export class MemoryHost {
   }
 
   private pathOf(podUid: string, volume: VolumeSetup): string {
-    if (volume.kind === 'hostPath' && isAbsolute(volume.path)) return volume.path;
+    // Never a path of this machine: a container that plays its command would have its files.
+    if (volume.kind === 'hostPath') return join(this.options.rootDir, 'hosts', normalize(join('/', volume.path)));
     const plugin = volume.kind === 'emptyDir' ? 'empty-dir' : volume.kind.toLowerCase();
     return join(this.options.rootDir, 'pods', podUid, 'volumes', `kubernetes.io~${plugin}`, volume.name);
   }

@@ -1,5 +1,6 @@
 import type { ApiClient } from '../cluster/api/api-client.ts';
 import { ApiStatusError } from '../cluster/api/api-client.ts';
+import { Failures } from './failures.ts';
 import { planNodes } from './profile/plan-nodes.ts';
 import type { PlannedNode, Share } from './profile/plan-nodes.ts';
 import type { Profile } from './profile/profile-schema.ts';
@@ -26,7 +27,9 @@ const STARTING = 20;
 export class NodeFleet {
   readonly nodes: readonly SimulatedNode[];
   readonly shared: SharedWatches;
+  readonly failures: Failures;
   private readonly api: ApiClient;
+  private stopped = false;
   private readonly byName: ReadonlyMap<string, SimulatedNode>;
 
   constructor({ profile, share, seed, api, common, addressOf }: NodeFleetOptions) {
@@ -41,6 +44,7 @@ export class NodeFleet {
       });
       return new SimulatedNode({ node, machine, common, api, shared: this.shared, address });
     });
+    this.failures = new Failures(profile.failures, this.nodes, seed, common.log);
     this.byName = new Map(this.nodes.map((node) => [node.name, node]));
   }
 
@@ -49,13 +53,16 @@ export class NodeFleet {
     return this.byName.get(name);
   }
 
-  /** Starts all agents; resolves when all have. */
+  /** Starts all agents; resolves when all have. The times of the profile's failures begin then. */
   async start(): Promise<void> {
-    await inTurns(this.nodes, STARTING, (node) => node.start());
+    await inTurns(this.nodes, STARTING, (node) => node.comeBack());
+    if (!this.stopped) this.failures.start();
   }
 
   /** Ends all agents and machines; with `cleanUp` their objects go, too. */
   async stop(cleanUp: boolean): Promise<void> {
+    this.stopped = true;
+    this.failures.stop();
     await inTurns(this.nodes, 100, (node) => node.end());
     this.shared.stop();
     if (cleanUp) await inTurns(this.nodes, STARTING, (node) => this.remove(node.name));

@@ -29,7 +29,7 @@ NONE.catch(() => undefined);
 export function simulatedEdges({ ground, machine, api, life }: SimulatedEdgesOptions): NodeEdges {
   const { settings, log, rootDir } = ground;
   const clock = machineClock;
-  const cri: CriClient = machine.runtime.client();
+  const cri: CriClient = machine.runtime.client;
   life.has('CRI client', 'ways', () => cri.close());
   return {
     ...{ clock, cri },
@@ -46,7 +46,7 @@ export function simulatedEdges({ ground, machine, api, life }: SimulatedEdgesOpt
     userNamespaces: { get: () => NONE, release: () => undefined },
     devices: null,
     cluster: simulatedCluster(ground, machine, api, life),
-    usage: () => null,
+    usage: () => machine.usage,
     podLogs: simulatedPodLogs,
     // Nobody switches such a machine off by its button.
     logind: {

@@ -1,13 +1,16 @@
 import { draw, hexId } from '../../cri/sim/prng.ts';
 import type { MachineFacts } from '../../machines/node-object/node-types.ts';
 import { InProcessRuntime } from '../../cri/sim/in-process-runtime.ts';
-import type { SimPlan } from '../../cri/sim/script.ts';
+import { containerSchema } from '../../cri/sim/script.ts';
+import type { ContainerBehaviour, SimPlan } from '../../cri/sim/script.ts';
+import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { NodeFactsSource } from '../cluster/node-object/node-facts-reader.ts';
 import { MemoryHost } from './memory-host.ts';
 import { NodeLogs } from './node-logs.ts';
 import type { PlannedNode } from './profile/plan-nodes.ts';
 import type { Profile } from './profile/profile-schema.ts';
 import { ScriptedNetwork } from './scripted-network.ts';
+import { SimulatedUsage } from './simulated-usage.ts';
 
 /** What a {@link SimulatedMachine} is made from. */
 export interface SimulatedMachineOptions {
@@ -27,13 +30,19 @@ export class SimulatedMachine {
   readonly host: MemoryHost;
   readonly network: ScriptedNetwork;
   readonly logs = new NodeLogs();
+  readonly usage: SimulatedUsage;
   readonly seed: number;
   readonly facts: NodeFactsSource;
+  /** The pods that the agent on it knows. */
+  podOf: (uid: string) => Pod | undefined = () => undefined;
   private readonly name: string;
+  private readonly ends: { init: ContainerBehaviour; job: ContainerBehaviour };
   private boots = 0;
 
   constructor({ node, profile, seed, rootDir, address, timeoutMs }: SimulatedMachineOptions) {
     this.name = node.name;
+    const { init, job } = profile.ends;
+    this.ends = { init: endsAfter(init), job: endsAfter(job) };
     this.seed = Math.floor(draw(seed, 'node', node.name) * 0x1_0000_0000);
     this.runtime = new InProcessRuntime({
       plan: planOf(profile.runtime, node.podCIDR),
@@ -41,9 +50,16 @@ export class SimulatedMachine {
       timeoutMs,
       logs: this.logs,
       callsKept: 1,
+      otherwise: (sandbox, container) => this.otherwise(sandbox.metadata.uid, container),
     });
     this.host = new MemoryHost({ rootDir, logs: this.logs, tokens: profile.tokens });
     this.network = new ScriptedNetwork(this.runtime.core, profile.probes);
+    this.usage = new SimulatedUsage({
+      core: this.runtime.core,
+      facts: () => this.facts.machine,
+      nodeName: node.name,
+      rules: profile.usage,
+    });
     this.facts = {
       machine: this.machineFacts(node),
       addresses: { hostname: node.name, externalCloudProvider: false, given: [address], found: null },
@@ -62,8 +78,22 @@ export class SimulatedMachine {
   /** The file system of the images. */
   disk(): { capacityBytes: number; availableBytes: number } {
     const capacityBytes = this.facts.machine.ephemeralStorageBytes ?? 0;
-    const usedBytes = this.runtime.core.images.usedBytes;
+    const usedBytes = this.runtime.core.images.usedBytes + this.usage.taken.disk;
     return { capacityBytes, availableBytes: Math.max(0, capacityBytes - usedBytes) };
+  }
+
+  /** Something takes all but a hundredth of the memory or of the disk, or gives it back. */
+  fill(what: 'memory' | 'disk', full: boolean): void {
+    const { memoryBytes, ephemeralStorageBytes } = this.facts.machine;
+    const all = what === 'memory' ? memoryBytes : (ephemeralStorageBytes ?? 0);
+    this.usage.taken[what] = full ? Math.floor(all * 0.99) : 0;
+  }
+
+  private otherwise(uid: string, container: string): ContainerBehaviour | undefined {
+    const spec = this.podOf(uid)?.spec;
+    const init = spec?.initContainers?.find(({ name }) => name === container);
+    if (init !== undefined) return init.restartPolicy === 'Always' ? undefined : this.ends.init;
+    return spec === undefined || (spec.restartPolicy ?? 'Always') === 'Always' ? undefined : this.ends.job;
   }
 
   private machineFacts({ group }: PlannedNode): MachineFacts {
@@ -89,6 +119,10 @@ export class SimulatedMachine {
       '-',
     );
   }
+}
+
+function endsAfter(after: { min: number; max: number }): ContainerBehaviour {
+  return containerSchema.parse({ attempts: [{ exit: { after: [after.min, after.max] } }] });
 }
 
 function planOf(plan: SimPlan, podCIDR: string): SimPlan {

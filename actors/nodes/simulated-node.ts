@@ -1,3 +1,4 @@
+import { trackedPod } from '../../machines/supervisor/pod-table.ts';
 import { buildNode } from '../node/build-node.ts';
 import type { NodeParts } from '../node/build-node.ts';
 import { Lifecycle } from '../node/lifecycle.ts';
@@ -28,6 +29,7 @@ export class SimulatedNode {
   private readonly options: SimulatedNodeOptions;
   private life: { lifecycle: Lifecycle; parts: NodeParts; api: NodeApi } | null = null;
   private networkCut = false;
+  private ended = false;
 
   constructor(options: SimulatedNodeOptions) {
     this.options = options;
@@ -53,6 +55,7 @@ export class SimulatedNode {
     if (this.networkCut) api.cut();
     const ground = simulatedGround(common, node, machine.facts.machine, address);
     const parts = buildNode(ground, simulatedEdges({ ground, machine, api, life: lifecycle }), lifecycle);
+    machine.podOf = (uid) => trackedPod(parts.supervisor.context.pods, uid)?.pod;
     this.life = { lifecycle, parts, api };
     await lifecycle.start();
   }
@@ -72,6 +75,11 @@ export class SimulatedNode {
     this.machine.powerOff();
   }
 
+  /** Power on again, unless the node has been ended. */
+  async comeBack(): Promise<void> {
+    if (!this.ended && this.life === null) await this.start();
+  }
+
   /** The network between the node and the API server. */
   setNetwork(up: boolean): void {
     this.networkCut = !up;
@@ -81,6 +89,7 @@ export class SimulatedNode {
 
   /** Ends the agent and the machine, for good. */
   async end(): Promise<void> {
+    this.ended = true;
     await this.stop();
     this.machine.runtime.stop();
   }

@@ -6,8 +6,8 @@ import { pino } from 'pino';
 import type { Logger } from 'pino';
 import { createApiClient } from '../../actors/cluster/api/create-api-client.ts';
 import type { KubeletFlags } from '../../actors/configure/configuration/kubelet-flags.ts';
-import { loadConfiguration } from '../../actors/configure/configuration/load-configuration.ts';
 import { agentVersion } from '../../actors/configure/configuration/version.ts';
+import { startFleetServer } from '../../actors/nodes/fleet-server.ts';
 import { FleetReport } from '../../actors/nodes/fleet-report.ts';
 import { NodeFleet } from '../../actors/nodes/node-fleet.ts';
 import { addressOf, rangeOf } from '../../actors/nodes/profile/plan-nodes.ts';
@@ -18,6 +18,7 @@ import { ActorletError } from '../../machines/errors/define.ts';
 import { nodesErrors } from '../../machines/errors/nodes-errors.ts';
 import { showFleet } from './fleet-table.ts';
 import type { NodesFlags } from './nodes.ts';
+import { nodesConfiguration } from './nodes-configuration.ts';
 
 /** Runs the nodes until SIGTERM or SIGINT. */
 export async function runNodes(given: NodesFlags): Promise<void> {
@@ -29,34 +30,29 @@ export async function runNodes(given: NodesFlags): Promise<void> {
   const report = new FleetReport();
   const log = logger(given.logFile, report);
   try {
-    const loaded = loadConfiguration({
-      configFile: given.config,
-      flags: [
-        { flag: '--port', path: 'port', value: given.port },
-        { flag: '--root-dir', path: 'podLogsDir', value: join(rootDir, 'logs') },
-      ],
-      cgroupVersion: 2,
-    });
-    for (const warning of loaded.warnings) log.warn(warning);
     const api = createApiClient({
       kubeconfig: given.kubeconfig,
       userAgent: `kubelet/${agentVersion()} (linux) actorlet-nodes`,
       log,
       onRequest: (seen) => report.request(seen),
     });
+    const loaded = await nodesConfiguration(given, rootDir, api);
+    for (const warning of loaded.warnings) log.warn(warning);
+    const common = {
+      config: loaded.config,
+      featureGates: loaded.gates,
+      flags: flagsOf(rootDir),
+      metrics: createMetrics({ processMetrics: false }),
+      agent: agentVersion(),
+      log,
+    };
     const fleet = new NodeFleet({
-      ...{ profile, seed, api },
+      ...{ profile, seed, api, common },
       share: { count, first },
-      common: {
-        config: loaded.config,
-        featureGates: loaded.gates,
-        flags: flagsOf(rootDir),
-        metrics: createMetrics({ processMetrics: false }),
-        agent: agentVersion(),
-        log,
-      },
       addressOf: addresses(given),
     });
+    const server =
+      given.port === 0 ? null : await startFleetServer({ fleet, common, api, ownAddresses: given.nodeRange !== undefined });
     report.watch(fleet);
     const ended = new Promise<string>((resolved) => {
       process.once('SIGTERM', resolved);
@@ -66,6 +62,7 @@ export async function runNodes(given: NodesFlags): Promise<void> {
     await Promise.race([fleet.start(), ended]);
     await ended;
     shown.end(cleanup ? 'removing the nodes' : 'the nodes are left');
+    await server?.close();
     await fleet.stop(cleanup);
     api.close();
   } finally {

@@ -22,6 +22,8 @@ export interface CoreParts {
   logs?: LogWriter;
   /** Images by id are looked up here; those of the plan by default. */
   images?: ImageStore;
+  /** How containers behave for which the plan says nothing. */
+  otherwise?: SimCore['otherwise'];
   /** How many calls are remembered in full, 2,000 by default. */
   callsKept?: number;
 }
@@ -54,6 +56,7 @@ export function buildCore(plan: SimPlan, seed: number, parts: CoreParts = {}): S
     exec: new ExecAnswers(),
     readiness: new Readiness(plan.runtime.notReady, startedAt),
     calls: new CallJournal(parts.callsKept),
+    otherwise: parts.otherwise,
     idsGiven: 0,
   };
 }

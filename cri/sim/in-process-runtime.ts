@@ -42,7 +42,6 @@ export interface InProcessOptions extends CoreParts {
   timeoutMs: number;
 }
 
-/** Called for each call that a client makes, so that a test sees that nothing goes unanswered. */
 const NO_EVENTS = 'this runtime tells events to nobody';
 
 /**
@@ -51,6 +50,8 @@ const NO_EVENTS = 'this runtime tells events to nobody';
  */
 export class InProcessRuntime {
   readonly core: SimCore;
+  /** The way to it; `close` ends the calls that are under way. */
+  readonly client: CriClient;
   private readonly timeoutMs: number;
   private readonly services: Record<string, Service>;
   private readonly looks: ReturnType<typeof nodeHandlers>;
@@ -77,10 +78,10 @@ export class InProcessRuntime {
       ...answerCalls(core, runtime, inProgress),
       ...answerCalls(core, imageHandlers(core), inProgress),
     } as unknown as Record<string, Service>;
+    this.client = this.makeClient();
   }
 
-  /** A client of it; `close` ends the calls that are under way. */
-  client(): CriClient {
+  private makeClient(): CriClient {
     const calls = (requests: object): Record<string, unknown> => {
       const made: Record<string, unknown> = {};
       for (const [method, codec] of Object.entries(requests as Requests))

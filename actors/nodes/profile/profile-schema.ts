@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseBytes, parseCpuMilli } from '../../../machines/values/quantity.ts';
 import { matchSchema, scriptSchema } from '../../../cri/sim/script.ts';
-import { durationSchema, globsSchema } from '../../../cri/sim/script-values.ts';
+import { durationSchema, globsSchema, rangeSchema } from '../../../cri/sim/script-values.ts';
 
 const bytesSchema = z
   .union([z.number(), z.string()])
@@ -132,6 +132,15 @@ export const profileSchema = z.strictObject({
     .default('10.128.0.0/9'),
   /** The runtime of every node (docs/simulated-runtime.md): images, delays, containers, sandboxes, faults. */
   runtime: scriptSchema.default(scriptSchema.parse({})),
+  /** For containers of which `runtime.containers` says nothing: those that are to end do, all others run. */
+  ends: z
+    .strictObject({
+      /** How long init containers run. */
+      init: rangeSchema.default({ min: 200, max: 1000 }),
+      /** How long containers run whose pod's restartPolicy is not Always. */
+      job: rangeSchema.default({ min: 1000, max: 5000 }),
+    })
+    .default({ init: { min: 200, max: 1000 }, job: { min: 1000, max: 5000 } }),
   probes: z.array(probeSchema).default([]),
   usage: z.array(usageSchema).default([]),
   failures: z.array(failureSchema).default([]),
