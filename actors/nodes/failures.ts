@@ -86,7 +86,9 @@ export class Failures {
     this.struck++;
     this.log.warn({ node: node.name, does, forMs: span }, 'A failure of the profile');
     const attempt = (work: Promise<void> | void): void =>
-      void Promise.resolve(work).catch((error: unknown) => this.log.error({ err: error, node: node.name }, 'A failure of the profile'));
+      void Promise.resolve(work).catch((error: unknown) =>
+        this.log.error({ err: error, node: node.name }, 'A failure of the profile'),
+      );
     attempt(begin(node, does));
     if (span !== null) this.at(at + span, () => attempt(end(node, does)));
   }

@@ -91,7 +91,8 @@ export class FleetReport {
         const phase = pod.status?.phase ?? 'Pending';
         pods[phase] = (pods[phase] ?? 0) + 1;
         if (phase !== 'Running') continue;
-        if (pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true) pods.ready++;
+        if (pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true)
+          pods.ready++;
         const uid = pod.metadata?.uid ?? '';
         present.add(uid);
         if (!this.running.has(uid)) this.startsNow++;

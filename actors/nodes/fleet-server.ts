@@ -19,6 +19,7 @@ import { addStreamingRoutes } from '../serve/streaming/streaming-routes.ts';
 import { startServingTls } from '../serve/tls/serving-tls.ts';
 import type { NodeFleet } from './node-fleet.ts';
 import type { SimulatedNode } from './simulated-node.ts';
+import { echo, serveCommand, StreamServer } from './stream-server.ts';
 
 /** What the server is made from. */
 export interface FleetServerOptions {
@@ -36,7 +37,12 @@ const OF_POD = /^\/(?:containerLogs|exec|attach|portForward|run)\/([^/?]+)\/([^/
  * Kubelet's API for all nodes on one port. Which node is asked is told by the address that was called, where each has its own; else by
  * the pod in the path: pages of the node itself then tell of the first node.
  */
-export async function startFleetServer({ fleet, common, api, ownAddresses }: FleetServerOptions): Promise<RunningServer> {
+export async function startFleetServer({
+  fleet,
+  common,
+  api,
+  ownAddresses,
+}: FleetServerOptions): Promise<RunningServer> {
   const { config, featureGates, flags, log, metrics } = common;
   const asked = new AsyncLocalStorage<SimulatedNode>();
   const byAddress = new Map(ownAddresses ? fleet.nodes.map((node) => [node.address, node]) : []);
@@ -54,7 +60,9 @@ export async function startFleetServer({ fleet, common, api, ownAddresses }: Fle
     pods: () => asked.getStore()?.parts?.store.list() ?? [],
     podNamed: (namespace: string, name: string) => asked.getStore()?.parts?.store.named(namespace, name),
   };
-  const cri = clientOf(fleet);
+  const streams = new StreamServer();
+  await streams.start();
+  const cri = clientOf(fleet, streams);
   const stats = {
     summary: async () => must(asked).machine.usage.summary(),
     cpuAndMemory: async () => must(asked).machine.usage.summary(),
@@ -90,6 +98,7 @@ export async function startFleetServer({ fleet, common, api, ownAddresses }: Fle
     ...server,
     close: async () => {
       await server.close();
+      await streams.stop();
       auth.stop();
       await tls.stop();
     },
@@ -97,18 +106,23 @@ export async function startFleetServer({ fleet, common, api, ownAddresses }: Fle
 }
 
 /** The runtimes of all nodes as one: what is asked about is looked for in all of them. */
-function clientOf(fleet: NodeFleet): CriClient {
-  const streams = (rpc: string) => () =>
-    Promise.reject(new CriError(rpc, 'Unimplemented', 'there are no streams into simulated containers'));
+function clientOf(fleet: NodeFleet, streams: StreamServer): CriClient {
   const machineOf = (id: string): SimulatedNode['machine'] => {
     const found = fleet.nodes.find(({ machine }) => machine.runtime.core.containers.byId.has(id));
-    if (found === undefined) throw new CriError('ContainerStatus', 'NotFound', `container ${JSON.stringify(id)} not found`);
+    if (found === undefined)
+      throw new CriError('ContainerStatus', 'NotFound', `container ${JSON.stringify(id)} not found`);
     return found.machine;
   };
   const runtime: Partial<CriClient['runtime']> = {
-    exec: streams('Exec'),
-    attach: streams('Attach'),
-    portForward: streams('PortForward'),
+    exec: ({ containerId = '', cmd = [], stdin, stdout, stderr, tty }) => {
+      const { runtime: own } = machineOf(containerId).runtime.client;
+      const asked = { error: true, stdin, stdout, stderr, resize: tty };
+      const kinds = Object.entries(asked).flatMap(([kind, wanted]) => (wanted === true ? [kind] : []));
+      const run = () => own.execSync({ containerId, cmd, timeout: '0' });
+      return Promise.resolve(streams.offer({ kinds, serve: (opened) => serveCommand(opened, run) }));
+    },
+    attach: () => Promise.reject(new CriError('Attach', 'Unimplemented', 'simulated containers have nothing to attach to')),
+    portForward: () => Promise.resolve(streams.offer({ kinds: null, serve: echo })),
     containerStatus: async (request, options) => {
       const machine = machineOf(request.containerId ?? '');
       const answer = await machine.runtime.client.runtime.containerStatus(request, options);
@@ -117,7 +131,8 @@ function clientOf(fleet: NodeFleet): CriClient {
       if (path !== '') machine.logs.touch(path);
       return answer;
     },
-    execSync: async (request, options) => machineOf(request.containerId ?? '').runtime.client.runtime.execSync(request, options),
+    execSync: async (request, options) =>
+      machineOf(request.containerId ?? '').runtime.client.runtime.execSync(request, options),
     listContainers: async (request) => {
       const lists = fleet.nodes.map(({ machine }) => machine.runtime.client.runtime.listContainers(request));
       return { containers: (await Promise.all(lists)).flatMap(({ containers }) => containers) };

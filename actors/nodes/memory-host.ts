@@ -68,7 +68,10 @@ export class MemoryHost {
         const { subPaths } = params as Params<'host.PrepareContainer'>;
         return {
           subPaths: Object.fromEntries(
-            subPaths.map(({ key, ofImage, volumePath, subPath }) => [key, ofImage ? subPath : join(volumePath, subPath)]),
+            subPaths.map(({ key, ofImage, volumePath, subPath }) => [
+              key,
+              ofImage ? subPath : join(volumePath, subPath),
+            ]),
           ),
         };
       }

@@ -45,7 +45,10 @@ export class NodeLogs extends LogWriter {
   tail(path: string, lines: number, bytes: number): string {
     if (!existsSync(path)) return '';
     const text = parseCriLog(readFileSync(path)).toString('utf8').split('\n');
-    return text.slice(-lines - 1).join('\n').slice(-bytes);
+    return text
+      .slice(-lines - 1)
+      .join('\n')
+      .slice(-bytes);
   }
 
   private makeFolder(path: string): void {

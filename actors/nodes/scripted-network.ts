@@ -69,7 +69,9 @@ export class ScriptedNetwork {
     const facts = containerFacts('', record);
     const rule = this.rules.find(
       (each) =>
-        factsMatch(each.match, facts) && (each.kind?.includes(kind) ?? true) && (path === '' || anyMatches(each.path, path)),
+        factsMatch(each.match, facts) &&
+        (each.kind?.includes(kind) ?? true) &&
+        (path === '' || anyMatches(each.path, path)),
     );
     const age = Date.now() - nanosToMs(record.startedAt);
     return rule?.answers.findLast(({ from }) => from <= age) ?? OK;
@@ -86,7 +88,8 @@ export class ScriptedNetwork {
 
 function askerOf(key: string): Asker {
   const [first = '', container = '', kind = ''] = key.split('/');
-  if (first === 'probe' && (kind === 'readiness' || kind === 'liveness' || kind === 'startup')) return { container, kind };
+  if (first === 'probe' && (kind === 'readiness' || kind === 'liveness' || kind === 'startup'))
+    return { container, kind };
   return { container: first === 'container' ? container : '', kind: 'hook' };
 }
 

@@ -57,8 +57,7 @@ export class SharedWatches {
     if (resource === 'pods' && field === 'spec.nodeName') return this.part(on, value, 'spec.nodeName!=', nodeOf);
     if (resource === 'nodes' && field === 'metadata.name') return this.part(on, value, undefined, nameOf);
     if (WHOLE.has(resource) && field === '' && namespace === undefined) return this.part(on, '', undefined, () => '');
-    if (SINGLE.has(resource) && field === 'metadata.name')
-      return this.part(on, '', `metadata.name=${value}`, () => '');
+    if (SINGLE.has(resource) && field === 'metadata.name') return this.part(on, '', `metadata.name=${value}`, () => '');
     return null;
   }
 
@@ -72,7 +71,13 @@ export class SharedWatches {
     let collection = this.collections.get(key);
     if (collection === undefined) {
       const { api, log } = this;
-      collection = new SharedCollection({ api, on, log, partOf, ...(fieldSelector !== undefined && { fieldSelector }) });
+      collection = new SharedCollection({
+        api,
+        on,
+        log,
+        partOf,
+        ...(fieldSelector !== undefined && { fieldSelector }),
+      });
       this.collections.set(key, collection);
       collection.start();
     }

@@ -19,7 +19,10 @@ export interface SimulatedEffects {
 }
 
 /** Carries out effects of pods: those of the runtime as everywhere, those of machine and network in memory. Never rejects. */
-export function simulatedEffects(parts: SimulatedEffects, ask: Ask): (effect: Effect, podUid: string) => Promise<Outcome> {
+export function simulatedEffects(
+  parts: SimulatedEffects,
+  ask: Ask,
+): (effect: Effect, podUid: string) => Promise<Outcome> {
   const { cri, host, network, settings, now } = parts;
   const ofRuntime = effectRunner({
     ...{ cri, now },

@@ -115,9 +115,13 @@ export class SimulatedMachine {
   /** A UUID that the seed gives. */
   private id(what: string, count: number): string {
     const digits = hexId(this.seed, what, this.name, count);
-    return [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20, 32)].join(
-      '-',
-    );
+    return [
+      digits.slice(0, 8),
+      digits.slice(8, 12),
+      digits.slice(12, 16),
+      digits.slice(16, 20),
+      digits.slice(20, 32),
+    ].join('-');
   }
 }
 

@@ -24,7 +24,8 @@ export function showFleet(
     if (output === 'none') return;
     const elapsed = Math.round((performance.now() - began) / 1000);
     if (!asTable) {
-      if (seconds % (LINES_EVERY_MS / 1000) === 0) stdout.write(`${JSON.stringify({ seconds: elapsed, ...about, ...figures })}\n`);
+      if (seconds % (LINES_EVERY_MS / 1000) === 0)
+        stdout.write(`${JSON.stringify({ seconds: elapsed, ...about, ...figures })}\n`);
       return;
     }
     const text = tableOf(figures, elapsed, about);
@@ -51,10 +52,22 @@ export function tableOf(figures: FleetFigures, seconds: number, { seed }: { seed
   const { all, ready, ...phases } = pods;
   const byPhase = Object.entries(phases).map(([phase, n]) => `${phase} ${n}`);
   const rows: [string, string][] = [
-    ['nodes', `${nodes.all}: Ready ${nodes.ready}, NotReady ${nodes.notReady}, unregistered ${nodes.unregistered}, down ${nodes.down}`],
-    ['pods', `${all}: ${byPhase.length === 0 ? 'none' : byPhase.join(', ')}; Ready ${ready}; ${figures.startsPerSecond} start a second`],
-    ['API', `${figures.apiPerSecond} requests a second, ${figures.apiRequests} in all, ${figures.apiErrors} failed; ${figures.sharedWatches} shared watches`],
-    ['process', `${figures.memoryMiB} MiB, ${figures.cpuPercent} % of a core, ${figures.lagMs} ms late; ${seconds} s, seed ${seed}`],
+    [
+      'nodes',
+      `${nodes.all}: Ready ${nodes.ready}, NotReady ${nodes.notReady}, unregistered ${nodes.unregistered}, down ${nodes.down}`,
+    ],
+    [
+      'pods',
+      `${all}: ${byPhase.length === 0 ? 'none' : byPhase.join(', ')}; Ready ${ready}; ${figures.startsPerSecond} start a second`,
+    ],
+    [
+      'API',
+      `${figures.apiPerSecond} requests a second, ${figures.apiRequests} in all, ${figures.apiErrors} failed; ${figures.sharedWatches} shared watches`,
+    ],
+    [
+      'process',
+      `${figures.memoryMiB} MiB, ${figures.cpuPercent} % of a core, ${figures.lagMs} ms late; ${seconds} s, seed ${seed}`,
+    ],
   ];
   if (figures.loggedErrors > 0) rows.push(['errors', `${figures.loggedErrors}, last: ${wordsOf(figures.lastError)}`]);
   return rows.map(([name, text]) => `${name.padEnd(8)} ${text}\n`).join('');

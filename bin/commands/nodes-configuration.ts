@@ -21,7 +21,8 @@ export async function nodesConfiguration(
     { flag: '--port', path: 'port', value: port },
     { flag: '--root-dir', path: 'podLogsDir', value: join(rootDir, 'logs') },
   ];
-  if (config !== undefined) return loadConfiguration({ configFile: config, flags: port === 0 ? flags.slice(1) : flags, cgroupVersion: 2 });
+  if (config !== undefined)
+    return loadConfiguration({ configFile: config, flags: port === 0 ? flags.slice(1) : flags, cgroupVersion: 2 });
   mkdirSync(rootDir, { recursive: true });
   const ca = port === 0 ? null : await clientCa(api);
   const clientCAFile = join(rootDir, 'client-ca.crt');

@@ -52,7 +52,9 @@ export async function runNodes(given: NodesFlags): Promise<void> {
       addressOf: addresses(given),
     });
     const server =
-      given.port === 0 ? null : await startFleetServer({ fleet, common, api, ownAddresses: given.nodeRange !== undefined });
+      given.port === 0
+        ? null
+        : await startFleetServer({ fleet, common, api, ownAddresses: given.nodeRange !== undefined });
     report.watch(fleet);
     const ended = new Promise<string>((resolved) => {
       process.once('SIGTERM', resolved);
@@ -97,9 +99,21 @@ function machineAddress(): string {
 
 function flagsOf(rootDir: string): KubeletFlags {
   return {
-    ...{ configFile: '', configDir: '', rootDir, certDir: join(rootDir, 'pki'), kubeconfig: '', bootstrapKubeconfig: '' },
+    ...{
+      configFile: '',
+      configDir: '',
+      rootDir,
+      certDir: join(rootDir, 'pki'),
+      kubeconfig: '',
+      bootstrapKubeconfig: '',
+    },
     ...{ hostnameOverride: '', nodeIPs: [], nodeLabels: {}, cloudProvider: '', runtimeCgroups: '' },
-    ...{ imageCredentialProviderConfig: '', imageCredentialProviderBinDir: '', lockFile: '', exitOnLockContention: false },
+    ...{
+      imageCredentialProviderConfig: '',
+      imageCredentialProviderBinDir: '',
+      lockFile: '',
+      exitOnLockContention: false,
+    },
     ...{ minimumContainerTtlDuration: 0, maximumDeadContainers: -1, maximumDeadContainersPerContainer: 1 },
   };
 }

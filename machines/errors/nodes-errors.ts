@@ -7,7 +7,11 @@ export const nodesErrors = defineErrors('NDS', {
     'The profile {file} cannot be read: {problem}.',
     'Give --profile a readable YAML or JSON file.',
   ],
-  profileSyntax: [2, 'The profile {file} is not valid YAML or JSON: {problem}.', 'Correct the file at the place named.'],
+  profileSyntax: [
+    2,
+    'The profile {file} is not valid YAML or JSON: {problem}.',
+    'Correct the file at the place named.',
+  ],
   profileInvalid: [
     3,
     'The profile {file} has wrong values: {problems}.',

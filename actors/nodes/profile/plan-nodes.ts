@@ -53,8 +53,7 @@ export function planNodes(profile: Profile, { count, first }: Share): PlannedNod
 /** The group of each of so many nodes, mixed as the weights say: the group that is furthest behind its share comes next. */
 function groupsOf(groups: readonly NodeGroup[], count: number): NodeGroup[] {
   const out: NodeGroup[] = [];
-  for (const group of groups)
-    for (let i = 0; i < (group.count ?? 0) && out.length < count; i++) out.push(group);
+  for (const group of groups) for (let i = 0; i < (group.count ?? 0) && out.length < count; i++) out.push(group);
   const weighted = groups.filter((group) => group.count === undefined);
   if (weighted.length === 0) return out;
   const sum = weighted.reduce((total, { weight }) => total + weight, 0);

@@ -113,7 +113,10 @@ const failureSchema = z
     /** How long; without it for good. */
     for: durationSchema.optional(),
   })
-  .refine((failure) => (failure.at === undefined) !== (failure.every === undefined), 'needs exactly one of at and every');
+  .refine(
+    (failure) => (failure.at === undefined) !== (failure.every === undefined),
+    'needs exactly one of at and every',
+  );
 
 /** The profile file of `actorlet nodes`. */
 export const profileSchema = z.strictObject({
@@ -124,7 +127,10 @@ export const profileSchema = z.strictObject({
     .array(groupSchema)
     .min(1)
     .default([groupSchema.parse({ name: 'node' })])
-    .refine((groups) => new Set(groups.map(({ name }) => name)).size === groups.length, 'two groups have the same name'),
+    .refine(
+      (groups) => new Set(groups.map(({ name }) => name)).size === groups.length,
+      'two groups have the same name',
+    ),
   /** Addresses of pods: each node takes a /24 out of it. */
   podCIDR: z
     .string()

@@ -75,10 +75,16 @@ test('groups mix by weight, counted ones come first, and zones take turns', () =
   });
   const nodes = planNodes(profile, { count: 10, first: 0 });
   const of = (group: string) => nodes.filter((node) => node.group.name === group);
-  assert.deepEqual(nodes.slice(0, 2).map(({ name }) => name), ['system-0', 'system-1']);
+  assert.deepEqual(
+    nodes.slice(0, 2).map(({ name }) => name),
+    ['system-0', 'system-1'],
+  );
   assert.equal(of('small').length, 6);
   assert.equal(of('large').length, 2);
-  assert.deepEqual(of('small').map(({ zone }) => zone), ['a', 'b', 'a', 'b', 'a', 'b']);
+  assert.deepEqual(
+    of('small').map(({ zone }) => zone),
+    ['a', 'b', 'a', 'b', 'a', 'b'],
+  );
   assert.equal(of('small')[1]?.labels['topology.kubernetes.io/zone'], 'b');
   assert.equal(of('large')[0]?.zone, null);
 });
