@@ -55,6 +55,11 @@ export class InlineShards implements ShardHost {
       }
       case 'answer':
         this.asker.answered(message);
+        break;
+      case 'verbosity':
+      case 'stop':
+        // For threads.
+        break;
     }
   }
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { ApiClient } from '../cluster/api/api-client.ts';
 import { ApiStatusError } from '../cluster/api/api-client.ts';
 import { Failures } from './failures.ts';
@@ -39,7 +40,7 @@ export class NodeFleet {
       const address = addressOf(node);
       const machine = new SimulatedMachine({
         ...{ node, profile, seed, address },
-        rootDir: common.flags.rootDir,
+        rootDir: join(common.flags.rootDir, 'nodes', node.name),
         timeoutMs: common.config.runtimeRequestTimeout,
       });
       return new SimulatedNode({ node, machine, common, api, shared: this.shared, address });

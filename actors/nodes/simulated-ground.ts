@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { allocatableOf, machineCapacity } from '../../machines/node-object/node-resources.ts';
 import { unregisteredNode } from '../../machines/node-object/initial-node.ts';
@@ -41,6 +42,8 @@ export function simulatedGround(
   };
   const flags: KubeletFlags = {
     ...common.flags,
+    // Its checkpoints, and where its volumes would be.
+    rootDir: join(common.flags.rootDir, 'nodes', name),
     hostnameOverride: name,
     nodeIPs: [address],
     nodeLabels: { ...common.flags.nodeLabels, ...labels },
