@@ -45,6 +45,7 @@ export function simulatedEdges({ ground, machine, api, life }: SimulatedEdgesOpt
     images: () => ({ records: null, disk: () => Promise.resolve(machine.disk()), log }),
     userNamespaces: { get: () => NONE, release: () => undefined },
     devices: null,
+    volumes: () => [],
     cluster: simulatedCluster(ground, machine, api, life),
     usage: () => machine.usage,
     podLogs: simulatedPodLogs,
@@ -82,7 +83,7 @@ function simulatedCluster(
         facts: machine.facts,
       });
       const objects = new ClusterObjects({
-        ...{ api: limited, config, log },
+        ...{ api: limited, config, log, nodeName },
         nodeTtlSeconds: () => ttlSeconds(node.node()),
         refresh: (uid) => tell(uid, { type: 'pod.refresh', at: now() }),
       });
