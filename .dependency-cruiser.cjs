@@ -100,7 +100,7 @@ module.exports = {
       // The page and what bundles it are packaging's: a package has the bundle.
       from: {
         path: '^(?:machines|cri|actors|bin)/',
-        pathNot: '^(?:actors/inspect/inspector-page/|bin/build-page\\.ts$)',
+        pathNot: '^(?:actors/inspect/inspector-page/|bin/(?:build-page|bundle)\\.ts$)',
       },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only', 'npm'], pathNot: packages('@types/[^/]+') },
     },

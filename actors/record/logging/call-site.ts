@@ -1,12 +1,17 @@
+import { inBundle } from './bundled-lines.ts';
+
 /** Frames that are no caller: the logger's own, and Node's. */
-const NOT_A_CALLER = /\/node_modules\/pino\/|\/actors\/record\/logging\/|^node:/;
+const NOT_A_CALLER = /\/node_modules\/pino\/|(?:^|\/)actors\/record\/logging\/|^node:/;
 
 /** `folder/file.ts:12` of the first caller outside pino and this folder, as klog names the place of a line. */
 export function callSite(): string {
   for (const frame of frames()) {
     const file = frame.getFileName();
-    if (file === null || NOT_A_CALLER.test(file)) continue;
-    return `${file.split('/').slice(-2).join('/')}:${frame.getLineNumber() ?? 1}`;
+    if (file === null) continue;
+    const line = frame.getLineNumber() ?? 1;
+    const place = inBundle(file, line) ?? { file, line };
+    if (NOT_A_CALLER.test(place.file)) continue;
+    return `${place.file.split('/').slice(-2).join('/')}:${place.line}`;
   }
   return '???:1';
 }

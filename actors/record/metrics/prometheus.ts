@@ -4,17 +4,17 @@ import type * as PromClient from 'prom-client';
 /** What of prom-client's main module is in use. */
 type Parts = Pick<typeof PromClient, 'Counter' | 'Gauge' | 'Histogram' | 'Registry'>;
 
-const require = createRequire(import.meta.url);
+const load = createRequire(import.meta.url);
 
 /**
  * Parts of prom-client, each from its own file: the package's main module also loads its push gateway, its cluster
  * support and OpenTelemetry, which together take 9 MiB of memory that no agent has a use for.
  */
 export const { Counter, Gauge, Histogram, Registry }: Parts = {
-  Counter: require('prom-client/lib/counter') as Parts['Counter'],
-  Gauge: require('prom-client/lib/gauge') as Parts['Gauge'],
-  Histogram: require('prom-client/lib/histogram') as Parts['Histogram'],
-  Registry: require('prom-client/lib/registry') as Parts['Registry'],
+  Counter: load('prom-client/lib/counter') as Parts['Counter'],
+  Gauge: load('prom-client/lib/gauge') as Parts['Gauge'],
+  Histogram: load('prom-client/lib/histogram') as Parts['Histogram'],
+  Registry: load('prom-client/lib/registry') as Parts['Registry'],
 };
 
 /**
@@ -23,5 +23,5 @@ export const { Counter, Gauge, Histogram, Registry }: Parts = {
  */
 export function collectNodejs(registry: PromClient.Registry): void {
   for (const name of ['heapSizeAndUsed', 'version'])
-    (require(`prom-client/lib/metrics/${name}.js`) as (registry: PromClient.Registry) => void)(registry);
+    (load(`prom-client/lib/metrics/${name}.js`) as (registry: PromClient.Registry) => void)(registry);
 }

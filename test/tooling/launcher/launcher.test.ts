@@ -28,7 +28,7 @@ describe('bin/actorlet', () => {
   });
   after(() => rm(dir, { recursive: true, force: true }));
 
-  async function makePackage(root: string, main: 'bin/actorlet.ts' | 'dist/bin/actorlet.js' | null): Promise<string> {
+  async function makePackage(root: string, main: 'bin/actorlet.ts' | 'dist/bundled/bin/actorlet.js' | null): Promise<string> {
     await mkdir(join(root, 'bin'), { recursive: true });
     await copyFile(LAUNCHER, join(root, 'bin/actorlet'));
     await chmod(join(root, 'bin/actorlet'), 0o755);
@@ -58,7 +58,7 @@ describe('bin/actorlet', () => {
 
   it('runs the compiled package through the link in .bin, with the Node hoisted beside it', async () => {
     const modules = join(dir, 'app', 'node_modules');
-    const launcher = await makePackage(join(modules, 'actorlet'), 'dist/bin/actorlet.js');
+    const launcher = await makePackage(join(modules, 'actorlet'), 'dist/bundled/bin/actorlet.js');
     await addNode(modules);
     await mkdir(join(modules, '.bin'));
     await symlink('../actorlet/bin/actorlet', join(modules, '.bin/actorlet'));
@@ -69,7 +69,7 @@ describe('bin/actorlet', () => {
   });
 
   it('takes $ACTORLET_NODE first, and refuses one that is too old', async () => {
-    const launcher = await makePackage(join(dir, 'chosen'), 'dist/bin/actorlet.js');
+    const launcher = await makePackage(join(dir, 'chosen'), 'dist/bundled/bin/actorlet.js');
     assert.equal((await run(launcher, { ...plain, ACTORLET_NODE: process.execPath })).code, 0);
     const old = join(dir, 'old-node');
     await writeFile(old, '#!/bin/sh\n[ "$1" = -p ] && echo 20 || echo v20.1.0\n', { mode: 0o755 });
@@ -79,7 +79,7 @@ describe('bin/actorlet', () => {
   });
 
   it('takes the node on PATH when it is new enough, and says what to do when none is', async () => {
-    const launcher = await makePackage(join(dir, 'path'), 'dist/bin/actorlet.js');
+    const launcher = await makePackage(join(dir, 'path'), 'dist/bundled/bin/actorlet.js');
     const newBin = join(dir, 'new-bin');
     await mkdir(newBin);
     await symlink(process.execPath, join(newBin, 'node'));

@@ -70,7 +70,7 @@ describe('the npm package', () => {
     );
     assert.ok(files.includes('dist/machines/errors/define.js'));
     assert.ok(files.includes('dist/machines/errors/define.d.ts'));
-    assert.ok(files.includes('dist/bin/actorlet.js'));
+    assert.ok(files.includes('dist/bin/library.js'));
     const strays = files.filter(
       (name) =>
         // Examples are documentation.
@@ -105,6 +105,19 @@ describe('the npm package', () => {
     assert.deepEqual(missing, []);
     for (const file of ['index.html', 'app.js', 'app.css'])
       assert.ok(existsSync(join(installed, 'dist/inspector-page', file)), file);
+  });
+
+  it('holds each thread and process that the sources start, bundled', () => {
+    const started = readdirSync(join(source, 'actors'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .flatMap((name) => {
+        const text = readFileSync(join(source, 'actors', name), 'utf8');
+        const found = [...text.matchAll(/new URL\(`\.\/([\w-]+)\$\{extname\(import\.meta\.url\)\}`/g)];
+        return found.map(([, entry]) => join('actors', dirname(name), `${entry}.js`));
+      });
+    assert.ok(started.length >= 6, String(started));
+    for (const file of [...started, 'bin/actorlet.js'])
+      assert.ok(existsSync(join(installed, 'dist/bundled', file)), `${file}: name it in bin/bundle.ts`);
   });
 
   it('runs: npx actorlet --version', () => {

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** What `bin/bundle.ts` writes beside a file: runs of its lines, `[first line, index of the module, its line there]`. */
+interface Lines {
+  modules: string[];
+  runs: [number, number, number][];
+}
+
+const known = new Map<string, Lines | null>();
+
+/**
+ * The module, seen from `dist`, and its line that a line of a bundled file was made of; null when the file is none of a bundle's, or the line is
+ * another package's. `file`: a path or a file URL. Each file is read once, when it first speaks.
+ */
+export function inBundle(file: string, line: number): { file: string; line: number } | null {
+  if (!file.includes('/bundled/')) return null;
+  let lines = known.get(file);
+  if (lines === undefined) {
+    lines = read(file);
+    known.set(file, lines);
+  }
+  const run = lines?.runs.findLast(([first]) => first <= line);
+  const module = run && lines?.modules[run[1]];
+  return run === undefined || module === undefined ? null : { file: module, line: run[2] + line - run[0] };
+}
+
+function read(file: string): Lines | null {
+  try {
+    const path = file.startsWith('file:') ? fileURLToPath(file) : file;
+    return JSON.parse(readFileSync(`${path}.lines.json`, 'utf8')) as Lines;
+  } catch {
+    return null;
+  }
+}
