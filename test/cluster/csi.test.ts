@@ -123,4 +123,31 @@ describe('CSI volumes', () => {
     await nothingLeft(cluster.node(NODE), name);
     assert.equal(driver.did.filter((method) => method === 'NodeUnpublishVolume').length, 1);
   });
+
+  test('a volume that has grown is made larger on the node; its size and inodes are told', async () => {
+    const name = 'grown.csi.example.com';
+    const driver = await driverOf(name, { attachRequired: false, fsGroupPolicy: 'File' });
+    const space = await cluster.space('grown');
+    const { api } = cluster.plane();
+    const volume = await boundClaim(cluster.plane(), space, name, 'data');
+    await api.patch(`/api/v1/persistentvolumes/${volume}`, { spec: { capacity: { storage: '32Mi' } } });
+    await space.create(apiPod('p', [runs('c', mounted('data'))], { volumes: claims('data') }));
+    const pod = await space.waitPod('p', 'ready', isReadyPod);
+    const growing = await waitFor('its growth', () => driver.calls.find(({ method }) => method === 'NodeExpandVolume'));
+    assert.equal((growing.request['capacityRange'] as { requiredBytes: string }).requiredBytes, String(32 << 20));
+    interface Told {
+      pods: {
+        podRef: { uid: string };
+        volume?: { name: string; capacityBytes: number; pvcRef?: { name: string } }[];
+      }[];
+    }
+    const told = await waitFor('its size in the stats', async () => {
+      const { pods } = await api.get<Told>(`/api/v1/nodes/${NODE}/proxy/stats/summary`);
+      const its = pods.find(({ podRef }) => podRef.uid === uidOf(pod))?.volume?.find((each) => each.name === 'data');
+      return its?.capacityBytes === 32 << 20 ? its : undefined;
+    });
+    assert.equal(told.pvcRef?.name, 'data');
+    await gone(space, pod);
+    await nothingLeft(cluster.node(NODE), name);
+  });
 });

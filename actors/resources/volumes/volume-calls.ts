@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { matchesTerms } from '../../../machines/admission/node-affinity.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
-import { parseQuantity } from '../../../machines/values/quantity.ts';
+import { isQuantity, parseBytes } from '../../../machines/values/quantity.ts';
 import type { KnownVolume } from '../../../machines/volume-manager/mount-context.ts';
 import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders.ts';
 import { codeOf, ignoring } from '../../host/files/host-failure.ts';
@@ -237,7 +237,7 @@ function worded(error: unknown, what: string, name: string, done = true): Volume
 function sizesOf({ pv, claim, readOnly }: VolumeSpec): Pick<KnownVolume, 'wantedBytes' | 'knownBytes'> {
   const none = { wantedBytes: 0, knownBytes: 0 };
   if (pv === null || claim === null || readOnly) return none;
-  const bytes = (text: string | undefined): number => Math.ceil(Number(parseQuantity(text ?? '0') ?? 0));
+  const bytes = (text = '0'): number => (isQuantity(text) ? parseBytes(text) : 0);
   return { wantedBytes: bytes(pv.spec?.capacity?.['storage']), knownBytes: bytes(claim.status?.capacity?.['storage']) };
 }
 

@@ -38,7 +38,10 @@ export class VolumeWorld {
       ['device', before.devices, state.devices],
     ] as const)
       // What is gone is forgotten in the same step.
-      for (const [id, { value }] of Object.entries(was)) this.seen.add(`${name} ${String(value)} -> ${String(is[id]?.value ?? 'gone')}`);
+      for (const [id, { value }] of Object.entries(was)) {
+        const next = (is as Readonly<Record<string, { value: unknown }>>)[id]?.value ?? 'gone';
+        this.seen.add(`${name} ${String(value)} -> ${String(next)}`);
+      }
     for (const order of outputs) this.order(order);
     assert.ok((nextVolumeDeadline(state) ?? Infinity) > this.at, 'a deadline that has come is served');
     return outputs;
