@@ -135,6 +135,12 @@ describe('CSI volumes', () => {
     const pod = await space.waitPod('p', 'ready', isReadyPod);
     const growing = await waitFor('its growth', () => driver.calls.find(({ method }) => method === 'NodeExpandVolume'));
     assert.equal((growing.request['capacityRange'] as { requiredBytes: string }).requiredBytes, String(32 << 20));
+    await space.wait<{ status?: { capacity?: { storage?: string } } }>(
+      'PersistentVolumeClaim',
+      'data',
+      'told to be larger',
+      ({ status }) => status?.capacity?.storage === '32Mi',
+    );
     interface Told {
       pods: {
         podRef: { uid: string };

@@ -184,11 +184,27 @@ export class VolumeCalls {
     const { spec, plugin } = this.found(uid, volume);
     try {
       const { stagedPath, publishedPath, devicePath, oldBytes, newBytes } = order;
-      return (
-        (await plugin.expand?.({ spec, stagedPath, publishedPath, devicePath, oldBytes, newBytes, signal })) ?? newBytes
-      );
+      const call = { spec, stagedPath, publishedPath, devicePath, oldBytes, newBytes, signal };
+      const bytes = (await plugin.expand?.(call)) ?? newBytes;
+      await this.tellGrown(spec);
+      return bytes;
     } catch (error) {
       throw worded(error, 'NodeExpandVolume.NodeExpandVolume failed', spec.name);
+    }
+  }
+
+  /** The claim's status says how large its volume is. What was looked up may be old: the claim is read anew. */
+  private async tellGrown({ pv, claim }: VolumeSpec): Promise<void> {
+    const objects = this.options.objects();
+    const storage = pv?.spec?.capacity?.['storage'];
+    if (objects === null || claim === null || storage === undefined) return;
+    const { namespace = '', name = '' } = claim.metadata ?? {};
+    try {
+      const now = await objects.claim(namespace, name);
+      if (now.metadata?.uid === claim.metadata?.uid) await objects.grown(now, storage);
+    } catch (error) {
+      const text = `mountVolume.NodeExpandVolume update pvc status failed: ${messageOf(error)}`;
+      throw new VolumeFailure(codeOf(error) || 'ClaimStatus', text, { cause: error });
     }
   }
 
