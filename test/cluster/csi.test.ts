@@ -156,4 +156,24 @@ describe('CSI volumes', () => {
     await gone(space, pod);
     await nothingLeft(cluster.node(NODE), name);
   });
+
+  test('a driver that hangs holds up its own volume only; a pod that is deleted meanwhile leaves nothing', async () => {
+    const name = 'hung.csi.example.com';
+    const driver = await driverOf(name, { attachRequired: false, fsGroupPolicy: 'File' });
+    const space = await cluster.space('hung');
+    for (const claim of ['stuck', 'well']) await boundClaim(cluster.plane(), space, name, claim);
+    driver.faults.set('NodeStageVolume', { hang: true, after: true, times: 1, code: 10, text: 'still at it' });
+    await space.create(apiPod('stuck', [runs('c', mounted('stuck'))], { volumes: claims('stuck') }));
+    await waitFor('the call', () => driver.did[0]);
+    await space.create(apiPod('well', [runs('c', mounted('well'))], { volumes: claims('well') }));
+    const well = await space.waitPod('well', 'ready', isReadyPod);
+    const stuck = await space.get<Pod>('Pod', 'stuck');
+    assert.equal(isReadyPod(stuck), false);
+    await space.remove('Pod', 'stuck');
+    driver.release();
+    await space.waitGone(stuck);
+    await gone(space, well);
+    await nothingLeft(cluster.node(NODE), name);
+    assert.equal(driver.did.filter((method) => method === 'NodeUnstageVolume').length, 2);
+  });
 });
