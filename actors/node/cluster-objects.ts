@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { Ask, ObjectContent } from '../../machines/protocol/ask.ts';
+import { grownClaimPatch } from '../../machines/volumes/grown-claim.ts';
 import type { ApiClient } from '../cluster/api/api-client.ts';
 import { CsiObjects } from '../cluster/csi/csi-objects.ts';
 import { createAnswers } from '../cluster/objects/answer.ts';
@@ -68,6 +69,12 @@ export class ClusterObjects implements ObjectsEnd {
       claim: (namespace, name) =>
         api.request({ method: 'GET', on: { ...core, resource: 'persistentvolumeclaims', namespace }, name }),
       volume: (name) => api.request({ method: 'GET', on: { ...core, resource: 'persistentvolumes' }, name }),
+      async grown(claim, storage) {
+        const { namespace = '', name = '' } = claim.metadata ?? {};
+        const on = { ...core, resource: 'persistentvolumeclaims', namespace };
+        const body = grownClaimPatch(claim, storage);
+        await api.request({ method: 'PATCH', on, name, subresource: 'status', body });
+      },
     };
     this.objects = new ObjectStore({
       ...{ api, log, nodeTtlSeconds },

@@ -13,6 +13,12 @@ import type { VolumeManagerState } from './volume-manager-state.ts';
 /** Kubelet's back-off of a volume's operations (goroutinemap). */
 const WAITS = { firstMs: 500, maxMs: 122_000 };
 
+/** Looking a volume up costs little and is no operation of kubelet's, which does it ten times a second while it fails. */
+const LOOKS = { firstMs: 500, maxMs: 4_000 };
+
+/** Code of what only means that the attachment is not there yet. */
+export const NOT_ATTACHED = 'NotAttached';
+
 /** How long a pod's worker waits for a volume, ms: kubelet's podAttachAndMountTimeout. */
 export const PATIENCE_MS = 123_000;
 
@@ -34,7 +40,7 @@ export function stepVolumeManager(
   draft.servedDeadlines();
   const next = draft.state();
   if (draft.changed && String(volumesInUse(state)) !== String(volumesInUse(next)))
-    draft.orders.push({ type: 'node.tell' });
+    draft.orders.unshift({ type: 'node.tell' });
   return { state: next, outputs: draft.orders };
 }
 
@@ -217,8 +223,9 @@ function ofDevice(draft: Draft, key: string, act: (device: DeviceId, by: DeviceU
 function failed(draft: Draft, { at, key, code, text, done }: Of<'call.failed'>): void {
   const problem = { code, text };
   of(draft, key, (id) => {
-    const { failures = 0, askedAt } = draft.mounts[id]?.context ?? { askedAt: null };
-    const retryAt = at + backOffMs(failures + 1, WAITS);
+    const { value, context } = draft.mounts[id] ?? {};
+    const { failures = 0, askedAt = null } = context ?? {};
+    const retryAt = at + backOffMs(failures + 1, value === 'resolving' ? LOOKS : WAITS);
     draft.tellMount(id, { type: 'failed', at, key: draft.key(id), problem, retryAt, done });
     if (askedAt !== null) refuse(draft, id, problem);
     for (const [twin, { value, context }] of twinsOf(draft, id))
@@ -226,8 +233,12 @@ function failed(draft: Draft, { at, key, code, text, done }: Of<'call.failed'>):
     tellLeft(draft, id, problem);
   });
   ofDevice(draft, key, (device) => {
-    const retryAt = at + backOffMs((draft.devices[device]?.context.failures ?? 0) + 1, WAITS);
+    const quiet = code === NOT_ATTACHED;
+    const failures = (draft.devices[device]?.context.failures ?? 0) + 1;
+    const retryAt = at + backOffMs(failures, quiet ? LOOKS : WAITS);
     draft.tellDevice(device, { type: 'failed', at, key: draft.key(device), problem, retryAt, done });
+    // Kubelet tells no event of that: it is somebody else's turn.
+    if (quiet) return;
     for (const [id, { value, context }] of Object.entries(draft.mounts))
       if (value === 'waitingForDevice' && context.known?.device === device && context.askedAt !== null)
         refuse(draft, id, problem);
@@ -361,7 +372,16 @@ function goOn(draft: Draft, id: string): void {
   }
   const asked = draft.mounts[id]?.context.askedAt ?? null;
   if (asked !== null && at >= asked + PATIENCE_MS)
-    refuse(draft, id, { code: 'VolumeTimeout', text: 'timed out waiting for the condition' });
+    refuse(draft, id, {
+      code: isUnattached(draft, id) ? 'VolumeUnattached' : 'VolumeTimeout',
+      text: 'timed out waiting for the condition',
+    });
+}
+
+/** Its device is not attached yet. */
+function isUnattached(draft: Draft, id: string): boolean {
+  const { value } = draft.devices[draft.mounts[id]?.context.known?.device ?? ''] ?? {};
+  return value === 'attaching' || value === 'attachFailed';
 }
 
 /** What lay in the pod's folder is this volume: from now on it stands for it. */

@@ -123,4 +123,57 @@ describe('CSI volumes', () => {
     await nothingLeft(cluster.node(NODE), name);
     assert.equal(driver.did.filter((method) => method === 'NodeUnpublishVolume').length, 1);
   });
+
+  test('a volume that has grown is made larger on the node; its size and inodes are told', async () => {
+    const name = 'grown.csi.example.com';
+    const driver = await driverOf(name, { attachRequired: false, fsGroupPolicy: 'File' });
+    const space = await cluster.space('grown');
+    const { api } = cluster.plane();
+    const volume = await boundClaim(cluster.plane(), space, name, 'data');
+    await api.patch(`/api/v1/persistentvolumes/${volume}`, { spec: { capacity: { storage: '32Mi' } } });
+    await space.create(apiPod('p', [runs('c', mounted('data'))], { volumes: claims('data') }));
+    const pod = await space.waitPod('p', 'ready', isReadyPod);
+    const growing = await waitFor('its growth', () => driver.calls.find(({ method }) => method === 'NodeExpandVolume'));
+    assert.equal((growing.request['capacityRange'] as { requiredBytes: string }).requiredBytes, String(32 << 20));
+    await space.wait<{ status?: { capacity?: { storage?: string } } }>(
+      'PersistentVolumeClaim',
+      'data',
+      'told to be larger',
+      ({ status }) => status?.capacity?.storage === '32Mi',
+    );
+    interface Told {
+      pods: {
+        podRef: { uid: string };
+        volume?: { name: string; capacityBytes: number; pvcRef?: { name: string } }[];
+      }[];
+    }
+    const told = await waitFor('its size in the stats', async () => {
+      const { pods } = await api.get<Told>(`/api/v1/nodes/${NODE}/proxy/stats/summary`);
+      const its = pods.find(({ podRef }) => podRef.uid === uidOf(pod))?.volume?.find((each) => each.name === 'data');
+      return its?.capacityBytes === 32 << 20 ? its : undefined;
+    });
+    assert.equal(told.pvcRef?.name, 'data');
+    await gone(space, pod);
+    await nothingLeft(cluster.node(NODE), name);
+  });
+
+  test('a driver that hangs holds up its own volume only; a pod that is deleted meanwhile leaves nothing', async () => {
+    const name = 'hung.csi.example.com';
+    const driver = await driverOf(name, { attachRequired: false, fsGroupPolicy: 'File' });
+    const space = await cluster.space('hung');
+    for (const claim of ['stuck', 'well']) await boundClaim(cluster.plane(), space, name, claim);
+    driver.faults.set('NodeStageVolume', { hang: true, after: true, times: 1, code: 10, text: 'still at it' });
+    await space.create(apiPod('stuck', [runs('c', mounted('stuck'))], { volumes: claims('stuck') }));
+    await waitFor('the call', () => driver.did[0]);
+    await space.create(apiPod('well', [runs('c', mounted('well'))], { volumes: claims('well') }));
+    const well = await space.waitPod('well', 'ready', isReadyPod);
+    const stuck = await space.get<Pod>('Pod', 'stuck');
+    assert.equal(isReadyPod(stuck), false);
+    await space.remove('Pod', 'stuck');
+    driver.release();
+    await space.waitGone(stuck);
+    await gone(space, well);
+    await nothingLeft(cluster.node(NODE), name);
+    assert.equal(driver.did.filter((method) => method === 'NodeUnstageVolume').length, 2);
+  });
 });

@@ -23,7 +23,7 @@ export async function managedVolume(podUid: string, volume: string, { askNode }:
 class ManagedFailure extends HostFailure {}
 
 /** Codes of failures that are of waiting, not of a call: nothing was tried, or nothing has come back. */
-const WAITS = { unprocessed: 'VolumeUnprocessed', timeout: 'VolumeTimeout' };
+const WAITS = { unprocessed: 'VolumeUnprocessed', timeout: 'VolumeTimeout', unattached: 'VolumeUnattached' };
 
 /**
  * What the pod's event says when some of its volumes could not be set up: of the first one that has failed, as kubelet's operations do; where some only
@@ -43,10 +43,11 @@ export function failureOf(failures: readonly { name: string; reason: unknown }[]
       .map(({ name }) => name)
       .sort()
       .join(' ');
-  const unprocessed = waits.filter(({ reason }) => codeOf(reason) === WAITS.unprocessed);
+  const withCode = (code: string) => waits.filter(({ reason }) => codeOf(reason) === code);
+  const unprocessed = withCode(WAITS.unprocessed);
   const texts = (unprocessed.length > 0 ? unprocessed : waits.slice(0, 1)).map(({ reason }) => messageOf(reason));
   return new HostFailure(
     unprocessed.length > 0 ? WAITS.unprocessed : WAITS.timeout,
-    `Unable to attach or mount volumes: unmounted volumes=[${namesOf(waits)}], unattached volumes=[], failed to process volumes=[${namesOf(unprocessed)}]: ${texts.join('; ')}`,
+    `Unable to attach or mount volumes: unmounted volumes=[${namesOf(waits)}], unattached volumes=[${namesOf(withCode(WAITS.unattached))}], failed to process volumes=[${namesOf(unprocessed)}]: ${texts.join('; ')}`,
   );
 }

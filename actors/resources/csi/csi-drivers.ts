@@ -27,6 +27,9 @@ export interface CsiDriversOptions {
   journal?: JournalSettings | undefined;
 }
 
+/** A timer for longer would ring at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
 
 /**
@@ -202,7 +205,7 @@ export class CsiDrivers implements PluginHandler {
       api.driversChange((changed) => void this.lookAgain(changed));
     }
     const driver = await api.driver(name).catch(() => null);
-    const ms = allocatablePeriodMs(driver);
+    const ms = Math.min(allocatablePeriodMs(driver), LONGEST_TIMER_MS);
     if (ms === 0 || this.ending.signal.aborted || this.looks.has(name)) return;
     this.looks.set(
       name,

@@ -1,5 +1,5 @@
-import { messageOf } from '../../../machines/values/message-of.ts';
 import type { Node } from '../../../machines/node-object/node-types.ts';
+import { NOT_ATTACHED } from '../../../machines/volume-manager/volume-manager-machine.ts';
 import { VolumeFailure } from './volume-plugin.ts';
 
 /** What the node's object says of volumes that are attached to it. */
@@ -12,12 +12,7 @@ export interface AttachedVolumes {
 export function attachedVolumes(told: () => Node | null, fresh: () => Promise<Node | null>): AttachedVolumes {
   return {
     async waitFor(device, name) {
-      const fail = (what: string, cause?: unknown): VolumeFailure =>
-        new VolumeFailure('NotAttached', cause === undefined ? '' : messageOf(cause), { what, cause });
-      const without = (what: string): VolumeFailure => {
-        const failure = fail(what);
-        return Object.assign(failure, { message: `${what} for volume "${name}" ` });
-      };
+      const without = (what: string): VolumeFailure => new VolumeFailure(NOT_ATTACHED, `${what} for volume "${name}" `);
       if (!(told()?.status?.volumesInUse ?? []).includes(device))
         throw without("Volume has not been added to the list of VolumesInUse in the node's volume status");
       const node = await fresh();

@@ -6,10 +6,12 @@ import { allContainers } from '../../../machines/volumes/pod-containers.ts';
 import { VolumeFailure } from './volume-plugin.ts';
 import type { VolumeSpec } from './volume-plugin.ts';
 
-/** Objects of the API server that volumes need. Both reject with the server's own words. */
+/** Objects of the API server that volumes need. All reject with the server's own words. */
 export interface StorageObjects {
   claim(namespace: string, name: string): Promise<PersistentVolumeClaim>;
   volume(name: string): Promise<PersistentVolume>;
+  /** The claim as it is now has its volume's new size: told in its status. */
+  grown(claim: PersistentVolumeClaim, storage: string): Promise<void>;
 }
 
 /** Code of what keeps a volume from being looked up at all: kubelet's `failed to process volumes`. */

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { matchesTerms } from '../../../machines/admission/node-affinity.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
-import { parseQuantity } from '../../../machines/values/quantity.ts';
+import { isQuantity, parseBytes } from '../../../machines/values/quantity.ts';
 import type { KnownVolume } from '../../../machines/volume-manager/mount-context.ts';
 import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders.ts';
 import { codeOf, ignoring } from '../../host/files/host-failure.ts';
@@ -184,11 +184,27 @@ export class VolumeCalls {
     const { spec, plugin } = this.found(uid, volume);
     try {
       const { stagedPath, publishedPath, devicePath, oldBytes, newBytes } = order;
-      return (
-        (await plugin.expand?.({ spec, stagedPath, publishedPath, devicePath, oldBytes, newBytes, signal })) ?? newBytes
-      );
+      const call = { spec, stagedPath, publishedPath, devicePath, oldBytes, newBytes, signal };
+      const bytes = (await plugin.expand?.(call)) ?? newBytes;
+      await this.tellGrown(spec);
+      return bytes;
     } catch (error) {
       throw worded(error, 'NodeExpandVolume.NodeExpandVolume failed', spec.name);
+    }
+  }
+
+  /** The claim's status says how large its volume is. What was looked up may be old: the claim is read anew. */
+  private async tellGrown({ pv, claim }: VolumeSpec): Promise<void> {
+    const objects = this.options.objects();
+    const storage = pv?.spec?.capacity?.['storage'];
+    if (objects === null || claim === null || storage === undefined) return;
+    const { namespace = '', name = '' } = claim.metadata ?? {};
+    try {
+      const now = await objects.claim(namespace, name);
+      if (now.metadata?.uid === claim.metadata?.uid) await objects.grown(now, storage);
+    } catch (error) {
+      const text = `mountVolume.NodeExpandVolume update pvc status failed: ${messageOf(error)}`;
+      throw new VolumeFailure(codeOf(error) || 'ClaimStatus', text, { cause: error });
     }
   }
 
@@ -237,7 +253,7 @@ function worded(error: unknown, what: string, name: string, done = true): Volume
 function sizesOf({ pv, claim, readOnly }: VolumeSpec): Pick<KnownVolume, 'wantedBytes' | 'knownBytes'> {
   const none = { wantedBytes: 0, knownBytes: 0 };
   if (pv === null || claim === null || readOnly) return none;
-  const bytes = (text: string | undefined): number => Math.ceil(Number(parseQuantity(text ?? '0') ?? 0));
+  const bytes = (text = '0'): number => (isQuantity(text) ? parseBytes(text) : 0);
   return { wantedBytes: bytes(pv.spec?.capacity?.['storage']), knownBytes: bytes(claim.status?.capacity?.['storage']) };
 }
 

@@ -7,7 +7,8 @@ import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders
 import { nextVolumeDeadline } from '../../../machines/volume-manager/volume-manager-machine.ts';
 import { NO_VOLUMES, mountId, volumesInUse } from '../../../machines/volume-manager/volume-manager-state.ts';
 import type { VolumeManagerState } from '../../../machines/volume-manager/volume-manager-state.ts';
-import type { Clock } from '../../host/time/clock.ts';
+import { lookEach } from '../../host/time/clock.ts';
+import type { Clock, Timer } from '../../host/time/clock.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import { volumeManager } from '../../record/machines/volume-manager.ts';
@@ -35,6 +36,9 @@ type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
 type CallOrder = Extract<VolumeOrder, { key: string }>;
 type Waiter<T> = { resolve: (result: T) => void; reject: (error: Error) => void };
 
+/** How often volumes that are there are looked at again, ms: about as often as kubelet syncs a pod. */
+const LOOK_MS = 60_000;
+
 /** How long a driver may take to say how much of a volume is used, ms. */
 const USAGE_MS = 10_000;
 
@@ -53,6 +57,7 @@ export class VolumeManager {
   private readonly mounts = new Map<string, Waiter<string>[]>();
   private readonly leaves = new Map<string, Waiter<void>[]>();
   private timer: NodeJS.Timeout | undefined;
+  private looks: Timer | undefined;
   private stopped = false;
 
   constructor(options: VolumeManagerOptions) {
@@ -74,6 +79,7 @@ export class VolumeManager {
       const volumes = await volumesInFolder(rootDir, uid, plugins);
       if (volumes.length > 0) pods.push({ uid, volumes });
     }
+    this.looks = lookEach(this.options.clock, LOOK_MS, () => void this.look());
     const devices = await stagedDevices(plugins);
     if (pods.length + devices.length > 0) this.take({ type: 'node.found', pods, devices });
   }
@@ -81,6 +87,7 @@ export class VolumeManager {
   stop(): void {
     this.stopped = true;
     clearTimeout(this.timer);
+    this.looks?.cancel();
     for (const call of this.underWay.values()) call.abort();
     this.machine.close();
   }
@@ -144,6 +151,25 @@ export class VolumeManager {
     for (const order of orders) this.carryOut(order);
     this.calls.keep(this.state.mounts);
     this.setTimer();
+  }
+
+  /** Has a claim grown, or does a driver want its volume published anew? What cannot be looked up now is left as it is. */
+  private async look(): Promise<void> {
+    for (const { value, context } of Object.values(this.state.mounts)) {
+      const { uid, volume } = context;
+      const its = this.calls.of(uid, volume);
+      if (value !== 'mounted' || its === undefined || this.stopped) continue;
+      try {
+        if ((await its.plugin.republishes?.(its.spec)) === true) this.take({ type: 'volume.stale', uid, volume });
+        if (its.spec.pv === null || its.plugin.expand === undefined) continue;
+        const { wantedBytes, knownBytes } = await this.calls.resolve({ uid, volume });
+        const { known } = this.state.mounts[mountId(uid, volume)]?.context ?? {};
+        if (known?.wantedBytes !== wantedBytes || known.knownBytes !== knownBytes)
+          this.take({ type: 'volume.grown', uid, volume, wantedBytes, knownBytes });
+      } catch (error) {
+        this.options.log.debug({ podUID: uid, volume, err: messageOf(error) }, 'A volume could not be looked up again');
+      }
+    }
   }
 
   private setTimer(): void {

@@ -38,7 +38,7 @@ describe('a volume of a pod', () => {
     assert.deepEqual(want(world, 'a', 'v'), [world.told.at(-1)], 'one that is there is told of at once');
   });
 
-  test('waits for its claim with delays that grow from 500 ms to 122 s, and its pod hears when it is there', () => {
+  test('waits for its claim with delays that grow from 500 ms to 4 s, and its pod hears when it is there', () => {
     const world = disk();
     want(world, 'a', 'v');
     const waits: number[] = [];
@@ -52,10 +52,23 @@ describe('a volume of a pod', () => {
       waits.push((nextVolumeDeadline(world.state) ?? 0) - world.at);
       world.wait();
     }
-    assert.deepEqual(waits, [500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 122_000, 122_000]);
+    assert.deepEqual(waits, [500, 1000, 2000, 4000, 4000, 4000, 4000, 4000, 4000, 4000]);
     assert.equal(world.told.length, 1, 'a worker that does not wait is told nothing');
     while (world.calls.size > 0) world.end(world.only().key);
     assert.equal(world.told.at(-1)?.type, 'worker.mounted');
+  });
+
+  test('is published again with delays that grow from 500 ms to 122 s', () => {
+    const world = new VolumeWorld((_uid, volume) => known(volume));
+    want(world, 'a', 'v');
+    world.end(world.only().key);
+    const waits: number[] = [];
+    for (let i = 0; i < 10; i++) {
+      world.end(world.only().key, 'fails');
+      waits.push((nextVolumeDeadline(world.state) ?? 0) - world.at);
+      world.wait();
+    }
+    assert.deepEqual(waits, [500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 122_000, 122_000]);
   });
 
   test("that takes too long is told of after kubelet's 2 min 3 s, and goes on", () => {
@@ -66,7 +79,7 @@ describe('a volume of a pod', () => {
     world.wait();
     assert.equal(world.at, 1_000 + PATIENCE_MS);
     assert.deepEqual(world.told.at(-1), {
-      ...{ type: 'worker.failed', uid: 'a', volume: 'v', code: 'VolumeTimeout' },
+      ...{ type: 'worker.failed', uid: 'a', volume: 'v', code: 'VolumeUnattached' },
       text: 'timed out waiting for the condition',
     });
     assert.equal(nextVolumeDeadline(world.state), null);

@@ -33,12 +33,8 @@ export class VolumeWorld {
     const before = this.state;
     const { state, outputs } = stepVolumeManager(before, { ...message, at: this.at } as VolumeMessage);
     this.state = state;
-    for (const [name, was, is] of [
-      ['mount', before.mounts, state.mounts],
-      ['device', before.devices, state.devices],
-    ] as const)
-      // What is gone is forgotten in the same step.
-      for (const [id, { value }] of Object.entries(was)) this.seen.add(`${name} ${String(value)} -> ${String(is[id]?.value ?? 'gone')}`);
+    this.see('mount', before.mounts, state.mounts);
+    this.see('device', before.devices, state.devices);
     for (const order of outputs) this.order(order);
     assert.ok((nextVolumeDeadline(state) ?? Infinity) > this.at, 'a deadline that has come is served');
     return outputs;
@@ -71,6 +67,12 @@ export class VolumeWorld {
 
   value(id: string): unknown {
     return this.state.mounts[id]?.value;
+  }
+
+  /** What is gone is forgotten in the same step. */
+  private see(name: string, was: Readonly<Record<string, { value: unknown }>>, is: typeof was): void {
+    for (const [id, { value }] of Object.entries(was))
+      this.seen.add(`${name} ${String(value)} -> ${String(is[id]?.value ?? 'gone')}`);
   }
 
   private order(order: VolumeOrder): void {

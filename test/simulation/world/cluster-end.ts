@@ -148,6 +148,7 @@ export const simulatedObjects: ObjectsEnd = {
   storage: {
     claim: () => Promise.reject(new Error('not simulated')),
     volume: () => Promise.reject(new Error('not simulated')),
+    grown: () => Promise.reject(new Error('not simulated')),
   },
   podWanted: () => undefined,
   podGone: () => undefined,

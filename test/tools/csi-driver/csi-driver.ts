@@ -46,6 +46,8 @@ export class CsiDriver {
   readonly store: VolumeStore;
   private readonly options: CsiDriverOptions;
   private servers: Server[] = [];
+  /** Ends of the calls that hang. */
+  private hanging: (() => void)[] = [];
 
   constructor(options: CsiDriverOptions) {
     this.options = options;
@@ -102,6 +104,11 @@ export class CsiDriver {
     await listen(registrar, registration);
   }
 
+  /** Calls that hang fail now. */
+  release(): void {
+    for (const end of this.hanging.splice(0)) end();
+  }
+
   /** It dies; with `leave` its sockets stay where they were, as after a kill. */
   stop(leave = false): void {
     for (const server of this.servers) server.forceShutdown();
@@ -122,7 +129,8 @@ export class CsiDriver {
           appendFileSync(this.options.callsFile, `${JSON.stringify(recorded)}\n`);
         const fault = this.faults.meet(method);
         const fail = (): void => done({ code: fault?.code ?? 13, details: fault?.text ?? 'told to fail' });
-        if (fault !== null && fault.after !== true) return fault.hang === true ? undefined : fail();
+        if (fault !== null && fault.after !== true)
+          return void (fault.hang === true ? this.hanging.push(fail) : fail());
         const answer = (answers as Record<string, ((request: unknown) => object) | undefined>)[key];
         if (answer === undefined) return done({ code: 12, details: `${method} is not implemented` });
         let response: object;
@@ -133,7 +141,8 @@ export class CsiDriver {
           return done({ code: typeof code === 'number' ? code : 13, details: message });
         }
         if (fault === null) return done(null, response);
-        if (fault.hang !== true) fail();
+        if (fault.hang === true) this.hanging.push(fail);
+        else fail();
       };
     }
     return table;

@@ -1,6 +1,7 @@
 /** What containers, other programs and the kernel write to files, and the journal: mostly a worker reads them. */
 import { parseCriLog } from '../../../../actors/host/effects/termination-message.ts';
 import { parseMountinfo } from '../../../../actors/host/files/mountinfo.ts';
+import { diskFormatOf } from '../../../../actors/host/volumes/disk-format.ts';
 import { parseMappings } from '../../../../actors/host/userns/user-namespaces.ts';
 import { isQuick, parseManifest } from '../../../../actors/pods/sources/parse-manifest.ts';
 import { parseLine } from '../../../../actors/record/journal/journal-reader.ts';

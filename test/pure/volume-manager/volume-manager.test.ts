@@ -1,0 +1,217 @@
+/** The volume manager's host with drivers that are a model. */
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { attachedVolumes } from '../../../actors/resources/volumes/attached-volumes.ts';
+import { VolumeManager } from '../../../actors/resources/volumes/volume-manager.ts';
+import { VolumeFailure } from '../../../actors/resources/volumes/volume-plugin.ts';
+import type { VolumePlugin } from '../../../actors/resources/volumes/volume-plugin.ts';
+import { machineClock } from '../../../actors/host/time/clock.ts';
+import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
+import { volumeManager } from '../../../actors/record/machines/volume-manager.ts';
+import type { Node } from '../../../machines/node-object/node-types.ts';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import type { PersistentVolume } from '../../../machines/protocol/storage-types.ts';
+import { waitFor } from '../../tools/wait-for.ts';
+import { folder, memoryLog } from '../journal/journal-fixture.ts';
+
+/** Pods `a` and `b` with volumes `x` and `y` of the claims of these names. */
+const podOf = (uid: string): Pod => ({
+  metadata: { name: uid, namespace: 'ns', uid },
+  spec: {
+    containers: [{ name: 'c', volumeMounts: ['x', 'y'].map((name) => ({ name, mountPath: `/${name}` })) }],
+    volumes: ['x', 'y'].map((name) => ({ name, persistentVolumeClaim: { claimName: name } })),
+  },
+});
+
+function bench(
+  t: TestContext,
+  plugin: Partial<VolumePlugin> = {},
+  volume: (name: string) => PersistentVolume['spec'] = () => ({}),
+) {
+  const rootDir = folder(t);
+  const calls: string[] = [];
+  const node: Node = { metadata: { name: 'n', labels: { zone: 'one' } }, status: {} };
+  const refreshed: string[] = [];
+  const driver: VolumePlugin = {
+    name: 'test/driver',
+    serves: () => true,
+    deviceName: ({ name }) => Promise.resolve(`disk-${name}`),
+    attachable: () => Promise.resolve(false),
+    stages: () => Promise.resolve(true),
+    stage: ({ spec }) => (calls.push(`stage ${spec.name}`), Promise.resolve(`/staged/${spec.name}`)),
+    publish: ({ spec, pod, stagedPath, again }) => {
+      calls.push(`${again ? 'republish' : 'publish'} ${spec.name} to ${pod.metadata?.name ?? ''} from ${stagedPath}`);
+      return Promise.resolve(`/in/${pod.metadata?.name ?? ''}/${spec.name}`);
+    },
+    unpublish: ({ podUid, name }) => (calls.push(`unpublish ${name} of ${podUid}`), Promise.resolve()),
+    unstage: ({ deviceName, stagedPath }) => (calls.push(`unstage ${deviceName} at ${stagedPath}`), Promise.resolve()),
+    publishedOnDisk: ({ name }) => Promise.resolve({ deviceName: `disk-${name}`, attachable: false }),
+    ...plugin,
+  };
+  const manager: VolumeManager = new VolumeManager({
+    ...{
+      rootDir,
+      nodeName: 'n',
+      plugins: [driver],
+      clock: machineClock,
+      log: memoryLog().log,
+      metrics: createMetrics(),
+    },
+    objects: () => ({
+      claim: (_ns, name) =>
+        Promise.resolve({ metadata: { uid: name }, spec: { volumeName: `pv-${name}` }, status: { phase: 'Bound' } }),
+      volume: (name) => Promise.resolve({ spec: { claimRef: { uid: name.slice(3) }, ...volume(name) } }),
+    }),
+    attached: attachedVolumes(
+      () => node,
+      () => Promise.resolve(node),
+    ),
+    nodeLabels: () => node.metadata?.labels ?? {},
+    podOf,
+    tell: (uid, { type }) => void refreshed.push(`${uid} ${type}`),
+    changed: () => void (node.status = { ...node.status, volumesInUse: manager.inUse() }),
+    journal: { dir: join(rootDir, 'journal'), agent: 'v', maxBytes: 1 << 20, log: memoryLog().log },
+  });
+  t.after(() => manager.stop());
+  return { manager, calls, node, refreshed, rootDir };
+}
+
+const refusal = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'none',
+    (error: unknown) => `${(error as { code: string }).code}: ${(error as Error).message}`,
+  );
+
+test('two pods share a device; it is given back after the second', async (t) => {
+  const { manager, calls } = bench(t);
+  assert.equal(await manager.mount('a', 'x'), '/in/a/pv-x');
+  assert.equal(await manager.mount('b', 'x'), '/in/b/pv-x');
+  assert.equal(await manager.mount('b', 'x'), '/in/b/pv-x', 'asking again does nothing');
+  await manager.unmount('a');
+  assert.deepEqual(calls, [
+    ...[
+      'stage pv-x',
+      'publish pv-x to a from /staged/pv-x',
+      'publish pv-x to b from /staged/pv-x',
+      'unpublish pv-x of a',
+    ],
+  ]);
+  await manager.unmount('b');
+  await waitFor('the device to be given back', () =>
+    Promise.resolve(calls.at(-1) === 'unstage disk-pv-x at /staged/pv-x' || undefined),
+  );
+  await manager.unmount('b');
+  assert.equal(volumeManager.stateName(manager.state), 'settled');
+});
+
+test('a driver that hangs on one volume holds up neither the other volume nor the other pod, and a pod may go meanwhile', async (t) => {
+  let answer = (): void => undefined;
+  let given = false;
+  const { manager, calls } = bench(t, {
+    stage: ({ spec, signal }) => {
+      if (spec.name !== 'pv-x') return Promise.resolve('/staged');
+      signal.addEventListener('abort', () => (given = true));
+      return new Promise((resolve) => (answer = () => resolve('/staged/late')));
+    },
+  });
+  const stuck = manager.mount('a', 'x');
+  stuck.catch(() => undefined);
+  assert.equal(await manager.mount('a', 'y'), '/in/a/pv-y');
+  assert.equal(await manager.mount('b', 'y'), '/in/b/pv-y');
+  await manager.unmount('a');
+  assert.ok(given, 'the call is given up');
+  answer();
+  await waitFor('the late device to be given back', () =>
+    Promise.resolve(calls.includes('unstage disk-pv-x at /staged/late') || undefined),
+  );
+});
+
+test('what fails is told in kubelet’s words, tried again, and the pod is woken when it is there', async (t) => {
+  let works = false;
+  const { manager, refreshed } = bench(t, {
+    publish: () =>
+      works
+        ? Promise.resolve('/there')
+        : Promise.reject(new VolumeFailure('Odd', 'rpc error: code = Internal desc = no')),
+    stage: ({ spec }) => (spec.name === 'pv-y' ? Promise.reject(new Error('no disk')) : Promise.resolve('')),
+  });
+  assert.equal(
+    await refusal(manager.mount('a', 'x')),
+    'Odd: MountVolume.SetUp failed for volume "pv-x" : rpc error: code = Internal desc = no',
+  );
+  assert.equal(
+    await refusal(manager.mount('a', 'y')),
+    'Volume: MountVolume.MountDevice failed for volume "pv-y" : no disk',
+  );
+  works = true;
+  await waitFor('the pod to be woken', () => Promise.resolve(refreshed.includes('a pod.refresh') || undefined));
+  assert.equal(await manager.mount('a', 'x'), '/there');
+});
+
+test('what a volume asks of its node and its plugin is checked before any call', async (t) => {
+  const affinity = (zone: string) => ({
+    nodeAffinity: {
+      required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'In', values: [zone] }] }] },
+    },
+  });
+  const { manager, calls } = bench(t, { mountOptions: false }, (name) =>
+    name === 'pv-x' ? affinity('two') : { ...affinity('one'), mountOptions: ['ro'] },
+  );
+  assert.equal(
+    await refusal(manager.mount('a', 'x')),
+    'NodeAffinity: MountVolume.NodeAffinity check failed for volume "pv-x" : no matching NodeSelectorTerms',
+  );
+  assert.equal(
+    await refusal(manager.mount('a', 'y')),
+    'MountOptions: MountVolume.MountOptionSupport check failed for volume "pv-y" : mount options are not supported for this volume type',
+  );
+  assert.deepEqual(calls, []);
+});
+
+test('an attachable volume is told to be in use, and waits until the node’s object says that it is attached', async (t) => {
+  const paths: string[] = [];
+  const { manager, node, calls } = bench(t, {
+    attachable: () => Promise.resolve(true),
+    waitForAttach: ({ devicePath }) => (paths.push(devicePath), Promise.resolve('/dev/attached')),
+  });
+  const mounting = manager.mount('a', 'x');
+  await waitFor('the node to say that it is in use', () =>
+    Promise.resolve(node.status?.volumesInUse?.join() || undefined),
+  );
+  assert.deepEqual(node.status?.volumesInUse, ['test/driver/disk-pv-x']);
+  const why = () => volumeManager.why(manager.state);
+  await waitFor(
+    'the look at its attachment',
+    () =>
+      Promise.resolve(
+        /attachFailed.*Volume not attached according to node status for volume "pv-x"/.exec(why()) ?? undefined,
+      ),
+    why,
+  );
+  node.status = { ...node.status, volumesAttached: [{ name: 'test/driver/disk-pv-x', devicePath: '/dev/told' }] };
+  assert.equal(await mounting, '/in/a/pv-x', 'its pod waits on, and is told nothing');
+  assert.deepEqual(paths, ['/dev/told']);
+  await manager.unmount('a');
+  await waitFor('the device to be given back', () => Promise.resolve(calls.at(-1)?.startsWith('unstage') || undefined));
+  await waitFor('the node to say so', () => Promise.resolve(node.status?.volumesInUse?.length === 0 || undefined));
+});
+
+test('an agent that knows nothing takes away what lies in a pod’s folder, and what is staged for nobody', async (t) => {
+  const staged = [{ deviceName: 'lonely', name: 'lonely', mode: 'Filesystem' as const, stagedPath: '/staged/lonely' }];
+  const { manager, calls, rootDir } = bench(t, { stagedOnDisk: () => Promise.resolve(staged) });
+  mkdirSync(join(rootDir, 'pods/old/volumes/test~driver/pv-o'), { recursive: true });
+  mkdirSync(join(rootDir, 'pods/old/volumes/kubernetes.io~empty-dir/e'), { recursive: true });
+  await manager.start();
+  await waitFor('the lonely device to go', () =>
+    Promise.resolve(
+      calls.includes('unstage disk-lonely at /staged/lonely') ||
+        calls.includes('unstage lonely at /staged/lonely') ||
+        undefined,
+    ),
+  );
+  await manager.unmount('old');
+  assert.ok(calls.includes('unpublish pv-o of old'));
+});
