@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { trackedPod } from '../../machines/supervisor/pod-table.ts';
 import { buildNode } from '../node/build-node.ts';
 import type { NodeParts } from '../node/build-node.ts';
@@ -54,6 +55,7 @@ export class SimulatedNode {
     const api = new NodeApi(this.options.api, shared);
     if (this.networkCut) api.cut();
     const ground = simulatedGround(common, node, machine.facts.machine, address);
+    mkdirSync(ground.rootDir, { recursive: true });
     const parts = buildNode(ground, simulatedEdges({ ground, machine, api, life: lifecycle }), lifecycle);
     machine.podOf = (uid) => trackedPod(parts.supervisor.context.pods, uid)?.pod;
     this.life = { lifecycle, parts, api };
