@@ -49,7 +49,11 @@ function pod(name: string, nodeName: string, version: number) {
   return { metadata: { name, namespace: 'd', uid: name, resourceVersion: String(version) }, spec: { nodeName } };
 }
 
-const listOf = (node: string): ApiRequest => ({ method: 'GET', on: PODS, query: { fieldSelector: `spec.nodeName=${node}` } });
+const listOf = (node: string): ApiRequest => ({
+  method: 'GET',
+  on: PODS,
+  query: { fieldSelector: `spec.nodeName=${node}` },
+});
 const watchOf = (node: string, resourceVersion: string): ApiRequest => ({
   ...listOf(node),
   query: { fieldSelector: `spec.nodeName=${node}`, watch: 'true', resourceVersion },
