@@ -31,6 +31,7 @@ export class SimulatedNode {
   private life: { lifecycle: Lifecycle; parts: NodeParts; api: NodeApi } | null = null;
   private networkCut = false;
   private ended = false;
+  private changing: Promise<void> = Promise.resolve();
 
   constructor(options: SimulatedNodeOptions) {
     this.options = options;
@@ -48,8 +49,38 @@ export class SimulatedNode {
     return this.life?.parts ?? null;
   }
 
-  /** The agent starts. */
-  async start(): Promise<void> {
+  /** Power off: the agent and all containers are gone without a word. */
+  die(): Promise<void> {
+    // At once, whatever is under way.
+    this.life?.api.cut();
+    return this.inTurn(async () => {
+      await this.stopAgent();
+      this.machine.powerOff();
+    });
+  }
+
+  /** Power on, or on again; nothing when the agent runs, or when the node has been ended. */
+  comeBack(): Promise<void> {
+    return this.inTurn(() => (this.ended || this.life !== null ? Promise.resolve() : this.startAgent()));
+  }
+
+  /** The network between the node and the API server. */
+  setNetwork(up: boolean): void {
+    this.networkCut = !up;
+    if (up) this.life?.api.mend();
+    else this.life?.api.cut();
+  }
+
+  /** Ends the agent and the machine, for good; the node's object stays. */
+  end(): Promise<void> {
+    this.ended = true;
+    return this.inTurn(async () => {
+      await this.stopAgent();
+      this.machine.runtime.stop();
+    });
+  }
+
+  private async startAgent(): Promise<void> {
     const { common, node, machine, address, shared } = this.options;
     const lifecycle = new Lifecycle(common.log);
     const api = new NodeApi(this.options.api, shared);
@@ -62,37 +93,17 @@ export class SimulatedNode {
     await lifecycle.start();
   }
 
-  /** The agent ends; its object stays, and containers go on. */
-  async stop(): Promise<void> {
+  private async stopAgent(): Promise<void> {
     const { life } = this;
     this.life = null;
     await life?.lifecycle.stop();
     life?.api.close();
   }
 
-  /** Power off: the agent and all containers are gone without a word. */
-  async die(): Promise<void> {
-    this.life?.api.cut();
-    await this.stop();
-    this.machine.powerOff();
-  }
-
-  /** Power on again, unless the node has been ended. */
-  async comeBack(): Promise<void> {
-    if (!this.ended && this.life === null) await this.start();
-  }
-
-  /** The network between the node and the API server. */
-  setNetwork(up: boolean): void {
-    this.networkCut = !up;
-    if (up) this.life?.api.mend();
-    else this.life?.api.cut();
-  }
-
-  /** Ends the agent and the machine, for good. */
-  async end(): Promise<void> {
-    this.ended = true;
-    await this.stop();
-    this.machine.runtime.stop();
+  /** One change of power after the other: a node that comes back has died altogether. */
+  private inTurn(change: () => Promise<void>): Promise<void> {
+    const done = this.changing.then(change);
+    this.changing = done.catch(() => undefined);
+    return done;
   }
 }
