@@ -121,7 +121,8 @@ function clientOf(fleet: NodeFleet, streams: StreamServer): CriClient {
       const run = () => own.execSync({ containerId, cmd, timeout: '0' });
       return Promise.resolve(streams.offer({ kinds, serve: (opened) => serveCommand(opened, run) }));
     },
-    attach: () => Promise.reject(new CriError('Attach', 'Unimplemented', 'simulated containers have nothing to attach to')),
+    attach: () =>
+      Promise.reject(new CriError('Attach', 'Unimplemented', 'simulated containers have nothing to attach to')),
     portForward: () => Promise.resolve(streams.offer({ kinds: null, serve: echo })),
     containerStatus: async (request, options) => {
       const machine = machineOf(request.containerId ?? '');

@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { trackedPod } from '../../machines/supervisor/pod-table.ts';
 import { buildNode } from '../node/build-node.ts';
 import type { NodeParts } from '../node/build-node.ts';
@@ -30,6 +31,7 @@ export class SimulatedNode {
   private life: { lifecycle: Lifecycle; parts: NodeParts; api: NodeApi } | null = null;
   private networkCut = false;
   private ended = false;
+  private changing: Promise<void> = Promise.resolve();
 
   constructor(options: SimulatedNodeOptions) {
     this.options = options;
@@ -47,37 +49,19 @@ export class SimulatedNode {
     return this.life?.parts ?? null;
   }
 
-  /** The agent starts. */
-  async start(): Promise<void> {
-    const { common, node, machine, address, shared } = this.options;
-    const lifecycle = new Lifecycle(common.log);
-    const api = new NodeApi(this.options.api, shared);
-    if (this.networkCut) api.cut();
-    const ground = simulatedGround(common, node, machine.facts.machine, address);
-    const parts = buildNode(ground, simulatedEdges({ ground, machine, api, life: lifecycle }), lifecycle);
-    machine.podOf = (uid) => trackedPod(parts.supervisor.context.pods, uid)?.pod;
-    this.life = { lifecycle, parts, api };
-    await lifecycle.start();
-  }
-
-  /** The agent ends; its object stays, and containers go on. */
-  async stop(): Promise<void> {
-    const { life } = this;
-    this.life = null;
-    await life?.lifecycle.stop();
-    life?.api.close();
-  }
-
   /** Power off: the agent and all containers are gone without a word. */
-  async die(): Promise<void> {
+  die(): Promise<void> {
+    // At once, whatever is under way.
     this.life?.api.cut();
-    await this.stop();
-    this.machine.powerOff();
+    return this.inTurn(async () => {
+      await this.stopAgent();
+      this.machine.powerOff();
+    });
   }
 
-  /** Power on again, unless the node has been ended. */
-  async comeBack(): Promise<void> {
-    if (!this.ended && this.life === null) await this.start();
+  /** Power on, or on again; nothing when the agent runs, or when the node has been ended. */
+  comeBack(): Promise<void> {
+    return this.inTurn(() => (this.ended || this.life !== null ? Promise.resolve() : this.startAgent()));
   }
 
   /** The network between the node and the API server. */
@@ -87,10 +71,39 @@ export class SimulatedNode {
     else this.life?.api.cut();
   }
 
-  /** Ends the agent and the machine, for good. */
-  async end(): Promise<void> {
+  /** Ends the agent and the machine, for good; the node's object stays. */
+  end(): Promise<void> {
     this.ended = true;
-    await this.stop();
-    this.machine.runtime.stop();
+    return this.inTurn(async () => {
+      await this.stopAgent();
+      this.machine.runtime.stop();
+    });
+  }
+
+  private async startAgent(): Promise<void> {
+    const { common, node, machine, address, shared } = this.options;
+    const lifecycle = new Lifecycle(common.log);
+    const api = new NodeApi(this.options.api, shared);
+    if (this.networkCut) api.cut();
+    const ground = simulatedGround(common, node, machine.facts.machine, address);
+    mkdirSync(ground.rootDir, { recursive: true });
+    const parts = buildNode(ground, simulatedEdges({ ground, machine, api, life: lifecycle }), lifecycle);
+    machine.podOf = (uid) => trackedPod(parts.supervisor.context.pods, uid)?.pod;
+    this.life = { lifecycle, parts, api };
+    await lifecycle.start();
+  }
+
+  private async stopAgent(): Promise<void> {
+    const { life } = this;
+    this.life = null;
+    await life?.lifecycle.stop();
+    life?.api.close();
+  }
+
+  /** One change of power after the other: a node that comes back has died altogether. */
+  private inTurn(change: () => Promise<void>): Promise<void> {
+    const done = this.changing.then(change);
+    this.changing = done.catch(() => undefined);
+    return done;
   }
 }

@@ -66,7 +66,8 @@ export class StreamServer {
     this.agreed.delete(token);
     const wanted = stream?.kinds === null ? PORT_FORWARD : REMOTE_COMMAND;
     if (stream === undefined) return refuse(socket, '404 Not Found', 'no such stream');
-    if (!offered(request).includes(wanted)) return refuse(socket, '403 Forbidden', `unable to negotiate protocol: ${wanted}`);
+    if (!offered(request).includes(wanted))
+      return refuse(socket, '403 Forbidden', `unable to negotiate protocol: ${wanted}`);
     const lines = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', 'Upgrade: SPDY/3.1'];
     socket.write(`${lines.join('\r\n')}\r\nX-Stream-Protocol-Version: ${wanted}\r\n\r\n`);
     this.serve(stream, socket, head);

@@ -1,4 +1,5 @@
 import type { Pod, PodStatus } from '../protocol/api-types.ts';
+import { isObject } from '../protocol/json-object.ts';
 import { CURRENT } from '../protocol/behaviour.ts';
 import { withoutCreated } from '../status/created-containers.ts';
 import { mergePodStatus } from '../status/merge-pod-status.ts';
@@ -68,4 +69,17 @@ export function findingOf(uid: string, api: ShowingPod | undefined, needed: Need
 /** The fingerprint by which a patch is known in messages. */
 export function printOf(patch: StatusPatch): string {
   return fingerprint(JSON.stringify(patch));
+}
+
+/**
+ * Is all that one patch says in another one, too? What an answer lacks of the patch that was sent, the server did not take over; all
+ * else it lacks because somebody changed it meanwhile.
+ */
+export function isPartOf(part: unknown, whole: unknown): boolean {
+  if (part === whole) return true;
+  if (Array.isArray(part))
+    return Array.isArray(whole) && part.every((item) => whole.some((other) => isPartOf(item, other)));
+  if (!isObject(part) || !isObject(whole)) return false;
+  // Directives tell of the order of lists, which is another with each patch.
+  return Object.entries(part).every(([key, value]) => key.startsWith('$') || isPartOf(value, whole[key]));
 }

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { statusErrors } from '../../../machines/errors/status-errors.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
-import { neededPatch, printOf } from '../../../machines/status-manager/comparison.ts';
+import { isPartOf, neededPatch, printOf } from '../../../machines/status-manager/comparison.ts';
 import { entryOf, NOTHING_TOLD } from '../../../machines/status-manager/status-entry.ts';
 import type { StatusState } from '../../../machines/status-manager/status-entry.ts';
 import { changesNothing, hasWaiting, isBusy } from '../../../machines/status-manager/status-machine.ts';
@@ -284,10 +284,11 @@ export class StatusManager {
     log.debug({ v: 3, ...names, patch }, 'Patch status for pod');
     onPatched?.(answer);
     const answered = this.apiPods.takeAnswer(answer);
-    // What the server did not take over now it will not take over the next time either.
     const left = answered && neededPatch(told, answered, now());
     if (answered && !left) this.told.noteShown(order.uid, told, answered);
-    return left ? printOf(left.patch) : '';
+    // What the server did not take over now it will not take over the next time either. What was not sent is not given up: the node
+    // controller has set Ready to False meanwhile, say.
+    return left && isPartOf(left.patch.status, patch.status) ? printOf(left.patch) : '';
   }
 
   private failed(n: number, request: Request, error: unknown): void {

@@ -175,3 +175,24 @@ test('a patch that the server takes without effect is not sent again', async (t)
   node.report(pod, 'syncing.running', { ...statuses.ready, message: 'new' });
   await until(() => node.patches('p').length === 2);
 });
+
+test('what somebody else changed while a patch was on its way is put right', async (t) => {
+  const node = await startStatusNode(t);
+  const pod = node.addPod('p');
+  node.manager.setApiPods([pod]);
+  node.report(pod, 'syncing.running', statuses.ready);
+  await until(() => node.patches('p').length === 1);
+  // The node controller takes the node for lost, and its pods with it, right before the next patch arrives.
+  const notReady = statuses.running.conditions;
+  let struck = false;
+  node.server.reply({ verb: 'patch' }, () => {
+    if (struck) return { code: 200, body: node.stored('p') };
+    struck = true;
+    const { metadata, spec, status } = node.stored('p') ?? {};
+    const changed = { metadata, spec, status: { ...status, conditions: notReady, message: 'new' } };
+    return { code: 200, body: node.server.put(PODS, changed as { metadata: object }) };
+  });
+  node.report(pod, 'syncing.running', { ...statuses.ready, message: 'new' });
+  await until(() => node.patches('p').length === 3);
+  assert.deepEqual(node.patches('p')[2]?.conditions, [{ type: 'Ready', status: 'True' }]);
+});
