@@ -12,6 +12,7 @@ import type { Clock } from '../host/time/clock.ts';
 import type { UserNamespaces } from '../host/userns/user-namespaces.ts';
 import type { NodeView } from '../pods/store/node-view.ts';
 import type { PodStore } from '../pods/store/pod-store.ts';
+import type { ClaimManager, ClaimManagerOptions } from '../resources/claims/claim-manager.ts';
 import type { DeviceManager, DeviceManagerOptions } from '../resources/devices/device-manager.ts';
 import type { NodeUsageSource } from '../resources/eviction/eviction-ground.ts';
 import type { NodeAdmission } from '../resources/admission/node-admission.ts';
@@ -43,6 +44,8 @@ export interface NodeEdges {
   readonly userNamespaces: Pick<UserNamespaces, 'get' | 'release'>;
   /** Device plugins, and where it is written down who has their devices; null where none can come. */
   readonly devices: DeviceEdge | null;
+  /** Drivers of dynamic resources; null where none can come. */
+  readonly claims: ClaimEdge | null;
   /** Null on a standalone node. */
   readonly cluster: ClusterEdge | null;
   /** What the node and its pods use; null where nothing can be measured. */
@@ -90,6 +93,9 @@ export interface ImageLinks {
 
 /** The way to device plugins. */
 export type DeviceEdge = Pick<DeviceManagerOptions, 'plugins' | 'checkpoint'>;
+
+/** The way to drivers of dynamic resources, and where it is written down what they prepared. */
+export type ClaimEdge = Pick<ClaimManagerOptions, 'drivers' | 'checkpoint'>;
 
 /** The way to an API server. */
 export interface ClusterEdge {
@@ -139,6 +145,8 @@ export interface ShownNode {
   readonly admission: Pick<NodeAdmission, 'resources' | 'active'>;
   /** Null where no device plugin can come. */
   readonly devices: Pick<DeviceManager, 'state'> | null;
+  /** Null where no driver can come. */
+  readonly claims: Pick<ClaimManager, 'state'> | null;
   readonly store: PodStore;
   readonly pleg: Pleg;
   readonly puller: ImagePuller;

@@ -4,6 +4,7 @@ import type { Pod } from '../../machines/protocol/api-types.ts';
 import { messageOf } from '../../machines/values/message-of.ts';
 import type { PodConfigUpdate } from '../../machines/sources/pod-config.ts';
 import type { Rejection } from '../../machines/supervisor/tracked-pod.ts';
+import type { ClaimManager } from '../resources/claims/claim-manager.ts';
 import type { DeviceManager } from '../resources/devices/device-manager.ts';
 import type { MakeRoom } from '../resources/admission/make-room.ts';
 import type { NodeAdmission, Refusal } from '../resources/admission/node-admission.ts';
@@ -25,6 +26,8 @@ export interface PodIntakeOptions {
   refuses?: (pod: Pod) => { reason: string; message: string } | null;
   /** Who gives pods devices of plugins; null or absent where none can come. */
   devices?: Pick<DeviceManager, 'wants' | 'grant' | 'floor' | 'gone'> | null;
+  /** Who gives claims back; null or absent where no driver can come. */
+  claims?: Pick<ClaimManager, 'gone'> | null;
   metrics: Metrics;
   now: () => number;
   sources: () => PodSources;
@@ -211,6 +214,7 @@ export class PodIntake {
     if (this.options.supervisor.tracks(uid)) return;
     this.options.admission.gone(uid);
     this.options.devices?.gone(uid);
+    this.options.claims?.gone(uid);
     this.options.room.gone(uid);
     this.options.cluster?.podGone(uid);
   }

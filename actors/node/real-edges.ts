@@ -160,7 +160,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   const fronts = nodeFronts({ options, ground, cri, cgroups, stats, spans, api: cluster?.api ?? null });
   const edges: NodeEdges = {
     ...{ clock, cri, userNamespaces, cluster },
-    devices: nodePlugins(ground, clock),
+    ...nodePlugins(ground, clock),
     shards: (links) =>
       new ShardPool({
         ...{ shards: own.shards, log, metrics, ...links },

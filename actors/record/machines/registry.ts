@@ -1,5 +1,6 @@
 import type { AnyJournaled } from './journaled-machine.ts';
 import { admission } from './admission.ts';
+import { claims } from './claims.ts';
 import { containerGc } from './container-gc.ts';
 import { devices } from './devices.ts';
 import { eviction } from './eviction.ts';
@@ -17,7 +18,7 @@ import { supervisor } from './supervisor.ts';
 
 /** All machines that a journal holds. Whoever stands here is replayed. */
 export const JOURNALED: readonly AnyJournaled[] = [
-  ...[pods, supervisor, node, looks, pulls, imageGc, containerGc, eviction, shutdown, devices],
+  ...[pods, supervisor, node, looks, pulls, imageGc, containerGc, eviction, shutdown, devices, claims],
   ...[admission, housekeeping, status, nodeObject, lease],
 ];
 

@@ -31,6 +31,8 @@ export interface DeviceManagerOptions {
   active: () => string[] | null;
   /** Names of the pod's containers that run, as the runtime tells. */
   running: (uid: string) => Promise<string[]>;
+  /** Gate DRAExtendedResource. */
+  extended: boolean;
   /** What the node has of devices changed: its status is told at once. */
   changed: () => void;
   clock: Clock;
@@ -87,7 +89,9 @@ export class DeviceManager {
 
   /** Does the pod ask for devices that a plugin of this node has, had, or gave it? */
   wants(pod: Pod): boolean {
-    return deviceSteps(pod).some(({ resource }) => isDeviceResource(this.state, resource));
+    return deviceSteps(pod, undefined, this.options.extended).some(({ resource }) =>
+      isDeviceResource(this.state, resource),
+    );
   }
 
   /** Gives a pod that arrives its devices. Null: it has all; else why not, in kubelet's words. */
@@ -99,7 +103,9 @@ export class DeviceManager {
 
   /** What a container's config gets of its devices; null when it has none. Plugins that want to know of its start are told. Rejects when that fails. */
   async optionsOf(pod: Pod, container: string): Promise<DeviceOptions | null> {
-    const steps = deviceSteps(pod, container).filter(({ resource }) => isDeviceResource(this.state, resource));
+    const steps = deviceSteps(pod, container, this.options.extended).filter(({ resource }) =>
+      isDeviceResource(this.state, resource),
+    );
     if (steps.length === 0) return null;
     const uid = pod.metadata?.uid ?? '';
     const has = (): PodGrants[string] => atUid(this.state.grants, uid)?.[container] ?? {};
@@ -157,7 +163,7 @@ export class DeviceManager {
     const runs = alive === null ? await running(uid) : [];
     let orders = this.take({
       type: 'pod.asks',
-      ...{ uid, steps: deviceSteps(pod, only), active: alive, running: runs },
+      ...{ uid, steps: deviceSteps(pod, only, this.options.extended), active: alive, running: runs },
     });
     for (;;) {
       let answer: WithoutTime<DeviceMessage> | null = null;

@@ -220,6 +220,7 @@ export class Agent {
       images: () => ({ records: null, disk: () => Promise.resolve(imageDisk(plan.seed, time.now)) }),
       userNamespaces: { get: () => Promise.reject(new Error('not simulated')), release: () => undefined },
       devices: null,
+      claims: null,
       cluster:
         plan.node.standalone === true
           ? null

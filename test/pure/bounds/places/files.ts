@@ -14,6 +14,7 @@ import { parserFor } from '../../../../actors/serve/container-logs/line-format.t
 import { readStamp } from '../../../../actors/serve/container-logs/stamp.ts';
 import { sniffType } from '../../../../actors/serve/node-logs/sniff-type.ts';
 import { EnvFileParser } from '../../../../machines/container-config/env-file.ts';
+import { readClaimCheckpoint } from '../../../../machines/claims/claim-checkpoint.ts';
 import { readDeviceCheckpoint } from '../../../../machines/devices/device-checkpoint.ts';
 import { hostsFile } from '../../../../machines/container-config/hosts-file.ts';
 import { readCheckpoint } from '../../../../machines/resize/checkpoint.ts';
@@ -77,6 +78,7 @@ export const places: readonly Place[] = [
   main('meminfoBytes', '/proc/meminfo', (text) => meminfoBytes(`MemTotal:${text}`, 'MemTotal')),
   main('readCheckpoint', 'file of the node', readCheckpoint),
   main('readDeviceCheckpoint', 'file of the node', readDeviceCheckpoint),
+  main('readClaimCheckpoint', 'file of the node', readClaimCheckpoint),
   main('readCpuCheckpoint', 'file of the node', (text) => readCpuCheckpoint(text, 'static')),
   main('readCpuCheckpoint: its list', 'file of the node', (text) =>
     readCpuCheckpoint(JSON.stringify({ policyName: 'static', defaultCpuSet: text }), 'static'),
