@@ -166,6 +166,8 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
             return containers.filter(({ state }) => state === 'running').map(({ name }) => name);
           },
           changed: () => cluster?.node.changed(),
+          alignment: (pod) => admission.alignment(pod),
+          affinity: (pod, asked) => admission.affinity(pod, asked),
           extended: featureGates.enabled('DRAExtendedResource'),
           journal: journalOf('manager'),
         });

@@ -95,7 +95,7 @@ export const BEHAVIOUR = {
   /** A pod that the node ends for its own sake while it is being deleted is told so: failed, with that reason. */
   evictedWhileDeleted: 60,
   /** A pod's ResourceClaims are prepared before its sandbox is made, and given back when nothing of it runs any more. */
-  claimsArePrepared: 70,
+  claimsArePrepared: 80,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -1,7 +1,11 @@
 import { gauge, histogram } from './metric-spec.ts';
 
-/** ExponentialBucketsRange(0.1, 40, 15), seconds: a driver has 45 s for a call. */
-const BUCKETS = Array.from({ length: 15 }, (_, at) => 0.1 * (40 / 0.1) ** (at / 14));
+/** ExponentialBucketsRange(0.1, 40, 15) as Go counts, seconds: a driver has 45 s for a call. */
+const BUCKETS = [
+  0.1, 0.1534127404634391, 0.23535468936502524, 0.36106407876409946, 0.5539182980610752, 0.849781240983936,
+  1.303672689737678, 1.9999999999999993, 3.0682548092687805, 4.7070937873005025, 7.221281575281985, 11.078365961221499,
+  16.995624819678714, 26.07345379475354, 39.99999999999997,
+];
 
 /** What kubelet tells of dynamic resource allocation (KEP-4381). */
 export const draMetrics = {

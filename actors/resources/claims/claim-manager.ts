@@ -85,6 +85,7 @@ export class ClaimManager {
     if (found.length > 0) this.tell({ type: 'checkpoint.found', claims: found });
     this.looks = lookEach(clock, LOOK_MS, () => this.look());
     await this.drivers.start();
+    this.tellInUse();
     // No driver has registered yet: what they said they had nobody can give.
     this.wiper.wipe('');
   }

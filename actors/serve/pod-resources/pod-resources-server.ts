@@ -11,8 +11,8 @@ import {
   allocatableResources,
   alphaPodResources,
   podResources,
-} from '../../../machines/resource-managers/pod-resources.ts';
-import type { PodResourcesFacts } from '../../../machines/resource-managers/pod-resources.ts';
+} from '../../../machines/pod-resources-api/pod-resources.ts';
+import type { PodResourcesFacts } from '../../../machines/pod-resources-api/pod-resources.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import { TokenBucket } from '../../runtime/flow-control/token-bucket.ts';
 

@@ -5,8 +5,8 @@ import { healthyIds } from '../devices/device-state.ts';
 import type { Container, Pod } from '../protocol/api-types.ts';
 import { isSidecar } from '../qos/pod-resources.ts';
 import { atUid } from '../supervisor/uid-table.ts';
-import type { ResourceGround, ResourceState } from './admit-resources.ts';
-import { parseCpuSetList, sortedCpus } from './cpu/cpu-set.ts';
+import type { ResourceGround, ResourceState } from '../resource-managers/admit-resources.ts';
+import { parseCpuSetList, sortedCpus } from '../resource-managers/cpu/cpu-set.ts';
 
 /** What the answers are made from. */
 export interface PodResourcesFacts {
