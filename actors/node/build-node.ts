@@ -1,5 +1,5 @@
 import { afterShutdown } from '../../machines/pod/after-shutdown.ts';
-import { trackedPod } from '../../machines/supervisor/pod-table.ts';
+import { trackedPod, trackedPods } from '../../machines/supervisor/pod-table.ts';
 import { EventRecorder } from '../cluster/events/event-recorder.ts';
 import { journalsClosed } from '../record/journal/segment-log.ts';
 import type { JournalSettings } from '../record/journal/machine-journal.ts';
@@ -12,6 +12,7 @@ import { MakeRoom } from '../resources/admission/make-room.ts';
 import { NodeAdmission } from '../resources/admission/node-admission.ts';
 import { attachedVolumes } from '../resources/volumes/attached-volumes.ts';
 import { VolumeManager } from '../resources/volumes/volume-manager.ts';
+import { ClaimManager } from '../resources/claims/claim-manager.ts';
 import { DeviceManager } from '../resources/devices/device-manager.ts';
 import { listenToEvents } from '../runtime/pleg/evented-pleg.ts';
 import { observePod } from '../runtime/pleg/observe-pod.ts';
@@ -167,6 +168,21 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
             return containers.filter(({ state }) => state === 'running').map(({ name }) => name);
           },
           changed: () => cluster?.node.changed(),
+          alignment: (pod) => admission.alignment(pod),
+          affinity: (pod, asked) => admission.affinity(pod, asked),
+          extended: featureGates.enabled('DRAExtendedResource'),
+          journal: journalOf('manager'),
+        });
+  const claims =
+    edges.claims === null
+      ? null
+      : new ClaimManager({
+          ...{ ...edges.claims, clock, log, metrics },
+          claim: (namespace, name) =>
+            cluster?.claims.get(namespace, name) ?? Promise.reject(new Error('no API server')),
+          wipe: (driver) => cluster?.wipeSlices(driver) ?? Promise.resolve(),
+          active: () => (intake.allSeen ? trackedPods(supervisor.context.pods).map(({ uid }) => uid) : null),
+          extended: featureGates.enabled('DRAExtendedResource'),
           journal: journalOf('manager'),
         });
   const volumes: VolumeManager = new VolumeManager({
@@ -236,7 +252,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       tell: (uid, message) => supervisor.tell(uid, message),
     }),
     refuses: (pod) => refusalOf(managers, pod),
-    devices,
+    ...{ devices, claims },
     sources: () => sources,
   });
   const sources = createPodSources({
@@ -273,7 +289,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
 
   const parts = {
     ...{ ground, edges, log, now, metrics, podMetrics, store, events, puller, pleg, runtime, shards, supervisor },
-    ...{ conditions, nodeState, cluster, admission, intake, sources, resync, managers, devices, volumes },
+    ...{ conditions, nodeState, cluster, admission, intake, sources, resync, managers, devices, claims, volumes },
     userNamespaces: edges.userNamespaces,
   };
 
@@ -292,6 +308,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     life.add({ name, phase: 'work', start: () => manager.start?.(), stop: () => manager.stop?.() });
   }
   life.add({ name: 'volumes', phase: 'hearers', start: () => volumes.start(), stop: () => volumes.stop() });
+  life.add({ name: 'claims', phase: 'hearers', start: () => claims?.start(), stop: () => claims?.stop() });
   life.add({ name: 'devices', phase: 'hearers', start: () => devices?.start(), stop: () => devices?.stop() });
   life.add({
     name: 'pod sources',

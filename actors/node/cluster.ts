@@ -4,6 +4,7 @@ import type { Node } from '../../machines/node-object/node-types.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { PodSource } from '../../machines/protocol/messages.ts';
 import type { ApiClient } from '../cluster/api/api-client.ts';
+import { ResourceClaims } from '../cluster/objects/resource-claims.ts';
 import { MirrorPods } from '../cluster/mirror-pods/mirror-pods.ts';
 import { StatusManager } from '../cluster/status/status-manager.ts';
 import type { PodReport } from '../pods/shard/shard-protocol.ts';
@@ -62,6 +63,7 @@ export interface ClusterOptions extends ClusterLinks {
 export class Cluster {
   readonly node: NodeEnd;
   readonly objects: ObjectsEnd;
+  readonly claims: ResourceClaims;
   /** How long pods take to start. */
   readonly starts: PodStartLatency;
   private readonly api: ApiClient;
@@ -75,6 +77,7 @@ export class Cluster {
     const { api, limited, node, objects, nodeName, log, metrics, clock, onPods, lifeOf, journal } = options;
     const { now, steady } = clock;
     this.api = api;
+    this.claims = new ResourceClaims(limited, nodeName);
     this.node = node;
     this.objects = objects;
     this.nodeName = nodeName;
@@ -99,6 +102,12 @@ export class Cluster {
         else this.starts.observed(pod);
       },
     });
+  }
+
+  /** Removes the node's ResourceSlices, of one driver or of all. Rejects while the node is not registered. */
+  async wipeSlices(driver: string | null): Promise<void> {
+    if (this.node.node() === null) throw new Error('the node is not registered');
+    await this.claims.wipeSlices(driver);
   }
 
   /** Begins to register, and to watch pods once the own Node is known: admission needs it (kubelet waits likewise). */

@@ -15,6 +15,7 @@ import type { UserNamespaces } from '../host/userns/user-namespaces.ts';
 import type { NodeView } from '../pods/store/node-view.ts';
 import type { PodStore } from '../pods/store/pod-store.ts';
 import type { CsiApi } from '../resources/csi/csi-api.ts';
+import type { ClaimManager, ClaimManagerOptions } from '../resources/claims/claim-manager.ts';
 import type { DeviceManager, DeviceManagerOptions } from '../resources/devices/device-manager.ts';
 import type { VolumeManager } from '../resources/volumes/volume-manager.ts';
 import type { VolumePlugin } from '../resources/volumes/volume-plugin.ts';
@@ -51,6 +52,8 @@ export interface NodeEdges {
   readonly devices: DeviceEdge | null;
   /** Kinds of volumes that the main thread sets up. */
   readonly volumes: (links: VolumeLinks) => readonly VolumePlugin[];
+  /** Drivers of dynamic resources; null where none can come. */
+  readonly claims: ClaimEdge | null;
   /** Null on a standalone node. */
   readonly cluster: ClusterEdge | null;
   /** What the node and its pods use; null where nothing can be measured. */
@@ -111,6 +114,8 @@ export interface VolumeLinks {
   /** Where CSI drivers' messages are journaled; undefined with `--no-journal`. */
   journal: JournalSettings | undefined;
 }
+/** The way to drivers of dynamic resources, and where it is written down what they prepared. */
+export type ClaimEdge = Pick<ClaimManagerOptions, 'drivers' | 'checkpoint'>;
 
 /** The way to an API server. */
 export interface ClusterEdge {
@@ -165,6 +170,8 @@ export interface ShownNode {
   /** Null where no device plugin can come. */
   readonly devices: Pick<DeviceManager, 'state'> | null;
   readonly volumes: Pick<VolumeManager, 'state' | 'plugins'>;
+  /** Null where no driver can come. */
+  readonly claims: Pick<ClaimManager, 'state'> | null;
   readonly store: PodStore;
   readonly pleg: Pleg;
   readonly puller: ImagePuller;

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { EventRecorder } from '../cluster/events/event-recorder.ts';
+import type { ClaimManager } from '../resources/claims/claim-manager.ts';
 import type { DeviceManager } from '../resources/devices/device-manager.ts';
 import type { VolumeManager } from '../resources/volumes/volume-manager.ts';
 import type { PodStore } from '../pods/store/pod-store.ts';
@@ -9,6 +10,7 @@ import type { Pleg } from '../runtime/pleg/pleg.ts';
 import type { ImagePuller } from '../runtime/images/image-puller.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { nodeErrors } from '../../machines/errors/node-errors.ts';
+import { withClaims } from '../../machines/claims/container-claims.ts';
 import { trackedPod } from '../../machines/supervisor/pod-table.ts';
 import type { PullPlace } from '../../machines/protocol/pull-place.ts';
 import { SUPERSEDED } from '../runtime/images/image-puller.ts';
@@ -37,6 +39,8 @@ export interface FromShardParts {
   /** Null where no device plugin can come. */
   devices: DeviceManager | null;
   volumes: VolumeManager;
+  /** Null where no driver can come. */
+  claims: ClaimManager | null;
   metrics: Metrics;
   podMetrics: PodMetrics;
   intake: PodIntake;
@@ -108,7 +112,22 @@ function answersTo({ what }: Pick<Question, 'what'>, parts: FromShardParts): Ask
     return (async (_what, params) => {
       const { podUid, container } = params as AskCatalog['devices.Get']['params'];
       const pod = trackedPod(parts.supervisor.context.pods, podUid)?.pod;
-      return { options: (pod && (await parts.devices?.optionsOf(pod, container))) ?? null };
+      if (pod === undefined) return { options: null };
+      // Kubelet asks for claims first, and the runtime gets their devices first.
+      const claimed = parts.claims?.cdiDevices(pod, container) ?? [];
+      return { options: withClaims(claimed, (await parts.devices?.optionsOf(pod, container)) ?? null) };
+    }) as Ask;
+  if (what === 'claims.Prepare')
+    return (async (_what, params) => {
+      const { podUid } = params as AskCatalog['claims.Prepare']['params'];
+      const pod = trackedPod(parts.supervisor.context.pods, podUid)?.pod;
+      if (pod !== undefined) await parts.claims?.prepare(pod);
+      return {};
+    }) as Ask;
+  if (what === 'claims.Unprepare')
+    return (async (_what, params) => {
+      await parts.claims?.unprepare((params as AskCatalog['claims.Unprepare']['params']).podUid);
+      return {};
     }) as Ask;
   if (what === 'volume.Mount')
     return (async (_what, params) => {

@@ -1,4 +1,4 @@
-import { resourceTable } from '../../machines/resource-managers/resource-rows.ts';
+import { resourceTable } from '../../machines/pod-resources-api/resource-rows.ts';
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import type { ApiClient } from '../cluster/api/api-client.ts';
 import type { CgroupHost } from '../host/files/cgroup-host.ts';
@@ -71,7 +71,7 @@ export function nodeFronts({ options, ground, cri, cgroups, stats, spans, api }:
 
   /** What the servers show of the node's parts. */
   function shown(parts: ShownNode) {
-    const { admission, store, pleg, cluster, shards, podMetrics, supervisor, puller, volumes, now } = parts;
+    const { admission, devices, claims, volumes, store, pleg, cluster, shards, podMetrics, supervisor, puller, now } = parts;
     const view = {
       nodeName: settings.nodeName,
       pods: () => store.list(),
@@ -83,7 +83,16 @@ export function nodeFronts({ options, ground, cri, cgroups, stats, spans, api }:
       stats: stats(view),
       checks: [{ name: 'syncloop', check: () => pleg.unhealthy() }],
       rows: () => store.rows().map((row) => withVolumeWait(withQueuePlace(row, puller), volumes.state)),
-      resources: () => resourceTable(admission.resources, store.list()),
+      resources: () =>
+        resourceTable(
+          {
+            resources: admission.resources,
+            devices: devices?.state ?? null,
+            claims: claims?.state ?? null,
+            extended: ground.featureGates.enabled('DRAExtendedResource'),
+          },
+          store.list(),
+        ),
       addresses: () => cluster?.node.node()?.status?.addresses ?? [],
       beforeScrape: () => {
         podMetrics.scrape(supervisor, store, volumes.plugins());

@@ -2,11 +2,13 @@ import { join } from 'node:path';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { pluginErrors } from '../../machines/errors/plugin-errors.ts';
 import { messageOf } from '../../machines/values/message-of.ts';
+import { ClaimCheckpointFile } from '../resources/claims/claim-checkpoint-file.ts';
+import { SocketDrivers } from '../resources/claims/socket-drivers.ts';
 import { DeviceCheckpointFile } from '../resources/devices/device-checkpoint-file.ts';
 import { SocketPlugins } from '../resources/devices/socket-plugins.ts';
 import { PluginManager } from '../resources/plugins/plugin-manager.ts';
 import type { PluginHandler } from '../resources/plugins/plugin-handler.ts';
-import type { DeviceEdge } from './edges.ts';
+import type { ClaimEdge, DeviceEdge } from './edges.ts';
 import type { NodeGround } from './node-ground.ts';
 import type { Clock } from '../host/time/clock.ts';
 
@@ -15,33 +17,58 @@ import type { Clock } from '../host/time/clock.ts';
  * by their sockets in `plugins_registry`, taken by `handlers`. A node on which they cannot (no place, a path too long) says so and goes on without.
  */
 export function nodePlugins(
-  { rootDir, log, metrics }: NodeGround,
+  ground: NodeGround,
   clock: Clock,
   handlers: Map<string, PluginHandler>,
-): DeviceEdge {
+): { devices: DeviceEdge; claims: ClaimEdge | null } {
+  const { rootDir, log, metrics, featureGates } = ground;
   const folder = join(rootDir, 'device-plugins');
   const file = new DeviceCheckpointFile(folder, log);
+  // All who take plugins are made and started before the first plugin is looked for.
   return {
-    checkpoint: file,
-    plugins: (hears) => {
-      const devices = new SocketPlugins({ folder, hears, log, metrics });
-      handlers.set('DevicePlugin', devices);
-      const manager = new PluginManager({ folder: join(rootDir, 'plugins_registry'), handlers, clock, log });
+    claims: featureGates.enabled('DynamicResourceAllocation') ? claimEdge(ground, handlers) : null,
+    devices: {
+      checkpoint: file,
+      plugins: (hears) => {
+        const devices = new SocketPlugins({ folder, hears, log, metrics });
+        handlers.set('DevicePlugin', devices);
+        const manager = new PluginManager({ folder: join(rootDir, 'plugins_registry'), handlers, clock, log });
+        return {
+          prefer: (...call) => devices.prefer(...call),
+          allocate: (...call) => devices.allocate(...call),
+          preStart: (...call) => devices.preStart(...call),
+          async start() {
+            await devices.start().catch((error: unknown) => {
+              const params = { folder, problem: messageOf(error) };
+              log.error({ err: new ActorletError(pluginErrors.noFolder, params, { cause: error }) }, 'Plugins');
+            });
+            await manager.start();
+          },
+          async stop() {
+            await manager.stop();
+            await devices.stop();
+            await file.settled();
+          },
+        };
+      },
+    },
+  };
+}
+
+function claimEdge({ rootDir, log, metrics }: NodeGround, handlers: Map<string, PluginHandler>): ClaimEdge {
+  const checkpoint = new ClaimCheckpointFile(rootDir);
+  return {
+    checkpoint,
+    drivers: (hears) => {
+      const drivers = new SocketDrivers({ hears, log, metrics });
+      handlers.set('DRAPlugin', drivers);
       return {
-        prefer: (...call) => devices.prefer(...call),
-        allocate: (...call) => devices.allocate(...call),
-        preStart: (...call) => devices.preStart(...call),
-        async start() {
-          await devices.start().catch((error: unknown) => {
-            const params = { folder, problem: messageOf(error) };
-            log.error({ err: new ActorletError(pluginErrors.noFolder, params, { cause: error }) }, 'Plugins');
-          });
-          await manager.start();
-        },
+        prepare: (...call) => drivers.prepare(...call),
+        unprepare: (...call) => drivers.unprepare(...call),
+        start: () => Promise.resolve(),
         async stop() {
-          await manager.stop();
-          await devices.stop();
-          await file.settled();
+          await drivers.stop();
+          await checkpoint.settled();
         },
       };
     },

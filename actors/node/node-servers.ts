@@ -9,7 +9,7 @@ import type { PodRow } from '../pods/store/pod-row.ts';
 import { traceRequests } from '../serve/server/request-spans.ts';
 import { startReadOnlyServer } from '../serve/server/read-only-server.ts';
 import type { NodeAddresses } from '../../machines/node-object/node-addresses.ts';
-import type { ResourceTable } from '../../machines/resource-managers/resource-rows.ts';
+import type { ResourceTable } from '../../machines/pod-resources-api/resource-rows.ts';
 import { NodePages } from './node-pages.ts';
 import type { NodePagesOptions } from './node-pages.ts';
 

@@ -4,7 +4,9 @@ import type { Pod } from '../../machines/protocol/api-types.ts';
 import { messageOf } from '../../machines/values/message-of.ts';
 import type { PodConfigUpdate } from '../../machines/sources/pod-config.ts';
 import type { Rejection } from '../../machines/supervisor/tracked-pod.ts';
-import type { DeviceManager } from '../resources/devices/device-manager.ts';
+import type { ClaimManager } from '../resources/claims/claim-manager.ts';
+import type { Affinities } from '../../machines/resource-managers/admit-resources.ts';
+import type { DeviceManager, GrantAnswer } from '../resources/devices/device-manager.ts';
 import type { MakeRoom } from '../resources/admission/make-room.ts';
 import type { NodeAdmission, Refusal } from '../resources/admission/node-admission.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
@@ -25,6 +27,8 @@ export interface PodIntakeOptions {
   refuses?: (pod: Pod) => { reason: string; message: string } | null;
   /** Who gives pods devices of plugins; null or absent where none can come. */
   devices?: Pick<DeviceManager, 'wants' | 'grant' | 'floor' | 'gone'> | null;
+  /** Who gives claims back; null or absent where no driver can come. */
+  claims?: Pick<ClaimManager, 'gone'> | null;
   metrics: Metrics;
   now: () => number;
   sources: () => PodSources;
@@ -35,7 +39,7 @@ export class PodIntake {
   private readonly options: PodIntakeOptions;
   private readonly queue: PodConfigUpdate[] = [];
   /** Pods that plugins were asked for: null, or why they gave nothing. */
-  private readonly equipped = new WeakMap<Pod, Refusal | null>();
+  private readonly equipped = new WeakMap<Pod, { refusal: Refusal | null; affinities?: Affinities }>();
   private wholeSeen = false;
 
   constructor(options: PodIntakeOptions) {
@@ -97,9 +101,11 @@ export class PodIntake {
     const { devices, refuses } = this.options;
     for (const pod of pods) {
       const refusal = refuses?.(pod) ?? null;
-      const problem =
-        refusal === null ? await devices?.grant(pod).catch((error: unknown) => messageOf(error)) : undefined;
-      this.equipped.set(pod, problem ? unexpected(new Error(problem)) : null);
+      const answer: Partial<GrantAnswer> | undefined =
+        refusal === null
+          ? await devices?.grant(pod).catch((error: unknown) => ({ problem: messageOf(error) }))
+          : undefined;
+      this.equipped.set(pod, equipmentOf(answer ?? {}));
     }
     this.workOff();
   }
@@ -132,7 +138,8 @@ export class PodIntake {
     const { admission, refuses } = this.options;
     const refusal = refuses?.(pod) ?? null;
     if (refusal !== null) return { ...refusal, retryWithFreshNode: false };
-    return this.equipped.get(pod) ?? admission.admit(pod, this.floor(pod));
+    const { refusal: unequipped = null, affinities } = this.equipped.get(pod) ?? {};
+    return unequipped ?? admission.admit(pod, this.floor(pod), affinities);
   }
 
   /** The first pod of the update is critical, and others end for it: as with kubelet all that comes waits meanwhile. */
@@ -143,7 +150,7 @@ export class PodIntake {
     const { victims, signal } = verdicts.get(pod)?.preempt ?? { victims: [], signal: '' };
     const { namespace = '', name = '' } = pod.metadata ?? {};
     await room.preempt(victims, signal, `${namespace}/${name}`);
-    const verdict = judged(() => admission.admitAfterRoom(pod));
+    const verdict = judged(() => admission.admitAfterRoom(pod, this.equipped.get(pod)?.affinities));
     this.tell({ ...update, pods: [pod] }, new Map(verdict === null ? [] : [[pod, verdict]]));
     this.queue.splice(0, 1, ...(others.length > 0 ? [{ ...update, pods: others }] : []));
     this.workOff();
@@ -156,7 +163,8 @@ export class PodIntake {
   ): Promise<void> {
     const { admission } = this.options;
     for (const [pod, refusal] of unsure) {
-      const verdict = await admission.admitAfterAll(pod, refusal, this.floor(pod)).catch(unexpected);
+      const { affinities } = this.equipped.get(pod) ?? {};
+      const verdict = await admission.admitAfterAll(pod, refusal, this.floor(pod), affinities).catch(unexpected);
       if (verdict === null) verdicts.delete(pod);
       else verdicts.set(pod, verdict);
     }
@@ -211,6 +219,7 @@ export class PodIntake {
     if (this.options.supervisor.tracks(uid)) return;
     this.options.admission.gone(uid);
     this.options.devices?.gone(uid);
+    this.options.claims?.gone(uid);
     this.options.room.gone(uid);
     this.options.cluster?.podGone(uid);
   }
@@ -248,6 +257,16 @@ function judged(judge: () => Refusal | null): Refusal | null {
   } catch (error) {
     return unexpected(error);
   }
+}
+
+/** What a pod has of its devices, for who judges it. */
+function equipmentOf({ problem, reason, affinities = {} }: Partial<GrantAnswer>): {
+  refusal: Refusal | null;
+  affinities?: Affinities;
+} {
+  if (problem && reason !== undefined) return { refusal: { reason, message: problem, retryWithFreshNode: false } };
+  if (problem) return { refusal: unexpected(new Error(problem)) };
+  return { refusal: null, ...(Object.keys(affinities).length > 0 && { affinities }) };
 }
 
 /** As kubelet calls it when admission itself fails. */

@@ -11,10 +11,11 @@ import type { NodeGround } from './node-ground.ts';
 /** The pod-resources API of a node. One that has no place for its socket says so and goes on without. */
 export function podResourcesPart(
   { rootDir, featureGates, metrics, log, resources: rules }: NodeGround,
-  { store, admission, devices }: ShownNode,
+  { store, admission, devices, claims }: ShownNode,
 ): Part {
   const folder = join(rootDir, 'pod-resources');
   const ground = rules === undefined ? null : resourceGroundOf(rules);
+  const tellsClaims = featureGates.enabled('KubeletPodResourcesDynamicResources');
   const server = new PodResourcesServer({
     ...{ folder, metrics },
     pods: () => store.list(),
@@ -23,7 +24,11 @@ export function podResourcesPart(
       return store.list().filter(({ metadata }) => uids.has(metadata?.uid ?? ''));
     },
     podNamed: (namespace, name) => store.named(namespace, name),
-    facts: () => ({ devices: devices?.state ?? null, resources: admission.resources, ground }),
+    facts: () => ({
+      ...{ devices: devices?.state ?? null, resources: admission.resources, ground },
+      claims: tellsClaims ? (claims?.state ?? null) : null,
+      extended: featureGates.enabled('DRAExtendedResource'),
+    }),
     gates: {
       get: featureGates.enabled('KubeletPodResourcesGet'),
       listActive: featureGates.enabled('KubeletPodResourcesListUseActivePods'),

@@ -163,7 +163,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   const handlers = new Map<string, PluginHandler>();
   const edges: NodeEdges = {
     ...{ clock, cri, userNamespaces, cluster },
-    devices: nodePlugins(ground, clock, handlers),
+    ...nodePlugins(ground, clock, handlers),
     volumes: (links) => nodeVolumes({ ground, clock, handlers, life }, links),
     shards: (links) =>
       new ShardPool({

@@ -45,6 +45,7 @@ export function simulatedEdges({ ground, machine, api, life }: SimulatedEdgesOpt
     images: () => ({ records: null, disk: () => Promise.resolve(machine.disk()), log }),
     userNamespaces: { get: () => NONE, release: () => undefined },
     devices: null,
+    claims: null,
     volumes: () => [],
     cluster: simulatedCluster(ground, machine, api, life),
     usage: () => machine.usage,

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import { z } from 'zod';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { serverErrors } from '../../machines/errors/server-errors.ts';
-import type { ResourceTable } from '../../machines/resource-managers/resource-rows.ts';
+import type { ResourceTable } from '../../machines/pod-resources-api/resource-rows.ts';
 import { agentAnswer } from './agent-answer.ts';
 import { textTable } from './text-table.ts';
 
@@ -18,14 +18,17 @@ const answer = z.object({
       container: z.string(),
       cpus: z.string(),
       memory: z.array(z.string()),
+      devices: z.array(z.string()),
     }),
   ),
 });
 
-/** `actorlet resources`: who has which CPUs and memory of the agent's node. Throws ActorletError SRV002 to SRV004. */
+/** `actorlet resources`: who has which CPUs, memory and devices of the agent's node. Throws ActorletError SRV002 to SRV004. */
 export function resourcesCommand(write: (text: string) => void = (text) => void process.stdout.write(text)): Command {
   return new Command('resources')
-    .description('list which containers of a running agent have which CPUs and memory alone, and what is left for all')
+    .description(
+      'list which containers of a running agent have which CPUs, memory and devices alone, and what is left for all',
+    )
     .option('--server <url>', "address of the agent's read-only port", 'http://127.0.0.1:10255')
     .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'))
     .action(async ({ server, output }: { server: string; output: 'table' | 'json' }) => {
@@ -43,18 +46,22 @@ export function resourcesCommand(write: (text: string) => void = (text) => void 
 
 /** The table in words. */
 export function resourcesText({ shared, free, rows }: ResourceTable): string {
-  if (shared === null && free === null) {
-    return 'Neither CPUs nor memory are given away on this node (cpuManagerPolicy, memoryManagerPolicy).\n';
+  if (shared === null && free === null && rows.length === 0) {
+    return 'Neither CPUs nor memory are given away on this node (cpuManagerPolicy, memoryManagerPolicy), and nobody has devices.\n';
   }
-  const all = rows.map(({ pod, container, cpus, memory }) => [pod, container, cpus || '-', memory.join('; ') || '-']);
+  const all = rows.map(({ pod, container, cpus, memory, devices }) => [
+    ...[pod, container, cpus || '-'],
+    ...[memory, devices].map((list) => list.join('; ') || '-'),
+  ]);
   const left = [
-    ...(shared === null ? [] : [['(shared by all others)', '-', shared || '-', '-']]),
+    ...(shared === null ? [] : [['(shared by all others)', '-', shared || '-', '-', '-']]),
     ...(free ?? []).map(({ node, resource, bytes, of }) => [
       `(free of node ${node})`,
       '-',
       '-',
       `${resource} ${bytes} of ${of}`,
+      '-',
     ]),
   ];
-  return textTable([['POD', 'CONTAINER', 'CPUS', 'MEMORY'], ...all, ...left]);
+  return textTable([['POD', 'CONTAINER', 'CPUS', 'MEMORY', 'DEVICES'], ...all, ...left]);
 }

@@ -73,7 +73,7 @@ function take(turn: AdmissionTurn, message: AdmissionMessage): void {
       turn.change({ node: message.node });
       break;
     case 'pod.asks':
-      asks(turn, message.pod, withFloor(message.node ?? state.node, message.floor), message.roomMade);
+      asks(turn, message.pod, withFloor(message.node ?? state.node, message.floor), message);
       break;
     case 'pod.comes':
       comes(turn, message.pod);

@@ -1,3 +1,4 @@
+import type { Affinities } from '../resource-managers/admit-resources.ts';
 import type { Node } from '../node-object/node-types.ts';
 import type { ResizeMemory } from '../protocol/memory.ts';
 import type { Pod, PodStatus } from '../protocol/api-types.ts';
@@ -18,9 +19,18 @@ export type AdmissionMessage =
   /**
    * May this pod, with what was set aside for it before, run here? `node`: as the API server has it this moment, instead of the one that
    * was told; `floor`: amounts of extended resources that pods have been given, this one among them: the node has no less;
-   * `roomMade`: pods have gone for it, so resources are not asked for any more.
+   * `roomMade`: pods have gone for it, so resources are not asked for any more; `affinities`: where its containers are that have devices,
+   * by their names.
    */
-  | { type: 'pod.asks'; at: number; pod: Pod; node?: Node; floor?: Record<string, number>; roomMade?: true }
+  | {
+      type: 'pod.asks';
+      at: number;
+      pod: Pod;
+      node?: Node;
+      floor?: Record<string, number>;
+      roomMade?: true;
+      affinities?: Affinities;
+    }
   /** A pod that was taken, or that nobody has to judge any more, as its source wants it. */
   | { type: 'pod.comes'; at: number; pod: Pod }
   /** All pods of an update have come. */

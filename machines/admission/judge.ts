@@ -4,7 +4,7 @@ import { withAllocation } from '../resize/allocation.ts';
 import { atUid, uidEntries } from '../supervisor/uid-table.ts';
 import { admitPod } from './admit-pod.ts';
 import type { AdmissionState } from './admission-state.ts';
-import type { Victim } from './admission-messages.ts';
+import type { AdmissionMessage, Victim } from './admission-messages.ts';
 import type { AdmissionTurn } from './admission-turn.ts';
 import { isCounted, withPod, withoutPod } from './node-usage.ts';
 import { podsToPreempt } from './preemption.ts';
@@ -19,14 +19,18 @@ export function arriving({ before }: Pick<AdmissionState, 'before'>, pod: Pod): 
   return withAllocation(pod, atUid(before, pod.metadata?.uid ?? ''));
 }
 
+/** What else is known of a pod that asks; see the message. */
+export type AsksMore = Pick<Extract<AdmissionMessage, { type: 'pod.asks' }>, 'roomMade' | 'affinities'>;
+
 /** A pod asks whether it may run here: it is counted from now on, or refused. */
-export function asks(turn: AdmissionTurn, asking: Pod, node: Node | null, roomMade?: true): void {
+export function asks(turn: AdmissionTurn, asking: Pod, node: Node | null, more: AsksMore = {}): void {
+  const { roomMade, affinities } = more;
   const { state, managers } = turn;
   const uid = asking.metadata?.uid ?? '';
   const pod = arriving(state, asking);
   let managed: Managed = state.managed;
   const allocate = () => {
-    const answer = allocateAll(managers, state.managed, pod, state.rules);
+    const answer = allocateAll(managers, state.managed, pod, state.rules, affinities);
     const { counts } = answer;
     if (Object.keys(counts).length > 0) turn.order({ type: 'managers.counted', counts });
     if ('admit' in answer) return answer;

@@ -31,11 +31,11 @@ export const nodeResources: ResourceManager<ResourceState | null | undefined> = 
   born({ resources }) {
     return gives(resources) ? bornResources(resources, groundOf(resources)) : null;
   },
-  allocate(state, pod, { resources }) {
+  allocate(state, pod, { resources }, affinities) {
     if (!gives(resources) || !state) return { state };
     const tally = new Tally();
     try {
-      return { state: admitResources(groundOf(resources), state, pod, tally), counts: tally.counts };
+      return { state: admitResources(groundOf(resources), state, pod, tally, affinities), counts: tally.counts };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       return { ...rejectionOf(error), counts: tally.counts };

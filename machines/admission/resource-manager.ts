@@ -1,4 +1,5 @@
 import type { Pod } from '../protocol/api-types.ts';
+import type { Affinities } from '../resource-managers/admit-resources.ts';
 import type { AdmissionRules } from './admission-rules.ts';
 import type { Rejection } from './rejection.ts';
 
@@ -12,9 +13,14 @@ export interface ResourceManager<S = unknown> {
   born(rules: AdmissionRules): S;
   /**
    * A pod that all others before it had no objection to: what is left when it has its part, or why there is none for it.
-   * What it answers counts only if nobody behind it refuses the pod.
+   * What it answers counts only if nobody behind it refuses the pod. `affinities`: where its containers are that have devices.
    */
-  allocate(state: S, pod: Pod, rules: AdmissionRules): ({ state: S } | Rejection) & { counts?: Counts };
+  allocate(
+    state: S,
+    pod: Pod,
+    rules: AdmissionRules,
+    affinities?: Affinities,
+  ): ({ state: S } | Rejection) & { counts?: Counts };
   /** The pod has ended: its part is free. It need not have one. */
   release(state: S, uid: string): S;
   /** All sources have spoken: what other pods have is nobody's. */
@@ -40,11 +46,12 @@ export function allocateAll(
   managed: Managed,
   pod: Pod,
   rules: AdmissionRules,
+  affinities?: Affinities,
 ): ({ managed: Managed } | Rejection) & { counts: Counts } {
   let now = managed;
   let counts: Counts = {};
   for (const manager of managers) {
-    const answer = manager.allocate(now[manager.name], pod, rules);
+    const answer = manager.allocate(now[manager.name], pod, rules, affinities);
     counts = { ...counts, ...answer.counts };
     if (!('state' in answer)) return { ...answer, counts };
     if (answer.state !== now[manager.name]) now = { ...now, [manager.name]: answer.state };

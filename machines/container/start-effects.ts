@@ -1,3 +1,4 @@
+import { usesClaims } from '../claims/container-claims.ts';
 import { extendedLimits } from '../qos/extended-limits.ts';
 import { configError } from '../container-config/config-error.ts';
 import { containerConfig } from '../container-config/container-config.ts';
@@ -134,7 +135,8 @@ export function createEffect(
   };
 }
 
-function asksForDevices({ container, settings }: ContainerWorld): boolean {
+function asksForDevices({ pod, container, settings }: ContainerWorld): boolean {
+  if (usesClaims(pod, container) && behaves(settings, 'claimsArePrepared')) return true;
   return extendedLimits(container).length > 0 && behaves(settings, 'devicesOfPlugins');
 }
 

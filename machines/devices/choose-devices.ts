@@ -1,6 +1,9 @@
+import { maskOf } from '../resource-managers/topology/node-mask.ts';
+import type { NodeMask } from '../resource-managers/topology/node-mask.ts';
 import { atUid } from '../supervisor/uid-table.ts';
+import { isAligned } from './device-hints.ts';
 import { healthyIds, idsOf, inUse } from './device-state.ts';
-import type { Asking, DeviceState, DeviceStep } from './device-state.ts';
+import type { Asking, Device, DeviceState, DeviceStep } from './device-state.ts';
 
 /** Devices for one container, what the plugin is to be asked first, or why there are none. */
 export type Choice =
@@ -11,15 +14,23 @@ export type Choice =
 
 const NOTHING: Choice = { t: 'nothing' };
 
+/** What is known of a step's choice. */
+export interface ChoiceFacts {
+  /** The plugin's answer, undefined before it is asked. */
+  preferred?: readonly string[] | undefined;
+  /** NUMA nodes that the topology manager wants; null when it wants none. */
+  affinity?: NodeMask | null;
+}
+
 /**
- * Which devices a container gets (kubelet: devicesToAllocate, its texts): those that init containers of its pod had, then those
- * that the plugin would like, then any, in the order of their ids. `preferred`: the plugin's answer, undefined before it is asked.
+ * Which devices a container gets (kubelet: devicesToAllocate, its texts): those that init containers of its pod had, then those near
+ * to the NUMA nodes that the pod is to be on, of these those that the plugin would like, then any, in the order of their ids.
  */
 export function chooseDevices(
   state: DeviceState,
   { uid, reusable, running }: Pick<Asking, 'uid' | 'reusable' | 'running'>,
   { container, resource, count }: DeviceStep,
-  preferred?: readonly string[],
+  { preferred, affinity = null }: ChoiceFacts = {},
 ): Choice {
   const known = atUid(state.grants, uid)?.[container]?.[resource];
   const has = known === undefined ? undefined : idsOf(known);
@@ -46,11 +57,32 @@ export function chooseDevices(
     const counts = `Requested: ${needed}, Available: ${available.length}`;
     return refused(`requested number of devices unavailable for ${resource}. ${counts}`);
   }
+  const mask = isAligned(state, resource) ? affinity : null;
+  const { near, far } = byAffinity(of.devices, available, mask);
+  // All that are near, when there are not too many of them: what the topology manager found is kept.
+  const sure = needed < near.length ? first : [...first, ...near];
+  if (sure.length === count) return { t: 'ids', ids: sure };
+  const left = needed < near.length ? near : far;
+  const offered = needed < near.length ? near : available;
   if (preferred === undefined && of.plugin?.prefers === true)
-    return { t: 'prefer', available: [...available, ...first].sort(), mustInclude: first, size: count };
-  const liked = (preferred ?? []).filter((id) => available.includes(id));
-  const order = [...new Set([...liked, ...available])];
-  return { t: 'ids', ids: [...first, ...order.slice(0, needed)] };
+    return { t: 'prefer', available: [...new Set([...offered, ...sure])].sort(), mustInclude: sure, size: count };
+  const liked = (preferred ?? []).filter((id) => left.includes(id));
+  const order = [...new Set([...liked, ...left])];
+  return { t: 'ids', ids: [...sure, ...order.slice(0, count - sure.length)] };
+}
+
+/** Devices that are near to one of the nodes; the others after them, those that are nowhere last (kubelet: filterByAffinity). */
+function byAffinity(
+  devices: Readonly<Record<string, Device>>,
+  available: readonly string[],
+  mask: NodeMask | null,
+): { near: string[]; far: string[] } {
+  if (mask === null) return { near: [], far: [...available] };
+  const nodesOf = (id: string): readonly number[] => devices[id]?.nodes ?? [];
+  const isNear = (id: string): boolean => (maskOf(nodesOf(id)) & mask) !== 0;
+  const elsewhere = available.filter((id) => !isNear(id) && nodesOf(id).length > 0);
+  const nowhere = available.filter((id) => nodesOf(id).length === 0);
+  return { near: available.filter(isNear), far: [...elsewhere, ...nowhere] };
 }
 
 function refused(message: string): Choice {

@@ -1,5 +1,7 @@
 import { atUid, uidEntries, uidTable, withoutUid, withUid } from '../supervisor/uid-table.ts';
 import { chooseDevices } from './choose-devices.ts';
+import { allHints } from './device-hints.ts';
+import type { ResourceHints } from '../resource-managers/topology/hints.ts';
 import type { DeviceMessage, DeviceOrder } from './device-messages.ts';
 import { STOP_GRACE_MS, healthyIds, idsOf, isDeviceResource } from './device-state.ts';
 import type { Asking, DeviceGrant, DeviceResource, DeviceState, DeviceStep } from './device-state.ts';
@@ -34,6 +36,7 @@ export function stepDevices(
 /** The state's name: whether a pod waits for a plugin. */
 export function devicesStateName({ asking }: DeviceState): string {
   if (asking === null) return 'idle';
+  if (asking.aligning === true) return 'aligning';
   return asking.chosen === null ? 'preferring' : 'allocating';
 }
 
@@ -66,6 +69,20 @@ function take(turn: Turn, message: DeviceMessage): void {
     case 'pod.asks':
       asks(turn, message);
       break;
+    case 'affinity.told': {
+      const { asking } = turn.state;
+      const step = asking?.steps[asking.at];
+      if (asking?.aligning !== true || step === undefined) break;
+      const affinity = { ...asking.affinity, [alignedAs(asking, step)]: message.nodes };
+      turn.state = { ...turn.state, asking: { ...asking, affinity, aligning: false } };
+      proceed(turn);
+      break;
+    }
+    case 'affinity.refused': {
+      const { asking } = turn.state;
+      if (asking?.aligning === true) end(turn, { type: 'pod.refused', uid: asking.uid, message: message.message });
+      break;
+    }
     case 'plugin.prefers':
       if (turn.state.asking?.chosen === null) proceed(turn, message.ids);
       break;
@@ -107,7 +124,7 @@ function due(turn: Turn, steady: number): void {
   }
 }
 
-function asks(turn: Turn, { uid, steps, active, running }: MessageOf<'pod.asks'>): void {
+function asks(turn: Turn, { uid, steps, active, running, alignment }: MessageOf<'pod.asks'>): void {
   if (active !== null) {
     const all = uidEntries(turn.state.grants);
     const alive = all.filter(([other]) => other === uid || active.includes(other));
@@ -116,7 +133,10 @@ function asks(turn: Turn, { uid, steps, active, running }: MessageOf<'pod.asks'>
       turn.orders.push({ type: 'checkpoint.write' });
     }
   }
-  turn.state = { ...turn.state, asking: { uid, steps, at: 0, reusable: {}, running, chosen: null } };
+  turn.state = {
+    ...turn.state,
+    asking: { uid, steps, at: 0, reusable: {}, running, chosen: null, ...(alignment && { alignment }) },
+  };
   proceed(turn);
 }
 
@@ -133,7 +153,14 @@ function proceed(turn: Turn, preferred?: readonly string[]): void {
       next(turn, asking);
       continue;
     }
-    const choice = chooseDevices(turn.state, asking, step, liked);
+    if (mustAlign(asking, step)) {
+      const [container, hints] = [alignedAs(asking, step), hintsFor(turn.state, asking, step)];
+      turn.state = { ...turn.state, asking: { ...asking, aligning: true } };
+      turn.orders.push({ type: 'affinity.ask', uid: asking.uid, container, hints });
+      return;
+    }
+    const affinity = asking.affinity?.[alignedAs(asking, step)] ?? null;
+    const choice = chooseDevices(turn.state, asking, step, { preferred: liked, affinity });
     liked = undefined;
     if (choice.t === 'nothing') {
       next(turn, asking);
@@ -145,6 +172,32 @@ function proceed(turn: Turn, preferred?: readonly string[]): void {
       return;
     }
   }
+}
+
+/** Under which name the topology manager is asked for a step. */
+function alignedAs({ alignment }: Asking, { container }: DeviceStep): string {
+  return alignment?.ofPod ? '' : container;
+}
+
+function mustAlign(asking: Asking, step: DeviceStep): boolean {
+  return asking.alignment !== undefined && asking.affinity?.[alignedAs(asking, step)] === undefined;
+}
+
+/** Where all devices of the step's container, or of the pod as a whole, could be had from. */
+function hintsFor(state: DeviceState, asking: Asking, { container }: DeviceStep): ResourceHints {
+  const { uid, alignment, steps, reusable } = asking;
+  const ofPod = alignment?.ofPod ?? null;
+  const asked: [string, number][] =
+    ofPod === null
+      ? steps.filter((step) => step.container === container).map(({ resource, count }) => [resource, count])
+      : Object.entries(ofPod);
+  const asks = asked
+    .filter(([resource]) => isDeviceResource(state, resource))
+    .map(([resource, count]) => ({
+      ...{ uid, resource, count, container: ofPod === null ? container : null },
+      reusable: reusable[resource] ?? [],
+    }));
+  return allHints(state, alignment?.nodes ?? [], asks);
 }
 
 function askPlugin(

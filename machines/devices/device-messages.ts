@@ -1,4 +1,5 @@
-import type { Device, AllocateResponse, DeviceStep, PluginOptions, PodGrants } from './device-state.ts';
+import type { ResourceHints } from '../resource-managers/topology/hints.ts';
+import type { Alignment, Device, AllocateResponse, DeviceStep, PluginOptions, PodGrants } from './device-state.ts';
 
 /** What the device manager is told. `at`: ms since the epoch; `steady`: ms of a clock that nobody sets. */
 export type DeviceMessage =
@@ -23,7 +24,12 @@ export type DeviceMessage =
       steps: DeviceStep[];
       active: string[] | null;
       running: string[];
+      alignment?: Alignment;
     }
+  /** NUMA nodes that the topology manager wants for the container or pod that it was asked for; null: any. */
+  | { type: 'affinity.told'; at: number; nodes: number | null }
+  /** It has none for it. */
+  | { type: 'affinity.refused'; at: number; message: string }
   /** What the plugin would like for the step at hand. */
   | { type: 'plugin.prefers'; at: number; ids: string[] }
   /** It has made the devices ready; null: its answer names no container. */
@@ -35,6 +41,8 @@ export type DeviceMessage =
 
 /** What follows, to be carried out in this order. */
 export type DeviceOrder =
+  /** Ask the topology manager; '' is the pod as a whole. Answer with `affinity.told` or `affinity.refused`. */
+  | { type: 'affinity.ask'; uid: string; container: string; hints: ResourceHints }
   /** Ask the plugin which devices it would like; answer with `plugin.prefers` or `plugin.failed`. */
   | { type: 'plugin.prefer'; resource: string; available: string[]; mustInclude: string[]; size: number }
   /** Have it make these ready; answer with `plugin.gave` or `plugin.failed`. */

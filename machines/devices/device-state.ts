@@ -1,3 +1,4 @@
+import type { NodeMask } from '../resource-managers/topology/node-mask.ts';
 import type { UidTable } from '../supervisor/uid-table.ts';
 
 /** One device of a plugin. */
@@ -56,6 +57,14 @@ export interface DeviceStep {
   count: number;
 }
 
+/** What devices are aligned by. */
+export interface Alignment {
+  /** NUMA nodes of the machine. */
+  nodes: readonly number[];
+  /** With scope `pod`: what the pod asks as a whole, by resource; null with scope `container`. */
+  ofPod: Readonly<Record<string, number>> | null;
+}
+
 /** A pod that is being given its devices. */
 export interface Asking {
   uid: string;
@@ -66,6 +75,12 @@ export interface Asking {
   reusable: Readonly<Record<string, readonly string[]>>;
   /** Containers that run while not all sources of pods have spoken: the agent was restarted, and they have their devices. */
   running: readonly string[];
+  /** How the topology manager wants it; absent: nothing is aligned. */
+  alignment?: Alignment;
+  /** What it wanted, by container, '' for the pod as a whole: NUMA nodes, null for any. */
+  affinity?: Readonly<Record<string, NodeMask | null>>;
+  /** It is asked for the step at hand. */
+  aligning?: boolean;
   /** Chosen for the step at hand; the plugin is asked for them. Null: it is asked which ones it would like. */
   chosen: readonly string[] | null;
 }

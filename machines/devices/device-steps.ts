@@ -1,14 +1,23 @@
 import type { Container, Pod } from '../protocol/api-types.ts';
+import { extendedClaim } from '../claims/pod-claims.ts';
 import { extendedLimits } from '../qos/extended-limits.ts';
 import type { DeviceStep } from './device-state.ts';
 
-/** What the containers of a pod ask of extended resources, in the order in which they start; kubelet looks at limits. */
-export function deviceSteps(pod: Pod, only?: string): DeviceStep[] {
+/**
+ * What the containers of a pod ask of extended resources, in the order in which they start; kubelet looks at limits.
+ * `extended`: what a driver gives by a claim is none of a device plugin's (gate DRAExtendedResource).
+ */
+export function deviceSteps(pod: Pod, only?: string, extended = false): DeviceStep[] {
+  const mappings = (extended ? extendedClaim(pod)?.requestMappings : undefined) ?? [];
+  const isDrivers = (container: string, resource: string): boolean =>
+    mappings.some((one) => one.containerName === container && one.resourceName === resource);
   const { initContainers = [], containers = [] } = pod.spec ?? { containers: [] };
   const of = (container: Container, kind: DeviceStep['kind']): DeviceStep[] =>
     only !== undefined && only !== container.name
       ? []
-      : extendedLimits(container).map(([resource, count]) => ({ container: container.name, kind, resource, count }));
+      : extendedLimits(container)
+          .filter(([resource]) => !isDrivers(container.name, resource))
+          .map(([resource, count]) => ({ container: container.name, kind, resource, count }));
   return [
     ...initContainers.flatMap((each) => of(each, each.restartPolicy === 'Always' ? 'sidecar' : 'init')),
     ...containers.flatMap((each) => of(each, 'regular')),

@@ -61,6 +61,8 @@ export const POD_REASONS: Readonly<Record<PodStateName, Explainer>> = {
       ...(first?.next !== undefined && { next: first.next }),
     };
   },
+  'syncing.preparingClaims': (view) =>
+    taskReason(view, 'claims', 'preparing its ResourceClaims (NodePrepareResources)', 'node') ?? looking(view),
   'syncing.creatingSandbox': (view) => {
     const address = tasksNamed(view, 'sandbox.status/').flatMap(
       (name) => taskReason(view, name, "asking for the sandbox's address", 'network') ?? [],
@@ -131,6 +133,11 @@ export const POD_REASONS: Readonly<Record<PodStateName, Explainer>> = {
       ],
     };
     return { ...first, causes: [...first.causes, ...endOf(view)] };
+  },
+  'terminating.unpreparingClaims': (view) => {
+    const first = taskReason(view, 'claims.back', 'giving its ResourceClaims back (NodeUnprepareResources)', 'node');
+    const reason = first ?? looking(view);
+    return { ...reason, causes: [...reason.causes, ...endOf(view)] };
   },
   'terminated.cleaningUp': (view) => {
     const setups = ['volumes', 'volumes.refresh', 'cgroup'].filter(

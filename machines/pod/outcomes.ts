@@ -205,6 +205,9 @@ function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void 
   if (name.startsWith('sandbox.status/'))
     podEvent(draft, 'Warning', 'FailedPodSandBoxStatus', `Unable to get pod sandbox status: ${text}`);
   if (name === 'volumes' || name === 'volumes.refresh') podEvent(draft, 'Warning', 'FailedMount', text);
+  // Claims that are not taken back are in no event of kubelet's: the pod says why it waits.
+  if (name === 'claims')
+    podEvent(draft, 'Warning', 'FailedPrepareDynamicResources', `Failed to prepare dynamic resources: ${text}`);
   if (name === 'cgroup')
     podEvent(draft, 'Warning', 'FailedCreatePodContainer', `unable to ensure pod container exists: ${text}`);
   if (name.startsWith('sandbox.stop/') && context.termination !== null)

@@ -99,6 +99,7 @@ export const podMachine = machine.createMachine({
         stoppingOldSandbox: {
           description: 'The sandbox changed: what runs in the old one is stopped before a new one is made.',
         },
+        preparingClaims: { description: 'Drivers prepare the devices of its ResourceClaims.' },
         creatingSandbox: { description: 'The sandbox is being made, and its address is waited for.' },
         pullingImage: { description: 'An image is being pulled.' },
         imageBackOff: { description: 'An image could not be pulled; the next try waits for a delay that grows.' },
@@ -124,6 +125,7 @@ export const podMachine = machine.createMachine({
           description: 'Containers are being stopped: SIGTERM, and SIGKILL when the grace period is over.',
         },
         stoppingSandbox: { description: 'The runtime takes down sandbox and network.' },
+        unpreparingClaims: { description: 'Drivers take back the devices of its ResourceClaims.' },
       },
     },
     terminated: {

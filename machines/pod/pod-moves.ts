@@ -8,7 +8,8 @@ const syncing = {
   'syncing.creatingCgroup': 'the runtime is there, or the definition changed: limits are set first',
   'syncing.mountingVolumes': 'the runtime is there, or the definition changed: volumes are set up first',
   'syncing.stoppingOldSandbox': 'the sandbox was lost or does not fit any more, and containers run in it',
-  'syncing.creatingSandbox': 'cgroup and volumes are there, and no sandbox is',
+  'syncing.preparingClaims': 'cgroup and volumes are there, no sandbox is, and it uses ResourceClaims',
+  'syncing.creatingSandbox': 'cgroup, volumes and claims are there, and no sandbox is',
   'syncing.pullingImage': 'an image is not on the node, or has to be pulled each time',
   'syncing.imageBackOff': 'the pull of an image failed, or its delay still runs',
   'syncing.initializing': 'the sandbox is there, and an init container has not ended yet',
@@ -27,6 +28,7 @@ const ending = {
   'terminating.stoppingContainers':
     'it is to end: it was deleted, evicted, outlived its deadline, or nothing is left to run',
   'terminating.stoppingSandbox': 'no container of it runs',
+  'terminating.unpreparingClaims': 'containers and sandboxes have stopped, and it uses ResourceClaims',
   'terminated.cleaningUp': 'containers and sandboxes have stopped, and how they ended was read',
 } as const;
 

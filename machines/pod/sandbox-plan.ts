@@ -3,6 +3,7 @@ import { sandboxWithGrants } from './cpu-grants.ts';
 import { sandboxConfig, sandboxConfigError, sandboxWarnings } from '../sandbox-config/sandbox-config.ts';
 import type { ObservedSandbox } from '../protocol/observed.ts';
 import { podIPs, tellContainer } from './children.ts';
+import { claimsPrepared } from './claims.ts';
 import { worthNewSandbox } from './container-plan.ts';
 import type { Draft } from './draft.ts';
 import { forgetTasks, podEvent, taskFailed, taskOf, want, own } from './draft.ts';
@@ -34,8 +35,8 @@ export function sandboxNeed(context: PodContext): SandboxNeed {
   return { ready: latest, attempt: latest.attempt };
 }
 
-/** How a sandbox stands after a step of {@link planSandbox}; `ungrounded`: a new one waits for cgroup and volumes. */
-export type SandboxStep = 'ready' | 'creating' | 'ungrounded' | 'stoppingOld' | 'notWorth';
+/** How a sandbox stands after a step of {@link planSandbox}; `ungrounded`: a new one waits for cgroup and volumes, `claiming`: for claims. */
+export type SandboxStep = 'ready' | 'creating' | 'ungrounded' | 'claiming' | 'stoppingOld' | 'notWorth';
 
 /**
  * Moves towards one ready sandbox: stops what belongs to an old one, then runs a new one. A sandbox that was
@@ -61,7 +62,7 @@ export function planSandbox(draft: Draft, grounded: boolean): SandboxStep {
   }
   // While one is being made the runtime may already list it as not ready: it is neither stopped nor made twice.
   if (taskOf(draft, 'sandbox.run')?.state === 'running') return 'creating';
-  if (taskOf(draft, 'sandbox.run')?.state === 'done') forgetTasks(draft, 'sandbox.run');
+  if (taskOf(draft, 'sandbox.run')?.state === 'done') forgetTasks(draft, 'sandbox.run', 'claims');
   if (attempt > 0 && !worthNewSandbox(context, attempt)) return 'notWorth';
   if (attempt === 0 && vanished(context)) return 'notWorth';
   if (attempt > 0 && !oldOnesStopped(draft)) return 'stoppingOld';
@@ -70,6 +71,7 @@ export function planSandbox(draft: Draft, grounded: boolean): SandboxStep {
     if (sandboxConfigError(context.pod, context.settings) === null) context.sandboxConfig = configOf(context, attempt);
     return 'ungrounded';
   }
+  if (!claimsPrepared(draft)) return 'claiming';
   if (refused(draft)) return 'creating';
   const config = configOf(context, attempt);
   context.sandboxConfig = config;

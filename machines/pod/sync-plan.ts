@@ -67,6 +67,8 @@ export function planSyncing(draft: Draft): NextState {
   if (restartsEnded(draft)) return planSyncing(draft);
   wantImageVolumes(draft);
   if (sandbox === 'ungrounded') return cgroup ? mounting(draft) : makingCgroup(draft);
+  if (sandbox === 'claiming')
+    return { state: 'syncing.preparingClaims', why: taskOf(draft, 'claims')?.error?.message ?? '' };
   if (sandbox === 'creating') {
     return { state: 'syncing.creatingSandbox', why: taskOf(draft, 'sandbox.run')?.error?.message ?? '' };
   }

@@ -2,6 +2,7 @@ import { graceEnd } from '../values/grace-end.ts';
 import { statePath } from '../machine-step/step.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { TerminationOrder } from '../protocol/messages.ts';
+import { claimsGivenBack } from './claims.ts';
 import { tellContainer } from './children.ts';
 import type { Draft } from './draft.ts';
 import { want } from './draft.ts';
@@ -101,7 +102,7 @@ function orderKills(draft: Draft, graceSeconds: number, again: boolean): void {
   }
 }
 
-/** One look at a pod that must end (kubelet SyncTerminatingPod): containers, then sandboxes. Null when both are done. */
+/** One look at a pod that must end (kubelet SyncTerminatingPod): containers, then sandboxes, then claims. Null when all is done. */
 export function planTerminating(draft: Draft): NextState | null {
   const { context } = draft;
   const termination = context.termination;
@@ -134,7 +135,9 @@ export function planTerminating(draft: Draft): NextState | null {
     )
       stopped = false;
   }
-  return stopped ? null : { state: 'terminating.stoppingSandbox', why: 'the runtime takes down network and sandbox' };
+  if (!stopped) return { state: 'terminating.stoppingSandbox', why: 'the runtime takes down network and sandbox' };
+  if (claimsGivenBack(draft)) return null;
+  return { state: 'terminating.unpreparingClaims', why: context.tasks['claims.back']?.error?.message ?? '' };
 }
 
 /** Running containers that the spec does not name (an older spec's) are stopped as well. */

@@ -56,6 +56,10 @@ export interface AskCatalog {
   };
   /** What the plugins gave a container, null when nothing. Plugins that want to be told of its start are. Answered without an API server, too. */
   'devices.Get': { params: { podUid: string; container: string }; result: { options: DeviceOptions | null } };
+  /** Has the pod's ResourceClaims prepared. Rejects, in kubelet's words, when one is not. Answered without an API server, too. */
+  'claims.Prepare': { params: { podUid: string }; result: Record<string, never> };
+  /** Gives them back. Rejects, in kubelet's words, when one could not be. Answered without an API server, too. */
+  'claims.Unprepare': { params: { podUid: string }; result: Record<string, never> };
   /**
    * Has a volume of the pod put where containers find it (`machines/volume-manager`), and answers where. Rejects in kubelet's words. Answered without
    * an API server, too.

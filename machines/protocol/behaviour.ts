@@ -96,6 +96,8 @@ export const BEHAVIOUR = {
   evictedWhileDeleted: 60,
   /** Claims, generic ephemeral volumes, NFS and what drivers serve are asked of the volume manager, instead of refused. */
   managedVolumes: 70,
+  /** A pod's ResourceClaims are prepared before its sandbox is made, and given back when nothing of it runs any more. */
+  claimsArePrepared: 80,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -26,7 +26,7 @@ export interface EffectCatalog {
       config: ContainerConfig;
       sandboxConfig: SandboxConfig;
       env?: EnvPlan;
-      /** It asks for extended resources: what their plugins gave it is put in right before the call. */
+      /** It asks for extended resources, or uses claims: what plugins and drivers gave it is put in right before the call. */
       devices?: true;
     };
     result: { containerId: string };
@@ -93,6 +93,10 @@ export interface EffectCatalog {
     params: { podUid: string; owner: VolumeOwner; fsGroup?: number; volumes: VolumeSetup[] };
     result: { paths: Record<string, string> };
   };
+  /** Has the drivers of the pod's ResourceClaims prepare them, which is asked of main; one that is prepared stays so. */
+  'host.PrepareClaims': { params: { podUid: string }; result: Empty };
+  /** Gives them back: nothing of the pod runs any more. */
+  'host.UnprepareClaims': { params: { podUid: string }; result: Empty };
   /** Unmounts and removes all volumes and the pod's folder. */
   'host.TearDownPod': { params: { podUid: string }; result: Empty };
   /** Everything that must exist before CreateContainer: log folder, termination log file, hosts file, subPath folders. */

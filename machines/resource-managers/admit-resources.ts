@@ -62,10 +62,42 @@ export function providersOf(
  * Gives all containers of the pod what they need alone, aligned as the topology manager has it (its Admit).
  * @throws Refusal when there is none for it; nothing has changed then
  */
-export function admitResources(ground: ResourceGround, state: ResourceState, pod: Pod, tally: Tally): ResourceState {
+export function admitResources(
+  ground: ResourceGround,
+  state: ResourceState,
+  pod: Pod,
+  tally: Tally,
+  fixed: Affinities = {},
+): ResourceState {
   const { providers, left } = providersOf(ground, state, pod, tally);
-  allocateAll(ground, providers, pod, tally);
+  allocateAll(ground, providers, pod, tally, fixed);
   return left();
+}
+
+/** Where containers are to be that have devices: what the topology manager found with these, by container; '' for the pod as a whole. */
+export type Affinities = Readonly<Record<string, TopologyHint>>;
+
+/**
+ * Where a container, or with '' the pod as a whole, is to be, together with its devices: those are chosen by it before anything else is
+ * given away. Containers before it count as they will be admitted.
+ * @throws Refusal when it can be nowhere
+ */
+export function affinityWith(
+  ground: ResourceGround,
+  state: ResourceState,
+  pod: Pod,
+  tally: Tally,
+  { container, hints, fixed }: { container: string; hints: ResourceHints; fixed: Affinities },
+): TopologyHint {
+  const { providers } = providersOf(ground, state, pod, tally);
+  const aligned = aligner(ground, tally);
+  if (container === '') return aligned([hints, ...providers.map((manager) => manager.podHints())]);
+  for (const other of managedContainers(pod)) {
+    const own = providers.map((manager) => manager.hints(other));
+    if (other.name === container) return aligned([hints, ...own]);
+    give(providers, other, fixed[other.name] ?? aligned(own), tally);
+  }
+  throw new Error(`pod ${pod.metadata?.uid ?? ''} has no container ${container}`);
 }
 
 /** Nothing of the pod's stays. */
@@ -86,7 +118,13 @@ export function releaseContainers(state: ResourceState, uid: string, names: read
 
 const ANYWHERE: TopologyHint = { nodes: null, preferred: false };
 
-function allocateAll(ground: ResourceGround, managers: readonly Provider[], pod: Pod, tally: Tally): void {
+function allocateAll(
+  ground: ResourceGround,
+  managers: readonly Provider[],
+  pod: Pod,
+  tally: Tally,
+  fixed: Affinities,
+): void {
   const { policy, scope } = ground.topology;
   if (policy === 'none') {
     for (const container of managedContainers(pod)) {
@@ -96,13 +134,13 @@ function allocateAll(ground: ResourceGround, managers: readonly Provider[], pod:
   }
   const aligned = aligner(ground, tally);
   if (scope === 'pod') {
-    const hint = aligned(managers.map((manager) => manager.podHints()));
+    const hint = fixed[''] ?? aligned(managers.map((manager) => manager.podHints()));
     for (const container of managedContainers(pod)) give(managers, container, hint, tally);
     if (policy === 'single-numa-node') tally.add('alignedNodesOfPod');
     return;
   }
   for (const container of managedContainers(pod)) {
-    const hint = aligned(managers.map((manager) => manager.hints(container)));
+    const hint = fixed[container.name] ?? aligned(managers.map((manager) => manager.hints(container)));
     give(managers, container, hint, tally);
     if (policy === 'single-numa-node') tally.add('alignedNodesOfContainer');
   }

@@ -16,7 +16,7 @@ const QUIET_REASONS: ReadonlySet<string> = new Set(['ContainerCreating', 'PodIni
  */
 export function statusUrgency(status: PodStatus, state: string): Urgency {
   const all = STATUS_LISTS.flatMap((list) => status[list] ?? []);
-  if (state === 'terminating.stoppingSandbox')
+  if (state === 'terminating.stoppingSandbox' || state === 'terminating.unpreparingClaims')
     return isTerminalPhase(status.phase) || all.some((c) => c.state?.running) ? 'now' : 'mayWait';
   const starts =
     state.startsWith('syncing.') &&

@@ -7,6 +7,7 @@ import type { HostSettings } from '../files/host-settings.ts';
 import { linkLog, removeContainerLog, removePodLogs } from '../logs/log-links.ts';
 import { setUpVolumes, tearDownPod } from '../volumes/volumes.ts';
 import { prepareSubPath } from '../volumes/sub-path.ts';
+import { claimsEffect } from './claims.ts';
 import { readPodResources, updatePodCgroup } from './pod-resources.ts';
 import { readTerminationMessage } from './termination-message.ts';
 import { expandedSubPaths } from './container-env.ts';
@@ -69,6 +70,8 @@ export const hostEffects: {
   'host.UpdatePodCgroup': updatePodCgroup,
   'host.ReadPodResources': readPodResources,
   'host.SetUpVolumes': setUpVolumes,
+  'host.PrepareClaims': claimsEffect('claims.Prepare'),
+  'host.UnprepareClaims': claimsEffect('claims.Unprepare'),
   'host.TearDownPod': tearDownPod,
   'host.PrepareContainer': prepareContainer,
   'host.LinkLog': linkLog,

@@ -1,5 +1,6 @@
 import type { AnyJournaled } from './journaled-machine.ts';
 import { admission } from './admission.ts';
+import { claims } from './claims.ts';
 import { containerGc } from './container-gc.ts';
 import { csi } from './csi.ts';
 import { devices } from './devices.ts';
@@ -19,7 +20,7 @@ import { volumeManager } from './volume-manager.ts';
 
 /** All machines that a journal holds. Whoever stands here is replayed. */
 export const JOURNALED: readonly AnyJournaled[] = [
-  ...[pods, supervisor, node, looks, pulls, imageGc, containerGc, eviction, shutdown, devices, csi],
+  ...[pods, supervisor, node, looks, pulls, imageGc, containerGc, eviction, shutdown, devices, claims, csi],
   ...[admission, housekeeping, status, nodeObject, lease, volumeManager],
 ];
 

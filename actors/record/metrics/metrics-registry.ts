@@ -5,6 +5,7 @@ import type {
   Registry as RegistryOf,
 } from 'prom-client';
 import { deviceMetrics } from './device-metrics.ts';
+import { draMetrics } from './dra-metrics.ts';
 import { apiMetrics } from './api-metrics.ts';
 import { kubeletMetrics } from './kubelet-metrics.ts';
 import { collectProcess, collectStartTime } from './process-metrics.ts';
@@ -85,6 +86,7 @@ const catalog = {
   ...volumeMetrics,
   ...resizeMetrics,
   ...deviceMetrics,
+  ...draMetrics,
   ...idleMetrics,
   ...managerMetrics,
   ...actorletMetrics,

@@ -6,7 +6,7 @@ import type { Managed } from '../../../machines/admission/resource-manager.ts';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { nodeErrors } from '../../../machines/errors/node-errors.ts';
 import type { ResourceState } from '../../../machines/resource-managers/admit-resources.ts';
-import { CheckpointError } from '../../../machines/resource-managers/checkpoint-error.ts';
+import { CheckpointError } from '../../../machines/values/checkpoint-error.ts';
 import { checkCpus } from '../../../machines/resource-managers/cpu/check-cpus.ts';
 import {
   CPU_CHECKPOINT,

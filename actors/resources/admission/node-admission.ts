@@ -24,7 +24,14 @@ import type { ManagerMetrics } from './manager-metrics.ts';
 import { ManagerFiles } from './manager-files.ts';
 import { grantsOf, groundOf, resourcesOf } from '../../../machines/admission/node-resources.ts';
 import type { PodGrants } from '../../../machines/protocol/grants.ts';
-import type { ResourceState } from '../../../machines/resource-managers/admit-resources.ts';
+import type { Alignment } from '../../../machines/devices/device-state.ts';
+import type { Rejection } from '../../../machines/admission/rejection.ts';
+import { extendedLimitsOf } from '../../../machines/qos/extended-limits.ts';
+import { affinityWith } from '../../../machines/resource-managers/admit-resources.ts';
+import type { Affinities, ResourceState } from '../../../machines/resource-managers/admit-resources.ts';
+import { Refusal as NoPart, rejectionOf } from '../../../machines/resource-managers/refusal.ts';
+import { Tally } from '../../../machines/resource-managers/tally.ts';
+import type { ResourceHints, TopologyHint } from '../../../machines/resource-managers/topology/hints.ts';
 import type { AdmissionMetrics } from './admission-metrics.ts';
 import { countResizes, measureOrder } from './admission-metrics.ts';
 import { AllocationFile } from './allocation-file.ts';
@@ -111,10 +118,12 @@ export class NodeAdmission {
    * Null when the node takes the pod, which is counted from now on; else why not. `floor`: devices that pods have already, this one
    * among them, which the node has even if its object does not say so.
    */
-  admit(pod: Pod, floor: Record<string, number> | null = null): Verdict {
+  admit(pod: Pod, floor: Record<string, number> | null = null, affinities?: Affinities): Verdict {
     this.lookAtNode();
     const began = performance.now();
-    const verdict = verdictOf(this.take({ type: 'pod.asks', pod: claimOf(pod), ...(floor && { floor }) }));
+    const verdict = verdictOf(
+      this.take({ type: 'pod.asks', pod: claimOf(pod), ...(floor && { floor }), ...(affinities && { affinities }) }),
+    );
     if (verdict?.reason !== 'SysctlForbidden') countAsked(this.options.metrics, performance.now() - began);
     return verdict;
   }
@@ -131,18 +140,51 @@ export class NodeAdmission {
   }
 
   /** Once more with the node of this moment: the scheduler may have seen a label that has not come by watch yet. */
-  async admitAfterAll(pod: Pod, refused: Refusal, floor: Record<string, number> | null = null): Promise<Verdict> {
+  async admitAfterAll(
+    pod: Pod,
+    refused: Refusal,
+    floor: Record<string, number> | null = null,
+    affinities?: Affinities,
+  ): Promise<Verdict> {
     const node = await this.options.freshNode();
     if (node === null) return refused;
     return verdictOf(
-      this.take({ type: 'pod.asks', pod: claimOf(pod), node: nodeClaim(node), ...(floor && { floor }) }),
+      this.take({
+        ...{ type: 'pod.asks', pod: claimOf(pod), node: nodeClaim(node) },
+        ...(floor && { floor }),
+        ...(affinities && { affinities }),
+      }),
     );
   }
 
   /** Once more when pods have gone for it: what they held is its, whatever came meanwhile. */
-  admitAfterRoom(pod: Pod): Verdict {
+  admitAfterRoom(pod: Pod, affinities?: Affinities): Verdict {
     this.lookAtNode();
-    return verdictOf(this.take({ type: 'pod.asks', pod: claimOf(pod), roomMade: true }));
+    const more = { roomMade: true as const, ...(affinities && { affinities }) };
+    return verdictOf(this.take({ type: 'pod.asks', pod: claimOf(pod), ...more }));
+  }
+
+  /** What devices are aligned by; null where nothing is. */
+  alignment(pod: Pod): Alignment | null {
+    const { resources } = this.options.rules;
+    if (resources === undefined || resources.topology.policy === 'none') return null;
+    const nodes = resources.machine.nodes.map(({ id }) => id);
+    return { nodes, ofPod: resources.topology.scope === 'pod' ? extendedLimitsOf(pod) : null };
+  }
+
+  /** Where a container, or with '' the pod, is to be with its devices; or why it can be nowhere. Nothing is given away yet. */
+  affinity(pod: Pod, asked: { container: string; hints: ResourceHints; fixed: Affinities }): TopologyHint | Rejection {
+    const { rules, metrics } = this.options;
+    if (rules.resources === undefined) return { nodes: null, preferred: true };
+    const tally = new Tally();
+    const state = this.resources ?? { cpu: null, memory: null };
+    try {
+      return affinityWith(groundOf(rules.resources), state, this.arriving(pod), tally, asked);
+    } catch (error) {
+      if (!(error instanceof NoPart)) throw error;
+      countAdmission(metrics, tally.counts);
+      return rejectionOf(error);
+    }
   }
 
   /** A pod that comes, as it is to run: with what was allocated to it, by an earlier agent too. Not kept yet: see {@link admitted}. */

@@ -4,7 +4,10 @@ import { deviceCapacity } from '../../../machines/devices/device-machine.ts';
 import type { DeviceCapacity } from '../../../machines/devices/device-machine.ts';
 import type { DeviceMessage, DeviceOrder } from '../../../machines/devices/device-messages.ts';
 import { idsOf, isDeviceResource, NO_DEVICES } from '../../../machines/devices/device-state.ts';
-import type { DeviceState, PodGrants } from '../../../machines/devices/device-state.ts';
+import type { Rejection } from '../../../machines/admission/rejection.ts';
+import type { Affinities } from '../../../machines/resource-managers/admit-resources.ts';
+import type { ResourceHints, TopologyHint } from '../../../machines/resource-managers/topology/hints.ts';
+import type { Alignment, DeviceState, PodGrants } from '../../../machines/devices/device-state.ts';
 import { deviceSteps } from '../../../machines/devices/device-steps.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { DeviceOptions } from '../../../machines/protocol/device-options.ts';
@@ -31,6 +34,15 @@ export interface DeviceManagerOptions {
   active: () => string[] | null;
   /** Names of the pod's containers that run, as the runtime tells. */
   running: (uid: string) => Promise<string[]>;
+  /** What devices of a pod are aligned by; null: nothing is. */
+  alignment: (pod: Pod) => Alignment | null;
+  /** Where a container (with '' the pod) is to be, when its devices could be had from there. */
+  affinity: (
+    pod: Pod,
+    asked: { container: string; hints: ResourceHints; fixed: Affinities },
+  ) => TopologyHint | Rejection;
+  /** Gate DRAExtendedResource. */
+  extended: boolean;
   /** What the node has of devices changed: its status is told at once. */
   changed: () => void;
   clock: Clock;
@@ -38,6 +50,16 @@ export interface DeviceManagerOptions {
   metrics: Pick<Metrics, 'deviceAllocations'>;
   /** Absent with `--no-journal`. */
   journal?: JournalSettings | undefined;
+}
+
+/** What came of a pod's wish for devices. */
+export interface GrantAnswer {
+  /** Null: it has all; else why not, in kubelet's words. */
+  problem: string | null;
+  /** The reason, when it was the topology manager that refused. */
+  reason?: string;
+  /** Where it found that containers are to be; what else is given away goes by it. */
+  affinities: Affinities;
 }
 
 type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
@@ -87,11 +109,13 @@ export class DeviceManager {
 
   /** Does the pod ask for devices that a plugin of this node has, had, or gave it? */
   wants(pod: Pod): boolean {
-    return deviceSteps(pod).some(({ resource }) => isDeviceResource(this.state, resource));
+    return deviceSteps(pod, undefined, this.options.extended).some(({ resource }) =>
+      isDeviceResource(this.state, resource),
+    );
   }
 
-  /** Gives a pod that arrives its devices. Null: it has all; else why not, in kubelet's words. */
-  grant(pod: Pod, only?: string): Promise<string | null> {
+  /** Gives a pod that arrives its devices. */
+  grant(pod: Pod, only?: string): Promise<GrantAnswer> {
     const mine = this.turn.then(() => this.grantNow(pod, only));
     this.turn = mine.catch(() => undefined);
     return mine;
@@ -99,13 +123,15 @@ export class DeviceManager {
 
   /** What a container's config gets of its devices; null when it has none. Plugins that want to know of its start are told. Rejects when that fails. */
   async optionsOf(pod: Pod, container: string): Promise<DeviceOptions | null> {
-    const steps = deviceSteps(pod, container).filter(({ resource }) => isDeviceResource(this.state, resource));
+    const steps = deviceSteps(pod, container, this.options.extended).filter(({ resource }) =>
+      isDeviceResource(this.state, resource),
+    );
     if (steps.length === 0) return null;
     const uid = pod.metadata?.uid ?? '';
     const has = (): PodGrants[string] => atUid(this.state.grants, uid)?.[container] ?? {};
     // It ran when the agent was started, and was given nothing since.
     if (steps.some(({ resource }) => !(resource in has()))) {
-      const problem = await this.grant(pod, container);
+      const { problem } = await this.grant(pod, container);
       if (problem !== null) throw new Error(problem);
     }
     for (const { resource } of steps) {
@@ -150,20 +176,38 @@ export class DeviceManager {
     return deviceCapacity(this.state);
   }
 
-  private async grantNow(pod: Pod, only?: string): Promise<string | null> {
+  private async grantNow(pod: Pod, only?: string): Promise<GrantAnswer> {
     const { active, running, metrics } = this.options;
     const uid = pod.metadata?.uid ?? '';
     const alive = active();
     const runs = alive === null ? await running(uid) : [];
+    // A container of a pod that was admitted before has devices wherever they are.
+    const alignment = only === undefined ? this.options.alignment(pod) : null;
+    const affinities: Record<string, TopologyHint> = {};
+    let reason: string | undefined;
     let orders = this.take({
       type: 'pod.asks',
-      ...{ uid, steps: deviceSteps(pod, only), active: alive, running: runs },
+      ...{ uid, steps: deviceSteps(pod, only, this.options.extended), active: alive, running: runs },
+      ...(alignment && { alignment }),
     });
     for (;;) {
       let answer: WithoutTime<DeviceMessage> | null = null;
       for (const order of orders) {
-        if (order.type === 'pod.granted') return null;
-        if (order.type === 'pod.refused') return order.message;
+        if (order.type === 'pod.granted') return { problem: null, affinities };
+        if (order.type === 'pod.refused')
+          return { problem: order.message, affinities, ...(reason !== undefined && { reason }) };
+        if (order.type === 'affinity.ask') {
+          const { container, hints } = order;
+          const found = this.options.affinity(pod, { container, hints, fixed: affinities });
+          if ('admit' in found) {
+            ({ reason } = found);
+            answer = { type: 'affinity.refused', message: found.message };
+          } else {
+            affinities[container] = found;
+            answer = { type: 'affinity.told', nodes: found.nodes };
+          }
+          continue;
+        }
         if (order.type === 'plugin.prefer') answer = await this.preferred(order);
         else if (order.type === 'plugin.allocate') {
           const began = performance.now();
@@ -171,7 +215,7 @@ export class DeviceManager {
           metrics.deviceAllocations.observe({ resource_name: order.resource }, (performance.now() - began) / 1000);
         } else await this.carryOut(order);
       }
-      if (answer === null) return 'the device manager gave no answer';
+      if (answer === null) return { problem: 'the device manager gave no answer', affinities };
       orders = this.take(answer);
     }
   }

@@ -4,9 +4,15 @@ import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import type { sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js';
 import { PodResourcesListerService } from '../../../cri/generated/podresources/v1/api.ts';
 import type { PodResourcesListerServer } from '../../../cri/generated/podresources/v1/api.ts';
+import { PodResourcesListerService as AlphaService } from '../../../cri/generated/podresources/v1alpha1/api.ts';
+import type { PodResourcesListerServer as AlphaServer } from '../../../cri/generated/podresources/v1alpha1/api.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
-import { allocatableResources, podResources } from '../../../machines/resource-managers/pod-resources.ts';
-import type { PodResourcesFacts } from '../../../machines/resource-managers/pod-resources.ts';
+import {
+  allocatableResources,
+  alphaPodResources,
+  podResources,
+} from '../../../machines/pod-resources-api/pod-resources.ts';
+import type { PodResourcesFacts } from '../../../machines/pod-resources-api/pod-resources.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import { TokenBucket } from '../../runtime/flow-control/token-bucket.ts';
 
@@ -35,7 +41,7 @@ export interface PodResourcesOptions {
   >;
 }
 
-/** The pod-resources API, version v1 (KEP-606, KEP-2043): who has which devices, CPUs and memory, for agents that watch over them. */
+/** The pod-resources API, versions v1 and v1alpha1 (KEP-606, KEP-2043): who has which devices, CPUs and memory, for agents that watch over them. */
 export class PodResourcesServer {
   private readonly options: PodResourcesOptions;
   private readonly bucket = new TokenBucket(QPS, BURST);
@@ -55,6 +61,7 @@ export class PodResourcesServer {
     await rm(this.socket, { force: true });
     const server = new Server();
     server.addService(PodResourcesListerService, this.calls());
+    server.addService(AlphaService, this.alphaCalls());
     this.server = server;
     await new Promise<void>((resolve, reject) =>
       server.bindAsync(`unix:${this.socket}`, ServerCredentials.createInsecure(), (error) =>
@@ -68,6 +75,19 @@ export class PodResourcesServer {
     this.server.forceShutdown();
     this.server = undefined;
     await rm(this.socket, { force: true });
+  }
+
+  /** The first version of the API; kubelet limits it by the same rate. */
+  private alphaCalls(): AlphaServer {
+    const { pods, facts, metrics } = this.options;
+    return {
+      list: (_call, done) => {
+        if (!this.bucket.tryTake()) return done({ code: status.RESOURCE_EXHAUSTED, details: 'rejected by rate limit' });
+        metrics.podResourcesRequests.inc({ server_api_version: 'v1alpha1' });
+        const now = facts();
+        done(null, { podResources: pods().map((pod) => alphaPodResources(pod, now)) });
+      },
+    };
   }
 
   private calls(): PodResourcesListerServer {

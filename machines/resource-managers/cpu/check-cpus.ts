@@ -1,5 +1,5 @@
 import { uidEntries } from '../../supervisor/uid-table.ts';
-import { CheckpointError } from '../checkpoint-error.ts';
+import { CheckpointError } from '../../values/checkpoint-error.ts';
 import type { CpuState } from './cpu-book.ts';
 import { bornShared } from './cpu-ground.ts';
 import type { CpuGround } from './cpu-ground.ts';

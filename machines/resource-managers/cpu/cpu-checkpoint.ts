@@ -10,7 +10,7 @@ import {
   isObject,
   isText,
   sortedEntries,
-} from '../checkpoint-error.ts';
+} from '../../values/checkpoint-error.ts';
 import type { CpuGrant, CpuState } from './cpu-book.ts';
 import { CpuSetError, cpuSetText, parseCpuSetList } from './cpu-set.ts';
 

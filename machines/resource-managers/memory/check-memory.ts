@@ -1,5 +1,5 @@
 import { uidEntries } from '../../supervisor/uid-table.ts';
-import { CheckpointError } from '../checkpoint-error.ts';
+import { CheckpointError } from '../../values/checkpoint-error.ts';
 import { maskOf } from '../topology/node-mask.ts';
 import { MemoryBook } from './memory-book.ts';
 import type { MemoryState, NodeMemory } from './memory-state.ts';

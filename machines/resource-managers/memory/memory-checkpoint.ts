@@ -10,7 +10,7 @@ import {
   isObject,
   isText,
   sortedEntries,
-} from '../checkpoint-error.ts';
+} from '../../values/checkpoint-error.ts';
 import type { MemoryBlock, MemoryGrant, MemoryState, MemoryTable, NodeMemory } from './memory-state.ts';
 
 /** Name of the file in kubelet's root directory. */

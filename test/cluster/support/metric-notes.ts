@@ -32,7 +32,7 @@ export const NOT_SERVED: readonly Note[] = [
   },
   { match: /^rest_client_transport_/, text: 'the cache of connections inside of client-go; here is one connection' },
   { match: /^rest_client_exec_plugin_/, text: 'the certificates of exec plugins are not measured' },
-  { match: /^dra_/, text: 'no dynamic resource allocation yet' },
+  { match: /^dra_operations/, text: 'only of pods that use ResourceClaims; kubelet measures all others, too' },
   {
     match: /^(force_cleaned|reconstruct)_/,
     text: "no second list of volumes is rebuilt at start: the kernel's table of mounts is the list",

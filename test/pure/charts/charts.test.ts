@@ -67,8 +67,8 @@ describe('what is known of the charts', () => {
   it('the moves of the pod are in it: within syncing each state can follow each other, for a reason of its own', () => {
     const chart = chartOf(NODE_MACHINES.pod);
     const rows = chart.transitions.filter((t) => t.from === 'syncing' && t.to.startsWith('syncing.'));
-    assert.equal(rows.length, 16);
-    assert.equal(new Set(rows.map(({ why }) => why)).size, 16);
+    assert.equal(rows.length, 17);
+    assert.equal(new Set(rows.map(({ why }) => why)).size, 17);
     assert.equal(chart.transitions.filter((t) => t.event === '').length, 0);
     const { edges, anyOrder, reasons } = drawnChart(chart);
     assert.deepEqual(anyOrder, ['syncing', 'terminating']);
@@ -79,6 +79,7 @@ describe('what is known of the charts', () => {
         'syncing -> terminating.runningPreStop',
         'syncing -> terminating.stoppingContainers',
         'syncing -> terminating.stoppingSandbox',
+        'syncing -> terminating.unpreparingClaims',
         'syncing -> terminated.cleaningUp',
         'terminating -> terminated.cleaningUp',
       ],

@@ -103,6 +103,14 @@ const CASES: Case[] = [
     causes: [/sandbox is gone or has changed/],
   },
   {
+    state: 'syncing.preparingClaims',
+    what: 'its driver is not there',
+    definition: pod({ resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu' }] }),
+    story: run(500, (w) => (w.answers['host.PrepareClaims'] = fails('DRA driver x is not registered'))),
+    summary:
+      /preparing its ResourceClaims \(NodePrepareResources\) failed once \(DRA driver x is not registered\); next try in 0\.5 s/,
+  },
+  {
     state: 'syncing.creatingSandbox',
     what: 'the runtime refuses',
     definition: pod({}),
@@ -258,6 +266,16 @@ const CASES: Case[] = [
     story: removed((w) => (w.answers['cri.StopContainer'] = () => 'hang')),
     summary: /c was told to stop \(SIGTERM\) and has not ended; c is killed \(SIGKILL\) if it still runs in 25 s/,
     causes: [/removed from its source/, /grace period of 30 s ends at/],
+  },
+  {
+    state: 'terminating.unpreparingClaims',
+    what: 'its driver hangs',
+    definition: pod({ resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu' }] }),
+    story: removed((w) => {
+      w.answers['host.UnprepareClaims'] = fails('NodeUnprepareResources: no answer');
+    }),
+    summary: /giving its ResourceClaims back \(NodeUnprepareResources\) failed .*no answer\); next try in/,
+    causes: [/removed from its source/],
   },
   {
     state: 'terminating.stoppingSandbox',

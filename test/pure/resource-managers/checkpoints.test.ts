@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { CheckpointError } from '../../../machines/resource-managers/checkpoint-error.ts';
+import { CheckpointError } from '../../../machines/values/checkpoint-error.ts';
 import { cpuCheckpointText, readCpuCheckpoint } from '../../../machines/resource-managers/cpu/cpu-checkpoint.ts';
 import {
   memoryCheckpointText,

@@ -28,6 +28,30 @@ export const unreachedMoves: readonly UnreachedMoves[] = [
   },
   {
     machine: 'pod',
+    from: ['syncing'],
+    to: ['syncing.preparingClaims'],
+    why: 'no pod here has ResourceClaims: drivers are real ones, of sockets (test/pure/claims, test/simulated/agent)',
+  },
+  {
+    machine: 'pod',
+    from: ['syncing.preparingClaims'],
+    to: ['syncing', 'terminating', 'terminated'],
+    why: 'no pod here has ResourceClaims',
+  },
+  {
+    machine: 'pod',
+    from: ['syncing', 'terminating'],
+    to: ['terminating.unpreparingClaims'],
+    why: 'no pod here has ResourceClaims',
+  },
+  {
+    machine: 'pod',
+    from: ['terminating.unpreparingClaims'],
+    to: ['terminating', 'terminated'],
+    why: 'no pod here has ResourceClaims',
+  },
+  {
+    machine: 'pod',
     from: ['syncing.waitingForNetwork'],
     to: ['syncing.waitingForStartupProbe', 'syncing.waitingForReadiness', 'syncing.stoppingContainers'],
     why: 'there is no sandbox that serves, and the look that shows the next one shows that nothing runs in it',

@@ -221,6 +221,7 @@ export class Agent {
       userNamespaces: { get: () => Promise.reject(new Error('not simulated')), release: () => undefined },
       devices: null,
       volumes: () => [],
+      claims: null,
       cluster:
         plan.node.standalone === true
           ? null

@@ -18,7 +18,6 @@ const acts = (on: string): GateEffect => ({ kind: 'acts', on });
 const always = (why: string): GateEffect => ({ kind: 'fixed', is: true, why });
 const never = (why: string): GateEffect => ({ kind: 'fixed', is: false, why });
 
-const DRA = 'dynamic resource allocation is not built';
 const SELINUX = 'volumes are not mounted with SELinux labels';
 const WIRE = 'how objects are written on the way: JSON is spoken';
 const INFORMERS = "client-go's informers; the caches here have one order of events";
@@ -45,8 +44,8 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   ContainerStopSignals: always("containers' `lifecycle.stopSignal`"),
   ContextualLogging: always("a detail of Go's logs"),
   CustomCPUCFSQuotaPeriod: acts('whether `cpuCFSQuotaPeriod` may be other than 100ms'),
-  DRAConsumableCapacity: never(DRA),
-  DRAExtendedResource: never(DRA),
+  DRAConsumableCapacity: never("a device's share is told whatever it says"),
+  DRAExtendedResource: acts('extended resources that drivers give (`extendedResourceClaimStatus`)'),
   DisableCPUQuotaWithExclusiveCPUs: acts('containers with CPUs of their own have no quota'),
   DisableNodeKubeProxyVersion: always("the node object's `kubeProxyVersion` is empty"),
   EnvFiles: acts(
@@ -69,7 +68,7 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   KubeletFineGrainedAuthz: acts('rights such as `nodes/pods` instead of `nodes/proxy`'),
   KubeletInUserNamespace: acts('an agent that is root in a user namespace only: what it may not do is logged'),
   KubeletPSI: acts('pressure stall information in statistics and metrics'),
-  KubeletPodResourcesDynamicResources: always(DRA),
+  KubeletPodResourcesDynamicResources: acts('whether the pod-resources API tells of claims'),
   KubeletPodResourcesGet: acts('whether the pod-resources API tells of one pod'),
   KubeletPodResourcesListUseActivePods: acts('whether the pod-resources API leaves ended pods out'),
   KubeletRegistrationGetOnExistsOnly: never('a node that may not be made is looked up'),
@@ -91,7 +90,7 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   QOSReserved: acts('whether `qosReserved` has effect'),
   ReduceDefaultCrashLoopBackOffDecay: never('the back-off of restarts begins at 10 s and ends at 5 min'),
   ReloadKubeletServerCertificateFile: acts('whether `tlsCertFile` is read again'),
-  ResourceHealthStatus: never(DRA),
+  ResourceHealthStatus: never('device health is not told in pod statuses'),
   RestartAllContainersOnContainerExits: never('the action `RestartAllContainers`'),
   RotateKubeletServerCertificate: acts('whether `serverTLSBootstrap` is accepted'),
   RuntimeClassInImageCriApi: never('images are the same for all runtime handlers'),

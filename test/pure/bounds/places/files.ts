@@ -18,6 +18,7 @@ import { EnvFileParser } from '../../../../machines/container-config/env-file.ts
 import { highestVersion } from '../../../../machines/csi/driver-version.ts';
 import { markDriver, NODE_ID_ANNOTATION } from '../../../../machines/csi/node-drivers.ts';
 import { readVolumeData } from '../../../../machines/csi/volume-data.ts';
+import { readClaimCheckpoint } from '../../../../machines/claims/claim-checkpoint.ts';
 import { readDeviceCheckpoint } from '../../../../machines/devices/device-checkpoint.ts';
 import { hostsFile } from '../../../../machines/container-config/hosts-file.ts';
 import { readCheckpoint } from '../../../../machines/resize/checkpoint.ts';
@@ -82,6 +83,7 @@ export const places: readonly Place[] = [
   main('meminfoBytes', '/proc/meminfo', (text) => meminfoBytes(`MemTotal:${text}`, 'MemTotal')),
   main('readCheckpoint', 'file of the node', readCheckpoint),
   main('readDeviceCheckpoint', 'file of the node', readDeviceCheckpoint),
+  main('readClaimCheckpoint', 'file of the node', readClaimCheckpoint),
   main('readCpuCheckpoint', 'file of the node', (text) => readCpuCheckpoint(text, 'static')),
   main('readCpuCheckpoint: its list', 'file of the node', (text) =>
     readCpuCheckpoint(JSON.stringify({ policyName: 'static', defaultCpuSet: text }), 'static'),

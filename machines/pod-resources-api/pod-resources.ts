@@ -1,10 +1,12 @@
+import type { ClaimState } from '../claims/claim-state.ts';
+import { claimsOfContainer } from '../claims/container-claims.ts';
 import type { DeviceState } from '../devices/device-state.ts';
 import { healthyIds } from '../devices/device-state.ts';
-import type { Pod } from '../protocol/api-types.ts';
+import type { Container, Pod } from '../protocol/api-types.ts';
 import { isSidecar } from '../qos/pod-resources.ts';
 import { atUid } from '../supervisor/uid-table.ts';
-import type { ResourceGround, ResourceState } from './admit-resources.ts';
-import { parseCpuSetList, sortedCpus } from './cpu/cpu-set.ts';
+import type { ResourceGround, ResourceState } from '../resource-managers/admit-resources.ts';
+import { parseCpuSetList, sortedCpus } from '../resource-managers/cpu/cpu-set.ts';
 
 /** What the answers are made from. */
 export interface PodResourcesFacts {
@@ -13,6 +15,10 @@ export interface PodResourcesFacts {
   /** Null where CPUs and memory are not given away. */
   resources: ResourceState | null;
   ground: ResourceGround | null;
+  /** Null where no driver can come, or with gate KubeletPodResourcesDynamicResources off. */
+  claims: ClaimState | null;
+  /** Gate DRAExtendedResource. */
+  extended: boolean;
 }
 
 /** `ContainerDevices`: one device of one NUMA node, or of none. */
@@ -33,13 +39,26 @@ interface Topology {
   nodes: { ID: string }[];
 }
 
+/** `DynamicResource`: a claim that the container uses, with its devices. */
+interface DynamicResource {
+  claimName: string;
+  claimNamespace: string;
+  claimResources: {
+    cdiDevices: { name: string }[];
+    driverName: string;
+    poolName: string;
+    deviceName: string;
+    shareId: string | undefined;
+  }[];
+}
+
 /** `ContainerResources` of the pod-resources API. */
 export interface ContainerResources {
   name: string;
   devices: ContainerDevices[];
   cpuIds: string[];
   memory: ContainerMemory[];
-  dynamicResources: never[];
+  dynamicResources: DynamicResource[];
 }
 
 /** `PodResources`: sidecars and regular containers, as kubelet lists them. */
@@ -50,20 +69,52 @@ export interface PodResources {
 }
 
 /** What a pod has of the node alone. */
-export function podResources({ metadata, spec }: Pod, facts: PodResourcesFacts): PodResources {
+export function podResources(pod: Pod, facts: PodResourcesFacts): PodResources {
+  const { metadata, spec } = pod;
   const uid = metadata?.uid ?? '';
   const listed = [...(spec?.initContainers ?? []).filter(isSidecar), ...(spec?.containers ?? [])];
   return {
     name: metadata?.name ?? '',
     namespace: metadata?.namespace ?? '',
-    containers: listed.map(({ name }) => ({
-      name,
-      devices: devicesOf(facts, uid, name),
-      cpuIds: cpusOf(facts, uid, name),
-      memory: memoryOf(facts, uid, name),
-      dynamicResources: [],
+    containers: listed.map((container) => ({
+      name: container.name,
+      devices: devicesOf(facts, uid, container.name),
+      cpuIds: cpusOf(facts, uid, container.name),
+      memory: memoryOf(facts, uid, container.name),
+      dynamicResources: claimsOf(facts, pod, container),
     })),
   };
+}
+
+/** The same as the first version of the API tells it: devices of regular containers. */
+export function alphaPodResources({ metadata, spec }: Pod, facts: PodResourcesFacts) {
+  const uid = metadata?.uid ?? '';
+  const of = (name: string) =>
+    devicesOf(facts, uid, name).map(({ resourceName, deviceIds }) => ({ resourceName, deviceIds }));
+  return {
+    name: metadata?.name ?? '',
+    namespace: metadata?.namespace ?? '',
+    containers: (spec?.containers ?? []).map(({ name }) => ({ name, devices: of(name) })),
+  };
+}
+
+/** None for a container one of whose claims has no name yet, as with kubelet. */
+function claimsOf({ claims, extended }: PodResourcesFacts, pod: Pod, container: Container): DynamicResource[] {
+  if (claims === null) return [];
+  try {
+    return claimsOfContainer(claims, pod, container, extended).map(({ name, namespace, drivers }) => ({
+      claimName: name,
+      claimNamespace: namespace,
+      claimResources: Object.entries(drivers).flatMap(([driverName, devices]) =>
+        devices.map(({ pool, device, share, cdi }) => ({
+          cdiDevices: cdi.map((one) => ({ name: one })),
+          ...{ driverName, poolName: pool, deviceName: device, shareId: share ?? undefined },
+        })),
+      ),
+    }));
+  } catch {
+    return [];
+  }
 }
 
 /** What there is to be given away: healthy devices, CPUs that are not reserved, memory of each NUMA node; whoever has it. */
