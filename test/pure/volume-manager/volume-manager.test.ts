@@ -64,6 +64,7 @@ function bench(
       claim: (_ns, name) =>
         Promise.resolve({ metadata: { uid: name }, spec: { volumeName: `pv-${name}` }, status: { phase: 'Bound' } }),
       volume: (name) => Promise.resolve({ spec: { claimRef: { uid: name.slice(3) }, ...volume(name) } }),
+      grown: () => Promise.reject(new Error('nothing grows here')),
     }),
     attached: attachedVolumes(
       () => node,
