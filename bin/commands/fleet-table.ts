@@ -1,5 +1,5 @@
 import type { FleetFigures, FleetReport } from '../../actors/nodes/fleet-report.ts';
-import type { NodesFlags } from './nodes.ts';
+import type { NodesFlags } from './nodes-flags.ts';
 
 /** Ends what {@link showFleet} shows, with a last word. */
 export interface ShownFleet {

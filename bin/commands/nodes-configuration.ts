@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ApiClient } from '../../actors/cluster/api/api-client.ts';
 import { loadConfiguration } from '../../actors/configure/configuration/load-configuration.ts';
 import type { LoadedConfiguration } from '../../actors/configure/configuration/load-configuration.ts';
-import type { NodesFlags } from './nodes.ts';
+import type { NodesFlags } from './nodes-flags.ts';
 
 /** Where clients of the cluster's API are vouched for; every control plane publishes it (`requestheader` and client CAs). */
 const CLIENT_CA = { namespace: 'kube-system', name: 'extension-apiserver-authentication', key: 'client-ca-file' };

@@ -1,23 +1,7 @@
 import { Command, Option } from 'commander';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { nodesErrors } from '../../machines/errors/nodes-errors.ts';
-
-/** What the command line of `actorlet nodes` says. */
-export interface NodesFlags {
-  kubeconfig: string;
-  count: number;
-  first: number;
-  profile?: string;
-  seed?: number;
-  config?: string;
-  address?: string;
-  nodeRange?: string;
-  port: number;
-  rootDir?: string;
-  cleanup: boolean;
-  output: 'auto' | 'table' | 'json' | 'none';
-  logFile?: string;
-}
+import type { NodesFlags } from './nodes-flags.ts';
 
 /** `actorlet nodes`: many simulated nodes of a real control plane, until SIGTERM or SIGINT. */
 export function nodesCommand(): Command {

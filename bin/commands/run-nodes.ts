@@ -17,7 +17,7 @@ import { createMetrics } from '../../actors/record/metrics/metrics-registry.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { nodesErrors } from '../../machines/errors/nodes-errors.ts';
 import { showFleet } from './fleet-table.ts';
-import type { NodesFlags } from './nodes.ts';
+import type { NodesFlags } from './nodes-flags.ts';
 import { nodesConfiguration } from './nodes-configuration.ts';
 
 /** Runs the nodes until SIGTERM or SIGINT. */

@@ -1,0 +1,16 @@
+/** What the command line of `actorlet nodes` says. */
+export interface NodesFlags {
+  kubeconfig: string;
+  count: number;
+  first: number;
+  profile?: string;
+  seed?: number;
+  config?: string;
+  address?: string;
+  nodeRange?: string;
+  port: number;
+  rootDir?: string;
+  cleanup: boolean;
+  output: 'auto' | 'table' | 'json' | 'none';
+  logFile?: string;
+}
