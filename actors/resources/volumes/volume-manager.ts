@@ -95,8 +95,16 @@ export class VolumeManager {
   /** Has a pod's volume put where containers find it, and answers where. Rejects in kubelet's words, with a `code`. */
   mount(uid: string, volume: string): Promise<string> {
     const { namespace = '', name = '' } = this.options.podOf(uid)?.metadata ?? {};
-    return new Promise((resolve, reject) => {
+    const began = performance.now();
+    return new Promise((settle, reject) => {
       const id = mountId(uid, volume);
+      const isNew = this.state.mounts[id]?.value !== 'mounted';
+      const resolve = (path: string): void => {
+        const plugin_name = this.calls.of(uid, volume)?.plugin.name ?? '';
+        const labels = { plugin_name, operation_name: 'overall_volume_mount' };
+        if (isNew) this.options.metrics.volumeOperation.observe(labels, (performance.now() - began) / 1000);
+        settle(path);
+      };
       this.mounts.set(id, [...(this.mounts.get(id) ?? []), { resolve, reject }]);
       this.take({ type: 'volume.wanted', uid, pod: `${namespace}/${name}`, volume });
     });
@@ -106,6 +114,8 @@ export class VolumeManager {
   async unmount(uid: string): Promise<void> {
     const { rootDir, plugins } = this.options;
     const found = await volumesInFolder(rootDir, uid, plugins);
+    // Most pods have none.
+    if (found.length === 0 && !Object.values(this.state.mounts).some(({ context }) => context.uid === uid)) return;
     await new Promise<void>((resolve, reject) => {
       this.leaves.set(uid, [...(this.leaves.get(uid) ?? []), { resolve, reject }]);
       this.take({ type: 'pod.left', uid, found });

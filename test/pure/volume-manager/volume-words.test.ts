@@ -34,6 +34,6 @@ test('a pod that waits says for which volume, for what, since when, and why the 
   );
   assert.equal(withVolumeWait({ ...row, state: 'syncing.running' }, world.state).why, row.why);
   assert.deepEqual(volumeWaits(world.state, 'another'), []);
-  for (world.wait(); world.calls.size > 0; ) world.end(world.only().key);
+  for (world.wait(); world.calls.size > 0;) world.end(world.only().key);
   assert.deepEqual(volumeWaits(world.state, 'a').map(waitText), []);
 });

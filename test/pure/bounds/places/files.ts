@@ -69,6 +69,7 @@ export const places: readonly Place[] = [
   // Other YAML is read by a thread of its own, which is given up after a minute.
   main('parseManifest', 'manifest', (text) => isQuick(text) && parseManifest(text, origin)),
   main('parseMountinfo', 'mounts', parseMountinfo),
+  main('diskFormatOf', 'what blkid prints', diskFormatOf),
   main('parseMappings', 'file of the node', parseMappings),
   worker('parseLine', 'journal', (text) => parseLine({ file: 'f', line: 1, text })),
   main('formatKlogLine', 'what is logged', (text) =>
