@@ -10,8 +10,8 @@ import type { VolumeSpec } from './volume-plugin.ts';
 export interface StorageObjects {
   claim(namespace: string, name: string): Promise<PersistentVolumeClaim>;
   volume(name: string): Promise<PersistentVolume>;
-  /** The claim as it is now has its volume's new size: told in its status. */
-  grown(claim: PersistentVolumeClaim, storage: string): Promise<void>;
+  /** The claim as it is now has its volume's new size: told in its status. When absent: nobody is told. */
+  grown?(claim: PersistentVolumeClaim, storage: string): Promise<void>;
 }
 
 /** Code of what keeps a volume from being looked up at all: kubelet's `failed to process volumes`. */

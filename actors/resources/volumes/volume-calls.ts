@@ -197,7 +197,7 @@ export class VolumeCalls {
   private async tellGrown({ pv, claim }: VolumeSpec): Promise<void> {
     const objects = this.options.objects();
     const storage = pv?.spec?.capacity?.['storage'];
-    if (objects === null || claim === null || storage === undefined) return;
+    if (objects?.grown === undefined || claim === null || storage === undefined) return;
     const { namespace = '', name = '' } = claim.metadata ?? {};
     try {
       const now = await objects.claim(namespace, name);
