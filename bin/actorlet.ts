@@ -37,6 +37,10 @@ const SUBCOMMANDS: Readonly<Record<string, { summary: string; load: () => Promis
     summary: 'serve a simulated container runtime',
     load: async () => (await import('./commands/sim.ts')).simCommand(),
   },
+  nodes: {
+    summary: 'run many simulated nodes of a real control plane',
+    load: async () => (await import('./commands/nodes.ts')).nodesCommand(),
+  },
   doctor: {
     summary: 'check this machine: one line each, with the cure',
     load: async () => (await import('./commands/doctor.ts')).doctorCommand(),

@@ -11,6 +11,8 @@ import { admissionRules } from '../resources/admission/admission-rules.ts';
 import { MakeRoom } from '../resources/admission/make-room.ts';
 import { NodeAdmission } from '../resources/admission/node-admission.ts';
 import { ClaimManager } from '../resources/claims/claim-manager.ts';
+import { attachedVolumes } from '../resources/volumes/attached-volumes.ts';
+import { VolumeManager } from '../resources/volumes/volume-manager.ts';
 import { DeviceManager } from '../resources/devices/device-manager.ts';
 import { listenToEvents } from '../runtime/pleg/evented-pleg.ts';
 import { observePod } from '../runtime/pleg/observe-pod.ts';
@@ -22,7 +24,7 @@ import { AsidePods, blameOf } from './aside-pods.ts';
 import { burstableShares, memoryRequests } from './burstable-shares.ts';
 import { ClockWatch } from './clock-watch.ts';
 import type { NodeEdges } from './edges.ts';
-import { handleFromShard } from './from-shard.ts';
+import { handleFromShard, nodeAnswers } from './from-shard.ts';
 import type { JournalShares } from './journal-shares.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { NodeManager } from './managers.ts';
@@ -147,7 +149,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     // One that waits for its predecessor of the same name has not come to the store.
     stateOf: (uid) => store.stateOf(uid) ?? (supervisor.tracks(uid) ? 'waiting' : null),
     sourcesReady: () => intake.allSeen,
-    usage: edges.usage({ nodeName, pods: () => store.list() }),
+    usage: edges.usage({ nodeName, pods: () => store.list(), claimed: (pod) => volumes.measured(pod) }),
     reclaim: (what) => reclaimBy(managers, what),
     spare: () => spareOf(cri, managers),
     tell: (uid, message) => supervisor.tell(uid, message),
@@ -183,6 +185,27 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
           extended: featureGates.enabled('DRAExtendedResource'),
           journal: journalOf('manager'),
         });
+  const volumes: VolumeManager = new VolumeManager({
+    ...{ rootDir, nodeName, clock, log, metrics },
+    plugins: edges.volumes({
+      warn({ metadata: { namespace = '', name = '', uid = '' } = {} }, reason, message) {
+        const object = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid } as const;
+        events.record({ object, at: now(), type: 'Warning', reason, message });
+      },
+      csi: () => cluster?.objects.csi ?? null,
+      journal: journalOf('manager'),
+    }),
+    objects: () => cluster?.objects.storage ?? null,
+    attached: attachedVolumes(
+      () => cluster?.node.node() ?? null,
+      () => cluster?.freshNode() ?? Promise.resolve(null),
+    ),
+    nodeLabels: () => (cluster?.node.node() ?? ground.ownNode ?? null)?.metadata?.labels ?? null,
+    podOf: (uid) => trackedPod(supervisor.context.pods, uid)?.pod,
+    tell: (uid, message) => supervisor.tell(uid, message),
+    changed: () => cluster?.node.changed(),
+    journal: journalOf('manager'),
+  });
   const cluster =
     edges.cluster?.connect({
       ...{ cri, clock, events },
@@ -191,6 +214,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       conditions,
       pressure: () => pressureOf(managers),
       devices: () => devices?.capacity() ?? { capacity: {}, allocatable: {} },
+      volumesInUse: () => volumes.inUse(),
       shutdownErrors: () => notReadyBy(managers),
       onPods: (pods) => sources.setPods('api', pods),
       lifeOf: (uid) => staticLife(trackedPod(supervisor.context.pods, uid), store.reportOf(uid)),
@@ -255,6 +279,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   const runtimeEvents = eventsPart();
   const leisure = edges.host({
     alive: (uid) => supervisor.tracks(uid) || listed.has(uid),
+    askNode: nodeAnswers(() => parts),
     ready: () => intake.allSeen && pleg.unhealthy() === null,
     burstableShares: () => burstableShares(store.list()),
     memoryMin: () => memoryRequests(store.list()),
@@ -264,7 +289,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
 
   const parts = {
     ...{ ground, edges, log, now, metrics, podMetrics, store, events, puller, pleg, runtime, shards, supervisor },
-    ...{ conditions, nodeState, cluster, admission, intake, sources, resync, managers, devices, claims },
+    ...{ conditions, nodeState, cluster, admission, intake, sources, resync, managers, devices, claims, volumes },
     userNamespaces: edges.userNamespaces,
   };
 
@@ -283,6 +308,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     life.add({ name, phase: 'work', start: () => manager.start?.(), stop: () => manager.stop?.() });
   }
   life.add({ name: 'claims', phase: 'hearers', start: () => claims?.start(), stop: () => claims?.stop() });
+  life.add({ name: 'volumes', phase: 'hearers', start: () => volumes.start(), stop: () => volumes.stop() });
   life.add({ name: 'devices', phase: 'hearers', start: () => devices?.start(), stop: () => devices?.stop() });
   life.add({
     name: 'pod sources',

@@ -2,12 +2,15 @@ import type { Logger } from 'pino';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { Ask, ObjectContent } from '../../machines/protocol/ask.ts';
 import type { ApiClient } from '../cluster/api/api-client.ts';
+import { CsiObjects } from '../cluster/csi/csi-objects.ts';
 import { createAnswers } from '../cluster/objects/answer.ts';
 import { ObjectStore } from '../cluster/objects/object-store.ts';
 import { RuntimeClasses } from '../cluster/objects/runtime-classes.ts';
 import { ServiceVariables } from '../cluster/objects/service-variables.ts';
 import { TokenManager } from '../cluster/objects/token-manager.ts';
 import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
+import type { CsiApi } from '../resources/csi/csi-api.ts';
+import type { StorageObjects } from '../resources/volumes/resolve-volume.ts';
 import type { TokenSources } from '../runtime/images/plugin-token.ts';
 
 /** Life of a token for a plugin: what the API server gives when nothing is asked. */
@@ -21,6 +24,10 @@ export interface ObjectsEnd {
   readonly pluginTokens: TokenSources | undefined;
   /** Null when there is none; rejects when the server cannot be asked. */
   secret(namespace: string, name: string): Promise<ObjectContent | null>;
+  /** Claims and PersistentVolumes, read each time. */
+  readonly storage: StorageObjects;
+  /** What CSI has of the API server. */
+  readonly csi: CsiApi | null;
   /** A pod came or was changed: what it names is fetched ahead of its actor's asking. */
   podWanted(pod: Pod): void;
   /** A pod's actor has ended. */
@@ -33,6 +40,7 @@ export interface ObjectsEnd {
 export interface ClusterObjectsOptions {
   /** With the limits of `kubeAPIQPS`. */
   api: ApiClient;
+  nodeName: string;
   config: KubeletConfiguration;
   log: Logger;
   /** How long objects may be cached, seconds, as the node controller says; null when it does not. */
@@ -45,20 +53,29 @@ export interface ClusterObjectsOptions {
 export class ClusterObjects implements ObjectsEnd {
   readonly answers: Ask;
   readonly pluginTokens: TokenSources;
+  readonly storage: StorageObjects;
+  readonly csi: CsiObjects;
   private readonly api: ApiClient;
   private readonly objects: ObjectStore;
   private readonly tokens: TokenManager;
   private readonly services: ServiceVariables;
   private readonly runtimeClasses: RuntimeClasses;
 
-  constructor({ api, config, log, nodeTtlSeconds, refresh }: ClusterObjectsOptions) {
+  constructor({ api, nodeName, config, log, nodeTtlSeconds, refresh }: ClusterObjectsOptions) {
     this.api = api;
+    const core = { group: '', version: 'v1' };
+    this.storage = {
+      claim: (namespace, name) =>
+        api.request({ method: 'GET', on: { ...core, resource: 'persistentvolumeclaims', namespace }, name }),
+      volume: (name) => api.request({ method: 'GET', on: { ...core, resource: 'persistentvolumes' }, name }),
+    };
     this.objects = new ObjectStore({
       ...{ api, log, nodeTtlSeconds },
       strategy: config.configMapAndSecretChangeDetectionStrategy,
       onChange: (kind, namespace, name) => this.objects.podsNaming(kind, namespace, name).forEach(refresh),
     });
     this.tokens = new TokenManager({ api, log, onDue: refresh });
+    this.csi = new CsiObjects({ api, tokens: this.tokens, nodeName, log });
     this.pluginTokens = {
       serviceAccount: (namespace, name) => this.serviceAccount(namespace, name),
       token: (pod, serviceAccountUid, audience) =>
@@ -93,6 +110,7 @@ export class ClusterObjects implements ObjectsEnd {
   stop(): void {
     this.objects.close();
     this.tokens.close();
+    this.csi.stop();
     this.services.stop();
     this.runtimeClasses.stop();
   }

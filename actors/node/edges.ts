@@ -2,6 +2,8 @@ import type { CriClient } from '../../cri/client/cri-client.ts';
 import type { DeviceCapacity } from '../../machines/devices/device-machine.ts';
 import type { RuntimeHealth } from '../../machines/node-object/ready-message.ts';
 import type { ManagedCondition, NodePressure } from '../../machines/node-object/node-types.ts';
+import type { Ask } from '../../machines/protocol/ask.ts';
+import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { RecordedEvent } from '../../machines/protocol/recorded-event.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
@@ -13,7 +15,11 @@ import type { UserNamespaces } from '../host/userns/user-namespaces.ts';
 import type { NodeView } from '../pods/store/node-view.ts';
 import type { PodStore } from '../pods/store/pod-store.ts';
 import type { ClaimManager, ClaimManagerOptions } from '../resources/claims/claim-manager.ts';
+import type { CsiApi } from '../resources/csi/csi-api.ts';
 import type { DeviceManager, DeviceManagerOptions } from '../resources/devices/device-manager.ts';
+import type { VolumeManager } from '../resources/volumes/volume-manager.ts';
+import type { VolumePlugin } from '../resources/volumes/volume-plugin.ts';
+import type { StatsOptions } from '../resources/stats/stats-options.ts';
 import type { NodeUsageSource } from '../resources/eviction/eviction-ground.ts';
 import type { NodeAdmission } from '../resources/admission/node-admission.ts';
 import type { Supervisor } from '../pods/supervisor/supervisor.ts';
@@ -31,8 +37,8 @@ import type { Part } from './lifecycle.ts';
 import type { PodMetrics } from './pod-metrics.ts';
 
 /**
- * All by which a node touches the world. Made for real in `real-edges.ts`, for the simulation in `test/simulation/world`;
- * everything between them is made once, in `build-node.ts`.
+ * All by which a node touches the world. Made for real in `real-edges.ts`, for the simulation in `test/simulation/world`, for
+ * simulated machines with a real API server in `actors/nodes`; everything between them is made once, in `build-node.ts`.
  */
 export interface NodeEdges {
   readonly clock: Clock;
@@ -46,10 +52,12 @@ export interface NodeEdges {
   readonly devices: DeviceEdge | null;
   /** Drivers of dynamic resources; null where none can come. */
   readonly claims: ClaimEdge | null;
+  /** Kinds of volumes that the main thread sets up. */
+  readonly volumes: (links: VolumeLinks) => readonly VolumePlugin[];
   /** Null on a standalone node. */
   readonly cluster: ClusterEdge | null;
   /** What the node and its pods use; null where nothing can be measured. */
-  readonly usage: (node: Pick<NodeView, 'nodeName' | 'pods'>) => NodeUsageSource | null;
+  readonly usage: (node: MeasuredNode) => NodeUsageSource | null;
   /** Says when the machine is about to go down. */
   readonly logind: LogindEdge;
   /** Housekeeping and rotation of logs on this machine. */
@@ -61,6 +69,9 @@ export interface NodeEdges {
   /** What the node shows to others. */
   readonly pages: (shown: ShownNode) => Part[];
 }
+
+/** The pods whose use is measured. */
+export type MeasuredNode = Pick<NodeView, 'nodeName' | 'pods'> & Pick<StatsOptions, 'claimed'>;
 
 /** The pods' machines: worker threads, or what a simulation has for them. */
 export interface ShardHost {
@@ -96,6 +107,15 @@ export type DeviceEdge = Pick<DeviceManagerOptions, 'plugins' | 'checkpoint'>;
 
 /** The way to drivers of dynamic resources, and where it is written down what they prepared. */
 export type ClaimEdge = Pick<ClaimManagerOptions, 'drivers' | 'checkpoint'>;
+/** What kinds of volumes need of the node. */
+export interface VolumeLinks {
+  /** An event of the pod that uses a volume. */
+  warn: (pod: Pod, reason: string, message: string) => void;
+  /** The API server's side of CSI; null on a standalone node. */
+  csi: () => CsiApi | null;
+  /** Where CSI drivers' messages are journaled; undefined with `--no-journal`. */
+  journal: JournalSettings | undefined;
+}
 
 /** The way to an API server. */
 export interface ClusterEdge {
@@ -116,6 +136,8 @@ export interface ClusterNodeLinks {
   pressure: () => NodePressure;
   /** What the node has of its plugins' devices. */
   devices: () => DeviceCapacity;
+  /** Attachable volumes that the node uses; null while that is not known. */
+  volumesInUse: () => readonly string[] | null;
   /** Why the node is not ready, as its managers say. */
   shutdownErrors: () => string[];
   /** To a pod's actor. */
@@ -128,6 +150,8 @@ export interface ClusterNodeLinks {
 export interface HostLinks {
   /** A pod of this UID has an actor, or the runtime still holds something of it. */
   alive: (uid: string) => boolean;
+  /** Asks what the node has. */
+  askNode: Ask;
   /** Nothing may be removed before all sources have spoken and the runtime was listed. */
   ready: () => boolean;
   /** Sum of the cpu shares of all burstable pods. */
@@ -147,6 +171,7 @@ export interface ShownNode {
   readonly devices: Pick<DeviceManager, 'state'> | null;
   /** Null where no driver can come. */
   readonly claims: Pick<ClaimManager, 'state'> | null;
+  readonly volumes: Pick<VolumeManager, 'state' | 'plugins'>;
   readonly store: PodStore;
   readonly pleg: Pleg;
   readonly puller: ImagePuller;

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { EventRecorder } from '../cluster/events/event-recorder.ts';
 import type { ClaimManager } from '../resources/claims/claim-manager.ts';
 import type { DeviceManager } from '../resources/devices/device-manager.ts';
+import type { VolumeManager } from '../resources/volumes/volume-manager.ts';
 import type { PodStore } from '../pods/store/pod-store.ts';
 import type { Supervisor } from '../pods/supervisor/supervisor.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
@@ -39,6 +40,7 @@ export interface FromShardParts {
   devices: DeviceManager | null;
   /** Null where no driver can come. */
   claims: ClaimManager | null;
+  volumes: VolumeManager;
   metrics: Metrics;
   podMetrics: PodMetrics;
   intake: PodIntake;
@@ -95,8 +97,16 @@ export function handleFromShard(parts: FromShardParts, shard: number, message: F
   }
 }
 
+/** Answers to what main asks itself as workers do: what needs no API server. */
+export function nodeAnswers(parts: () => FromShardParts): Ask {
+  return (what, params) => {
+    const answers = answersTo({ what }, parts());
+    return answers === null ? Promise.reject(new Error('no API server')) : answers(what, params);
+  };
+}
+
 /** The node's puller, the allocation of ids and the device manager answer without an API server, too. */
-function answersTo({ what }: Question, parts: FromShardParts): Ask | null {
+function answersTo({ what }: Pick<Question, 'what'>, parts: FromShardParts): Ask | null {
   const { puller, cluster, userNamespaces } = parts;
   if (what === 'devices.Get')
     return (async (_what, params) => {
@@ -117,6 +127,16 @@ function answersTo({ what }: Question, parts: FromShardParts): Ask | null {
   if (what === 'claims.Unprepare')
     return (async (_what, params) => {
       await parts.claims?.unprepare((params as AskCatalog['claims.Unprepare']['params']).podUid);
+      return {};
+    }) as Ask;
+  if (what === 'volume.Mount')
+    return (async (_what, params) => {
+      const { podUid, volume } = params as AskCatalog['volume.Mount']['params'];
+      return { path: await parts.volumes.mount(podUid, volume) };
+    }) as Ask;
+  if (what === 'volume.Unmount')
+    return (async (_what, params) => {
+      await parts.volumes.unmount((params as AskCatalog['volume.Unmount']['params']).podUid);
       return {};
     }) as Ask;
   if (what === 'userns.Get')

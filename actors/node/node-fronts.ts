@@ -7,6 +7,7 @@ import type { Spans } from '../record/tracing/spans.ts';
 import type { StatsProvider } from '../resources/stats/stats-provider.ts';
 import type { AgentInspector } from '../inspect/inspector/start-inspector.ts';
 import { withQueuePlace } from '../pods/store/queue-place.ts';
+import { withVolumeWait } from '../pods/store/volume-wait.ts';
 import type { ShownNode } from './edges.ts';
 import type { Part } from './lifecycle.ts';
 import type { NodeGround } from './node-ground.ts';
@@ -70,7 +71,8 @@ export function nodeFronts({ options, ground, cri, cgroups, stats, spans, api }:
 
   /** What the servers show of the node's parts. */
   function shown(parts: ShownNode) {
-    const { admission, devices, claims, store, pleg, cluster, shards, podMetrics, supervisor, puller, now } = parts;
+    const { admission, devices, claims, store, pleg, cluster, shards, podMetrics, supervisor, puller, volumes, now } =
+      parts;
     const view = {
       nodeName: settings.nodeName,
       pods: () => store.list(),
@@ -81,7 +83,7 @@ export function nodeFronts({ options, ground, cri, cgroups, stats, spans, api }:
       node: view,
       stats: stats(view),
       checks: [{ name: 'syncloop', check: () => pleg.unhealthy() }],
-      rows: () => store.rows().map((row) => withQueuePlace(row, puller)),
+      rows: () => store.rows().map((row) => withVolumeWait(withQueuePlace(row, puller), volumes.state)),
       resources: () =>
         resourceTable(
           {
@@ -94,7 +96,7 @@ export function nodeFronts({ options, ground, cri, cgroups, stats, spans, api }:
         ),
       addresses: () => cluster?.node.node()?.status?.addresses ?? [],
       beforeScrape: () => {
-        podMetrics.scrape(supervisor, store);
+        podMetrics.scrape(supervisor, store, volumes.plugins());
         metrics.mirrorPods.set(cluster?.mirrorCount ?? 0);
         metrics.setPodStates(store.states());
       },

@@ -14,14 +14,17 @@ import type { Clock } from '../host/time/clock.ts';
 
 /**
  * The plugins of this machine, below the root directory: device plugins register at `device-plugins/kubelet.sock`, plugins of all kinds
- * by their sockets in `plugins_registry`. A node on which they cannot (no place, a path too long) says so and goes on without.
+ * by their sockets in `plugins_registry`, taken by `handlers`. A node on which they cannot (no place, a path too long) says so and goes on without.
  */
-export function nodePlugins(ground: NodeGround, clock: Clock): { devices: DeviceEdge; claims: ClaimEdge | null } {
+export function nodePlugins(
+  ground: NodeGround,
+  clock: Clock,
+  handlers: Map<string, PluginHandler>,
+): { devices: DeviceEdge; claims: ClaimEdge | null } {
   const { rootDir, log, metrics, featureGates } = ground;
   const folder = join(rootDir, 'device-plugins');
   const file = new DeviceCheckpointFile(folder, log);
-  // The claims manager is made and started before the first plugin is looked for.
-  const handlers = new Map<string, PluginHandler>();
+  // Whoever takes plugins is made and started before the first one is looked for.
   return {
     claims: featureGates.enabled('DynamicResourceAllocation') ? claimEdge(ground, handlers) : null,
     devices: {

@@ -1,8 +1,8 @@
 import type { CgroupHost } from '../host/files/cgroup-host.ts';
-import type { NodeView } from '../pods/store/node-view.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
 import { createCgroupReader } from '../resources/cgroup-stats/create-cgroup-reader.ts';
 import type { StatsOptions } from '../resources/stats/stats-options.ts';
+import type { MeasuredNode } from './edges.ts';
 import { StatsProvider } from '../resources/stats/stats-provider.ts';
 
 /** What the node's stats are made from, but for the node. */
@@ -14,10 +14,11 @@ export interface NodeStatsOptions extends Omit<StatsOptions, 'node' | 'reader'> 
 /** One provider of stats for all who ask (servers, eviction): what one of them has had counted serves the others. */
 export function nodeStats({ cgroups, metrics, ...options }: NodeStatsOptions) {
   let made: StatsProvider | undefined;
-  return (node: Pick<NodeView, 'nodeName' | 'pods'>): StatsProvider =>
+  return ({ claimed, ...node }: MeasuredNode): StatsProvider =>
     (made ??= new StatsProvider({
       ...options,
       node,
+      ...(claimed && { claimed }),
       reader: createCgroupReader(cgroups, options.now),
       onVolumeCounted: (seconds) => metrics.volumeCount.observe({ metric_source: 'du' }, seconds),
     }));

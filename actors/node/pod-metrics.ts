@@ -56,8 +56,16 @@ export class PodMetrics {
     this.volumes.set(shard, counts);
   }
 
-  /** Brings the gauges up to date, before a scrape. */
-  scrape(supervisor: { context: SupervisorContext; journalBytes: number }, store: PodStore): void {
+  /**
+   * Brings the gauges up to date, before a scrape.
+   *
+   * @param managed plugins of the volumes that the main thread sets up
+   */
+  scrape(
+    supervisor: { context: SupervisorContext; journalBytes: number },
+    store: PodStore,
+    managed: { wanted: readonly string[]; there: readonly string[] } = { wanted: [], there: [] },
+  ): void {
     const { metrics } = this;
     const { pods } = supervisor.context;
     metrics.journalBytes.inc(supervisor.journalBytes - this.journaled);
@@ -96,13 +104,15 @@ export class PodMetrics {
       metrics.activePods.set({ static: value }, active[value] ?? 0);
     }
     metrics.managedEphemeralContainers.set(ephemeral);
-    this.totalVolumes(wanted);
+    for (const plugin of managed.wanted) add(wanted, plugin, 1);
+    this.totalVolumes(wanted, managed.there);
   }
 
-  private totalVolumes(wanted: ReadonlyMap<string, number>): void {
+  private totalVolumes(wanted: ReadonlyMap<string, number>, managed: readonly string[]): void {
     const { totalVolumes } = this.metrics;
     const there = new Map<string, number>();
     for (const counts of this.volumes.values()) for (const [plugin, n] of Object.entries(counts)) add(there, plugin, n);
+    for (const plugin of managed) add(there, plugin, 1);
     totalVolumes.reset();
     for (const [plugin_name, n] of there) totalVolumes.set({ plugin_name, state: 'actual_state_of_world' }, n);
     for (const [plugin_name, n] of wanted) totalVolumes.set({ plugin_name, state: 'desired_state_of_world' }, n);

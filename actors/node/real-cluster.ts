@@ -36,7 +36,7 @@ export function realCluster(
   return {
     api,
     connect({ cri, clock, events, runtimeState, plegError, shutdownErrors, tell, journalOf, ...rest }) {
-      const { conditions, pressure, devices, ...links } = rest;
+      const { conditions, pressure, devices, volumesInUse, ...links } = rest;
       const { now, steady } = clock;
       const limited = api.limited(config.kubeAPIQPS, config.kubeAPIBurst);
       const sink = new ApiEvents({
@@ -48,12 +48,12 @@ export function realCluster(
       life.has('events', 'work', () => sink.stop());
       const node = new NodeObject({
         ...{ api, config, flags, settings, cri, log, now, steady, events, runtimeState, plegError },
-        ...{ conditions, pressure, devices, shutdownErrors },
+        ...{ conditions, pressure, devices, volumesInUse, shutdownErrors },
         startup: new NodeStartup(metrics, now),
         journal: journalOf('nodeObject'),
       });
       const objects = new ClusterObjects({
-        ...{ api: limited, config, log },
+        ...{ api: limited, nodeName, config, log },
         nodeTtlSeconds: () => ttlSeconds(node.node()),
         refresh: (uid) => tell(uid, { type: 'pod.refresh', at: now() }),
       });

@@ -38,6 +38,8 @@ import { nodeOomWatcher } from './node-oom-watcher.ts';
 import type { NodeOptions } from './node-options.ts';
 import type { NodeFronts } from './node-fronts.ts';
 import { nodeFronts } from './node-fronts.ts';
+import { nodeVolumes } from './node-volumes.ts';
+import type { PluginHandler } from '../resources/plugins/plugin-handler.ts';
 import { nodePlugins } from './node-plugins.ts';
 import { nodeObjectConfigOf } from '../cluster/node-object/node-object-config.ts';
 import { resourceRulesOf } from '../resources/admission/resource-rules.ts';
@@ -158,9 +160,11 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
       : (await import('./real-cluster.ts')).realCluster(ground, flags, kubeconfig, life, spans);
   const stats = nodeStats({ config, featureGates, flags, log, metrics, cri, cgroups, now: clock.now });
   const fronts = nodeFronts({ options, ground, cri, cgroups, stats, spans, api: cluster?.api ?? null });
+  const handlers = new Map<string, PluginHandler>();
   const edges: NodeEdges = {
     ...{ clock, cri, userNamespaces, cluster },
-    ...nodePlugins(ground, clock),
+    ...nodePlugins(ground, clock, handlers),
+    volumes: (links) => nodeVolumes({ ground, clock, handlers, life }, links),
     shards: (links) =>
       new ShardPool({
         ...{ shards: own.shards, log, metrics, ...links },
@@ -198,10 +202,10 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   }
 
   /** Removes what no pod owns. */
-  function housekeeping({ memoryMin, record: _told, ...links }: HostLinks): Part {
+  function housekeeping({ memoryMin, record: _told, askNode, ...links }: HostLinks): Part {
     const tiers = tierHolder(ground, flags, host, memoryMin);
     const rounds = new Housekeeping({
-      ...{ host, qos: qosCgroups(settings), clock, log, ...links },
+      ...{ host: { ...host, askNode }, qos: qosCgroups(settings), clock, log, ...links },
       ...(tiers !== null && { holdMemory: tiers }),
       ...(settings.memoryQoS !== undefined && { memoryMin }),
       onOrphans: ({ found, left }) => {

@@ -16,12 +16,24 @@ import type { SimPlan } from './script.ts';
 import type { SimCore } from './sim-core.ts';
 import { Timers } from './timers.ts';
 
+/** Parts that whoever keeps many runtimes in one process has otherwise. */
+export interface CoreParts {
+  /** Where containers' output goes; files by default. */
+  logs?: LogWriter;
+  /** Images by id are looked up here; those of the plan by default. */
+  images?: ImageStore;
+  /** How containers behave for which the plan says nothing. */
+  otherwise?: SimCore['otherwise'];
+  /** How many calls are remembered in full, 2,000 by default. */
+  callsKept?: number;
+}
+
 /** An empty runtime that will behave as the plan says. */
-export function buildCore(plan: SimPlan, seed: number): SimCore {
+export function buildCore(plan: SimPlan, seed: number, parts: CoreParts = {}): SimCore {
   const startedAt = Date.now();
   const clock = new NanoClock();
   const timers = new Timers();
-  const logs = new LogWriter();
+  const logs = parts.logs ?? new LogWriter();
   const events = new EventHub(clock, true);
   const containers = new RecordIndex<ContainerRecord>();
   return {
@@ -37,13 +49,14 @@ export function buildCore(plan: SimPlan, seed: number): SimCore {
     sandboxNames: new NameReservations('sandbox'),
     containerNames: new NameReservations('container'),
     addresses: plan.runtime.podCIDRs.map((cidr) => new AddressPool(cidr)),
-    images: new ImageStore(plan.images),
+    images: parts.images ?? new ImageStore(plan.images),
     processes: new Processes({ seed, clock, timers, logs, events, containers }),
     faults: new FaultRules(plan, seed, startedAt),
     hangs: new Hangs(),
     exec: new ExecAnswers(),
     readiness: new Readiness(plan.runtime.notReady, startedAt),
-    calls: new CallJournal(),
+    calls: new CallJournal(parts.callsKept),
+    otherwise: parts.otherwise,
     idsGiven: 0,
   };
 }

@@ -7,8 +7,8 @@ import type { ContainerRecord, SandboxRecord } from './records.ts';
 interface Subject {
   podSandboxId?: string;
   containerId?: string;
-  config?: { metadata?: { name: string; namespace?: string }; image?: Spec };
-  sandboxConfig?: { metadata?: { name: string; namespace: string } };
+  config?: { metadata?: { name: string; namespace?: string }; image?: Spec; labels?: Record<string, string> };
+  sandboxConfig?: { metadata?: { name: string; namespace: string }; labels?: Record<string, string> };
   image?: Spec;
 }
 
@@ -35,11 +35,13 @@ export function factsOf(
   if (pod !== undefined) {
     facts.pod = pod.name;
     facts.namespace = pod.namespace;
+    facts.labels = sandbox?.config.labels ?? subject.sandboxConfig?.labels ?? {};
   }
   const own = subject.config?.metadata;
   if (own?.namespace !== undefined) {
     facts.pod = own.name;
     facts.namespace = own.namespace;
+    facts.labels = subject.config?.labels ?? {};
   } else if (own !== undefined) {
     facts.container = own.name;
   }
@@ -57,5 +59,6 @@ export function containerFacts(rpc: string, record: ContainerRecord): Facts {
     pod: metadata.name,
     container: record.metadata.name,
     image: record.config.image?.userSpecifiedImage || (record.config.image?.image ?? ''),
+    labels: record.sandbox.config.labels,
   };
 }

@@ -97,6 +97,8 @@ function behaviourOf(
     pod: sandbox.metadata.name,
     container: config.metadata?.name ?? '',
     image: config.image?.userSpecifiedImage || (config.image?.image ?? ''),
+    labels: sandbox.config.labels,
   };
-  return core.plan.containers.find((rule) => factsMatch(rule.match, facts)) ?? PLAIN;
+  const planned = core.plan.containers.find((rule) => factsMatch(rule.match, facts));
+  return planned ?? core.otherwise?.(sandbox, facts.container) ?? PLAIN;
 }

@@ -7,6 +7,8 @@ export interface Facts {
   pod: string;
   container: string;
   image: string;
+  /** Of the pod; absent when the call is about none. */
+  labels?: Readonly<Record<string, string>>;
 }
 
 /** Facts of a call that is about nothing in particular. */
@@ -37,8 +39,17 @@ export function factsMatch(match: SimMatch, facts: Facts): boolean {
     anyMatches(match.namespace, facts.namespace) &&
     anyMatches(match.pod, facts.pod) &&
     anyMatches(match.container, facts.container) &&
-    anyMatches(match.image, facts.image)
+    anyMatches(match.image, facts.image) &&
+    labelsMatch(match.labels, facts.labels)
   );
+}
+
+function labelsMatch(wanted: SimMatch['labels'], labels: Facts['labels']): boolean {
+  if (wanted === undefined) return true;
+  return Object.entries(wanted).every(([key, glob]) => {
+    const value = labels?.[key];
+    return value !== undefined && globMatches(glob, value);
+  });
 }
 
 /** True when one of the globs fits, or none is given. */

@@ -110,7 +110,7 @@ async function runSandbox(
     runtimeHandler,
     createdAt: core.clock.now(),
     hostNetwork,
-    behaviour: behaviourOf(core, metadata),
+    behaviour: behaviourOf(core, metadata, config.labels),
     containers: new Set(),
     state: PodSandboxState.SANDBOX_READY,
     ips,
@@ -124,7 +124,11 @@ async function runSandbox(
   return id;
 }
 
-function behaviourOf(core: SimCore, metadata: PodSandboxMetadata): SandboxBehaviour | undefined {
+function behaviourOf(
+  core: SimCore,
+  metadata: PodSandboxMetadata,
+  labels: Readonly<Record<string, string>>,
+): SandboxBehaviour | undefined {
   if (core.plan.sandboxes.length === 0) return undefined;
   const facts = {
     rpc: 'RunPodSandbox',
@@ -132,6 +136,7 @@ function behaviourOf(core: SimCore, metadata: PodSandboxMetadata): SandboxBehavi
     pod: metadata.name,
     container: '',
     image: '',
+    labels,
   };
   return core.plan.sandboxes.find((rule) => factsMatch(rule.match, facts));
 }

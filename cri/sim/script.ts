@@ -8,6 +8,8 @@ const matchSchema = z
     pod: globsSchema.optional(),
     container: globsSchema.optional(),
     image: globsSchema.optional(),
+    /** Labels of the pod, a glob for each value; all of them must fit. */
+    labels: z.record(z.string(), z.string()).optional(),
   })
   .default({});
 
@@ -223,7 +225,7 @@ const scriptSchema = z.strictObject({
   images: z.array(imageSchema).default([]),
 });
 
-export { containerSchema, execSchema, faultSchema, scriptSchema };
+export { containerSchema, execSchema, faultSchema, matchSchema, scriptSchema };
 
 /** A script as one writes it. */
 export type SimScript = z.input<typeof scriptSchema>;

@@ -12,7 +12,7 @@ import type { Processes } from './processes.ts';
 import type { Readiness } from './readiness.ts';
 import type { RecordIndex } from './record-index.ts';
 import type { ContainerRecord, SandboxRecord } from './records.ts';
-import type { SimPlan } from './script.ts';
+import type { ContainerBehaviour, SimPlan } from './script.ts';
 import type { Timers } from './timers.ts';
 
 /** All that the services of one simulated runtime share. */
@@ -38,6 +38,8 @@ export interface SimCore {
   readonly exec: ExecAnswers;
   readonly readiness: Readiness;
   readonly calls: CallJournal;
+  /** How a container behaves for which the plan says nothing; undefined: it runs until it is stopped. */
+  readonly otherwise: ((sandbox: SandboxRecord, container: string) => ContainerBehaviour | undefined) | undefined;
   /** Ids given so far: part of the next one. */
   idsGiven: number;
 }

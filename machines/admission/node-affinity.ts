@@ -17,7 +17,16 @@ export function matchesNode(pod: Pod, nodeName: string, labels: Readonly<Record<
   }
   const required = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   if (!required) return true;
-  return (required.nodeSelectorTerms ?? []).some((term) => matchesTerm(term, nodeName, labels));
+  return matchesTerms(required.nodeSelectorTerms ?? [], nodeName, labels);
+}
+
+/** Does the node match one of the terms, of a pod or of a PersistentVolume? */
+export function matchesTerms(
+  terms: readonly Term[],
+  nodeName: string,
+  labels: Readonly<Record<string, string>>,
+): boolean {
+  return terms.some((term) => matchesTerm(term, nodeName, labels));
 }
 
 function labelOf(labels: Readonly<Record<string, string>>, key: string): string | undefined {

@@ -8,6 +8,8 @@ import { podMachine } from '../pod/pod-machine.ts';
 import { probeMachine } from '../probe/probe-machine.ts';
 import { shutdownMachine } from '../shutdown/shutdown-machine.ts';
 import { supervisorMachine } from '../supervisor/supervisor-machine.ts';
+import { deviceMachine } from '../volume-manager/device-machine.ts';
+import { mountMachine } from '../volume-manager/mount-machine.ts';
 import { volumeMachine } from '../volumes/volume-machine.ts';
 
 /** The machines that a node is made of, by name. */
@@ -16,6 +18,8 @@ export const NODE_MACHINES = {
   container: containerMachine,
   probe: probeMachine,
   volume: volumeMachine,
+  mount: mountMachine,
+  device: deviceMachine,
   supervisor: supervisorMachine,
   node: nodeMachine,
   'image-gc': imageGcMachine,

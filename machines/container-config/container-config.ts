@@ -9,7 +9,7 @@ import { containerResources } from './container-resources.ts';
 import { containerEnv } from './env.ts';
 import { containerAnnotations, containerLabels } from './labels.ts';
 import { containerSecurity, runAsNonRootFault } from './security-context.ts';
-import { containerMounts } from './volume-mounts.ts';
+import { containerDevices, containerMounts } from './volume-mounts.ts';
 import type { MountPaths } from './volume-mounts.ts';
 import { CriSignal } from '../protocol/cri-signal.ts';
 import { assertFits, expandFrom, orTooLong } from './expansion.ts';
@@ -51,6 +51,8 @@ function configOf(input: ContainerConfigInput): ContainerConfigResult {
   if ('error' in env) return env;
   const mounts = containerMounts(pod, container, env.plan ? null : env.envs, podIPs, input, settings);
   if ('error' in mounts) return mounts;
+  const devices = containerDevices(pod, container, input.volumePaths);
+  if ('error' in devices) return devices;
   const rootFault = runAsNonRootFault(pod, container, image);
   if (rootFault !== null) return configError(rootFault);
   const security = containerSecurity(pod, container, image, settings, input.targetId);
@@ -63,7 +65,7 @@ function configOf(input: ContainerConfigInput): ContainerConfigResult {
     workingDir: container.workingDir ?? '',
     envs: env.envs,
     mounts: mounts.mounts,
-    devices: [],
+    devices: devices.devices,
     labels: containerLabels(pod, container),
     annotations: containerAnnotations(pod, container, attempt),
     logPath: `${container.name}/${attempt}.log`,

@@ -1,5 +1,5 @@
 import type { Container, Pod, Volume } from '../protocol/api-types.ts';
-import type { CriImageSpec, CriMount } from '../protocol/cri-shapes.ts';
+import type { CriDevice, CriImageSpec, CriMount } from '../protocol/cri-shapes.ts';
 import type { ContainerPreparation } from '../protocol/effects.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import { configError } from './config-error.ts';
@@ -84,7 +84,6 @@ export function containerMounts(
   paths: MountPaths,
   settings: MountSettings,
 ): { mounts: CriMount[] } | Failed {
-  for (const device of container.volumeDevices ?? []) return noVolume(device.name, 'pass', container);
   const mounts: CriMount[] = [];
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
     const made = volumeMount(pod, container, mount, index, envs, paths, settings);
@@ -224,7 +223,29 @@ export function expandSubPath(expression: string, envs: readonly EnvEntry[]): { 
 
 function isReadOnly(pod: Pod, mount: VolumeMount): boolean {
   const volume = pod.spec?.volumes?.find((v) => v.name === mount.name);
-  return mount.readOnly === true || (volume !== undefined && isReadOnlyKind(volume));
+  return mount.readOnly === true || (volume !== undefined && (isReadOnlyKind(volume) || isReadOnlySource(volume)));
+}
+
+/** The source says that nobody writes to the volume, whatever mounts of it say. */
+function isReadOnlySource({ persistentVolumeClaim, nfs, csi, iscsi, fc, flexVolume }: Volume): boolean {
+  return [persistentVolumeClaim, nfs, csi, iscsi, fc, flexVolume].some((source) => source?.readOnly === true);
+}
+
+/** The block volumes of a container, as devices. */
+export function containerDevices(
+  pod: Pod,
+  container: Container,
+  volumePaths: Record<string, string>,
+): { devices: CriDevice[] } | Failed {
+  const devices: CriDevice[] = [];
+  for (const { name, devicePath } of container.volumeDevices ?? []) {
+    const hostPath = pathOf(volumePaths, name);
+    if (hostPath === undefined) return noVolume(name, 'pass', container);
+    const volume = pod.spec?.volumes?.find((each) => each.name === name);
+    const permissions = volume !== undefined && isReadOnlySource(volume) ? 'r' : 'mrw';
+    devices.push({ containerPath: devicePath, hostPath, permissions });
+  }
+  return { devices };
 }
 
 /** Volumes that the agent fills: a container may never write to them. */

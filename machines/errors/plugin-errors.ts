@@ -17,4 +17,9 @@ export const pluginErrors = defineErrors('PLG', {
     'Plugins cannot register below {folder}: {problem}.',
     'Make the folder writable for the agent, and its path shorter than 90 characters; pods without devices run on.',
   ],
+  csiNodeUnwritten: [
+    4,
+    'What the API server knows of CSI driver {driver} could not be put right: {problem}.',
+    'See whether the agent may read and write its node and CSINode; it is done when the driver registers again.',
+  ],
 });

@@ -11,6 +11,7 @@ import { imageErrors } from './image-errors.ts';
 import { inspectorErrors } from './inspector-errors.ts';
 import { journalErrors } from './journal-errors.ts';
 import { nodeErrors } from './node-errors.ts';
+import { nodesErrors } from './nodes-errors.ts';
 import { pluginErrors } from './plugin-errors.ts';
 import { nodeObjectErrors } from './node-object-errors.ts';
 import { runtimeErrors } from './runtime-errors.ts';
@@ -42,6 +43,7 @@ export const errorAreas: readonly ErrorArea[] = [
   { title: 'Journal and replay', errors: journalErrors },
   { title: 'Node', errors: nodeErrors },
   { title: 'Plugins', errors: pluginErrors },
+  { title: 'Simulated nodes', errors: nodesErrors },
   { title: 'The node object in the API', errors: nodeObjectErrors },
   { title: 'The private containerd', errors: runtimeErrors },
   { title: 'HTTP servers and commands', errors: serverErrors },

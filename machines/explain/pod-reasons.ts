@@ -12,7 +12,7 @@ import { probeReason } from './probe-reasons.ts';
 import { resizeCauses } from './resize-reasons.ts';
 import { containerState, endText, failedText, failureOf, taskReason } from './view.ts';
 import type { Reason, View } from './view.ts';
-import { volumeCauses } from './volume-reasons.ts';
+import { volumeCauses, waitCauses } from './volume-reasons.ts';
 import { short } from './words.ts';
 import { moment, span } from '../values/spoken-time.ts';
 import { PREEMPTING } from '../status/node-endings.ts';
@@ -41,7 +41,7 @@ export const POD_REASONS: Readonly<Record<PodStateName, Explainer>> = {
   'syncing.creatingCgroup': (view) => taskReason(view, 'cgroup', "making the pod's cgroup", 'node') ?? looking(view),
   'syncing.mountingVolumes': (view) => {
     const reason = taskReason(view, 'volumes', 'setting up the volumes', 'volume') ?? looking(view);
-    return { ...reason, causes: [...reason.causes, ...volumeCauses(view)] };
+    return { ...reason, causes: [...reason.causes, ...waitCauses(view), ...volumeCauses(view)] };
   },
   'syncing.stoppingOldSandbox': (view) => {
     const stops = tasksNamed(view, 'sandbox.stop/').flatMap(
@@ -157,7 +157,7 @@ export const POD_REASONS: Readonly<Record<PodStateName, Explainer>> = {
         : (taskReason(view, 'teardown', 'removing volumes and folders', 'volume') ??
           taskReason(view, 'cgroup.remove', "removing the pod's cgroup", 'node') ??
           looking(view));
-    return { ...first, causes: [...first.causes, ...volumeCauses(view), ...endOf(view)] };
+    return { ...first, causes: [...first.causes, ...waitCauses(view), ...volumeCauses(view), ...endOf(view)] };
   },
   'terminated.kept': (view) => ({
     causes: [

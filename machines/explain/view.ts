@@ -3,6 +3,7 @@ import { newestOf } from '../pod/observation.ts';
 import { specContainers } from '../pod/spec.ts';
 import type { SpecContainer } from '../pod/spec.ts';
 import { statePath } from '../machine-step/step.ts';
+import type { VolumeWait } from '../volume-manager/volume-words.ts';
 import type { EvictionEvidence } from './eviction-reasons.ts';
 import type { Cause, CauseKind, NextStep } from './explanation.ts';
 import type { NodePlace } from './node-reasons.ts';
@@ -22,6 +23,8 @@ export interface ExplainInput {
   node?: NodePlace;
   /** Why the node evicted the pod, when its log says. */
   evicted?: EvictionEvidence;
+  /** What volumes of it wait for that the main thread sets up, when its log says. */
+  volumeWaits?: readonly VolumeWait[];
 }
 
 /** What the explainers look at. */
@@ -34,6 +37,7 @@ export interface View {
   specs: readonly SpecContainer[];
   node?: NodePlace;
   evicted?: EvictionEvidence;
+  volumeWaits?: readonly VolumeWait[];
 }
 
 /** What one state comes to. */

@@ -48,6 +48,13 @@ export function volumeCauses(view: View, only: (state: string) => boolean = () =
   return causes.sort((a, b) => a.rank - b.rank).map(({ cause }) => cause);
 }
 
+/** What volumes wait for that the main thread sets up. */
+export function waitCauses({ volumeWaits = [], mask }: View): Cause[] {
+  return volumeWaits.map(({ volume, since, text }) => ({
+    ...{ at: since, text: mask(`volume "${volume}": ${text}`), kind: 'volume' as const },
+  }));
+}
+
 function content({ kind }: VolumeContext): string {
   return kind === 'configMap' || kind === 'secret' || kind === 'projected'
     ? ': what it shows may not be there yet'

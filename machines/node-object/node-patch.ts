@@ -1,5 +1,6 @@
 import type { Node, NodeCondition, NodeStatus } from './node-types.ts';
 import { isObject } from '../protocol/json-object.ts';
+import { parseQuantity } from '../values/quantity.ts';
 
 type Json = Record<string, unknown>;
 
@@ -26,7 +27,25 @@ export function nodeStatusHasChanged(before: NodeStatus, after: NodeStatus): boo
       .sort((a, b) => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0))
       .map((condition) => ({ ...condition, lastHeartbeatTime: '' }));
   if (!semanticallyEqual(plain(before.conditions), plain(after.conditions))) return true;
-  return !semanticallyEqual({ ...before, conditions: [] }, { ...after, conditions: [] });
+  return !semanticallyEqual(amountsPlain(before), amountsPlain(after));
+}
+
+/** The status with each amount in one way of writing it: the server gives `96636764k` for `96636764000`. */
+function amountsPlain(status: NodeStatus): NodeStatus {
+  const plain = (amounts: Record<string, string> = {}) =>
+    Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, canonicalAmount(amount)]));
+  const { capacity, allocatable } = status;
+  return {
+    ...status,
+    conditions: [],
+    ...(capacity !== undefined && { capacity: plain(capacity) }),
+    ...(allocatable !== undefined && { allocatable: plain(allocatable) }),
+  };
+}
+
+/** As text when it is no amount: then only the same text is the same. */
+function canonicalAmount(amount: string): string {
+  return parseQuantity(amount)?.toString() ?? amount;
 }
 
 /** Did labels or annotations change? */

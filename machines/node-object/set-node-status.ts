@@ -25,6 +25,8 @@ export interface NodeFacts {
   pressure: NodePressure;
   /** What the node has of its plugins' devices, by resource (all, healthy). */
   devices?: { capacity: Resources; allocatable: Resources };
+  /** Attachable volumes that the node uses, sorted; null while that is not known: what is there stays. */
+  volumesInUse?: readonly string[] | null;
   /** Conditions of the node's managers. */
   managed?: readonly ManagedCondition[];
 }
@@ -74,6 +76,8 @@ export function setNodeStatus(before: Node, config: NodeObjectConfig, facts: Nod
   if (addresses !== undefined) status.addresses = addresses;
   assign(status, 'images', images.length > 0 ? images : undefined);
   assign(status, 'runtimeHandlers', handlers);
+  const { volumesInUse } = facts;
+  if (volumesInUse) assign(status, 'volumesInUse', volumesInUse.length > 0 ? [...volumesInUse] : undefined);
   if (runtime.supplementalGroupsPolicy !== null) {
     status.features = { ...old.features, supplementalGroupsPolicy: runtime.supplementalGroupsPolicy };
   }

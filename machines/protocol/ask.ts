@@ -61,6 +61,13 @@ export interface AskCatalog {
   /** Gives them back. Rejects, in kubelet's words, when one could not be. Answered without an API server, too. */
   'claims.Unprepare': { params: { podUid: string }; result: Record<string, never> };
   /**
+   * Has a volume of the pod put where containers find it (`machines/volume-manager`), and answers where. Rejects in kubelet's words. Answered without
+   * an API server, too.
+   */
+  'volume.Mount': { params: { podUid: string; volume: string }; result: { path: string } };
+  /** Has all such volumes of the pod taken away, and rejects when one of them stays. Answered without an API server, too. */
+  'volume.Unmount': { params: { podUid: string }; result: Record<string, never> };
+  /**
    * The block of ids of a pod with `hostUsers: false` (KEP-127); `handler` null: the pod has a sandbox already. Answered
    * without an API server, too.
    */

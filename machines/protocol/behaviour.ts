@@ -94,6 +94,8 @@ export const BEHAVIOUR = {
   podHugePages: 40,
   /** A pod that the node ends for its own sake while it is being deleted is told so: failed, with that reason. */
   evictedWhileDeleted: 60,
+  /** Claims, generic ephemeral volumes, NFS and what drivers serve are asked of the volume manager, instead of refused. */
+  managedVolumes: 70,
   /** A pod's ResourceClaims are prepared before its sandbox is made, and given back when nothing of it runs any more. */
   claimsArePrepared: 80,
 } as const;

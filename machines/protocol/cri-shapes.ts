@@ -149,6 +149,13 @@ export interface EnvEntry {
   value: string;
 }
 
+/** A device of the host that a container gets; `permissions` as in `mrw`. */
+export interface CriDevice {
+  containerPath: string;
+  hostPath: string;
+  permissions: string;
+}
+
 /** CRI `ContainerConfig`. */
 export interface ContainerConfig {
   metadata: { name: string; attempt: number };
@@ -158,7 +165,7 @@ export interface ContainerConfig {
   workingDir: string;
   envs: EnvEntry[];
   mounts: CriMount[];
-  devices: { containerPath: string; hostPath: string; permissions: string }[];
+  devices: CriDevice[];
   labels: Record<string, string>;
   annotations: Record<string, string>;
   /** Relative to the sandbox's log directory. */

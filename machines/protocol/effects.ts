@@ -1,6 +1,7 @@
 import type { PodStatus } from './api-types.ts';
 import type { ContainerConfig, LinuxContainerResources, SandboxConfig } from './cri-shapes.ts';
 import type { PodMemory } from './memory.ts';
+import type { ManagedKind } from './managed-kinds.ts';
 import type { ObservedContainer } from './observed.ts';
 
 /**
@@ -208,7 +209,9 @@ export type VolumeSetup =
   | { name: string; kind: 'hostPath'; path: string; type: string }
   | { name: string; kind: 'downwardAPI'; files: VolumeFile[]; nested?: string[] }
   | ({ name: string; kind: 'configMap' | 'secret'; defaultMode: number; nested?: string[] } & ObjectFiles)
-  | { name: string; kind: 'projected'; defaultMode: number; sources: ProjectedSource[]; nested?: string[] };
+  | { name: string; kind: 'projected'; defaultMode: number; sources: ProjectedSource[]; nested?: string[] }
+  /** The main thread sets it up: its worker asks for it. */
+  | { name: string; kind: ManagedKind };
 
 /** One file of a volume whose content the machine knows; `mode` as in `chmod`. */
 export interface VolumeFile {

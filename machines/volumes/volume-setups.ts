@@ -1,6 +1,7 @@
 import { effectiveSecurity } from '../container-config/security-context.ts';
 import type { Pod, Volume } from '../protocol/api-types.ts';
 import type { VolumeOwner, VolumeSetup } from '../protocol/effects.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import { isStaticPod } from '../qos/critical-pod.ts';
 import { API_PROJECTIONS, API_VOLUMES } from '../sources/static-references.ts';
@@ -9,9 +10,13 @@ import { downwardFiles } from './downward-files.ts';
 import { emptyDirSetup, memoryBytes } from './empty-dir-setup.ts';
 import { aggregate } from '../values/aggregate.ts';
 import { FILE_MODE, configMapSetup, projectedSetup, secretSetup } from './object-volumes.ts';
+import { isManagedKind } from '../protocol/managed-kinds.ts';
 import { allContainers } from './pod-containers.ts';
 
 const SUPPORTED = 'emptyDir, hostPath, downwardAPI, configMap, secret, projected';
+const MANAGED = 'persistentVolumeClaim, ephemeral, csi, nfs';
+const NO_GIT =
+  'git-repo volume plugin has been disabled; if necessary, it may be re-enabled by enabling the feature-gate `GitRepoVolumeDriver`';
 
 /**
  * What `host.SetUpVolumes` is to do: the volumes that a container of the pod mounts, in the order of the spec,
@@ -85,7 +90,11 @@ function volumeSetup(pod: Pod, volume: Volume, settings: NodeSettings): VolumeSe
     if (!settings.cluster) return `cannot setup projected volume ${name} because kube client is not configured`;
     return projectedSetup(pod, name, projected, settings);
   }
-  return `volume kind ${kind} is not supported by this agent yet; supported: ${SUPPORTED}`;
+  if (!behaves(settings, 'managedVolumes'))
+    return `volume kind ${kind} is not supported by this agent yet; supported: ${SUPPORTED}`;
+  if (isManagedKind(kind)) return { name, kind };
+  if (kind === 'gitRepo') return NO_GIT;
+  return `volume kind ${kind} is not supported by this agent yet; supported: ${SUPPORTED}, ${MANAGED}`;
 }
 
 /** What of the API server a projected volume needs. */
@@ -98,7 +107,7 @@ function projectedObject(volume: Volume): string | undefined {
 
 /** Volumes that the agent fills are read-only for containers, so mount points inside of them must be there before. */
 function withNested(pod: Pod, made: VolumeSetup | string): VolumeSetup | string {
-  if (typeof made === 'string' || made.kind === 'emptyDir' || made.kind === 'hostPath') return made;
+  if (typeof made === 'string' || !('files' in made || 'object' in made || 'sources' in made)) return made;
   const nested = nestedMounts(pod, made.name);
   if ('fault' in nested) return nested.fault;
   return nested.folders.length === 0 ? made : { ...made, nested: nested.folders };

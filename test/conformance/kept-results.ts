@@ -17,6 +17,8 @@ const kept = z.object({
   procs: z.number(),
   /** It ran on the simulated runtime. */
   simulated: z.literal(true).optional(),
+  /** It ran in a virtual machine of bin/vm. */
+  vm: z.literal(true).optional(),
   /** Wall clock, s. */
   seconds: z.number(),
   results: z.array(

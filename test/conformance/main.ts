@@ -10,6 +10,7 @@ import { writeConformanceDocument } from './document.ts';
 import { keepRun, keptRun } from './kept-results.ts';
 import { conformanceOptions, USAGE } from './options.ts';
 import type { ConformanceOptions } from './options.ts';
+import { runSuiteInMachine } from './machine/suite-in-machine.ts';
 import { simulatedLimit } from './simulated-limits.ts';
 import { runSuite } from './suite/run-suite.ts';
 import type { SuiteRun } from './suite/spec-result.ts';
@@ -78,6 +79,23 @@ async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
   }
 }
 
+/** In a virtual machine: the suite starts the agent there by itself. */
+async function inMachine(wish: ConformanceOptions, out: string): Promise<boolean> {
+  say(`booting a machine; the suite's log is ${join(out, 'log')}`);
+  const { versions, ...run } = await runSuiteInMachine(wish, out);
+  const { agent, focus, skip, procs, keep: part } = wish;
+  if (run.results.length === 0)
+    throw new Error(`no spec matches ${focus} without ${skip}, or the suite did not get ready`);
+  const reference = agent === 'kubelet' || part === undefined ? null : await keptRun(part, 'kubelet');
+  process.stdout.write(comparisonText(run, reference));
+  if (part !== undefined) {
+    const date = new Date().toISOString().slice(0, 10);
+    await keepRun({ part, agent, date, versions, focus, skip, procs, vm: true, ...run });
+    await writeConformanceDocument();
+  }
+  return shortcomings(compareRuns(run, reference)).length === 0;
+}
+
 /** The kubelet's kept run of the same part, else that of the parallel part, which most specs are in. */
 async function referenceOf(part: string | undefined): Promise<SuiteRun | null> {
   const own = part === undefined ? null : await keptRun(part, 'kubelet');
@@ -87,7 +105,7 @@ async function referenceOf(part: string | undefined): Promise<SuiteRun | null> {
 const wish = options();
 const out = wish.out === undefined ? await mkdtemp(join(tmpdir(), 'conformance-')) : resolve(wish.out);
 try {
-  process.exitCode = (await main(wish, out)) ? 0 : 1;
+  process.exitCode = (await (wish.vm ? inMachine : main)(wish, out)) ? 0 : 1;
 } finally {
   if (wish.out === undefined) await rm(out, { recursive: true, force: true });
 }

@@ -71,6 +71,8 @@ test('flags are checked, and the message names what is accepted', () => {
   assert.equal(options.focus, 'Sysctls');
   assert.equal(options.agent, 'kubelet');
   assert.deepEqual(options.featureGates, { EventedPLEG: true });
+  const { suite, procs, skip } = conformanceOptions(['--vm', 'PodPidsLimits']);
+  assert.deepEqual({ suite, procs, skip }, { suite: 'node', procs: 1, skip: 'Windows' });
   for (const [args, message] of [
     [['--agent', 'crio'], /actorlet and kubelet/],
     [['--procs', '0'], /whole numbers from 1 on/],
@@ -78,6 +80,8 @@ test('flags are checked, and the message names what is accepted', () => {
     [['--keep', 'A B'], /small letters, digits and dashes/],
     [['one', 'two'], /quote it/],
     [['--wrong'], /--wrong/],
+    [['--vm', '--simulated'], /--vm: runs the suite of nodes/],
+    [['--vm', '--suite', 'e2e'], /--vm: runs the suite of nodes/],
   ] as const) {
     assert.throws(() => conformanceOptions(args), message);
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds a reference tool from its Go module, once, and prints the binary's path:
 #   build.sh kubelet|kube-apiserver|kube-scheduler|kube-controller-manager|kubectl|etcd|metrics-server|
-#            ginkgo|e2e.test|e2e_node.test|agnhost|containerd2|cri-client|cri-contract|stream-client|nonewprivs|fake-logind
+#            ginkgo|e2e.test|e2e_node.test|agnhost|containerd2|csi-sanity|cri-client|cri-contract|stream-client|nonewprivs|fake-logind
 # containerd2 is containerd v2 with containerd-shim-runc-v2 beside it; the path is containerd's.
 # TEST_ASSET_ETCD, TEST_ASSET_KUBE_APISERVER, TEST_ASSET_KUBECTL and their like name ready binaries to use instead.
 # Binaries live outside the checkout, by version, in ${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools.
@@ -32,9 +32,10 @@ case $tool in
   etcd) version=$etcd ;;
   metrics-server) version=$metrics_server ;;
   containerd2) version=$(awk '$2 == "github.com/containerd/containerd/v2" { print substr($3, 2) }' containerd2/go.mod) ;;
+  csi-sanity) version=$(awk '$2 == "github.com/kubernetes-csi/csi-test/v5" { print substr($3, 2) }' csi-sanity/go.mod) ;;
   # Our own programs: the version is what they are made of.
   cri-client | cri-contract | stream-client | nonewprivs | fake-logind) version=$(cat go.mod go.sum "$tool"/*.go | sha256sum | cut -c1-16) ;;
-  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, ginkgo, e2e.test, e2e_node.test, agnhost, containerd2, cri-client, cri-contract, stream-client, nonewprivs, fake-logind" >&2; exit 2 ;;
+  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, ginkgo, e2e.test, e2e_node.test, agnhost, containerd2, csi-sanity, cri-client, cri-contract, stream-client, nonewprivs, fake-logind" >&2; exit 2 ;;
 esac
 folder=${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools/$tool-$version
 binary=$folder/$tool
@@ -56,7 +57,7 @@ if [ ! -x "$binary" ]; then
         done
         ;;
       etcd) package=go.etcd.io/etcd/server/v3 flags="-s -w" ;;
-      metrics-server | e2e.test | e2e_node.test | containerd2) ;;
+      metrics-server | e2e.test | e2e_node.test | containerd2 | csi-sanity) ;;
       ginkgo) package=github.com/onsi/ginkgo/v2/ginkgo flags="-s -w" ;;
       # static: it is all that its image has besides a few commands
       agnhost) package=k8s.io/kubernetes/test/images/agnhost flags="-s -w"; export CGO_ENABLED=0 ;;
@@ -78,6 +79,10 @@ if [ ! -x "$binary" ]; then
           -o "$folder/$program.new" "$module/cmd/$program" >&2
         mv "$folder/$program.new" "$folder/$program"
       done
+    elif [ "$tool" = csi-sanity ]; then
+      go build -C csi-sanity -mod=readonly -buildvcs=false -ldflags "-s -w" -o "$binary.new" \
+        github.com/kubernetes-csi/csi-test/v5/cmd/csi-sanity >&2
+      mv "$binary.new" "$binary"
     elif [ "$tool" = e2e.test ] || [ "$tool" = e2e_node.test ]; then
       go test -c -vet=off -mod=readonly -buildvcs=false -ldflags "-s -w" -o "$binary.new" "k8s.io/kubernetes/test/${tool%.test}" >&2
       mv "$binary.new" "$binary"

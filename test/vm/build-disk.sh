@@ -28,6 +28,8 @@ root=$new/root
 
 packages=systemd,systemd-sysv,dbus,udev,kmod,openssh-server,ca-certificates,linux-image-amd64
 packages+=,containerd,runc,containernetworking-plugins,iproute2,iptables,conntrack,procps,psmisc,busybox-static,curl,apparmor
+# What Kubernetes' suite for nodes calls.
+packages+=,sudo,numactl,nfs-common,xfsprogs,quota,python3-minimal
 mirror=$(sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/debian.sources 2>/dev/null | head -n 1)
 mmdebstrap --variant=minbase --include=$packages bookworm "$root" "${mirror:-http://deb.debian.org/debian}" > "$folder/build.log" 2>&1 ||
   fail "mmdebstrap failed: $(tail -n 1 "$folder/build.log") (see $folder/build.log)"
@@ -41,7 +43,7 @@ printf '[Match]\nName=en*\n[Network]\nDHCP=yes\n' > "$root/etc/systemd/network/1
 ln -sf /lib/systemd/system/systemd-networkd.service "$root/etc/systemd/system/multi-user.target.wants/"
 # the forwarder of QEMU's user network
 echo nameserver 10.0.2.3 > "$root/etc/resolv.conf"
-printf 'overlay\nbr_netfilter\n' > "$root/etc/modules-load.d/node.conf"
+printf 'overlay\nbr_netfilter\ndummy\n' > "$root/etc/modules-load.d/node.conf"
 printf 'net.ipv4.ip_forward=1\nnet.bridge.bridge-nf-call-iptables=1\n' > "$root/etc/sysctl.d/90-node.conf"
 # Commands over ssh must not wait for a name of this machine's side.
 echo 'UseDNS no' > "$root/etc/ssh/sshd_config.d/vm.conf"
@@ -56,6 +58,11 @@ version = 2
   [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
     runtime_type = "io.containerd.runc.v2"
     [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+      SystemdCgroup = true
+  # The handler that Kubernetes' suites name.
+  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.test-handler]
+    runtime_type = "io.containerd.runc.v2"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.test-handler.options]
       SystemdCgroup = true
 CONFIG
 cat > "$root/etc/cni/net.d/10-vm.conflist" <<'CONFIG'

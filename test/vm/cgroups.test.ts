@@ -10,6 +10,8 @@ import type { CgroupTree } from './support/cgroup-tree.ts';
 import { Machine } from './support/machine.ts';
 import { NodeInVm } from './support/node-in-vm.ts';
 import { sleepingPod } from './support/sleeping-pod.ts';
+import { statsShape, valuesOf } from './support/stats-shape.ts';
+import type { StatsShape } from './support/stats-shape.ts';
 
 /** Of each QoS class one, a burstable one without limits, and one with a quota that systemd rounds up. */
 const PODS: Pod[] = [
@@ -33,7 +35,7 @@ const CONFIG = {
 let machine: Machine;
 let node: NodeInVm;
 /** What kubelet makes of the same pods and configuration on the same machine. */
-let kubelets: { tree: CgroupTree; system: string };
+let kubelets: { tree: CgroupTree; system: string; stats: StatsShape };
 
 before(async () => {
   machine = await Machine.up('--memory', '3072');
@@ -109,6 +111,24 @@ test('summary, resource and cAdvisor metrics find the pods in their slices', asy
   }
 });
 
+test('summary and metrics tell what those of kubelet tell: pressure (PSI) and swap, too', async () => {
+  let shape: StatsShape | undefined;
+  await waitFor('what kubelet tells', async () => {
+    shape = await statsShape(node);
+    return isDeepStrictEqual(shape, kubelets.stats) ? true : undefined;
+  }).catch(() => undefined);
+  assert.deepEqual(shape, kubelets.stats);
+  for (const each of ['node.cpu.psi.some.avg10', 'node.io.psi.full.total', 'node.swap.swapUsageBytes'])
+    assert.ok(kubelets.stats.summary.includes(`${each}: number`), each);
+  // An emulated machine that has just started pods has made somebody wait.
+  const cadvisor = await node.get('/metrics/cadvisor');
+  const waited = cadvisor
+    .split('\n')
+    .filter((each) => /^container_pressure_cpu_waiting_seconds_total.*[{,]id="\/"/.test(each));
+  assert.ok(Number(waited[0]?.split('} ')[1]?.split(' ')[0]) > 0, waited.join());
+  assert.deepEqual(valuesOf(await node.get('/metrics/resource'), 'resource_scrape_error'), [0]);
+});
+
 test('a restart of the agent leaves cgroups and containers as they are', async () => {
   const before = await podCgroups(machine);
   await node.stop();
@@ -163,6 +183,14 @@ async function treeOfKubelet(): Promise<typeof kubelets> {
   const pods = await kubelet.running(...NAMES);
   const tree = named(await podCgroups(machine), pods);
   const system = await systemWeight();
+  // Its rates take a second reading.
+  const stats = await waitFor('statistics of kubelet', async () => {
+    const shape = await statsShape(kubelet);
+    const whole = NAMES.every((name) =>
+      shape.summary.includes(`pods[${name}-vm].containers[main].cpu.usageNanoCores: number`),
+    );
+    return whole ? shape : undefined;
+  });
   await kubelet.remove(...NAMES);
   await kubelet.gone(...NAMES);
   await machine.until('no pod of kubelet', '[ -z "$(ctr -n k8s.io containers ls -q)" ]');
@@ -171,7 +199,7 @@ async function treeOfKubelet(): Promise<typeof kubelets> {
     'systemctl stop kubepods.slice; systemctl set-property --runtime system.slice CPUWeight=77; rm -rf /var/lib/kubelet/*',
   );
   await machine.until('no cgroup of kubelet', '! [ -e /sys/fs/cgroup/kubepods.slice ]');
-  return { tree, system };
+  return { tree, system, stats };
 }
 
 async function uidsOf(agent: NodeInVm): Promise<Map<string, string>> {

@@ -30,6 +30,8 @@ export interface NodeObjectOptions {
   conditions?: () => readonly ManagedCondition[];
   /** What the node has of its plugins' devices. */
   devices?: () => DeviceCapacity;
+  /** Attachable volumes that the node uses; null while that is not known. */
+  volumesInUse?: () => readonly string[] | null;
   /** Errors of a node that shuts down. */
   shutdownErrors?: () => string[];
   /** Told of the steps of the node's start, for metrics. */

@@ -418,9 +418,10 @@ export class NodeObject {
   }
 
   private known(): NodeFacts {
-    const { runtimeState, plegError, shutdownErrors, pressure, conditions, devices } = this.options;
+    const { runtimeState, plegError, shutdownErrors, pressure, conditions, devices, volumesInUse } = this.options;
     return {
       ...(devices && { devices: devices() }),
+      ...(volumesInUse && { volumesInUse: volumesInUse() }),
       machine: this.facts.machine,
       runtime: this.runtime.facts,
       addresses: this.facts.addresses,

@@ -79,6 +79,14 @@ export class TokenManager {
     return asking;
   }
 
+  /** The same with the time of its end, for a CSI driver. */
+  async issue(params: TokenParams): Promise<{ token: string; expirationTimestamp: string }> {
+    const token = await this.get(params);
+    const entry = this.entries.get(keyOf(params));
+    const expiresAt = entry?.token === token ? entry.expiresAt : this.now();
+    return { token, expirationTimestamp: `${new Date(expiresAt).toISOString().slice(0, 19)}Z` };
+  }
+
   /** When the first of the pod's tokens wants to be refreshed, in ms since the epoch; null when it has none. */
   dueBefore(podUid: string): number | null {
     let due: number | null = null;

@@ -18,6 +18,8 @@ export interface HostSettings {
   cgroups?: CgroupHost;
   /** Asks the main thread for API objects and tokens; absent where there is no API server. */
   ask?: Ask;
+  /** Asks the main thread for what it has without an API server, too: volumes that it sets up. Absent where there is no main thread. */
+  askNode?: Ask;
   log: Logger;
   /** Told of each volume that was set up or failed to be, and of each pod whose volumes were taken down. */
   onVolume?: (report: VolumeReport) => void;

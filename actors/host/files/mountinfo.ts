@@ -4,6 +4,8 @@ import { readFile } from 'node:fs/promises';
 export interface MountEntry {
   id: number;
   parentId: number;
+  /** `major:minor` of the file system. */
+  device: string;
   /** The part of the file system that is mounted, e.g. `/` or a bind mount's folder. */
   root: string;
   mountPoint: string;
@@ -21,12 +23,13 @@ export function parseMountinfo(text: string): MountEntry[] {
   for (const line of text.split('\n')) {
     const fields = line.split(' ');
     const dash = fields.indexOf('-', 6);
-    const [id, parentId, , root, mountPoint, options] = fields;
+    const [id, parentId, device, root, mountPoint, options] = fields;
     const [fsType, source, superOptions] = fields.slice(dash + 1);
     if (dash < 0 || mountPoint === undefined || root === undefined || fsType === undefined) continue;
     out.push({
       id: Number(id),
       parentId: Number(parentId),
+      device: device ?? '',
       root: unescapeOctal(root),
       mountPoint: unescapeOctal(mountPoint),
       options: (options ?? '').split(','),

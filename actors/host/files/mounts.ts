@@ -25,17 +25,17 @@ export async function mount(source: string, target: string, fsType: string, opti
   const args = [...flags];
   if (fsType !== '') args.push('-t', fsType);
   if (options.length > 0) args.push('-o', options.join(','));
-  await run('mount', 'Mount', 'Mounting', [...args, source, target]);
+  await runCommand('mount', 'Mount', 'Mounting', [...args, source, target]);
 }
 
 /** Unmounts `targets` in their order, the topmost mount at each. Code `Unmount`, or `EBUSY` while one is in use. */
 export async function unmount(...targets: string[]): Promise<void> {
-  await run('umount', 'Unmount', 'Unmounting', targets);
+  await runCommand('umount', 'Unmount', 'Unmounting', targets);
 }
 
 /** Lets the mount at `target` and all below it share what is mounted there. Code `Mount`. */
 export async function makeShared(target: string): Promise<void> {
-  await run('mount', 'Mount', 'Mounting', ['--make-rshared', target]);
+  await runCommand('mount', 'Mount', 'Mounting', ['--make-rshared', target]);
 }
 
 /** Whether something is mounted at exactly `path`; the topmost entry. Reads all mounts of the node. */
@@ -88,7 +88,8 @@ async function canonical(path: string): Promise<string> {
   return parent === undefined ? path : join(parent, basename(path));
 }
 
-async function run(command: string, code: string, verb: string, args: string[]): Promise<void> {
+/** Runs a command of the system by the same shell; the failure has its output. */
+export async function runCommand(command: string, code: string, verb: string, args: string[]): Promise<void> {
   const { status, output } = await shell.run(command, args);
   if (status === 0) return;
   const how = status === null ? 'signal: killed' : `exit status ${status}`;

@@ -28,6 +28,7 @@ export async function removeOrphanFolders(
 
 async function removeFolder(podUID: string, host: HostSettings, log: Logger): Promise<Stays | null> {
   try {
+    await host.askNode?.('volume.Unmount', { podUid: podUID });
     const plugins = await foreignPlugins(join(host.rootDir, 'pods', podUID));
     if (plugins.length > 0) {
       const tell = () => log.warn({ podUID, plugins }, 'Orphaned pod found, but volumes are not cleaned up');

@@ -1,7 +1,7 @@
-import { lstat, statfs } from 'node:fs/promises';
+import { lstat, stat, statfs } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { messageOf } from '../../../machines/values/message-of.ts';
-import { codeOf } from '../files/host-failure.ts';
+import { codeOf, ignoring } from '../files/host-failure.ts';
 import { readTail } from '../files/read-tail.ts';
 import { checkHostPath } from './host-path.ts';
 import { openWithin } from './open-within.ts';
@@ -20,6 +20,10 @@ export interface StatfsSizes {
 export interface StrangeCatalog {
   /** See `checkHostPath`. */
   hostPath: { params: { path: string; type: string }; result: object };
+  /** What is at the path, links followed. */
+  kind: { params: { path: string }; result: { kind: 'directory' | 'block' | 'other' | 'none' } };
+  /** Group that owns what is at the path, links followed. */
+  owner: { params: { path: string }; result: { gid: number } };
   statfs: { params: { path: string }; result: StatfsSizes };
   /** The last bytes of a regular file as text. */
   tail: { params: { path: string; maxBytes: number }; result: { text: string } };
@@ -64,6 +68,13 @@ async function perform(call: StrangeCall): Promise<StrangeCatalog[keyof StrangeC
     case 'hostPath':
       await checkHostPath(call.path, call.type);
       return {};
+    case 'kind': {
+      const info = await ignoring(stat(call.path), 'ENOENT');
+      if (info === undefined) return { kind: 'none' };
+      return { kind: info.isDirectory() ? 'directory' : info.isBlockDevice() ? 'block' : 'other' };
+    }
+    case 'owner':
+      return { gid: (await stat(call.path)).gid };
     case 'statfs': {
       const { bsize, blocks, bfree, bavail, files, ffree } = await statfs(call.path);
       return { bsize, blocks, bfree, bavail, files, ffree };

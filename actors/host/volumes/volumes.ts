@@ -1,8 +1,7 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EffectCatalog, Empty, VolumeSetup } from '../../../machines/protocol/effects.ts';
-import { messageOf } from '../../../machines/values/message-of.ts';
-import { HostFailure, codeOf } from '../files/host-failure.ts';
+import { HostFailure } from '../files/host-failure.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 import { unmountBelow } from '../files/mounts.ts';
 import { isOurs, refuseForeign } from './foreign-volumes.ts';
@@ -12,6 +11,7 @@ import type { PodWork } from '../files/pod-work.ts';
 import { removeTree } from '../files/remove-tree.ts';
 import { strangeFiles } from '../strange/strange-files.ts';
 import { setUpEmptyDir } from './empty-dir.ts';
+import { failureOf, isManaged, managedVolume } from './managed-volume.ts';
 import { volumeContents } from './volume-content.ts';
 import type { VolumeContent } from './volume-content.ts';
 import { setUpWrittenVolume } from './written-volume.ts';
@@ -56,8 +56,12 @@ export async function setUpVolumes(
     for (const [index, volume] of params.volumes.entries()) {
       const one = made[index];
       if (one?.status === 'fulfilled') paths[volume.name] = one.value;
-      else throw failureOf(volume.name, one?.reason);
     }
+    const failures = params.volumes.flatMap(({ name }, index) => {
+      const one = made[index];
+      return one?.status === 'rejected' ? [{ name, reason: one.reason as unknown }] : [];
+    });
+    if (failures.length > 0) throw failureOf(failures);
     return { paths };
   });
 }
@@ -78,6 +82,7 @@ export async function tearDownPod(
     let failed = true;
     try {
       await unmountBelow(dir, isOurs);
+      await settings.askNode?.('volume.Unmount', { podUid: params.podUid });
       await refuseForeign(dir);
       await removeTree(dir);
       failed = false;
@@ -101,6 +106,7 @@ async function setUpVolume(
   settings: HostSettings,
   turn: PodWork,
 ): Promise<string> {
+  if (isManaged(volume)) return turn.waitFor(managedVolume(podUid, volume.name, settings));
   switch (volume.kind) {
     case 'hostPath':
       return turn.waitFor(setUpHostPath(volume));
@@ -112,11 +118,6 @@ async function setUpVolume(
       return turn.alone(() => setUpWrittenVolume(podUid, volume, files, limits, settings));
     }
   }
-}
-
-function failureOf(volume: string, reason: unknown): HostFailure {
-  const text = `MountVolume.SetUp failed for volume "${volume}" : ${messageOf(reason)}`;
-  return new HostFailure(codeOf(reason) || 'Volume', text, { cause: reason });
 }
 
 /** Like `mkdir -p`, and free of the umask for the last folder if it is new. */

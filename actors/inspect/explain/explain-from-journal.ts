@@ -7,6 +7,7 @@ import { explainSupervised } from '../../../machines/explain/explain-supervision
 import type { Explanation } from '../../../machines/explain/explanation.ts';
 import { explainMachine } from '../../../machines/explain/machine-reasons.ts';
 import { explainNode } from '../../../machines/explain/node-reasons.ts';
+import { volumeWaits } from '../../../machines/volume-manager/volume-words.ts';
 import { moment } from '../../../machines/values/spoken-time.ts';
 import { NODE_UID } from '../../../machines/node/node-context.ts';
 import { journalFiles } from '../../record/journal/journal-reader.ts';
@@ -117,6 +118,7 @@ function newest(chosen: readonly NamedPod[], trails: Trails, now: number): Expla
         ...{ now, place: trails.supervised.placeOf(uid) },
         ...(node !== null && { node }),
         ...(evicted !== undefined && { evicted }),
+        ...(trails.volumes !== null && { volumeWaits: volumeWaits(trails.volumes, uid) }),
       };
       const explanation = explainPod({ ...place, ...known });
       return [{ began: place.history.startedAt, explanation: whole(explanation) }];

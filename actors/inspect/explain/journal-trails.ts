@@ -4,6 +4,7 @@ import type { EvictionMessage } from '../../../machines/eviction/eviction-contex
 import { evidenceOf } from '../../../machines/explain/eviction-reasons.ts';
 import type { EvictionEvidence } from '../../../machines/explain/eviction-reasons.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
+import type { VolumeManagerState } from '../../../machines/volume-manager/volume-manager-state.ts';
 import type { AsideHarm } from '../../../machines/supervisor/harm.ts';
 import { journalBatches, parseLine } from '../../record/journal/journal-reader.ts';
 import { Playback } from '../../record/journal/playback.ts';
@@ -17,6 +18,7 @@ import type { NodeSnapshot } from '../../record/machines/node.ts';
 import { node } from '../../record/machines/node.ts';
 import { pods } from '../../record/machines/pods.ts';
 import { supervisor } from '../../record/machines/supervisor.ts';
+import { volumeManager } from '../../record/machines/volume-manager.ts';
 import { NodeTrail } from './node-trail.ts';
 import { PodTrail } from './pod-trail.ts';
 import { SupervisedTrail } from './supervised-trail.ts';
@@ -29,6 +31,8 @@ export interface Trails {
   node: NodeTrail;
   /** Why the node evicted them, by UID. */
   evicted: Map<string, EvictionEvidence>;
+  /** The volumes that the main thread sets up; null without their log. */
+  volumes: VolumeManagerState | null;
   /** Newest time in the journals, whoever's, up to the asked moment; 0 = none. */
   newest: number;
 }
@@ -78,13 +82,18 @@ class TrailReader {
     supervised: new SupervisedTrail(),
     node: new NodeTrail(),
     evicted: new Map(),
+    volumes: null,
     newest: 0,
   };
   readonly #uids: ReadonlySet<string>;
   readonly #until: number;
   readonly #specs = new Map<string, Pod>();
   readonly #playback = new Playback({
-    follows: (machine, key) => machine === node || machine === eviction || (machine === pods && this.#uids.has(key)),
+    follows: (machine, key) =>
+      machine === node ||
+      machine === eviction ||
+      machine === volumeManager ||
+      (machine === pods && this.#uids.has(key)),
     outcomes: false,
   });
   #wanted: RegExp;
@@ -102,7 +111,7 @@ class TrailReader {
     const { sort, machine, at } = glanceAt(line);
     if (at > this.trails.newest && at <= this.#until) this.trails.newest = at;
     if (machine === supervisor && sort === 'msg') this.#supervisorAt = at <= this.#until ? at : false;
-    const ofNode = machine === node || machine === eviction;
+    const ofNode = machine === node || machine === eviction || machine === volumeManager;
     if (sort !== 'spec' && machine !== pods && machine !== supervisor && !ofNode) return;
     // Of the node all is of interest, of the others what names a pod.
     const known = ofNode || (machine === pods && sort === 'segment') || line.includes('"sourcesReady"');
@@ -121,6 +130,7 @@ class TrailReader {
         if (record.machine === pods) this.#segmentAt = record.at;
         if (record.machine === supervisor || (record.machine !== pods && record.at > this.#until)) break;
         this.#playback.begin(record);
+        if (record.machine === volumeManager) this.#sawVolumes(this.#playback.stateOf(volumeManager, ''));
         if (record.machine === node) this.#sawNode(this.#playback.stateOf(node, ''), record.at);
         break;
       case 'spec':
@@ -160,12 +170,17 @@ class TrailReader {
     const step = this.#playback.message(record);
     if (step === null) return;
     if (machine === node) this.#sawNode(step.after, raw.at);
+    else if (machine === volumeManager) this.#sawVolumes(step.after);
     else if (machine === eviction) this.#sawEviction(step as Played<EvictionSnapshot, unknown>, step.message);
     else this.#trail(key).saw(step.message as PodMessage, step as Played<PodSnapshot, unknown>);
   }
 
   #sawNode(state: unknown, at: number): void {
     if (state !== undefined) this.trails.node.saw((state as NodeSnapshot).context, at);
+  }
+
+  #sawVolumes(state: unknown): void {
+    if (state !== undefined) this.trails.volumes = state as VolumeManagerState;
   }
 
   #sawEviction({ before, after }: Played<EvictionSnapshot, unknown>, message: unknown): void {

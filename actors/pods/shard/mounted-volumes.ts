@@ -1,20 +1,22 @@
-import type { VolumeSetup } from '../../../machines/protocol/effects.ts';
+import { isManagedKind } from '../../../machines/protocol/managed-kinds.ts';
 import type { VolumeReport } from '../../host/files/host-settings.ts';
 import type { Observation } from '../../record/metrics/observation.ts';
 import { VOLUME_PLUGINS } from '../../record/metrics/volume-plugins.ts';
 
 /** Which volumes of a shard's pods are set up, and the readings that their set-ups and tear-downs give. */
 export class MountedVolumes {
-  private readonly pods = new Map<string, Map<string, VolumeSetup['kind']>>();
+  private readonly pods = new Map<string, Map<string, keyof typeof VOLUME_PLUGINS>>();
   private changed = false;
 
   /** One report of `host.SetUpVolumes` or `host.TearDownPod`. */
   take(report: VolumeReport): Observation[] {
     if (report.did === 'unmount') return this.unmounted(report);
     const { podUid, volume, seconds, overallSeconds, failed } = report;
+    // The volume manager measures those by itself.
+    if (isManagedKind(volume.kind)) return [];
     const plugin = VOLUME_PLUGINS[volume.kind];
     if (failed) return [operation(plugin, 'volume_mount', true, seconds)];
-    const volumes = this.pods.get(podUid) ?? new Map<string, VolumeSetup['kind']>();
+    const volumes = this.pods.get(podUid) ?? new Map<string, keyof typeof VOLUME_PLUGINS>();
     this.changed ||= volumes.get(volume.name) !== volume.kind;
     this.pods.set(podUid, volumes.set(volume.name, volume.kind));
     const labels = { plugin_name: plugin, operation_name: 'overall_volume_mount' };

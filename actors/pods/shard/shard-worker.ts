@@ -68,6 +68,7 @@ export default async function runShard(task: ShardTask): Promise<void> {
       cgroupDriver: task.settings.cgroupDriver,
       cgroups: detectCgroups(),
       ...(task.settings.cluster === true && { ask: asker.ask }),
+      askNode: asker.ask,
       log,
       onVolume: (report) => batch.push(...mounted.take(report)),
     },

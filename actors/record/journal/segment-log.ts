@@ -250,19 +250,18 @@ export class SegmentLog {
     this.outage = '';
   }
 
-  /** The disk refused. */
+  /** The disk refused. A segment that has only begun is of no use, and each try would leave one: it goes, and its number is free. */
   private fail(error: Error): void {
     const { dir } = this.config;
     this.stop(new ActorletError(journalErrors.cannotWrite, { dir, problem: error.message }), error.message);
     const { fd, path, begun } = this;
     this.fd = -1;
-    // A beginning without its end is of no use, and each try would leave one.
     if (!begun) this.seq--;
     if (fd >= 0) this.disk.end(path, fd, begun ? 'cut' : 'remove', () => undefined);
     this.release();
   }
 
-  /** The disk does not answer. What it has to do stays with it; when it comes back, that segment is over. */
+  /** The disk does not answer. What it has to do stays with it; when it comes back, that segment is over, or, when it has only begun, is none. */
   private giveUp(problem: string): void {
     const { dir } = this.config;
     this.stuck = this.current !== null;
@@ -278,7 +277,8 @@ export class SegmentLog {
       this.stuck = false;
       this.lastTry = -Infinity;
     };
-    if (fd >= 0) this.disk.end(path, fd, error === null ? 'as it is' : 'cut', over);
+    if (!this.begun) this.seq--;
+    if (fd >= 0) this.disk.end(path, fd, !this.begun ? 'remove' : error === null ? 'as it is' : 'cut', over);
     else over();
   }
 

@@ -17,6 +17,12 @@ export const volumeMetrics = {
     ['plugin_name', 'operation_name'],
     STORAGE,
   ),
+  csiOperation: histogram(
+    'csi_operations_seconds',
+    'Time of one call of a CSI driver.',
+    ['driver_name', 'method_name', 'grpc_status_code', 'migrated'],
+    STORAGE,
+  ),
   totalVolumes: gauge('volume_manager_total_volumes', 'Volumes that are wanted, and volumes that are there.', [
     'plugin_name',
     'state',

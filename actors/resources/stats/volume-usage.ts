@@ -16,6 +16,18 @@ export interface ClaimedVolume {
   /** Name in the pod's `spec.volumes`. */
   name: string;
   path: string;
+  /** Who asks its driver how much of it is used; when absent its file system tells. */
+  usage?: () => Promise<DriverUsage | null>;
+}
+
+/** What a volume's driver says of it; null: it does not say. */
+export interface DriverUsage {
+  readonly capacityBytes: number | null;
+  readonly usedBytes: number | null;
+  readonly availableBytes: number | null;
+  readonly inodes: number | null;
+  readonly inodesUsed: number | null;
+  readonly inodesFree: number | null;
 }
 
 /** Options of {@link VolumeUsage}. */
@@ -116,8 +128,8 @@ export class VolumeUsage {
       );
       if (stats !== undefined) (isLocalEphemeral(volume) ? volumes.ephemeral : volumes.others).push(stats);
     }
-    for (const { name, path } of this.options.claimed?.(pod) ?? []) {
-      const stats = await this.claimStats(pod, name, path);
+    for (const claimed of this.options.claimed?.(pod) ?? []) {
+      const stats = await this.claimStats(pod, claimed);
       if (stats !== undefined) volumes.others.push(stats);
     }
     return volumes;
@@ -148,23 +160,38 @@ export class VolumeUsage {
     }
   }
 
-  private async claimStats(pod: Pod, name: string, path: string): Promise<VolumeStats | undefined> {
+  private async claimStats(pod: Pod, { name, path, usage }: ClaimedVolume): Promise<VolumeStats | undefined> {
     const volume = pod.spec?.volumes?.find((each) => each.name === name);
+    const pvcRef = volume && claimOf(pod, volume);
+    const told = { time: this.options.now() * 1e6, name, ...(pvcRef && { pvcRef }) };
+    if (usage !== undefined) {
+      const its = await usage().catch(() => null);
+      return its === null ? undefined : { ...told, ...known(its) };
+    }
     const sizes = await this.options.sizes(path);
     if (sizes === null) return undefined;
-    const pvcRef = volume && claimOf(pod, volume);
     return {
-      time: this.options.now() * 1e6,
+      ...told,
       availableBytes: sizes.availableBytes,
       capacityBytes: sizes.capacityBytes,
       usedBytes: sizes.usedBytes,
       inodesFree: sizes.inodesFree,
       inodes: sizes.inodes,
       inodesUsed: sizes.inodes - sizes.inodesFree,
-      name,
-      ...(pvcRef && { pvcRef }),
     };
   }
+}
+
+/** What the driver does not say is 0, as in kubelet's answer. */
+function known(usage: DriverUsage): Omit<VolumeStats, 'time' | 'name' | 'pvcRef'> {
+  return {
+    availableBytes: usage.availableBytes ?? 0,
+    capacityBytes: usage.capacityBytes ?? 0,
+    usedBytes: usage.usedBytes ?? 0,
+    inodesFree: usage.inodesFree ?? 0,
+    inodes: usage.inodes ?? 0,
+    inodesUsed: usage.inodesUsed ?? 0,
+  };
 }
 
 /** The claim of a volume: the one it names, or the one made for it (`<pod>-<volume>`). */

@@ -152,20 +152,20 @@ export class ClusterNode {
     return this.current;
   }
 
-  /** Starts the agent's process; it may not run already. */
-  async startAgent(): Promise<DaemonProcess> {
+  /** Starts the agent's process; it may not run already. @param as the other agent takes the node over, with all its folders */
+  async startAgent(as: AgentKind = this.kind): Promise<DaemonProcess> {
     if (this.current !== null && this.current.exit === null) throw new Error(`an agent runs already on ${this.name}`);
     this.lives++;
-    const program = this.kind === 'kubelet' ? await clusterTool('kubelet') : ACTORLET;
+    const program = as === 'kubelet' ? await clusterTool('kubelet') : ACTORLET;
     this.current = new DaemonProcess({
-      name: `${this.kind} on ${this.name}`,
+      name: `${as} on ${this.name}`,
       program,
       args: [
         ...['--config', join(this.dir, 'config.json'), '--kubeconfig', this.kubeconfig],
         ...['--hostname-override', this.name, '--node-ip', this.address],
         ...['--root-dir', this.agentRoot, '--cert-dir', join(this.agentRoot, 'pki')],
         // its cadvisor asks the runtime itself for the names of containers, at a socket of its own choice
-        ...(this.kind === 'kubelet' ? ['--containerd', this.containerd.endpoint.replace(/^unix:\/\//, '')] : []),
+        ...(as === 'kubelet' ? ['--containerd', this.containerd.endpoint.replace(/^unix:\/\//, '')] : []),
         ...(this.options.flags ?? []),
       ],
       logFile: join(this.dir, `agent-${String(this.lives).padStart(3, '0')}.log`),

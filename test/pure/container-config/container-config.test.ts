@@ -338,8 +338,8 @@ test('mounts: propagation, read-only, sub paths, /etc/hosts', () => {
     'failed to resolve recursive read-only mode: volume "data" requested recursive read-only mode, but it is not supported by the runtime',
   );
   assert.equal(
-    messageOf({ volumeDevices: [{ name: 'data', devicePath: '/d' }] }),
-    'cannot find volume "data" to pass into container "c"',
+    messageOf({ volumeDevices: [{ name: 'constructor', devicePath: '/d' }] }),
+    'cannot find volume "constructor" to pass into container "c"',
   );
 });
 

@@ -52,8 +52,8 @@ const CASES: Record<string, { world: () => ToldWorld; text: RegExp | null }> = {
     text: /^volume "v" \(emptyDir\): its set-up failed once \(no space left\); next try at \d{4}-/,
   },
   'pending.invalid': {
-    world: () => begun(() => undefined, withVolume({ nfs: { server: 's', path: '/' } })),
-    text: /^volume "v" \(nfs\) cannot be set up as it is defined \(volume kind nfs is not supported.*until the spec changes$/,
+    world: () => begun(() => undefined, withVolume({ fc: { lun: 1 } })),
+    text: /^volume "v" \(fc\) cannot be set up as it is defined \(volume kind fc is not supported.*until the spec changes$/,
   },
   'mounted.upToDate': { world: () => running(() => undefined), text: null },
   'mounted.remountRequired': {

@@ -17,6 +17,7 @@ test('mountinfo: optional fields, octal escapes and broken lines', () => {
   assert.deepEqual(mounts[1], {
     id: 40,
     parentId: 22,
+    device: '0:35',
     root: '/',
     mountPoint: '/pods/a b',
     options: ['rw', 'nosuid'],

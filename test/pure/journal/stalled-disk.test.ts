@@ -108,6 +108,32 @@ test('a disk that does not answer for a second is gone on without; it is counted
   assert.deepEqual([result.difference, result.machines], [null, ['pods']]);
 });
 
+test('a segment that had only begun when the disk was given up is none: the log has no hole', async (t) => {
+  ownTime(t);
+  const disk = new HeldDisk();
+  disk.holds = true;
+  const { shard, dir } = shardOn(t, disk);
+  mock.timers.tick(1_000);
+  await turn();
+  for (const message of life.slice(0, 3)) {
+    shard.post('u1', message);
+    await turn();
+  }
+  disk.answer();
+  assert.deepEqual(files(dir), []);
+  const living = life.findIndex((message) => message.type === 'pod.terminate');
+  for (const message of life.slice(3, living)) {
+    shard.post('u1', message);
+    await turn();
+  }
+  shard.close();
+  assert.deepEqual(
+    files(dir).map(({ name }) => name),
+    ['shard-00-00000001.jsonl'],
+  );
+  assert.equal((await replayed(dir)).difference, null);
+});
+
 test('what waits for a disk is bounded', (t) => {
   ownTime(t);
   const disk = new HeldDisk();

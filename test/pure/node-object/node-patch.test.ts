@@ -94,3 +94,12 @@ test('the patch, applied by a server, gives the wanted object', () => {
     }),
   );
 });
+
+test('an amount that the server writes otherwise is no change', () => {
+  const before = { allocatable: { 'ephemeral-storage': '96636764k', cpu: '8', memory: '33554432Ki' } };
+  const after = { allocatable: { 'ephemeral-storage': '96636764000', cpu: '8000m', memory: '32Gi' } };
+  assert.equal(nodeStatusHasChanged(before, after), false);
+  const other = { allocatable: { ...after.allocatable, 'ephemeral-storage': '96636764001' } };
+  assert.equal(nodeStatusHasChanged(before, other), true);
+  assert.equal(nodeStatusHasChanged({ capacity: { odd: 'x' } }, { capacity: { odd: 'y' } }), true);
+});

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { ALL_BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
+import { MANAGED_KINDS } from '../../../machines/protocol/managed-kinds.ts';
 import type { Container, Pod, Volume } from '../../../machines/protocol/api-types.ts';
 import { nestedMounts, volumeOwner, volumeSetups } from '../../../machines/volumes/volume-setups.ts';
 import { nodeSettings } from '../qos/node-settings.ts';
@@ -212,5 +214,27 @@ test('nested mount points never lead out of the volume, and none lies in another
         for (const other of made.folders) assert.ok(other === folder || !folder.startsWith(`${other}/`));
       }
     }),
+  );
+});
+
+test('what the volume manager sets up is asked of it; kinds that are off or not made yet are refused, and older logs replay', () => {
+  const setupOf = (volume: object, behaviour: readonly number[] = ALL_BEHAVIOUR) =>
+    volumeSetups(podWith([{ name: 'v', ...volume }]), null, nodeSettings({ cluster: true, behaviour: [...behaviour] }));
+  for (const kind of MANAGED_KINDS) assert.deepEqual(setupOf({ [kind]: {} }), { volumes: [{ name: 'v', kind }] });
+  const refused = (volume: object, behaviour?: readonly number[]): string => {
+    const answer = setupOf(volume, behaviour);
+    return 'error' in answer ? answer.error : '';
+  };
+  const nfs = { nfs: { server: 's', path: '/' } };
+  const text =
+    'is not supported by this agent yet; supported: emptyDir, hostPath, downwardAPI, configMap, secret, projected';
+  assert.equal(refused(nfs, []), `${failed}volume kind nfs ${text}`);
+  assert.equal(
+    refused({ iscsi: {} }),
+    `${failed}volume kind iscsi ${text}, persistentVolumeClaim, ephemeral, csi, nfs`,
+  );
+  assert.match(
+    refused({ gitRepo: { repository: 'x' } }),
+    /: git-repo volume plugin has been disabled; .*`GitRepoVolumeDriver`$/,
   );
 });

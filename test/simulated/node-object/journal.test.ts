@@ -10,7 +10,7 @@ import { LEASES, makeNodeObject, NO_NETWORK, NODES } from './support/start-node-
 test('registration, changes, refusals, cordon and heartbeats replay; regular looks and the object are not in the log', async (t) => {
   const dir = folder(t);
   const journal = { dir, agent: 'v', maxBytes: 1 << 20, log: memoryLog().log };
-  const config = { nodeStatusUpdateFrequency: '50ms', nodeLeaseDurationSeconds: 2 };
+  const config = { nodeStatusUpdateFrequency: '1s', nodeLeaseDurationSeconds: 2 };
   const { server, node, events, runtime, ready, stored } = await makeNodeObject(t, { config, journal });
   const verbs = (verb: string, resource: string) => server.requestsOf({ verb, resource });
   server.put(NODES, { metadata: { name: 'node1', annotations: { note: 'a-secret-of-somebody' } } });

@@ -112,7 +112,7 @@ test('cordon and uncordon are told', async (t) => {
 });
 
 test('heartbeats go out each report period, and nothing in between', async (t) => {
-  const config = { nodeStatusUpdateFrequency: '50ms', nodeStatusReportFrequency: '1s' };
+  const config = { nodeStatusUpdateFrequency: '300ms', nodeStatusReportFrequency: '1s' };
   const { server, node } = await makeNodeObject(t, { config });
   node.start();
   await node.whenRegistered();

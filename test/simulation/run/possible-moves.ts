@@ -1,7 +1,7 @@
 import { NODE_MACHINES } from '../../../machines/charts/node-machines.ts';
 import { compiledMachine } from '../../../machines/machine-step/compiled-machine.ts';
 import type { CompiledState, CompiledTransition } from '../../../machines/machine-step/compiled-machine.ts';
-import { unreachedMoves } from './unreached-moves.ts';
+import { unreachedMoves, unsimulatedMachines } from './unreached-moves.ts';
 import type { UnreachedMoves } from './unreached-moves.ts';
 
 /** What a machine can come to and through. */
@@ -19,6 +19,7 @@ export function possibleMoves(): ReadonlyMap<string, PossibleMoves> {
   if (known !== null) return known;
   known = new Map();
   for (const [machine, { states, moves }] of allowedMoves()) {
+    if (Object.hasOwn(unsimulatedMachines, machine)) continue;
     const rows = unreachedMoves.filter((row) => row.machine === machine);
     known.set(machine, { states, moves: moves.filter((move) => !rows.some((row) => rulesOut(row, move))) });
   }

@@ -221,6 +221,7 @@ export class Agent {
       userNamespaces: { get: () => Promise.reject(new Error('not simulated')), release: () => undefined },
       devices: null,
       claims: null,
+      volumes: () => [],
       cluster:
         plan.node.standalone === true
           ? null

@@ -144,6 +144,11 @@ export const simulatedObjects: ObjectsEnd = {
   answers,
   pluginTokens: undefined,
   secret: () => Promise.resolve(null),
+  csi: null,
+  storage: {
+    claim: () => Promise.reject(new Error('not simulated')),
+    volume: () => Promise.reject(new Error('not simulated')),
+  },
   podWanted: () => undefined,
   podGone: () => undefined,
   start: () => undefined,

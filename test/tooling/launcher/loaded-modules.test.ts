@@ -64,6 +64,7 @@ const CASES: { args: string[]; may: string[]; says: RegExp; packages?: 'those of
   { args: ['machines'], may: ['machines', 'xstate', 'zod'], says: /^pod$/m },
   { args: ['doctor', '--help'], may: [], says: /--root-dir/ },
   { args: ['sim', '--help'], may: ['machines/errors'], says: /--socket/ },
+  { args: ['nodes', '--help'], may: ['machines/errors'], says: /--profile/ },
   {
     args: ['inspect', '--help'],
     may: ['machines/errors', 'actors/configure/configuration', 'actors/inspect/inspector'],

@@ -1,4 +1,6 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -55,6 +57,18 @@ export class Machine {
   /** What a shell command in the machine writes to its output. Rejects with both outputs when it ends with another code than 0. */
   async run(command: string): Promise<string> {
     return this.vm('run', command);
+  }
+
+  /** Like {@link run}, for what takes long and says much: both outputs go to a file of this side as they come. */
+  async stream(command: string, file: string): Promise<void> {
+    const out = openSync(file, 'w');
+    try {
+      const child = spawn(join(ROOT, 'bin/vm'), ['--name', this.name, 'run', command], { stdio: ['ignore', out, out] });
+      const [code] = (await once(child, 'close')) as [number | null];
+      if (code !== 0) throw new Error(`${command.slice(0, 80)} ... ended with ${code}; see ${file}`);
+    } finally {
+      closeSync(out);
+    }
   }
 
   /** Writes a file in the machine, in one piece; until then it has a name with a dot, which agents do not look at. */

@@ -18,7 +18,6 @@ const acts = (on: string): GateEffect => ({ kind: 'acts', on });
 const always = (why: string): GateEffect => ({ kind: 'fixed', is: true, why });
 const never = (why: string): GateEffect => ({ kind: 'fixed', is: false, why });
 
-const CSI = 'CSI drivers are not built';
 const SELINUX = 'volumes are not mounted with SELinux labels';
 const WIRE = 'how objects are written on the way: JSON is spoken';
 const INFORMERS = "client-go's informers; the caches here have one order of events";
@@ -32,7 +31,7 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   ChangeContainerStatusOnKubeletRestart: never('containers stay ready and started when the agent starts anew'),
   CPUManagerPolicyAlphaOptions: acts('alpha options of `cpuManagerPolicyOptions`'),
   CPUManagerPolicyBetaOptions: acts('beta options of `cpuManagerPolicyOptions`'),
-  CSIVolumeHealth: never(CSI),
+  CSIVolumeHealth: acts('the health that CSI drivers tell of their volumes'),
   ClientsAllowCBOR: never(WIRE),
   ClientsPreferCBOR: never(WIRE),
   ClusterTrustBundle: never('volumes of trust bundles are not built'),
@@ -79,7 +78,7 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   LoggingAlphaOptions: acts('whether `logging.options` are accepted'),
   LoggingBetaOptions: always('the format json'),
   MemoryQoS: acts('`memory.min`, `memory.low` and `memory.high` (cgroup v2)'),
-  MutableCSINodeAllocatableCount: always(CSI),
+  MutableCSINodeAllocatableCount: acts('whether CSI drivers are asked again how many volumes the node can hold'),
   NodeDeclaredFeatures: never("the node object's `declaredFeatures`"),
   NodeLogQuery: acts('whether `enableSystemLogQuery` is accepted'),
   PodAndContainerStatsFromCRI: never('statistics come from cgroups'),

@@ -15,6 +15,9 @@ import { readStamp } from '../../../../actors/serve/container-logs/stamp.ts';
 import { sniffType } from '../../../../actors/serve/node-logs/sniff-type.ts';
 import { EnvFileParser } from '../../../../machines/container-config/env-file.ts';
 import { readClaimCheckpoint } from '../../../../machines/claims/claim-checkpoint.ts';
+import { highestVersion } from '../../../../machines/csi/driver-version.ts';
+import { markDriver, NODE_ID_ANNOTATION } from '../../../../machines/csi/node-drivers.ts';
+import { readVolumeData } from '../../../../machines/csi/volume-data.ts';
 import { readDeviceCheckpoint } from '../../../../machines/devices/device-checkpoint.ts';
 import { hostsFile } from '../../../../machines/container-config/hosts-file.ts';
 import { readCheckpoint } from '../../../../machines/resize/checkpoint.ts';
@@ -84,4 +87,9 @@ export const places: readonly Place[] = [
     readCpuCheckpoint(JSON.stringify({ policyName: 'static', defaultCpuSet: text }), 'static'),
   ),
   main('readMemoryCheckpoint', 'file of the node', (text) => readMemoryCheckpoint(text, 'Static')),
+  main('readVolumeData', 'file of the node', readVolumeData),
+  main('highestVersion', 'answer of a plugin', (text) => highestVersion([text])),
+  main('markDriver', 'annotation of the node', (text) =>
+    markDriver({ annotations: { [NODE_ID_ANNOTATION]: text } }, 'd', { nodeId: 'n', topology: {} }),
+  ),
 ];

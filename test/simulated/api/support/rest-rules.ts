@@ -106,7 +106,9 @@ function replace(
   if (request.subresource === 'status') next = { ...found, status: wanted.status };
   else if (request.subresource !== undefined) return failure(404, 'NotFound', `subresource ${request.subresource}`);
   else next = hasStatusSubresource(request.resource) ? { ...wanted, status: found.status } : wanted;
-  next.metadata = { ...(request.subresource === 'status' ? found.metadata : wanted.metadata) };
+  // A node's labels and annotations can be written with its status.
+  const keeps = request.subresource === 'status' && request.resource !== 'nodes';
+  next.metadata = { ...(keeps ? found.metadata : wanted.metadata) };
   if (found.metadata.deletionTimestamp !== undefined) {
     next.metadata.deletionTimestamp = found.metadata.deletionTimestamp;
     if ((found.metadata.finalizers ?? []).length > 0 && (next.metadata.finalizers ?? []).length === 0) {

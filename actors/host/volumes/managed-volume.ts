@@ -1,0 +1,52 @@
+import type { VolumeSetup } from '../../../machines/protocol/effects.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { isManagedKind } from '../../../machines/protocol/managed-kinds.ts';
+import type { ManagedKind } from '../../../machines/protocol/managed-kinds.ts';
+import { HostFailure, codeOf } from '../files/host-failure.ts';
+import type { HostSettings } from '../files/host-settings.ts';
+
+/** Whether the main thread sets a volume up. */
+export function isManaged(volume: VolumeSetup): volume is Extract<VolumeSetup, { kind: ManagedKind }> {
+  return isManagedKind(volume.kind);
+}
+
+/** Has the main thread set a volume up; answers where it is. */
+export async function managedVolume(podUid: string, volume: string, { askNode }: HostSettings): Promise<string> {
+  if (askNode === undefined) throw new HostFailure('NoMain', 'there is no volume manager to ask');
+  const { path } = await askNode('volume.Mount', { podUid, volume }).catch((error: unknown) => {
+    throw new ManagedFailure(codeOf(error), messageOf(error), { cause: error });
+  });
+  return path;
+}
+
+/** A failure in whose text the volume manager has named the volume already. */
+class ManagedFailure extends HostFailure {}
+
+/** Codes of failures that are of waiting, not of a call: nothing was tried, or nothing has come back. */
+const WAITS = { unprocessed: 'VolumeUnprocessed', timeout: 'VolumeTimeout' };
+
+/**
+ * What the pod's event says when some of its volumes could not be set up: of the first one that has failed, as kubelet's operations do; where some only
+ * could not be looked up, or take too long, of all of those, as kubelet's pod worker does when it gives up waiting.
+ */
+export function failureOf(failures: readonly { name: string; reason: unknown }[]): HostFailure {
+  const waits = failures.filter(({ reason }) => Object.values(WAITS).includes(codeOf(reason)));
+  const failed = failures.find((each) => !waits.includes(each));
+  if (failed !== undefined) {
+    const { name, reason } = failed;
+    const text = messageOf(reason);
+    const whole = reason instanceof ManagedFailure ? text : `MountVolume.SetUp failed for volume "${name}" : ${text}`;
+    return new HostFailure(codeOf(reason) || 'Volume', whole, { cause: reason });
+  }
+  const namesOf = (those: typeof failures): string =>
+    those
+      .map(({ name }) => name)
+      .sort()
+      .join(' ');
+  const unprocessed = waits.filter(({ reason }) => codeOf(reason) === WAITS.unprocessed);
+  const texts = (unprocessed.length > 0 ? unprocessed : waits.slice(0, 1)).map(({ reason }) => messageOf(reason));
+  return new HostFailure(
+    unprocessed.length > 0 ? WAITS.unprocessed : WAITS.timeout,
+    `Unable to attach or mount volumes: unmounted volumes=[${namesOf(waits)}], unattached volumes=[], failed to process volumes=[${namesOf(unprocessed)}]: ${texts.join('; ')}`,
+  );
+}

@@ -1,0 +1,44 @@
+import { CsiDrivers } from '../resources/csi/csi-drivers.ts';
+import { CsiVolumes } from '../resources/csi/csi-volumes.ts';
+import type { PluginHandler } from '../resources/plugins/plugin-handler.ts';
+import { hostPathPlugin } from '../resources/volumes/plugins/host-path.ts';
+import { localPlugin } from '../resources/volumes/plugins/local.ts';
+import { nfsPlugin } from '../resources/volumes/plugins/nfs.ts';
+import type { VolumePlugin } from '../resources/volumes/volume-plugin.ts';
+import type { Clock } from '../host/time/clock.ts';
+import type { VolumeLinks } from './edges.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import type { NodeGround } from './node-ground.ts';
+
+/** What the kinds of volumes have of the node. */
+export interface VolumeGround {
+  ground: NodeGround;
+  clock: Clock;
+  /** Takes plugins that register in `plugins_registry`. */
+  handlers: Map<string, PluginHandler>;
+  life: Lifecycle;
+}
+
+/** The kinds of volumes that this node sets up for pods; a new one is added here. The first that serves a volume has it. */
+export function nodeVolumes(volumes: VolumeGround, links: VolumeLinks): readonly VolumePlugin[] {
+  const { rootDir, log } = volumes.ground;
+  const { warn } = links;
+  return [hostPathPlugin, localPlugin({ rootDir, log, warn }), nfsPlugin, csiVolumes(volumes, links)];
+}
+
+function csiVolumes({ ground, clock, handlers, life }: VolumeGround, { csi: api, journal }: VolumeLinks): CsiVolumes {
+  const { rootDir, settings, featureGates, metrics, log } = ground;
+  const drivers = new CsiDrivers({
+    ...{ api, clock, log, journal },
+    refreshes: featureGates.enabled('MutableCSINodeAllocatableCount'),
+    onCall: ({ driver, method, code, seconds }) =>
+      metrics.csiOperation.observe(
+        { driver_name: driver, method_name: method, grpc_status_code: code, migrated: 'false' },
+        seconds,
+      ),
+  });
+  handlers.set('CSIPlugin', drivers);
+  life.has('CSI drivers', 'hearers', () => drivers.stop());
+  const volumeHealth = featureGates.enabled('CSIVolumeHealth');
+  return new CsiVolumes({ rootDir, nodeName: settings.nodeName, drivers, api, log, volumeHealth });
+}

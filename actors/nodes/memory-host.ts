@@ -1,0 +1,151 @@
+import { join, normalize } from 'node:path';
+import type { Ask } from '../../machines/protocol/ask.ts';
+import type { EffectCatalog, PodCgroup, VolumeSetup } from '../../machines/protocol/effects.ts';
+import { messageOf } from '../../machines/values/message-of.ts';
+import { HostFailure, codeOf } from '../host/files/host-failure.ts';
+import { volumeContents } from '../host/volumes/volume-content.ts';
+import type { HostEffectType } from '../host/effects/host-effects.ts';
+import type { NodeLogs } from './node-logs.ts';
+
+/** What {@link MemoryHost} is made from. */
+export interface MemoryHostOptions {
+  rootDir: string;
+  logs: NodeLogs;
+  /** Whether tokens of service accounts are asked for: nobody here can read them. */
+  tokens: boolean;
+}
+
+type Limits = Pick<PodCgroup, 'cpuShares' | 'cpuQuotaUs' | 'cpuPeriodUs' | 'memoryLimitBytes'>;
+type Params<T extends HostEffectType> = EffectCatalog[T]['params'];
+
+/** What a cgroup without a memory limit allows: more than any node has. */
+const UNLIMITED = 2 ** 63;
+
+/**
+ * A simulated machine's files, mounts and cgroups, in memory. Volumes are paths that nothing lies at; the objects that they
+ * show must be there all the same, and are asked for with every set-up.
+ */
+export class MemoryHost {
+  private readonly options: MemoryHostOptions;
+  private readonly cgroups = new Map<string, Limits>();
+  /** UIDs of pods that have volumes. */
+  private readonly folders = new Set<string>();
+
+  constructor(options: MemoryHostOptions) {
+    this.options = options;
+  }
+
+  /** The machine has started anew: nothing is mounted, no cgroup is there. */
+  restart(): void {
+    this.cgroups.clear();
+    this.folders.clear();
+  }
+
+  /** Carries out an effect; rejects as `actors/host` would. */
+  async run(type: HostEffectType, params: unknown, ask: Ask): Promise<unknown> {
+    switch (type) {
+      case 'host.EnsurePodCgroup': {
+        const { path, ...limits } = (params as Params<'host.EnsurePodCgroup'>).cgroup;
+        this.set(path, limits);
+        return {};
+      }
+      case 'host.UpdatePodCgroup': {
+        const { path, limits } = params as Params<'host.UpdatePodCgroup'>;
+        this.set(path, limits);
+        return {};
+      }
+      case 'host.RemovePodCgroup':
+        this.cgroups.delete((params as Params<'host.RemovePodCgroup'>).path);
+        return {};
+      case 'host.ReadPodResources':
+        return this.readResources(params as Params<'host.ReadPodResources'>);
+      case 'host.SetUpVolumes':
+        return this.setUp(params as Params<'host.SetUpVolumes'>, ask);
+      case 'host.TearDownPod':
+        this.folders.delete((params as Params<'host.TearDownPod'>).podUid);
+        return {};
+      case 'host.PrepareContainer': {
+        const { subPaths } = params as Params<'host.PrepareContainer'>;
+        return {
+          subPaths: Object.fromEntries(
+            subPaths.map(({ key, ofImage, volumePath, subPath }) => [
+              key,
+              ofImage ? subPath : join(volumePath, subPath),
+            ]),
+          ),
+        };
+      }
+      case 'host.RemovePodLogs':
+        this.options.logs.removeFolder((params as Params<'host.RemovePodLogs'>).logDirectory);
+        return {};
+      case 'host.RemoveContainerLog':
+        this.options.logs.remove((params as Params<'host.RemoveContainerLog'>).logPath);
+        return {};
+      case 'host.ReadTerminationMessage':
+        return { message: this.terminationMessage(params as Params<'host.ReadTerminationMessage'>) };
+      case 'host.LinkLog':
+        return {};
+    }
+  }
+
+  private set(path: string, limits: Limits): void {
+    const { cpuShares, cpuQuotaUs, cpuPeriodUs, memoryLimitBytes } = limits;
+    const before = this.cgroups.get(path);
+    this.cgroups.set(path, {
+      cpuShares: cpuShares ?? before?.cpuShares,
+      cpuQuotaUs: cpuQuotaUs ?? before?.cpuQuotaUs,
+      cpuPeriodUs: cpuPeriodUs ?? before?.cpuPeriodUs,
+      memoryLimitBytes: memoryLimitBytes ?? before?.memoryLimitBytes,
+    });
+  }
+
+  private readResources({ path, containers }: Params<'host.ReadPodResources'>) {
+    const limits = this.cgroups.get(path);
+    if (limits === undefined)
+      throw new HostFailure('ENOENT', `open /sys/fs/cgroup${path}/cpu.weight: no such file or directory`);
+    const { memoryLimitBytes = -1 } = limits;
+    return {
+      cpuShares: limits.cpuShares ?? 2,
+      cpuQuotaUs: limits.cpuQuotaUs ?? -1,
+      cpuPeriodUs: limits.cpuPeriodUs ?? 100_000,
+      memoryLimitBytes: memoryLimitBytes < 0 ? UNLIMITED : memoryLimitBytes,
+      usageBytes: 0,
+      containers: Object.fromEntries(containers.map(({ name }) => [name, 0])),
+    };
+  }
+
+  private async setUp(params: Params<'host.SetUpVolumes'>, ask: Ask) {
+    const { podUid, volumes } = params;
+    this.folders.add(podUid);
+    const wanted = this.options.tokens ? params : { ...params, volumes: volumes.map(withoutTokens) };
+    const contents = volumeContents(wanted, ask);
+    const paths: Record<string, string> = {};
+    for (const volume of volumes) {
+      try {
+        await contents.get(volume.name);
+      } catch (error) {
+        const text = `MountVolume.SetUp failed for volume "${volume.name}" : ${messageOf(error)}`;
+        throw new HostFailure(codeOf(error) || 'Volume', text, { cause: error });
+      }
+      paths[volume.name] = this.pathOf(podUid, volume);
+    }
+    return { paths };
+  }
+
+  private pathOf(podUid: string, volume: VolumeSetup): string {
+    // Never a path of this machine: a container that plays its command would have its files.
+    if (volume.kind === 'hostPath') return join(this.options.rootDir, 'hosts', normalize(join('/', volume.path)));
+    const plugin = volume.kind === 'emptyDir' ? 'empty-dir' : volume.kind.toLowerCase();
+    return join(this.options.rootDir, 'pods', podUid, 'volumes', `kubernetes.io~${plugin}`, volume.name);
+  }
+
+  private terminationMessage({ fallbackLogPath, maxBytes, maxLines }: Params<'host.ReadTerminationMessage'>): string {
+    if (fallbackLogPath === undefined) return '';
+    return this.options.logs.tail(fallbackLogPath, maxLines, Math.min(maxBytes, 2048));
+  }
+}
+
+function withoutTokens(volume: VolumeSetup): VolumeSetup {
+  if (volume.kind !== 'projected') return volume;
+  return { ...volume, sources: volume.sources.filter(({ kind }) => kind !== 'serviceAccountToken') };
+}

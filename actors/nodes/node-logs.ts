@@ -1,0 +1,60 @@
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { LogWriter } from '../../cri/sim/log-writer.ts';
+import { parseCriLog } from '../host/effects/termination-message.ts';
+
+/**
+ * Logs of simulated containers. A file comes into being with the first line, or with the first who asks for the log
+ * ({@link touch}): most containers of a large run never write, and nobody reads them.
+ */
+export class NodeLogs extends LogWriter {
+  private readonly made = new Set<string>();
+
+  override create(): void {
+    // With the first line.
+  }
+
+  override write(path: string, at: string, stream: 'stdout' | 'stderr', text: string, partial = false): void {
+    this.makeFolder(path);
+    super.write(path, at, stream, text, partial);
+  }
+
+  /** Makes the file, empty, when it is not there: somebody is about to read it. */
+  touch(path: string): void {
+    this.makeFolder(path);
+    closeSync(openSync(path, 'a', 0o640));
+  }
+
+  /** Removes a container's log. */
+  remove(path: string): void {
+    this.close(path);
+    if (this.made.has(dirname(path))) rmSync(path, { force: true });
+  }
+
+  /** Removes the logs of a pod. */
+  removeFolder(folder: string): void {
+    for (const each of this.made) {
+      if (each !== folder && !each.startsWith(`${folder}/`)) continue;
+      this.made.delete(each);
+      rmSync(each, { recursive: true, force: true });
+    }
+    if (existsSync(folder)) rmSync(folder, { recursive: true, force: true });
+  }
+
+  /** The last lines of a log, without what the format puts before each. */
+  tail(path: string, lines: number, bytes: number): string {
+    if (!existsSync(path)) return '';
+    const text = parseCriLog(readFileSync(path)).toString('utf8').split('\n');
+    return text
+      .slice(-lines - 1)
+      .join('\n')
+      .slice(-bytes);
+  }
+
+  private makeFolder(path: string): void {
+    const folder = dirname(path);
+    if (this.made.has(folder)) return;
+    mkdirSync(folder, { recursive: true });
+    this.made.add(folder);
+  }
+}

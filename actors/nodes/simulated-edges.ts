@@ -1,0 +1,93 @@
+import type { CriClient } from '../../cri/client/cri-client.ts';
+import { ApiEvents } from '../cluster/events/api-events.ts';
+import { NodeObject } from '../cluster/node-object/node-object.ts';
+import type { KubeletFlags } from '../configure/configuration/kubelet-flags.ts';
+import { machineClock } from '../host/time/clock.ts';
+import { Cluster, ttlSeconds } from '../node/cluster.ts';
+import { ClusterObjects } from '../node/cluster-objects.ts';
+import type { ClusterEdge, NodeEdges } from '../node/edges.ts';
+import type { Lifecycle } from '../node/lifecycle.ts';
+import type { NodeGround } from '../node/node-ground.ts';
+import { InlineShards } from './inline-shards.ts';
+import type { NodeApi } from './node-api.ts';
+import { simulatedEffects } from './simulated-effects.ts';
+import type { SimulatedMachine } from './simulated-machine.ts';
+import { simulatedPodLogs } from './simulated-pod-logs.ts';
+
+/** What the edges of a simulated node are made from. */
+export interface SimulatedEdgesOptions {
+  ground: NodeGround & { flags: KubeletFlags };
+  machine: SimulatedMachine;
+  api: NodeApi;
+  life: Lifecycle;
+}
+
+const NONE = Promise.reject(new Error('a simulated machine has no users of its own for pods'));
+NONE.catch(() => undefined);
+
+/** A node on a machine that is simulated, with an API server that is not. Real time, nothing of this machine. */
+export function simulatedEdges({ ground, machine, api, life }: SimulatedEdgesOptions): NodeEdges {
+  const { settings, log, rootDir } = ground;
+  const clock = machineClock;
+  const cri: CriClient = machine.runtime.client;
+  life.has('CRI client', 'ways', () => cri.close());
+  return {
+    ...{ clock, cri },
+    shards: (links) =>
+      new InlineShards({
+        ...{ settings, log, now: clock.now, ...links },
+        run: (ask) =>
+          simulatedEffects(
+            { cri, host: machine.host, network: machine.network, settings: { rootDir, log }, now: clock.now },
+            ask,
+          ),
+      }),
+    images: () => ({ records: null, disk: () => Promise.resolve(machine.disk()), log }),
+    userNamespaces: { get: () => NONE, release: () => undefined },
+    devices: null,
+    volumes: () => [],
+    cluster: simulatedCluster(ground, machine, api, life),
+    usage: () => machine.usage,
+    podLogs: simulatedPodLogs,
+    // Nobody switches such a machine off by its button.
+    logind: {
+      open: () => Promise.reject(new Error('no logind')),
+      inhibit: () => Promise.reject(new Error('no logind')),
+    },
+    host: () => [],
+    seen: (observed, take) => take(observed),
+    pages: () => [],
+  };
+}
+
+/** The way to the API server, as `actors/node/real-cluster.ts` makes it, but for the client that is shared. */
+function simulatedCluster(
+  ground: SimulatedEdgesOptions['ground'],
+  machine: SimulatedMachine,
+  api: NodeApi,
+  life: Lifecycle,
+): ClusterEdge {
+  const { config, flags, settings, log, metrics } = ground;
+  const { nodeName } = settings;
+  return {
+    connect({ cri, clock, events, runtimeState, plegError, shutdownErrors, tell, journalOf: _none, ...rest }) {
+      const { conditions, pressure, devices, ...links } = rest;
+      const { now, steady } = clock;
+      const limited = api.limited(config.kubeAPIQPS, config.kubeAPIBurst);
+      const sink = new ApiEvents({ api, nodeName, log, now, qps: config.eventRecordQPS, burst: config.eventBurst });
+      events.addSink(sink);
+      life.has('events', 'work', () => sink.stop());
+      const node = new NodeObject({
+        ...{ api, config, flags, settings, cri, log, now, steady, events, runtimeState, plegError },
+        ...{ conditions, pressure, devices, shutdownErrors },
+        facts: machine.facts,
+      });
+      const objects = new ClusterObjects({
+        ...{ api: limited, config, log, nodeName },
+        nodeTtlSeconds: () => ttlSeconds(node.node()),
+        refresh: (uid) => tell(uid, { type: 'pod.refresh', at: now() }),
+      });
+      return new Cluster({ ...links, api, limited, node, objects, nodeName, log, metrics, clock });
+    },
+  };
+}

@@ -1,0 +1,134 @@
+import { draw, hexId } from '../../cri/sim/prng.ts';
+import type { MachineFacts } from '../../machines/node-object/node-types.ts';
+import { InProcessRuntime } from '../../cri/sim/in-process-runtime.ts';
+import { containerSchema } from '../../cri/sim/script.ts';
+import type { ContainerBehaviour, SimPlan } from '../../cri/sim/script.ts';
+import type { Pod } from '../../machines/protocol/api-types.ts';
+import type { NodeFactsSource } from '../cluster/node-object/node-facts-reader.ts';
+import { MemoryHost } from './memory-host.ts';
+import { NodeLogs } from './node-logs.ts';
+import type { PlannedNode } from './profile/plan-nodes.ts';
+import type { Profile } from './profile/profile-schema.ts';
+import { ScriptedNetwork } from './scripted-network.ts';
+import { SimulatedUsage } from './simulated-usage.ts';
+
+/** What a {@link SimulatedMachine} is made from. */
+export interface SimulatedMachineOptions {
+  node: PlannedNode;
+  profile: Profile;
+  seed: number;
+  rootDir: string;
+  /** The node's InternalIP. */
+  address: string;
+  /** `runtimeRequestTimeout`, ms. */
+  timeoutMs: number;
+}
+
+/** A machine that is not there: what it is, what it runs, and what lies on it. It outlives the agents that run on it. */
+export class SimulatedMachine {
+  readonly runtime: InProcessRuntime;
+  readonly host: MemoryHost;
+  readonly network: ScriptedNetwork;
+  readonly logs = new NodeLogs();
+  readonly usage: SimulatedUsage;
+  readonly seed: number;
+  readonly facts: NodeFactsSource;
+  /** The pods that the agent on it knows. */
+  podOf: (uid: string) => Pod | undefined = () => undefined;
+  private readonly name: string;
+  private readonly ends: { init: ContainerBehaviour; job: ContainerBehaviour };
+  private boots = 0;
+
+  constructor({ node, profile, seed, rootDir, address, timeoutMs }: SimulatedMachineOptions) {
+    this.name = node.name;
+    const { init, job } = profile.ends;
+    this.ends = { init: endsAfter(init), job: endsAfter(job) };
+    this.seed = Math.floor(draw(seed, 'node', node.name) * 0x1_0000_0000);
+    this.runtime = new InProcessRuntime({
+      plan: planOf(profile.runtime, node.podCIDR),
+      seed: this.seed,
+      timeoutMs,
+      logs: this.logs,
+      callsKept: 1,
+      otherwise: (sandbox, container) => this.otherwise(sandbox.metadata.uid, container),
+    });
+    this.host = new MemoryHost({ rootDir, logs: this.logs, tokens: profile.tokens });
+    this.network = new ScriptedNetwork(this.runtime.core, profile.probes);
+    this.usage = new SimulatedUsage({
+      core: this.runtime.core,
+      facts: () => this.facts.machine,
+      nodeName: node.name,
+      rules: profile.usage,
+    });
+    this.facts = {
+      machine: this.machineFacts(node),
+      addresses: { hostname: node.name, externalCloudProvider: false, given: [address], found: null },
+      read: () => Promise.resolve(),
+    };
+  }
+
+  /** The power fails: all that ran is gone, and the next boot has another id. */
+  powerOff(): void {
+    this.runtime.loseAll();
+    this.host.restart();
+    this.boots++;
+    this.facts.machine = { ...this.facts.machine, bootID: this.id('boot', this.boots) };
+  }
+
+  /** The file system of the images. */
+  disk(): { capacityBytes: number; availableBytes: number } {
+    const capacityBytes = this.facts.machine.ephemeralStorageBytes ?? 0;
+    const usedBytes = this.runtime.core.images.usedBytes + this.usage.taken.disk;
+    return { capacityBytes, availableBytes: Math.max(0, capacityBytes - usedBytes) };
+  }
+
+  /** Something takes all but a hundredth of the memory or of the disk, or gives it back. */
+  fill(what: 'memory' | 'disk', full: boolean): void {
+    const { memoryBytes, ephemeralStorageBytes } = this.facts.machine;
+    const all = what === 'memory' ? memoryBytes : (ephemeralStorageBytes ?? 0);
+    this.usage.taken[what] = full ? Math.floor(all * 0.99) : 0;
+  }
+
+  private otherwise(uid: string, container: string): ContainerBehaviour | undefined {
+    const spec = this.podOf(uid)?.spec;
+    const init = spec?.initContainers?.find(({ name }) => name === container);
+    if (init !== undefined) return init.restartPolicy === 'Always' ? undefined : this.ends.init;
+    return spec === undefined || (spec.restartPolicy ?? 'Always') === 'Always' ? undefined : this.ends.job;
+  }
+
+  private machineFacts({ group }: PlannedNode): MachineFacts {
+    const { cpus, memory, disk, osImage, kernelVersion, architecture } = group.machine;
+    return {
+      machineID: hexId(this.seed, 'machine').slice(0, 32),
+      systemUUID: this.id('system', 0),
+      bootID: this.id('boot', this.boots),
+      ...{ kernelVersion, osImage, architecture },
+      operatingSystem: 'linux',
+      cores: cpus,
+      memoryBytes: memory,
+      swapBytes: 0,
+      ephemeralStorageBytes: disk,
+      hugePages: [],
+    };
+  }
+
+  /** A UUID that the seed gives. */
+  private id(what: string, count: number): string {
+    const digits = hexId(this.seed, what, this.name, count);
+    return [
+      digits.slice(0, 8),
+      digits.slice(8, 12),
+      digits.slice(12, 16),
+      digits.slice(16, 20),
+      digits.slice(20, 32),
+    ].join('-');
+  }
+}
+
+function endsAfter(after: { min: number; max: number }): ContainerBehaviour {
+  return containerSchema.parse({ attempts: [{ exit: { after: [after.min, after.max] } }] });
+}
+
+function planOf(plan: SimPlan, podCIDR: string): SimPlan {
+  return { ...plan, runtime: { ...plan.runtime, podCIDRs: [podCIDR] } };
+}

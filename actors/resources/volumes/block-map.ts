@@ -1,0 +1,57 @@
+import { lstat, mkdir, open, readdir, readlink, realpath, rm, rmdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { detachLoopsOf } from '../../host/files/loop-devices.ts';
+import { ignoring } from '../../host/files/host-failure.ts';
+import { mount, mountOn, unmount } from '../../host/files/mounts.ts';
+import { VolumeFailure } from './volume-plugin.ts';
+
+/** Where a block volume of a pod is to be found. */
+export interface BlockMap {
+  podUid: string;
+  /** Folder with one bind mount of the device for each pod. */
+  globalPath: string;
+  /** Below the pod's folder: a link to the device. */
+  linkPath: string;
+}
+
+/**
+ * Has containers find a device, laid out as kubelet does (MapBlockVolume): a bind mount of it under the pod's UID, by which it is seen that it is in use,
+ * and a link below the pod's folder, which the runtime is given. Kubelet also holds a loop device on it; that keeps nothing from going away that the
+ * mount does not, and is only taken away here.
+ */
+export async function mapBlockVolume(devicePath: string, { podUid, globalPath, linkPath }: BlockMap): Promise<void> {
+  const device = await realpath(devicePath).catch((error: unknown) => {
+    const what = 'MapVolume.EvalHostSymlinks failed';
+    throw new VolumeFailure('FailedMapVolume', messageOf(error), { what, done: false, cause: error });
+  });
+  await mkdir(globalPath, { recursive: true, mode: 0o750 });
+  const bound = join(globalPath, podUid);
+  if ((await mountOn(bound)) === undefined) {
+    // A link is what kubelet made before 1.19.
+    await rm(bound, { force: true });
+    await (await open(bound, 'a', 0o640)).close();
+    await mount(device, bound, '', ['bind']);
+  }
+  await mkdir(join(linkPath, '..'), { recursive: true, mode: 0o750 });
+  if ((await ignoring(readlink(linkPath), 'ENOENT', 'EINVAL')) === device) return;
+  await rm(linkPath, { force: true });
+  await symlink(device, linkPath);
+}
+
+/** Takes both away; what is not there is fine. */
+export async function unmapBlockVolume({ podUid, globalPath, linkPath }: BlockMap): Promise<void> {
+  await rm(linkPath, { force: true });
+  const bound = join(globalPath, podUid);
+  await detachLoopsOf(bound);
+  if ((await mountOn(bound)) !== undefined) await unmount(bound);
+  if ((await ignoring(lstat(bound), 'ENOENT', 'ENOTDIR')) !== undefined) await rm(bound, { force: true });
+}
+
+/** Removes the folder of a device that no pod has any more. */
+export async function removeMapFolder(globalPath: string): Promise<void> {
+  const left = (await ignoring(readdir(globalPath), 'ENOENT', 'ENOTDIR')) ?? null;
+  if (left === null) return;
+  if (left.length > 0) throw new VolumeFailure('DeviceInUse', `${globalPath} still holds ${left.join(', ')}`);
+  await ignoring(rmdir(globalPath), 'ENOENT');
+}

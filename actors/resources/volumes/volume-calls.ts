@@ -1,0 +1,247 @@
+import { rmdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { matchesTerms } from '../../../machines/admission/node-affinity.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { parseQuantity } from '../../../machines/values/quantity.ts';
+import type { KnownVolume } from '../../../machines/volume-manager/mount-context.ts';
+import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders.ts';
+import { codeOf, ignoring } from '../../host/files/host-failure.ts';
+import { mapBlockVolume, removeMapFolder, unmapBlockVolume } from './block-map.ts';
+import type { AttachedVolumes } from './attached-volumes.ts';
+import { UNPROCESSED, volumeSpecOf } from './resolve-volume.ts';
+import type { StorageObjects } from './resolve-volume.ts';
+import { volumeFolder } from './volume-folders.ts';
+import { VolumeFailure } from './volume-plugin.ts';
+import type { VolumePlugin, VolumeSpec } from './volume-plugin.ts';
+
+/** What calls of plugins need of the node. */
+export interface VolumeCallsOptions {
+  rootDir: string;
+  nodeName: string;
+  plugins: readonly VolumePlugin[];
+  /** Null on a standalone node. */
+  objects: () => StorageObjects | null;
+  attached: AttachedVolumes;
+  /** Of the node's object; null while it is not known. */
+  nodeLabels: () => Readonly<Record<string, string>> | null;
+  podOf: (uid: string) => Pod | undefined;
+}
+
+type Of<T extends VolumeOrder['type']> = Extract<VolumeOrder, { type: T }>;
+
+/** What was looked up last of a pod's volume. */
+export interface LookedUp {
+  pod: Pod;
+  spec: VolumeSpec;
+  plugin: VolumePlugin;
+  device: string;
+}
+
+/** Carries out what the volume manager orders, by plugins. Failures are {@link VolumeFailure}s whose text is kubelet's whole one. */
+export class VolumeCalls {
+  private readonly options: VolumeCallsOptions;
+  private readonly lookedUp = new Map<string, LookedUp>();
+
+  constructor(options: VolumeCallsOptions) {
+    this.options = options;
+  }
+
+  /** What was looked up of a pod's volume; undefined when nothing was. */
+  of(uid: string, volume: string): LookedUp | undefined {
+    return this.lookedUp.get(`${uid}/${volume}`);
+  }
+
+  /** Forgets what was looked up of volumes that are no more. */
+  keep(ids: Readonly<Record<string, unknown>>): void {
+    for (const id of this.lookedUp.keys()) if (!Object.hasOwn(ids, id)) this.lookedUp.delete(id);
+  }
+
+  async resolve({ uid, volume }: Pick<Of<'volume.resolve'>, 'uid' | 'volume'>): Promise<KnownVolume> {
+    const pod = this.options.podOf(uid);
+    const its = pod?.spec?.volumes?.find(({ name }) => name === volume);
+    if (pod === undefined || its === undefined)
+      throw new VolumeFailure(UNPROCESSED, `the pod has no volume ${volume} any more`);
+    const spec = await volumeSpecOf(pod, its, this.options.objects());
+    const plugin = this.options.plugins.find((each) => each.serves(spec));
+    if (plugin === undefined)
+      throw new VolumeFailure(
+        UNPROCESSED,
+        `failed to get Plugin from volumeSpec for volume "${spec.name}" err=no volume plugin matched`,
+      );
+    const [attachable, stages] = await Promise.all([plugin.attachable(spec), plugin.stages?.(spec) ?? false]);
+    let device = '';
+    if (attachable || stages)
+      device = await plugin.deviceName(spec, pod).catch((error: unknown) => {
+        const text = `failed to GetUniqueVolumeNameFromSpec for volumeSpec "${spec.name}" using volume plugin "${plugin.name}" err=${messageOf(error)}`;
+        throw new VolumeFailure(UNPROCESSED, text, { cause: error });
+      });
+    if (device !== '') device = `${plugin.name}/${device}`;
+    this.lookedUp.set(`${uid}/${volume}`, { pod, spec, plugin, device });
+    const modes = spec.pv?.spec?.accessModes ?? [];
+    return {
+      ...{ plugin: plugin.name, name: spec.name, mode: spec.mode, device, attachable, stages },
+      alone: modes.length === 1 && modes[0] === 'ReadWriteOncePod',
+      ...sizesOf(spec),
+    };
+  }
+
+  async attach({ uid, volume, device }: Of<'device.attach'>, signal: AbortSignal): Promise<string> {
+    const { spec, plugin } = this.found(uid, volume);
+    const devicePath = await this.options.attached.waitFor(device, spec.name, signal);
+    try {
+      this.checkNode(spec);
+      return (await plugin.waitForAttach?.({ spec, devicePath, signal })) ?? devicePath;
+    } catch (error) {
+      throw worded(error, `${verb(spec)}.WaitForAttach failed`, spec.name);
+    }
+  }
+
+  async stage({ uid, volume, devicePath }: Of<'device.stage'>, signal: AbortSignal): Promise<string> {
+    const { pod, spec, plugin } = this.found(uid, volume);
+    this.checkNode(spec);
+    this.checkOptions(spec, plugin);
+    try {
+      const fsGroup = pod.spec?.securityContext?.fsGroup;
+      return (await plugin.stage?.({ spec, pod, devicePath, fsGroup, signal })) ?? '';
+    } catch (error) {
+      throw worded(
+        error,
+        spec.mode === 'Block' ? 'MapVolume.SetUpDevice failed' : 'MountVolume.MountDevice failed',
+        spec.name,
+      );
+    }
+  }
+
+  async publish({ uid, volume, ...order }: Of<'volume.publish'>, signal: AbortSignal): Promise<string> {
+    const { pod, spec, plugin } = this.found(uid, volume);
+    this.checkNode(spec);
+    this.checkOptions(spec, plugin);
+    const { rootDir } = this.options;
+    const path = volumeFolder(rootDir, uid, plugin.name, spec.name, spec.mode);
+    const { fsGroup, fsGroupChangePolicy } = pod.spec?.securityContext ?? {};
+    const { devicePath, stagedPath, again } = order;
+    let published: string;
+    try {
+      published = await plugin.publish({
+        ...{ spec, pod, path, devicePath, stagedPath, again, fsGroup, fsGroupChangePolicy, signal },
+      });
+    } catch (error) {
+      throw worded(
+        error,
+        spec.mode === 'Block' ? 'MapVolume.MapPodDevice failed' : 'MountVolume.SetUp failed',
+        spec.name,
+      );
+    }
+    if (spec.mode !== 'Block') return published;
+    try {
+      const globalPath = plugin.globalMapPath?.(spec.name) ?? '';
+      if (published === '' || globalPath === '')
+        throw new VolumeFailure('Block', 'device path of the volume is empty', { what: 'MapVolume failed' });
+      await mapBlockVolume(published, { podUid: uid, globalPath, linkPath: path });
+      return path;
+    } catch (error) {
+      throw worded(error, 'MapVolume.MapBlockVolume failed', spec.name, false);
+    }
+  }
+
+  async unpublish({ uid, plugin: pluginName, name, mode }: Of<'volume.unpublish'>, signal: AbortSignal): Promise<void> {
+    const { rootDir } = this.options;
+    const path = volumeFolder(rootDir, uid, pluginName, name, mode);
+    try {
+      const plugin = this.plugin(pluginName);
+      const globalPath = mode === 'Block' ? plugin.globalMapPath?.(name) : undefined;
+      if (globalPath !== undefined) await unmapBlockVolume({ podUid: uid, globalPath, linkPath: path });
+      await plugin.unpublish({ podUid: uid, name, mode, path, signal });
+      await removeEmpty(dirname(path));
+      if (mode === 'Block') await removeEmpty(dirname(dirname(path)));
+    } catch (error) {
+      throw worded(
+        error,
+        mode === 'Block' ? 'UnmapVolume.UnmapPodDevice failed' : 'UnmountVolume.TearDown failed',
+        name,
+      );
+    }
+  }
+
+  async unstage(
+    { device, plugin: pluginName, name, mode, stagedPath }: Of<'device.unstage'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      const plugin = this.plugin(pluginName);
+      const deviceName = device.slice(pluginName.length + 1);
+      await plugin.unstage?.({ deviceName, name, mode, stagedPath, signal });
+      const globalPath = mode === 'Block' ? plugin.globalMapPath?.(name) : undefined;
+      if (globalPath !== undefined) await removeMapFolder(globalPath);
+    } catch (error) {
+      throw worded(error, mode === 'Block' ? 'UnmapDevice.TearDownDevice failed' : 'UnmountDevice failed', name);
+    }
+  }
+
+  /** Answers the size afterwards, bytes. */
+  async expand({ uid, volume, ...order }: Of<'device.expand'>, signal: AbortSignal): Promise<number> {
+    const { spec, plugin } = this.found(uid, volume);
+    try {
+      const { stagedPath, publishedPath, devicePath, oldBytes, newBytes } = order;
+      return (
+        (await plugin.expand?.({ spec, stagedPath, publishedPath, devicePath, oldBytes, newBytes, signal })) ?? newBytes
+      );
+    } catch (error) {
+      throw worded(error, 'NodeExpandVolume.NodeExpandVolume failed', spec.name);
+    }
+  }
+
+  private plugin(name: string): VolumePlugin {
+    const plugin = this.options.plugins.find((each) => each.name === name);
+    if (plugin === undefined) throw new VolumeFailure('NoPlugin', `no volume plugin matched name: ${name}`);
+    return plugin;
+  }
+
+  private found(uid: string, volume: string): LookedUp {
+    const found = this.of(uid, volume);
+    if (found === undefined)
+      throw new VolumeFailure(UNPROCESSED, `volume ${volume} of pod ${uid} is not known any more`);
+    return found;
+  }
+
+  private checkNode(spec: VolumeSpec): void {
+    const required = spec.pv?.spec?.nodeAffinity?.required;
+    if (!required) return;
+    const labels = this.options.nodeLabels() ?? {};
+    if (matchesTerms(required.nodeSelectorTerms, this.options.nodeName, labels)) return;
+    const what = `${verb(spec)}.NodeAffinity check failed`;
+    throw worded(new VolumeFailure('NodeAffinity', 'no matching NodeSelectorTerms'), what, spec.name);
+  }
+
+  private checkOptions(spec: VolumeSpec, plugin: VolumePlugin): void {
+    const options = spec.pv?.spec?.mountOptions ?? [];
+    if (options.length === 0 || plugin.mountOptions !== false || spec.mode === 'Block') return;
+    const problem = new VolumeFailure('MountOptions', 'mount options are not supported for this volume type');
+    throw worded(problem, 'MountVolume.MountOptionSupport check failed', spec.name);
+  }
+}
+
+function verb({ mode }: VolumeSpec): string {
+  return mode === 'Block' ? 'MapVolume' : 'MountVolume';
+}
+
+/** The failure with kubelet's words for the call around it. */
+function worded(error: unknown, what: string, name: string, done = true): VolumeFailure {
+  const its = error instanceof VolumeFailure ? error : null;
+  const text = `${its?.what ?? what} for volume "${name}" : ${messageOf(error)}`;
+  return new VolumeFailure(its?.code ?? (codeOf(error) || 'Volume'), text, { done: its?.done ?? done, cause: error });
+}
+
+/** Sizes that count for an expansion: those of a claim that the pod may write to. */
+function sizesOf({ pv, claim, readOnly }: VolumeSpec): Pick<KnownVolume, 'wantedBytes' | 'knownBytes'> {
+  const none = { wantedBytes: 0, knownBytes: 0 };
+  if (pv === null || claim === null || readOnly) return none;
+  const bytes = (text: string | undefined): number => Math.ceil(Number(parseQuantity(text ?? '0') ?? 0));
+  return { wantedBytes: bytes(pv.spec?.capacity?.['storage']), knownBytes: bytes(claim.status?.capacity?.['storage']) };
+}
+
+/** A folder of a plugin in a pod's folder that holds nothing any more. */
+async function removeEmpty(path: string): Promise<void> {
+  await ignoring(rmdir(path), 'ENOENT', 'ENOTEMPTY', 'ENOTDIR', 'EBUSY');
+}

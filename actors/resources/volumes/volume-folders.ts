@@ -1,0 +1,69 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FoundDevice, FoundVolume } from '../../../machines/volume-manager/volume-messages.ts';
+import { ignoring } from '../../host/files/host-failure.ts';
+import { plainName, podDir } from '../../host/files/pod-paths.ts';
+import type { VolumePlugin } from './volume-plugin.ts';
+
+/** Folders below a pod's, by what its volumes are. */
+const FOLDERS = { Filesystem: 'volumes', Block: 'volumeDevices' } as const;
+
+/** A plugin's name as a folder's: `kubernetes.io~csi`. */
+export function escaped(plugin: string): string {
+  return plugin.replaceAll('/', '~');
+}
+
+/** `<root>/pods/<uid>/volumes/<plugin>/<name>`, or `volumeDevices` for a block volume. */
+export function volumeFolder(
+  rootDir: string,
+  podUid: string,
+  plugin: string,
+  name: string,
+  mode: 'Filesystem' | 'Block',
+): string {
+  return join(podDir(rootDir, podUid), FOLDERS[mode], escaped(plugin), plainName(name, 'the volume name'));
+}
+
+/** All that lies in a pod's folder of these plugins. */
+export async function volumesInFolder(
+  rootDir: string,
+  podUid: string,
+  plugins: readonly VolumePlugin[],
+): Promise<FoundVolume[]> {
+  const found: FoundVolume[] = [];
+  for (const plugin of plugins) {
+    for (const mode of ['Filesystem', 'Block'] as const) {
+      const folder = join(podDir(rootDir, podUid), FOLDERS[mode], escaped(plugin.name));
+      for (const name of (await ignoring(readdir(folder), 'ENOENT', 'ENOTDIR')) ?? []) {
+        const path = join(folder, name);
+        const call = { podUid, name, mode, path };
+        const its = plugin.publishedOnDisk ? await plugin.publishedOnDisk(call).catch(() => null) : NO_DEVICE;
+        const device = its === null ? '?' : its.deviceName === '' ? '' : `${plugin.name}/${its.deviceName}`;
+        found.push({ plugin: plugin.name, name, mode, path, device, attachable: its?.attachable ?? false });
+      }
+    }
+  }
+  return found;
+}
+
+const NO_DEVICE = { deviceName: '', attachable: false };
+
+/** UIDs of all pods that have a folder. */
+export async function podFolders(rootDir: string): Promise<string[]> {
+  const entries = (await ignoring(readdir(join(rootDir, 'pods'), { withFileTypes: true }), 'ENOENT')) ?? [];
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}
+
+/** All devices that plugins find staged; one that cannot tell is left out. */
+export async function stagedDevices(plugins: readonly VolumePlugin[]): Promise<FoundDevice[]> {
+  const found: FoundDevice[] = [];
+  for (const plugin of plugins)
+    for (const { deviceName, ...rest } of (await plugin.stagedOnDisk?.().catch(() => [])) ?? [])
+      found.push({
+        ...rest,
+        device: `${plugin.name}/${deviceName}`,
+        plugin: plugin.name,
+        attachable: rest.attachable ?? false,
+      });
+  return found;
+}

@@ -1,0 +1,269 @@
+import type { Logger } from 'pino';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import type { PodMessage } from '../../../machines/protocol/messages.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import type { VolumeMessage } from '../../../machines/volume-manager/volume-messages.ts';
+import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders.ts';
+import { nextVolumeDeadline } from '../../../machines/volume-manager/volume-manager-machine.ts';
+import { NO_VOLUMES, mountId, volumesInUse } from '../../../machines/volume-manager/volume-manager-state.ts';
+import type { VolumeManagerState } from '../../../machines/volume-manager/volume-manager-state.ts';
+import type { Clock } from '../../host/time/clock.ts';
+import { SingleMachine } from '../../record/host/single-machine.ts';
+import type { JournalSettings } from '../../record/journal/machine-journal.ts';
+import { volumeManager } from '../../record/machines/volume-manager.ts';
+import type { Metrics } from '../../record/metrics/metrics-registry.ts';
+import type { ClaimedVolume } from '../stats/volume-usage.ts';
+import { VolumeCalls } from './volume-calls.ts';
+import type { VolumeCallsOptions } from './volume-calls.ts';
+import { podFolders, stagedDevices, volumesInFolder } from './volume-folders.ts';
+import { VolumeFailure } from './volume-plugin.ts';
+
+/** What the volume manager works with. */
+export interface VolumeManagerOptions extends VolumeCallsOptions {
+  /** To a pod's actor. */
+  tell: (uid: string, message: PodMessage) => void;
+  /** What the node's status says of volumes in use changed. */
+  changed: () => void;
+  clock: Clock;
+  log: Logger;
+  metrics: Pick<Metrics, 'storageOperation' | 'volumeOperation'>;
+  /** Absent with `--no-journal`. */
+  journal?: JournalSettings | undefined;
+}
+
+type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
+type CallOrder = Extract<VolumeOrder, { key: string }>;
+type Waiter<T> = { resolve: (result: T) => void; reject: (error: Error) => void };
+
+/** How long a driver may take to say how much of a volume is used, ms. */
+const USAGE_MS = 10_000;
+
+/** Longest wait of Node's timers, ms. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/**
+ * Hosts the machine that decides of volumes which pods of the node may share (kubelet: volumemanager): workers ask it for them, plugins do what it
+ * orders, and what became of that is told to it again. Each call runs by itself, so none holds up another.
+ */
+export class VolumeManager {
+  private readonly options: VolumeManagerOptions;
+  private readonly calls: VolumeCalls;
+  private readonly machine: SingleMachine<VolumeManagerState, VolumeMessage, VolumeOrder>;
+  private readonly underWay = new Map<string, AbortController>();
+  private readonly mounts = new Map<string, Waiter<string>[]>();
+  private readonly leaves = new Map<string, Waiter<void>[]>();
+  private timer: NodeJS.Timeout | undefined;
+  private stopped = false;
+
+  constructor(options: VolumeManagerOptions) {
+    this.options = options;
+    this.calls = new VolumeCalls(options);
+    this.machine = new SingleMachine(volumeManager, NO_VOLUMES, options.journal ?? null);
+  }
+
+  get state(): VolumeManagerState {
+    return this.machine.state;
+  }
+
+  /** Looks what earlier agents left on this node. */
+  async start(): Promise<void> {
+    const { rootDir, plugins } = this.options;
+    if (plugins.length === 0) return;
+    const pods: Extract<VolumeMessage, { type: 'node.found' }>['pods'] = [];
+    for (const uid of await podFolders(rootDir)) {
+      const volumes = await volumesInFolder(rootDir, uid, plugins);
+      if (volumes.length > 0) pods.push({ uid, volumes });
+    }
+    const devices = await stagedDevices(plugins);
+    if (pods.length + devices.length > 0) this.take({ type: 'node.found', pods, devices });
+  }
+
+  stop(): void {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    for (const call of this.underWay.values()) call.abort();
+    this.machine.close();
+  }
+
+  /** Has a pod's volume put where containers find it, and answers where. Rejects in kubelet's words, with a `code`. */
+  mount(uid: string, volume: string): Promise<string> {
+    const { namespace = '', name = '' } = this.options.podOf(uid)?.metadata ?? {};
+    return new Promise((resolve, reject) => {
+      const id = mountId(uid, volume);
+      this.mounts.set(id, [...(this.mounts.get(id) ?? []), { resolve, reject }]);
+      this.take({ type: 'volume.wanted', uid, pod: `${namespace}/${name}`, volume });
+    });
+  }
+
+  /** Has all of a pod's volumes taken away, those of earlier agents too. Rejects when one of them stays. */
+  async unmount(uid: string): Promise<void> {
+    const { rootDir, plugins } = this.options;
+    const found = await volumesInFolder(rootDir, uid, plugins);
+    await new Promise<void>((resolve, reject) => {
+      this.leaves.set(uid, [...(this.leaves.get(uid) ?? []), { resolve, reject }]);
+      this.take({ type: 'pod.left', uid, found });
+    });
+  }
+
+  /** For the status of the node's object. */
+  inUse(): string[] {
+    return volumesInUse(this.state);
+  }
+
+  /** Volumes of a pod whose use can be told. */
+  measured({ metadata }: Pod): ClaimedVolume[] {
+    const uid = metadata?.uid ?? '';
+    const found: ClaimedVolume[] = [];
+    for (const { value, context } of Object.values(this.state.mounts)) {
+      const { volume, path } = context;
+      if (context.uid !== uid || (value !== 'mounted' && value !== 'republishing')) continue;
+      const its = this.calls.of(uid, volume);
+      if (its?.plugin.usage === undefined || its.spec.mode === 'Block') continue;
+      const { plugin, spec } = its;
+      const usage = () =>
+        plugin.usage?.({ spec, path, signal: AbortSignal.timeout(USAGE_MS) }) ?? Promise.resolve(null);
+      found.push({ name: volume, path, usage });
+    }
+    return found;
+  }
+
+  /** How many volumes of each plugin are wanted, and are there; for metrics. */
+  plugins(): { wanted: string[]; there: string[] } {
+    const all = Object.values(this.state.mounts).filter(({ context }) => context.known !== null);
+    const pluginsOf = (those: typeof all): string[] => those.map(({ context }) => context.known?.plugin ?? '');
+    const leaving = new Set<unknown>(['found', 'givenUp', 'unpublishing', 'unpublishFailed', 'gone']);
+    return {
+      wanted: pluginsOf(all.filter(({ value }) => !leaving.has(value))),
+      there: pluginsOf(all.filter(({ context }) => context.path !== '' || context.mayBeThere)),
+    };
+  }
+
+  private take(message: WithoutTime<VolumeMessage>): void {
+    if (this.stopped) return;
+    const orders = this.machine.take({ ...message, at: this.options.clock.now() } as VolumeMessage);
+    for (const order of orders) this.carryOut(order);
+    this.calls.keep(this.state.mounts);
+    this.setTimer();
+  }
+
+  private setTimer(): void {
+    clearTimeout(this.timer);
+    const due = nextVolumeDeadline(this.state);
+    if (due === null || this.stopped) return;
+    const wait = Math.min(Math.max(0, due - this.options.clock.now()), LONGEST_MS);
+    this.timer = setTimeout(() => this.take({ type: 'timer' }), wait).unref();
+  }
+
+  private carryOut(order: VolumeOrder): void {
+    switch (order.type) {
+      case 'call.giveUp':
+        this.underWay.get(order.key)?.abort();
+        break;
+      case 'node.tell':
+        this.options.changed();
+        break;
+      case 'worker.mounted': {
+        const id = mountId(order.uid, order.volume);
+        const waiters = this.mounts.get(id) ?? [];
+        this.mounts.delete(id);
+        for (const { resolve } of waiters) resolve(order.path);
+        // Its worker was told of a failure before: it need not wait out its own delay.
+        if (waiters.length === 0) this.options.tell(order.uid, { type: 'pod.refresh', at: this.options.clock.now() });
+        break;
+      }
+      case 'worker.failed': {
+        const id = mountId(order.uid, order.volume);
+        const waiters = this.mounts.get(id) ?? [];
+        this.mounts.delete(id);
+        for (const { reject } of waiters) reject(coded(order.code, order.text));
+        break;
+      }
+      case 'worker.left': {
+        const waiters = this.leaves.get(order.uid) ?? [];
+        this.leaves.delete(order.uid);
+        const { problem } = order;
+        for (const { resolve, reject } of waiters)
+          if (problem === null) resolve();
+          else reject(coded(problem.code, problem.text));
+        break;
+      }
+      default:
+        void this.call(order);
+    }
+  }
+
+  private async call(order: CallOrder): Promise<void> {
+    const { key } = order;
+    const { log, metrics } = this.options;
+    const control = new AbortController();
+    this.underWay.set(key, control);
+    const began = performance.now();
+    const measure = (failed: boolean): void => {
+      const operation = OPERATIONS[order.type];
+      if (operation === undefined) return;
+      const labels = { volume_plugin: this.pluginOf(order), operation_name: operation, migrated: 'false' };
+      const status = failed ? 'fail-unknown' : 'success';
+      metrics.storageOperation.observe({ ...labels, status }, (performance.now() - began) / 1000);
+    };
+    let told: WithoutTime<VolumeMessage>;
+    try {
+      told = await this.outcome(order, control.signal);
+      measure(false);
+    } catch (error) {
+      measure(true);
+      const failure = error instanceof VolumeFailure ? error : null;
+      const code = failure?.code ?? 'Volume';
+      const text = messageOf(error);
+      const { type, uid, volume, device } = order as { type: string; uid?: string; volume?: string; device?: string };
+      log.error({ podUID: uid, volume, device, call: type, err: text }, 'A call for a volume failed');
+      told = { type: 'call.failed', key, code, text, done: failure?.done ?? true };
+    } finally {
+      this.underWay.delete(key);
+    }
+    this.take(told);
+  }
+
+  private async outcome(order: CallOrder, signal: AbortSignal): Promise<WithoutTime<VolumeMessage>> {
+    const { calls } = this;
+    const { key } = order;
+    switch (order.type) {
+      case 'volume.resolve':
+        return { type: 'volume.resolved', key, known: await calls.resolve(order) };
+      case 'volume.publish':
+        return { type: 'volume.published', key, path: await calls.publish(order, signal) };
+      case 'volume.unpublish':
+        await calls.unpublish(order, signal);
+        return { type: 'volume.unpublished', key };
+      case 'device.attach':
+        return { type: 'device.attached', key, devicePath: await calls.attach(order, signal) };
+      case 'device.stage':
+        return { type: 'device.staged', key, stagedPath: await calls.stage(order, signal) };
+      case 'device.unstage':
+        await calls.unstage(order, signal);
+        return { type: 'device.unstaged', key };
+      case 'device.expand':
+        return { type: 'device.expanded', key, bytes: await calls.expand(order, signal) };
+      case 'call.giveUp':
+        throw new Error('no call of a plugin');
+    }
+  }
+
+  private pluginOf(order: CallOrder): string {
+    if ('plugin' in order) return order.plugin;
+    if ('volume' in order) return this.calls.of(order.uid, order.volume)?.plugin.name ?? '';
+    return '';
+  }
+}
+
+/** Kubelet's names of operations, where it measures them. */
+const OPERATIONS: Partial<Record<VolumeOrder['type'], string>> = {
+  'volume.publish': 'volume_mount',
+  'volume.unpublish': 'volume_unmount',
+  'device.unstage': 'unmount_device',
+  'device.attach': 'verify_controller_attached_volume',
+  'device.expand': 'volume_fs_resize',
+};
+
+function coded(code: string, text: string): Error & { code: string } {
+  return Object.assign(new Error(text), { code });
+}

@@ -1,0 +1,77 @@
+import { Command, Option } from 'commander';
+import { ActorletError } from '../../machines/errors/define.ts';
+import { nodesErrors } from '../../machines/errors/nodes-errors.ts';
+
+/** What the command line of `actorlet nodes` says. */
+export interface NodesFlags {
+  kubeconfig: string;
+  count: number;
+  first: number;
+  profile?: string;
+  seed?: number;
+  config?: string;
+  address?: string;
+  nodeRange?: string;
+  port: number;
+  rootDir?: string;
+  cleanup: boolean;
+  output: 'auto' | 'table' | 'json' | 'none';
+  logFile?: string;
+}
+
+/** `actorlet nodes`: many simulated nodes of a real control plane, until SIGTERM or SIGINT. */
+export function nodesCommand(): Command {
+  return new Command('nodes')
+    .description(
+      'run many simulated nodes of a real control plane in one process: the real agent on machines that are not there',
+    )
+    .requiredOption('--kubeconfig <file>', 'way to the API server, of one who may do what all these nodes do')
+    .option('--count <number>', 'how many nodes', wholeNumber('--count', 1, 100_000), 1)
+    .option(
+      '--first <number>',
+      'number of the first node: other processes have the others',
+      wholeNumber('--first', 0, 100_000),
+      0,
+    )
+    .option(
+      '--profile <file>',
+      'YAML or JSON: machines, zones, behaviour of containers, failures (docs/simulated-nodes.md)',
+    )
+    .option(
+      '--seed <number>',
+      'seed of all randomness; beats the one in the profile',
+      wholeNumber('--seed', 0, 0xffffffff),
+    )
+    .option('--config <file>', 'KubeletConfiguration of all nodes')
+    .option('--address <ip>', 'address of this machine that the API server reaches: the InternalIP of all nodes')
+    .option(
+      '--node-range <cidr>',
+      'IPv4 range, routed to this machine, from which each node has an InternalIP of its own',
+    )
+    .option('--port <number>', "port of the kubelet's API; 0: none", wholeNumber('--port', 0, 65_535), 10_250)
+    .option('--root-dir <folder>', 'where logs and certificates lie; a folder that goes with the process by default')
+    .option('--cleanup', 'remove the nodes and their leases at the end; without it they are left NotReady', false)
+    .addOption(
+      new Option('--output <how>', 'what is printed meanwhile; auto: a table on a terminal, else lines of JSON')
+        .choices(['auto', 'table', 'json', 'none'])
+        .default('auto'),
+    )
+    .option('--log-file <file>', 'write what the agents log there')
+    .action(async (flags: NodesFlags) => {
+      const { runNodes } = await import('./run-nodes.ts');
+      await runNodes(flags);
+    });
+}
+
+function wholeNumber(flag: string, least: number, most: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < least || number > most)
+      throw new ActorletError(nodesErrors.flagInvalid, {
+        flag,
+        value,
+        accepted: `a whole number from ${least} to ${most}`,
+      });
+    return number;
+  };
+}

@@ -1,0 +1,133 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { randomInt } from 'node:crypto';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pino } from 'pino';
+import type { Logger } from 'pino';
+import { createApiClient } from '../../actors/cluster/api/create-api-client.ts';
+import type { KubeletFlags } from '../../actors/configure/configuration/kubelet-flags.ts';
+import { agentVersion } from '../../actors/configure/configuration/version.ts';
+import { startFleetServer } from '../../actors/nodes/fleet-server.ts';
+import { FleetReport } from '../../actors/nodes/fleet-report.ts';
+import { NodeFleet } from '../../actors/nodes/node-fleet.ts';
+import { addressOf, rangeOf } from '../../actors/nodes/profile/plan-nodes.ts';
+import type { PlannedNode } from '../../actors/nodes/profile/plan-nodes.ts';
+import { checkProfile, readProfile } from '../../actors/nodes/profile/read-profile.ts';
+import { createMetrics } from '../../actors/record/metrics/metrics-registry.ts';
+import { ActorletError } from '../../machines/errors/define.ts';
+import { nodesErrors } from '../../machines/errors/nodes-errors.ts';
+import { showFleet } from './fleet-table.ts';
+import type { NodesFlags } from './nodes.ts';
+import { nodesConfiguration } from './nodes-configuration.ts';
+
+/** Runs the nodes until SIGTERM or SIGINT. */
+export async function runNodes(given: NodesFlags): Promise<void> {
+  const { count, first, cleanup } = given;
+  const profile = given.profile === undefined ? checkProfile({}) : readProfile(given.profile);
+  const seed = given.seed ?? profile.seed ?? randomInt(0x1_0000_0000);
+  const rootDir = given.rootDir === undefined ? mkdtempSync(join(tmpdir(), 'actorlet-nodes-')) : resolve(given.rootDir);
+  mkdirSync(rootDir, { recursive: true });
+  const report = new FleetReport();
+  const log = logger(given.logFile, report);
+  try {
+    const api = createApiClient({
+      kubeconfig: given.kubeconfig,
+      userAgent: `kubelet/${agentVersion()} (linux) actorlet-nodes`,
+      log,
+      onRequest: (seen) => report.request(seen),
+    });
+    const loaded = await nodesConfiguration(given, rootDir, api);
+    for (const warning of loaded.warnings) log.warn(warning);
+    const common = {
+      config: loaded.config,
+      featureGates: loaded.gates,
+      flags: flagsOf(rootDir),
+      metrics: createMetrics({ processMetrics: false }),
+      agent: agentVersion(),
+      log,
+    };
+    const fleet = new NodeFleet({
+      ...{ profile, seed, api, common },
+      share: { count, first },
+      addressOf: addresses(given),
+    });
+    const server =
+      given.port === 0
+        ? null
+        : await startFleetServer({ fleet, common, api, ownAddresses: given.nodeRange !== undefined });
+    report.watch(fleet);
+    const ended = new Promise<string>((resolved) => {
+      process.once('SIGTERM', resolved);
+      process.once('SIGINT', resolved);
+    });
+    const shown = showFleet(report, given.output, { seed, count });
+    await Promise.race([fleet.start(), ended]);
+    await ended;
+    shown.end(cleanup ? 'removing the nodes' : 'the nodes are left');
+    await server?.close();
+    await fleet.stop(cleanup);
+    api.close();
+  } finally {
+    if (given.rootDir === undefined) rmSync(rootDir, { recursive: true, force: true });
+  }
+  process.exit(0);
+}
+
+/** Where each node says that it can be reached: an address of its own, or the machine's. */
+function addresses({ address, nodeRange, count, first }: NodesFlags): (node: PlannedNode) => string {
+  if (nodeRange === undefined) {
+    const own = address ?? machineAddress();
+    return () => own;
+  }
+  const [base, hundreds] = rangeOf(nodeRange);
+  const room = hundreds * 256 - 2;
+  if (first + count > room)
+    throw new ActorletError(nodesErrors.rangeTooSmall, {
+      what: '--node-range',
+      range: nodeRange,
+      room,
+      count: first + count,
+    });
+  return ({ index }) => addressOf(base + 1 + index);
+}
+
+/** The first address that is not this machine's alone. */
+function machineAddress(): string {
+  const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  return all.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
+}
+
+function flagsOf(rootDir: string): KubeletFlags {
+  return {
+    ...{
+      configFile: '',
+      configDir: '',
+      rootDir,
+      certDir: join(rootDir, 'pki'),
+      kubeconfig: '',
+      bootstrapKubeconfig: '',
+    },
+    ...{ hostnameOverride: '', nodeIPs: [], nodeLabels: {}, cloudProvider: '', runtimeCgroups: '' },
+    ...{
+      imageCredentialProviderConfig: '',
+      imageCredentialProviderBinDir: '',
+      lockFile: '',
+      exitOnLockContention: false,
+    },
+    ...{ minimumContainerTtlDuration: 0, maximumDeadContainers: -1, maximumDeadContainersPerContainer: 1 },
+  };
+}
+
+/** Errors are counted and the last is shown; all is written only where somebody wants it. */
+function logger(file: string | undefined, report: FleetReport): Logger {
+  const out = file === undefined ? null : pino.destination({ dest: resolve(file), mkdir: true, sync: false });
+  return pino(
+    { level: file === undefined ? 'warn' : 'info', base: null },
+    {
+      write: (line: string) => {
+        report.logged(line);
+        out?.write(line);
+      },
+    },
+  );
+}

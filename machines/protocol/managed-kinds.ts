@@ -1,0 +1,14 @@
+/** Fields of `spec.volumes[]` whose volumes the main thread sets up: they have devices and drivers that all pods of the node share. */
+export const MANAGED_KINDS = [
+  ...(['persistentVolumeClaim', 'ephemeral', 'csi', 'nfs'] as const),
+  // Kubelet has no plugin for these any more: the volume manager says so in its words.
+  ...(['cephfs', 'flocker', 'glusterfs', 'photonPersistentDisk', 'quobyte', 'rbd', 'scaleIO', 'storageos'] as const),
+] as const;
+
+/** One of {@link MANAGED_KINDS}. */
+export type ManagedKind = (typeof MANAGED_KINDS)[number];
+
+/** Whether the main thread sets up volumes with this field. */
+export function isManagedKind(kind: string): kind is ManagedKind {
+  return (MANAGED_KINDS as readonly string[]).includes(kind);
+}

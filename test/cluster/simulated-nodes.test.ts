@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { freePorts } from '../../bin/demo-steps/free-ports.ts';
+import { DaemonProcess } from '../tools/daemon-process.ts';
+import { waitFor } from '../tools/wait-for.ts';
+import type { Deployment, Job, Lease, Node, Pod } from './support/api-objects.ts';
+import { ControlPlane } from './support/control-plane.ts';
+import { workload } from './support/manifests.ts';
+import { isReadyPod, uidOf } from './support/seen-pods.ts';
+import { Space } from './support/space.ts';
+
+const ACTORLET = fileURLToPath(new URL('../../bin/actorlet', import.meta.url));
+const PODS = 200;
+const WORKERS = 20;
+
+const PROFILE = {
+  groups: [
+    { name: 'doomed', count: 1, taints: [{ key: 'doomed', effect: 'NoSchedule' }] },
+    { name: 'worker', zones: ['a', 'b', 'c'], machine: { cpus: 4, memory: '8Gi' }, labels: { made: 'here' } },
+  ],
+  runtime: {
+    images: [{ image: '*', pull: { takes: ['20ms', '200ms'] } }],
+    containers: [
+      {
+        match: { labels: { app: 'crashing' } },
+        attempts: [{ exit: { after: '100ms', code: 3 } }],
+        logs: [{ text: 'no such table', stream: 'stderr' }],
+      },
+      {
+        match: { labels: { app: 'slow-end' } },
+        onStop: { after: '700ms', code: 0 },
+        logs: [{ text: 'ready to serve' }],
+      },
+    ],
+  },
+  probes: [
+    {
+      match: { image: '*:2' },
+      kind: ['readiness'],
+      answers: [{ status: 503, body: 'warming up' }, { from: '2s' }],
+    },
+    { match: { labels: { app: 'ailing' } }, kind: ['liveness'], answers: [{}, { from: '1s', status: null }] },
+  ],
+  usage: [{ match: { labels: { app: 'slow-end' } }, cpu: { base: '250m' }, memory: { base: '64Mi' } }],
+  failures: [{ does: 'die', nodes: 'doomed-*', at: '45s', for: '90s' }],
+};
+
+let plane: ControlPlane;
+let nodes: DaemonProcess;
+let doomedBoot = '';
+let spaces = 0;
+
+const space = (name: string): Promise<Space> => Space.make(plane, `${name}-${++spaces}`, () => nodes.tail(40));
+const isReady = (node: Node): boolean =>
+  node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+const allNodes = (): Promise<Node[]> => plane.api.list<Node>('/api/v1/nodes');
+const nodeNamed = (name: string): Promise<Node> => plane.api.get<Node>(`/api/v1/nodes/${name}`);
+
+/** A pod template of one container of this image; `more` are further fields of the container. */
+function pod(app: string, image: string, more: object = {}, spec: object = {}): object {
+  const containers = [{ name: 'c', image, ports: [{ containerPort: 80 }], ...more }];
+  return { metadata: { labels: { app } }, spec: { containers, terminationGracePeriodSeconds: 30, ...spec } };
+}
+
+before(async () => {
+  // A machine with much to do renews leases late: a grace of 10 s would take its nodes for dead.
+  plane = await ControlPlane.start({ controllerManagerFlags: ['--node-monitor-grace-period=25s'] });
+  const [port = 0] = await freePorts(1);
+  const { hostAddress } = plane.network;
+  const { cert, key } = await plane.nodeKubeconfig('all', hostAddress);
+  const profile = join(plane.dir, 'profile.json');
+  const config = join(plane.dir, 'nodes-config.json');
+  await writeFile(profile, JSON.stringify(PROFILE));
+  await writeFile(
+    config,
+    JSON.stringify({
+      kind: 'KubeletConfiguration',
+      apiVersion: 'kubelet.config.k8s.io/v1beta1',
+      clusterDNS: ['10.96.0.10'],
+      tlsCertFile: cert,
+      tlsPrivateKeyFile: key,
+      authentication: { x509: { clientCAFile: plane.pki.ca.cert } },
+    }),
+  );
+  nodes = new DaemonProcess({
+    name: 'actorlet nodes',
+    program: ACTORLET,
+    args: [
+      ...['nodes', '--kubeconfig', plane.adminKubeconfig, '--count', String(WORKERS + 1), '--seed', '11'],
+      ...['--profile', profile, '--config', config, '--address', hostAddress, '--port', String(port)],
+      ...['--output', 'json', '--log-file', join(plane.dir, 'nodes.log'), '--cleanup'],
+    ],
+    logFile: join(plane.dir, 'nodes-out.log'),
+  });
+  await waitFor(
+    'all workers to be Ready and schedulable',
+    async () => {
+      await nodes.mustRun();
+      const workers = (await allNodes()).filter(({ metadata }) => metadata?.name?.startsWith('worker-'));
+      const free = workers.filter((node) => isReady(node) && (node.spec?.taints ?? []).length === 0);
+      return free.length === WORKERS ? true : undefined;
+    },
+    () => nodes.tail(40),
+  );
+  const doomed = await waitFor('the doomed node', async () => nodeNamed('doomed-0'));
+  doomedBoot = doomed.status?.nodeInfo?.bootID ?? '';
+});
+
+after(async () => {
+  await nodes?.kill();
+  await plane?.stop();
+});
+
+describe('simulated nodes', { concurrency: true }, () => {
+  test('nodes are what the profile says', async () => {
+    const node = await nodeNamed('worker-1');
+    assert.equal(node.metadata?.labels?.['topology.kubernetes.io/zone'], 'b');
+    assert.equal(node.metadata?.labels?.['made'], 'here');
+    assert.deepEqual([node.status?.capacity?.['cpu'], node.status?.capacity?.['memory']], ['4', '8Gi']);
+    assert.match(node.status?.nodeInfo?.containerRuntimeVersion ?? '', /^actorlet-sim:/);
+    const doomed = await nodeNamed('doomed-0');
+    assert.ok(doomed.spec?.taints?.some(({ key, effect }) => key === 'doomed' && effect === 'NoSchedule'));
+    const boots = new Set((await allNodes()).map(({ status }) => status?.nodeInfo?.bootID));
+    assert.equal(boots.size, WORKERS + 1, 'each machine booted by itself');
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+    const lease = await waitFor('the lease', () => plane.api.find<Lease>(`${leases}/worker-7`));
+    assert.equal(lease.spec?.holderIdentity, 'worker-7');
+    await waitFor('the CSINode', () => plane.api.find<object>('/apis/storage.k8s.io/v1/csinodes/worker-7'));
+  });
+
+  test(`${PODS} pods run on all nodes, each with an address, and go`, async () => {
+    const own = await space('many');
+    await own.create(workload('Deployment', 'web', pod('web', 'nginx:1'), { replicas: PODS }));
+    const pods = await own.waitPods('app=web', 'all ready', (all) => all.length === PODS && all.every(isReadyPod));
+    assert.equal(new Set(pods.map(({ status }) => status?.podIP)).size, PODS);
+    assert.ok(new Set(pods.map(({ spec }) => spec?.nodeName)).size >= WORKERS / 2);
+    assert.ok(pods.every(({ spec }) => spec?.nodeName !== 'doomed-0'));
+    await own.patch('Deployment', 'web', { spec: { replicas: 0 } });
+    await own.waitPods('app=web', 'none left', (all) => all.length === 0);
+  });
+
+  test('a rollout waits for readiness, and a release that never is ready stops it', async () => {
+    const own = await space('rollout');
+    const probe = (period = 1) => ({ readinessProbe: { httpGet: { path: '/', port: 80 }, periodSeconds: period } });
+    const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 2, maxUnavailable: 0 } };
+    await own.create(workload('Deployment', 'web', pod('web', 'app:1', probe()), { replicas: 6, strategy }));
+    await own.wait<Deployment>('Deployment', 'web', '6 available', (d) => d.status?.availableReplicas === 6);
+    await own.patch('Deployment', 'web', { spec: { template: pod('web', 'app:2', probe()) } }, 'strategic-merge');
+    await own.waitEvent(
+      (await newPod(own)).metadata?.name ?? '',
+      'Unhealthy',
+      /^Readiness probe failed: HTTP probe failed with statuscode: 503$/,
+    );
+    await own.wait<Deployment>('Deployment', 'web', 'updated', ({ metadata, status }) => {
+      const all = status?.updatedReplicas === 6 && status.availableReplicas === 6 && status.replicas === 6;
+      return all && status.observedGeneration === metadata?.generation;
+    });
+  });
+
+  test('a container that crashes is restarted with back-off; its log and its end are there', async () => {
+    const own = await space('crash');
+    await own.create({ kind: 'Pod', metadata: { name: 'p', labels: { app: 'crashing' } }, spec: specOf('app:1') });
+    const crashed = await own.waitPod('p', 'to wait for its third start', ({ status }) => {
+      const [c] = status?.containerStatuses ?? [];
+      return (c?.restartCount ?? 0) >= 2 && c?.state?.waiting?.reason === 'CrashLoopBackOff';
+    });
+    const [c] = crashed.status?.containerStatuses ?? [];
+    assert.equal(c?.lastState?.terminated?.exitCode, 3);
+    assert.match(c?.state?.waiting?.message ?? '', /^back-off 20s restarting failed container=c pod=p_/);
+    await own.waitEvent('p', 'BackOff', /^Back-off restarting failed container c in pod p_/);
+    assert.equal((await own.kubectl('logs', 'p', '-c', 'c')).trim(), 'no such table');
+    const described = await own.kubectl('describe', 'pod', 'p');
+    assert.match(described, /Reason: +CrashLoopBackOff/);
+  });
+
+  test('a liveness probe whose port is closed kills the container', async () => {
+    const own = await space('ailing');
+    const livenessProbe = { tcpSocket: { port: 80 }, periodSeconds: 1, failureThreshold: 2 };
+    const spec = { ...specOf('app:1', { livenessProbe }), terminationGracePeriodSeconds: 1 };
+    await own.create({ kind: 'Pod', metadata: { name: 'p', labels: { app: 'ailing' } }, spec });
+    await own.waitEvent(
+      'p',
+      'Unhealthy',
+      /^Liveness probe failed: dial tcp 10\.\d+\.\d+\.\d+:80: connect: connection refused$/,
+    );
+    await own.waitEvent('p', 'Killing', /^Container c failed liveness probe, will be restarted$/);
+    await own.waitPod('p', 'restarted', ({ status }) => (status?.containerStatuses?.[0]?.restartCount ?? 0) >= 1);
+  });
+
+  test('init containers end, sidecars go on, and a Job completes', async () => {
+    const own = await space('job');
+    const spec = {
+      restartPolicy: 'Never',
+      initContainers: [
+        { name: 'first', image: 'app:1' },
+        { name: 'side', image: 'app:1', restartPolicy: 'Always' },
+      ],
+      containers: [{ name: 'main', image: 'app:1' }],
+    };
+    await own.create({
+      kind: 'Job',
+      metadata: { name: 'j' },
+      spec: { completions: 3, parallelism: 3, template: { spec } },
+    });
+    await own.wait<Job>('Job', 'j', 'complete', (job) => job.status?.succeeded === 3);
+    const [one] = await own.pods('job-name=j');
+    assert.equal(one?.status?.phase, 'Succeeded');
+    assert.equal(one.status.initContainerStatuses?.[0]?.state?.terminated?.reason, 'Completed');
+  });
+
+  test('a deleted pod has its time to end; logs and stats are those of the profile', async () => {
+    const own = await space('graceful');
+    await own.create({ kind: 'Pod', metadata: { name: 'p', labels: { app: 'slow-end' } }, spec: specOf('app:1') });
+    const running = await own.waitPod('p', 'ready', isReadyPod);
+    assert.equal((await own.kubectl('logs', 'p')).trim(), 'ready to serve');
+    const nodeName = running.spec?.nodeName ?? '';
+    assert.notEqual(nodeName, '');
+    const ends: (number | undefined)[] = [];
+    const watch = plane.api.watch<Pod>(`${own.path('Pod')}?fieldSelector=metadata.name%3Dp`, ({ object }) => {
+      ends.push(object.status?.containerStatuses?.[0]?.state?.terminated?.exitCode);
+    });
+    await own.remove('Pod', 'p');
+    await own.waitGone(running);
+    await waitFor('the exit code to be seen', () => (ends.includes(0) ? true : undefined));
+    watch.stop();
+    assert.ok(!ends.includes(137), 'it ended by itself');
+  });
+
+  test('a volume waits for its configMap, and kubelet says so', async () => {
+    const own = await space('volume');
+    const volumes = [{ name: 'v', configMap: { name: 'later' } }];
+    const spec = { ...specOf('app:1', { volumeMounts: [{ name: 'v', mountPath: '/v' }] }), volumes };
+    await own.create({ kind: 'Pod', metadata: { name: 'p' }, spec });
+    await own.waitEvent('p', 'FailedMount', /^MountVolume\.SetUp failed for volume "v" : configmap "later" not found$/);
+    await own.create({ kind: 'ConfigMap', metadata: { name: 'later' }, data: { a: '1' } } as never);
+    await own.waitPod('p', 'ready', isReadyPod);
+  });
+
+  test('a node that dies by the profile is given up, and comes back with another boot', async () => {
+    const patience = 400_000;
+    const unreachable = await waitFor(
+      'the doomed node to be given up',
+      async () => {
+        const node = await nodeNamed('doomed-0');
+        const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
+        return ready?.status === 'Unknown' ? node : undefined;
+      },
+      () => nodes.tail(40),
+      patience,
+    );
+    assert.equal(unreachable.status?.conditions?.find(({ type }) => type === 'Ready')?.reason, 'NodeStatusUnknown');
+    await waitFor(
+      'the doomed node to be back',
+      async () => {
+        const node = await nodeNamed('doomed-0');
+        return isReady(node) && node.status?.nodeInfo?.bootID !== doomedBoot ? true : undefined;
+      },
+      () => nodes.tail(40),
+      patience,
+    );
+  });
+});
+
+test('at the end nodes and leases are removed', async () => {
+  const { code } = await nodes.terminate();
+  assert.equal(code, 0, await nodes.tail());
+  assert.deepEqual(await allNodes(), []);
+  const leases = await plane.api.list<Lease>('/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases');
+  assert.deepEqual(leases, []);
+});
+
+function specOf(image: string, more: object = {}): object {
+  return { containers: [{ name: 'c', image, ports: [{ containerPort: 80 }], ...more }] };
+}
+
+/** A pod of the second release, once there is one. */
+async function newPod(own: Space): Promise<Pod> {
+  const pods = await own.waitPods('app=web', 'one of the second release', (all) =>
+    all.some(({ spec }) => spec?.containers?.[0]?.image === 'app:2'),
+  );
+  const found = pods.find(({ spec }) => spec?.containers?.[0]?.image === 'app:2');
+  assert.notEqual(uidOf(found ?? {}), '');
+  return found ?? {};
+}

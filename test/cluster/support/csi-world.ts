@@ -1,0 +1,89 @@
+/** CSI drivers and claims of a cluster test. */
+import { mkdir, readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CsiDriver } from '../../tools/csi-driver/csi-driver.ts';
+import { waitFor } from '../../tools/wait-for.ts';
+import type { ClusterNode } from './cluster-node.ts';
+import type { ControlPlane } from './control-plane.ts';
+import type { Space } from './space.ts';
+
+/** Path of the storage API. */
+export const STORAGE = '/apis/storage.k8s.io/v1';
+
+/** A driver on the node, with its CSIDriver; waits until the CSINode has it. The caller stops it. */
+export async function driverOf(plane: ControlPlane, node: ClusterNode, name: string, spec: object): Promise<CsiDriver> {
+  const { api } = plane;
+  const object = { apiVersion: 'storage.k8s.io/v1', kind: 'CSIDriver', metadata: { name }, spec };
+  await api.post(`${STORAGE}/csidrivers`, object);
+  const folder = join(node.dir, name);
+  await mkdir(folder, { recursive: true });
+  const driver = new CsiDriver({
+    ...{ name, socket: join(folder, 'csi.sock'), dir: join(folder, 'volumes'), showing: 'bind' },
+    registration: join(node.agentRoot, 'plugins_registry', `${name}.sock`),
+    traits: { nodeId: `${node.name}-id`, anyVolume: true, maxVolumes: 8, topology: { [`${name}/zone`]: 'z' } },
+  });
+  await driver.start();
+  try {
+    await waitFor(`${name} in the CSINode`, async () => {
+      const path = `${STORAGE}/csinodes/${node.name}`;
+      const { spec: its } = await api.get<{ spec: { drivers: { name: string }[] | null } }>(path);
+      return its.drivers?.find((each) => each.name === name);
+    });
+    return driver;
+  } catch (error) {
+    driver.stop();
+    throw error;
+  }
+}
+
+/** A claim that is bound to a volume of the driver; answers the volume's name. */
+export async function boundClaim(
+  plane: ControlPlane,
+  space: Space,
+  driver: string,
+  claim: string,
+  more: object = {},
+): Promise<string> {
+  const name = `${space.name}-${claim}`;
+  const common = { accessModes: ['ReadWriteOnce'], storageClassName: '', ...more };
+  await plane.api.post('/api/v1/persistentvolumes', {
+    ...{ apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name } },
+    spec: {
+      ...{ capacity: { storage: '16Mi' }, persistentVolumeReclaimPolicy: 'Retain', ...common },
+      csi: { driver, volumeHandle: `${name}-disk` },
+    },
+  });
+  const resources = { requests: { storage: '16Mi' } };
+  const spec = { ...common, volumeName: name, resources };
+  await space.create({ kind: 'PersistentVolumeClaim', metadata: { name: claim }, spec });
+  await space.wait<{ status?: { phase?: string } }>(
+    'PersistentVolumeClaim',
+    claim,
+    'bound',
+    (found) => found.status?.phase === 'Bound',
+  );
+  return name;
+}
+
+/** Waits until the driver's volumes are neither mounted nor staged on the node. */
+export async function nothingLeft(node: ClusterNode, driver: string): Promise<void> {
+  await waitFor(
+    'nothing mounted or staged',
+    async () => {
+      const left = await remains(node, driver);
+      return left.length === 0 ? true : undefined;
+    },
+    async () => (await remains(node, driver)).join('\n'),
+  );
+}
+
+async function remains(node: ClusterNode, driver: string): Promise<string[]> {
+  const root = join(node.agentRoot, 'plugins/kubernetes.io/csi');
+  const mounts = (await readFile('/proc/self/mountinfo', 'utf8'))
+    .split('\n')
+    .map((line) => line.split(' ')[4] ?? '')
+    .filter((path) => path.startsWith(root) || path.includes('kubernetes.io~csi'));
+  const staged = await readdir(join(root, driver)).catch(() => []);
+  const devices = await readdir(join(root, 'volumeDevices')).catch(() => []);
+  return [...mounts, ...staged, ...devices.filter((name) => name !== 'staging' && name !== 'publish')];
+}

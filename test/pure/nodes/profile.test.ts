@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { drawFailure } from '../../../actors/nodes/failures.ts';
+import { sumUntil, valueAt } from '../../../actors/nodes/curve.ts';
+import { planNodes } from '../../../actors/nodes/profile/plan-nodes.ts';
+import { checkProfile, readProfile } from '../../../actors/nodes/profile/read-profile.ts';
+
+const EXAMPLES = new URL('../../../docs/profiles/', import.meta.url).pathname;
+
+test('a profile that says nothing has one group of nodes', () => {
+  const profile = checkProfile({});
+  const nodes = planNodes(profile, { count: 3, first: 0 });
+  assert.deepEqual(
+    nodes.map(({ name, podCIDR }) => [name, podCIDR]),
+    [
+      ['node-0', '10.128.0.0/24'],
+      ['node-1', '10.128.1.0/24'],
+      ['node-2', '10.128.2.0/24'],
+    ],
+  );
+  assert.equal(profile.groups[0]?.machine.memory, 32 * 2 ** 30);
+});
+
+test('every wrong field is named, with the file', () => {
+  const wrong = {
+    groups: [
+      { name: 'Bad_Name', machine: { cpus: 1.5, memory: '8 GB' }, taints: [{ key: 'a', effect: 'Never' }] },
+      { name: 'twice', colour: 'red' },
+    ],
+    podCIDR: '10.0.0.0/30',
+    failures: [{ does: 'explode', at: '1s' }, { does: 'die' }],
+    probes: [{ match: {}, answers: [{ from: '5s' }, { from: '5s' }] }],
+  };
+  assert.throws(
+    () => checkProfile(wrong, 'fleet.yaml'),
+    (error: Error) => {
+      for (const part of [
+        /NDS003: The profile fleet\.yaml has wrong values/,
+        /groups\[0\]\.name: must be a DNS label/,
+        /groups\[0\]\.machine\.cpus: must be a whole number of CPUs/,
+        /groups\[0\]\.machine\.memory: must be an amount of bytes/,
+        /groups\[0\]\.taints\[0\]\.effect: .*"NoSchedule"\|"PreferNoSchedule"\|"NoExecute"/,
+        /groups\[1\]: .*colour/,
+        /podCIDR: must be as 10\.128\.0\.0\/9/,
+        /failures\[0\]\.does: .*"die"/,
+        /failures\[1\]: needs exactly one of at and every/,
+        /probes\[0\]\.answers: each `from` must be later/,
+      ])
+        assert.match(error.message, part);
+      return true;
+    },
+  );
+});
+
+test('a file that is not there and one that is no YAML are told apart', () => {
+  assert.throws(() => readProfile('/nowhere/profile.yaml'), /NDS001.*\/nowhere\/profile\.yaml.*ENOENT/);
+  assert.throws(() => readProfile(new URL('support/no-yaml.txt', import.meta.url).pathname), /NDS002/);
+});
+
+test('every example of the documentation is a profile', () => {
+  const names = readdirSync(EXAMPLES).filter((name) => name.endsWith('.yaml'));
+  assert.ok(names.length >= 3, names.join());
+  for (const name of names) planNodes(readProfile(join(EXAMPLES, name)), { count: 50, first: 0 });
+});
+
+test('groups mix by weight, counted ones come first, and zones take turns', () => {
+  const profile = checkProfile({
+    groups: [
+      { name: 'system', count: 2 },
+      { name: 'small', weight: 3, zones: ['a', 'b'] },
+      { name: 'large', weight: 1 },
+    ],
+  });
+  const nodes = planNodes(profile, { count: 10, first: 0 });
+  const of = (group: string) => nodes.filter((node) => node.group.name === group);
+  assert.deepEqual(
+    nodes.slice(0, 2).map(({ name }) => name),
+    ['system-0', 'system-1'],
+  );
+  assert.equal(of('small').length, 6);
+  assert.equal(of('large').length, 2);
+  assert.deepEqual(
+    of('small').map(({ zone }) => zone),
+    ['a', 'b', 'a', 'b', 'a', 'b'],
+  );
+  assert.equal(of('small')[1]?.labels['topology.kubernetes.io/zone'], 'b');
+  assert.equal(of('large')[0]?.zone, null);
+});
+
+test('processes that share a fleet have the nodes that one would have', () => {
+  const profile = checkProfile({ groups: [{ name: 'a', weight: 2 }, { name: 'b' }] });
+  const whole = planNodes(profile, { count: 12, first: 0 });
+  const halves = [...planNodes(profile, { count: 5, first: 0 }), ...planNodes(profile, { count: 7, first: 5 })];
+  assert.deepEqual(halves, whole);
+  assert.equal(new Set(whole.map(({ podCIDR }) => podCIDR)).size, 12);
+});
+
+test('a range that is too small is refused', () => {
+  const profile = checkProfile({ podCIDR: '10.1.0.0/22' });
+  assert.equal(planNodes(profile, { count: 4, first: 0 }).length, 4);
+  assert.throws(() => planNodes(profile, { count: 5, first: 0 }), /NDS005.*room for 4 nodes, and 5/);
+});
+
+test('a curve begins at its base, comes back after a period, and sums up to what it said', () => {
+  const curve = { base: 100, wave: 50, period: 10_000, grows: 60 };
+  assert.equal(valueAt(curve, 0), 100);
+  assert.equal(Math.round(valueAt(curve, 5_000)), 155);
+  assert.equal(Math.round(valueAt(curve, 10_000)), 110);
+  assert.equal(valueAt({ ...curve, most: 120 }, 5_000), 120);
+  let sum = 0;
+  for (let ms = 0; ms < 7_300; ms++) sum += valueAt(curve, ms + 0.5) / 1000;
+  assert.ok(Math.abs(sumUntil(curve, 7_300) - sum) < 0.01, `${sumUntil(curve, 7_300)} ${sum}`);
+});
+
+test('failures strike the same nodes at the same times with the same seed, and others with another', () => {
+  const nodes = Array.from({ length: 40 }, (_, i) => ({ name: `n-${i}`, zone: i % 2 === 0 ? 'a' : 'b' }));
+  const { failures } = checkProfile({
+    failures: [
+      { does: 'die', every: '1m', count: 3, for: '10s', zone: 'a' },
+      { does: 'lose-network', at: '30s', nodes: ['n-1', 'n-2*'] },
+    ],
+  });
+  const [dies, parts] = failures;
+  assert.ok(dies !== undefined && parts !== undefined);
+  const first = drawFailure(dies, 0, 0, 0, nodes, 7);
+  assert.deepEqual(drawFailure(dies, 0, 0, 0, nodes, 7), first);
+  assert.notDeepEqual(drawFailure(dies, 0, 0, 0, nodes, 8), first);
+  assert.equal(first?.nodes.length, 3);
+  assert.ok(first.nodes.every((name) => Number(name.slice(2)) % 2 === 0));
+  const second = drawFailure(dies, 0, 1, first.at, nodes, 7);
+  assert.ok(second !== null && second.at > first.at);
+  const once = drawFailure(parts, 1, 0, 0, nodes, 7);
+  assert.deepEqual(new Set(once?.nodes), new Set(['n-1', 'n-2', ...Array.from({ length: 10 }, (_, i) => `n-2${i}`)]));
+  assert.deepEqual([once?.at, once?.for], [30_000, null]);
+  assert.equal(drawFailure(parts, 1, 1, 30_000, nodes, 7), null);
+});

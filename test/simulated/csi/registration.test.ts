@@ -1,0 +1,109 @@
+/** CSI drivers come and go: real sockets, a fake API server. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { until, waitFor } from '../../tools/wait-for.ts';
+import { csiBench, NAME, NODES, STORAGE } from './csi-bench.ts';
+
+const TOPOLOGY = { 'topology.example.com/zone': 'a' };
+
+test('a driver registers: the node and its CSINode say so; when it goes neither does', async (t) => {
+  const b = await csiBench(t, { journal: true });
+  const driver = b.driver({ traits: { nodeId: 'n-7', maxVolumes: 12, topology: TOPOLOGY } });
+  await b.comes(driver);
+  assert.deepEqual(driver.told, [{ pluginRegistered: true, error: '' }]);
+  assert.deepEqual(b.csiNode()?.spec.drivers, [
+    { name: NAME, nodeID: 'n-7', topologyKeys: Object.keys(TOPOLOGY), allocatable: { count: 12 } },
+  ]);
+  const { nodeIds, labels } = b.marks();
+  assert.equal(nodeIds, `{"${NAME}":"n-7"}`);
+  assert.deepEqual(labels, { here: 'yes', ...TOPOLOGY });
+  assert.ok(b.csiNode()?.metadata.annotations?.['storage.alpha.kubernetes.io/migrated-plugins']);
+
+  driver.stop();
+  await until(() => b.csiNode()?.spec.drivers?.length === 0, 'CSINode without the driver');
+  await until(() => Object.keys(b.drivers.state.drivers).length === 0, 'no driver');
+  assert.equal(b.marks().nodeIds, undefined);
+  await assert.rejects(b.drivers.client(NAME), {
+    message: `driver name ${NAME} not found in the list of registered CSI drivers`,
+  });
+  const folder = join(b.journalDir, 'csi');
+  const journal = readdirSync(folder)
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .join('');
+  for (const word of ['driver.came', 'driver.told', 'csiNode.list', 'node.unmark'])
+    assert.ok(journal.includes(word), word);
+});
+
+test('a driver that comes back at another socket is met there', async (t) => {
+  const b = await csiBench(t);
+  b.csiDriver();
+  const first = b.driver({ traits: { nodeId: 'one' } });
+  await b.comes(first);
+  first.stop();
+  const second = b.driver({
+    socket: join(b.rootDir, 'other.sock'),
+    registration: join(b.registry, 'other-reg.sock'),
+    traits: { nodeId: 'two' },
+  });
+  await b.comes(second);
+  assert.equal(b.csiNode()?.spec.drivers?.length, 1);
+  assert.equal((b.csiNode()?.spec.drivers?.[0] as { nodeID: string }).nodeID, 'two');
+  const client = await b.drivers.client(NAME);
+  t.after(() => client.close());
+  assert.equal((await client.info()).nodeId, 'two');
+});
+
+test('a driver is refused, with kubelet’s words, for its versions, its node, or labels that contradict', async (t) => {
+  const b = await csiBench(t);
+  b.server.put(NODES, { metadata: { name: 'node1', labels: { 'topology.example.com/zone': 'b' } }, spec: {} });
+  const refused = async (options: Parameters<typeof b.driver>[0]): Promise<string> => {
+    const driver = b.driver(options);
+    await driver.start();
+    const { error } = await waitFor('a refusal', () => driver.told.find(({ pluginRegistered }) => !pluginRegistered));
+    driver.stop();
+    await until(() => Object.keys(b.drivers.state.drivers).length === 0, 'no driver');
+    return error;
+  };
+  assert.match(
+    await refused({ versions: ['0.3.0'] }),
+    /^RegisterPlugin error -- plugin validation failed with err: validation failed for CSI Driver csi\.example\.com at endpoint \S+: kubernetes\.io\/csi: ValidatePlugin for CSI driver "csi\.example\.com" failed\. None of the versions specified \["0\.3\.0"\] are supported\. err=highest supported version reported is 0\.3\.0, must be v1\.x$/,
+  );
+  assert.match(await refused({ traits: { nodeId: '' } }), /driverNodeID must not be empty$/);
+  assert.match(
+    await refused({ traits: { topology: TOPOLOGY } }),
+    /error updating Node object with CSI driver node info: error updating node: timed out waiting for the condition; caused by: detected topology value collision: driver reported "topology\.example\.com\/zone":"a" but existing label is "topology\.example\.com\/zone":"b"$/,
+  );
+  assert.deepEqual(b.csiNode()?.spec.drivers ?? [], []);
+});
+
+test('a CSINode that cannot be written at once is tried again; one of another node is made anew', async (t) => {
+  const b = await csiBench(t);
+  const owner = { apiVersion: 'v1', kind: 'Node', name: 'node1', uid: 'of-before' };
+  b.server.put(
+    { ...STORAGE, resource: 'csinodes' },
+    {
+      metadata: { name: 'node1', ownerReferences: [owner] },
+      spec: { drivers: [{ name: 'old', nodeID: 'x' }] },
+    },
+  );
+  b.server.fault({ verb: 'create', resource: 'csinodes' }, { do: 'fail', code: 500 }, 1);
+  await b.comes(b.driver());
+  assert.deepEqual(
+    (b.csiNode()?.spec.drivers as { name: string }[]).map(({ name }) => name),
+    [NAME],
+  );
+  assert.equal(b.csiNode()?.metadata.ownerReferences?.[0]?.uid, b.nodeUid());
+});
+
+test('what the node may hold is asked again as often as the CSIDriver says', async (t) => {
+  const b = await csiBench(t);
+  const driver = b.driver({ traits: { maxVolumes: 3 } });
+  await b.comes(driver);
+  driver.traits.maxVolumes = 5;
+  b.csiDriver({ nodeAllocatableUpdatePeriodSeconds: 1 });
+  // The CSIDriver is heard of by its watch, which begins when one is asked for first.
+  const count = () => (b.csiNode()?.spec.drivers?.[0] as { allocatable?: { count?: number } }).allocatable?.count;
+  await until(() => count() === 5, 'another count');
+});

@@ -1,0 +1,101 @@
+/** Identity and controller services of a CSI driver of a test. */
+import {
+  ControllerServiceCapability_RPC_Type as Rpc,
+  PluginCapability_Service_Type as Service,
+  PluginCapability_VolumeExpansion_Type as Expansion,
+} from '../../../cri/generated/csi/v1/controller.ts';
+import type * as csi from '../../../cri/generated/csi/v1/controller.ts';
+import { Refusal } from './faults.ts';
+import type { VolumeStore } from './volume-store.ts';
+
+const INVALID = 3;
+const NOT_FOUND = 5;
+const EXISTS = 6;
+const SMALLEST = 1 << 20;
+
+/** Answers by method. */
+export function identityService(name: string) {
+  return {
+    getPluginInfo: (): csi.GetPluginInfoResponse => ({ name, vendorVersion: '1.0.0', manifest: {} }),
+    getPluginCapabilities: () => ({
+      capabilities: [
+        { service: { type: Service.CONTROLLER_SERVICE } },
+        { volumeExpansion: { type: Expansion.ONLINE } },
+      ],
+    }),
+    probe: () => ({ ready: true }),
+  };
+}
+
+/** Answers by method. What it makes has the asked size, 1 MiB at least. */
+export function controllerService(store: VolumeStore, nodeId: () => string) {
+  const need = (value: unknown, what: string): void => {
+    if (value === '' || value === undefined || (Array.isArray(value) && value.length === 0))
+      throw new Refusal(INVALID, `${what} missing in request`);
+  };
+  const found = (id: string) => {
+    need(id, 'Volume ID');
+    const volume = store.get(id);
+    if (volume === undefined) throw new Refusal(NOT_FOUND, `volume ${id} not found`);
+    return volume;
+  };
+  return {
+    createVolume: ({ name, capacityRange, volumeCapabilities }: csi.CreateVolumeRequest): csi.CreateVolumeResponse => {
+      need(name, 'Name');
+      need(volumeCapabilities, 'Volume capabilities');
+      const bytes = Math.max(SMALLEST, Number(capacityRange?.requiredBytes ?? 0));
+      const limit = Number(capacityRange?.limitBytes ?? 0);
+      if (limit > 0 && bytes > limit) throw new Refusal(11, 'limit is smaller than what is required');
+      const block = volumeCapabilities.some((capability) => capability.block !== undefined);
+      const before = store.list().find((volume) => volume.name === name);
+      if (before !== undefined && before.bytes !== bytes)
+        throw new Refusal(EXISTS, `volume ${name} exists with another size`);
+      const volume = before ?? { id: `v-${Buffer.from(name).toString('hex').slice(-48)}`, name, bytes, block };
+      store.put(volume);
+      const { id } = volume;
+      return {
+        volume: { volumeId: id, capacityBytes: String(bytes), volumeContext: {}, accessibleTopology: [] },
+      };
+    },
+    deleteVolume: ({ volumeId }: csi.DeleteVolumeRequest) => {
+      need(volumeId, 'Volume ID');
+      store.remove(volumeId);
+      return {};
+    },
+    controllerPublishVolume: (request: csi.ControllerPublishVolumeRequest) => {
+      const { volumeId, nodeId: node, volumeCapability } = request;
+      need(volumeId, 'Volume ID');
+      need(node, 'Node ID');
+      need(volumeCapability, 'Volume capability');
+      found(volumeId);
+      if (node !== nodeId()) throw new Refusal(NOT_FOUND, `node ${node} not found`);
+      return { publishContext: { attachedBy: 'test' } };
+    },
+    controllerUnpublishVolume: ({ volumeId }: csi.ControllerUnpublishVolumeRequest) => {
+      need(volumeId, 'Volume ID');
+      return {};
+    },
+    validateVolumeCapabilities: (
+      request: csi.ValidateVolumeCapabilitiesRequest,
+    ): csi.ValidateVolumeCapabilitiesResponse => {
+      need(request.volumeId, 'Volume ID');
+      need(request.volumeCapabilities, 'Volume capabilities');
+      found(request.volumeId);
+      const { volumeContext, volumeCapabilities, parameters, mutableParameters } = request;
+      return { confirmed: { volumeContext, volumeCapabilities, parameters, mutableParameters }, message: '' };
+    },
+    controllerExpandVolume: ({ volumeId, capacityRange }: csi.ControllerExpandVolumeRequest) => {
+      need(volumeId, 'Volume ID');
+      need(capacityRange, 'Capacity range');
+      const volume = found(volumeId);
+      const bytes = Math.max(volume.bytes, Number(capacityRange?.requiredBytes ?? 0));
+      store.put({ ...volume, bytes });
+      return { capacityBytes: String(bytes), nodeExpansionRequired: true };
+    },
+    controllerGetCapabilities: (): csi.ControllerGetCapabilitiesResponse => ({
+      capabilities: (['CREATE_DELETE_VOLUME', 'PUBLISH_UNPUBLISH_VOLUME', 'EXPAND_VOLUME'] as const).map((name) => ({
+        rpc: { type: Rpc[name] },
+      })),
+    }),
+  };
+}

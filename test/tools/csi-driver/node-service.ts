@@ -1,0 +1,127 @@
+/** The node service of a CSI driver of a test. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { VolumeCapability } from '../../../cri/generated/csi/v1/node.ts';
+import { NodeServiceCapability_RPC_Type as Rpc, VolumeUsage_Unit as Unit } from '../../../cri/generated/csi/v1/node.ts';
+import type * as csi from '../../../cri/generated/csi/v1/node.ts';
+import { Refusal } from './faults.ts';
+import type { VolumeStore } from './volume-store.ts';
+
+const INVALID = 3;
+const NOT_FOUND = 5;
+const EXISTS = 6;
+
+/** What the node of a test driver is. */
+export interface NodeTraits {
+  nodeId: string;
+  maxVolumes: number;
+  topology: Record<string, string>;
+  /** By their names in the contract. */
+  capabilities: readonly (keyof typeof Rpc)[];
+  /** Volumes that nobody made are there: those of a test that only has a PV, and inline ones. */
+  anyVolume: boolean;
+}
+
+/** Answers by method. */
+export function nodeService(store: VolumeStore, traits: () => NodeTraits) {
+  /** How what is published was asked for, by its target. */
+  const published = new Map<string, string>();
+  const staged = new Map<string, string>();
+  const need = (value: unknown, what: string): void => {
+    if (value === '' || value === undefined) throw new Refusal(INVALID, `${what} missing in request`);
+  };
+  const volume = (id: string, block = false): void => {
+    if (store.get(id) !== undefined) return;
+    if (!traits().anyVolume) throw new Refusal(NOT_FOUND, `volume ${id} not found`);
+    store.put({ id, name: id, bytes: 1 << 20, block });
+  };
+  const same = (known: Map<string, string>, path: string, request: string): boolean => {
+    const before = known.get(path);
+    if (before !== undefined && before !== request) throw new Refusal(EXISTS, `${path} is used in another way`);
+    return before !== undefined;
+  };
+  return {
+    nodeGetInfo: (): csi.NodeGetInfoResponse => {
+      const { nodeId, maxVolumes, topology } = traits();
+      const there = Object.keys(topology).length > 0;
+      return {
+        nodeId,
+        maxVolumesPerNode: String(maxVolumes),
+        ...(there && { accessibleTopology: { segments: topology } }),
+      };
+    },
+    nodeGetCapabilities: (): csi.NodeGetCapabilitiesResponse => ({
+      capabilities: traits().capabilities.map((name) => ({ rpc: { type: Rpc[name] } })),
+    }),
+    nodeStageVolume: ({ volumeId, stagingTargetPath, volumeCapability }: csi.NodeStageVolumeRequest) => {
+      need(volumeId, 'Volume ID');
+      need(stagingTargetPath, 'Staging target path');
+      need(volumeCapability, 'Volume capability');
+      volume(volumeId, volumeCapability?.block !== undefined);
+      if (!same(staged, stagingTargetPath, key(volumeId, volumeCapability)) && volumeCapability?.block === undefined)
+        store.show(volumeId, store.dataOf(volumeId), stagingTargetPath, false);
+      staged.set(stagingTargetPath, key(volumeId, volumeCapability));
+      return {};
+    },
+    nodeUnstageVolume: ({ volumeId, stagingTargetPath }: csi.NodeUnstageVolumeRequest) => {
+      need(volumeId, 'Volume ID');
+      need(stagingTargetPath, 'Staging target path');
+      store.hide(stagingTargetPath);
+      staged.delete(stagingTargetPath);
+      return {};
+    },
+    nodePublishVolume: (request: csi.NodePublishVolumeRequest) => {
+      const { volumeId, stagingTargetPath, targetPath, volumeCapability, readonly } = request;
+      need(volumeId, 'Volume ID');
+      need(targetPath, 'Target path');
+      need(volumeCapability, 'Volume capability');
+      const block = volumeCapability?.block !== undefined;
+      volume(volumeId, block);
+      if (traits().capabilities.includes('STAGE_UNSTAGE_VOLUME') && !block && stagingTargetPath !== '')
+        if (!store.isShown(stagingTargetPath))
+          throw new Refusal(9, `${volumeId} is not staged at ${stagingTargetPath}`);
+      const how = `${key(volumeId, volumeCapability)} ${readonly}`;
+      if (same(published, targetPath, how)) return {};
+      const source = block || stagingTargetPath === '' ? store.dataOf(volumeId) : stagingTargetPath;
+      store.show(volumeId, source, targetPath, block, readonly);
+      published.set(targetPath, how);
+      return {};
+    },
+    nodeUnpublishVolume: ({ volumeId, targetPath }: csi.NodeUnpublishVolumeRequest) => {
+      need(volumeId, 'Volume ID');
+      need(targetPath, 'Target path');
+      store.hide(targetPath);
+      published.delete(targetPath);
+      if (![...published.values()].some((how) => how.startsWith(`${volumeId} `))) store.release(volumeId);
+      return {};
+    },
+    nodeGetVolumeStats: ({ volumeId, volumePath }: csi.NodeGetVolumeStatsRequest): csi.NodeGetVolumeStatsResponse => {
+      need(volumeId, 'Volume ID');
+      need(volumePath, 'Volume path');
+      if (store.get(volumeId) === undefined || !existsSync(volumePath))
+        throw new Refusal(NOT_FOUND, `volume ${volumeId} not found at ${volumePath}`);
+      const { total, inodes, inodesFree } = store.usage(volumeId);
+      const told = (n: number): string => String(Math.max(0, n));
+      return {
+        usage: [
+          { unit: Unit.BYTES, total: told(total), used: '4096', available: told(total - 4096) },
+          { unit: Unit.INODES, total: told(inodes), used: told(inodes - inodesFree), available: told(inodesFree) },
+        ],
+        volumeCondition: { abnormal: existsSync(join(store.dataOf(volumeId), 'abnormal')), message: 'as it is' },
+      };
+    },
+    nodeExpandVolume: ({ volumeId, volumePath, capacityRange }: csi.NodeExpandVolumeRequest) => {
+      need(volumeId, 'Volume ID');
+      need(volumePath, 'Volume path');
+      const found = store.get(volumeId);
+      if (found === undefined) throw new Refusal(NOT_FOUND, `volume ${volumeId} not found`);
+      const bytes = Math.max(found.bytes, Number(capacityRange?.requiredBytes ?? 0));
+      store.put({ ...found, bytes });
+      return { capacityBytes: String(bytes) };
+    },
+  };
+}
+
+function key(id: string, capability: VolumeCapability | undefined): string {
+  return `${id} ${JSON.stringify(capability)}`;
+}

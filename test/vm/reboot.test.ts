@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { referenceTool } from '../tools/reference-tool.ts';
+import { waitFor } from '../tools/wait-for.ts';
+import { LOOK_MS, Machine, PATIENCE_MS } from './support/machine.ts';
+import { machineLook, states, toldPods } from './support/node-look.ts';
+import type { MachineLook, ToldPod } from './support/node-look.ts';
+import { manifestName, NodeInVm } from './support/node-in-vm.ts';
+import { KINDS } from './support/pods-of-all-kinds.ts';
+
+/** After a boot: what the node says, and what the machine has. */
+interface AfterBoot {
+  readonly pods: Record<string, ToldPod>;
+  readonly look: MachineLook;
+}
+
+/**
+ * What runs after the first boot, as CRI names it: each thing once, with the attempt that follows. Kubelet removes init containers with
+ * their logs before it begins anew in another sandbox; sidecars are counted by what is left of them, so they begin at 0.
+ */
+const RUNNING = [
+  ...['main_always', 'stays_onfailure', 'main_init-and-sidecar'].map((name) => [name, 1] as const),
+  ['sidecar_init-and-sidecar', 0] as const,
+].map(([name, attempt]) => `${name}-vm_default_${name.split('_')[1]}_${attempt}`);
+const SANDBOXES = ['always', 'init-and-sidecar', 'onfailure'].map((pod) => `${pod}-vm_default_${pod}_1`);
+const NAMES = KINDS.map(({ pod }) => pod.metadata?.name ?? '');
+
+let machine: Machine;
+/** What kubelet makes of the same pods and the same crash on the same machine. */
+let kubelets: AfterBoot;
+let node: NodeInVm;
+
+before(async () => {
+  machine = await Machine.up('--memory', '3072');
+  const kubelet = new NodeInVm(machine, {}, await referenceTool('kubelet'));
+  await bringUp(kubelet);
+  await machine.reboot({ crash: true });
+  kubelets = await settled(kubelet);
+  await forget(kubelet);
+  node = new NodeInVm(machine);
+});
+after(() => machine?.down());
+
+test('after the power failed, pods of all kinds are what kubelet makes of them, and nothing of the old boot is left', async () => {
+  await bringUp(node);
+  await machine.reboot({ crash: true });
+  assert.deepEqual(await settled(node, kubelets), kubelets);
+  // In words, should kubelet's own be made of nothing.
+  assert.deepEqual(kubelets.look.running, [...RUNNING, ...SANDBOXES].sort());
+  assert.equal(kubelets.pods['always']?.containers[0], 'main: runs, restarts 1, before: exit 255');
+  assert.equal(kubelets.pods['never']?.phase, 'Failed');
+  assert.equal(kubelets.pods['onfailure']?.containers[0], 'done: exit 0, restarts 0, before: none');
+  assert.deepEqual(kubelets.pods['never-done']?.containers, ['main: exit 0, restarts 0, before: none']);
+});
+
+/** Starts the agent with a pod of each kind, and waits until each is as it should be before anything happens. */
+async function bringUp(agent: NodeInVm): Promise<void> {
+  await agent.start();
+  for (const { pod } of KINDS) await agent.add(pod);
+  await waitFor(
+    'a pod of each kind',
+    async () => {
+      const pods = new Map((await agent.pods()).map((pod) => [manifestName(pod), pod]));
+      const now = NAMES.map((name) => pods.get(name)).map((pod) => pod && [pod.status?.phase, ...states(pod)]);
+      const wanted = KINDS.map(({ phase, containers }) => [phase, ...containers]);
+      if (isDeepStrictEqual(now, wanted)) return true;
+      throw new Error(JSON.stringify(now));
+    },
+    () => machine.run(agent.logs()),
+    PATIENCE_MS,
+    LOOK_MS,
+  );
+}
+
+/** Waits until the node is as `wanted`, or without it: until as many pods run as should. Returns what there is when nothing more comes. */
+async function settled(agent: NodeInVm, wanted?: AfterBoot): Promise<AfterBoot> {
+  await agent.healthy();
+  let now: AfterBoot | undefined;
+  const calm = ({ look, pods }: AfterBoot) =>
+    look.running.length === RUNNING.length + SANDBOXES.length &&
+    [look.leases, look.namespaces].every((count) => count === SANDBOXES.length) &&
+    look.slices.filter((slice) => slice.endsWith('.slice') && slice.includes('-pod')).length === SANDBOXES.length &&
+    NAMES.every((name) => !['Pending', 'none', undefined].includes(pods[name]?.phase)) &&
+    NAMES.every((name) => !pods[name]?.containers.some((each) => each.includes('waits')));
+  const found = await waitFor(
+    wanted ? 'what kubelet has after the boot' : 'the pods after the boot',
+    async () => {
+      now = { pods: await toldPods(agent), look: await machineLook(machine, agent) };
+      return (wanted ? isDeepStrictEqual(now, wanted) : calm(now)) ? now : undefined;
+    },
+    async () => `${JSON.stringify(now, null, 1)}\n${await machine.run(agent.logs())}`,
+    PATIENCE_MS / 3,
+    LOOK_MS,
+  ).catch((error: unknown) => {
+    // The comparison says it better.
+    if (wanted && now) return now;
+    throw error;
+  });
+  return found;
+}
+
+/** Ends the agent with all that it has made. */
+async function forget(agent: NodeInVm): Promise<void> {
+  await agent.remove(...NAMES);
+  await agent.gone(...NAMES);
+  await agent.stop();
+  await machine.run(
+    'ctr -n k8s.io task ls -q | xargs -r ctr -n k8s.io task kill -s KILL; systemctl stop containerd; systemctl stop kubepods.slice; ' +
+      'rm -rf /var/lib/kubelet/* /var/lib/cni/networks/* /var/log/pods/* /var/lib/containerd/io.containerd.grpc.v1.cri; systemctl start containerd',
+  );
+}
