@@ -10,9 +10,9 @@ import { Supervisor } from '../pods/supervisor/supervisor.ts';
 import { admissionRules } from '../resources/admission/admission-rules.ts';
 import { MakeRoom } from '../resources/admission/make-room.ts';
 import { NodeAdmission } from '../resources/admission/node-admission.ts';
+import { ClaimManager } from '../resources/claims/claim-manager.ts';
 import { attachedVolumes } from '../resources/volumes/attached-volumes.ts';
 import { VolumeManager } from '../resources/volumes/volume-manager.ts';
-import { ClaimManager } from '../resources/claims/claim-manager.ts';
 import { DeviceManager } from '../resources/devices/device-manager.ts';
 import { listenToEvents } from '../runtime/pleg/evented-pleg.ts';
 import { observePod } from '../runtime/pleg/observe-pod.ts';
@@ -307,8 +307,8 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     const { name } = manager;
     life.add({ name, phase: 'work', start: () => manager.start?.(), stop: () => manager.stop?.() });
   }
-  life.add({ name: 'volumes', phase: 'hearers', start: () => volumes.start(), stop: () => volumes.stop() });
   life.add({ name: 'claims', phase: 'hearers', start: () => claims?.start(), stop: () => claims?.stop() });
+  life.add({ name: 'volumes', phase: 'hearers', start: () => volumes.start(), stop: () => volumes.stop() });
   life.add({ name: 'devices', phase: 'hearers', start: () => devices?.start(), stop: () => devices?.stop() });
   life.add({
     name: 'pod sources',

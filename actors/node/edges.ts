@@ -14,8 +14,8 @@ import type { Clock } from '../host/time/clock.ts';
 import type { UserNamespaces } from '../host/userns/user-namespaces.ts';
 import type { NodeView } from '../pods/store/node-view.ts';
 import type { PodStore } from '../pods/store/pod-store.ts';
-import type { CsiApi } from '../resources/csi/csi-api.ts';
 import type { ClaimManager, ClaimManagerOptions } from '../resources/claims/claim-manager.ts';
+import type { CsiApi } from '../resources/csi/csi-api.ts';
 import type { DeviceManager, DeviceManagerOptions } from '../resources/devices/device-manager.ts';
 import type { VolumeManager } from '../resources/volumes/volume-manager.ts';
 import type { VolumePlugin } from '../resources/volumes/volume-plugin.ts';
@@ -50,10 +50,10 @@ export interface NodeEdges {
   readonly userNamespaces: Pick<UserNamespaces, 'get' | 'release'>;
   /** Device plugins, and where it is written down who has their devices; null where none can come. */
   readonly devices: DeviceEdge | null;
-  /** Kinds of volumes that the main thread sets up. */
-  readonly volumes: (links: VolumeLinks) => readonly VolumePlugin[];
   /** Drivers of dynamic resources; null where none can come. */
   readonly claims: ClaimEdge | null;
+  /** Kinds of volumes that the main thread sets up. */
+  readonly volumes: (links: VolumeLinks) => readonly VolumePlugin[];
   /** Null on a standalone node. */
   readonly cluster: ClusterEdge | null;
   /** What the node and its pods use; null where nothing can be measured. */
@@ -105,6 +105,8 @@ export interface ImageLinks {
 /** The way to device plugins. */
 export type DeviceEdge = Pick<DeviceManagerOptions, 'plugins' | 'checkpoint'>;
 
+/** The way to drivers of dynamic resources, and where it is written down what they prepared. */
+export type ClaimEdge = Pick<ClaimManagerOptions, 'drivers' | 'checkpoint'>;
 /** What kinds of volumes need of the node. */
 export interface VolumeLinks {
   /** An event of the pod that uses a volume. */
@@ -114,8 +116,6 @@ export interface VolumeLinks {
   /** Where CSI drivers' messages are journaled; undefined with `--no-journal`. */
   journal: JournalSettings | undefined;
 }
-/** The way to drivers of dynamic resources, and where it is written down what they prepared. */
-export type ClaimEdge = Pick<ClaimManagerOptions, 'drivers' | 'checkpoint'>;
 
 /** The way to an API server. */
 export interface ClusterEdge {
@@ -169,9 +169,9 @@ export interface ShownNode {
   readonly admission: Pick<NodeAdmission, 'resources' | 'active'>;
   /** Null where no device plugin can come. */
   readonly devices: Pick<DeviceManager, 'state'> | null;
-  readonly volumes: Pick<VolumeManager, 'state' | 'plugins'>;
   /** Null where no driver can come. */
   readonly claims: Pick<ClaimManager, 'state'> | null;
+  readonly volumes: Pick<VolumeManager, 'state' | 'plugins'>;
   readonly store: PodStore;
   readonly pleg: Pleg;
   readonly puller: ImagePuller;

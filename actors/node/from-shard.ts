@@ -38,9 +38,9 @@ export interface FromShardParts {
   userNamespaces: NodeEdges['userNamespaces'];
   /** Null where no device plugin can come. */
   devices: DeviceManager | null;
-  volumes: VolumeManager;
   /** Null where no driver can come. */
   claims: ClaimManager | null;
+  volumes: VolumeManager;
   metrics: Metrics;
   podMetrics: PodMetrics;
   intake: PodIntake;

@@ -71,7 +71,8 @@ export function nodeFronts({ options, ground, cri, cgroups, stats, spans, api }:
 
   /** What the servers show of the node's parts. */
   function shown(parts: ShownNode) {
-    const { admission, devices, claims, volumes, store, pleg, cluster, shards, podMetrics, supervisor, puller, now } = parts;
+    const { admission, devices, claims, store, pleg, cluster, shards, podMetrics, supervisor, puller, volumes, now } =
+      parts;
     const view = {
       nodeName: settings.nodeName,
       pods: () => store.list(),

@@ -24,7 +24,7 @@ export function nodePlugins(
   const { rootDir, log, metrics, featureGates } = ground;
   const folder = join(rootDir, 'device-plugins');
   const file = new DeviceCheckpointFile(folder, log);
-  // All who take plugins are made and started before the first plugin is looked for.
+  // Whoever takes plugins is made and started before the first one is looked for.
   return {
     claims: featureGates.enabled('DynamicResourceAllocation') ? claimEdge(ground, handlers) : null,
     devices: {

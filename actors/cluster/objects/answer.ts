@@ -35,10 +35,10 @@ export function createAnswers({ objects, tokens, services, runtimeClasses }: Ans
     // the node itself answers these, with or without an API server
     'image.MayUse': () => Promise.reject(new Error('not a question about API objects')),
     'devices.Get': () => Promise.reject(new Error('not a question about API objects')),
-    'volume.Mount': () => Promise.reject(new Error('not a question about API objects')),
-    'volume.Unmount': () => Promise.reject(new Error('not a question about API objects')),
     'claims.Prepare': () => Promise.reject(new Error('not a question about API objects')),
     'claims.Unprepare': () => Promise.reject(new Error('not a question about API objects')),
+    'volume.Mount': () => Promise.reject(new Error('not a question about API objects')),
+    'volume.Unmount': () => Promise.reject(new Error('not a question about API objects')),
     'userns.Get': () => Promise.reject(new Error('not a question about API objects')),
   };
   return async <T extends AskType>(what: T, params: AskCatalog[T]['params']): Promise<AskCatalog[T]['result']> => {

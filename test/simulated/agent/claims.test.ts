@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { credentials } from '@grpc/grpc-js';
+import { PodResourcesListerClient } from '../../../cri/generated/podresources/v1/api.ts';
+import type { ListPodResourcesResponse } from '../../../cri/generated/podresources/v1/api.ts';
 import { unmountBelow } from '../../../actors/host/files/mounts.ts';
 import { startSimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';
 import type { SimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';
@@ -64,8 +67,13 @@ async function world(t: TestContext): Promise<World> {
 }
 
 /** A driver whose socket is in `plugins_registry`; resolves when the node has taken it. */
-async function driver({ dir, drivers }: World, name = DRIVER, file = 'gpu.sock'): Promise<TestDriver> {
-  const it = new TestDriver(join(dir, 'root', 'plugins_registry', file), name);
+async function driver(
+  { dir, drivers }: World,
+  name = DRIVER,
+  file = 'gpu.sock',
+  services = ['v1.DRAPlugin'],
+): Promise<TestDriver> {
+  const it = new TestDriver(join(dir, 'root', 'plugins_registry', file), name, { services });
   drivers.push(it);
   await it.start();
   await until('its registration', () => it.told.length > 0);
@@ -125,6 +133,28 @@ async function checkpoint({ dir }: World) {
   return readClaimCheckpoint(await readFile(join(dir, 'root', 'dra_manager_state'), 'utf8'));
 }
 
+/** Whose claims are prepared, as the pod-resources API tells. */
+async function listed({ dir }: World): Promise<string[]> {
+  const socket = join(dir, 'root', 'pod-resources', 'kubelet.sock');
+  const client = new PodResourcesListerClient(`unix:${socket}`, credentials.createInsecure());
+  try {
+    const all = await new Promise<ListPodResourcesResponse>((resolve, reject) =>
+      client.list({}, (error, answer) => (error === null ? resolve(answer) : reject(error))),
+    );
+    return all.podResources
+      .flatMap((pod) =>
+        pod.containers.flatMap(({ name, dynamicResources }) =>
+          dynamicResources.map(
+            ({ claimName, claimResources }) => `${pod.name} ${name} ${claimName} ${claimResources[0]?.driverName}`,
+          ),
+        ),
+      )
+      .sort();
+  } finally {
+    client.close();
+  }
+}
+
 async function told(w: World, message: RegExp): Promise<boolean> {
   return (await w.agent.events()).some(
     (event) => event.reason === 'FailedPrepareDynamicResources' && message.test(event.message),
@@ -147,6 +177,8 @@ test('claims are prepared before the first container, kept over a restart, and g
     (await checkpoint(w)).map(({ name, pods }) => [name, pods]),
     [['shared', ['uid-of-one', 'uid-of-two']]],
   );
+
+  assert.deepEqual(await listed(w), ['one c shared gpu.example.com', 'two c shared gpu.example.com']);
 
   await w.agent.kill();
   await w.restart();
@@ -187,7 +219,7 @@ test('a pod that may not have its claim waits with the words of kubelet, and run
 test('faults of a driver are told; others go on beside one that hangs, and a pod that ends meanwhile leaves nothing', async (t) => {
   const w = await world(t);
   const gpu = await driver(w);
-  const net = await driver(w, 'net.example.com', 'net.sock');
+  const net = await driver(w, 'net.example.com', 'net.sock', ['v2.DRAPlugin', 'v1beta1.DRAPlugin']);
   gpu.behaviour.fault = { t: 'refuse', error: 'no light' };
   putClaim(w, 'a', ['one']);
   putPod(w, 'one', ['a']);

@@ -220,8 +220,8 @@ export class Agent {
       images: () => ({ records: null, disk: () => Promise.resolve(imageDisk(plan.seed, time.now)) }),
       userNamespaces: { get: () => Promise.reject(new Error('not simulated')), release: () => undefined },
       devices: null,
-      volumes: () => [],
       claims: null,
+      volumes: () => [],
       cluster:
         plan.node.standalone === true
           ? null

@@ -15,10 +15,10 @@ import { parserFor } from '../../../../actors/serve/container-logs/line-format.t
 import { readStamp } from '../../../../actors/serve/container-logs/stamp.ts';
 import { sniffType } from '../../../../actors/serve/node-logs/sniff-type.ts';
 import { EnvFileParser } from '../../../../machines/container-config/env-file.ts';
+import { readClaimCheckpoint } from '../../../../machines/claims/claim-checkpoint.ts';
 import { highestVersion } from '../../../../machines/csi/driver-version.ts';
 import { markDriver, NODE_ID_ANNOTATION } from '../../../../machines/csi/node-drivers.ts';
 import { readVolumeData } from '../../../../machines/csi/volume-data.ts';
-import { readClaimCheckpoint } from '../../../../machines/claims/claim-checkpoint.ts';
 import { readDeviceCheckpoint } from '../../../../machines/devices/device-checkpoint.ts';
 import { hostsFile } from '../../../../machines/container-config/hosts-file.ts';
 import { readCheckpoint } from '../../../../machines/resize/checkpoint.ts';
