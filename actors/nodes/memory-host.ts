@@ -85,6 +85,10 @@ export class MemoryHost {
         return { message: this.terminationMessage(params as Params<'host.ReadTerminationMessage'>) };
       case 'host.LinkLog':
         return {};
+      case 'host.PrepareClaims':
+        return ask('claims.Prepare', params as Params<'host.PrepareClaims'>);
+      case 'host.UnprepareClaims':
+        return ask('claims.Unprepare', params as Params<'host.UnprepareClaims'>);
     }
   }
 

@@ -233,7 +233,9 @@ describe('an agent that starts anew', () => {
       await mkdir(path, { recursive: true });
       await run('mount', [device, path]);
       await node.startAgent();
-      await waitFor('the disk to be unmounted', async () => ((await mounts(` ${path} `)).length === 0 ? true : undefined));
+      await waitFor('the disk to be unmounted', async () =>
+        (await mounts(` ${path} `)).length === 0 ? true : undefined,
+      );
     });
   });
 });
@@ -259,8 +261,14 @@ test('what a claim holds is in the summary and in the metrics, and volumes are c
     const metrics = await node.readOnly('/metrics');
     const labels = `namespace="${space.name}",persistentvolumeclaim="data"`;
     assert.match(metrics, new RegExp(`^kubelet_volume_stats_capacity_bytes\\{${labels}\\} \\d`, 'm'));
-    assert.match(metrics, /^volume_manager_total_volumes\{plugin_name="kubernetes\.io\/local-volume",state="actual_state_of_world"\} [1-9]/m);
-    assert.match(metrics, /^storage_operation_duration_seconds_count\{.*operation_name="volume_mount".*volume_plugin="kubernetes\.io\/local-volume"|^storage_operation_duration_seconds_count\{.*volume_plugin="kubernetes\.io\/local-volume".*operation_name="volume_mount"/m);
+    assert.match(
+      metrics,
+      /^volume_manager_total_volumes\{plugin_name="kubernetes\.io\/local-volume",state="actual_state_of_world"\} [1-9]/m,
+    );
+    assert.match(
+      metrics,
+      /^storage_operation_duration_seconds_count\{.*operation_name="volume_mount".*volume_plugin="kubernetes\.io\/local-volume"|^storage_operation_duration_seconds_count\{.*volume_plugin="kubernetes\.io\/local-volume".*operation_name="volume_mount"/m,
+    );
     await gone(space, pod);
   });
 });

@@ -10,7 +10,8 @@ export interface UnreachedMoves {
 
 /** Machines that no run has yet, by name, with what proves them instead. */
 export const unsimulatedMachines: Readonly<Record<string, string>> = {
-  mount: 'no pod of the simulation has a claim: test/pure/volume-manager makes each of its moves, with drivers that fail and hang',
+  mount:
+    'no pod of the simulation has a claim: test/pure/volume-manager makes each of its moves, with drivers that fail and hang',
   device: 'the same',
 };
 

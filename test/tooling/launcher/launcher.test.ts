@@ -28,7 +28,10 @@ describe('bin/actorlet', () => {
   });
   after(() => rm(dir, { recursive: true, force: true }));
 
-  async function makePackage(root: string, main: 'bin/actorlet.ts' | 'dist/bundled/bin/actorlet.js' | null): Promise<string> {
+  async function makePackage(
+    root: string,
+    main: 'bin/actorlet.ts' | 'dist/bundled/bin/actorlet.js' | null,
+  ): Promise<string> {
     await mkdir(join(root, 'bin'), { recursive: true });
     await copyFile(LAUNCHER, join(root, 'bin/actorlet'));
     await chmod(join(root, 'bin/actorlet'), 0o755);
