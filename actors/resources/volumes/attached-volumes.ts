@@ -1,5 +1,5 @@
 import type { Node } from '../../../machines/node-object/node-types.ts';
-import { NOT_ATTACHED } from '../../../machines/volume-manager/volume-manager-machine.ts';
+import { NOT_ATTACHED } from '../../../machines/volume-manager/volume-waits.ts';
 import { VolumeFailure } from './volume-plugin.ts';
 
 /** What the node's object says of volumes that are attached to it. */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compiledMachine } from '../../../machines/machine-step/compiled-machine.ts';
 import type { KnownVolume } from '../../../machines/volume-manager/mount-context.ts';
-import { PATIENCE_MS, nextVolumeDeadline } from '../../../machines/volume-manager/volume-manager-machine.ts';
+import { nextVolumeDeadline } from '../../../machines/volume-manager/volume-manager-machine.ts';
+import { PATIENCE_MS } from '../../../machines/volume-manager/volume-waits.ts';
 import { deviceMachine } from '../../../machines/volume-manager/device-machine.ts';
 import { mountMachine } from '../../../machines/volume-manager/mount-machine.ts';
 import {

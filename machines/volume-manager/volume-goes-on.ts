@@ -1,0 +1,171 @@
+import { backOffMs } from '../values/back-off.ts';
+import type { DeviceContext, DeviceUser } from './device-context.ts';
+import type { Draft, Mount } from './volume-draft.ts';
+import { foundId, mountId } from './volume-manager-state.ts';
+import type { DeviceId } from './volume-orders.ts';
+import { isElsewhere, pathsOf, refuse, twinsOf, usersOf } from './volume-users.ts';
+import { PATIENCE_MS, WAITS } from './volume-waits.ts';
+
+/** All that can go on does, until nothing more can. */
+export function settle(draft: Draft): void {
+  for (;;) {
+    const before = [draft.mounts, draft.devices].map((all) => Object.values(all));
+    for (const id of Object.keys(draft.mounts)) goOn(draft, id);
+    for (const device of Object.keys(draft.devices)) deviceGoesOn(draft, device);
+    const after = [draft.mounts, draft.devices].map((all) => Object.values(all));
+    const same = after.every(
+      (all, i) => all.length === before[i]?.length && all.every((one, k) => one === before[i]?.[k]),
+    );
+    if (same) return;
+  }
+}
+
+function goOn(draft: Draft, id: string): void {
+  const place = draft.mounts[id];
+  if (place === undefined) return;
+  const { at } = draft;
+  const { context } = place;
+  const begin = (): void =>
+    draft.tellMount(id, { type: 'begin', at, key: draft.key(id), order: pathsOf(draft, place) });
+  const due = (context.retryAt ?? 0) <= at;
+  switch (place.value) {
+    case 'wanted':
+      begin();
+      break;
+    case 'unresolved':
+    case 'publishFailed':
+    case 'unpublishFailed':
+      if (due) begin();
+      break;
+    case 'waitingForDevice':
+      takeOver(draft, id);
+      if (isShared(draft, id)) break;
+      if (due && deviceIsThere(draft, place)) begin();
+      break;
+    case 'mounted':
+      if (context.askedAt !== null) {
+        draft.patch(id, { askedAt: null });
+        const { uid, volume, path } = context;
+        draft.orders.push({ type: 'worker.mounted', uid, volume, path });
+      } else if (context.retryAt !== null && due) begin();
+      break;
+    case 'gone':
+      forgetMount(draft, id);
+      break;
+  }
+  const asked = draft.mounts[id]?.context.askedAt ?? null;
+  if (asked !== null && at >= asked + PATIENCE_MS)
+    refuse(draft, id, {
+      code: isUnattached(draft, id) ? 'VolumeUnattached' : 'VolumeTimeout',
+      text: 'timed out waiting for the condition',
+    });
+}
+
+/** Its device is not attached yet. */
+function isUnattached(draft: Draft, id: string): boolean {
+  const { value } = draft.devices[draft.mounts[id]?.context.known?.device ?? ''] ?? {};
+  return value === 'attaching' || value === 'attachFailed';
+}
+
+/** What lay in the pod's folder is this volume: from now on it stands for it. */
+function takeOver(draft: Draft, id: string): void {
+  const { uid, known } = draft.mounts[id]?.context ?? {};
+  if (uid === undefined || !known) return;
+  const found = foundId(uid, known);
+  if (draft.mounts[found]?.value === 'found') {
+    draft.forget(found);
+    draft.patch(id, { mayBeThere: true });
+  }
+}
+
+function forgetMount(draft: Draft, id: string): void {
+  const { uid, pod, volume, again, askedAt } = draft.mounts[id]?.context ?? {};
+  draft.forget(id);
+  if (uid === undefined) return;
+  if (again && pod !== undefined && volume !== undefined) {
+    draft.bear(id, { uid, pod, volume });
+    draft.patch(id, { askedAt: askedAt ?? null });
+  }
+  if (!Object.values(draft.mounts).some(({ context }) => context.uid === uid && !context.again))
+    draft.orders.push({ type: 'worker.left', uid, problem: null });
+}
+
+/** Another volume of the pod is the same one, or what lay in its folder, and must be there or gone first. */
+function isShared(draft: Draft, id: string): boolean {
+  const twin = twinsOf(draft, id).find(([, { value }]) => value !== 'waitingForDevice' && value !== 'gone');
+  if (twin === undefined) return false;
+  const [, { value, context }] = twin;
+  if (value === 'mounted' || value === 'republishing')
+    draft.tellMount(id, { type: 'shared', at: draft.at, path: context.path });
+  return true;
+}
+
+/** The device is ready and the volume may be put into the pod; where it is not wanted by anybody yet it is from now on. */
+function deviceIsThere(draft: Draft, { context }: Mount): boolean {
+  const { known } = context;
+  if (known === null || known.device === '' || known.device === '?') return true;
+  const { device, plugin, name, mode, attachable, stages } = known;
+  const place = draft.devices[device];
+  if (place === undefined) {
+    draft.bearDevice({ device, plugin, name, mode, attachable, stages });
+    return false;
+  }
+  if (place.value !== 'ready' && place.value !== 'expanding') return false;
+  if (known.alone && isElsewhere(draft, context)) {
+    const text = `MountVolume.SetUp failed for volume "${name}" : volume uses the ReadWriteOncePod access mode and is already in use by another pod`;
+    const problem = { code: 'FailedMount', text };
+    const id = mountId(context.uid, context.volume);
+    const retryAt = draft.at + backOffMs(context.failures + 1, WAITS);
+    draft.tellMount(id, { type: 'hindered', at: draft.at, problem, retryAt });
+    if (context.askedAt !== null) refuse(draft, id, problem);
+    return false;
+  }
+  return true;
+}
+
+function deviceGoesOn(draft: Draft, device: DeviceId): void {
+  const place = draft.devices[device];
+  if (place === undefined) return;
+  const { at } = draft;
+  const { value, context } = place;
+  if (value === 'gone') {
+    draft.forgetDevice(device);
+    return;
+  }
+  const users = usersOf(draft, device);
+  const due = (context.retryAt ?? 0) <= at;
+  const [by] = users;
+  if (by === undefined) {
+    if (!isHeld(draft, context)) draft.tellDevice(device, { type: 'leave', at, key: draft.key(device) });
+    if (value === 'unstageFailed' && due)
+      draft.tellDevice(device, { type: 'begin', at, key: draft.key(device), by: NOBODY });
+    return;
+  }
+  const waits = value === 'wanted' || value === 'attachFailed' || value === 'stageFailed' || value === 'unstageFailed';
+  if (waits && due) draft.tellDevice(device, { type: 'begin', at, key: draft.key(device), by });
+  else if (value === 'ready' && due) growIfDue(draft, device, context);
+}
+
+const NOBODY: DeviceUser = { uid: '', volume: '' };
+
+/** Of a volume in a pod's folder it cannot be told which device it is on: it may be this one. */
+function isHeld(draft: Draft, { plugin }: DeviceContext): boolean {
+  return Object.values(draft.mounts).some(
+    ({ context }) => context.known?.device === '?' && context.known.plugin === plugin,
+  );
+}
+
+/** A volume that has grown since it was last looked at is made larger once a pod has it. */
+function growIfDue(draft: Draft, device: DeviceId, { bytes, plugin }: DeviceContext): void {
+  for (const { value, context } of Object.values(draft.mounts)) {
+    const { known, uid, volume, path } = context;
+    if (value !== 'mounted' || known?.device !== device || known.plugin !== plugin) continue;
+    const oldBytes = Math.max(bytes, known.knownBytes);
+    if (known.wantedBytes <= oldBytes || known.knownBytes === 0) continue;
+    const by = { uid, volume };
+    const key = draft.key(device);
+    const newBytes = known.wantedBytes;
+    draft.tellDevice(device, { type: 'expand', at: draft.at, key, by, publishedPath: path, oldBytes, newBytes });
+    return;
+  }
+}

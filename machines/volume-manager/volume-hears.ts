@@ -1,0 +1,160 @@
+import { backOffMs } from '../values/back-off.ts';
+import type { DeviceUser } from './device-context.ts';
+import type { Draft } from './volume-draft.ts';
+import { foundId, mountId } from './volume-manager-state.ts';
+import type { VolumeMessage } from './volume-messages.ts';
+import type { DeviceId } from './volume-orders.ts';
+import { isLeaving, pathsOf, refuse, tellLeft, twinsOf, usersOf } from './volume-users.ts';
+import { LOOKS, NOT_ATTACHED, WAITS } from './volume-waits.ts';
+
+type Of<T extends VolumeMessage['type']> = Extract<VolumeMessage, { type: T }>;
+
+/** What a message tells goes to the volume or device that it is of. */
+export function take(draft: Draft, message: VolumeMessage): void {
+  const { at } = message;
+  switch (message.type) {
+    case 'node.found':
+      return nodeFound(draft, message);
+    case 'volume.wanted':
+      return wanted(draft, message);
+    case 'pod.left':
+      return podLeft(draft, message);
+    case 'volume.stale':
+      return stale(draft, message);
+    case 'volume.grown':
+      return grown(draft, message);
+    case 'timer':
+      return;
+    case 'volume.resolved':
+      return of(draft, message.key, (id) => draft.tellMount(id, { type: 'resolved', at, known: message.known }));
+    case 'volume.published':
+      return of(draft, message.key, (id) => published(draft, id, message));
+    case 'volume.unpublished':
+      return of(draft, message.key, (id) => draft.tellMount(id, { type: 'unpublished', at }));
+    case 'device.attached':
+      return ofDevice(draft, message.key, (device, by) =>
+        draft.tellDevice(device, { type: 'attached', at, key: draft.key(device), by, devicePath: message.devicePath }),
+      );
+    case 'device.staged':
+      return ofDevice(draft, message.key, (device) =>
+        draft.tellDevice(device, { type: 'staged', at, key: draft.key(device), stagedPath: message.stagedPath }),
+      );
+    case 'device.expanded':
+      return ofDevice(draft, message.key, (device) =>
+        draft.tellDevice(device, { type: 'expanded', at, key: draft.key(device), bytes: message.bytes }),
+      );
+    case 'device.unstaged':
+      return ofDevice(draft, message.key, (device) => draft.tellDevice(device, { type: 'unstaged', at }));
+    case 'call.failed':
+      return failed(draft, message);
+  }
+}
+
+/** It is there. Its pod is told when its worker does not wait any more: it was told of a failure before. */
+function published(draft: Draft, id: string, { at, path }: Of<'volume.published'>): void {
+  const before = draft.mounts[id];
+  draft.tellMount(id, { type: 'published', at, key: draft.key(id), path });
+  const { value, context } = draft.mounts[id] ?? {};
+  if (before?.value !== 'publishing' || value !== 'mounted' || !context || context.askedAt !== null) return;
+  draft.orders.push({ type: 'worker.mounted', uid: context.uid, volume: context.volume, path });
+}
+
+/** The volume whose call this is; an outcome that nobody waits for is left alone. */
+function of(draft: Draft, key: string, act: (id: string) => void): void {
+  for (const [id, { context }] of Object.entries(draft.mounts)) if (context.op === key) act(id);
+}
+
+function ofDevice(draft: Draft, key: string, act: (device: DeviceId, by: DeviceUser) => void): void {
+  for (const [device, { context }] of Object.entries(draft.devices))
+    if (context.op === key) act(device, usersOf(draft, device)[0] ?? { uid: '', volume: '' });
+}
+
+function failed(draft: Draft, { at, key, code, text, done }: Of<'call.failed'>): void {
+  const problem = { code, text };
+  of(draft, key, (id) => {
+    const { value, context } = draft.mounts[id] ?? {};
+    const { failures = 0, askedAt = null } = context ?? {};
+    const retryAt = at + backOffMs(failures + 1, value === 'resolving' ? LOOKS : WAITS);
+    draft.tellMount(id, { type: 'failed', at, key: draft.key(id), problem, retryAt, done });
+    if (askedAt !== null) refuse(draft, id, problem);
+    for (const [twin, { value, context }] of twinsOf(draft, id))
+      if (value === 'waitingForDevice' && context.askedAt !== null) refuse(draft, twin, problem);
+    tellLeft(draft, id, problem);
+  });
+  ofDevice(draft, key, (device) => {
+    const quiet = code === NOT_ATTACHED;
+    const failures = (draft.devices[device]?.context.failures ?? 0) + 1;
+    const retryAt = at + backOffMs(failures, quiet ? LOOKS : WAITS);
+    draft.tellDevice(device, { type: 'failed', at, key: draft.key(device), problem, retryAt, done });
+    // Kubelet tells no event of that: it is somebody else's turn.
+    if (quiet) return;
+    for (const [id, { value, context }] of Object.entries(draft.mounts))
+      if (value === 'waitingForDevice' && context.known?.device === device && context.askedAt !== null)
+        refuse(draft, id, problem);
+  });
+}
+
+function nodeFound(draft: Draft, { pods, devices }: Of<'node.found'>): void {
+  for (const { uid, volumes } of pods) for (const volume of volumes) foundVolume(draft, uid, volume);
+  for (const { stagedPath, ...birth } of devices) {
+    if (draft.devices[birth.device] !== undefined) continue;
+    draft.bearDevice({ ...birth, stages: true });
+    draft.tellDevice(birth.device, { type: 'found', at: draft.at, stagedPath });
+  }
+}
+
+function foundVolume(draft: Draft, uid: string, found: Of<'pod.left'>['found'][number]): void {
+  const { plugin, name, mode, path, device, attachable } = found;
+  const same = Object.values(draft.mounts).some(
+    ({ context }) =>
+      context.uid === uid &&
+      context.known?.plugin === plugin &&
+      context.known.name === name &&
+      context.known.mode === mode,
+  );
+  if (same) return;
+  const id = foundId(uid, found);
+  draft.bear(id, { uid, pod: '', volume: '' });
+  const known = { plugin, name, mode, device, attachable, stages: false, alone: false, wantedBytes: 0, knownBytes: 0 };
+  draft.tellMount(id, { type: 'found', at: draft.at, known, path });
+}
+
+function wanted(draft: Draft, { at, uid, pod, volume }: Of<'volume.wanted'>): void {
+  const id = mountId(uid, volume);
+  const place = draft.mounts[id];
+  if (place === undefined) draft.bear(id, { uid, pod, volume });
+  else if (isLeaving(place)) {
+    draft.patch(id, { again: true, askedAt: at });
+    return;
+  } else if (place.value === 'mounted') {
+    draft.orders.push({ type: 'worker.mounted', uid, volume, path: place.context.path });
+    return;
+  }
+  draft.patch(id, { askedAt: place?.context.askedAt ?? at });
+}
+
+function podLeft(draft: Draft, { at, uid, found }: Of<'pod.left'>): void {
+  for (const volume of found) foundVolume(draft, uid, volume);
+  let some = false;
+  for (const [id, { context }] of Object.entries(draft.mounts)) {
+    if (context.uid !== uid) continue;
+    some = true;
+    if (context.again) draft.patch(id, { again: false });
+    draft.tellMount(id, { type: 'leave', at, key: draft.key(id) });
+  }
+  if (!some) draft.orders.push({ type: 'worker.left', uid, problem: null });
+}
+
+function stale(draft: Draft, { at, uid, volume }: Of<'volume.stale'>): void {
+  const id = mountId(uid, volume);
+  const place = draft.mounts[id];
+  if (place?.value !== 'mounted' || place.context.shared || (place.context.retryAt ?? 0) > at) return;
+  draft.tellMount(id, { type: 'begin', at, key: draft.key(id), order: pathsOf(draft, place) });
+}
+
+function grown(draft: Draft, { uid, volume, wantedBytes, knownBytes }: Of<'volume.grown'>): void {
+  const id = mountId(uid, volume);
+  const known = draft.mounts[id]?.context.known;
+  if (!known || (known.wantedBytes === wantedBytes && known.knownBytes === knownBytes)) return;
+  draft.patch(id, { known: { ...known, wantedBytes, knownBytes } });
+}

@@ -1,0 +1,63 @@
+import type { DeviceUser } from './device-context.ts';
+import type { MountContext } from './mount-context.ts';
+import type { Draft, Mount } from './volume-draft.ts';
+import { foundId } from './volume-manager-state.ts';
+import type { DeviceId } from './volume-orders.ts';
+
+/** A worker that waits hears of the failure; the next try is made whether it asks again or not. */
+export function refuse(draft: Draft, id: string, { code, text }: { code: string; text: string }): void {
+  const context = draft.mounts[id]?.context;
+  if (context === undefined) return;
+  draft.patch(id, { askedAt: null });
+  draft.orders.push({ type: 'worker.failed', uid: context.uid, volume: context.volume, code, text });
+}
+
+/** The worker of a pod that ends hears what could not be taken down. */
+export function tellLeft(draft: Draft, id: string, problem: { code: string; text: string }): void {
+  const place = draft.mounts[id];
+  if (place?.value === 'unpublishFailed') draft.orders.push({ type: 'worker.left', uid: place.context.uid, problem });
+}
+
+/** Other records of the same volume in the same pod. */
+export function twinsOf(draft: Draft, id: string): [string, Mount][] {
+  const { uid, known } = draft.mounts[id]?.context ?? {};
+  if (!known) return [];
+  return Object.entries(draft.mounts).filter(
+    ([other, { context }]) =>
+      other !== id &&
+      context.uid === uid &&
+      context.known !== null &&
+      !context.shared &&
+      foundId(context.uid, context.known) === foundId(context.uid, known),
+  );
+}
+
+/** Another pod has the volume already. */
+export function isElsewhere(draft: Draft, { uid, known }: MountContext): boolean {
+  return Object.values(draft.mounts).some(
+    ({ value, context }) =>
+      context.uid !== uid &&
+      context.known?.device === known?.device &&
+      value !== 'waitingForDevice' &&
+      (value !== 'publishFailed' || context.mayBeThere) &&
+      value !== 'gone',
+  );
+}
+
+/** Those that want it or have it. One that asks for it while it is given back waits for the next life of it. */
+export function usersOf(draft: Draft, device: DeviceId): DeviceUser[] {
+  return Object.values(draft.mounts)
+    .filter(({ value, context }) => context.known?.device === device && value !== 'gone')
+    .map(({ context: { uid, volume } }) => ({ uid, volume }));
+}
+
+/** It is being taken down, or is. */
+export function isLeaving({ value }: Mount): boolean {
+  return value === 'givenUp' || value === 'unpublishing' || value === 'unpublishFailed' || value === 'gone';
+}
+
+/** Where its device is, as far as it is known. */
+export function pathsOf(draft: Draft, { context }: Mount): { devicePath: string; stagedPath: string } {
+  const { devicePath = '', stagedPath = '' } = draft.devices[context.known?.device ?? '']?.context ?? {};
+  return { devicePath, stagedPath };
+}

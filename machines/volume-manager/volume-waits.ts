@@ -1,0 +1,11 @@
+/** Kubelet's back-off of a volume's operations (goroutinemap). */
+export const WAITS = { firstMs: 500, maxMs: 122_000 };
+
+/** Looking a volume up costs little and is no operation of kubelet's, which does it ten times a second while it fails. */
+export const LOOKS = { firstMs: 500, maxMs: 4_000 };
+
+/** Code of what only means that the attachment is not there yet. */
+export const NOT_ATTACHED = 'NotAttached';
+
+/** How long a pod's worker waits for a volume, ms: kubelet's podAttachAndMountTimeout. */
+export const PATIENCE_MS = 123_000;
