@@ -38,7 +38,7 @@ import type { PodMetrics } from './pod-metrics.ts';
 
 /**
  * All by which a node touches the world. Made for real in `real-edges.ts`, for the simulation in `test/simulation/world`, for
- * simulated machines with a real API server in `actors/nodes`; everything between them is made once, in `build-node.ts`.
+ * simulated machines with a real API server in `fleet`; everything between them is made once, in `build-node.ts`.
  */
 export interface NodeEdges {
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-import type { FleetFigures, FleetReport } from '../../actors/nodes/fleet-report.ts';
+import type { FleetFigures, FleetReport } from '../../actors/node/fleet/fleet-report.ts';
 import type { NodesFlags } from './nodes-flags.ts';
 
 /** Ends what {@link showFleet} shows, with a last word. */

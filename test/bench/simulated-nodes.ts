@@ -7,10 +7,10 @@ import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
 import type { ApiClient, ApiRequest } from '../../actors/cluster/api/api-client.ts';
 import { loadConfiguration } from '../../actors/configure/configuration/load-configuration.ts';
-import { NodeFleet } from '../../actors/nodes/node-fleet.ts';
-import { checkProfile } from '../../actors/nodes/profile/read-profile.ts';
+import { NodeFleet } from '../../actors/node/fleet/node-fleet.ts';
+import { checkProfile } from '../../actors/node/fleet/profile/read-profile.ts';
 import { createMetrics } from '../../actors/record/metrics/metrics-registry.ts';
-import { LineQueue } from '../../actors/nodes/line-queue.ts';
+import { LineQueue } from '../../actors/node/fleet/line-queue.ts';
 
 /**
  * What simulated nodes cost this process: memory of a node and of a pod (heap after a full collection, and resident), and CPU when nothing

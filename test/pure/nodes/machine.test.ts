@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { planNodes } from '../../../actors/nodes/profile/plan-nodes.ts';
-import { checkProfile } from '../../../actors/nodes/profile/read-profile.ts';
-import { SimulatedMachine } from '../../../actors/nodes/simulated-machine.ts';
+import { planNodes } from '../../../actors/node/fleet/profile/plan-nodes.ts';
+import { checkProfile } from '../../../actors/node/fleet/profile/read-profile.ts';
+import { SimulatedMachine } from '../../../actors/node/fleet/simulated-machine.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 
 const LABELS = { 'io.kubernetes.pod.uid': 'u', app: 'web' };

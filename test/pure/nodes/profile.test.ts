@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { drawFailure } from '../../../actors/nodes/failures.ts';
-import { sumUntil, valueAt } from '../../../actors/nodes/curve.ts';
-import { planNodes } from '../../../actors/nodes/profile/plan-nodes.ts';
-import { checkProfile, readProfile } from '../../../actors/nodes/profile/read-profile.ts';
+import { drawFailure } from '../../../actors/node/fleet/failures.ts';
+import { sumUntil, valueAt } from '../../../actors/node/fleet/curve.ts';
+import { planNodes } from '../../../actors/node/fleet/profile/plan-nodes.ts';
+import { checkProfile, readProfile } from '../../../actors/node/fleet/profile/read-profile.ts';
 
 const EXAMPLES = new URL('../../../docs/profiles/', import.meta.url).pathname;
 

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
 import type { ApiClient, ApiRequest } from '../../../actors/cluster/api/api-client.ts';
-import { LineQueue } from '../../../actors/nodes/line-queue.ts';
-import { NodeApi } from '../../../actors/nodes/node-api.ts';
-import { SharedWatches } from '../../../actors/nodes/shared-watches.ts';
+import { LineQueue } from '../../../actors/node/fleet/line-queue.ts';
+import { NodeApi } from '../../../actors/node/fleet/node-api.ts';
+import { SharedWatches } from '../../../actors/node/fleet/shared-watches.ts';
 
 const PODS = { group: '', version: 'v1', resource: 'pods' };
 const log = pino({ level: 'silent' });

@@ -1,10 +1,10 @@
-import { draw, hexId } from '../../cri/sim/prng.ts';
-import type { MachineFacts } from '../../machines/node-object/node-types.ts';
-import { InProcessRuntime } from '../../cri/sim/in-process-runtime.ts';
-import { containerSchema } from '../../cri/sim/script.ts';
-import type { ContainerBehaviour, SimPlan } from '../../cri/sim/script.ts';
-import type { Pod } from '../../machines/protocol/api-types.ts';
-import type { NodeFactsSource } from '../cluster/node-object/node-facts-reader.ts';
+import { draw, hexId } from '../../../cri/sim/prng.ts';
+import type { MachineFacts } from '../../../machines/node-object/node-types.ts';
+import { InProcessRuntime } from '../../../cri/sim/in-process-runtime.ts';
+import { containerSchema } from '../../../cri/sim/script.ts';
+import type { ContainerBehaviour, SimPlan } from '../../../cri/sim/script.ts';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import type { NodeFactsSource } from '../../cluster/node-object/node-facts-reader.ts';
 import { MemoryHost } from './memory-host.ts';
 import { NodeLogs } from './node-logs.ts';
 import type { PlannedNode } from './profile/plan-nodes.ts';

@@ -1,5 +1,5 @@
-import { ApiStatusError } from '../cluster/api/api-client.ts';
-import type { ApiClient, ApiRequest } from '../cluster/api/api-client.ts';
+import { ApiStatusError } from '../../cluster/api/api-client.ts';
+import type { ApiClient, ApiRequest } from '../../cluster/api/api-client.ts';
 import { watchPart } from './shared-watches.ts';
 import type { SharedPart, SharedWatches } from './shared-watches.ts';
 

@@ -1,10 +1,10 @@
 import { join, normalize } from 'node:path';
-import type { Ask } from '../../machines/protocol/ask.ts';
-import type { EffectCatalog, PodCgroup, VolumeSetup } from '../../machines/protocol/effects.ts';
-import { messageOf } from '../../machines/values/message-of.ts';
-import { HostFailure, codeOf } from '../host/files/host-failure.ts';
-import { volumeContents } from '../host/volumes/volume-content.ts';
-import type { HostEffectType } from '../host/effects/host-effects.ts';
+import type { Ask } from '../../../machines/protocol/ask.ts';
+import type { EffectCatalog, PodCgroup, VolumeSetup } from '../../../machines/protocol/effects.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { HostFailure, codeOf } from '../../host/files/host-failure.ts';
+import { volumeContents } from '../../host/volumes/volume-content.ts';
+import type { HostEffectType } from '../../host/effects/host-effects.ts';
 import type { NodeLogs } from './node-logs.ts';
 
 /** What {@link MemoryHost} is made from. */

@@ -1,11 +1,11 @@
-import type { CriClient } from '../../cri/client/cri-client.ts';
-import type { Ask } from '../../machines/protocol/ask.ts';
-import type { Effect } from '../../machines/protocol/effects.ts';
-import type { HostSettings } from '../host/files/host-settings.ts';
-import type { HostEffectType } from '../host/effects/host-effects.ts';
-import type { NetEffectType } from '../pods/prober/net-effects.ts';
-import { effectRunner, errorOf } from '../pods/shard/effect-runner.ts';
-import type { Outcome } from '../pods/shard/effect-runner.ts';
+import type { CriClient } from '../../../cri/client/cri-client.ts';
+import type { Ask } from '../../../machines/protocol/ask.ts';
+import type { Effect } from '../../../machines/protocol/effects.ts';
+import type { HostSettings } from '../../host/files/host-settings.ts';
+import type { HostEffectType } from '../../host/effects/host-effects.ts';
+import type { NetEffectType } from '../../pods/prober/net-effects.ts';
+import { effectRunner, errorOf } from '../../pods/shard/effect-runner.ts';
+import type { Outcome } from '../../pods/shard/effect-runner.ts';
 import type { MemoryHost } from './memory-host.ts';
 import type { ScriptedNetwork } from './scripted-network.ts';
 

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { SpdyConnection } from '../serve/spdy/spdy-connection.ts';
-import type { SpdyStream } from '../serve/spdy/spdy-stream.ts';
+import { SpdyConnection } from '../../serve/spdy/spdy-connection.ts';
+import type { SpdyStream } from '../../serve/spdy/spdy-stream.ts';
 
 /** What a command gave. */
 export interface CommandEnd {

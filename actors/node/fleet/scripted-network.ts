@@ -1,14 +1,14 @@
-import type { EffectCatalog } from '../../machines/protocol/effects.ts';
-import { hostPort } from '../../machines/values/host-port.ts';
-import { LABEL } from '../../machines/protocol/runtime-labels.ts';
-import { containerFacts } from '../../cri/sim/call-facts.ts';
-import { anyMatches, factsMatch } from '../../cri/sim/glob.ts';
-import { nanosToMs } from '../../cri/sim/nano-clock.ts';
-import type { ContainerRecord } from '../../cri/sim/records.ts';
-import { isRunning } from '../../cri/sim/processes.ts';
-import type { SimCore } from '../../cri/sim/sim-core.ts';
-import { HostFailure } from '../host/files/host-failure.ts';
-import type { NetEffectType } from '../pods/prober/net-effects.ts';
+import type { EffectCatalog } from '../../../machines/protocol/effects.ts';
+import { hostPort } from '../../../machines/values/host-port.ts';
+import { LABEL } from '../../../machines/protocol/runtime-labels.ts';
+import { containerFacts } from '../../../cri/sim/call-facts.ts';
+import { anyMatches, factsMatch } from '../../../cri/sim/glob.ts';
+import { nanosToMs } from '../../../cri/sim/nano-clock.ts';
+import type { ContainerRecord } from '../../../cri/sim/records.ts';
+import { isRunning } from '../../../cri/sim/processes.ts';
+import type { SimCore } from '../../../cri/sim/sim-core.ts';
+import { HostFailure } from '../../host/files/host-failure.ts';
+import type { NetEffectType } from '../../pods/prober/net-effects.ts';
 import type { ProbeRule } from './profile/profile-schema.ts';
 
 type Answer = ProbeRule['answers'][number];

@@ -1,5 +1,5 @@
-import { ActorletError } from '../../../machines/errors/define.ts';
-import { nodesErrors } from '../../../machines/errors/nodes-errors.ts';
+import { ActorletError } from '../../../../machines/errors/define.ts';
+import { nodesErrors } from '../../../../machines/errors/nodes-errors.ts';
 import type { NodeGroup, Profile } from './profile-schema.ts';
 
 /** One node to be simulated. */

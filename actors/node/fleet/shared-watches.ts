@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { ApiClient, ApiRequest } from '../cluster/api/api-client.ts';
-import type { Reflected } from '../cluster/api/reflector.ts';
+import type { ApiClient, ApiRequest } from '../../cluster/api/api-client.ts';
+import type { Reflected } from '../../cluster/api/reflector.ts';
 import { LineQueue } from './line-queue.ts';
 import { SharedCollection } from './shared-collection.ts';
 import type { WatchLine } from './shared-collection.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { parseBytes, parseCpuMilli } from '../../../machines/values/quantity.ts';
-import { matchSchema, scriptSchema } from '../../../cri/sim/script.ts';
-import { durationSchema, globsSchema, rangeSchema } from '../../../cri/sim/script-values.ts';
+import { parseBytes, parseCpuMilli } from '../../../../machines/values/quantity.ts';
+import { matchSchema, scriptSchema } from '../../../../cri/sim/script.ts';
+import { durationSchema, globsSchema, rangeSchema } from '../../../../cri/sim/script-values.ts';
 
 const bytesSchema = z
   .union([z.number(), z.string()])

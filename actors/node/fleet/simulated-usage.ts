@@ -1,12 +1,12 @@
-import type { MachineFacts } from '../../machines/node-object/node-types.ts';
-import { ContainerState } from '../../cri/generated/runtime/v1/api.ts';
-import { containerFacts } from '../../cri/sim/call-facts.ts';
-import { factsMatch } from '../../cri/sim/glob.ts';
-import { nanosToMs } from '../../cri/sim/nano-clock.ts';
-import type { ContainerRecord, SandboxRecord } from '../../cri/sim/records.ts';
-import type { SimCore } from '../../cri/sim/sim-core.ts';
-import type { NodeUsageSource } from '../resources/eviction/eviction-ground.ts';
-import type { ContainerStats, NodeStats, PodStats, Summary } from '../resources/stats/summary.ts';
+import type { MachineFacts } from '../../../machines/node-object/node-types.ts';
+import { ContainerState } from '../../../cri/generated/runtime/v1/api.ts';
+import { containerFacts } from '../../../cri/sim/call-facts.ts';
+import { factsMatch } from '../../../cri/sim/glob.ts';
+import { nanosToMs } from '../../../cri/sim/nano-clock.ts';
+import type { ContainerRecord, SandboxRecord } from '../../../cri/sim/records.ts';
+import type { SimCore } from '../../../cri/sim/sim-core.ts';
+import type { NodeUsageSource } from '../../resources/eviction/eviction-ground.ts';
+import type { ContainerStats, NodeStats, PodStats, Summary } from '../../resources/stats/summary.ts';
 import { sumUntil, valueAt } from './curve.ts';
 import type { Curve, UsageRule } from './profile/profile-schema.ts';
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { anyMatches } from '../../cri/sim/glob.ts';
-import { draw } from '../../cri/sim/prng.ts';
+import { anyMatches } from '../../../cri/sim/glob.ts';
+import { draw } from '../../../cri/sim/prng.ts';
 import type { FailureRule } from './profile/profile-schema.ts';
 import type { SimulatedNode } from './simulated-node.ts';
 

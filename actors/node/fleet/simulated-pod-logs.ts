@@ -1,4 +1,4 @@
-import type { PodLogs } from '../host/logs/pod-logs.ts';
+import type { PodLogs } from '../../host/logs/pod-logs.ts';
 
 /** Logs of a simulated node, for those who remove what nobody needs: they go with their pods and containers. */
 export const simulatedPodLogs: PodLogs = {

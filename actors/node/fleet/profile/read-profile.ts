@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { parse, YAMLParseError } from 'yaml';
 import type { z } from 'zod';
-import { ActorletError } from '../../../machines/errors/define.ts';
-import { nodesErrors } from '../../../machines/errors/nodes-errors.ts';
+import { ActorletError } from '../../../../machines/errors/define.ts';
+import { nodesErrors } from '../../../../machines/errors/nodes-errors.ts';
 import { profileSchema } from './profile-schema.ts';
 import type { Profile } from './profile-schema.ts';
 

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { LogWriter } from '../../cri/sim/log-writer.ts';
-import { parseCriLog } from '../host/effects/termination-message.ts';
+import { LogWriter } from '../../../cri/sim/log-writer.ts';
+import { parseCriLog } from '../../host/effects/termination-message.ts';
 
 /**
  * Logs of simulated containers. A file comes into being with the first line, or with the first who asks for the log

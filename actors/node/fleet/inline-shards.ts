@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
-import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
-import type { Effect } from '../../machines/protocol/effects.ts';
-import type { Ask } from '../../machines/protocol/ask.ts';
-import type { ShardHost, ShardLinks } from '../node/edges.ts';
-import { askMain } from '../pods/shard/ask-main.ts';
-import type { Outcome } from '../pods/shard/effect-runner.ts';
-import { Shard } from '../pods/shard/shard.ts';
-import type { FromShard, ToShard } from '../pods/shard/shard-protocol.ts';
+import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
+import type { Effect } from '../../../machines/protocol/effects.ts';
+import type { Ask } from '../../../machines/protocol/ask.ts';
+import type { ShardHost, ShardLinks } from '../edges.ts';
+import { askMain } from '../../pods/shard/ask-main.ts';
+import type { Outcome } from '../../pods/shard/effect-runner.ts';
+import { Shard } from '../../pods/shard/shard.ts';
+import type { FromShard, ToShard } from '../../pods/shard/shard-protocol.ts';
 
 /** What {@link InlineShards} is made from. */
 export interface InlineShardsOptions extends ShardLinks {

@@ -1,4 +1,4 @@
-import type { RequestSeen } from '../cluster/api/create-api-client.ts';
+import type { RequestSeen } from '../../cluster/api/create-api-client.ts';
 import type { NodeFleet } from './node-fleet.ts';
 
 /** What the nodes of a process are doing. */

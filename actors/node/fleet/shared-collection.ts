@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import { Reflector } from '../cluster/api/reflector.ts';
-import type { Reflected } from '../cluster/api/reflector.ts';
-import type { ApiClient, ApiResource } from '../cluster/api/api-client.ts';
+import { Reflector } from '../../cluster/api/reflector.ts';
+import type { Reflected } from '../../cluster/api/reflector.ts';
+import type { ApiClient, ApiResource } from '../../cluster/api/api-client.ts';
 
 /** A line of a watch, as the API server sends it. */
 export interface WatchLine {

@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { allocatableOf, machineCapacity } from '../../machines/node-object/node-resources.ts';
-import { unregisteredNode } from '../../machines/node-object/initial-node.ts';
-import type { MachineFacts } from '../../machines/node-object/node-types.ts';
-import { ALL_BEHAVIOUR } from '../../machines/protocol/behaviour.ts';
-import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
-import { parseBytes, parseCpuMilli } from '../../machines/values/quantity.ts';
-import { nodeObjectConfigOf } from '../cluster/node-object/node-object-config.ts';
-import type { FeatureGates } from '../configure/configuration/feature-gates.ts';
-import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
-import type { KubeletFlags } from '../configure/configuration/kubelet-flags.ts';
-import { containerGcPolicy } from '../node/container-gc-policy.ts';
-import type { NodeGround } from '../node/node-ground.ts';
-import type { Metrics } from '../record/metrics/metrics-registry.ts';
+import { allocatableOf, machineCapacity } from '../../../machines/node-object/node-resources.ts';
+import { unregisteredNode } from '../../../machines/node-object/initial-node.ts';
+import type { MachineFacts } from '../../../machines/node-object/node-types.ts';
+import { ALL_BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
+import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
+import { parseBytes, parseCpuMilli } from '../../../machines/values/quantity.ts';
+import { nodeObjectConfigOf } from '../../cluster/node-object/node-object-config.ts';
+import type { FeatureGates } from '../../configure/configuration/feature-gates.ts';
+import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
+import type { KubeletFlags } from '../../configure/configuration/kubelet-flags.ts';
+import { containerGcPolicy } from '../container-gc-policy.ts';
+import type { NodeGround } from '../node-ground.ts';
+import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import type { PlannedNode } from './profile/plan-nodes.ts';
 
 /** What all nodes of the process have in common. */

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
-import { trackedPod } from '../../machines/supervisor/pod-table.ts';
-import { buildNode } from '../node/build-node.ts';
-import type { NodeParts } from '../node/build-node.ts';
-import { Lifecycle } from '../node/lifecycle.ts';
-import type { ApiClient } from '../cluster/api/api-client.ts';
+import { trackedPod } from '../../../machines/supervisor/pod-table.ts';
+import { buildNode } from '../build-node.ts';
+import type { NodeParts } from '../build-node.ts';
+import { Lifecycle } from '../lifecycle.ts';
+import type { ApiClient } from '../../cluster/api/api-client.ts';
 import { NodeApi } from './node-api.ts';
 import type { PlannedNode } from './profile/plan-nodes.ts';
 import type { SharedWatches } from './shared-watches.ts';

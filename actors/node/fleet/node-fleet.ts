@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { ApiClient } from '../cluster/api/api-client.ts';
-import { ApiStatusError } from '../cluster/api/api-client.ts';
+import type { ApiClient } from '../../cluster/api/api-client.ts';
+import { ApiStatusError } from '../../cluster/api/api-client.ts';
 import { Failures } from './failures.ts';
 import { planNodes } from './profile/plan-nodes.ts';
 import type { PlannedNode, Share } from './profile/plan-nodes.ts';
