@@ -115,6 +115,15 @@ export function statesReached(): Reached {
       world.run(60_000);
     });
   }
+  live(
+    pod({ resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu' }], containers: [web('c', { image: 'img:1' })] }),
+    (world) => {
+      world.begin(null, false);
+      world.run(5_000);
+      end(world);
+      world.run(60_000);
+    },
+  );
   live(pod({ containers: [web('d', { image: 'UPPER' })] }), (world) => {
     world.begin(null, false);
     world.run(5_000);
