@@ -98,7 +98,7 @@ function withConfig(spec: PodSpec): void {
 
 /** A volume that this node cannot set up. */
 function withOddVolume(spec: PodSpec): void {
-  spec.volumes?.push({ name: ODD_VOLUME, nfs: { server: 'nowhere', path: '/' } });
+  spec.volumes?.push({ name: ODD_VOLUME, iscsi: { targetPortal: 'nowhere', iqn: 'iqn.2026-11.sim:odd', lun: 0 } });
   spec.containers[0]?.volumeMounts?.push({ name: ODD_VOLUME, mountPath: '/odd' });
 }
 

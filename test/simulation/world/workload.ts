@@ -219,7 +219,12 @@ function edit(pod: Pod, change: Change, at: number): void {
     spec.volumes = spec.volumes?.map((volume) =>
       volume.name !== 'data'
         ? volume
-        : { name: 'data', ...(change.odd ? { nfs: { server: 'nowhere', path: '/' } } : { emptyDir: {} }) },
+        : {
+            name: 'data',
+            ...(change.odd
+              ? { iscsi: { targetPortal: 'nowhere', iqn: 'iqn.2026-11.sim:odd', lun: 0 } }
+              : { emptyDir: {} }),
+          },
     );
   if (change.do === 'deadline' && spec !== undefined) spec.activeDeadlineSeconds = change.seconds;
 }
