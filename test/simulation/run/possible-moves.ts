@@ -1,7 +1,7 @@
 import { NODE_MACHINES } from '../../../machines/charts/node-machines.ts';
 import { compiledMachine } from '../../../machines/machine-step/compiled-machine.ts';
 import type { CompiledState, CompiledTransition } from '../../../machines/machine-step/compiled-machine.ts';
-import { unreachedMoves, unsimulatedMachines } from './unreached-moves.ts';
+import { unreachedMoves, unsimulatedMachines, unsimulatedStates } from './unreached-moves.ts';
 import type { UnreachedMoves } from './unreached-moves.ts';
 
 /** What a machine can come to and through. */
@@ -21,7 +21,11 @@ export function possibleMoves(): ReadonlyMap<string, PossibleMoves> {
   for (const [machine, { states, moves }] of allowedMoves()) {
     if (Object.hasOwn(unsimulatedMachines, machine)) continue;
     const rows = unreachedMoves.filter((row) => row.machine === machine);
-    known.set(machine, { states, moves: moves.filter((move) => !rows.some((row) => rulesOut(row, move))) });
+    const isSimulated = (state: string): boolean => !Object.hasOwn(unsimulatedStates[machine] ?? {}, state);
+    known.set(machine, {
+      states: states.filter(isSimulated),
+      moves: moves.filter((move) => move.split(' -> ').every(isSimulated) && !rows.some((row) => rulesOut(row, move))),
+    });
   }
   return known;
 }
