@@ -19,7 +19,7 @@ import { containerHandlers } from './container-service.ts';
 import { execHandlers } from './exec-service.ts';
 import { imageHandlers } from './image-service.ts';
 import { nodeHandlers } from './node-service.ts';
-import { PlainLists } from './plain-lists.ts';
+import { RecordLists } from './record-lists.ts';
 import { loseAllProcesses } from './sandbox-life.ts';
 import { sandboxHandlers } from './sandbox-service.ts';
 import { faultSchema } from './script.ts';
@@ -55,7 +55,7 @@ export class InProcessRuntime {
   private readonly timeoutMs: number;
   private readonly services: Record<string, Service>;
   private readonly looks: ReturnType<typeof nodeHandlers>;
-  private readonly lists: PlainLists;
+  private readonly lists: RecordLists;
   private readonly inProgress: CallsInProgress = new Set();
   /** Calls of clients that wait for an answer. */
   private readonly pending = new Set<() => void>();
@@ -66,7 +66,7 @@ export class InProcessRuntime {
     const { core, inProgress } = this;
     this.timeoutMs = timeoutMs;
     this.looks = nodeHandlers(core);
-    this.lists = new PlainLists(core);
+    this.lists = new RecordLists(core);
     const runtime = {
       ...sandboxHandlers(core),
       ...containerHandlers(core),

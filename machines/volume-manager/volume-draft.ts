@@ -1,6 +1,6 @@
 import { bornPlace, hears, stepPlace } from '../machine-step/step.ts';
 import type { Place } from '../machine-step/step.ts';
-import type { DeviceContext, DeviceEvent } from './device-context.ts';
+import type { DeviceBirth, DeviceContext, DeviceEvent } from './device-context.ts';
 import { deviceMachine } from './device-machine.ts';
 import type { MountContext, MountEvent } from './mount-context.ts';
 import { mountMachine } from './mount-machine.ts';
@@ -63,8 +63,8 @@ export class Draft {
     this.changed = true;
   }
 
-  bearDevice(birth: Omit<Parameters<typeof bornDevice>[0], 'at'>): void {
-    this.devices[birth.device] = bornDevice({ ...birth, at: this.at });
+  bearDevice(birth: Omit<DeviceBirth, 'at'>): void {
+    this.devices[birth.device] = bornPlace<DeviceContext>(deviceMachine, { ...birth, at: this.at });
     this.changed = true;
   }
 
@@ -107,13 +107,3 @@ export class Draft {
     this.orders.push(...orders);
   }
 }
-
-const bornDevice = (birth: {
-  device: DeviceId;
-  plugin: string;
-  name: string;
-  mode: 'Filesystem' | 'Block';
-  attachable: boolean;
-  stages: boolean;
-  at: number;
-}): Device => bornPlace<DeviceContext>(deviceMachine, birth);

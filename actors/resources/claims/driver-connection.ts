@@ -1,6 +1,5 @@
-import { connectivityState, credentials, Metadata } from '@grpc/grpc-js';
-import type { CallOptions, ClientOptions, ServiceError } from '@grpc/grpc-js';
-import { GRPC_CODES } from '../../../cri/client/cri-error.ts';
+import { connectivityState, credentials } from '@grpc/grpc-js';
+import type { ClientOptions, ServiceError } from '@grpc/grpc-js';
 import { DRAPluginClient } from '../../../cri/generated/dra/v1/api.ts';
 import type {
   NodePrepareResourcesResponse,
@@ -9,6 +8,8 @@ import type {
 import { DRAPluginClient as BetaClient } from '../../../cri/generated/dra/v1beta1/api.ts';
 import type { NodePrepareResourcesResponse as BetaPrepared } from '../../../cri/generated/dra/v1beta1/api.ts';
 import type { AskedClaim, ClaimResult } from '../../../machines/claims/claim-messages.ts';
+import { callPlugin, goCode, PLUGIN_CHANNEL, PLUGIN_MESSAGE_BYTES } from '../plugins/plugin-channel.ts';
+import type { BeginCall } from '../plugins/plugin-channel.ts';
 
 /** Services of drivers that the node speaks, by the names under which they register. */
 export const SERVICES = ['v1.DRAPlugin', 'v1beta1.DRAPlugin'] as const;
@@ -18,12 +19,8 @@ export type DriverService = (typeof SERVICES)[number];
 const CALL_MS = 45_000;
 
 const OPTIONS: ClientOptions = {
-  // Go's servers do not take a path for an authority.
-  'grpc.default_authority': 'localhost',
-  'grpc.use_local_subchannel_pool': 1,
-  'grpc.enable_http_proxy': 0,
-  'grpc.service_config_disable_resolution': 1,
-  'grpc.max_receive_message_length': 16 * 1024 * 1024,
+  ...PLUGIN_CHANNEL,
+  'grpc.max_receive_message_length': PLUGIN_MESSAGE_BYTES,
   // A driver that is restarted is found again long before its ResourceSlices go.
   'grpc.initial_reconnect_backoff_ms': 500,
   'grpc.max_reconnect_backoff_ms': 5_000,
@@ -118,26 +115,22 @@ export class DriverConnection {
   }
 
   /** One call, as a promise; a failure's message is as Go prints it. */
-  private call<R>(
-    method: string,
-    begin: (
-      metadata: Metadata,
-      options: Partial<CallOptions>,
-      done: (error: ServiceError | null, response: R) => void,
-    ) => unknown,
-  ): Promise<R> {
+  private async call<R>(method: string, begin: BeginCall<R>): Promise<R> {
     const began = performance.now();
-    const path = `/k8s.io.kubelet.pkg.apis.dra.${this.service}/${method}`;
-    return new Promise((resolve, reject) => {
-      begin(new Metadata(), { deadline: Date.now() + this.limitMs }, (error, response) => {
-        const code = error === null ? 'OK' : (GRPC_CODES[error.code] ?? `Code(${error.code})`);
-        this.hears.called(path, code, (performance.now() - began) / 1000);
-        if (error === null) resolve(response);
-        else {
-          const details = code === 'DeadlineExceeded' ? 'context deadline exceeded' : error.details;
-          reject(new Error(`${method}: rpc error: code = ${code} desc = ${details}`, { cause: error }));
-        }
-      });
-    });
+    const over = (code: string): void => {
+      const path = `/k8s.io.kubelet.pkg.apis.dra.${this.service}/${method}`;
+      this.hears.called(path, code, (performance.now() - began) / 1000);
+    };
+    try {
+      const response = await callPlugin(this.limitMs, begin);
+      over('OK');
+      return response;
+    } catch (error) {
+      const failure = error as ServiceError;
+      const code = goCode(failure);
+      over(code);
+      const details = code === 'DeadlineExceeded' ? 'context deadline exceeded' : failure.details;
+      throw new Error(`${method}: rpc error: code = ${code} desc = ${details}`, { cause: error });
+    }
   }
 }

@@ -1,5 +1,4 @@
 import { credentials, Metadata } from '@grpc/grpc-js';
-import type { CallOptions, ClientOptions, ClientUnaryCall, ServiceError } from '@grpc/grpc-js';
 import { NodeClient, NodeServiceCapability_RPC_Type as Capability } from '../../../cri/generated/csi/v1/node.ts';
 import type {
   NodeExpandVolumeRequest,
@@ -11,19 +10,12 @@ import type {
   NodeStageVolumeRequest,
 } from '../../../cri/generated/csi/v1/node.ts';
 import type { DriverNodeInfo } from '../../../machines/csi/node-drivers.ts';
+import { PLUGIN_CHANNEL } from '../plugins/plugin-channel.ts';
+import type { BeginCall } from '../plugins/plugin-channel.ts';
 import { csiCallError, CsiCallError } from './csi-error.ts';
 
 /** How long one operation may take, all its calls together, ms (kubelet: csiTimeout). */
 export const CSI_TIMEOUT_MS = 120_000;
-
-const OPTIONS: ClientOptions = {
-  // Go's servers do not take a path for an authority.
-  'grpc.default_authority': 'localhost',
-  // Another call to the same socket shall not wait for the pauses of an earlier one that found nobody there.
-  'grpc.use_local_subchannel_pool': 1,
-  'grpc.enable_http_proxy': 0,
-  'grpc.service_config_disable_resolution': 1,
-};
 
 /** One call as metrics tell it. `code` as Go spells gRPC's. */
 export interface CsiCallReport {
@@ -63,7 +55,7 @@ export class CsiNodeClient {
   constructor(options: CsiClientOptions) {
     this.driver = options.driver;
     this.options = options;
-    this.client = new NodeClient(`unix:${options.endpoint}`, credentials.createInsecure(), OPTIONS);
+    this.client = new NodeClient(`unix:${options.endpoint}`, credentials.createInsecure(), PLUGIN_CHANNEL);
     this.deadline = Date.now() + (options.timeoutMs ?? CSI_TIMEOUT_MS);
   }
 
@@ -121,14 +113,7 @@ export class CsiNodeClient {
     );
   }
 
-  private call<R>(
-    method: string,
-    begin: (
-      metadata: Metadata,
-      options: Partial<CallOptions>,
-      done: (error: ServiceError | null, response: R) => void,
-    ) => ClientUnaryCall,
-  ): Promise<R> {
+  private call<R>(method: string, begin: BeginCall<R>): Promise<R> {
     const { endpoint, signal, onCall } = this.options;
     const began = performance.now();
     const path = `/csi.v1.Node/${method}`;

@@ -1,6 +1,5 @@
-import { credentials, Metadata } from '@grpc/grpc-js';
-import type { CallOptions, ClientOptions, ClientReadableStream, ServiceError } from '@grpc/grpc-js';
-import { GRPC_CODES } from '../../../cri/client/cri-error.ts';
+import { credentials } from '@grpc/grpc-js';
+import type { ClientOptions, ClientReadableStream, ServiceError } from '@grpc/grpc-js';
 import type {
   ContainerAllocateResponse,
   DevicePluginOptions,
@@ -8,6 +7,8 @@ import type {
 } from '../../../cri/generated/deviceplugin/v1beta1/api.ts';
 import { DevicePluginClient } from '../../../cri/generated/deviceplugin/v1beta1/api.ts';
 import type { AllocateResponse, Device, PluginOptions } from '../../../machines/devices/device-state.ts';
+import { callPlugin, goCode, PLUGIN_CHANNEL, PLUGIN_MESSAGE_BYTES } from '../plugins/plugin-channel.ts';
+import type { BeginCall } from '../plugins/plugin-channel.ts';
 import type { DevicePlugins } from './device-plugins.ts';
 
 /** How long a plugin may take to be there, and to say what it is, ms (kubelet: 10 s for the first, no limit for the second). */
@@ -18,14 +19,7 @@ const ALLOCATE_MS = 60_000;
 /** KubeletPreStartContainerRPCTimeoutInSecs. */
 const PRE_START_MS = 30_000;
 
-const OPTIONS: ClientOptions = {
-  // Go's servers do not take a path for an authority.
-  'grpc.default_authority': 'localhost',
-  'grpc.use_local_subchannel_pool': 1,
-  'grpc.enable_http_proxy': 0,
-  'grpc.service_config_disable_resolution': 1,
-  'grpc.max_receive_message_length': 16 * 1024 * 1024,
-};
+const OPTIONS: ClientOptions = { ...PLUGIN_CHANNEL, 'grpc.max_receive_message_length': PLUGIN_MESSAGE_BYTES };
 
 /** Who hears of one plugin's devices, until it ends. */
 export interface ConnectionHears {
@@ -122,21 +116,8 @@ type DevicePluginCalls = {
 };
 
 /** One call, as a promise; a failure's message is as Go prints it. */
-function call<R>(
-  limitMs: number,
-  begin: (
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    done: (error: ServiceError | null, response: R) => void,
-  ) => unknown,
-): Promise<R> {
-  return new Promise((resolve, reject) => {
-    begin(new Metadata(), { deadline: Date.now() + limitMs }, (error, response) => {
-      if (error === null) resolve(response);
-      else {
-        const code = GRPC_CODES[error.code] ?? `Code(${error.code})`;
-        reject(new Error(`rpc error: code = ${code} desc = ${error.details}`, { cause: error }));
-      }
-    });
+function call<R>(limitMs: number, begin: BeginCall<R>): Promise<R> {
+  return callPlugin(limitMs, begin).catch((error: ServiceError) => {
+    throw new Error(`rpc error: code = ${goCode(error)} desc = ${error.details}`, { cause: error });
   });
 }

@@ -1,8 +1,8 @@
-import { credentials, Metadata } from '@grpc/grpc-js';
-import type { CallOptions, ServiceError } from '@grpc/grpc-js';
+import { credentials } from '@grpc/grpc-js';
 import { RegistrationClient } from '../../../cri/generated/pluginregistration/v1/api.ts';
 import type { PluginInfo } from '../../../cri/generated/pluginregistration/v1/api.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
+import { callPlugin, PLUGIN_CHANNEL } from './plugin-channel.ts';
 import type { PluginHandler } from './plugin-handler.ts';
 
 /** Time for the connection, for `GetInfo` and for `NotifyRegistrationStatus`, ms, as kubelet gives it. */
@@ -26,11 +26,7 @@ export async function registerPlugin(
   handlers: ReadonlyMap<string, PluginHandler>,
   taken: (plugin: RegisteredPlugin) => void,
 ): Promise<void> {
-  const client = new RegistrationClient(`unix:${socket}`, credentials.createInsecure(), {
-    'grpc.default_authority': 'localhost',
-    'grpc.use_local_subchannel_pool': 1,
-    'grpc.enable_http_proxy': 0,
-  });
+  const client = new RegistrationClient(`unix:${socket}`, credentials.createInsecure(), PLUGIN_CHANNEL);
   const refuse = async (problem: string): Promise<never> => {
     const text = `RegisterPlugin error -- ${problem}`;
     await notify(client, { pluginRegistered: false, error: text }).catch((error: unknown) => {
@@ -46,7 +42,7 @@ export async function registerPlugin(
           : resolve(),
       ),
     );
-    const info = await call<PluginInfo>(INFO_MS, (...rest) => client.getInfo({}, ...rest));
+    const info = await callPlugin<PluginInfo>(INFO_MS, (...rest) => client.getInfo({}, ...rest));
     const { name, type, supportedVersions: versions } = info;
     const handler = handlers.get(type);
     if (handler === undefined)
@@ -70,21 +66,5 @@ export async function registerPlugin(
 }
 
 async function notify(client: RegistrationClient, status: { pluginRegistered: boolean; error: string }): Promise<void> {
-  await call<object>(NOTIFY_MS, (...rest) => client.notifyRegistrationStatus(status, ...rest));
-}
-
-function call<R>(
-  limitMs: number,
-  begin: (
-    metadata: Metadata,
-    options: Partial<CallOptions>,
-    done: (error: ServiceError | null, response: R) => void,
-  ) => unknown,
-): Promise<R> {
-  return new Promise((resolve, reject) => {
-    begin(new Metadata(), { deadline: Date.now() + limitMs }, (error, response) => {
-      if (error === null) resolve(response);
-      else reject(error);
-    });
-  });
+  await callPlugin<object>(NOTIFY_MS, (...rest) => client.notifyRegistrationStatus(status, ...rest));
 }

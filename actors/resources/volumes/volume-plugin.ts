@@ -1,5 +1,6 @@
 import type { Pod, Volume } from '../../../machines/protocol/api-types.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../machines/protocol/storage-types.ts';
+import type { DriverUsage } from '../stats/volume-usage.ts';
 
 /** A volume as plugins know it (kubelet: `volume.Spec`): a PV with the claim that led to it, or what a pod names inline. */
 export interface VolumeSpec {
@@ -102,13 +103,7 @@ export interface PublishedOnDisk {
 }
 
 /** How much of a volume is used, in bytes and inodes; null: not known. */
-export interface VolumeUsage {
-  readonly capacityBytes: number | null;
-  readonly usedBytes: number | null;
-  readonly availableBytes: number | null;
-  readonly inodes: number | null;
-  readonly inodesUsed: number | null;
-  readonly inodesFree: number | null;
+export interface VolumeUsage extends DriverUsage {
   /** Health, where the plugin knows it (CSI `VolumeCondition`). */
   readonly abnormal?: boolean;
 }

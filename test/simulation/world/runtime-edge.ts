@@ -29,7 +29,8 @@ import { EventFeed } from './event-feed.ts';
 import type { Fact } from './facts.ts';
 import type { FaultClock } from './fault-clock.ts';
 import { hashOf } from './random.ts';
-import { RuntimeLists } from './runtime-lists.ts';
+import type { RecordLists } from '../../../cri/sim/record-lists.ts';
+import { runtimeLists } from './runtime-lists.ts';
 import type { Owner, VirtualTime } from './virtual-time.ts';
 import { watchRecords } from './watch-records.ts';
 
@@ -79,7 +80,7 @@ export class RuntimeEdge {
   private readonly inProgress: CallsInProgress = new Set();
   private readonly pending = new Set<Pending>();
   private readonly counts = new Map<string, number>();
-  private readonly lists: RuntimeLists;
+  private readonly lists: RecordLists;
   private readonly looks: ReturnType<typeof nodeHandlers>;
 
   constructor(options: RuntimeEdgeOptions) {
@@ -91,7 +92,7 @@ export class RuntimeEdge {
     Object.assign(core.logs, { create: () => undefined, write: () => undefined, close: () => undefined });
     Object.assign(core.exec, { next: options.exec });
     this.feed = new EventFeed(core, options);
-    this.lists = new RuntimeLists(core);
+    this.lists = runtimeLists(core);
     this.looks = nodeHandlers(core);
     watchRecords(core, (fact) => {
       time.busy();
