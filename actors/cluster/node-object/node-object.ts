@@ -1,35 +1,28 @@
 import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { nodeObjectErrors } from '../../../machines/errors/node-object-errors.ts';
-import { compareNode } from '../../../machines/node-object/compare-node.ts';
-import type { ComparedNode } from '../../../machines/node-object/compare-node.ts';
 import { readinessErrors } from '../../../machines/node-object/ready-message.ts';
 import type { Node, NodeEvent, NodeObjectConfig } from '../../../machines/node-object/node-types.ts';
 import { changesNothing, isQuiet, newObjectState } from '../../../machines/node-object/object-machine.ts';
 import type { ObjectState } from '../../../machines/node-object/object-machine.ts';
 import type { ObjectMessage, ObjectOrder } from '../../../machines/node-object/object-messages.ts';
 import { schedulableEvent } from '../../../machines/node-object/set-node-status.ts';
-import type { NodeFacts } from '../../../machines/node-object/set-node-status.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { spanClock } from '../../host/time/span-clock.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';
 import { nodeObject } from '../../record/machines/node-object.ts';
-import { ApiStatusError } from '../api/api-client.ts';
 import { ensureCsiNode } from './csi-node.ts';
-import { NodeFactsReader } from './node-facts-reader.ts';
-import type { NodeFactsSource } from './node-facts-reader.ts';
+import { KnownNode } from './known-node.ts';
 import { NodeLease } from './node-lease.ts';
 import { nodeObjectConfigOf } from './node-object-config.ts';
-import type { NodeObjectOptions } from './node-object-options.ts';
-import { patchNode, Registration } from './node-registration.ts';
-import type { AdoptedNode, NodeCalls } from './node-registration.ts';
+import type { NodeObjectOptions, TakeObject } from './node-object-options.ts';
+import type { NodeCalls } from './node-registration.ts';
 import { OwnNode } from './own-node.ts';
-import { RuntimeFactsReader } from './runtime-facts.ts';
+import { Registering } from './registering.ts';
+import { StatusSync } from './status-sync.ts';
 
 const CGROUP_V1_WARNING =
   'cgroup v1 detected. cgroup v1 support is deprecated and will be removed in a future release. Please migrate to cgroup v2. More information at https://git.k8s.io/enhancements/keps/sig-node/5573-remove-cgroup-v1';
-
-type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
 
 /**
  * The node's object in the API (E2, E5): registers it, keeps its status, lease and CSINode, and knows its latest version. What is
@@ -39,13 +32,11 @@ export class NodeObject {
   private readonly options: NodeObjectOptions;
   private readonly log: Logger;
   private readonly now: () => number;
-  private readonly steady: () => number;
   /** Of the machines' messages: they measure by them. */
   private readonly at: () => number;
   private readonly config: NodeObjectConfig;
-  private readonly facts: NodeFactsSource;
   private readonly random: () => number;
-  private readonly runtime: RuntimeFactsReader;
+  private readonly known: KnownNode;
   private readonly own: OwnNode;
   private readonly lease: NodeLease;
   private readonly ending = new AbortController();
@@ -53,30 +44,20 @@ export class NodeObject {
   private readonly registration = Promise.withResolvers<undefined>();
   private readonly machine: SingleMachine<ObjectState, ObjectMessage, ObjectOrder>;
   private readonly timers = new Set<NodeJS.Timeout>();
-  private syncTimer: NodeJS.Timeout | undefined;
-  private syncing: Promise<void> | undefined;
-  /** The try to register that is under way, and what came of it. */
-  private trying: { registration: Registration; adopted: AdoptedNode | null; node: Node | null } | null = null;
-  /** What was compared last. */
-  private compared: ComparedNode | null = null;
-  /** Why the last request of each sort failed. */
-  private readonly problems: { register?: unknown; sync?: unknown; csi?: unknown } = {};
-  private runtimeRead = false;
-  private reading = false;
+  private readonly registering: Registering;
+  private readonly sync: StatusSync;
+  /** Why the last request about CSINode failed. */
+  private csiProblem: unknown;
 
   constructor(options: NodeObjectOptions) {
     const { settings, config, flags } = options;
     this.options = options;
     this.log = options.log;
     this.now = options.now ?? Date.now;
-    this.steady = options.steady ?? (() => performance.now());
-    this.at = spanClock({ now: this.now, steady: this.steady });
+    this.at = spanClock({ now: this.now, steady: options.steady ?? (() => performance.now()) });
     this.config = nodeObjectConfigOf(settings.nodeName, config, flags);
-    const given = { hostname: settings.nodeName, given: flags.nodeIPs };
-    const externalCloudProvider = this.config.externalCloudProvider;
-    this.facts = options.facts ?? new NodeFactsReader(flags.rootDir, { ...given, externalCloudProvider }, options.log);
+    this.known = new KnownNode(options, this.config);
     this.random = options.random ?? Math.random;
-    this.runtime = new RuntimeFactsReader(options.cri, options.log, settings.runtimeName);
     // Heartbeats wait for nobody: no rate limit of other calls delays them.
     const api = options.api.limited(0, 0);
     const durationSeconds = config.nodeLeaseDurationSeconds;
@@ -102,6 +83,14 @@ export class NodeObject {
     const { nodeStatusUpdateFrequency, nodeStatusReportFrequency } = config;
     const born = newObjectState(nodeStatusUpdateFrequency, nodeStatusReportFrequency);
     this.machine = new SingleMachine(nodeObject, born, options.journal ?? null);
+    const { calls, known, log, now, own, random } = this;
+    const take: TakeObject = (message) => this.take(message);
+    const shared = { calls, known, now, random, take, config: this.config };
+    this.registering = new Registering({ ...shared, log, startup: options.startup });
+    this.sync = new StatusSync({
+      ...{ ...shared, own, took: (node) => this.took(node) },
+      idle: () => this.machine.state.syncing === null,
+    });
   }
 
   /** Begins to register, see `whenRegistered`. */
@@ -126,7 +115,7 @@ export class NodeObject {
   /** Runtime, network or PLEG changed: the status is patched at once. */
   changed(): void {
     if (this.ending.signal.aborted || !this.machine.state.registered) return;
-    this.readRuntimeAgain();
+    this.known.readRuntimeAgain(() => this.changed());
     this.take({ type: 'object.changed' });
   }
 
@@ -135,7 +124,7 @@ export class NodeObject {
     const { node } = this.own;
     if (node === null || !this.machine.state.registered) return true;
     const shown = node.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
-    return shown === (readinessErrors(this.known().readiness).length === 0);
+    return shown === (readinessErrors(this.known.now().readiness).length === 0);
   }
 
   /** Records an event about the node, e.g. `NodeAllocatableEnforced`. */
@@ -148,10 +137,9 @@ export class NodeObject {
   /** Ends all calls; object and lease stay, so that a restart is no outage. */
   async stop(): Promise<void> {
     this.ending.abort();
-    clearTimeout(this.syncTimer);
     for (const timer of this.timers) clearTimeout(timer);
     this.own.stop();
-    await Promise.all([this.lease.stop(), this.syncing]);
+    await Promise.all([this.lease.stop(), this.sync.stop()]);
     this.machine.close();
   }
 
@@ -161,22 +149,7 @@ export class NodeObject {
     this.lease.close();
   }
 
-  /** A runtime that came back tells its version beside the status update: that one is not to wait for it. */
-  private readRuntimeAgain(): void {
-    if (!this.options.runtimeState().runtimeReady) {
-      this.runtimeRead = false;
-      return;
-    }
-    if (this.runtimeRead || this.reading) return;
-    this.reading = true;
-    void this.runtime.readRuntime().then((read) => {
-      this.reading = false;
-      this.runtimeRead = read;
-      if (read) this.changed();
-    });
-  }
-
-  private take(told: WithoutTime<ObjectMessage>): void {
+  private take(told: Parameters<TakeObject>[0]): void {
     if (this.ending.signal.aborted) return;
     const message = { ...told, at: this.at() } as ObjectMessage;
     const { state } = this.machine;
@@ -190,7 +163,7 @@ export class NodeObject {
       const err = new ActorletError(nodeObjectErrors.stepFailed, params, { cause: error });
       this.log.error({ err }, 'The node object machine failed');
       // A node that tells nothing any more is given up by the node controller.
-      this.waitToSync(this.options.config.nodeStatusUpdateFrequency);
+      this.sync.wait(this.options.config.nodeStatusUpdateFrequency);
       return;
     }
     for (const order of orders) this.carryOut(order);
@@ -199,29 +172,29 @@ export class NodeObject {
   private carryOut(order: ObjectOrder): void {
     switch (order.type) {
       case 'register.post':
-        return void this.post();
+        return void this.registering.post();
       case 'register.adopt':
-        return void this.adopt(order.forbidden);
+        return void this.registering.adopt(order.forbidden);
       case 'register.patch':
-        return void this.patchAdopted();
+        return void this.registering.patch();
       case 'register.wait':
         this.log.error(
-          { problem: messageOf(this.problems.register), retryMs: order.ms },
+          { problem: messageOf(this.registering.problem), retryMs: order.ms },
           'Unable to register node with API server',
         );
         return this.after(order.ms, { type: 'register.due' });
       case 'register.done':
         return this.registered(order.made);
       case 'object.watch':
-        return void this.look().then(() => this.own.start());
+        return void this.known.look().then(() => this.own.start());
       case 'object.present':
         this.registration.resolve(undefined);
         return this.lease.start(order.made);
       case 'csi.make':
         return void this.makeCsiNode(order.fresh);
       case 'csi.wait':
-        if (this.problems.csi !== undefined)
-          this.log.warn({ problem: messageOf(this.problems.csi), retryMs: order.ms }, 'CSINode could not be made');
+        if (this.csiProblem !== undefined)
+          this.log.warn({ problem: messageOf(this.csiProblem), retryMs: order.ms }, 'CSINode could not be made');
         if (order.ms !== null) this.after(order.ms, { type: 'csi.due' });
         return;
       case 'schedulable.tell': {
@@ -236,32 +209,29 @@ export class NodeObject {
       case 'object.change':
         return this.changed();
       case 'sync.soon':
-        setImmediate(() => this.syncDue(true));
+        setImmediate(() => this.sync.due(true));
         return;
       case 'sync.wait':
-        return this.waitToSync(order.ms);
+        return this.sync.wait(order.ms);
       case 'missing.tell':
         this.log.error({ node: this.config.nodeName }, 'Error getting node: there is no such object');
         return;
       case 'sync.patch':
-        clearTimeout(this.syncTimer);
-        this.syncing = this.patch();
-        return;
+        return this.sync.patch();
       case 'events.tell':
-        for (const event of this.compared?.events ?? []) this.record(event);
+        for (const event of this.sync.events) this.record(event);
         return;
       case 'sync.reread':
-        this.syncing = this.reread();
-        return;
+        return this.sync.reread();
       case 'sync.complain':
         this.log.error(
-          { problem: messageOf(this.problems.sync), retryMs: order.ms },
+          { problem: messageOf(this.sync.problem), retryMs: order.ms },
           'Error updating node status, will retry',
         );
     }
   }
 
-  private after(ms: number, message: WithoutTime<ObjectMessage>): void {
+  private after(ms: number, message: Parameters<TakeObject>[0]): void {
     const timer = setTimeout(() => {
       this.timers.delete(timer);
       this.take(message);
@@ -269,74 +239,26 @@ export class NodeObject {
     this.timers.add(timer);
   }
 
-  private async post(): Promise<void> {
-    await this.look();
-    if (this.ending.signal.aborted) return;
-    this.options.startup?.attempted();
-    let came: Extract<ObjectMessage, { type: 'register.posted' }>['came'] = 'made';
-    try {
-      const registration = new Registration(this.calls, this.config, this.known(), this.now());
-      this.trying = { registration, adopted: null, node: null };
-      this.trying.node = await registration.post();
-    } catch (error) {
-      this.problems.register = error;
-      came = 'failed';
-      if (error instanceof ApiStatusError && error.reason === 'AlreadyExists') came = 'exists';
-      else if (error instanceof ApiStatusError && error.status === 403) came = 'forbidden';
-    }
-    this.take({ type: 'register.posted', came, chance: this.random() });
-  }
-
-  private async adopt(forbidden: boolean): Promise<void> {
-    const { trying } = this;
-    if (trying === null) return;
-    if (forbidden)
-      this.log.error({ err: this.problems.register }, 'Unable to register node with API server, reason is forbidden');
-    try {
-      trying.adopted = await trying.registration.adopt();
-      this.log.info({ node: this.config.nodeName }, 'Node was previously registered');
-      trying.node = trying.adopted.existing;
-    } catch (error) {
-      this.problems.register = error;
-      return this.take({ type: 'register.failed' });
-    }
-    this.take({ type: 'register.found', patch: trying.adopted.found, chance: this.random() });
-  }
-
-  private async patchAdopted(): Promise<void> {
-    const { trying } = this;
-    if (trying === null) return;
-    try {
-      trying.node = await patchNode(this.calls, this.config.nodeName, trying.adopted?.patch);
-    } catch (error) {
-      this.problems.register = error;
-      return this.take({ type: 'register.failed' });
-    }
-    this.take({ type: 'register.patched', chance: this.random() });
-  }
-
   private registered(made: boolean): void {
-    const { trying } = this;
-    this.trying = null;
-    if (trying?.node == null) return;
-    this.log.info({ node: this.config.nodeName, created: made }, 'Successfully registered node');
-    for (const event of (trying.adopted ?? trying.registration).events) this.record(event);
+    const done = this.registering.done(made);
+    if (done === null) return;
+    for (const event of done.events) this.record(event);
     if (made) this.options.startup?.registered();
-    this.took(trying.node);
+    this.took(done.node);
     this.own.start();
   }
 
   private async makeCsiNode(fresh: boolean): Promise<void> {
     const uid = this.own.node?.metadata?.uid;
     let made = false;
-    this.problems.csi = undefined;
+    this.csiProblem = undefined;
     try {
       if (uid !== undefined) {
         await ensureCsiNode(this.calls.api, { name: this.config.nodeName, uid }, fresh, this.ending.signal);
         made = true;
       }
     } catch (error) {
-      this.problems.csi = error;
+      this.csiProblem = error;
     }
     this.take({ type: 'csi.ended', made });
   }
@@ -357,77 +279,10 @@ export class NodeObject {
     }
   }
 
-  private waitToSync(ms: number): void {
-    clearTimeout(this.syncTimer);
-    this.syncTimer = setTimeout(() => void this.look().then(() => this.syncDue(false)), ms);
-  }
-
-  /** Compares the object with what is known now. While a patch is under way it is left alone. */
-  private syncDue(soon: boolean): void {
-    if (this.ending.signal.aborted) return;
-    const before = this.own.node;
-    const idle = this.machine.state.syncing === null;
-    try {
-      if (idle) this.compared = before && compareNode(before, this.config, this.known(), this.now());
-    } catch (error) {
-      this.problems.sync = error;
-      return this.take({ type: 'sync.failed', status: 0 });
-    }
-    const found = before === null ? null : (this.compared?.finding ?? null);
-    if (!idle && !soon) return;
-    this.take({ type: 'sync.due', soon, found, chance: this.random() });
-  }
-
-  private async patch(): Promise<void> {
-    try {
-      this.took(await patchNode(this.calls, this.config.nodeName, this.compared?.patch));
-    } catch (error) {
-      this.problems.sync = error;
-      return this.take({ type: 'sync.failed', status: error instanceof ApiStatusError ? error.status : 0 });
-    }
-    this.take({ type: 'sync.patched', chance: this.random(), spread: this.random() });
-  }
-
-  private async reread(): Promise<void> {
-    try {
-      await this.own.read();
-    } catch (error) {
-      this.problems.sync = error;
-    }
-    this.take({ type: 'sync.reread' });
-  }
-
   /** What the API server has after a call of ours. */
   private took(node: Node): void {
     this.own.took(node);
     const ready = node.status?.conditions?.find((condition) => condition.type === 'Ready');
     if (ready?.status === 'True') this.options.startup?.becameReady();
-  }
-
-  /** Looks at machine, addresses and runtime anew; takes two seconds at most and never rejects. */
-  private async look(): Promise<void> {
-    const at = this.steady();
-    await Promise.all([this.facts.read(at), this.lookAtRuntime(at)]);
-  }
-
-  private async lookAtRuntime(at: number): Promise<void> {
-    if (!this.runtimeRead) this.runtimeRead = await this.runtime.readRuntime();
-    if (this.runtimeRead) await this.runtime.readImages(at);
-    // A runtime that comes back may be another version.
-    if (!this.options.runtimeState().runtimeReady) this.runtimeRead = false;
-  }
-
-  private known(): NodeFacts {
-    const { runtimeState, plegError, shutdownErrors, pressure, conditions, devices, volumesInUse } = this.options;
-    return {
-      ...(devices && { devices: devices() }),
-      ...(volumesInUse && { volumesInUse: volumesInUse() }),
-      machine: this.facts.machine,
-      runtime: this.runtime.facts,
-      addresses: this.facts.addresses,
-      readiness: { runtime: runtimeState(), plegError: plegError(), shutdownErrors: shutdownErrors?.() ?? [] },
-      pressure: pressure?.() ?? { memory: false, disk: false, pid: false },
-      managed: conditions?.() ?? [],
-    };
   }
 }
