@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readText } from '../../resources/machine/node-facts.ts';
 
 const NEVER_GLOBAL = new BlockList();
@@ -13,6 +14,9 @@ NEVER_GLOBAL.addAddress('::', 'ipv6');
 NEVER_GLOBAL.addAddress('::1', 'ipv6');
 NEVER_GLOBAL.addSubnet('fe80::', 10, 'ipv6');
 NEVER_GLOBAL.addSubnet('ff00::', 8, 'ipv6');
+
+/** Longest wait for a name server, ms: a node must be able to tell that it is not ready while DNS is away. */
+const LOOKUP_MS = 1_000;
 
 function family(ip: string): 'ipv4' | 'ipv6' {
   return isIP(ip) === 6 ? 'ipv6' : 'ipv4';
@@ -33,13 +37,21 @@ export function nodeAddressProblem(ip: string): string | null {
 /**
  * The node's address when none is given: the host name itself if it is one, what DNS knows of it if it is on this
  * machine, else that of the interface of the default route. IPv4 first unless `::` was given. null: none found.
+ * While DNS does not answer it stays what it was (`before`): a node does not change its address for that.
  */
-export async function findHostAddress(hostname: string, given: readonly string[]): Promise<string | null> {
+export async function findHostAddress(
+  hostname: string,
+  given: readonly string[],
+  before: string | null = null,
+  resolve: (name: string) => Promise<readonly { address: string }[]> = (name) => lookup(name, { all: true }),
+): Promise<string | null> {
   if (isIP(hostname) !== 0) return hostname;
   const families: ('ipv4' | 'ipv6')[] =
     given[0] !== undefined && isIP(given[0]) === 6 ? ['ipv6', 'ipv4'] : ['ipv4', 'ipv6'];
-  const known = await lookup(hostname, { all: true }).catch(() => []);
-  const usable = known.map((a) => a.address).filter((ip) => nodeAddressProblem(ip) === null);
+  const answer = resolve(hostname).catch(() => []);
+  const known = await Promise.race([answer, sleep(LOOKUP_MS, null, { ref: false })]);
+  if (known === null && before !== null) return before;
+  const usable = (known ?? []).map((a) => a.address).filter((ip) => nodeAddressProblem(ip) === null);
   const named = families.flatMap((wanted) => usable.filter((ip) => family(ip) === wanted))[0];
   if (named !== undefined) return named;
   for (const wanted of families) {

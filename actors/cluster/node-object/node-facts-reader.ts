@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { fixedAddresses } from '../../../machines/node-object/node-addresses.ts';
 import type { AddressFacts } from '../../../machines/node-object/node-addresses.ts';
@@ -10,9 +9,6 @@ import { readMachineFacts } from '../../resources/machine/machine-facts.ts';
 
 /** Time after which the machine is looked at anew, ms (kubelet's `updateMachineInfo`). */
 const MACHINE_EVERY_MS = 300_000;
-
-/** Longest wait for a name server, ms: a node must be able to tell that it is not ready while DNS is away. */
-const LOOKUP_MS = 1_000;
 
 /** The facts of machine and addresses, and a way to bring them up to date (`now` in ms; never rejects). */
 export type NodeFactsSource = Pick<NodeFactsReader, 'machine' | 'addresses' | 'read'>;
@@ -51,7 +47,7 @@ export class NodeFactsReader {
       this.problem = '';
       return;
     }
-    const found = await Promise.race([findHostAddress(hostname, given), sleep(LOOKUP_MS, null, { ref: false })]);
+    const found = await findHostAddress(hostname, given, this.addresses.found);
     if (found === null) this.report(new ActorletError(nodeObjectErrors.noAddress, { node: hostname }));
     else this.problem = '';
     // An address that was found before is better than none while an interface restarts.

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { Piscina } from 'piscina';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { nodeErrors } from '../../../machines/errors/node-errors.ts';
+import { threadCpuMs } from '../../host/kernel/thread-cpu.ts';
 import { goDuration } from '../../../machines/values/go-duration.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
@@ -16,6 +17,10 @@ import { MARKS_BYTES, WorkMarks } from './work-marks.ts';
 /** How often heartbeats are looked at, and how long a worker may be silent, ms. */
 const CHECK_MS = 500;
 const SILENT_MS = 3_000;
+/** A silent worker that computes so long without a beat loops, ms of processor time. */
+const LOOPING_CPU_MS = 1_500;
+/** One that has not come to compute may be starved by others, and is ended later, ms. */
+const STARVED_MS = 30_000;
 /** The same for a worker that still loads its code, ms: on a starved machine that takes its time, and nothing can loop yet. */
 const LOADING_MS = 60_000;
 /** A shard that has had no worker which answers for so long is lost: to replace them does not help any more, ms. */
@@ -78,6 +83,10 @@ interface Worker {
   ready: Promise<void>;
   /** It has answered once. */
   loaded: boolean;
+  /** The kernel's id of its thread; null before it has answered. */
+  thread: number | null;
+  /** What its thread had computed when it was first found without a new beat, ms; null when it beats, or nobody knows. */
+  quietAtCpuMs: number | null;
   /** It takes another's place and has not been told of its pods yet. */
   toldAnew: boolean;
 }
@@ -162,12 +171,15 @@ export class ShardPool {
       abort,
       ready,
       loaded: false,
+      thread: null,
+      quietAtCpuMs: null,
       toldAnew: false,
       ended: Promise.resolve(),
     };
     port.on('message', (message: FromShard) => {
       if (message.t === 'ready') {
         worker.loaded = true;
+        worker.thread = message.thread;
         worker.lastSeen = performance.now();
         answered();
       } else this.options.onMessage(shard, message);
@@ -211,16 +223,26 @@ export class ShardPool {
       if (beat !== worker.lastBeat || heldUp) {
         worker.lastBeat = beat;
         worker.lastSeen = now;
+        worker.quietAtCpuMs = null;
         if (worker.loaded) this.answered[shard] = now;
         this.options.metrics.shardHeartbeat.set({ shard: String(shard) }, Date.now() / 1000);
         return;
       }
-      if (now - worker.lastSeen < (worker.loaded ? SILENT_MS : LOADING_MS)) return;
       const ms = Math.round(now - worker.lastSeen);
+      if (ms < patienceWith(worker)) return;
       this.options.log.error({ err: new ActorletError(nodeErrors.shardSilent, { shard, ms }) }, 'Shard is silent');
       // Taken off the list first, so that its end is not reported a second time.
       this.replace(shard, worker, { reason: 'silent', problem: `it gave no sign of life for ${ms} ms` });
       worker.abort.abort();
     });
   }
+}
+
+/** How long a worker may be silent, ms. One that others leave no processor to is not ended for it: a new one would get no more. */
+function patienceWith(worker: Worker): number {
+  if (!worker.loaded) return LOADING_MS;
+  const cpuMs = worker.thread === null ? null : threadCpuMs(worker.thread);
+  if (cpuMs === null) return SILENT_MS;
+  worker.quietAtCpuMs ??= cpuMs;
+  return cpuMs - worker.quietAtCpuMs >= LOOPING_CPU_MS ? SILENT_MS : STARVED_MS;
 }

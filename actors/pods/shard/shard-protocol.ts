@@ -71,7 +71,7 @@ export interface PodEventReport {
 
 /** Shard -> main. */
 export type FromShard =
-  | { t: 'ready' }
+  | { t: 'ready'; thread: number | null }
   | { t: 'report'; report: PodReport }
   | { t: 'event'; event: PodEventReport }
   | { t: 'observe'; uid: string }

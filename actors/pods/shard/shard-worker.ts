@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { createCriClient } from '../../../cri/client/cri-client.ts';
 import { detectCgroups } from '../../host/cgroups/cgroup-detect.ts';
+import { ownThread } from '../../host/kernel/thread-cpu.ts';
 import { patientDisk } from '../../record/journal/log-disk.ts';
 import { lossCounter } from '../../record/journal/losses.ts';
 import { journalsClosed } from '../../record/journal/segment-log.ts';
@@ -166,6 +167,6 @@ export default async function runShard(task: ShardTask): Promise<void> {
     });
     // Those of a worker that this one replaces are set up again, and counted again.
     send({ t: 'volumes', mounted: {} });
-    send({ t: 'ready' });
+    send({ t: 'ready', thread: ownThread() });
   });
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
 import type { Piscina } from 'piscina';
+import { ownThread } from '../../../actors/host/kernel/thread-cpu.ts';
 import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
 import { ShardPool } from '../../../actors/pods/shard/shard-pool.ts';
 import type { ShardPoolOptions } from '../../../actors/pods/shard/shard-pool.ts';
@@ -13,7 +14,7 @@ import type { ShardTask, ToShard } from '../../../actors/pods/shard/shard-protoc
 /** A worker's end of its port, without the thread. */
 interface Bare {
   heard: ToShard[];
-  ready: () => Promise<void>;
+  ready: (thread?: number | null) => Promise<void>;
   beat: () => void;
   die: () => Promise<void>;
 }
@@ -28,8 +29,9 @@ function barePool(
   more: Partial<ShardPoolOptions> = {},
 ): { pool: ShardPool; workers: Bare[] } {
   const workers: Bare[] = [];
-  const run = (task: ShardTask): Promise<void> =>
+  const run = (task: ShardTask, { signal }: { signal: AbortSignal }): Promise<void> =>
     new Promise((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('aborted')));
       const heard: ToShard[] = [];
       task.port.on('message', (message: ToShard) => {
         heard.push(message);
@@ -37,7 +39,7 @@ function barePool(
       });
       workers.push({
         heard,
-        ready: () => (task.port.postMessage({ t: 'ready' }), delivered()),
+        ready: (thread = null) => (task.port.postMessage({ t: 'ready', thread }), delivered()),
         beat: () => new WorkMarks(task.marks).beat(),
         die: () => (reject(new Error('exited with code: 1')), delivered()),
       });
@@ -96,4 +98,19 @@ test('a shard that nobody answers for is lost, however often its worker is repla
     return pool.unhealthy() === null || undefined;
   });
   await pool.stop();
+});
+
+test('a silent worker whose thread gets no processor is borne longer than one that could compute', async () => {
+  const starved = barePool(() => undefined);
+  const started = starved.pool.start();
+  // The thread of this test: it waits, as one does that others leave nothing to.
+  await starved.workers[0]?.ready(ownThread());
+  await started;
+  const hung = barePool(() => undefined);
+  const startedToo = hung.pool.start();
+  await hung.workers[0]?.ready();
+  await startedToo;
+  await waitFor('the other is replaced', () => hung.workers.length === 2 || undefined);
+  assert.equal(starved.workers.length, 1);
+  await Promise.all([hung.pool.stop(), starved.pool.stop()]);
 });
