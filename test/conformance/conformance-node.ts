@@ -76,7 +76,7 @@ export async function startConformanceNode(wish: ConformanceWish): Promise<Confo
 }
 
 /** A containerd with the suite's images in it. */
-async function realRuntime(containerd: string | undefined): Promise<TestContainerd> {
+export async function realRuntime(containerd: string | undefined): Promise<TestContainerd> {
   const images = await suiteImages();
   const own = containerd === undefined ? {} : { containerd };
   const runtime = await startTestContainerd({ ...own, runtimeHandlers: [TEST_HANDLER] });

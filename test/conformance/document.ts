@@ -45,7 +45,7 @@ function section(part: string, ours: KeptRun | undefined, reference: KeptRun | u
   return [
     `## ${part}`,
     '',
-    `\`${any.vm === true ? '--vm ' : ''}--focus '${any.focus}' --skip '${any.skip}' --procs ${any.procs}\``,
+    `\`${any.vm === true ? '--vm ' : any.services === true ? '--services ' : ''}--focus '${any.focus}' --skip '${any.skip}' --procs ${any.procs}\``,
     '',
     '| agent | date | result | versions |',
     '| --- | --- | --- | --- |',

@@ -17,7 +17,9 @@ const kept = z.object({
   procs: z.number(),
   /** It ran on the simulated runtime. */
   simulated: z.literal(true).optional(),
-  /** It ran in a virtual machine of bin/vm. */
+  /** The suite of nodes, with services of its own. */
+  services: z.literal(true).optional(),
+  /** The same in a virtual machine of bin/vm. */
   vm: z.literal(true).optional(),
   /** Wall clock, s. */
   seconds: z.number(),

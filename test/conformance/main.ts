@@ -10,7 +10,8 @@ import { writeConformanceDocument } from './document.ts';
 import { keepRun, keptRun } from './kept-results.ts';
 import { conformanceOptions, USAGE } from './options.ts';
 import type { ConformanceOptions } from './options.ts';
-import { runSuiteInMachine } from './machine/suite-in-machine.ts';
+import { againInNamespaces, inNamespaces, runSuiteInNamespaces } from './services/suite-in-namespaces.ts';
+import { runSuiteInVm } from './services/suite-in-vm.ts';
 import { simulatedLimit } from './simulated-limits.ts';
 import { runSuite } from './suite/run-suite.ts';
 import type { SuiteRun } from './suite/spec-result.ts';
@@ -79,10 +80,10 @@ async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
   }
 }
 
-/** In a virtual machine: the suite starts the agent there by itself. */
-async function inMachine(wish: ConformanceOptions, out: string): Promise<boolean> {
-  say(`booting a machine; the suite's log is ${join(out, 'log')}`);
-  const { versions, ...run } = await runSuiteInMachine(wish, out);
+/** With services of its own: the suite starts the agent by itself. */
+async function withServices(wish: ConformanceOptions, out: string): Promise<boolean> {
+  say(`making a machine; the suite's log is ${join(out, 'log')}`);
+  const { versions, ...run } = await (wish.vm ? runSuiteInVm : runSuiteInNamespaces)(wish, out);
   const { agent, focus, skip, procs, keep: part } = wish;
   if (run.results.length === 0)
     throw new Error(`no spec matches ${focus} without ${skip}, or the suite did not get ready`);
@@ -90,7 +91,17 @@ async function inMachine(wish: ConformanceOptions, out: string): Promise<boolean
   process.stdout.write(comparisonText(run, reference));
   if (part !== undefined) {
     const date = new Date().toISOString().slice(0, 10);
-    await keepRun({ part, agent, date, versions, focus, skip, procs, vm: true, ...run });
+    await keepRun({
+      part,
+      agent,
+      date,
+      versions,
+      focus,
+      skip,
+      procs,
+      ...(wish.vm ? { vm: true } : { services: true }),
+      ...run,
+    });
     await writeConformanceDocument();
   }
   return shortcomings(compareRuns(run, reference)).length === 0;
@@ -103,9 +114,10 @@ async function referenceOf(part: string | undefined): Promise<SuiteRun | null> {
 }
 
 const wish = options();
+if (wish.services && !inNamespaces()) process.exit(await againInNamespaces());
 const out = wish.out === undefined ? await mkdtemp(join(tmpdir(), 'conformance-')) : resolve(wish.out);
 try {
-  process.exitCode = (await (wish.vm ? inMachine : main)(wish, out)) ? 0 : 1;
+  process.exitCode = (await (wish.vm || wish.services ? withServices : main)(wish, out)) ? 0 : 1;
 } finally {
   if (wish.out === undefined) await rm(out, { recursive: true, force: true });
 }

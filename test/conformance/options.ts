@@ -22,7 +22,9 @@ export interface ConformanceOptions {
   containerd: string | undefined;
   /** On the simulated runtime, without containers. */
   simulated: boolean;
-  /** In a virtual machine with systemd and cgroup v2 (`bin/vm`). */
+  /** The suite starts and restarts the agent itself, on this machine's kernel. */
+  services: boolean;
+  /** The same in a virtual machine with systemd and cgroup v2 (`bin/vm`). */
   vm: boolean;
   featureGates: Record<string, boolean>;
   /** Keep the result under this part's name and write docs/conformance.md anew. */
@@ -38,15 +40,17 @@ containerd with images made here, and the agent. FOCUS is a regular expression o
   --agent actorlet|kubelet   who serves the node (actorlet)
   --suite e2e|node           the suite of clusters, or that of nodes (e2e)
   --skip REGEX               specs to leave out (\\[Serial\\]|\\[Disruptive\\]|\\[Slow\\]|Windows; with --simulated also those
-                             that need processes; with --vm only Windows)
+                             that need processes; with --services and --vm only Windows)
   --procs N                  specs at a time (8)
   --timeout MINUTES          end of a run (80)
   --runs N                   runs in a row on the same node (1)
   --out DIR                  keep logs and reports there (otherwise they are removed)
   --containerd PATH          another containerd, e.g. $(test/tools/build.sh containerd2)
   --simulated                no containers: the simulated runtime, which plays a few simple programs
-  --vm                       in a virtual machine of bin/vm (systemd, cgroup v2, 4 CPUs in 2 NUMA nodes): the suite of nodes, which
-                             starts the agent itself; one spec at a time. Computing takes 12 times as long there
+  --services                 the suite of nodes with services of its own: it brings an API server and etcd, and starts the agent and
+                             restarts it by itself; one spec at a time, those that are serial, slow or disruptive too
+  --vm                       the same in a virtual machine of bin/vm (systemd, cgroup v2, 4 CPUs in 2 NUMA nodes). Computing takes
+                             12 times as long there
   --feature-gates A=true,... for the agent
   --keep PART                keep the result (test/conformance/results) and write docs/conformance.md anew
 Exit code 0: every spec that the reference passes was passed (with --simulated those that need processes apart); 1: not;
@@ -68,6 +72,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
       out: { type: 'string' },
       containerd: { type: 'string' },
       simulated: { type: 'boolean', default: false },
+      services: { type: 'boolean', default: false },
       vm: { type: 'boolean', default: false },
       'feature-gates': { type: 'string', default: '' },
       keep: { type: 'string' },
@@ -76,9 +81,13 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
   const { agent } = values;
   if (agent !== 'actorlet' && agent !== 'kubelet')
     throw new Error(`--agent ${agent}: accepted are actorlet and kubelet`);
-  const { vm, suite = vm ? 'node' : 'e2e' } = values;
-  if (vm && (suite !== 'node' || values.simulated || values.containerd !== undefined || values.runs !== '1'))
-    throw new Error('--vm: runs the suite of nodes once, so not with --suite e2e, --simulated, --containerd or --runs');
+  const { vm } = values;
+  const services = values.services && !vm;
+  const once = vm || services;
+  const { suite = once ? 'node' : 'e2e' } = values;
+  if (once && (suite !== 'node' || values.simulated || values.runs !== '1'))
+    throw new Error('--services, --vm: run the suite of nodes once, so not with --suite e2e, --simulated or --runs');
+  if (vm && values.containerd !== undefined) throw new Error('--vm: has its own containerd, so not with --containerd');
   if (suite !== 'e2e' && suite !== 'node') throw new Error(`--suite ${suite}: accepted are e2e and node`);
   if (positionals.length > 1) throw new Error(`one FOCUS at most, not ${positionals.length}; quote it`);
   if (values.keep !== undefined && !/^[a-z0-9-]+$/.test(values.keep)) {
@@ -89,13 +98,15 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
     suite,
     focus: positionals[0] ?? '\\[NodeConformance\\]',
     skip:
-      values.skip ?? [vm ? 'Windows' : SKIP, ...(values.simulated ? simulatedLimitNames().map(literal) : [])].join('|'),
-    procs: vm ? 1 : positive('--procs', values.procs),
+      values.skip ??
+      [once ? 'Windows' : SKIP, ...(values.simulated ? simulatedLimitNames().map(literal) : [])].join('|'),
+    procs: once ? 1 : positive('--procs', values.procs),
     timeoutMinutes: positive('--timeout', values.timeout),
     runs: positive('--runs', values.runs),
     out: values.out,
     containerd: values.containerd,
     simulated: values.simulated,
+    services,
     vm,
     featureGates: gates(values['feature-gates']),
     keep: values.keep,

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds a reference tool from its Go module, once, and prints the binary's path:
-#   build.sh kubelet|kube-apiserver|kube-scheduler|kube-controller-manager|kubectl|etcd|metrics-server|
-#            ginkgo|e2e.test|e2e_node.test|agnhost|containerd2|csi-sanity|cri-client|cri-contract|stream-client|nonewprivs|fake-logind
+#   build.sh kubelet|kubeadm|kube-apiserver|kube-scheduler|kube-controller-manager|kubectl|etcd|metrics-server|
+#            ginkgo|e2e.test|e2e_node.test|agnhost|sample-device-plugin|containerd2|csi-sanity|cri-client|cri-contract|stream-client|nonewprivs|fake-logind
 # containerd2 is containerd v2 with containerd-shim-runc-v2 beside it; the path is containerd's.
 # TEST_ASSET_ETCD, TEST_ASSET_KUBE_APISERVER, TEST_ASSET_KUBECTL and their like name ready binaries to use instead.
 # Binaries live outside the checkout, by version, in ${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools.
@@ -27,7 +27,7 @@ if [ -n "${!asset:-}" ]; then
   exit 0
 fi
 case $tool in
-  kubelet | kube-apiserver | kube-scheduler | kube-controller-manager | kubectl | e2e.test | e2e_node.test | agnhost) version=$kubernetes ;;
+  kubelet | kubeadm | kube-apiserver | kube-scheduler | kube-controller-manager | kubectl | e2e.test | e2e_node.test | agnhost | sample-device-plugin) version=$kubernetes ;;
   ginkgo) version=$(awk '$1 == "github.com/onsi/ginkgo/v2" { print substr($2, 2) }' go.mod) ;;
   etcd) version=$etcd ;;
   metrics-server) version=$metrics_server ;;
@@ -35,7 +35,7 @@ case $tool in
   csi-sanity) version=$(awk '$2 == "github.com/kubernetes-csi/csi-test/v5" { print substr($3, 2) }' csi-sanity/go.mod) ;;
   # Our own programs: the version is what they are made of.
   cri-client | cri-contract | stream-client | nonewprivs | fake-logind) version=$(cat go.mod go.sum "$tool"/*.go | sha256sum | cut -c1-16) ;;
-  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, ginkgo, e2e.test, e2e_node.test, agnhost, containerd2, csi-sanity, cri-client, cri-contract, stream-client, nonewprivs, fake-logind" >&2; exit 2 ;;
+  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kubeadm, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, ginkgo, e2e.test, e2e_node.test, agnhost, sample-device-plugin, containerd2, csi-sanity, cri-client, cri-contract, stream-client, nonewprivs, fake-logind" >&2; exit 2 ;;
 esac
 folder=${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools/$tool-$version
 binary=$folder/$tool
@@ -48,7 +48,7 @@ if [ ! -x "$binary" ]; then
   flock 9
   if [ ! -x "$binary" ]; then
     case $tool in
-      kubelet | kubectl | kube-*)
+      kubelet | kubeadm | kubectl | kube-*)
         package=k8s.io/kubernetes/cmd/$tool
         minor=${kubernetes#*.}
         flags="-s -w"
@@ -60,7 +60,7 @@ if [ ! -x "$binary" ]; then
       metrics-server | e2e.test | e2e_node.test | containerd2 | csi-sanity) ;;
       ginkgo) package=github.com/onsi/ginkgo/v2/ginkgo flags="-s -w" ;;
       # static: it is all that its image has besides a few commands
-      agnhost) package=k8s.io/kubernetes/test/images/agnhost flags="-s -w"; export CGO_ENABLED=0 ;;
+      agnhost | sample-device-plugin) package=k8s.io/kubernetes/test/images/$tool flags="-s -w"; export CGO_ENABLED=0 ;;
       # static: it runs in busybox containers, too
       stream-client | nonewprivs) package=./$tool flags="-s -w"; export CGO_ENABLED=0 ;;
       *) package=./$tool flags="-s -w" ;;

@@ -77,7 +77,7 @@ while read -r version dir options; do
       mkdir -p "$dir/init" && echo $$ > "$dir/init/cgroup.procs" ;;
   esac || fail "no cgroups at $dir"
 done <<< "$cgroups"
-for dir in /run/netns /run/containerd /var/log/pods /var/log/containers; do
+for dir in /run/netns /run/containerd /run/cdi /var/log/pods /var/log/containers; do
   mkdir -p "$dir" && mount -t tmpfs tmpfs "$dir" || fail "no $dir of its own"
 done
 # pods may ask for mounts that spread

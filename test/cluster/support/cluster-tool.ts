@@ -12,12 +12,14 @@ export type ClusterTool =
   | 'kube-scheduler'
   | 'kubectl'
   | 'kubelet'
+  | 'kubeadm'
   | 'metrics-server'
   | 'stream-client'
   | 'ginkgo'
   | 'e2e.test'
   | 'e2e_node.test'
   | 'agnhost'
+  | 'sample-device-plugin'
   | 'nonewprivs';
 
 /** Path of a program, built by test/tools/build.sh when neither the cache nor TEST_ASSET_* has it (minutes, needs Go). */

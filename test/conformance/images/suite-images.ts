@@ -17,6 +17,7 @@ const SUITE = 'registry.k8s.io/e2e-test-images';
 const TOOLS = fileURLToPath(new URL('../../tools', import.meta.url));
 const ENV = ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'];
 const SETUID_ROOT = 0o4755;
+const PROGRAM = 0o755;
 
 /** An archive of all images that the suite's specs for nodes run, and their references. */
 export interface SuiteImages {
@@ -32,6 +33,7 @@ const REFS = {
   nginx: ['1.14-4', '1.15-4'].map((tag) => `${SUITE}/nginx:${tag}`),
   nonewprivs: [`${SUITE}/nonewprivs:1.3`],
   nonroot: [`${SUITE}/nonroot:1.4`],
+  devices: ['1.7', '1.8'].map((tag) => `${SUITE}/sample-device-plugin:${tag}`),
 } as const;
 
 /**
@@ -45,6 +47,7 @@ export async function suiteImages(): Promise<SuiteImages> {
     busybox: await findStaticBusybox(),
     agnhost: await clusterTool('agnhost'),
     nonewprivs: await clusterTool('nonewprivs'),
+    devices: await clusterTool('sample-device-plugin'),
   };
   const archive = join(cacheDir(), `suite-${await fingerprint(Object.values(parts))}.tar`);
   const present = await access(archive).then(
@@ -60,9 +63,9 @@ export async function suiteImages(): Promise<SuiteImages> {
   return { archive, refs };
 }
 
-type Parts = Record<'debian' | 'busybox' | 'agnhost' | 'nonewprivs', string>;
+type Parts = Record<'debian' | 'busybox' | 'agnhost' | 'nonewprivs' | 'devices', string>;
 
-async function sources({ debian, busybox, agnhost, nonewprivs }: Parts): Promise<ImageSource[]> {
+async function sources({ debian, busybox, agnhost, nonewprivs, devices }: Parts): Promise<ImageSource[]> {
   const { stdout } = await promisify(execFile)(busybox, ['--list']);
   const applets = stdout.split('\n').filter((name) => name !== '');
   const userland = await readFile(debian);
@@ -81,6 +84,7 @@ async function sources({ debian, busybox, agnhost, nonewprivs }: Parts): Promise
     nginx: [userland],
     nonewprivs: [small, await programLayer('nnp', nonewprivs, SETUID_ROOT)],
     nonroot: [small],
+    devices: [small, await programLayer('sampledeviceplugin', devices, PROGRAM)],
   };
   const config: Record<keyof typeof REFS, ImageSource['config']> = {
     pause: { Entrypoint: ['/bin/busybox', 'sh', '-c', PAUSE_SCRIPT], Env: ENV, User: '65535:65535' },
@@ -89,6 +93,7 @@ async function sources({ debian, busybox, agnhost, nonewprivs }: Parts): Promise
     nginx: { Cmd: ['nginx', '-g', 'daemon off;'], Env: ENV },
     nonewprivs: { Entrypoint: ['/nnp'], Env: ENV },
     nonroot: { Cmd: ['id', '-u'], User: '1234', Env: ENV },
+    devices: { Entrypoint: ['/sampledeviceplugin', '-alsologtostderr'], Env: ENV },
   };
   return (Object.keys(REFS) as (keyof typeof REFS)[]).flatMap((name) =>
     REFS[name].map((ref) => ({ ref, config: config[name], layers: layers[name] })),

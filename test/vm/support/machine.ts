@@ -36,6 +36,18 @@ export class Machine {
     this.forget = stopOnSignal(() => this.down());
   }
 
+  /** Boots one that has neither agent nor images, with `options` of `bin/vm up`. The caller ends it with {@link down}. */
+  static async bare(...options: string[]): Promise<Machine> {
+    const machine = new Machine(`test-${process.pid}`);
+    try {
+      await machine.vm(...options, 'up');
+      return machine;
+    } catch (error) {
+      await machine.down();
+      throw error;
+    }
+  }
+
   /** Boots one, with `options` of `bin/vm up`. The caller ends it with {@link down}. */
   static async up(...options: string[]): Promise<Machine> {
     const machine = new Machine(`test-${process.pid}`);
@@ -78,6 +90,11 @@ export class Machine {
     await this.run(`mkdir -p ${dirname(path)} && echo ${encoded} | base64 -d > ${fresh} && mv ${fresh} ${path}`);
   }
 
+  /** Copies a file or a folder of this side into it. */
+  async copy(source: string, target: string): Promise<void> {
+    await this.vm('copy', source, target);
+  }
+
   /** Waits until a shell command ends with 0; returns what it wrote. `explain`: another one for the error's text. */
   async until(what: string, command: string, explain = 'true'): Promise<string> {
     return waitFor(
@@ -100,11 +117,11 @@ export class Machine {
   }
 
   private async fill(folder: string): Promise<void> {
-    await this.vm('copy', join(folder, 'agent.tar'), '/root/agent.tar');
+    await this.copy(join(folder, 'agent.tar'), '/root/agent.tar');
     await this.run(
       `tar -C /root -xf /root/agent.tar && mv /root/agent ${AGENT} && ln -s ${ROOT}/node_modules ${AGENT}/`,
     );
-    await this.vm('copy', join(folder, 'images.tar'), '/root/images.tar');
+    await this.copy(join(folder, 'images.tar'), '/root/images.tar');
     await this.until('containerd', 'ctr -n k8s.io images ls -q > /dev/null');
     await this.run('ctr -n k8s.io images import /root/images.tar > /dev/null');
   }

@@ -1,0 +1,31 @@
+import { clusterTool } from '../../cluster/support/cluster-tool.ts';
+import { AGENT, Machine } from '../../vm/support/machine.ts';
+import { suiteImages } from '../images/suite-images.ts';
+import type { ConformanceOptions } from '../options.ts';
+import { runSuiteIn } from './suite-place.ts';
+import type { ServicesRun } from './suite-place.ts';
+
+/** Runs Kubernetes' suite for nodes in a virtual machine of bin/vm, with the cgroups of systemd. See {@link runSuiteIn}. */
+export async function runSuiteInVm(wish: ConformanceOptions, out: string): Promise<ServicesRun> {
+  const [kubelet, images] = await Promise.all([
+    wish.agent === 'kubelet' ? clusterTool('kubelet') : undefined,
+    suiteImages(),
+    clusterTool('e2e_node.test'),
+  ]);
+  const machine = await Machine.up('--memory', '4096', '--cpus', '4', '--numa', '2');
+  try {
+    await machine.run(`ctr -n k8s.io images import ${images.archive} > /dev/null`);
+    const place = {
+      ...{ folder: '/root/suite', runtime: 'unix:///run/containerd/containerd.sock' },
+      // A unit has no HOME, and the usual place of what V8 has compiled is a read-only share here.
+      agent: { program: kubelet ?? `${AGENT}/bin/actorlet`, env: { XDG_CACHE_HOME: '/var/cache' } },
+      config: { cgroupDriver: 'systemd' },
+      run: (command: string) => machine.run(command),
+      stream: (command: string, file: string) => machine.stream(command, file),
+      write: (path: string, content: string) => machine.write(path, content),
+    };
+    return await runSuiteIn(place, wish, out);
+  } finally {
+    await machine.down();
+  }
+}

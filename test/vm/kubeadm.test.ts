@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { KubeadmNode } from './support/kubeadm-node.ts';
+import type { Agent } from './support/kubeadm-node.ts';
+import { WORKLOADS } from './support/workloads.ts';
+
+/** Pods of the control plane and of the workloads. */
+const CONTROL_PLANE = ['etcd-vm', 'kube-apiserver-vm', 'kube-controller-manager-vm', 'kube-scheduler-vm'];
+
+let node: KubeadmNode;
+
+before(async () => {
+  node = await KubeadmNode.up();
+});
+after(() => node?.machine.down());
+
+test('kubeadm init with actorlet in kubelet.service: a node that is ready, with its control plane as static pods', async () => {
+  await node.change('none', 'actorlet in kubelet.service');
+  await node.init();
+  await node.isNode('actorlet in kubelet.service');
+  await node.machine.until(
+    'the mirrors of the control plane',
+    `[ "$(kubectl -n kube-system get pods --field-selector status.phase=Running -o name | wc -l)" = ${CONTROL_PLANE.length} ]`,
+    'kubectl -n kube-system get pods -o wide',
+  );
+  const names = (await node.kubectl('-n kube-system get pods -o name')).trim().split('\n');
+  assert.deepEqual(
+    names.sort(),
+    CONTROL_PLANE.map((name) => `pod/${name}`),
+  );
+  // The certificate that kubeadm's bootstrap token was good for is the agent's own.
+  assert.match(
+    await node.machine.run('ls -l /var/lib/kubelet/pki/kubelet-client-current.pem'),
+    /kubelet-client-[-0-9]+\.pem$/m,
+  );
+});
+
+test('a Deployment and a StatefulSet with a claim run', async () => {
+  await node.machine.write('/root/workloads.yaml', WORKLOADS);
+  await node.kubectl('apply -f /root/workloads.yaml');
+  await node.kubectl('rollout status deployment/web --timeout=15m');
+  await node.kubectl('rollout status statefulset/store --timeout=15m');
+  assert.equal(await node.kubectl('exec store-0 -- cat /data/written'), 'store-0\n');
+});
+
+const CHANGES: readonly (readonly [Agent, Agent])[] = [
+  ['actorlet in kubelet.service', 'kubelet'],
+  ['kubelet', 'actorlet.service'],
+  ['actorlet.service', 'kubelet'],
+  ['kubelet', 'actorlet in kubelet.service'],
+];
+for (const [from, to] of CHANGES)
+  test(`${from} -> ${to}: not one container restarts`, async () => {
+    const containers = await running();
+    assert.ok(containers.includes('\n'), containers);
+    await node.change(from, to);
+    // It has been through all pods, some more than once: what it would do to them, it has done.
+    await node.machine.run('sleep 60');
+    await allReady();
+    assert.equal(await running(), containers);
+    const restarts = '{range .items[*]}{.status.containerStatuses[*].restartCount} {end}';
+    assert.match(await node.kubectl(`get pods -A -o jsonpath='${restarts}'`), /^(0 )+$/);
+    assert.equal(await node.kubectl('exec deployment/web -- echo here'), 'here\n');
+    const log = await node.kubectl('logs store-0');
+    assert.equal(log, 'wrote store-0\n');
+  });
+
+test('a pod of the StatefulSet that is deleted comes back with what it had written', async () => {
+  const before = await node.kubectl("get pod store-0 -o jsonpath='{.metadata.uid}'");
+  await node.kubectl('delete pod store-0 --timeout=10m');
+  await node.kubectl('rollout status statefulset/store --timeout=15m');
+  assert.notEqual(await node.kubectl("get pod store-0 -o jsonpath='{.metadata.uid}'"), before);
+  assert.equal(await node.kubectl('exec store-0 -- cat /data/written'), 'store-0\nstore-0\n');
+});
+
+test('kubeadm reset leaves neither pods nor mounts of them', async () => {
+  await node.machine.run('kubeadm reset --force > /root/reset.log 2>&1 || { cat /root/reset.log >&2; exit 1; }');
+  assert.equal(await node.machine.run('ctr -n k8s.io task ls -q'), '');
+  assert.equal(await node.machine.run('grep /var/lib/kubelet /proc/mounts || true'), '');
+  assert.equal(await node.machine.run('systemctl is-active kubelet || true'), 'inactive\n');
+});
+
+/** Ids and process ids of all that runs in containers. */
+function running(): Promise<string> {
+  return node.machine.run('ctr -n k8s.io task ls | awk \'$3 == "RUNNING" {print $1, $2}\' | sort');
+}
+
+/** Waits until each pod is ready. */
+async function allReady(): Promise<void> {
+  await node.machine.until(
+    'all pods ready',
+    `kubectl wait --for=condition=Ready pods --all -A --timeout=60s > /dev/null`,
+    `kubectl get pods -A -o wide; ${node.logs()}`,
+  );
+}
