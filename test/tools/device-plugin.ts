@@ -104,8 +104,9 @@ export class TestDevicePlugin {
     );
   }
 
-  /** Registers at the node's socket. Rejects with what the node says. */
+  /** Registers at the node's socket. Rejects with what the node says; and where kubelet's own stub for plugins would not register. */
   async register(version = 'v1beta1', resourceName = this.resource): Promise<void> {
+    if (existsSync(join(this.folder, 'DEPRECATION'))) throw new Error('a file DEPRECATION is there: no registration');
     const client = new RegistrationClient(`unix:${join(this.folder, 'kubelet.sock')}`, credentials.createInsecure());
     try {
       await new Promise<void>((resolve, reject) =>

@@ -25,8 +25,8 @@ export interface SegmentLogSettings {
 
 /** Pause before a log that could not be written is tried again, ms. */
 const RETRY_MS = 10_000;
-/** A disk that takes longer for one write stalls, ms: far less than what makes a worker count as hung. */
-const STALL_MS = 1_000;
+/** A disk that takes longer for one write stalls, ms. A busy one may take seconds; what is done waits for it so long. */
+const STALL_MS = 5_000;
 /** A timer that comes so much too late says that the thread was held up, ms. */
 const LATE_MS = 150;
 /** Most characters that wait for the disk. */

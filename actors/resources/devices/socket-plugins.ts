@@ -1,4 +1,4 @@
-import { mkdir, readdir, lstat, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, lstat, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import type { sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js';
@@ -45,8 +45,8 @@ export class SocketPlugins implements DevicePlugins, PluginHandler {
     const { folder, log } = this.options;
     await mkdir(folder, { recursive: true, mode: 0o750 });
     await removeSockets(folder, log);
-    // Kubelet's word to those who look here for a way to register: plugins_registry is the newer one.
-    await writeFile(join(folder, 'DEPRECATION'), '');
+    // Plugins made with kubelet's own stub do not register here where it stands; kubelet for Linux makes none (an older actorlet did).
+    await rm(join(folder, 'DEPRECATION'), { force: true });
     const server = new Server();
     server.addService(RegistrationService, {
       register: (call: ServerUnaryCall<RegisterRequest, Empty>, done: sendUnaryData<Empty>) => {
