@@ -34,7 +34,6 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   CSIVolumeHealth: acts('the health that CSI drivers tell of their volumes'),
   ClientsAllowCBOR: never(WIRE),
   ClientsPreferCBOR: never(WIRE),
-  ClusterTrustBundle: never("the API server's objects; what pods see of them is `ClusterTrustBundleProjection`"),
   ClusterTrustBundleProjection: acts('projected volumes of trust bundles'),
   ComponentFlagz: acts('`/flagz`'),
   ComponentStatusz: acts('`/statusz`'),
