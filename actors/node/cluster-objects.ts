@@ -8,14 +8,23 @@ import { createAnswers } from '../cluster/objects/answer.ts';
 import { ObjectStore } from '../cluster/objects/object-store.ts';
 import { RuntimeClasses } from '../cluster/objects/runtime-classes.ts';
 import { ServiceVariables } from '../cluster/objects/service-variables.ts';
+import { TrustBundles } from '../cluster/objects/trust-bundles.ts';
+import { PodCertificates } from '../cluster/pod-certificates/pod-certificates.ts';
 import { TokenManager } from '../cluster/objects/token-manager.ts';
+import type { EventRecorder } from '../cluster/events/event-recorder.ts';
+import type { FeatureGates } from '../configure/configuration/feature-gates.ts';
 import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
+import { podCertificateMetrics } from '../record/metrics/certificate-metrics.ts';
+import type { Metrics } from '../record/metrics/metrics-registry.ts';
 import type { CsiApi } from '../resources/csi/csi-api.ts';
 import type { StorageObjects } from '../resources/volumes/resolve-volume.ts';
 import type { TokenSources } from '../runtime/images/plugin-token.ts';
 
 /** Life of a token for a plugin: what the API server gives when nothing is asked. */
 const PLUGIN_TOKEN_SECONDS = 3600;
+
+/** Kubelet's words for a node that shows none, its gate being off. */
+const NO_BUNDLES = 'ClusterTrustBundle projection is not supported in static kubelet mode';
 
 /** The objects of the API server that pods use. */
 export interface ObjectsEnd {
@@ -48,6 +57,11 @@ export interface ClusterObjectsOptions {
   nodeTtlSeconds: () => number | null;
   /** What a pod shows has changed. */
   refresh: (uid: string) => void;
+  featureGates: FeatureGates;
+  events: Pick<EventRecorder, 'record'>;
+  metrics: Pick<Metrics, 'registry'>;
+  /** UID of the node's own object; undefined before it is known. */
+  nodeUid: () => string | undefined;
 }
 
 /** Caches and watches of the API server's objects, as kubelet's configMap, secret and token managers. */
@@ -61,8 +75,12 @@ export class ClusterObjects implements ObjectsEnd {
   private readonly tokens: TokenManager;
   private readonly services: ServiceVariables;
   private readonly runtimeClasses: RuntimeClasses;
+  /** Null with its gate off. */
+  private readonly trustBundles: TrustBundles | null;
+  private readonly certificates: PodCertificates | null;
 
-  constructor({ api, nodeName, config, log, nodeTtlSeconds, refresh }: ClusterObjectsOptions) {
+  constructor(options: ClusterObjectsOptions) {
+    const { api, nodeName, config, log, nodeTtlSeconds, refresh, featureGates, events, metrics, nodeUid } = options;
     this.api = api;
     const core = { group: '', version: 'v1' };
     this.storage = {
@@ -93,8 +111,17 @@ export class ClusterObjects implements ObjectsEnd {
     };
     this.services = new ServiceVariables({ api, log });
     this.runtimeClasses = new RuntimeClasses({ api, log });
+    this.trustBundles = featureGates.enabled('ClusterTrustBundleProjection')
+      ? new TrustBundles({ api, log, refresh })
+      : null;
+    this.certificates = featureGates.enabled('PodCertificateRequest')
+      ? new PodCertificates({ api, nodeName, nodeUid, events, log, refresh })
+      : null;
+    if (this.certificates !== null) podCertificateMetrics(metrics.registry, this.certificates);
     const { objects, tokens, services, runtimeClasses } = this;
-    this.answers = createAnswers({ objects, tokens, services, runtimeClasses });
+    const trustBundles = this.trustBundles ?? { get: () => Promise.reject(new Error(NO_BUNDLES)) };
+    const certificates = this.certificates ?? { get: () => Promise.reject(new Error('unimplemented')) };
+    this.answers = createAnswers({ objects, tokens, services, runtimeClasses, trustBundles, certificates });
   }
 
   secret(namespace: string, name: string): Promise<ObjectContent | null> {
@@ -103,11 +130,15 @@ export class ClusterObjects implements ObjectsEnd {
 
   podWanted(pod: Pod): void {
     this.objects.register(pod);
+    this.trustBundles?.register(pod);
+    this.certificates?.register(pod);
   }
 
   podGone(uid: string): void {
     this.objects.unregister(uid);
     this.tokens.forget(uid);
+    this.trustBundles?.forget(uid);
+    this.certificates?.forget(uid);
   }
 
   start(): void {
@@ -120,6 +151,8 @@ export class ClusterObjects implements ObjectsEnd {
     this.csi.stop();
     this.services.stop();
     this.runtimeClasses.stop();
+    this.trustBundles?.stop();
+    this.certificates?.stop();
   }
 
   private async serviceAccount(namespace: string, name: string): ReturnType<TokenSources['serviceAccount']> {

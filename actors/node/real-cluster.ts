@@ -23,7 +23,7 @@ export function realCluster(
   life: Lifecycle,
   spans: Spans | null,
 ): ClusterEdge & { api: ApiClient } {
-  const { config, settings, log, metrics } = ground;
+  const { config, featureGates, settings, log, metrics } = ground;
   const { nodeName } = settings;
   const api = createApiClient({
     kubeconfig,
@@ -53,7 +53,8 @@ export function realCluster(
         journal: journalOf('nodeObject'),
       });
       const objects = new ClusterObjects({
-        ...{ api: limited, nodeName, config, log },
+        ...{ api: limited, nodeName, config, log, featureGates, events, metrics },
+        nodeUid: () => node.node()?.metadata?.uid,
         nodeTtlSeconds: () => ttlSeconds(node.node()),
         refresh: (uid) => tell(uid, { type: 'pod.refresh', at: now() }),
       });

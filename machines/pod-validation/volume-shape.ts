@@ -1,4 +1,4 @@
-import { fields, list, type Shape } from './shape.ts';
+import { fields, list, map, type Shape } from './shape.ts';
 
 const keyPaths = list(fields({ key: 'string', path: 'string', mode: 'int32' }));
 const downwardItems = list(
@@ -32,7 +32,10 @@ export const VOLUME_SOURCES: Record<string, Shape> = {
           optional: 'bool',
           path: 'string',
         }),
-        podCertificate: 'any',
+        podCertificate: fields({
+          ...{ signerName: 'string', keyType: 'string', maxExpirationSeconds: 'int32', userAnnotations: map('string') },
+          ...{ credentialBundlePath: 'string', keyPath: 'string', certificateChainPath: 'string' },
+        }),
       }),
     ),
   }),

@@ -1,5 +1,6 @@
 import type { DeviceOptions } from './device-options.ts';
 import type { EnvEntry } from './cri-shapes.ts';
+import type { LabelSelector } from '../values/label-selector.ts';
 
 /** One configMap or secret as far as pods use it. `data` of a secret is decoded; binary values are base64 in `binaryData`. */
 export interface ObjectContent {
@@ -34,6 +35,16 @@ export interface AskCatalog {
       expirationSeconds: number;
     };
     result: { token: string };
+  };
+  /** Certificates of ClusterTrustBundles as PEM. Rejects, in kubelet's words, when there are none and `optional` is false. */
+  'trustBundle.Get': {
+    params: { name?: string; signerName?: string; labelSelector?: LabelSelector; optional: boolean };
+    result: { pem: string };
+  };
+  /** Key and certificates of a podCertificate source of a volume, both PEM. Rejects, in kubelet's words, while there are none. */
+  'podCertificate.Get': {
+    params: { podUid: string; volume: string; index: number };
+    result: { key: string; chain: string };
   };
   /**
    * Variables of the services that the pod sees, in kubelet's order. Rejects while services have not been read once

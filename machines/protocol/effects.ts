@@ -3,6 +3,7 @@ import type { ContainerConfig, LinuxContainerResources, SandboxConfig } from './
 import type { PodMemory } from './memory.ts';
 import type { ManagedKind } from './managed-kinds.ts';
 import type { ObservedContainer } from './observed.ts';
+import type { AskCatalog } from './ask.ts';
 
 /**
  * Effects are data: a machine returns them, the shard carries them out and posts the outcome back as an
@@ -231,7 +232,10 @@ export interface ObjectFiles {
 export type ProjectedSource =
   | ({ kind: 'configMap' | 'secret' } & ObjectFiles)
   | { kind: 'downwardAPI'; files: VolumeFile[] }
-  | { kind: 'serviceAccountToken'; audience: string; expirationSeconds: number; path: string };
+  | { kind: 'serviceAccountToken'; audience: string; expirationSeconds: number; path: string }
+  | ({ kind: 'clusterTrustBundle'; path: string } & AskCatalog['trustBundle.Get']['params'])
+  /** `index`: its place among the sources of the volume. Each path that is there gets a file. */
+  | { kind: 'podCertificate'; index: number; bundlePath?: string; keyPath?: string; chainPath?: string };
 
 /** The pod as the API server knows it, for volumes made of API objects and tokens. */
 export interface VolumeOwner {

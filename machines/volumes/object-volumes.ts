@@ -16,6 +16,9 @@ interface KeyItem {
   mode?: number;
 }
 
+type Source = NonNullable<NonNullable<Volume['projected']>['sources']>[number];
+type Of<K extends keyof Source> = NonNullable<Source[K]>;
+
 /** Volume `configMap`. */
 export function configMapSetup(name: string, source: NonNullable<Volume['configMap']>): VolumeSetup {
   const { defaultMode = FILE_MODE, items, optional } = source;
@@ -38,7 +41,8 @@ export function projectedSetup(
   const defaultMode = projected.defaultMode ?? FILE_MODE;
   const sources: ProjectedSource[] = [];
   const faults: string[] = [];
-  for (const { configMap, secret, downwardAPI, serviceAccountToken, ...other } of projected.sources ?? []) {
+  for (const [index, source] of (projected.sources ?? []).entries()) {
+    const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source;
     if (secret) sources.push({ kind: 'secret', ...objectFiles(secret.name, secret.items, secret.optional) });
     else if (configMap)
       sources.push({ kind: 'configMap', ...objectFiles(configMap.name, configMap.items, configMap.optional) });
@@ -49,17 +53,31 @@ export function projectedSetup(
     } else if (serviceAccountToken) {
       const { audience = '', expirationSeconds = TOKEN_SECONDS, path } = serviceAccountToken;
       sources.push({ kind: 'serviceAccountToken', audience, expirationSeconds, path });
-    } else {
-      const kind = Object.entries(other).find(([, value]) => value !== undefined)?.[0];
-      if (kind === undefined) continue;
-      faults.push(
-        `projected volume source ${kind} is not supported by this agent yet; supported: ` +
-          'configMap, secret, downwardAPI, serviceAccountToken',
-      );
-    }
+    } else if (clusterTrustBundle) {
+      const made = trustBundleSource(clusterTrustBundle);
+      if (typeof made === 'string') faults.push(made);
+      else sources.push(made);
+    } else if (podCertificate) sources.push(certificateSource(podCertificate, index));
   }
   if (faults.length > 0) return aggregate(faults);
   return { name, kind: 'projected', defaultMode, sources };
+}
+
+function trustBundleSource(source: Of<'clusterTrustBundle'>): ProjectedSource | string {
+  const { name, signerName, labelSelector, optional = false, path } = source;
+  if (name !== undefined) return { kind: 'clusterTrustBundle', name, optional, path };
+  if (signerName === undefined) return 'ClusterTrustBundle projection requires either name or signerName to be set';
+  return { kind: 'clusterTrustBundle', signerName, optional, path, ...(labelSelector && { labelSelector }) };
+}
+
+function certificateSource(source: Of<'podCertificate'>, index: number): ProjectedSource {
+  const { credentialBundlePath, keyPath, certificateChainPath } = source;
+  return {
+    ...{ kind: 'podCertificate', index },
+    ...(credentialBundlePath && { bundlePath: credentialBundlePath }),
+    ...(keyPath && { keyPath }),
+    ...(certificateChainPath && { chainPath: certificateChainPath }),
+  };
 }
 
 function objectFiles(

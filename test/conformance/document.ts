@@ -37,6 +37,19 @@ export async function writeConformanceDocument(): Promise<void> {
   await writeFile(FILE, await conformanceDocument());
 }
 
+function timesOf(ours: KeptRun, reference: KeptRun): string {
+  if (ours.loaded === true || reference.loaded === true)
+    return 'Much else ran on the machine meanwhile, so the times are no measurement.';
+  return `Time, actorlet to kubelet: ${(ours.seconds / reference.seconds).toFixed(2)}.`;
+}
+
+/** How a run was asked for, before its focus. */
+function wayOf({ ownMachine, vm, services }: KeptRun): string {
+  if (ownMachine === true) return 'test/tools/own-machine.sh bin/conformance ';
+  if (vm === true) return '--vm ';
+  return services === true ? '--services ' : '';
+}
+
 function section(part: string, ours: KeptRun | undefined, reference: KeptRun | undefined): string {
   const any = ours ?? reference;
   if (any === undefined) return '';
@@ -45,7 +58,7 @@ function section(part: string, ours: KeptRun | undefined, reference: KeptRun | u
   return [
     `## ${part}`,
     '',
-    `\`${any.vm === true ? '--vm ' : any.services === true ? '--services ' : ''}--focus '${any.focus}' --skip '${any.skip}' --procs ${any.procs}\``,
+    `\`${wayOf(any)}--focus '${any.focus}' --skip '${any.skip}' --procs ${any.procs}\``,
     '',
     '| agent | date | result | versions |',
     '| --- | --- | --- | --- |',
@@ -58,7 +71,7 @@ function section(part: string, ours: KeptRun | undefined, reference: KeptRun | u
     ...(ours === undefined || reference === undefined
       ? []
       : [
-          `Time, actorlet to kubelet: ${(ours.seconds / reference.seconds).toFixed(2)}. ${unlike.length === 0 ? 'No spec ended differently.' : 'Specs that ended differently:'}`,
+          `${timesOf(ours, reference)} ${unlike.length === 0 ? 'No spec ended differently.' : 'Specs that ended differently:'}`,
           '',
           ...unlike.map(
             ({ name, ours: own, reference: other }) => `- ${name}: ${plain(own?.error ?? other?.error ?? '')}`,

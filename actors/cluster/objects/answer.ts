@@ -12,6 +12,10 @@ export interface AnswerSources {
     env(namespace: string, enableServiceLinks: boolean): Promise<EnvEntry[]>;
     known(namespace: string, enableServiceLinks: boolean): EnvEntry[];
   };
+  /** PEM of ClusterTrustBundles. */
+  trustBundles: { get(wish: AskCatalog['trustBundle.Get']['params']): Promise<string> };
+  /** Keys and certificates of pods. */
+  certificates: { get(podUid: string, volume: string, index: number): Promise<{ key: string; chain: string }> };
   /** Handler of a RuntimeClass, null when there is none. */
   runtimeClasses: { handler(name: string): Promise<string | null> };
 }
@@ -19,10 +23,13 @@ export interface AnswerSources {
 type Answers = { [T in AskType]: (params: AskCatalog[T]['params']) => Promise<AskCatalog[T]['result']> };
 
 /** The main thread's answers to what workers ask. Rejects with an Error that has a `code`. */
-export function createAnswers({ objects, tokens, services, runtimeClasses }: AnswerSources): Ask {
+export function createAnswers(sources: AnswerSources): Ask {
+  const { objects, tokens, services, runtimeClasses, trustBundles, certificates } = sources;
   const answers: Answers = {
     'object.Get': async ({ kind, namespace, name }) => ({ found: await objects.get(kind, namespace, name) }),
     'token.Get': async (params) => ({ token: await tokens.get(params) }),
+    'trustBundle.Get': async (wish) => ({ pem: await trustBundles.get(wish) }),
+    'podCertificate.Get': ({ podUid, volume, index }) => certificates.get(podUid, volume, index),
     'services.Env': async ({ namespace, enableServiceLinks, staticPod = false }) => ({
       envs: staticPod
         ? services.known(namespace, enableServiceLinks)

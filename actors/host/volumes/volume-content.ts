@@ -18,6 +18,7 @@ export type VolumeContent = Map<string, ProjectedFile>;
 type SetUpParams = EffectCatalog['host.SetUpVolumes']['params'];
 type ObjectKind = 'configMap' | 'secret';
 type Source = ProjectedSource | ({ kind: ObjectKind } & ObjectFiles);
+type Of<K extends ProjectedSource['kind']> = Extract<ProjectedSource, { kind: K }>;
 
 /** The words that kubelet uses for a missing key. */
 const MISSING_KEY: Record<ObjectKind, string> = {
@@ -41,7 +42,8 @@ export function volumeContents(
     objects.set(key, asked);
     return asked;
   };
-  const filesOf = (source: Source, defaultMode: number): Promise<VolumeContent> => {
+  const filesOf = (source: Source, defaultMode: number, volume: string): Promise<VolumeContent> => {
+    const own = (files: OwnFile[]): VolumeContent => ownFiles(files, owner, fsGroup, defaultMode);
     switch (source.kind) {
       case 'configMap':
       case 'secret':
@@ -49,7 +51,11 @@ export function volumeContents(
       case 'downwardAPI':
         return Promise.resolve(knownFiles(source.files));
       case 'serviceAccountToken':
-        return tokenFile(source, podUid, owner, fsGroup, defaultMode, ask);
+        return tokenFile(source, podUid, owner, ask).then((file) => own([file]));
+      case 'clusterTrustBundle':
+        return trustFile(source, ask).then((file) => own([file]));
+      case 'podCertificate':
+        return certificateFiles(source, podUid, volume, ask).then(own);
     }
   };
   const out = new Map<string, Promise<VolumeContent>>();
@@ -65,16 +71,16 @@ export function volumeContents(
 
 function contentOf(
   volume: VolumeSetup,
-  filesOf: (source: Source, defaultMode: number) => Promise<VolumeContent>,
+  filesOf: (source: Source, defaultMode: number, volume: string) => Promise<VolumeContent>,
 ): Promise<VolumeContent> | undefined {
   switch (volume.kind) {
     case 'downwardAPI':
       return Promise.resolve(knownFiles(volume.files));
     case 'configMap':
     case 'secret':
-      return filesOf(volume, volume.defaultMode);
+      return filesOf(volume, volume.defaultMode, volume.name);
     case 'projected':
-      return allOf(volume.sources.map((source) => filesOf(source, volume.defaultMode)));
+      return allOf(volume.sources.map((source) => filesOf(source, volume.defaultMode, volume.name)));
     default:
       return undefined;
   }
@@ -120,19 +126,58 @@ function knownFiles(files: VolumeFile[]): VolumeContent {
   return new Map(files.map(({ path, content, mode }) => [path, { content, mode }]));
 }
 
-/** A token is for one user: its file is private, unless the fsGroup opens it to the group (0640). */
-async function tokenFile(
-  { audience, expirationSeconds, path }: Extract<ProjectedSource, { kind: 'serviceAccountToken' }>,
-  podUid: string,
-  { namespace, name, serviceAccount, runAsUser }: VolumeOwner,
+type OwnFile = [path: string, content: string];
+
+/**
+ * A token, a key or an authority is for the pod's user: the file is private, unless the fsGroup opens it to the group (0640).
+ */
+function ownFiles(
+  files: OwnFile[],
+  { runAsUser }: VolumeOwner,
   fsGroup: number | undefined,
   defaultMode: number,
+): VolumeContent {
+  const mode = runAsUser !== undefined || fsGroup !== undefined ? 0o600 : defaultMode;
+  const uid = runAsUser === undefined ? {} : { uid: runAsUser };
+  return new Map(files.map(([path, content]) => [path, { content, mode, ...uid }]));
+}
+
+async function tokenFile(
+  { audience, expirationSeconds, path }: Of<'serviceAccountToken'>,
+  podUid: string,
+  { namespace, name, serviceAccount }: VolumeOwner,
   ask: Ask | undefined,
-): Promise<VolumeContent> {
+): Promise<OwnFile> {
   if (ask === undefined)
     throw new HostFailure('NoClient', 'cannot use TokenManager when kubelet is in standalone mode');
   const about = { namespace, serviceAccount, podName: name, podUid, audience, expirationSeconds };
   const { token } = await ask('token.Get', about);
-  const mode = runAsUser !== undefined || fsGroup !== undefined ? 0o600 : defaultMode;
-  return new Map([[path, { content: token, mode, ...(runAsUser !== undefined && { uid: runAsUser }) }]]);
+  return [path, token];
+}
+
+async function trustFile(
+  { kind: _kind, path, ...wish }: Of<'clusterTrustBundle'>,
+  ask: Ask | undefined,
+): Promise<OwnFile> {
+  if (ask === undefined)
+    throw new HostFailure('NoClient', 'ClusterTrustBundle projection is not supported in static kubelet mode');
+  const { pem } = await ask('trustBundle.Get', wish);
+  return [path, pem];
+}
+
+/** The bundle is the key followed by the certificates: one file, so that nobody reads a key and another's certificate. */
+async function certificateFiles(
+  { index, bundlePath, keyPath, chainPath }: Of<'podCertificate'>,
+  podUid: string,
+  volume: string,
+  ask: Ask | undefined,
+): Promise<OwnFile[]> {
+  if (ask === undefined) throw new HostFailure('NoClient', 'unimplemented');
+  const { key, chain } = await ask('podCertificate.Get', { podUid, volume, index });
+  const files: [path: string | undefined, content: string][] = [
+    [bundlePath, `${key}${chain}`],
+    [keyPath, key],
+    [chainPath, chain],
+  ];
+  return files.filter((file): file is OwnFile => file[0] !== undefined);
 }

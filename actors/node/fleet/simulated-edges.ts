@@ -68,7 +68,7 @@ function simulatedCluster(
   api: NodeApi,
   life: Lifecycle,
 ): ClusterEdge {
-  const { config, flags, settings, log, metrics } = ground;
+  const { config, featureGates, flags, settings, log, metrics } = ground;
   const { nodeName } = settings;
   return {
     connect({ cri, clock, events, runtimeState, plegError, shutdownErrors, tell, journalOf: _none, ...rest }) {
@@ -84,7 +84,8 @@ function simulatedCluster(
         facts: machine.facts,
       });
       const objects = new ClusterObjects({
-        ...{ api: limited, config, log, nodeName },
+        ...{ api: limited, config, log, nodeName, featureGates, events, metrics },
+        nodeUid: () => node.node()?.metadata?.uid,
         nodeTtlSeconds: () => ttlSeconds(node.node()),
         refresh: (uid) => tell(uid, { type: 'pod.refresh', at: now() }),
       });

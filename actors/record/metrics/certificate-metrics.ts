@@ -57,3 +57,19 @@ export function clientCertificateMetrics(
     },
   });
 }
+
+/** Registers the metric of podCertificate sources; kubelet has it with the gate `PodCertificateRequest` only. */
+export function podCertificateMetrics(
+  registry: PromClient.Registry,
+  certificates: { states(): readonly { signerName: string; state: string; count: number }[] },
+): void {
+  new Gauge({
+    ...{ name: 'kubelet_podcertificate_states', registers: [registry], labelNames: ['signer_name', 'state'] },
+    help: 'podCertificate sources of volumes, by signer and state.',
+    collect() {
+      this.reset();
+      for (const { signerName, state, count } of certificates.states())
+        this.set({ signer_name: signerName, state }, count);
+    },
+  });
+}

@@ -100,19 +100,46 @@ test('a projected volume as the API server gives one to every pod', () => {
   });
 });
 
+test('trust bundles and pod certificates of a projected volume', () => {
+  const labelSelector = { matchLabels: { a: 'b' } };
+  const pod = podWith([
+    {
+      name: 'v',
+      projected: {
+        sources: [
+          { clusterTrustBundle: { name: 'n', path: 'p', optional: true } },
+          { clusterTrustBundle: { signerName: 's/x', labelSelector, path: 'q' } },
+          { clusterTrustBundle: { signerName: 's/x', path: 'r' } },
+          { podCertificate: { signerName: 's/x', keyType: 'ED25519', credentialBundlePath: 'b' } },
+          { podCertificate: { signerName: 's/x', keyType: 'ED25519', keyPath: 'k', certificateChainPath: 'c' } },
+        ],
+      },
+    },
+  ]);
+  const made = volumeSetups(pod, null, cluster);
+  assert.ok('volumes' in made);
+  assert.deepEqual(made.volumes[0], {
+    ...{ name: 'v', kind: 'projected', defaultMode: 0o644 },
+    sources: [
+      { kind: 'clusterTrustBundle', name: 'n', optional: true, path: 'p' },
+      { kind: 'clusterTrustBundle', signerName: 's/x', labelSelector, optional: false, path: 'q' },
+      { kind: 'clusterTrustBundle', signerName: 's/x', optional: false, path: 'r' },
+      { kind: 'podCertificate', index: 3, bundlePath: 'b' },
+      { kind: 'podCertificate', index: 4, keyPath: 'k', chainPath: 'c' },
+    ],
+  });
+});
+
 test('what a projected volume cannot show, all at once', () => {
   const sources = (...list: NonNullable<NonNullable<Volume['projected']>['sources']>): Pod =>
     podWith([{ name: 'v', projected: { sources: list } }]);
-  const unsupported = (kind: string): string =>
-    `projected volume source ${kind} is not supported by this agent yet; supported: configMap, secret, downwardAPI, serviceAccountToken`;
-  const bundle = { clusterTrustBundle: { path: 'p', name: 'n' } };
-  assert.equal(failure(sources(bundle)), failed + unsupported('clusterTrustBundle'));
+  const nobody = 'ClusterTrustBundle projection requires either name or signerName to be set';
+  const bundle = { clusterTrustBundle: { path: 'p' } };
+  assert.equal(failure(sources(bundle)), failed + nobody);
   assert.equal(
     failure(sources(bundle, { downwardAPI: { items: [{ path: 'x', fieldRef: { fieldPath: 'status.podIP' } }] } })),
-    `${failed}[${unsupported('clusterTrustBundle')}, unsupported fieldPath: status.podIP]`,
+    `${failed}[${nobody}, unsupported fieldPath: status.podIP]`,
   );
-  const certificate = { podCertificate: { keyType: 'ED25519', signerName: 's', credentialBundlePath: 'b' } };
-  assert.equal(failure(sources(certificate)), failed + unsupported('podCertificate'));
 });
 
 test('without an API server there are no objects; a static pod may name none anyway', () => {

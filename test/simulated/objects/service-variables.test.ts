@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAnswers } from '../../../actors/cluster/objects/answer.ts';
+import { codedError } from '../../../actors/cluster/objects/object-errors.ts';
 import { ServiceVariables } from '../../../actors/cluster/objects/service-variables.ts';
 import { ApiStatusError } from '../../../actors/cluster/api/api-client.ts';
 import { apiBench } from './objects-bench.ts';
@@ -55,6 +56,10 @@ test('answers go to the right part, and each failure has a code', async () => {
     },
     tokens: { get: () => Promise.reject(new ApiStatusError(403, 'Forbidden', 'no')) },
     runtimeClasses: { handler: () => Promise.resolve(null) },
+    trustBundles: { get: ({ name = '' }) => Promise.resolve(`bundle ${name}`) },
+    certificates: {
+      get: (podUid, volume, index) => Promise.reject(codedError('NoCertificate', `${podUid} ${volume} ${index}`)),
+    },
     services: {
       env: () => {
         throw new TypeError('broken');
@@ -64,6 +69,9 @@ test('answers go to the right part, and each failure has a code', async () => {
   });
   const { found } = await ask('object.Get', { kind: 'secret', namespace: 'n', name: 'a' });
   assert.deepEqual(found?.data, { at: 'secretna' });
+  assert.deepEqual(await ask('trustBundle.Get', { name: 'ca', optional: false }), { pem: 'bundle ca' });
+  const about = { podUid: 'u', volume: 'v', index: 1 };
+  await assert.rejects(ask('podCertificate.Get', about), { code: 'NoCertificate', message: 'u v 1' });
   await assert.rejects(ask('token.Get', token), { code: 'Forbidden', message: 'no' });
   await assert.rejects(ask('services.Env', { namespace: 'n', enableServiceLinks: true }), { code: 'Unknown' });
 });

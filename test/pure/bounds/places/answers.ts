@@ -22,6 +22,7 @@ import { ANNOTATION, LABEL } from '../../../../machines/protocol/runtime-labels.
 import { mergePodStatus } from '../../../../machines/status/merge-pod-status.ts';
 import { podStatus } from '../../../../machines/status/pod-status.ts';
 import { statusPatch } from '../../../../machines/status/status-patch.ts';
+import { certificatesPem, pemBlocks } from '../../../../machines/values/pem.ts';
 import { AT, observedPod, statusInput } from '../../status/status-fixtures.ts';
 import { MIB } from '../support/place.ts';
 import type { Place } from '../support/place.ts';
@@ -166,6 +167,7 @@ export const places: readonly Place[] = [
   server('answerError: message', (text) =>
     answerError(500, JSON.stringify({ reason: text, message: text }), undefined),
   ),
+  server('pemBlocks, certificatesPem', (text) => certificatesPem(pemBlocks(text))),
   server('retryAfterSeconds', (text) => retryAfterSeconds({ 'retry-after': text })),
   server('jsonLines, eventError', ofLines),
   // It is read before there are pods.
