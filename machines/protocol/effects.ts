@@ -206,7 +206,14 @@ export interface PodCgroup {
  */
 export type VolumeSetup =
   /** `quotaBytes`: its file system is to count it, with this limit (0: none), which does not bound it. */
-  | { name: string; kind: 'emptyDir'; medium: string; sizeLimitBytes?: number; hugePageSize?: string; quotaBytes?: number }
+  | {
+      name: string;
+      kind: 'emptyDir';
+      medium: string;
+      sizeLimitBytes?: number;
+      hugePageSize?: string;
+      quotaBytes?: number;
+    }
   | { name: string; kind: 'hostPath'; path: string; type: string }
   | { name: string; kind: 'downwardAPI'; files: VolumeFile[]; nested?: string[] }
   | ({ name: string; kind: 'configMap' | 'secret'; defaultMode: number; nested?: string[] } & ObjectFiles)

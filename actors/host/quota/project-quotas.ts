@@ -76,7 +76,9 @@ export class ProjectQuotas {
         if (id === null || !isBelow(folder)) continue;
         const root = await this.commands.counting(folder);
         if (root !== null)
-          await this.commands.clear(root, id).catch((error: unknown) => this.tell(`Failed to clear quota on ${folder}`, error));
+          await this.commands
+            .clear(root, id)
+            .catch((error: unknown) => this.tell(`Failed to clear quota on ${folder}`, error));
         await this.forget(folder);
       }
     }, `Failed to clear quotas below ${below}`);

@@ -49,7 +49,8 @@ export async function setUpEmptyDir(
     settings,
   );
   // Also of one that is ready: this agent may be the first that has the file system count it.
-  if (volume.quotaBytes !== undefined) await settings.askNode?.('quota.Assign', { folder: dir, bytes: volume.quotaBytes });
+  if (volume.quotaBytes !== undefined)
+    await settings.askNode?.('quota.Assign', { folder: dir, bytes: volume.quotaBytes });
   return dir;
 }
 

@@ -113,9 +113,13 @@ test('where nothing is counted, or the files are none of ours to write, volumes 
 test('who else holds the lock of the files is waited for', async () => {
   await mkdir(join(paths.projects, '..'), { recursive: true });
   await writeFile(paths.projects, '');
-  const other = spawn('flock', ['-x', paths.projects, 'sh', '-c', 'echo held; read go; echo 5:/other >> "$0"', paths.projects], {
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
+  const other = spawn(
+    'flock',
+    ['-x', paths.projects, 'sh', '-c', 'echo held; read go; echo 5:/other >> "$0"', paths.projects],
+    {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    },
+  );
   await once(other.stdout, 'data');
   const disk = new CountingDisk();
   const assigned = quotas(disk).assign('/pods/a/volumes/one', 1);

@@ -26,7 +26,8 @@ export interface Eviction {
 
 /** The order of eviction that a fact is; null when it is none. */
 export function evictionOf(fact: Fact): Eviction | null {
-  if (fact.f !== 'step' || fact.message.type !== 'pod.terminate' || fact.message.order.reason !== 'Evicted') return null;
+  if (fact.f !== 'step' || fact.message.type !== 'pod.terminate' || fact.message.order.reason !== 'Evicted')
+    return null;
   const message = fact.message.order.message ?? '';
   const resource = /low on resource: ([\w-]+)\./.exec(message)?.[1] ?? null;
   return { uid: fact.uid, pod: fact.after.context.pod, message, resource };

@@ -12,7 +12,8 @@ const HUNG_MS = 150_000;
 /** A pod that takes more of the disk than it may goes, and no other for that reason. */
 export const localLimitsAreKept: Rule = {
   name: 'a pod over its own limit of local storage goes, and nobody else for one',
-  source: 'kubelet localStorageEviction: emptyDirLimitEviction, podEphemeralStorageLimitEviction, containerEphemeral...',
+  source:
+    'kubelet localStorageEviction: emptyDirLimitEviction, podEphemeralStorageLimitEviction, containerEphemeral...',
   begin: ({ world, book, say }) => {
     let over = new Map<string, { since: number; looks: number }>();
     return {
@@ -62,7 +63,8 @@ function limitsBroken(pod: Pod, stats: PodStats | undefined, imageFs: boolean): 
     return limit === null ? [] : { name, limit };
   });
   const whole = limits.reduce((sum, { limit }) => sum + limit, 0);
-  if (limits.length > 0 && (stats['ephemeral-storage']?.usedBytes ?? 0) > whole) broken.push('Pod ephemeral local storage');
+  if (limits.length > 0 && (stats['ephemeral-storage']?.usedBytes ?? 0) > whole)
+    broken.push('Pod ephemeral local storage');
   for (const { name, limit } of limits) {
     const own = stats.containers.find((each) => each.name === name);
     const used = (own?.logs?.usedBytes ?? 0) + (imageFs ? 0 : (own?.rootfs?.usedBytes ?? 0));

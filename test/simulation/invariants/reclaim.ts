@@ -31,7 +31,9 @@ export const unusedImagesGoFirst: Rule = {
         const short = shortages(told.node, world.plan.node.disks, 'reclaim').filter(
           ({ resource }) => resource === eviction.resource,
         );
-        const helps = short.every(({ fs }) => disks === 'one' || (disks === 'split' ? fs === 'imagefs' : fs !== 'nodefs'));
+        const helps = short.every(
+          ({ fs }) => disks === 'one' || (disks === 'split' ? fs === 'imagefs' : fs !== 'nodefs'),
+        );
         if (!helps || !world.faults.calmSince(now - HUNG_MS) || now - book.lastBreak < HUNG_MS) return;
         const inUse = new Set([...containers.byId.values()].map(({ image }) => image.id));
         const unused = [...images.byId.values()].filter(
@@ -39,7 +41,9 @@ export const unusedImagesGoFirst: Rule = {
             !pinned && !inUse.has(id) && now - (seen.get(id) ?? now) > OLD_MS && now - (used.get(id) ?? 0) > OLD_MS,
         );
         if (unused.length > 0)
-          say(`${eviction.uid} goes for ${eviction.resource}, and ${unused.map(({ repoTags }) => repoTags[0]).join()} stay`);
+          say(
+            `${eviction.uid} goes for ${eviction.resource}, and ${unused.map(({ repoTags }) => repoTags[0]).join()} stay`,
+          );
       },
     };
   },

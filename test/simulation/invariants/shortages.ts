@@ -37,7 +37,6 @@ export function shortages(node: NodeStats, disks: Plan['node']['disks'], depth: 
     if (known(stats?.inodesFree) && stats.inodesFree < CAPACITY.inodes * 0.05) found.push({ resource: 'inodes', fs });
   }
   const { maxpid, curproc } = node.rlimit ?? {};
-  if (known(maxpid) && known(curproc) && maxpid - curproc < THRESHOLD.pids)
-    found.push({ resource: 'pids', fs: null });
+  if (known(maxpid) && known(curproc) && maxpid - curproc < THRESHOLD.pids) found.push({ resource: 'pids', fs: null });
   return found;
 }

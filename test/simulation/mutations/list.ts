@@ -463,7 +463,6 @@ export const mutations: readonly Mutation[] = [
     within: 'reclaimed',
     from: 'thresholdsMet(thresholds, seen, true).length === 0',
     to: 'thresholdsMet(thresholds, seen, true).length < 0',
-    seed: 1,
   },
   {
     name: 'old-stats-count',
@@ -471,7 +470,6 @@ export const mutations: readonly Mutation[] = [
     within: 'isNewer',
     from: 'now.at > last.at ||',
     to: 'now.at >= last.at ||',
-    seed: 1,
   },
   {
     name: 'short-for-ever',
@@ -479,7 +477,6 @@ export const mutations: readonly Mutation[] = [
     within: 'isNewer',
     from: 'now.at === 0 || now.at > last.at || last.at > at',
     to: 'now.at < 0',
-    seed: 1,
   },
   {
     name: 'limits-count-backwards',
@@ -487,7 +484,6 @@ export const mutations: readonly Mutation[] = [
     within: 'emptyDirs',
     from: '!isOver(used, limit)',
     to: 'isOver(used, limit)',
-    seed: 1,
   },
   {
     name: 'over-its-limit-stays',
@@ -495,7 +491,6 @@ export const mutations: readonly Mutation[] = [
     within: 'offence',
     from: 'emptyDirs(pod, stats) ?? wholePod(pod, stats) ??',
     to: '',
-    seed: 1,
   },
   {
     name: 'pressure-stays',
@@ -503,7 +498,6 @@ export const mutations: readonly Mutation[] = [
     within: 'conditionsAt',
     from: 'Math.max(0, at - seen) < periodMs',
     to: 'Math.max(0, at - seen) < periodMs * 100',
-    seed: 1,
   },
   {
     name: 'pressure-flaps',
@@ -511,7 +505,7 @@ export const mutations: readonly Mutation[] = [
     within: 'conditionsAt',
     from: 'Math.max(0, at - seen) < periodMs',
     to: 'Math.max(0, at - seen) < 1',
-    seed: 1,
+    seed: 8,
   },
   {
     name: 'unused-images-stay',
@@ -519,7 +513,6 @@ export const mutations: readonly Mutation[] = [
     within: 'reclaimPlan',
     from: "if (!imageFs) return ['containers', 'images'];",
     to: 'if (!imageFs) return [];',
-    seed: 1,
   },
   {
     name: 'guaranteed-go-first',
@@ -527,7 +520,6 @@ export const mutations: readonly Mutation[] = [
     within: 'podsToPreempt',
     from: 'lacking(shortages, [...bestEffort, ...burstable])',
     to: 'shortages',
-    seed: 1,
   },
   {
     name: 'more-than-needed',
@@ -535,7 +527,6 @@ export const mutations: readonly Mutation[] = [
     within: 'nearest',
     from: 'short = lacking(short, [taken]);',
     to: 'short = lacking(short, []);',
-    seed: 1,
   },
   {
     name: 'critical-pod-refused',
@@ -543,6 +534,5 @@ export const mutations: readonly Mutation[] = [
     within: 'asks',
     from: 'state.rules.preempts && preempt && podsToPreempt',
     to: 'state.rules.preempts && undefined && podsToPreempt',
-    seed: 1,
   },
 ];

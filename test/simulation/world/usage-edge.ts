@@ -86,8 +86,7 @@ export class UsageEdge implements NodeUsageSource {
     for (const fault of faults.all('litter'))
       at(fault.from, () => {
         faults.count(fault);
-        for (let i = 0; i < fault.images; i++)
-          runtime.core.images.add(`litter/of-${fault.mib}:${fault.from}-${i}`);
+        for (let i = 0; i < fault.images; i++) runtime.core.images.add(`litter/of-${fault.mib}:${fault.from}-${i}`);
         this.pulse();
       });
   }

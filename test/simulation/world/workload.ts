@@ -241,5 +241,7 @@ function manifest({ namespace, name, uid, spec }: PodPlan): string {
 
 /** Of nodes that give CPUs away: drawn pods have no limits elsewhere. */
 function wantsAll(spec: PodPlan['spec']): boolean {
-  return [...(spec.initContainers ?? []), ...spec.containers].every(({ resources }) => resources?.limits?.['cpu'] !== undefined);
+  return [...(spec.initContainers ?? []), ...spec.containers].every(
+    ({ resources }) => resources?.limits?.['cpu'] !== undefined,
+  );
 }

@@ -7,7 +7,9 @@ import { diskUsage } from '../../../actors/resources/stats/disk-usage.ts';
 
 const pod = join(process.argv[2] ?? '', 'pod');
 const problems: unknown[] = [];
-const log = { warn: (about: unknown, text: string) => problems.push(about, text) } as unknown as ProjectQuotasOptions['log'];
+const log = {
+  warn: (about: unknown, text: string) => problems.push(about, text),
+} as unknown as ProjectQuotasOptions['log'];
 const [one, two] = [join(pod, 'one'), join(pod, 'two')];
 for (const folder of [one, two]) await mkdir(folder, { recursive: true });
 await writeFile(join(one, 'before'), Buffer.alloc(1 << 20, 1), { flush: true });
