@@ -65,7 +65,7 @@ export const shortagesAreEnded: Rule = {
     let since = new Map<string, number>();
     return {
       on: (fact) => {
-        if (evictionOf(fact) !== null || fact.f === 'agent') since = new Map();
+        if ((evictionOf(fact)?.resource ?? null) !== null || fact.f === 'agent') since = new Map();
         const told = world.usage.told.at(-1);
         if (fact.f !== 'usage' || told === undefined) return;
         const { now } = world.time;

@@ -24,6 +24,7 @@ import { probesEndWithTheirPod, sidecarsAreProbedOn, sidecarsOfTheLast } from '.
 import { adoptedGoOn, backOff, noStopWithoutCause, probedStartAgain, restartPolicy } from './restarts.ts';
 import { criticalPodsGetIn, displacedInOrder } from './preemption.ts';
 import { unusedImagesGoFirst } from './reclaim.ts';
+import { shortNodesTakeNobody } from './refused-under-pressure.ts';
 import type { Rule } from './rule.ts';
 import { startOrder, stopOrder } from './start-order.ts';
 import { phaseIsFinal, restartsAreCounted, runsAfterItsHook, statusIsTrue } from './status.ts';
@@ -73,6 +74,7 @@ export const rules: readonly Rule[] = [
   localLimitsAreKept,
   pressureIsTrue,
   shortagesAreEnded,
+  shortNodesTakeNobody,
   criticalPodsGetIn,
   displacedInOrder,
   evictedPodsFail,

@@ -475,8 +475,8 @@ export const mutations: readonly Mutation[] = [
     name: 'short-for-ever',
     breaks: 'a node that stays short ends nobody',
     within: 'isNewer',
-    from: 'now.at === 0 || now.at > last.at || last.at > at',
-    to: 'now.at < 0',
+    from: 'if (now === undefined) return false;',
+    to: 'if (now !== undefined) return false;',
   },
   {
     name: 'limits-count-backwards',
@@ -534,5 +534,12 @@ export const mutations: readonly Mutation[] = [
     within: 'asks',
     from: 'state.rules.preempts && preempt && podsToPreempt',
     to: 'state.rules.preempts && undefined && podsToPreempt',
+  },
+  {
+    name: 'pressed-takes-all',
+    breaks: 'a node that is short takes pods as ever, which go again',
+    within: 'refusedUnderPressure',
+    from: 'if (conditions.length === 0 || isCriticalPod(pod)) return null;',
+    to: 'if (conditions.length < 9 || isCriticalPod(pod)) return null;',
   },
 ];
