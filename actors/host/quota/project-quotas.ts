@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { withFolder, withoutFolder } from './project-files.ts';
+import type { ProjectLists } from './project-files.ts';
 import { changeProjects, readProjects } from './project-store.ts';
 import type { ProjectPaths } from './project-store.ts';
 import { quotaCommands } from './quota-commands.ts';
@@ -9,6 +11,8 @@ import type { QuotaCommands } from './quota-commands.ts';
 /** What quotas are made from. */
 export interface ProjectQuotasOptions {
   log: Logger;
+  /** Folder of all pods of this node: what is written down of folders in it that are gone belongs to nobody. */
+  podsDir: string;
   paths?: ProjectPaths;
   commands?: QuotaCommands;
 }
@@ -26,6 +30,7 @@ interface Given {
  */
 export class ProjectQuotas {
   private readonly log: Logger;
+  private readonly podsDir: string;
   private readonly paths: ProjectPaths;
   private readonly commands: QuotaCommands;
   /** By folder; null: known to have none. */
@@ -33,8 +38,9 @@ export class ProjectQuotas {
   /** One thing at a time: an id is free until it is written down. */
   private turn: Promise<unknown> = Promise.resolve();
 
-  constructor({ log, paths, commands }: ProjectQuotasOptions) {
+  constructor({ log, podsDir, paths, commands }: ProjectQuotasOptions) {
     this.log = log;
+    this.podsDir = podsDir;
     this.paths = paths ?? { projects: '/etc/projects', projid: '/etc/projid' };
     this.commands = commands ?? quotaCommands;
   }
@@ -47,7 +53,8 @@ export class ProjectQuotas {
       if (root === null) return;
       let id = 0;
       let before = true;
-      await changeProjects(this.paths, async (lists) => {
+      await changeProjects(this.paths, async (all) => {
+        const lists = this.withoutGone(all, folder);
         const made = await withFolder(lists, folder, async (each) => {
           const { bytes: used, inodes } = await this.commands.use(root, each);
           return used > 0 || inodes > 0;
@@ -74,7 +81,8 @@ export class ProjectQuotas {
       const { projects } = await readProjects(this.paths);
       for (const { of: folder, id } of projects) {
         if (id === null || !isBelow(folder)) continue;
-        const root = await this.commands.counting(folder);
+        // A folder that is gone has nothing that could be counted.
+        const root = await this.commands.counting(folder).catch(() => null);
         if (root !== null)
           await this.commands
             .clear(root, id)
@@ -105,6 +113,14 @@ export class ProjectQuotas {
     const found = root === null ? null : { root, id };
     this.given.set(folder, found);
     return found;
+  }
+
+  /** Without folders of pods that an earlier agent did not come to give back. */
+  private withoutGone(lists: ProjectLists, but: string): ProjectLists {
+    const gone = lists.projects.filter(
+      ({ id, of }) => id !== null && of !== but && of.startsWith(`${this.podsDir}/`) && !existsSync(of),
+    );
+    return gone.reduce((left, { of }) => withoutFolder(left, of), lists);
   }
 
   private forget(folder: string): Promise<void> {

@@ -46,7 +46,8 @@ class CountingDisk implements QuotaCommands {
   }
 }
 
-const quotas = (commands: QuotaCommands) => new ProjectQuotas({ log: pino({ level: 'silent' }), paths, commands });
+const quotas = (commands: QuotaCommands) =>
+  new ProjectQuotas({ log: pino({ level: 'silent' }), podsDir: '/node/pods', paths, commands });
 
 test('each volume is a project of its own, written down as kubelet does, and gone with its pod', async () => {
   await writeFile(paths.projects, '# ours\n10:/srv/data\n');
@@ -96,6 +97,19 @@ test('the next agent knows what an earlier one gave, and a project that could no
   await next.assign('/pods/a/volumes/two', 1);
   assert.deepEqual((await texts())[0], '1048577:/pods/a/volumes/one\n');
   assert.equal(await next.use('/pods/a/volumes/two'), null);
+});
+
+test('what an earlier agent left of pods that are gone goes with the next volume; folders of others stay', async () => {
+  await writeFile(paths.projects, '7:/elsewhere/gone\n1048577:/node/pods/old/volumes/v\n');
+  await writeFile(paths.projid, 'other:7\nvolume1048577:1048577\n');
+  const disk = new CountingDisk();
+  await quotas(disk).assign('/node/pods/new/volumes/v', 1);
+  assert.deepEqual(await texts(), [
+    '7:/elsewhere/gone\n1048577:/node/pods/new/volumes/v\n',
+    'other:7\nvolume1048577:1048577\n',
+  ]);
+  await quotas(disk).release('/node/pods/new');
+  assert.deepEqual(await texts(), ['7:/elsewhere/gone\n', 'other:7\n']);
 });
 
 test('where nothing is counted, or the files are none of ours to write, volumes are walked', async () => {

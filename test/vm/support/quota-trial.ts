@@ -13,14 +13,14 @@ const log = {
 const [one, two] = [join(pod, 'one'), join(pod, 'two')];
 for (const folder of [one, two]) await mkdir(folder, { recursive: true });
 await writeFile(join(one, 'before'), Buffer.alloc(1 << 20, 1), { flush: true });
-const quotas = new ProjectQuotas({ log });
+const quotas = new ProjectQuotas({ log, podsDir: '/nowhere' });
 await quotas.assign(one, 1 << 20);
 await quotas.assign(two, 0);
 // More than its limit: nothing is bounded by it.
 for (let i = 0; i < 10; i++) await writeFile(join(one, `file${i}`), Buffer.alloc(1 << 19, 1), { flush: true });
 await mkdir(join(one, 'folder'));
 await writeFile(join(one, 'folder', 'deep'), Buffer.alloc(1 << 20, 1), { flush: true });
-const next = new ProjectQuotas({ log });
+const next = new ProjectQuotas({ log, podsDir: '/nowhere' });
 const counted = await Promise.all([next.use(one), next.use(two), next.use(join(pod, 'three'))]);
 const walked = [await diskUsage(one), await diskUsage(two)];
 const text = () => readFile('/etc/projects', 'utf8').catch(() => '');
