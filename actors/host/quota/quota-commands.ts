@@ -62,10 +62,11 @@ async function amount(root: string, what: '-b' | '-i', id: number): Promise<numb
 
 /** The first number after the first word of `xfs_quota`'s answer; XFS says nothing of a project that has nothing. @throws Error when there is none */
 export function quotaAmount(answer: string): number {
-  const [line = ''] = answer.split('\n', 1);
-  if (line.trim() === '') return 0;
-  const words = line.split(/[ \t]/).filter((word) => word !== '');
-  const number = /^\d+/.exec((/^[ \t]/.test(line) ? words[0] : words[1]) ?? '')?.[0];
+  // A long name has a line of its own.
+  const words = answer.slice(0, 4_096).split(/\s/);
+  const said = words.filter((word) => word !== '');
+  if (said.length === 0) return 0;
+  const number = /^\d+/.exec((words[0] === '' ? said[0] : said[1]) ?? '')?.[0];
   if (number === undefined) throw new Error(`unable to parse quota output '${answer.slice(0, 200)}'`);
   return Number(number);
 }

@@ -165,6 +165,7 @@ test("the command's answer is a number after the file system's name", () => {
   assert.equal(quotaAmount('/dev/loop0    1024   0  0   00 [--------] /mnt\n'), 1024);
   assert.equal(quotaAmount('\t  7 0 0 /mnt'), 7);
   assert.equal(quotaAmount('/dev/loop0 12'), 12);
+  assert.equal(quotaAmount('/dev/mapper/name-that-is-long\n                  2048  0 0 /mnt\n'), 2048);
   assert.equal(quotaAmount(''), 0);
   assert.throws(() => quotaAmount('xfs_quota: cannot'), /unable to parse quota output/);
 });
