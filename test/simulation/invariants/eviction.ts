@@ -4,6 +4,7 @@ import { isCriticalPod } from '../../../machines/qos/critical-pod.ts';
 import { podRequests } from '../../../machines/qos/pod-resources.ts';
 import type { Plan } from '../draw/plan.ts';
 import type { Fact } from '../world/facts.ts';
+import type { Told } from '../world/usage-edge.ts';
 import type { Rule } from './rule.ts';
 import { shortages } from './shortages.ts';
 import type { Shortage } from './shortages.ts';
@@ -75,8 +76,12 @@ export const evictionsAreNeeded: Rule = {
         const told = world.usage.told.at(-2);
         const why = `${uid} is evicted for ${resource}`;
         if (told === undefined || told.at <= last.at) return say(`${why} without another look`);
-        if (!shortages(told.node, world.plan.node.disks, 'reclaim').some((each) => each.resource === resource))
-          say(`${why}, of which there is enough`);
+        const shortBy = (each: Told) => shortages(each.node, world.plan.node.disks, 'reclaim');
+        const isShort = (each: Told): boolean => shortBy(each).some((short) => short.resource === resource);
+        // What was given back is enough when nothing at all is short any more, whatever it was that ran short first.
+        const first = world.usage.told.at(-3);
+        const gaveTooLittle = first !== undefined && first.at > last.at && isShort(first) && shortBy(told).length > 0;
+        if (!isShort(told) && !gaveTooLittle) say(`${why}, of which there is enough`);
         if (told.asOf <= last.asOf) say(`${why} by stats that are as old as those of the last eviction`);
         last = { at: world.time.now, asOf: told.asOf };
       },
