@@ -290,7 +290,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   const parts = {
     ...{ ground, edges, log, now, metrics, podMetrics, store, events, puller, pleg, runtime, shards, supervisor },
     ...{ conditions, nodeState, cluster, admission, intake, sources, resync, managers, devices, claims, volumes },
-    userNamespaces: edges.userNamespaces,
+    ...{ userNamespaces: edges.userNamespaces, quotas: edges.quotas },
   };
 
   // Ports are taken before the first pod is: with one that is not free no pod has run. Then what sees the runtime, so that

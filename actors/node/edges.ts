@@ -8,6 +8,7 @@ import type { RecordedEvent } from '../../machines/protocol/recorded-event.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
 import type { ObservedPod } from '../../machines/protocol/observed.ts';
 import type { EventRecorder } from '../cluster/events/event-recorder.ts';
+import type { ProjectQuotas } from '../host/quota/project-quotas.ts';
 import type { LogindEdge } from '../host/logind/logind-edge.ts';
 import type { PodLogs } from '../host/logs/pod-logs.ts';
 import type { Clock } from '../host/time/clock.ts';
@@ -56,6 +57,8 @@ export interface NodeEdges {
   readonly volumes: (links: VolumeLinks) => readonly VolumePlugin[];
   /** Null on a standalone node. */
   readonly cluster: ClusterEdge | null;
+  /** Projects of volumes, by which file systems count them; absent where none do. */
+  readonly quotas?: Pick<ProjectQuotas, 'assign' | 'release'> | undefined;
   /** What the node and its pods use; null where nothing can be measured. */
   readonly usage: (node: MeasuredNode) => NodeUsageSource | null;
   /** Says when the machine is about to go down. */

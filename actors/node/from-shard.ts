@@ -36,6 +36,7 @@ export interface FromShardParts {
   pleg: Pleg;
   puller: ImagePuller;
   userNamespaces: NodeEdges['userNamespaces'];
+  quotas: NodeEdges['quotas'];
   /** Null where no device plugin can come. */
   devices: DeviceManager | null;
   /** Null where no driver can come. */
@@ -137,6 +138,17 @@ function answersTo({ what }: Pick<Question, 'what'>, parts: FromShardParts): Ask
   if (what === 'volume.Unmount')
     return (async (_what, params) => {
       await parts.volumes.unmount((params as AskCatalog['volume.Unmount']['params']).podUid);
+      return {};
+    }) as Ask;
+  if (what === 'quota.Assign')
+    return (async (_what, params) => {
+      const { folder, bytes } = params as AskCatalog['quota.Assign']['params'];
+      await parts.quotas?.assign(folder, bytes);
+      return {};
+    }) as Ask;
+  if (what === 'quota.Release')
+    return (async (_what, params) => {
+      await parts.quotas?.release((params as AskCatalog['quota.Release']['params']).below);
       return {};
     }) as Ask;
   if (what === 'userns.Get')

@@ -96,6 +96,8 @@ export async function nodeSettingsOf(
     extraMaskedPaths: thermalPaths(),
     nodeHosts: readText('/etc/hosts'),
     ...(selinuxIsOn() && { selinux: true }),
+    ...(gates.enabled('LocalStorageCapacityIsolationFSQuotaMonitoring') &&
+      gates.enabled('UserNamespacesSupport') && { volumeQuotas: true as const }),
     ...(!gates.enabled('EnvFiles') && { envFiles: false }),
     ...(!gates.enabled('PreventStaticPodAPIReferences') && { staticReferences: true }),
     ...(!gates.enabled('PodReadyToStartContainersCondition') && { readyToStartCondition: false }),

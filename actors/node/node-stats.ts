@@ -20,6 +20,6 @@ export function nodeStats({ cgroups, metrics, ...options }: NodeStatsOptions) {
       node,
       ...(claimed && { claimed }),
       reader: createCgroupReader(cgroups, options.now),
-      onVolumeCounted: (seconds) => metrics.volumeCount.observe({ metric_source: 'du' }, seconds),
+      onVolumeCounted: (seconds, source) => metrics.volumeCount.observe({ metric_source: source }, seconds),
     }));
 }

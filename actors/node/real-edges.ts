@@ -14,6 +14,7 @@ import { DEFAULT_CONTAINER_LOGS_DIR } from '../host/files/host-settings.ts';
 import { mountsRest } from '../host/files/mounts.ts';
 import { podLogs } from '../host/logs/pod-logs.ts';
 import { makeRootShared } from '../host/files/shared-root.ts';
+import { ProjectQuotas } from '../host/quota/project-quotas.ts';
 import { Housekeeping } from '../host/housekeeping/housekeeping.ts';
 import { Logind } from '../host/logind/logind.ts';
 import { strangeFiles } from '../host/strange/strange-files.ts';
@@ -158,11 +159,13 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
     kubeconfig === null
       ? null
       : (await import('./real-cluster.ts')).realCluster(ground, flags, kubeconfig, life, spans);
-  const stats = nodeStats({ config, featureGates, flags, log, metrics, cri, cgroups, now: clock.now });
+  const quotas =
+    settings.volumeQuotas === true ? new ProjectQuotas({ log, podsDir: join(flags.rootDir, 'pods') }) : undefined;
+  const stats = nodeStats({ config, featureGates, flags, log, metrics, cri, cgroups, now: clock.now, quotas });
   const fronts = nodeFronts({ options, ground, cri, cgroups, stats, spans, api: cluster?.api ?? null });
   const handlers = new Map<string, PluginHandler>();
   const edges: NodeEdges = {
-    ...{ clock, cri, userNamespaces, cluster },
+    ...{ clock, cri, userNamespaces, cluster, quotas },
     ...nodePlugins(ground, clock, handlers),
     volumes: (links) => nodeVolumes({ ground, clock, handlers, life }, links),
     shards: (links) =>

@@ -27,6 +27,8 @@ export interface KnownImage extends ListedImage {
 export interface ImageGcPass {
   /** Everything that is not in use goes (kubelet's DeleteUnusedImages), whatever disk and ages are. */
   readonly all: boolean;
+  /** Nothing goes: it is only seen which images are there and in use. */
+  readonly look?: true;
   /** When it began. */
   readonly at: number;
   /** Keys of images that may go, in the order in which they do. */
@@ -57,7 +59,7 @@ export interface ImageGcContext {
 export type ImageGcMessage =
   | { type: 'gc.start'; at: number; policy: ImageGcPolicy }
   /** One that comes while a pass is under way is not heard. */
-  | { type: 'gc.begin'; at: number; all: boolean }
+  | { type: 'gc.begin'; at: number; all: boolean; look?: true }
   /** `inUse`: keys, or ids, of images that containers (ended ones, too) were made of or have mounted. */
   | { type: 'images.listed'; at: number; images: readonly ListedImage[]; inUse: readonly string[] }
   | { type: 'disk.measured'; at: number; capacityBytes: number; availableBytes: number }

@@ -10,6 +10,7 @@ const machine = setup({
   guards: {
     tooOld: ({ context }) => steps.nextTooOld(context) !== undefined,
     forRoom: ({ context }) => steps.nextForRoom(context) !== undefined,
+    look: ({ context }) => context.pass?.look === true,
     all: ({ context }) => context.pass?.all === true,
     oldOnesStayed: ({ context }) => (context.pass?.problems.length ?? 0) > 0,
     noDisk: ({ event }) => event.type === 'disk.measured' && event.capacityBytes === 0,
@@ -49,6 +50,7 @@ export const imageGcMachine = machine.createMachine({
       description: 'The runtime lists its images, and the containers that use them.',
       on: {
         'images.listed': [
+          { guard: 'look', target: 'resting', actions: act(steps.look) },
           { guard: 'all', target: 'freeingSpace', actions: act(steps.takeAll) },
           { target: 'freeingOld', actions: act(steps.take) },
         ],

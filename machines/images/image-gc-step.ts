@@ -14,8 +14,8 @@ export function begun(_context: ImageGcContext, { at, policy }: Of<'gc.start'>):
 }
 
 /** A pass begins: what is there? */
-export function list(_context: ImageGcContext, { at, all }: Of<'gc.begin'>): Step {
-  return { patch: { pass: newPass(at, all) }, effects: [{ type: 'images.List' }] };
+export function list(_context: ImageGcContext, { at, all, look }: Of<'gc.begin'>): Step {
+  return { patch: { pass: { ...newPass(at, all), ...(look && { look }) } }, effects: [{ type: 'images.List' }] };
 }
 
 /** Takes the list in, and puts what may go in order: least recently used first, then the oldest (kubelet imagesInEvictionOrder). */
@@ -35,6 +35,13 @@ export function take({ images: before, pass }: ImageGcContext, message: Of<'imag
   const order = (key: string) => images[key] as KnownImage;
   idle.sort((a, b) => order(a).usedAt - order(b).usedAt || order(a).detectedAt - order(b).detectedAt);
   return { patch: { images, pass: { ...pass, left: idle } } };
+}
+
+/** As {@link take}, and that is all: what was seen counts when a disk is short. */
+export function look(context: ImageGcContext, message: Of<'images.listed'>): Step {
+  const { patch } = take(context, message);
+  const { effects, patch: ended } = end(context, null);
+  return { patch: { ...patch, ...ended }, ...(effects && { effects }) };
 }
 
 /** Is there an image that is too old? Not before the agent itself has lived as long: it knows of no use before its own time. */
@@ -142,12 +149,12 @@ function end(context: ImageGcContext, problem: string | null, before: readonly I
   const { pass, failed } = context;
   if (pass === null) return {};
   const again: ImageGcOrder[] =
-    problem !== null && failed && !pass.all
+    problem !== null && failed && !pass.all && !pass.look
       ? [{ type: 'event.Record', reason: 'ImageGCFailed', message: problem }]
       : [];
   const done: ImageGcOrder = { type: 'pass.Done', all: pass.all, problem, bytesFreed: pass.bytesFreed };
   return {
-    patch: { failed: pass.all ? failed : problem !== null, pass: null },
+    patch: { failed: pass.all || pass.look ? failed : problem !== null, pass: null },
     effects: [...before, ...again, done],
   };
 }

@@ -78,6 +78,10 @@ export interface AskCatalog {
   'volume.Mount': { params: { podUid: string; volume: string }; result: { path: string } };
   /** Has all such volumes of the pod taken away, and rejects when one of them stays. Answered without an API server, too. */
   'volume.Unmount': { params: { podUid: string }; result: Record<string, never> };
+  /** Has a volume's folder counted by its file system (`actors/host/quota`). Never rejects. Answered without an API server, too. */
+  'quota.Assign': { params: { folder: string; bytes: number }; result: Record<string, never> };
+  /** Gives back what folders below this one were given. Never rejects. Answered without an API server, too. */
+  'quota.Release': { params: { below: string }; result: Record<string, never> };
   /**
    * The block of ids of a pod with `hostUsers: false` (KEP-127); `handler` null: the pod has a sandbox already. Answered
    * without an API server, too.

@@ -206,7 +206,15 @@ export interface PodCgroup {
  * `2Mi`. `nested`: folders to make in a read-only volume, since containers mount other volumes there.
  */
 export type VolumeSetup =
-  | { name: string; kind: 'emptyDir'; medium: string; sizeLimitBytes?: number; hugePageSize?: string }
+  /** `quotaBytes`: its file system is to count it, with this limit (0: none), which does not bound it. */
+  | {
+      name: string;
+      kind: 'emptyDir';
+      medium: string;
+      sizeLimitBytes?: number;
+      hugePageSize?: string;
+      quotaBytes?: number;
+    }
   | { name: string; kind: 'hostPath'; path: string; type: string }
   | { name: string; kind: 'downwardAPI'; files: VolumeFile[]; nested?: string[] }
   | ({ name: string; kind: 'configMap' | 'secret'; defaultMode: number; nested?: string[] } & ObjectFiles)

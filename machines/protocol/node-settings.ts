@@ -61,6 +61,8 @@ export interface NodeSettings {
   nodeHosts?: string;
   /** The machine runs SELinux: the runtime labels what the agent makes and mounts into a container. */
   selinux?: boolean;
+  /** Feature gates `LocalStorageCapacityIsolationFSQuotaMonitoring` and `UserNamespacesSupport`: file systems count emptyDir volumes. */
+  volumeQuotas?: true;
   /** Feature gate `EnvFiles` (KEP-3721), on unless false: without it a variable from a file is empty. */
   envFiles?: boolean;
   /** Feature gate `PreventStaticPodAPIReferences` is off: static pods may have volumes of API objects. */

@@ -3,6 +3,7 @@ import type { Pod, Volume } from '../protocol/api-types.ts';
 import type { VolumeSetup } from '../protocol/effects.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import { podCgroup } from '../qos/pod-cgroup.ts';
+import { podLimits } from '../qos/pod-resources.ts';
 import { amountsOf, units } from '../qos/resource-amounts.ts';
 
 const HUGE_PAGES = 'HugePages';
@@ -17,10 +18,21 @@ export function emptyDirSetup(pod: Pod, { name, emptyDir }: Volume, settings: No
     return 'fault' in found ? found.fault : { name, kind: 'emptyDir', medium, hugePageSize: found.size };
   }
   if (medium !== 'Memory') {
-    return asked > 0 ? { name, kind: 'emptyDir', medium, sizeLimitBytes: asked } : { name, kind: 'emptyDir', medium };
+    const quota = medium === '' && settings.volumeQuotas === true && pod.spec?.hostUsers === false;
+    return {
+      ...{ name, kind: 'emptyDir', medium },
+      ...(asked > 0 && { sizeLimitBytes: asked }),
+      ...(quota && { quotaBytes: quotaBytes(pod, asked) }),
+    };
   }
   const most = memoryBytes(pod, settings);
   return { name, kind: 'emptyDir', medium, sizeLimitBytes: asked > 0 ? Math.min(asked, most) : most };
+}
+
+/** The lesser of the pod's limit on local storage and the volume's own; 0: neither is there (kubelet's desiredSizeLimit). */
+function quotaBytes(pod: Pod, asked: number): number {
+  const limit = units(podLimits(pod)['ephemeral-storage'] ?? 0n);
+  return asked > 0 && (limit === 0 || asked < limit) ? asked : limit;
 }
 
 /** The most that a pod's files in memory may take: its memory limit or what the node gives to pods. */

@@ -46,6 +46,8 @@ export function createAnswers(sources: AnswerSources): Ask {
     'claims.Unprepare': () => Promise.reject(new Error('not a question about API objects')),
     'volume.Mount': () => Promise.reject(new Error('not a question about API objects')),
     'volume.Unmount': () => Promise.reject(new Error('not a question about API objects')),
+    'quota.Assign': () => Promise.reject(new Error('not a question about API objects')),
+    'quota.Release': () => Promise.reject(new Error('not a question about API objects')),
     'userns.Get': () => Promise.reject(new Error('not a question about API objects')),
   };
   return async <T extends AskType>(what: T, params: AskCatalog[T]['params']): Promise<AskCatalog[T]['result']> => {

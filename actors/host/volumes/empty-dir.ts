@@ -48,6 +48,9 @@ export async function setUpEmptyDir(
     { podUid, dir, metaDir, volume: name, medium, sizeLimitBytes, hugePageSize, fsGroup },
     settings,
   );
+  // Also of one that is ready: this agent may be the first that has the file system count it.
+  if (volume.quotaBytes !== undefined)
+    await settings.askNode?.('quota.Assign', { folder: dir, bytes: volume.quotaBytes });
   return dir;
 }
 

@@ -84,6 +84,7 @@ export async function tearDownPod(
       await unmountBelow(dir, isOurs);
       await settings.askNode?.('volume.Unmount', { podUid: params.podUid });
       await refuseForeign(dir);
+      await settings.askNode?.('quota.Release', { below: dir });
       await removeTree(dir);
       failed = false;
       return {};

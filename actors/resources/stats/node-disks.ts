@@ -2,7 +2,7 @@ import type { FilesystemUsage, ImageFsInfoResponse } from '../../../cri/generate
 
 /** How the node's disks lie. */
 export interface NodeDisks {
-  /** Images are not on the file system of the agent's root folder. */
+  /** Images, or the layers beside them, are not on the file system of the agent's root folder. */
   imageFs: boolean;
   /** Writable layers of containers are not where the images are. */
   splitFs: boolean;
@@ -29,5 +29,7 @@ export async function nodeDisks(
     device(rootDir),
   ]);
   if (images === null) return { imageFs: false, splitFs: false };
-  return { imageFs: images !== root, splitFs: (layers ?? images) !== images };
+  const splitFs = (layers ?? images) !== images;
+  // Layers that lie apart make images apart, too, wherever these are: kubelet compares both (HasDedicatedImageFs).
+  return { imageFs: images !== root || splitFs, splitFs };
 }

@@ -8,6 +8,7 @@ import type { FeatureGates } from '../../configure/configuration/feature-gates.t
 import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
 import type { KubeletFlags } from '../../configure/configuration/kubelet-flags.ts';
 import type { NodeView } from '../../pods/store/node-view.ts';
+import type { ProjectQuotas } from '../../host/quota/project-quotas.ts';
 import type { ReadSizes } from './file-system-stats.ts';
 import { ownCgroup, readMachineUsage } from './node-usage.ts';
 import type { MachineUsage } from './node-usage.ts';
@@ -36,7 +37,9 @@ export interface StatsOptions {
   /** Volumes behind claims, once something mounts them. */
   claimed?: (pod: Pod) => readonly ClaimedVolume[];
   /** Told how long it took to count a volume's files, seconds. */
-  onVolumeCounted?: (seconds: number) => void;
+  onVolumeCounted?: (seconds: number, source: 'du' | 'fsquota') => void;
+  /** Who knows what file systems count; absent where none do. */
+  quotas?: Pick<ProjectQuotas, 'use'> | undefined;
   /** What it reads of the machine; the machine's own files by default. */
   machine?: Partial<MachineReaders>;
 }

@@ -43,12 +43,12 @@ export class StatsProvider {
 
   constructor(options: StatsOptions) {
     this.options = options;
-    const { config, featureGates, flags, now, claimed, onVolumeCounted } = options;
+    const { config, featureGates, flags, now, claimed, onVolumeCounted, quotas } = options;
     this.machine = { ...machineReaders, ...options.machine };
     this.psi = featureGates.enabled('KubeletPSI');
     this.cgroups = new CgroupSurveyor(options, this.machine, this.psi);
     this.volumes = new VolumeUsage({
-      ...{ rootDir: flags.rootDir, periodMs: config.volumeStatsAggPeriod, now, claimed, onVolumeCounted },
+      ...{ rootDir: flags.rootDir, periodMs: config.volumeStatsAggPeriod, now, claimed, onVolumeCounted, quotas },
       sizes: this.machine.sizes,
     });
   }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pod, Volume } from '../../../machines/protocol/api-types.ts';
 import { podVolumeDir } from '../../host/files/pod-paths.ts';
 import type { PluginFolder } from '../../host/files/pod-paths.ts';
+import type { ProjectQuotas } from '../../host/quota/project-quotas.ts';
 import { diskUsage } from './disk-usage.ts';
 import type { ReadSizes } from './file-system-stats.ts';
 import type { PvcReference, VolumeStats } from './summary.ts';
@@ -42,7 +43,9 @@ export interface VolumeUsageOptions {
   /** A clock that nobody can set, ms; the machine's, when it is not given. */
   steady?: () => number;
   /** Told how long it took to count a volume's files, seconds. */
-  onVolumeCounted?: ((seconds: number) => void) | undefined;
+  onVolumeCounted?: ((seconds: number, source: 'du' | 'fsquota') => void) | undefined;
+  /** Who knows what file systems count by themselves. */
+  quotas?: Pick<ProjectQuotas, 'use'> | undefined;
   /** Volumes of claims; none as long as nothing mounts them. */
   claimed?: (pod: Pod) => readonly ClaimedVolume[];
 }
@@ -123,8 +126,12 @@ export class VolumeUsage {
     for (const volume of pod.spec?.volumes ?? []) {
       const plugin = pluginOf(volume);
       if (plugin === undefined) continue;
-      const stats = await this.folderStats(volume.name, () =>
-        podVolumeDir(this.options.rootDir, uid, plugin, volume.name),
+      // Others may change the project of their files.
+      const counted = pod.spec?.hostUsers === false && plugin === 'kubernetes.io~empty-dir';
+      const stats = await this.folderStats(
+        volume.name,
+        () => podVolumeDir(this.options.rootDir, uid, plugin, volume.name),
+        counted,
       );
       if (stats !== undefined) (isLocalEphemeral(volume) ? volumes.ephemeral : volumes.others).push(stats);
     }
@@ -136,13 +143,18 @@ export class VolumeUsage {
   }
 
   /** Undefined when the volume is not set up, or cannot be read. */
-  private async folderStats(name: string, folder: () => string): Promise<VolumeStats | undefined> {
+  private async folderStats(
+    name: string,
+    folder: () => string,
+    mayHaveQuota: boolean,
+  ): Promise<VolumeStats | undefined> {
     const time = this.options.now() * 1e6;
     try {
       const path = folder();
       const began = performance.now();
-      const { bytes, inodes } = await diskUsage(path);
-      this.options.onVolumeCounted?.((performance.now() - began) / 1000);
+      const counted = mayHaveQuota ? ((await this.options.quotas?.use(path)) ?? null) : null;
+      const { bytes, inodes } = counted ?? (await diskUsage(path));
+      this.options.onVolumeCounted?.((performance.now() - began) / 1000, counted === null ? 'du' : 'fsquota');
       const sizes = await this.options.sizes(path);
       if (sizes === null) return undefined;
       return {

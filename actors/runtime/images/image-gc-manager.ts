@@ -61,7 +61,10 @@ export class ImageGcManager {
     this.machine = new SingleMachine(imageGc, born, options.journal);
   }
 
-  /** Begins to look, unless the configuration says that neither fullness nor age removes an image. */
+  /**
+   * Begins to look. Where neither fullness nor age removes an image it is only seen what is there (kubelet detectImages, which goes on
+   * then): an image that was not known for `imageMinimumGCAge` is not removed for a disk that is short either.
+   */
   start(): void {
     const { config, clock, log } = this.options;
     const policy = {
@@ -71,11 +74,10 @@ export class ImageGcManager {
       maxAgeMs: config.imageMaximumGCAge,
     };
     this.take({ type: 'gc.start', at: clock.now(), policy });
-    if (policy.highPercent === 100 && policy.maxAgeMs === 0) {
-      log.info({ v: 2 }, 'ImageGCHighThresholdPercent is set 100 and ImageMaximumGCAge is 0, Disable image GC');
-      return;
-    }
-    const begin = (): void => this.take({ type: 'gc.begin', at: clock.now(), all: false });
+    const off = policy.highPercent === 100 && policy.maxAgeMs === 0;
+    if (off) log.info({ v: 2 }, 'ImageGCHighThresholdPercent is set 100 and ImageMaximumGCAge is 0, Disable image GC');
+    const begin = (): void =>
+      this.take({ type: 'gc.begin', at: clock.now(), all: false, ...(off && { look: true as const }) });
     this.timer = lookEach(clock, PERIOD_MS, begin);
     begin();
   }

@@ -77,6 +77,35 @@ class Node {
   }
 }
 
+test('where neither fullness nor age removes images it is seen since when they are there, for a disk that runs short', () => {
+  const node = new Node(
+    { highPercent: 100, lowPercent: 100, minAgeMs: 2 * MINUTE },
+    listed('a'),
+    listed('b'),
+    listed('c'),
+  );
+  node.disk = { capacityBytes: 1000, availableBytes: 0 };
+  node.inUse = ['c'];
+  node.take({ type: 'gc.begin', at: MINUTE, all: false, look: true });
+  assert.deepEqual([node.removed, node.events, node.problems], [[], [], [null]]);
+  assert.equal(statePath(node.snapshot.value), 'resting');
+  node.images.push(listed('new'));
+  node.pass(4 * MINUTE, true);
+  assert.deepEqual(node.removed, ['a space', 'b space']);
+  // That looks fail is no failure of the collector, and no event says so.
+  let { snapshot } = node;
+  for (const at of [5, 6]) {
+    const begun = step<AnyMachineSnapshot, ImageGcOrder>(imageGcMachine, snapshot, {
+      ...{ type: 'gc.begin', at: at * MINUTE, all: false, look: true },
+    });
+    const failed = { type: 'gc.failed', at: at * MINUTE, problem: 'away' };
+    const ended = step<AnyMachineSnapshot, ImageGcOrder>(imageGcMachine, begun.snapshot, failed);
+    assert.deepEqual(ended.effects, [{ type: 'pass.Done', all: false, problem: 'away', bytesFreed: 0 }]);
+    assert.equal((ended.snapshot.context as ImageGcContext).failed, false);
+    ({ snapshot } = ended);
+  }
+});
+
 test('below the high threshold nothing goes (TestGarbageCollectBelowLowThreshold)', () => {
   const node = new Node({}, listed('a'));
   node.disk.availableBytes = 600;

@@ -50,6 +50,7 @@ describe('how the disks lie', () => {
     assert.deepEqual(await lie(['/images'], ['/images']), { imageFs: true, splitFs: false });
     assert.deepEqual(await lie(['/images'], []), { imageFs: true, splitFs: false });
     assert.deepEqual(await lie(['/images'], ['/beside']), { imageFs: true, splitFs: true });
+    assert.deepEqual(await lie(['/beside'], ['/images']), { imageFs: true, splitFs: true });
   });
 
   it('images that are not on this machine count as one disk', async () => {

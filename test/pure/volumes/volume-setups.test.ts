@@ -186,6 +186,34 @@ test('huge pages take the size that the pod requests', () => {
     assert.match(String(size(none)), /hugePages storage requested, but there is no resource request for huge pages$/);
 });
 
+test('with quotas the emptyDirs on disk of a pod in a user namespace are counted, by the lesser of both limits', () => {
+  const settings = nodeSettings({ volumeQuotas: true });
+  const quota = (
+    { sizeLimit, limit, medium }: { sizeLimit?: string; limit?: string; medium?: string },
+    hostUsers?: boolean,
+    of = settings,
+  ) => {
+    const emptyDir = { ...(sizeLimit && { sizeLimit }), ...(medium && { medium }) };
+    const resources = limit === undefined ? {} : { limits: { 'ephemeral-storage': limit } };
+    const pod = podWith([{ name: 'v', emptyDir }], {
+      ...(hostUsers !== undefined && { hostUsers }),
+      containers: [{ name: 'c', resources, volumeMounts: [{ name: 'v', mountPath: '/v' }] }],
+    });
+    const made = volumeSetups(pod, null, of);
+    const [setup] = 'volumes' in made ? made.volumes : [];
+    return setup?.kind === 'emptyDir' ? setup.quotaBytes : null;
+  };
+  assert.equal(quota({ sizeLimit: '1Ki' }, false), 1024);
+  assert.equal(quota({ sizeLimit: '3Ki', limit: '2Ki' }, false), 2048);
+  assert.equal(quota({ sizeLimit: '1Ki', limit: '2Ki' }, false), 1024);
+  assert.equal(quota({ limit: '2Ki' }, false), 2048);
+  assert.equal(quota({}, false), 0);
+  assert.equal(quota({ sizeLimit: '1Ki' }), undefined);
+  assert.equal(quota({ sizeLimit: '1Ki' }, true), undefined);
+  assert.equal(quota({ sizeLimit: '1Ki', medium: 'Memory' }, false), undefined);
+  assert.equal(quota({ sizeLimit: '1Ki' }, false, cluster), undefined);
+});
+
 test('the owner: service account, the one user of all containers, the memory that files may take', () => {
   const container = (runAsUser?: number): Container => ({
     name: 'c',

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
+import { waitFor } from '../../tools/wait-for.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { diskUsage, filesUsage } from '../../../actors/resources/stats/disk-usage.ts';
 import { VolumeUsage } from '../../../actors/resources/stats/volume-usage.ts';
@@ -94,6 +95,41 @@ describe('usage of volumes', () => {
     };
     return { usage, clock, at };
   };
+
+  it('takes what the file system counts, of pods in a user namespace, and walks where it does not', async (t) => {
+    const sources: string[] = [];
+    const rootDir = folder(t);
+    const path = (uid: string, name: string): string =>
+      join(rootDir, 'pods', uid, 'volumes', 'kubernetes.io~empty-dir', name);
+    const asked: string[] = [];
+    const usage = new VolumeUsage({
+      ...{ rootDir, periodMs: 3_600_000, sizes, now: () => 5000 },
+      onVolumeCounted: (_seconds, source) => sources.push(source),
+      quotas: {
+        use: (dir) => {
+          asked.push(dir);
+          return Promise.resolve(dir.endsWith('counted') ? { bytes: 7, inodes: 3 } : null);
+        },
+      },
+    });
+    for (const name of ['counted', 'walked']) mkdirSync(path('u1', name), { recursive: true });
+    mkdirSync(path('u2', 'counted'), { recursive: true });
+    const inside = pod('u1', { name: 'counted', emptyDir: {} }, { name: 'walked', emptyDir: {} });
+    const pods = [
+      { ...inside, spec: { ...inside.spec, hostUsers: false } } as Pod,
+      pod('u2', { name: 'counted', emptyDir: {} }),
+    ];
+    const known = await waitFor('both pods', async () => {
+      const found = await usage.of(pods);
+      return found.size === 2 ? found : undefined;
+    });
+    const [counted, walked] = known.get('u1')?.ephemeral ?? [];
+    assert.deepEqual([counted?.usedBytes, counted?.inodesUsed], [7, 3]);
+    assert.deepEqual([walked?.usedBytes, walked?.inodesUsed], Object.values(byDu(path('u1', 'walked'))));
+    assert.equal(known.get('u2')?.ephemeral[0]?.inodesUsed, 1);
+    assert.deepEqual(asked, [path('u1', 'counted'), path('u1', 'walked')]);
+    assert.deepEqual(sources.sort(), ['du', 'du', 'fsquota']);
+  });
 
   it('tells emptyDirs and configMaps apart from others; hostPaths and what is not set up are left out', async (t) => {
     const { usage, at } = make(t);

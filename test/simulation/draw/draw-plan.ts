@@ -1,5 +1,7 @@
 import { Random } from '../world/random.ts';
 import { drawFaults, drawPressure, drawShutdowns } from './draw-faults.ts';
+import { withFullNode } from './draw-full.ts';
+import { withLeaks } from './draw-leaks.ts';
 import { withManagers } from './draw-managers.ts';
 import { drawMoment } from './draw-moments.ts';
 import { drawPod } from './draw-pod.ts';
@@ -32,7 +34,7 @@ export function drawPlan(seed: number, options: DrawOptions = {}): Plan {
   const endAt = Math.round((options.hours ?? 2) * HOUR);
   const quietAt = endAt - SETTLING_MS;
   const shards = random.between(1, 3);
-  const node = {
+  const node: Plan['node'] = {
     shards,
     evented: random.chance(0.4),
     syncFrequencyMs: random.pick([MINUTE, 10 * MINUTE, 10 * MINUTE]),
@@ -50,6 +52,12 @@ export function drawPlan(seed: number, options: DrawOptions = {}): Plan {
     if (shutdowns.length > 0)
       for (const { spec } of pods) if (draws.chance(0.5)) spec.priority = draws.pick([150, CRITICAL]);
   }
+  const leaks = options.faults === false ? null : withLeaks(random.fork('leaks'), pods, quietAt);
+  if (leaks !== null) {
+    faults.push(...leaks.faults);
+    node.disks = leaks.disks;
+  }
+  if (options.managers !== true && withFullNode(random.fork('full'), pods, quietAt)) node.full = true;
   if (options.moments === true) {
     const draws = random.fork('moments');
     for (let i = draws.between(8, 20); i > 0; i--) {

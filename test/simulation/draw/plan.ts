@@ -33,6 +33,12 @@ export type Fault =
   | (Window & { kind: 'shutdown'; reboot: boolean })
   /** logind is away, refuses the lock, or refuses to wait longer; `drops`: a lock that is held is lost. */
   | (Window & { kind: 'logind'; how: 'away' | 'refuses' | 'short' | 'drops' })
+  /** What is told of usage is some seconds old, cannot be had, or is wrong (a pod missing, a figure missing or senseless). */
+  | (Window & { kind: 'stats'; how: 'old' | 'fail' | 'lie'; chance: number })
+  /** What a container took of memory and process ids is given back some seconds after its end. */
+  | (Window & { kind: 'late-free' })
+  /** Images that nobody uses come: so many, of so many MiB each. */
+  | { kind: 'litter'; from: number; images: number; mib: number }
   /** The node runs short, and pods have to go. `brief`: it is over when it was seen once; `slight`: only a soft threshold is met. */
   | (Window & { kind: 'pressure'; what: 'memory' | 'disk' | 'pids'; brief?: boolean; slight?: boolean });
 
@@ -50,6 +56,19 @@ export interface Fate {
   bad: Record<string, BadTime[]>;
 }
 
+/** What a container takes more and more of, from a while after its start until its end. */
+export interface Leak {
+  container: string;
+  /** Memory, process ids; bytes or files of the pod's emptyDir; its log; its writable layer. */
+  what: 'memory' | 'pids' | 'volume' | 'files' | 'log' | 'layer';
+  /** Ms since the container's start. */
+  after: number;
+  /** MiB (or a count) a second; null: all at once. */
+  rate: number | null;
+  /** Where it ends: MiB, or a count. */
+  most: number;
+}
+
 /** One pod of the workload. */
 export interface PodPlan {
   key: string;
@@ -63,6 +82,9 @@ export interface PodPlan {
   uid?: string;
   finalizers?: string[];
   fates: Record<string, Fate>;
+  leaks?: Leak[];
+  /** As the API server says it; BestEffort unless all of its containers have limits. */
+  qos?: 'Guaranteed' | 'Burstable';
 }
 
 /** What people and controllers do with pods, and what befalls containers by themselves. */
@@ -99,6 +121,10 @@ export interface Plan {
     standalone?: boolean;
     /** It gives CPUs and memory of its NUMA nodes away (static policies). */
     managers?: boolean;
+    /** How its disks lie; with it inodes, soft limits of the disk, and all pods' memory count for eviction. */
+    disks?: 'one' | 'images' | 'split';
+    /** More CPUs are asked for than it has: pods are refused, or go for critical ones. */
+    full?: boolean;
   };
   pods: PodPlan[];
   changes: Change[];

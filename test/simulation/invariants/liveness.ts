@@ -4,6 +4,7 @@ import type { PodPlan } from '../draw/plan.ts';
 import type { ContainerSpec } from '../draw/pod-spec.ts';
 import type { World } from '../world/world.ts';
 import { isEvicted } from './eviction.ts';
+import { isDisplaced } from './preemption.ts';
 import type { Ground, Rule } from './rule.ts';
 import { wentDown } from './shutdown.ts';
 
@@ -61,7 +62,11 @@ function checkEnd({ world, say }: Ground, plan: PodPlan, shown: Pod): void {
   const phase = shown.status?.phase ?? '';
   const stirred = world.workload.disturbed.has(plan.key) || hookMayFail(world, plan) || hookMayHang(world, plan);
   const disturbed = stirred || maySkipTries(world, plan);
-  const disrupting = world.plan.faults.some(({ kind }) => kind === 'pressure' || kind === 'shutdown');
+  const disrupting =
+    world.plan.node.disks !== undefined ||
+    world.plan.faults.some(({ kind }) => kind === 'pressure' || kind === 'shutdown');
+  // A full node does not take it, or it gave way to a critical pod.
+  if (world.plan.node.full === true && phase === 'Failed' && isDisplaced(shown)) return;
   const allowed = phasesOf(plan, disturbed, disrupting, shown);
   if (!allowed.includes(phase)) {
     say(`${plan.key} is ${phase}, not ${allowed.join(' or ')}: ${JSON.stringify(shown.status).slice(0, 1_500)}`);

@@ -2,7 +2,7 @@ import { limitsAreKept, neededContainersStay } from './container-gc.ts';
 import { cpusAreOnesOwn } from './cpus.ts';
 import { staysUntilItEnded } from './deletion.ts';
 import { shutDownPodsFail, shutdownIsOrderly, staticPodsComeBack, statusesGoFirst } from './shutdown.ts';
-import { evictedPodsFail, evictionIsOrderly, victimsAreInOrder } from './eviction.ts';
+import { evictedPodsFail, evictionIsOrderly, evictionsAreNeeded, victimsAreInOrder } from './eviction.ts';
 import { graceGiven, graceIsKept, nothingIsKilledAside } from './grace.ts';
 import { hooksGoOn } from './hooks.ts';
 import { nothingIsLeft, sandboxComesAfterVolumes, volumesOutliveContainers } from './host.ts';
@@ -13,13 +13,18 @@ import { nothingStartsAtTheEnd } from './nothing-starts-at-the-end.ts';
 import { oneContainerOfAName } from './one-container-of-a-name.ts';
 import { comesBackNew } from './new-life.ts';
 import { putBackCountsOn, putBackRunsAgain } from './put-back.ts';
+import { localLimitsAreKept } from './local-limits.ts';
 import { noBusyLoop } from './no-busy-loop.ts';
 import { onePodOfAName } from './one-pod-of-a-name.ts';
 import { onePull } from './one-pull.ts';
 import { oneSandbox } from './one-sandbox.ts';
+import { pressureIsTrue, shortagesAreEnded } from './pressure.ts';
 import { hooksComeFirst } from './post-start-order.ts';
 import { probesEndWithTheirPod, sidecarsAreProbedOn, sidecarsOfTheLast } from './probes-at-the-end.ts';
 import { adoptedGoOn, backOff, noStopWithoutCause, probedStartAgain, restartPolicy } from './restarts.ts';
+import { criticalPodsGetIn, displacedInOrder } from './preemption.ts';
+import { unusedImagesGoFirst } from './reclaim.ts';
+import { shortNodesTakeNobody } from './refused-under-pressure.ts';
 import type { Rule } from './rule.ts';
 import { startOrder, stopOrder } from './start-order.ts';
 import { phaseIsFinal, restartsAreCounted, runsAfterItsHook, statusIsTrue } from './status.ts';
@@ -62,8 +67,16 @@ export const rules: readonly Rule[] = [
   nothingIsLeft,
   noBusyLoop,
   evictionIsOrderly,
+  evictionsAreNeeded,
   cpusAreOnesOwn,
   victimsAreInOrder,
+  unusedImagesGoFirst,
+  localLimitsAreKept,
+  pressureIsTrue,
+  shortagesAreEnded,
+  shortNodesTakeNobody,
+  criticalPodsGetIn,
+  displacedInOrder,
   evictedPodsFail,
   shutdownIsOrderly,
   shutDownPodsFail,

@@ -9,8 +9,8 @@ import type { Plan } from '../draw/plan.ts';
 export interface SavedPlan {
   /** What it found once, and where that was mended. */
   found: string;
-  /** Name of the mutation with which it must fail again; most rules have none. */
-  mutation?: string;
+  /** Name of the mutation with which it must fail again, or of several; most rules have none. */
+  mutation?: string | string[];
   plan: Plan;
 }
 

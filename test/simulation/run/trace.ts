@@ -46,6 +46,8 @@ function factText(fact: Fact): string | null {
       return `${fact.uid} change ${fact.what} ${fact.container}`;
     case 'logind':
       return `logind ${fact.change}`;
+    case 'usage':
+      return null;
     case 'agent':
       return `agent ${fact.change}`;
     case 'worker':

@@ -116,14 +116,8 @@ export const unreachedMoves: readonly UnreachedMoves[] = [
   },
   {
     machine: 'eviction',
-    from: ['watching'],
-    to: ['ending.killing'],
-    why: 'no pod here has a limit on local storage (those that have: test/pure/eviction, test/simulated/eviction)',
-  },
-  {
-    machine: 'eviction',
-    from: ['reclaiming', 'measuring', 'ending'],
+    from: ['reclaiming', 'measuring'],
     to: ['watching.calm'],
-    why: 'what is acted on brings a condition, which stays for its transition period; without one only those go that break a limit of their own',
+    why: 'what is acted on brings a condition, which stays for its transition period',
   },
 ];

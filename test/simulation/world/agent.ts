@@ -11,6 +11,7 @@ import { buildNode } from '../../../actors/node/build-node.ts';
 import type { NodeParts } from '../../../actors/node/build-node.ts';
 import { Cluster } from '../../../actors/node/cluster.ts';
 import type { HostLinks, NodeEdges } from '../../../actors/node/edges.ts';
+import { pressureOf } from '../../../actors/node/managers.ts';
 import { Lifecycle } from '../../../actors/node/lifecycle.ts';
 import type { Part } from '../../../actors/node/lifecycle.ts';
 import type { NodeGround } from '../../../actors/node/node-ground.ts';
@@ -21,6 +22,7 @@ import type { DiskSize } from '../../../actors/runtime/images/image-node.ts';
 import type { Metrics } from '../../../actors/record/metrics/metrics-registry.ts';
 import { draw } from '../../../cri/sim/prng.ts';
 import type { Remains } from '../../../machines/housekeeping/orphans-machine.ts';
+import type { NodePressure } from '../../../machines/node-object/node-types.ts';
 import type { Effect } from '../../../machines/protocol/effects.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 import type { ObservedPod } from '../../../machines/protocol/observed.ts';
@@ -31,7 +33,7 @@ import type { Edges } from './edges.ts';
 import { SHUTDOWN_CONFIG } from './logind-edge.ts';
 import { keptContainers, NODE_NAME, resourceRules, STATIC_ORIGIN } from './node-settings.ts';
 import { SimulatedShards } from './simulated-shards.ts';
-import { EVICTION_CONFIG } from './usage-edge.ts';
+import { evictionConfig } from './node-sizes.ts';
 import type { Owner } from './virtual-time.ts';
 
 /** What one life of the agent is made from. */
@@ -96,6 +98,22 @@ export class Agent {
   /** Who has which CPUs and memory, as it knows; null where none is given away. */
   get resources(): ResourceState | null {
     return this.parts.admission.resources;
+  }
+
+  /** It tells of pressure of any kind. */
+  get isPressed(): boolean {
+    const { memory, disk, pid } = this.pressure;
+    return memory || disk || pid;
+  }
+
+  /** What it tells that the node is short of. */
+  get pressure(): NodePressure {
+    return pressureOf(this.parts.managers);
+  }
+
+  /** UIDs of the pods whose requests count. */
+  get counted(): string[] {
+    return this.parts.admission.active();
   }
 
   /** The pod has an actor, or waits for its name. */
@@ -183,7 +201,7 @@ export class Agent {
         registryPullQPS: 0,
         syncFrequency: node.syncFrequencyMs,
         imageMaximumGCAge: MAX_IMAGE_AGE_MS,
-        ...EVICTION_CONFIG,
+        ...evictionConfig(node),
         ...SHUTDOWN_CONFIG,
       },
       featureGates: resolveFeatureGates({ EventedPLEG: node.evented }).gates,

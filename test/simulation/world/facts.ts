@@ -34,5 +34,7 @@ export type Fact =
   | { f: 'change'; what: string; uid: string; container: string }
   /** A shutdown of the machine is announced or called off, or a lock that held it up is given back. */
   | { f: 'logind'; change: 'prepare' | 'cancel' | 'released' }
+  /** The agent is told what the node, and maybe its pods, use ({@link UsageEdge.told}). */
+  | { f: 'usage' }
   | { f: 'agent'; change: 'started' | 'crashed' }
   | { f: 'worker'; change: 'crashed'; shard: number };

@@ -128,6 +128,7 @@ export class HostEdge {
         };
       case 'host.RemovePodLogs':
         this.logFolders.delete(effect.params.logDirectory);
+        this.options.tell({ f: 'host', effect: effect.type, uid });
         return {};
       case 'host.ReadTerminationMessage':
         return { message: '' };

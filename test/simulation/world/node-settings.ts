@@ -45,10 +45,11 @@ export function resourceRules(): ResourceRules {
 }
 
 /** The simulated node, as its machines are told of it. */
-export function nodeSettings(seed: number, { managers = false } = {}): NodeSettings {
+export function nodeSettings(seed: number, { managers = false, roomy = false } = {}): NodeSettings {
   const { maxPerContainer } = keptContainers(seed);
   const cpuMilli = managers ? MACHINE_CPUS * 1000 : 4000;
   const memoryBytes = (managers ? 64 : 8) * 2 ** 30;
+  const ephemeralStorageBytes = roomy ? 2 ** 36 : 2 ** 30;
   return {
     nodeName: NODE_NAME,
     runtimeName: 'actorlet-sim',
@@ -63,8 +64,8 @@ export function nodeSettings(seed: number, { managers = false } = {}): NodeSetti
     clusterDNS: [],
     clusterDomain: 'cluster.local',
     hostResolver: { nameservers: ['1.1.1.1'], searches: [], options: [] },
-    capacity: { cpuMilli, memoryBytes, ephemeralStorageBytes: 2 ** 30 },
-    allocatable: { cpuMilli, memoryBytes, ephemeralStorageBytes: 2 ** 30 },
+    capacity: { cpuMilli, memoryBytes, ephemeralStorageBytes },
+    allocatable: { cpuMilli, memoryBytes, ephemeralStorageBytes },
     maxContainerRestartPeriodMs: 300_000,
     cpuCFSQuota: true,
     cpuCFSQuotaPeriodUs: 100_000,

@@ -73,7 +73,7 @@ export class Workload {
         ...(plan.finalizers && { finalizers: plan.finalizers }),
       },
       spec: { ...spec, nodeName: NODE_NAME },
-      status: { phase: 'Pending', qosClass: wantsAll(spec) ? 'Guaranteed' : 'BestEffort' },
+      status: { phase: 'Pending', qosClass: plan.qos ?? (wantsAll(spec) ? 'Guaranteed' : 'BestEffort') },
     } as unknown as Pod);
   }
 
@@ -241,5 +241,7 @@ function manifest({ namespace, name, uid, spec }: PodPlan): string {
 
 /** Of nodes that give CPUs away: drawn pods have no limits elsewhere. */
 function wantsAll(spec: PodPlan['spec']): boolean {
-  return [...(spec.initContainers ?? []), ...spec.containers].every(({ resources }) => resources?.limits !== undefined);
+  return [...(spec.initContainers ?? []), ...spec.containers].every(
+    ({ resources }) => resources?.limits?.['cpu'] !== undefined,
+  );
 }

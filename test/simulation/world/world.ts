@@ -9,6 +9,7 @@ import type { ContainerBehaviour, ExecResult } from '../../../cri/sim/script.ts'
 import type { ContainerRecord } from '../../../cri/sim/records.ts';
 import type { Effect } from '../../../machines/protocol/effects.ts';
 import type { Plan } from '../draw/plan.ts';
+import { LITTER_MIB } from '../draw/draw-leaks.ts';
 import { IMAGES } from '../draw/draw-pod.ts';
 import { Agent } from './agent.ts';
 import type { AgentOptions } from './agent.ts';
@@ -91,6 +92,7 @@ export class World {
     this.faults = new FaultClock(plan.faults, this.time, this.random.fork('faults'));
     const tell = (fact: Fact): void => {
       if (fact.f === 'container' && fact.change === 'created') this.giveFate(fact.uid, fact.record);
+      this.usage.take(fact);
       options.onFact(fact, this);
     };
     this.runtime = new RuntimeEdge({
@@ -104,7 +106,12 @@ export class World {
     });
     this.host = new HostEdge({ time: this.time, faults: this.faults, rootDir: ROOT_DIR, tell });
     this.api = new ApiEdge({ time: this.time, faults: this.faults, nodeName: NODE_NAME, tell });
-    this.usage = new UsageEdge(this.time, this.faults, this.runtime);
+    this.usage = new UsageEdge({
+      ...{ time: this.time, faults: this.faults, runtime: this.runtime, node: plan.node },
+      leaksOf: (uid) => this.workload.planOf(uid)?.leaks ?? [],
+      pressed: () => this.agent?.isPressed ?? false,
+      tell,
+    });
     this.logind = new LogindOfWorld(this.time, this.faults, tell);
     this.edges = {
       time: this.time,
@@ -244,7 +251,10 @@ export class World {
       owner,
       edges,
       plan,
-      settings: nodeSettings(this.plan.seed, { managers: this.plan.node.managers === true }),
+      settings: nodeSettings(this.plan.seed, {
+        managers: this.plan.node.managers === true,
+        roomy: this.plan.node.disks !== undefined,
+      }),
       journalDir: this.journals.at(-1) ?? '',
       stateDir,
       log: pino({ level: process.env['SIM_LOG'] ?? 'silent' }),
@@ -334,5 +344,6 @@ const SCRIPT = {
     { image: 'registry/flaky:1', pull: { fail: { code: 'Unknown', message: 'connection reset' }, times: 3 } },
     { image: 'registry/none:1', pull: { fail: { code: 'NotFound', message: 'no such image' } } },
     { image: 'registry/*', pull: { takes: 1_500 } },
+    ...LITTER_MIB.map((mib) => ({ image: `*/litter/of-${mib}:*`, sizeBytes: mib * 2 ** 20 })),
   ],
 } as const;

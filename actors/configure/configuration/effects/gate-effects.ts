@@ -73,7 +73,9 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   KubeletRegistrationGetOnExistsOnly: never('a node that may not be made is looked up'),
   KubeletSeparateDiskGC: always('eviction knows file systems of containers and of images'),
   KubeletServiceAccountTokenForCredentialProviders: acts('tokens for credential provider plugins'),
-  LocalStorageCapacityIsolationFSQuotaMonitoring: never('emptyDir volumes are measured by walking them'),
+  LocalStorageCapacityIsolationFSQuotaMonitoring: acts(
+    'emptyDir volumes of pods with `hostUsers: false` are measured by project quotas of XFS and ext4',
+  ),
   LoggingAlphaOptions: acts('whether `logging.options` are accepted'),
   LoggingBetaOptions: always('the format json'),
   MemoryQoS: acts('`memory.min`, `memory.low` and `memory.high` (cgroup v2)'),

@@ -7,6 +7,8 @@ import { readPids } from '../../../../actors/resources/cgroup-stats/processes.ts
 import { readV1 } from '../../../../actors/resources/cgroup-stats/read-v1.ts';
 import { readV2 } from '../../../../actors/resources/cgroup-stats/read-v2.ts';
 import { readNumber } from '../../../../actors/resources/cgroup-stats/small-files.ts';
+import { parseProjectLists } from '../../../../actors/host/quota/project-files.ts';
+import { quotaAmount } from '../../../../actors/host/quota/quota-commands.ts';
 import { parseKmsgRecord } from '../../../../machines/oom/kmsg-record.ts';
 import { readOomLine } from '../../../../machines/oom/oom-report.ts';
 import { MIB } from '../support/place.ts';
@@ -53,6 +55,15 @@ export const places: readonly Place[] = [
     readOomLine(OPEN, `Task in ${text} killed as a result of limit of /`),
     readOomLine(OPEN, `Killed process 1 (${text}`),
   ]),
+  // /etc/projects and what xfs_quota says: the administrator's, but other programs write there, too.
+  place('parseProjectLists', 'file of projects', (text) => parseProjectLists(text, text)),
+  place('quotaAmount', 'answer of xfs_quota', (text) => {
+    try {
+      quotaAmount(text);
+    } catch {
+      // It says nothing that can be read.
+    }
+  }),
   { ...cgroup('readPids', ['cgroup.procs'], readPids), largest: MIB },
   cgroup('readNumber', ['n'], (folder) => readNumber(`${folder}/n`)),
   cgroup('readBlockIoV1', ['blkio.io_service_bytes_recursive', 'blkio.io_serviced_recursive'], (folder) =>
