@@ -17,7 +17,7 @@ export type DeviceMessage =
   | { type: 'plugins.due'; at: number; steady: number }
   /**
    * A pod is to be given its devices, container by container in the order of its start. `active`: all pods that may hold some, null
-   * while not all sources have spoken; `running`: its containers that run already under an agent that was just started.
+   * while not all sources have spoken; `running`: its containers that run already under an agent that was just started, and init containers before them.
    */
   | {
       type: 'pod.asks';

@@ -8,7 +8,7 @@ import type { Rejection } from '../../../machines/admission/rejection.ts';
 import type { Affinities } from '../../../machines/resource-managers/admit-resources.ts';
 import type { ResourceHints, TopologyHint } from '../../../machines/resource-managers/topology/hints.ts';
 import type { Alignment, DeviceState, PodGrants } from '../../../machines/devices/device-state.ts';
-import { deviceSteps } from '../../../machines/devices/device-steps.ts';
+import { deviceSteps, pastNeed } from '../../../machines/devices/device-steps.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { DeviceOptions } from '../../../machines/protocol/device-options.ts';
 import type { Hold } from '../../../machines/protocol/hold.ts';
@@ -197,7 +197,7 @@ export class DeviceManager {
     const { active, running, metrics, clock, patienceMs = 0 } = this.options;
     const uid = pod.metadata?.uid ?? '';
     const alive = active();
-    const runs = alive === null || early ? await running(uid) : [];
+    const runs = alive === null || early ? pastNeed(pod, await running(uid)) : [];
     // A container of a pod that was admitted before has devices wherever they are.
     const alignment = only === undefined ? this.options.alignment(pod) : null;
     const affinities: Record<string, TopologyHint> = {};

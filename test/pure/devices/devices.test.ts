@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { deviceOptions } from '../../../machines/devices/container-options.ts';
 import { deviceCapacity, devicesStateName, devicesWhy, stepDevices } from '../../../machines/devices/device-machine.ts';
 import type { DeviceMessage, DeviceOrder } from '../../../machines/devices/device-messages.ts';
+import { pastNeed } from '../../../machines/devices/device-steps.ts';
 import { inUse, NO_DEVICES } from '../../../machines/devices/device-state.ts';
 import type { AllocateResponse, DeviceState, DeviceStep } from '../../../machines/devices/device-state.ts';
 
@@ -213,4 +214,16 @@ test('a pod that has devices of a plugin that is not even known waits from the s
   b.take({ type: 'patience.set', steady: 0, ms: 10 });
   assert.deepEqual(asks(9), { type: 'pod.waits', uid: 'p', resource: GPU, until: 10 });
   assert.equal(asks(10)?.type, 'pod.refused');
+});
+
+test('init containers before one that runs need no devices any more; those of a pod that has not begun do', () => {
+  const names = (list: string[], policy?: string) =>
+    list.map((name) => ({ name, ...(policy !== undefined && { restartPolicy: policy }) }));
+  const spec = {
+    initContainers: [...names(['init']), ...names(['side'], 'Always')],
+    containers: names(['main', 'other']),
+  };
+  assert.deepEqual(pastNeed({ spec }, ['side', 'main']), ['side', 'main', 'init']);
+  assert.deepEqual(pastNeed({ spec }, ['side']), ['side']);
+  assert.deepEqual(pastNeed({ spec }, []), []);
 });
