@@ -33,6 +33,15 @@ export type Fault =
   | (Window & { kind: 'shutdown'; reboot: boolean })
   /** logind is away, refuses the lock, or refuses to wait longer; `drops`: a lock that is held is lost. */
   | (Window & { kind: 'logind'; how: 'away' | 'refuses' | 'short' | 'drops' })
+  /**
+   * A device plugin or a driver, by the name of its resource or its own. `death`: the agent dies of a call to it; `wipe`: what a driver had
+   * made ready is gone, as after a boot.
+   */
+  | (Window & {
+      kind: 'plugin';
+      how: 'away' | 'hang' | 'fail' | 'lost' | 'slow' | 'fewer' | 'sick' | 'twice' | 'death' | 'wipe';
+      of: string;
+    })
   /** The node runs short, and pods have to go. `brief`: it is over when it was seen once; `slight`: only a soft threshold is met. */
   | (Window & { kind: 'pressure'; what: 'memory' | 'disk' | 'pids'; brief?: boolean; slight?: boolean });
 
@@ -99,6 +108,10 @@ export interface Plan {
     standalone?: boolean;
     /** It gives CPUs and memory of its NUMA nodes away (static policies). */
     managers?: boolean;
+    /** There are device plugins and drivers of dynamic resources. */
+    plugins?: boolean;
+    /** Pods wait so long for a device plugin that was there before, ms; absent: they do not. */
+    waitForPluginsMs?: number;
   };
   pods: PodPlan[];
   changes: Change[];

@@ -1,5 +1,7 @@
 import { limitsAreKept, neededContainersStay } from './container-gc.ts';
+import { claimsArePrepared } from './claims.ts';
 import { cpusAreOnesOwn } from './cpus.ts';
+import { devicesAreOnesOwn, pluginsAreAwaited, runningPodsStay } from './devices.ts';
 import { staysUntilItEnded } from './deletion.ts';
 import { shutDownPodsFail, shutdownIsOrderly, staticPodsComeBack, statusesGoFirst } from './shutdown.ts';
 import { evictedPodsFail, evictionIsOrderly, victimsAreInOrder } from './eviction.ts';
@@ -63,6 +65,10 @@ export const rules: readonly Rule[] = [
   noBusyLoop,
   evictionIsOrderly,
   cpusAreOnesOwn,
+  devicesAreOnesOwn,
+  pluginsAreAwaited,
+  runningPodsStay,
+  claimsArePrepared,
   victimsAreInOrder,
   evictedPodsFail,
   shutdownIsOrderly,

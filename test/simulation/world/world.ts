@@ -21,6 +21,7 @@ import { HostEdge } from './host-edge.ts';
 import { JournalDisk } from './journal-disk.ts';
 import { LogindOfWorld } from './logind-edge.ts';
 import { NODE_NAME, nodeSettings, ROOT_DIR } from './node-settings.ts';
+import { PluginsEdge } from './plugins-edge.ts';
 import { Random } from './random.ts';
 import { RuntimeEdge } from './runtime-edge.ts';
 import { UsageEdge } from './usage-edge.ts';
@@ -59,6 +60,7 @@ export class World {
   readonly workload: Workload;
   readonly usage: UsageEdge;
   readonly logind: LogindOfWorld;
+  readonly plugins: PluginsEdge;
   /** Folders that hold a journal each, oldest first. */
   readonly journals: string[];
   /** The living agent, null while there is none. */
@@ -106,6 +108,11 @@ export class World {
     this.api = new ApiEdge({ time: this.time, faults: this.faults, nodeName: NODE_NAME, tell });
     this.usage = new UsageEdge(this.time, this.faults, this.runtime);
     this.logind = new LogindOfWorld(this.time, this.faults, tell);
+    this.plugins = new PluginsEdge({
+      ...{ time: this.time, faults: this.faults, random: this.random.fork('plugins'), tell },
+      on: plan.node.plugins === true,
+      die: () => this.crash(1_000, false, false),
+    });
     this.edges = {
       time: this.time,
       faults: this.faults,
@@ -116,6 +123,7 @@ export class World {
       nodes: new NodeApiEdge(this.time, this.random.fork('nodes')),
       usage: this.usage,
       logind: this.logind,
+      plugins: this.plugins,
       says: (uid, container, kind) => this.says(uid, container, kind),
       files: () => this.workload.files,
       tell,
@@ -174,6 +182,7 @@ export class World {
     for (const change of plan.changes) at(change.at, () => this.workload.change(change));
     faults.start();
     this.usage.start();
+    this.plugins.start();
     this.logind.start(() => this.goDown());
     // A static pod that ends with its node begins anew with the next agent; of containers that may not start again the mirror pod keeps what it says.
     for (const fault of faults.all('shutdown'))
@@ -276,6 +285,7 @@ export class World {
   private goDown(): void {
     for (const key of this.workload.born) this.workload.disturbed.add(key);
     this.runtime.restart(BOOT_MS, false);
+    this.plugins.boot();
     this.crash(BOOT_MS, false, false);
   }
 
