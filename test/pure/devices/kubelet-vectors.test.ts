@@ -99,7 +99,7 @@ class Replay {
       switch (order?.type) {
         case 'affinity.ask': {
           const of = known.containers[out.length];
-          const told = order.hints[GPU];
+          const told = order.hints?.[GPU];
           const none = told?.length === 1 && told[0]?.nodes === null;
           out.push({
             ...(of?.init && { init: true }),
