@@ -15,7 +15,6 @@ import { attachedVolumes } from '../resources/volumes/attached-volumes.ts';
 import { VolumeManager } from '../resources/volumes/volume-manager.ts';
 import { DeviceManager } from '../resources/devices/device-manager.ts';
 import { listenToEvents } from '../runtime/pleg/evented-pleg.ts';
-import { observePod } from '../runtime/pleg/observe-pod.ts';
 import type { ListedPod } from '../runtime/pleg/observe-pod.ts';
 import { Pleg } from '../runtime/pleg/pleg.ts';
 import { EVENTED_RATE, GENERIC_RATE } from '../runtime/pleg/relist-rate.ts';
@@ -35,7 +34,9 @@ import { NodeState } from './node-state.ts';
 import { podGatesOf } from './pod-gates-of.ts';
 import { PodIntake } from './pod-intake.ts';
 import { PodMetrics } from './pod-metrics.ts';
+import { HealthTeller } from './pod-health.ts';
 import { Resync } from './resync.ts';
+import { runningContainers } from './running-containers.ts';
 import { spareOf } from './spare.ts';
 import { staticLife } from './static-life.ts';
 
@@ -61,6 +62,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       ? undefined
       : { dir: journals.dir, agent, maxBytes: journals[share], log, ...(journals.disk && { disk: journals.disk }) };
   let listed: ReadonlyMap<string, ListedPod> = new Map();
+  let wasListed = false;
 
   // What is seen of the runtime.
   const images = edges.images({ tokens: () => cluster?.objects.pluginTokens });
@@ -75,7 +77,10 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     ...{ cri, clock, rate: GENERIC_RATE, log, metrics },
     onPod: (seen) => edges.seen(seen, (observed) => supervisor.take({ type: 'seen', at: now(), observed })),
     onFailure: () => runtime.suspect(),
-    onRelist: (pods) => (listed = pods),
+    onRelist(pods) {
+      listed = pods;
+      wasListed = true;
+    },
   });
   const runtime: RuntimeWatch = new RuntimeWatch({ cri, clock, log, onChange: () => nodeState.runtimeChanged() });
 
@@ -96,6 +101,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     runtimeState: () => runtime.state,
     held: (uid) => pleg.holds(uid),
     grantsOf: (uid) => admission.grantsOf(uid),
+    healthOf: (uid) => health.start(uid),
     observe: (uid) => pleg.observe(uid),
     remembered: (uid) => {
       const tracked = trackedPod(supervisor.context.pods, uid);
@@ -156,18 +162,22 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     changed: () => cluster?.node.changed(),
     told: (uids) => cluster?.told(uids) ?? true,
   });
+  // Pods of which something may run, though their source gave them up, and those that are not judged yet: what they have is theirs.
+  const unended = (): string[] =>
+    trackedPods(supervisor.context.pods)
+      .map(({ uid }) => uid)
+      .filter((uid) => !store.stateOf(uid)?.startsWith('terminated.'));
   const devices =
     edges.devices === null
       ? null
       : new DeviceManager({
           ...{ ...edges.devices, clock, log, metrics },
-          active: () => (intake.allSeen ? admission.active() : null),
-          async running(uid) {
-            const pod = listed.get(uid);
-            const { containers } = pod === undefined ? { containers: [] } : await observePod(cri, pod, now());
-            return containers.filter(({ state }) => state === 'running').map(({ name }) => name);
-          },
+          active: () => (intake.allSeen ? unended() : null),
+          patienceMs: ground.waitForPluginsMs,
+          returned: () => intake.pluginReturned(),
+          running: (uid) => runningContainers({ cri, now, listed: () => (wasListed ? listed : null) }, uid),
           changed: () => cluster?.node.changed(),
+          healthChanged: () => health.changed(),
           alignment: (pod) => admission.alignment(pod),
           affinity: (pod, asked) => admission.affinity(pod, asked),
           extended: featureGates.enabled('DRAExtendedResource'),
@@ -180,11 +190,20 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
           ...{ ...edges.claims, clock, log, metrics },
           claim: (namespace, name) =>
             cluster?.claims.get(namespace, name) ?? Promise.reject(new Error('no API server')),
+          healthChanged: () => health.changed(),
           wipe: (driver) => cluster?.wipeSlices(driver) ?? Promise.resolve(),
           active: () => (intake.allSeen ? trackedPods(supervisor.context.pods).map(({ uid }) => uid) : null),
           extended: featureGates.enabled('DRAExtendedResource'),
           journal: journalOf('manager'),
         });
+  const health = new HealthTeller({
+    enabled: featureGates.enabled('ResourceHealthStatus'),
+    devices: () => devices,
+    claims: () => claims,
+    podOf: (uid) => trackedPod(supervisor.context.pods, uid)?.pod,
+    tell: (uid, message) => supervisor.tell(uid, message),
+    now,
+  });
   const volumes: VolumeManager = new VolumeManager({
     ...{ rootDir, nodeName, clock, log, metrics },
     plugins: edges.volumes({

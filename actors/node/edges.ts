@@ -109,7 +109,8 @@ export interface ImageLinks {
 export type DeviceEdge = Pick<DeviceManagerOptions, 'plugins' | 'checkpoint'>;
 
 /** The way to drivers of dynamic resources, and where it is written down what they prepared. */
-export type ClaimEdge = Pick<ClaimManagerOptions, 'drivers' | 'checkpoint'>;
+export type ClaimEdge = Pick<ClaimManagerOptions, 'drivers' | 'checkpoint' | 'healthFile'>;
+
 /** What kinds of volumes need of the node. */
 export interface VolumeLinks {
   /** An event of the pod that uses a volume. */

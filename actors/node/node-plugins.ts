@@ -3,6 +3,7 @@ import { ActorletError } from '../../machines/errors/define.ts';
 import { pluginErrors } from '../../machines/errors/plugin-errors.ts';
 import { messageOf } from '../../machines/values/message-of.ts';
 import { ClaimCheckpointFile } from '../resources/claims/claim-checkpoint-file.ts';
+import { HealthFile } from '../resources/claims/health-file.ts';
 import { SocketDrivers } from '../resources/claims/socket-drivers.ts';
 import { DeviceCheckpointFile } from '../resources/devices/device-checkpoint-file.ts';
 import { SocketPlugins } from '../resources/devices/socket-plugins.ts';
@@ -55,12 +56,18 @@ export function nodePlugins(
   };
 }
 
-function claimEdge({ rootDir, log, metrics }: NodeGround, handlers: Map<string, PluginHandler>): ClaimEdge {
+function claimEdge(
+  { rootDir, log, metrics, featureGates }: NodeGround,
+  handlers: Map<string, PluginHandler>,
+): ClaimEdge {
   const checkpoint = new ClaimCheckpointFile(rootDir);
+  const health = featureGates.enabled('ResourceHealthStatus');
+  const healthFile = new HealthFile(rootDir, log);
   return {
     checkpoint,
+    ...(health && { healthFile }),
     drivers: (hears) => {
-      const drivers = new SocketDrivers({ hears, log, metrics });
+      const drivers = new SocketDrivers({ hears, log, metrics, health });
       handlers.set('DRAPlugin', drivers);
       return {
         prepare: (...call) => drivers.prepare(...call),
@@ -69,6 +76,7 @@ function claimEdge({ rootDir, log, metrics }: NodeGround, handlers: Map<string, 
         async stop() {
           await drivers.stop();
           await checkpoint.settled();
+          await healthFile.settled();
         },
       };
     },

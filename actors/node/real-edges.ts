@@ -138,6 +138,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
       settings,
       resources,
       shards: own.shards,
+      waitForPluginsMs: own.waitForPluginsMs,
       journals,
       agent,
       log,

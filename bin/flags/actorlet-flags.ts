@@ -61,4 +61,12 @@ export const actorletFlags: readonly FlagSpec[] = [
     acts: true,
     usage: 'stop it when the agent ends',
   },
+  {
+    name: 'wait-for-plugins',
+    kind: 'duration',
+    group,
+    preset: '0s',
+    acts: true,
+    usage: 'how long a pod waits for a device plugin that was there before, in place of being rejected (0s to 5m)',
+  },
 ];

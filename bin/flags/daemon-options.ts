@@ -158,6 +158,7 @@ function checkOwn(given: ReadonlyMap<string, unknown>): ActorletError[] {
   check('inspect', (value: string) => inspectorAddress(value) === null, 'host:port, host or port');
   if (inspectOf(given) !== null && given.get('journal') === false)
     errors.push(new ActorletError(inspectorErrors.needsJournal));
+  check('wait-for-plugins', (value: number) => value < 0 || value > 300_000, '0s to 5m');
   check('minimum-container-ttl-duration', (value: number) => value < 0, '0s or more');
   check('cloud-provider', (value: string) => value !== '' && value !== 'external', '"" or "external"');
   check(
@@ -245,5 +246,6 @@ function ownSettings(given: ReadonlyMap<string, unknown>): ActorletSettings {
     inspect: inspectOf(given),
     privateContainerd: mode === 'always' || mode === 'never' ? mode : 'auto',
     stopPrivateContainerd: given.get('stop-private-containerd') === true,
+    waitForPluginsMs: numberOf(given, 'wait-for-plugins', preset.waitForPluginsMs),
   };
 }

@@ -100,11 +100,14 @@ function take(turn: AdmissionTurn, message: AdmissionMessage): void {
       break;
     case 'sources.spoke': {
       // What earlier agents left of pods that no source names is forgotten.
-      const mine = uidEntries(state.actuatedBefore).filter(([uid]) => atUid(state.pods, uid) !== undefined);
+      const held = message.held ?? [];
+      const keeps = (uid: string): boolean => atUid(state.pods, uid) !== undefined || held.includes(uid);
+      const mine = uidEntries(state.actuatedBefore).filter(([uid]) => keeps(uid));
+      const before = uidTable(uidEntries(state.before).filter(([uid]) => held.includes(uid)));
       const managed = changeAll(turn.managers, state.managed, (manager, own) =>
-        manager.keepOnly === undefined ? own : manager.keepOnly(own, (uid) => atUid(state.pods, uid) !== undefined),
+        manager.keepOnly === undefined ? own : manager.keepOnly(own, keeps),
       );
-      turn.change({ before: {}, actuatedBefore: uidTable(mine), managed });
+      turn.change({ before, actuatedBefore: uidTable(mine), managed });
       break;
     }
   }

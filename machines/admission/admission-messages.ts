@@ -56,7 +56,7 @@ export type AdmissionMessage =
   /** Waiting resizes are to be looked at. */
   | { type: 'resizes.due'; at: number; trigger: RetryTrigger; ready: boolean }
   /** All sources have spoken once. */
-  | { type: 'sources.spoke'; at: number };
+  | { type: 'sources.spoke'; at: number; held?: readonly string[] };
 
 /** A pod that gives way to a critical one. */
 export interface Victim {

@@ -1,3 +1,4 @@
+import { withTold, withoutStale } from './claim-health.ts';
 import type { AskedClaim, ClaimMessage, ClaimOrder, ClaimResult, FetchedClaim } from './claim-messages.ts';
 import { WIPING_DELAY_MS, claimKey, claimsOf } from './claim-state.ts';
 import type { ClaimState, ClaimWork, DriverCall, KnownClaim } from './claim-state.ts';
@@ -45,6 +46,25 @@ function take(turn: Turn, message: ClaimMessage): void {
         claims: Object.fromEntries(message.claims.map((claim) => [claimKey(claim.namespace, claim.name), claim])),
       };
       break;
+    case 'health.found':
+      turn.state = { ...turn.state, health: message.health };
+      break;
+    case 'health.told': {
+      const { health, changed } = withTold(turn.state.health?.[message.driver] ?? {}, message.devices, message);
+      turn.state = { ...turn.state, health: { ...turn.state.health, [message.driver]: health } };
+      if (changed) turn.orders.push({ type: 'health.write' });
+      healthDue(turn, message.steady);
+      break;
+    }
+    case 'health.lost': {
+      const { [message.driver]: gone, ...health } = turn.state.health ?? {};
+      turn.state = { ...turn.state, health };
+      if (gone !== undefined) turn.orders.push({ type: 'health.write' });
+      break;
+    }
+    case 'health.due':
+      healthDue(turn, message.steady);
+      break;
     case 'driver.told':
       driverTold(turn, message);
       break;
@@ -76,6 +96,15 @@ function driverTold(turn: Turn, { driver, registered, connected, steady }: Messa
   // The first loss counts: who comes and goes without a connection gets no more time by that.
   const wipeAt = connected ? null : (drivers[driver]?.wipeAt ?? steady + WIPING_DELAY_MS);
   turn.state = { ...turn.state, drivers: { ...drivers, [driver]: { registered, wipeAt } } };
+}
+
+function healthDue(turn: Turn, steady: number): void {
+  for (const [driver, devices] of Object.entries(turn.state.health ?? {})) {
+    const left = withoutStale(devices, steady);
+    if (left === null) continue;
+    turn.state = { ...turn.state, health: { ...turn.state.health, [driver]: left } };
+    if (!turn.orders.some(({ type }) => type === 'health.write')) turn.orders.push({ type: 'health.write' });
+  }
 }
 
 function wipesDue(turn: Turn, steady: number): void {

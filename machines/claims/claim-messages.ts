@@ -1,4 +1,5 @@
-import type { ClaimDevice, KnownClaim } from './claim-state.ts';
+import type { ToldHealth } from './claim-health.ts';
+import type { ClaimDevice, ClaimState, KnownClaim } from './claim-state.ts';
 
 /** A ResourceClaim as the API server has it, as far as pods are judged by it; or why it could not be had. */
 export type FetchedClaim =
@@ -30,6 +31,14 @@ export type ClaimMessage =
   | { type: 'checkpoint.found'; at: number; claims: KnownClaim[] }
   /** A plugin of a driver registered, was connected, lost its connection, or is gone. */
   | { type: 'driver.told'; at: number; steady: number; driver: string; registered: boolean; connected: boolean }
+  /** What an earlier agent, or a kubelet, heard of devices' health. */
+  | { type: 'health.found'; at: number; health: NonNullable<ClaimState['health']> }
+  /** A driver told how its devices are. */
+  | { type: 'health.told'; at: number; steady: number; driver: string; devices: ToldHealth[] }
+  /** No plugin of the driver tells so any more. */
+  | { type: 'health.lost'; at: number; driver: string }
+  /** What was told may be too old. */
+  | { type: 'health.due'; at: number; steady: number }
   /** Slices of drivers that are away may be due. */
   | { type: 'wipes.due'; at: number; steady: number }
   /** A pod's claims are to be prepared, before its first container starts. `claims`: in the order of its spec. */
@@ -59,5 +68,7 @@ export type ClaimOrder =
   | { type: 'work.done'; work: number; pod: string }
   /** `message` is kubelet's, without what it says of the call as a whole. */
   | { type: 'work.failed'; work: number; pod: string; message: string }
+  /** Write down what was told of devices' health. */
+  | { type: 'health.write' }
   /** Remove this driver's ResourceSlices of the node. */
   | { type: 'slices.wipe'; driver: string };

@@ -50,6 +50,19 @@ export interface Driver {
   wipeAt: number | null;
 }
 
+/** What a driver told of one of its devices (service `DRAResourceHealth`; kubelet: state.DeviceHealth). */
+export interface DeviceHealth {
+  pool: string;
+  device: string;
+  health: 'Healthy' | 'Unhealthy' | 'Unknown';
+  /** When it was told, ms since the epoch: for the file that kubelet reads, too. */
+  updatedAt: number;
+  /** For how long the word holds, ms. */
+  timeoutMs: number;
+  /** Until when, ms of a clock that nobody sets. */
+  until: number;
+}
+
 /** The memory of the claims manager, plain JSON. */
 export interface ClaimState {
   /** By key, `namespace/name`. */
@@ -59,6 +72,8 @@ export interface ClaimState {
   /** Pieces of work so far. */
   readonly seq: number;
   readonly drivers: Readonly<Record<string, Driver>>;
+  /** By driver, then by `pool/device`; absent while no driver has told any. */
+  readonly health?: Readonly<Record<string, Readonly<Record<string, DeviceHealth>>>>;
 }
 
 /** Nothing is known. */

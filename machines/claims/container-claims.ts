@@ -73,7 +73,7 @@ function cdiOf({ drivers }: KnownClaim, request: string): string[] {
 }
 
 /** A device without names of requests is for all of them; so is whoever names no request. */
-function isFor({ requests }: ClaimDevice, request: string): boolean {
+export function isFor({ requests }: Pick<ClaimDevice, 'requests'>, request: string): boolean {
   return request === '' || requests.length === 0 || requests.includes(request);
 }
 

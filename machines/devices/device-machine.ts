@@ -50,6 +50,9 @@ export function devicesWhy({ asking }: DeviceState): string {
 
 function take(turn: Turn, message: DeviceMessage): void {
   switch (message.type) {
+    case 'patience.set':
+      turn.state = { ...turn.state, patience: { ms: message.ms, begunAt: message.steady } };
+      break;
     case 'checkpoint.found':
       found(turn, message);
       break;
@@ -60,7 +63,10 @@ function take(turn: Turn, message: DeviceMessage): void {
       told(turn, message);
       break;
     case 'plugin.went':
-      changeResource(turn, message.resource, { plugin: null, told: false, stoppedAt: message.steady });
+      changeResource(turn, message.resource, {
+        ...{ plugin: null, told: false, stoppedAt: message.steady },
+        ...missing(turn, message.resource, message.steady),
+      });
       turn.orders.push({ type: 'capacity.changed' });
       break;
     case 'plugins.due':
@@ -101,7 +107,7 @@ function take(turn: Turn, message: DeviceMessage): void {
 /** Until their plugins come back the resources have no devices, so that no pod is given one. */
 function found(turn: Turn, { grants, registered, steady }: MessageOf<'checkpoint.found'>): void {
   const before = Object.fromEntries(
-    registered.map((name) => [name, { ...UNKNOWN, devices: {}, stoppedAt: steady }] as const),
+    registered.map((name) => [name, { ...UNKNOWN, devices: {}, stoppedAt: steady, ...missing(turn, name, steady) }]),
   );
   turn.state = {
     ...turn.state,
@@ -110,9 +116,31 @@ function found(turn: Turn, { grants, registered, steady }: MessageOf<'checkpoint
   };
 }
 
+/** Since when the resource has no plugin that told its devices: one that comes and goes gets no more time by that. */
+function missing({ state }: Turn, resource: string, steady: number): { missingSince?: number } {
+  if (state.patience === undefined) return {};
+  return { missingSince: state.resources[resource]?.missingSince ?? steady };
+}
+
+/** The first step that has to wait for a plugin which was there before; null when none has, or no longer. */
+function awaited({ state }: Turn, { uid, steps, running, steady }: MessageOf<'pod.asks'>): DeviceOrder | null {
+  const { patience, resources } = state;
+  if (patience === undefined || steady === undefined) return null;
+  for (const { container, resource } of steps) {
+    if (running.includes(container) || !isDeviceResource(state, resource)) continue;
+    const of = resources[resource];
+    if (of?.told === true) continue;
+    const until = (of === undefined ? patience.begunAt : (of.missingSince ?? -Infinity)) + patience.ms;
+    if (steady < until) return { type: 'pod.waits', uid, resource, until };
+  }
+  return null;
+}
+
 function told(turn: Turn, { resource, devices }: MessageOf<'plugin.told'>): void {
   if ((turn.state.resources[resource]?.plugin ?? null) === null) return;
-  changeResource(turn, resource, { devices, told: true });
+  const { missingSince: _found, ...known } = turn.state.resources[resource] ?? UNKNOWN;
+  const { resources } = turn.state;
+  turn.state = { ...turn.state, resources: { ...resources, [resource]: { ...known, devices, told: true } } };
   turn.orders.push({ type: 'checkpoint.write' }, { type: 'capacity.changed' });
 }
 
@@ -124,7 +152,8 @@ function due(turn: Turn, steady: number): void {
   }
 }
 
-function asks(turn: Turn, { uid, steps, active, running, alignment }: MessageOf<'pod.asks'>): void {
+function asks(turn: Turn, message: MessageOf<'pod.asks'>): void {
+  const { uid, steps, active, running, alignment } = message;
   if (active !== null) {
     const all = uidEntries(turn.state.grants);
     const alive = all.filter(([other]) => other === uid || active.includes(other));
@@ -132,6 +161,11 @@ function asks(turn: Turn, { uid, steps, active, running, alignment }: MessageOf<
       turn.state = { ...turn.state, grants: uidTable(alive) };
       turn.orders.push({ type: 'checkpoint.write' });
     }
+  }
+  const waits = awaited(turn, message);
+  if (waits !== null) {
+    turn.orders.push(waits);
+    return;
   }
   turn.state = {
     ...turn.state,

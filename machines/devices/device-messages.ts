@@ -3,6 +3,8 @@ import type { Alignment, Device, AllocateResponse, DeviceStep, PluginOptions, Po
 
 /** What the device manager is told. `at`: ms since the epoch; `steady`: ms of a clock that nobody sets. */
 export type DeviceMessage =
+  /** Pods that need a plugin which was there before wait for it. It comes first, when it comes. */
+  | { type: 'patience.set'; at: number; steady: number; ms: number }
   /** What an earlier agent left: who has which devices, and the names of resources that were registered. */
   | { type: 'checkpoint.found'; at: number; steady: number; grants: Record<string, PodGrants>; registered: string[] }
   /** A plugin has registered and can be called. */
@@ -15,7 +17,7 @@ export type DeviceMessage =
   | { type: 'plugins.due'; at: number; steady: number }
   /**
    * A pod is to be given its devices, container by container in the order of its start. `active`: all pods that may hold some, null
-   * while not all sources have spoken; `running`: its containers that run already under an agent that was just started.
+   * while not all sources have spoken; `running`: its containers that run already under an agent that was just started, and init containers before them.
    */
   | {
       type: 'pod.asks';
@@ -25,6 +27,8 @@ export type DeviceMessage =
       active: string[] | null;
       running: string[];
       alignment?: Alignment;
+      /** ms of a clock that nobody sets; absent where pods do not wait for plugins. */
+      steady?: number;
     }
   /** NUMA nodes that the topology manager wants for the container or pod that it was asked for; null: any. */
   | { type: 'affinity.told'; at: number; nodes: number | null }
@@ -47,6 +51,8 @@ export type DeviceOrder =
   | { type: 'plugin.prefer'; resource: string; available: string[]; mustInclude: string[]; size: number }
   /** Have it make these ready; answer with `plugin.gave` or `plugin.failed`. */
   | { type: 'plugin.allocate'; resource: string; ids: string[] }
+  /** Its plugin was there before, and is not yet: it is to ask again when it is, or at `until`, ms of a clock that nobody sets. */
+  | { type: 'pod.waits'; uid: string; resource: string; until: number }
   /** The pod has all devices that it asks for. */
   | { type: 'pod.granted'; uid: string }
   /** It cannot have them. */

@@ -27,6 +27,8 @@ export interface DeviceResource {
   told: boolean;
   /** When its plugin went, ms of a clock that nobody sets; null while there is one. */
   stoppedAt: number | null;
+  /** Since when its plugin has told no devices, ms of that clock; absent while one has, and where pods do not wait for plugins. */
+  missingSince?: number;
 }
 
 /** What a plugin answers to `Allocate` for one container (`ContainerAllocateResponse`). */
@@ -91,6 +93,16 @@ export interface DeviceState {
   readonly grants: UidTable<PodGrants>;
   /** One pod after the other. */
   readonly asking: Asking | null;
+  /** Absent where pods do not wait for plugins. */
+  readonly patience?: Patience;
+}
+
+/** How long pods wait for plugins that were there before. */
+export interface Patience {
+  /** For so long after a plugin went, or the agent began, ms. */
+  ms: number;
+  /** When the agent began, ms of a clock that nobody sets. */
+  begunAt: number;
 }
 
 /** Nothing has registered. */

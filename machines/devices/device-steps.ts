@@ -23,3 +23,13 @@ export function deviceSteps(pod: Pod, only?: string, extended = false): DeviceSt
     ...containers.flatMap((each) => of(each, 'regular')),
   ];
 }
+
+/**
+ * Containers of a pod that need nothing of the node any more when an agent finds these running: they themselves, and init containers, which
+ * have ended when a regular one runs (kubelet asks for their devices again, and rejects the pod when the plugin is not back: kubernetes#138446).
+ */
+export function pastNeed({ spec }: Pod, running: readonly string[]): string[] {
+  const begun = spec?.containers.some(({ name }) => running.includes(name)) === true;
+  const inits = (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy !== 'Always');
+  return [...new Set([...running, ...(begun ? inits.map(({ name }) => name) : [])])];
+}

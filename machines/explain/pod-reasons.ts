@@ -61,6 +61,16 @@ export const POD_REASONS: Readonly<Record<PodStateName, Explainer>> = {
       ...(first?.next !== undefined && { next: first.next }),
     };
   },
+  'syncing.waitingForPlugin': ({ context, history }) => ({
+    causes: [
+      {
+        at: history.state.at,
+        text: `${context.hold?.message ?? 'a device plugin has not come back'}; it was there before, and nothing of the pod is started meanwhile`,
+        kind: 'admission',
+      },
+    ],
+    ...(context.hold && { next: { at: context.hold.until, what: 'the pod is judged without it' } }),
+  }),
   'syncing.preparingClaims': (view) =>
     taskReason(view, 'claims', 'preparing its ResourceClaims (NodePrepareResources)', 'node') ?? looking(view),
   'syncing.creatingSandbox': (view) => {

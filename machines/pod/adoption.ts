@@ -21,6 +21,15 @@ function reject(draft: Draft, { reason, message }: { reason: string; message: st
   beginTermination(draft, { reason, message: `Pod was rejected: ${message}`, gracePeriodSeconds: 0 }, 'Failed');
 }
 
+/** The node has judged a pod that waited for that. */
+export function admit(draft: Draft, { rejection, grants, health }: Extract<PodMessage, { type: 'pod.admit' }>): void {
+  const { context } = draft;
+  delete context.hold;
+  takeGrants(draft, grants);
+  if (health !== undefined) context.health = health;
+  if (rejection !== undefined && context.termination === null) reject(draft, rejection);
+}
+
 /** A copy that did not begin in the future: the clock may have been set back since it was remembered. */
 function begun<T extends { since: number }>(remembered: T | undefined, at: number): T | null {
   return remembered === undefined ? null : { ...remembered, since: Math.min(remembered.since, at) };
@@ -84,6 +93,8 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
   context.runtimeReady = message.runtimeReady;
   context.networkReady = message.networkReady;
   takeGrants(draft, message.grants);
+  if (message.health !== undefined) context.health = message.health;
+  if (message.hold !== undefined) context.hold = message.hold;
   context.startedAt = memory?.startedAt ?? toldStart(draft) ?? draft.at;
   if (observed !== null) mergeObserved(draft, observed);
   context.adopted = (observed?.containers ?? []).filter((c) => c.state === 'running').map((c) => c.id);

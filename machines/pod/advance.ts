@@ -11,7 +11,7 @@ import { collectGarbage, planTerminated, readMessages, readsMessages } from './c
 import { takeGrants } from './cpu-grants.ts';
 import type { Draft } from './draft.ts';
 import { forgetTasks, openDraft, own } from './draft.ts';
-import { adopt } from './adoption.ts';
+import { admit, adopt } from './adoption.ts';
 import { followClock } from './clock-step.ts';
 import { leftOver } from './left-over.ts';
 import { mergeObserved, newestOf } from './observation.ts';
@@ -110,6 +110,12 @@ function take(draft: Draft, message: PodMessage): void {
       break;
     case 'pod.grants':
       takeGrants(draft, message.grants);
+      break;
+    case 'pod.admit':
+      admit(draft, message);
+      break;
+    case 'pod.health':
+      draft.context.health = message.health;
       break;
     case 'pull.turn':
       takePullTurn(draft, message.key, message.place);

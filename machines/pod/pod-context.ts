@@ -7,6 +7,8 @@ import type { SandboxConfig } from '../protocol/cri-shapes.ts';
 import type { PodMemory, ResizeMemory, Termination } from '../protocol/memory.ts';
 import type { PodSource } from '../protocol/messages.ts';
 import type { PodGrants } from '../protocol/grants.ts';
+import type { Hold } from '../protocol/hold.ts';
+import type { PodHealth } from '../protocol/resource-health.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
 import type { ToldPull } from '../images/told-pull.ts';
@@ -78,6 +80,10 @@ export interface PodContext {
   resize?: PodResize;
   /** What its containers have of the node's CPUs and memory; absent where those are not given away. */
   grants?: PodGrants;
+  /** The node has not judged it yet; absent when it has. */
+  hold?: Hold;
+  /** How the devices that its containers have are; absent where that is not told. */
+  health?: PodHealth;
   /**
    * CPUs that containers are known to be on, by name. `id` '': of the container that is being made, whose predecessor was `before`.
    */
@@ -96,6 +102,7 @@ export interface PodContext {
 export type PodStateName =
   | 'syncing.waitingForRuntime'
   | 'syncing.waitingForNetwork'
+  | 'syncing.waitingForPlugin'
   | 'syncing.creatingCgroup'
   | 'syncing.mountingVolumes'
   | 'syncing.stoppingOldSandbox'

@@ -79,6 +79,8 @@ export const podMachine = machine.createMachine({
     'runtime.state': advancing,
     'pull.turn': advancing,
     'pod.grants': advancing,
+    'pod.health': advancing,
+    'pod.admit': advancing,
     timer: advancing,
     'effect.done': advancing,
     'effect.failed': advancing,
@@ -94,6 +96,9 @@ export const podMachine = machine.createMachine({
       states: {
         waitingForRuntime: { description: 'The container runtime does not answer or is not ready.' },
         waitingForNetwork: { description: "The runtime's network (CNI) is not ready, and the pod needs it." },
+        waitingForPlugin: {
+          description: 'A device plugin that was there before has not come back; the node judges the pod then.',
+        },
         creatingCgroup: { description: "The pod's cgroup is being made." },
         mountingVolumes: { description: 'The volumes are being set up.' },
         stoppingOldSandbox: {

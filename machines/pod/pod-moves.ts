@@ -5,6 +5,7 @@ import type { PodStateName } from './pod-context.ts';
 const syncing = {
   'syncing.waitingForRuntime': 'the container runtime went away, or is not ready any more',
   'syncing.waitingForNetwork': 'the runtime is there, its network is not, and no sandbox is left',
+  'syncing.waitingForPlugin': 'the node has not judged it: its device plugin was there before, and is not yet',
   'syncing.creatingCgroup': 'the runtime is there, or the definition changed: limits are set first',
   'syncing.mountingVolumes': 'the runtime is there, or the definition changed: volumes are set up first',
   'syncing.stoppingOldSandbox': 'the sandbox was lost or does not fit any more, and containers run in it',

@@ -97,6 +97,7 @@ function inputsOf(draft: Draft, containers: Record<string, ContainerDecision>): 
     context.focus.startsWith('terminated.'),
     observed === null,
     context.resize,
+    context.health,
   ];
   for (const { container } of specContainers(context.pod)) {
     const decision = containers[container.name];
@@ -147,6 +148,7 @@ function statusOf(draft: Draft, containers: Record<string, ContainerDecision>): 
       },
     }),
     ...(context.resize && { resize: context.resize }),
+    ...(context.health && { health: context.health }),
     podIsTerminal: context.focus.startsWith('terminated.'),
     at: draft.at,
     startedAt: context.startedAt,

@@ -30,6 +30,10 @@ import { syncingState } from './syncing-state.ts';
 export function planSyncing(draft: Draft): NextState {
   const { context } = draft;
   if (endAtDeadline(draft)) return { state: 'terminating.stoppingContainers', why: 'activeDeadlineSeconds is over' };
+  if (context.hold !== undefined) {
+    const { message, until } = context.hold;
+    return { state: 'syncing.waitingForPlugin', why: `${message}; until ${new Date(until).toISOString()}` };
+  }
   if (!context.runtimeReady)
     return { state: 'syncing.waitingForRuntime', why: 'the container runtime does not answer or is not ready' };
   const hasSandbox = sandboxNeed(context).ready !== null;

@@ -2,6 +2,8 @@ import type { PullPlace } from './pull-place.ts';
 import type { Pod } from './api-types.ts';
 import type { EffectCatalog, EffectType } from './effects.ts';
 import type { PodGrants } from './grants.ts';
+import type { Hold } from './hold.ts';
+import type { PodHealth } from './resource-health.ts';
 import type { PodMemory } from './memory.ts';
 import type { ObservedPod } from './observed.ts';
 
@@ -37,7 +39,21 @@ export type PodMessage =
       rejection?: { reason: string; message: string };
       /** Absent where the node gives no CPUs and no memory away. */
       grants?: PodGrants;
+      /** It is not judged yet: nothing of it is started before `pod.admit`. */
+      hold?: Hold;
+      /** Absent where device health is not told (gate ResourceHealthStatus), and when the pod has no devices. */
+      health?: PodHealth;
     }
+  /** The node has judged a pod that waited; `rejection`: it ends as Failed. */
+  | {
+      type: 'pod.admit';
+      at: number;
+      rejection?: { reason: string; message: string };
+      grants?: PodGrants;
+      health?: PodHealth;
+    }
+  /** A device or claim of a container is in another state of health; all of the pod's. */
+  | { type: 'pod.health'; at: number; health: PodHealth }
   /** Another pod was given CPUs, or gave them back: containers without CPUs of their own share what is left. */
   | { type: 'pod.grants'; at: number; grants: PodGrants }
   | { type: 'pod.update'; at: number; pod: Pod }

@@ -23,7 +23,7 @@ export function containerStatuses(
     const old = previous.find((status) => status.name === spec.name);
     const instances = seen.get(spec.name) ?? [];
     const status = showWaiting(input, spec, instances[0], statusOf(input, spec, old, instances), list);
-    return withProbes(status, spec, decisionOf(input, spec), list);
+    return withHealth(input, withProbes(status, spec, decisionOf(input, spec), list), list);
   });
   return list === 'init' ? out : out.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
@@ -122,6 +122,14 @@ function withProbes(
     return { ...status, started, ready: status.state?.terminated?.exitCode === 0 };
   }
   return { ...status, started, ready: started && (decision?.ready ?? true) };
+}
+
+/** How the devices of a regular container are (kubelet: UpdateAllocatedResourcesStatus). Told of no other: it has none, or has given them on. */
+function withHealth({ health }: StatusInput, status: ContainerStatus, list: StatusList): ContainerStatus {
+  if (health === undefined || list !== 'regular') return status;
+  const { allocatedResourcesStatus: _before, ...rest } = status;
+  const rows = Object.hasOwn(health, status.name) ? (health[status.name] ?? []) : [];
+  return rows.length === 0 ? rest : { ...rest, allocatedResourcesStatus: rows };
 }
 
 function decisionOf(input: StatusInput, spec: Container): ContainerDecision | undefined {

@@ -1,5 +1,6 @@
 import type { Pod, PodStatus } from '../protocol/api-types.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
+import type { PodHealth } from '../protocol/resource-health.ts';
 import type { ResizeMemory } from '../protocol/memory.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
 
@@ -43,6 +44,8 @@ export interface StatusInput {
   podIsTerminal?: boolean;
   /** A resize in place that is under way, with what containers still have of the old resources. */
   resize?: ResizeMemory;
+  /** How the devices that its containers have are; absent where that is not told. */
+  health?: PodHealth;
   at: number;
   /** When the agent took the pod up; `status.startTime` unless an earlier status says. */
   startedAt: number;

@@ -1,5 +1,6 @@
 import type { Pod } from '../protocol/api-types.ts';
 import type { PodMessage, PodSource, TerminationOrder } from '../protocol/messages.ts';
+import type { Hold } from '../protocol/hold.ts';
 import type { PodConfigUpdate } from '../sources/pod-config.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
 import type { AsideHarm } from './harm.ts';
@@ -19,8 +20,16 @@ export interface SupervisorContext {
 
 /** What reaches the supervisor. */
 export type SupervisorMessage =
-  /** `rejections`: of the update's new pods, by UID. */
-  | { type: 'config'; at: number; update: PodConfigUpdate; rejections?: Record<string, Rejection> }
+  /** `rejections`, `holds`: of the update's new pods, by UID. */
+  | {
+      type: 'config';
+      at: number;
+      update: PodConfigUpdate;
+      rejections?: Record<string, Rejection>;
+      holds?: Record<string, Hold>;
+    }
+  /** A pod that was not judged when it came is: as it is to run, or why it is not taken. */
+  | { type: 'admitted'; at: number; pod: Pod; rejection?: Rejection }
   | { type: 'sourcesReady'; at: number }
   /** PLEG looked at a pod. */
   | { type: 'seen'; at: number; observed: ObservedPod }
@@ -41,7 +50,15 @@ export interface Blame {
 /** What the supervisor has its host do. */
 export type SupervisorOrder =
   /** Start (or take over) the pod's actor; the host adds what the cache and the memory hold. */
-  | { type: 'start'; uid: string; shard: number; pod: Pod; source: PodSource | 'orphan'; rejection?: Rejection }
+  | {
+      type: 'start';
+      uid: string;
+      shard: number;
+      pod: Pod;
+      source: PodSource | 'orphan';
+      rejection?: Rejection;
+      hold?: Hold;
+    }
   | { type: 'tell'; uid: string; shard: number; message: Unstamped<PodMessage> }
   /** The pod has no actor until then, since workers died on it; in the host's timer lies when it is tried again. */
   | { type: 'aside'; uid: string; shard: number; harm: AsideHarm }

@@ -31,6 +31,7 @@ export const supervisorMachine = machine.createMachine({
   initial: 'waitingForSources',
   on: {
     config: { actions: supervise },
+    admitted: { actions: supervise },
     seen: { actions: supervise },
     finished: { actions: supervise },
     retryStart: { actions: supervise },

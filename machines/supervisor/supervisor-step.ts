@@ -2,6 +2,7 @@ import { fnv32a } from '../values/hash.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
+import type { Hold } from '../protocol/hold.ts';
 import { restartsAlways } from '../pod/spec.ts';
 import { barePod, harmAfter, triedSooner } from './harm.ts';
 import type { AsideHarm } from './harm.ts';
@@ -47,6 +48,9 @@ export function decideSupervision(
   switch (message.type) {
     case 'config':
       for (const pod of message.update.pods) takeConfig(turn, message, pod);
+      break;
+    case 'admitted':
+      admitted(turn, message);
       break;
     case 'sourcesReady':
       sourcesReady = true;
@@ -125,14 +129,14 @@ function tell(tracked: TrackedPod, message: Extract<SupervisorOrder, { type: 'te
 
 function takeConfig(
   turn: Turn,
-  { at, update, rejections }: Extract<SupervisorMessage, { type: 'config' }>,
+  { at, update, rejections, holds }: Extract<SupervisorMessage, { type: 'config' }>,
   pod: Pod,
 ): void {
   const uid = pod.metadata?.uid ?? '';
   const tracked = turn.pods.get(uid);
   switch (update.op) {
     case 'ADD':
-      if (tracked === undefined) add(turn, pod, update.source, rejections?.[uid]);
+      if (tracked === undefined) add(turn, pod, update.source, rejections?.[uid], holds?.[uid]);
       else if (tracked.source === 'orphan')
         comeBack(turn, { ...tracked, comebackSource: update.source }, pod, rejections?.[uid]);
       else if (tracked.terminating) comeBack(turn, { ...tracked, source: update.source }, pod, rejections?.[uid]);
@@ -153,7 +157,7 @@ function takeConfig(
   }
 }
 
-function add(turn: Turn, pod: Pod, source: TrackedPod['source'], rejection?: Rejection): void {
+function add(turn: Turn, pod: Pod, source: TrackedPod['source'], rejection?: Rejection, hold?: Hold): void {
   const uid = pod.metadata?.uid ?? '';
   const fullName = `${pod.metadata?.namespace ?? ''}/${pod.metadata?.name ?? ''}`;
   const tracked: TrackedPod = {
@@ -166,6 +170,7 @@ function add(turn: Turn, pod: Pod, source: TrackedPod['source'], rejection?: Rej
     terminating: false,
     comeback: null,
     ...(rejection !== undefined && { rejection }),
+    ...(hold !== undefined && { hold }),
   };
   turn.pods.put(tracked);
   if (!predecessorOf(turn, tracked)) start(turn, tracked);
@@ -191,11 +196,24 @@ function noteStarted(started: Map<string, string[]>, { fullName, uid }: TrackedP
 }
 
 function start(turn: Turn, tracked: TrackedPod): void {
-  const { uid, shard, source, rejection, harm } = tracked;
+  const { uid, shard, source, rejection, hold, harm } = tracked;
   const pod = givenOf(tracked);
   turn.pods.put({ ...tracked, phase: 'started', ...(harm !== undefined && { harm: { ...harm, until: null } }) });
   if (turn.started !== null) noteStarted(turn.started, tracked);
-  turn.orders.push({ type: 'start', uid, shard, pod, source, ...(rejection !== undefined && { rejection }) });
+  const verdict = { ...(rejection !== undefined && { rejection }), ...(hold !== undefined && { hold }) };
+  turn.orders.push({ type: 'start', uid, shard, pod, source, ...verdict });
+}
+
+/** The node has judged a pod that waited for that. One that ends meanwhile, or lives anew, waits no more. */
+function admitted(turn: Turn, { at, pod, rejection }: Extract<SupervisorMessage, { type: 'admitted' }>): void {
+  const before = turn.pods.get(pod.metadata?.uid ?? '');
+  if (before?.hold === undefined) return;
+  const { hold: _over, ...tracked } = before;
+  const judged = { ...tracked, ...(rejection !== undefined && { rejection }) };
+  turn.pods.put(judged);
+  change(turn, judged, pod, at);
+  if (judged.phase !== 'started') return;
+  turn.orders.push(tell(judged, { type: 'pod.admit', ...(rejection !== undefined && { rejection }) }));
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Pod } from '../protocol/api-types.ts';
 import type { PodSource } from '../protocol/messages.ts';
+import type { Hold } from '../protocol/hold.ts';
 import type { Harm } from './harm.ts';
 
 /** One pod as the supervisor tracks it (kubelet's pod worker, without its work). */
@@ -19,6 +20,8 @@ export interface TrackedPod {
   terminating: boolean;
   /** The node does not admit it: its actor only tells so. */
   rejection?: Rejection;
+  /** The node has not judged it yet: its actor starts nothing. */
+  hold?: Hold;
   /** It came back under the same UID while it was still terminating: start it anew afterwards. */
   comeback: Pod | null;
   /** Of an orphan: where it comes back from. Until it does it is an orphan, of whose end its source hears nothing. */

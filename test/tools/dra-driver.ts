@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import type { ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
+import type { ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
 import { DRAPluginService } from '../../cri/generated/dra/v1/api.ts';
 import type {
   Claim,
@@ -12,6 +12,12 @@ import type {
   NodePrepareResourcesResponse,
 } from '../../cri/generated/dra/v1/api.ts';
 import { DRAPluginService as BetaService } from '../../cri/generated/dra/v1beta1/api.ts';
+import { DRAResourceHealthService } from '../../cri/generated/drahealth/v1alpha1/api.ts';
+import type {
+  DeviceHealth,
+  NodeWatchResourcesRequest,
+  NodeWatchResourcesResponse,
+} from '../../cri/generated/drahealth/v1alpha1/api.ts';
 import { RegistrationService } from '../../cri/generated/pluginregistration/v1/api.ts';
 
 /** What a driver of a test does; may be changed while it runs. */
@@ -20,6 +26,8 @@ export interface DriverBehaviour {
   services: string[];
   /** Devices that it prepares for a claim. */
   devices: (claim: Claim) => Device[];
+  /** How its devices are, as it tells who watches; absent: it has no service for that. */
+  health?: DeviceHealth[];
   /** What it answers instead. */
   fault?:
     | { t: 'hang' }
@@ -42,6 +50,7 @@ export class TestDriver {
   /** What the node said of its registration. */
   readonly told: { pluginRegistered: boolean; error: string }[] = [];
   private readonly name: string;
+  private readonly watchers = new Set<ServerWritableStream<NodeWatchResourcesRequest, NodeWatchResourcesResponse>>();
   private server: Server | undefined;
 
   constructor(socket: string, name: string, behaviour: Partial<DriverBehaviour> = {}) {
@@ -61,6 +70,14 @@ export class TestDriver {
     };
     server.addService(DRAPluginService, calls);
     server.addService(BetaService, calls);
+    if (this.behaviour.health !== undefined)
+      server.addService(DRAResourceHealthService, {
+        nodeWatchResources: (stream: ServerWritableStream<NodeWatchResourcesRequest, NodeWatchResourcesResponse>) => {
+          this.watchers.add(stream);
+          stream.on('cancelled', () => this.watchers.delete(stream));
+          stream.write({ devices: this.behaviour.health ?? [] });
+        },
+      });
     server.addService(RegistrationService, {
       getInfo: (_call: unknown, done: (error: null, info: object) => void) =>
         done(null, {
@@ -85,9 +102,15 @@ export class TestDriver {
     );
   }
 
+  /** Tells how its devices are now. */
+  tellHealth(): void {
+    for (const stream of this.watchers) stream.write({ devices: this.behaviour.health ?? [] });
+  }
+
   /** It dies; its socket stays where it was. */
   stop(): void {
     this.server?.forceShutdown();
+    this.watchers.clear();
     this.server = undefined;
   }
 

@@ -16,6 +16,8 @@ export interface ActorletSettings {
   privateContainerd: 'auto' | 'always' | 'never';
   /** `--stop-private-containerd`: stop it (and its containers' supervision) when the agent ends. */
   stopPrivateContainerd: boolean;
+  /** `--wait-for-plugins`: how long a pod waits for a device plugin that was there before, ms; 0 = it is judged at once. */
+  waitForPluginsMs: number;
 }
 
 /**
@@ -35,5 +37,6 @@ export function defaultSettings(rootDir: string): ActorletSettings {
     inspect: null,
     privateContainerd: 'auto',
     stopPrivateContainerd: false,
+    waitForPluginsMs: 0,
   };
 }

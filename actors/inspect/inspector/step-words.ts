@@ -72,6 +72,10 @@ export function messageWords(message: Record<string, unknown>): string {
       return runtimeWords(message);
     case 'pod.grants':
       return 'the CPUs that it shares with others, or has alone, are told';
+    case 'pod.admit':
+      return 'the node has judged it';
+    case 'pod.health':
+      return 'the health of its devices is told';
     case 'pull.turn':
       return turnWords(message);
     case 'node.start':

@@ -5,6 +5,7 @@ import { isTerminalPhase } from '../../../machines/status/phase.ts';
 import { STATUS_LISTS } from '../../../machines/status/status-lists.ts';
 import { CURRENT } from '../../../machines/protocol/behaviour.ts';
 import type { PodGrants } from '../../../machines/protocol/grants.ts';
+import type { PodHealth } from '../../../machines/protocol/resource-health.ts';
 import type { PodMemory } from '../../../machines/protocol/memory.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
 import type { AsideHarm } from '../../../machines/supervisor/harm.ts';
@@ -28,6 +29,8 @@ import { bornSupervisor, supervisor } from '../../record/machines/supervisor.ts'
 import type { RuntimeState } from '../../runtime/runtime-state/runtime-watch.ts';
 import type { PodStore } from '../store/pod-store.ts';
 
+type PodStart = Extract<PodMessage, { type: 'pod.start' }>;
+
 /** Orders that go to a pod's actor, or end it. */
 type ToActor = Exclude<SupervisorOrder, { type: 'aside' }>;
 
@@ -46,6 +49,8 @@ export interface SupervisorOptions {
   remembered: (uid: string) => PodMemory | null;
   /** What a pod's containers have of the node's CPUs and memory; undefined where none is given away. */
   grantsOf?: (uid: string) => PodGrants | undefined;
+  /** How the devices of a pod are; undefined where that is not told. */
+  healthOf?: (uid: string) => PodHealth | undefined;
   post: (shard: number, uid: string, message: PodMessage) => void;
   /** A pod has no actor for a while; whoever hears it sends `tryAgain` when the time has come. */
   onAside?: (uid: string, harm: AsideHarm) => void;
@@ -203,6 +208,16 @@ export class Supervisor {
     }
   }
 
+  /** What a pod has been given by the time that it is judged. */
+  private givenWith({
+    uid,
+    message,
+  }: Extract<ToActor, { type: 'tell' }>): Partial<Pick<PodStart, 'grants' | 'health'>> {
+    if (message.type !== 'pod.admit') return {};
+    const [grants, health] = [this.options.grantsOf?.(uid), this.options.healthOf?.(uid)];
+    return { ...(grants !== undefined && { grants }), ...(health !== undefined && { health }) };
+  }
+
   private post(order: ToActor): void {
     const { store, post, now } = this.options;
     switch (order.type) {
@@ -214,6 +229,7 @@ export class Supervisor {
           told?.memory ?? (atUid(this.looks.state.over, order.uid) ? null : this.options.remembered(order.uid));
         const observed = this.cache.get(order.uid) ?? null;
         const grants = this.options.grantsOf?.(order.uid);
+        const health = this.options.healthOf?.(order.uid);
         post(order.shard, order.uid, {
           type: 'pod.start',
           at: now(),
@@ -224,13 +240,15 @@ export class Supervisor {
           runtimeReady,
           networkReady,
           ...(order.rejection !== undefined && { rejection: order.rejection }),
+          ...(order.hold !== undefined && { hold: order.hold }),
           ...(grants !== undefined && { grants }),
+          ...(health !== undefined && { health }),
         });
         break;
       }
       case 'tell':
         if (order.message.type === 'pod.update') store.set(order.message.pod);
-        post(order.shard, order.uid, { ...order.message, at: now() } as PodMessage);
+        post(order.shard, order.uid, { ...order.message, at: now(), ...this.givenWith(order) } as PodMessage);
         break;
       case 'forget':
         // A pod that comes back under this UID is another one: nothing of the old one may stick to it.

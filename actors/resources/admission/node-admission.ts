@@ -234,8 +234,8 @@ export class NodeAdmission {
   }
 
   /** All sources have spoken once: what earlier agents left of pods that no source names is forgotten. */
-  allSourcesSpoke(): void {
-    this.take({ type: 'sources.spoke' });
+  allSourcesSpoke(held: readonly string[] = []): void {
+    this.take({ type: 'sources.spoke', ...(held.length > 0 && { held }) });
   }
 
   /** Pods have come: resizes that waited under an earlier agent are looked at. */

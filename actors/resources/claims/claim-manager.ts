@@ -1,4 +1,6 @@
 import type { Logger } from 'pino';
+import { deviceKey, isStale } from '../../../machines/claims/claim-health.ts';
+import type { ToldHealth } from '../../../machines/claims/claim-health.ts';
 import { strangers } from '../../../machines/claims/claim-machine.ts';
 import type { ClaimMessage, ClaimOrder, ClaimResult } from '../../../machines/claims/claim-messages.ts';
 import { NO_CLAIMS, claimsOf } from '../../../machines/claims/claim-state.ts';
@@ -22,6 +24,8 @@ import { SliceWiper } from './slice-wiper.ts';
 const LOOK_MS = 1_000;
 /** How often claims of pods that are gone are looked for once all sources have spoken, ms (kubelet: defaultReconcilePeriod). */
 const RECONCILE_MS = 60_000;
+/** What is told again within this time is no news, ms. */
+const SAME_HEALTH_MS = 1_000;
 /** The driver that stands for all of them (kubelet: DRAResourceClaimsInUseAnyDriver). */
 const ANY_DRIVER = '<any>';
 
@@ -30,6 +34,13 @@ export interface ClaimManagerOptions {
   drivers: (hears: DriverHears) => ClaimDrivers;
   /** Where it is written down which claims pods use. */
   checkpoint: { read(): Promise<KnownClaim[]>; write(state: ClaimState): Promise<void> };
+  /** Where it is written down how devices are (gate ResourceHealthStatus); absent where nobody asks. */
+  healthFile?: {
+    read(now: { at: number; steady: number }): Promise<ClaimState['health'] | null>;
+    write(health: NonNullable<ClaimState['health']>): Promise<void>;
+  };
+  /** Claims, or the health of their devices, are others. */
+  healthChanged?: () => void;
   /** A ResourceClaim as the API has it. Rejects without an API server, too. */
   claim: (namespace: string, name: string) => Promise<ResourceClaim>;
   /** Removes the node's ResourceSlices of a driver, null: of all. Rejects while there is no API server or no node. */
@@ -71,6 +82,8 @@ export class ClaimManager {
         if (is.connected) this.wiper.spare(driver);
         this.tell({ type: 'driver.told', steady: clock.steady(), driver, ...is });
       },
+      health: (driver, devices) => this.healthTold(driver, devices),
+      healthLost: (driver) => this.tell({ type: 'health.lost', driver }),
     });
   }
 
@@ -83,6 +96,8 @@ export class ClaimManager {
     const { clock, checkpoint } = this.options;
     const found = await checkpoint.read();
     if (found.length > 0) this.tell({ type: 'checkpoint.found', claims: found });
+    const health = await this.options.healthFile?.read({ at: clock.now(), steady: clock.steady() });
+    if (health && Object.keys(health).length > 0) this.tell({ type: 'health.found', health });
     this.looks = lookEach(clock, LOOK_MS, () => this.look());
     await this.drivers.start();
     this.tellInUse();
@@ -149,6 +164,21 @@ export class ClaimManager {
     if (steady >= this.reconcileAt) this.reconcile(steady);
     const due = Object.values(this.state.drivers).some(({ wipeAt }) => wipeAt !== null && wipeAt <= steady);
     if (due) this.tell({ type: 'wipes.due', steady });
+    const told = Object.values(this.state.health ?? {}).flatMap((devices) => Object.values(devices));
+    if (told.some((one) => isStale(one, steady))) this.tell({ type: 'health.due', steady });
+  }
+
+  /** A driver may say the same as often as it likes; the machine hears it often enough for it to hold. */
+  private healthTold(driver: string, devices: ToldHealth[]): void {
+    const { clock } = this.options;
+    const known = this.state.health?.[driver] ?? {};
+    const steady = clock.steady();
+    const same = devices.every((one) => {
+      const before = known[deviceKey(one)];
+      const fresh = before !== undefined && before.until - steady > before.timeoutMs - SAME_HEALTH_MS;
+      return fresh && before.health === one.health && before.timeoutMs === one.timeoutMs;
+    });
+    if (!same || !(driver in (this.state.health ?? {}))) this.tell({ type: 'health.told', steady, driver, devices });
   }
 
   private reconcile(steady: number): void {
@@ -159,8 +189,10 @@ export class ClaimManager {
   }
 
   private take(message: WithoutTime<ClaimMessage>): ClaimOrder[] {
+    const { claims: before, health } = this.state;
     const orders = this.machine.take({ ...message, at: this.options.clock.now() });
     this.tellInUse();
+    if (this.state.claims !== before || this.state.health !== health) this.options.healthChanged?.();
     return orders;
   }
 
@@ -173,6 +205,10 @@ export class ClaimManager {
     for (const order of orders) {
       if (order.type === 'slices.wipe') {
         this.wiper.wipe(order.driver);
+        continue;
+      }
+      if (order.type === 'health.write') {
+        void this.options.healthFile?.write(this.state.health ?? {});
         continue;
       }
       const problem = unwritten.get(order.work);

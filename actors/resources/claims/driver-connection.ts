@@ -8,6 +8,9 @@ import type {
 import { DRAPluginClient as BetaClient } from '../../../cri/generated/dra/v1beta1/api.ts';
 import type { NodePrepareResourcesResponse as BetaPrepared } from '../../../cri/generated/dra/v1beta1/api.ts';
 import type { AskedClaim, ClaimResult } from '../../../machines/claims/claim-messages.ts';
+import { DRAResourceHealthClient } from '../../../cri/generated/drahealth/v1alpha1/api.ts';
+import { HealthStream } from './health-stream.ts';
+import type { HealthHears } from './health-stream.ts';
 import { callPlugin, goCode, PLUGIN_CHANNEL, PLUGIN_MESSAGE_BYTES } from '../plugins/plugin-channel.ts';
 import type { BeginCall } from '../plugins/plugin-channel.ts';
 
@@ -31,6 +34,8 @@ export interface ConnectionHears {
   connected: (is: boolean) => void;
   /** Seconds that a call took, by its path and how it ended. */
   called: (method: string, code: string, seconds: number) => void;
+  /** Of its devices' health; absent where nobody wants to. */
+  health?: HealthHears;
 }
 
 /** A connection to one plugin of a driver; it is kept up as long as it is not closed. */
@@ -41,6 +46,7 @@ export class DriverConnection {
   private readonly beta: BetaClient;
   private readonly hears: ConnectionHears;
   private readonly limitMs: number;
+  private readonly healthStream: HealthStream | null;
   private closed = false;
   private is = false;
 
@@ -54,7 +60,13 @@ export class DriverConnection {
       ...OPTIONS,
       channelOverride: this.client.getChannel(),
     });
+    this.healthStream = hears.health === undefined ? null : new HealthStream(this.healthClient(), hears.health);
     this.watch();
+  }
+
+  /** It says how its devices are. */
+  get tellsHealth(): boolean {
+    return this.healthStream?.tells === true;
   }
 
   get connected(): boolean {
@@ -97,7 +109,16 @@ export class DriverConnection {
 
   close(): void {
     this.closed = true;
+    this.healthStream?.close();
     this.client.close();
+  }
+
+  private healthClient(): DRAResourceHealthClient {
+    const channelOverride = this.client.getChannel();
+    return new DRAResourceHealthClient(`unix:${this.endpoint}`, credentials.createInsecure(), {
+      ...OPTIONS,
+      channelOverride,
+    });
   }
 
   /** Follows the connection, and asks for another one whenever it has ended. */

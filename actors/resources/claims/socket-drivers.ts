@@ -14,6 +14,8 @@ export interface SocketDriversOptions {
   metrics: Pick<Metrics, 'draCalls'>;
   /** Time that a driver has for a call, ms; kubelet's when absent. */
   callMs?: number;
+  /** Gate ResourceHealthStatus: drivers are asked how their devices are. */
+  health?: boolean;
 }
 
 /**
@@ -48,7 +50,7 @@ export class SocketDrivers implements ClaimDrivers, PluginHandler {
     const before = this.drivers.get(name) ?? [];
     if (before.some((one) => one.endpoint === endpoint))
       return Promise.reject(new Error(`endpoint ${endpoint} already registered for DRA driver plugin ${name}`));
-    const { log, metrics, callMs } = this.options;
+    const { log, metrics, callMs, hears, health = false } = this.options;
     const connection = new DriverConnection(
       endpoint,
       service,
@@ -59,6 +61,9 @@ export class SocketDrivers implements ClaimDrivers, PluginHandler {
         },
         called: (method, code, seconds) =>
           metrics.draCalls.observe({ driver_name: name, method_name: method, grpc_status_code: code }, seconds),
+        ...(health && {
+          health: { told: (devices) => hears.health(name, devices), lost: () => this.healthLost(name) },
+        }),
       },
       callMs,
     );
@@ -94,6 +99,11 @@ export class SocketDrivers implements ClaimDrivers, PluginHandler {
     if (driver === '') throw new Error('DRA driver name is empty');
     if (last === undefined) throw new Error(`DRA driver ${driver} is not registered`);
     return last;
+  }
+
+  /** While a driver is replaced two of its plugins may tell. */
+  private healthLost(name: string): void {
+    if (!this.drivers.get(name)?.some(({ tellsHealth }) => tellsHealth)) this.options.hears.healthLost(name);
   }
 
   private tell(name: string): void {

@@ -8,9 +8,10 @@ import type { Rejection } from '../../../machines/admission/rejection.ts';
 import type { Affinities } from '../../../machines/resource-managers/admit-resources.ts';
 import type { ResourceHints, TopologyHint } from '../../../machines/resource-managers/topology/hints.ts';
 import type { Alignment, DeviceState, PodGrants } from '../../../machines/devices/device-state.ts';
-import { deviceSteps } from '../../../machines/devices/device-steps.ts';
+import { deviceSteps, pastNeed } from '../../../machines/devices/device-steps.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { DeviceOptions } from '../../../machines/protocol/device-options.ts';
+import type { Hold } from '../../../machines/protocol/hold.ts';
 import { atUid } from '../../../machines/supervisor/uid-table.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { lookEach } from '../../host/time/clock.ts';
@@ -41,10 +42,16 @@ export interface DeviceManagerOptions {
     pod: Pod,
     asked: { container: string; hints: ResourceHints; fixed: Affinities },
   ) => TopologyHint | Rejection;
+  /** How long pods wait for a plugin that was there before, ms; 0: not at all, as with kubelet. */
+  patienceMs?: number | undefined;
+  /** A plugin has told its devices: who waits for it may ask again. */
+  returned?: () => void;
   /** Gate DRAExtendedResource. */
   extended: boolean;
   /** What the node has of devices changed: its status is told at once. */
   changed: () => void;
+  /** Devices, their health, or who has them, are others. */
+  healthChanged?: () => void;
   clock: Clock;
   log: Logger;
   metrics: Pick<Metrics, 'deviceAllocations'>;
@@ -60,6 +67,8 @@ export interface GrantAnswer {
   reason?: string;
   /** Where it found that containers are to be; what else is given away goes by it. */
   affinities: Affinities;
+  /** It is to ask again when the plugin has come back, or then; `early`: not all sources had spoken when it asked. */
+  waits?: Hold & { early: boolean };
 }
 
 type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
@@ -81,7 +90,10 @@ export class DeviceManager {
     const steady = (): number => options.clock.steady();
     this.plugins = options.plugins({
       came: (resource, its) => this.tell({ type: 'plugin.came', resource, options: its }),
-      told: (resource, its) => this.tell({ type: 'plugin.told', resource, devices: its }),
+      told: (resource, its) => {
+        this.tell({ type: 'plugin.told', resource, devices: its });
+        options.returned?.();
+      },
       went: (resource) => this.tell({ type: 'plugin.went', resource, steady: steady() }),
     });
   }
@@ -92,6 +104,8 @@ export class DeviceManager {
 
   async start(): Promise<void> {
     const { clock, checkpoint } = this.options;
+    const { patienceMs = 0 } = this.options;
+    if (patienceMs > 0) this.tell({ type: 'patience.set', steady: clock.steady(), ms: patienceMs });
     const found = await checkpoint.read();
     if (found !== null) this.tell({ type: 'checkpoint.found', steady: clock.steady(), ...found });
     this.looks = lookEach(clock, DUE_MS, () => {
@@ -114,9 +128,12 @@ export class DeviceManager {
     );
   }
 
-  /** Gives a pod that arrives its devices. */
-  grant(pod: Pod, only?: string): Promise<GrantAnswer> {
-    const mine = this.turn.then(() => this.grantNow(pod, only));
+  /**
+   * Gives a pod that arrives its devices. @param only this container's, of a pod that runs; @param early it has waited since not all
+   * sources had spoken: what runs of it was adopted
+   */
+  grant(pod: Pod, only?: string, early = false): Promise<GrantAnswer> {
+    const mine = this.turn.then(() => this.grantNow(pod, only, early));
     this.turn = mine.catch(() => undefined);
     return mine;
   }
@@ -176,11 +193,11 @@ export class DeviceManager {
     return deviceCapacity(this.state);
   }
 
-  private async grantNow(pod: Pod, only?: string): Promise<GrantAnswer> {
-    const { active, running, metrics } = this.options;
+  private async grantNow(pod: Pod, only: string | undefined, early: boolean): Promise<GrantAnswer> {
+    const { active, running, metrics, clock, patienceMs = 0 } = this.options;
     const uid = pod.metadata?.uid ?? '';
     const alive = active();
-    const runs = alive === null ? await running(uid) : [];
+    const runs = alive === null || early ? pastNeed(pod, await running(uid)) : [];
     // A container of a pod that was admitted before has devices wherever they are.
     const alignment = only === undefined ? this.options.alignment(pod) : null;
     const affinities: Record<string, TopologyHint> = {};
@@ -189,10 +206,16 @@ export class DeviceManager {
       type: 'pod.asks',
       ...{ uid, steps: deviceSteps(pod, only, this.options.extended), active: alive, running: runs },
       ...(alignment && { alignment }),
+      ...(only === undefined && patienceMs > 0 && { steady: clock.steady() }),
     });
     for (;;) {
       let answer: WithoutTime<DeviceMessage> | null = null;
       for (const order of orders) {
+        if (order.type === 'pod.waits') {
+          const until = clock.now() + Math.max(0, order.until - clock.steady());
+          const message = `device plugin of ${order.resource} has not come back`;
+          return { problem: null, affinities, waits: { message, until, early: early || alive === null } };
+        }
         if (order.type === 'pod.granted') return { problem: null, affinities };
         if (order.type === 'pod.refused')
           return { problem: order.message, affinities, ...(reason !== undefined && { reason }) };
@@ -244,7 +267,10 @@ export class DeviceManager {
   }
 
   private take(message: WithoutTime<DeviceMessage>): DeviceOrder[] {
-    return this.machine.take({ ...message, at: this.options.clock.now() });
+    const { resources, grants } = this.state;
+    const orders = this.machine.take({ ...message, at: this.options.clock.now() });
+    if (this.state.resources !== resources || this.state.grants !== grants) this.options.healthChanged?.();
+    return orders;
   }
 
   /** A message whose orders nobody waits for. */

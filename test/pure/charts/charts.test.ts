@@ -67,8 +67,8 @@ describe('what is known of the charts', () => {
   it('the moves of the pod are in it: within syncing each state can follow each other, for a reason of its own', () => {
     const chart = chartOf(NODE_MACHINES.pod);
     const rows = chart.transitions.filter((t) => t.from === 'syncing' && t.to.startsWith('syncing.'));
-    assert.equal(rows.length, 17);
-    assert.equal(new Set(rows.map(({ why }) => why)).size, 17);
+    assert.equal(rows.length, 18);
+    assert.equal(new Set(rows.map(({ why }) => why)).size, 18);
     assert.equal(chart.transitions.filter((t) => t.event === '').length, 0);
     const { edges, anyOrder, reasons } = drawnChart(chart);
     assert.deepEqual(anyOrder, ['syncing', 'terminating']);

@@ -6,7 +6,7 @@ import { SocketDrivers } from '../../../actors/resources/claims/socket-drivers.t
 import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
 
 test('a plugin that speaks no service of the node, or says none, is refused with the words of kubelet', () => {
-  const hears = { told: () => undefined };
+  const hears = { told: () => undefined, health: () => undefined, healthLost: () => undefined };
   const drivers = new SocketDrivers({ hears, log: pino({ enabled: false }), metrics: createMetrics() });
   const where = 'invalid supported gRPC versions of DRA driver plugin gpu at endpoint /gpu.sock';
   assert.throws(() => drivers.validate('gpu', [], '/gpu.sock'), {
@@ -20,7 +20,7 @@ test('a plugin that speaks no service of the node, or says none, is refused with
 });
 
 test('a driver that is not registered is named', async () => {
-  const hears = { told: () => undefined };
+  const hears = { told: () => undefined, health: () => undefined, healthLost: () => undefined };
   const drivers = new SocketDrivers({ hears, log: pino({ enabled: false }), metrics: createMetrics() });
   await assert.rejects(drivers.prepare('gpu', []), { message: 'DRA driver gpu is not registered' });
   await assert.rejects(drivers.unprepare('', []), { message: 'DRA driver name is empty' });

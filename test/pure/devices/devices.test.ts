@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { deviceOptions } from '../../../machines/devices/container-options.ts';
 import { deviceCapacity, devicesStateName, devicesWhy, stepDevices } from '../../../machines/devices/device-machine.ts';
 import type { DeviceMessage, DeviceOrder } from '../../../machines/devices/device-messages.ts';
+import { pastNeed } from '../../../machines/devices/device-steps.ts';
 import { inUse, NO_DEVICES } from '../../../machines/devices/device-state.ts';
 import type { AllocateResponse, DeviceState, DeviceStep } from '../../../machines/devices/device-state.ts';
 
@@ -172,4 +173,57 @@ test('answers of several plugins become one; of two for the same the first count
   ]);
   assert.deepEqual(made.devices, [{ containerPath: '/dev/a', hostPath: '/dev/one', permissions: 'rw' }]);
   assert.deepEqual(made.cdiDevices, [{ name: 'v/c=1' }, { name: 'v/c=2' }]);
+});
+
+test('a pod waits for a plugin that was there before, and no longer than that', () => {
+  const b = new Bench();
+  b.take({ type: 'patience.set', steady: 1_000, ms: 60_000 });
+  b.take({ type: 'checkpoint.found', steady: 1_000, grants: {}, registered: [GPU] });
+  const asks = (steady: number, running: string[] = []) =>
+    b.take({ type: 'pod.asks', uid: 'p', steps: [step('main')], active: ['p'], running, steady })[0];
+  const waits = (until: number) => ({ type: 'pod.waits', uid: 'p', resource: GPU, until });
+  assert.deepEqual(asks(60_999), waits(61_000));
+  assert.equal(devicesStateName(b.state), 'idle', 'others are asked about meanwhile');
+  // It runs: it needs nothing.
+  assert.deepEqual(asks(2_000, ['main']), { type: 'pod.granted', uid: 'p' });
+  assert.equal(asks(61_000)?.type, 'pod.refused');
+  // One that comes and goes without a word gets no more time by that.
+  b.take({ type: 'plugin.came', resource: GPU, options: { preStart: false, prefers: false } });
+  b.take({ type: 'plugin.went', resource: GPU, steady: 30_000 });
+  assert.deepEqual(asks(31_000), waits(61_000));
+  b.plugin(healthy('a'));
+  assert.equal(asks(32_000)?.type, 'plugin.allocate');
+  b.take({ type: 'plugin.failed', call: 'Allocate', message: 'no' });
+  b.take({ type: 'plugin.went', resource: GPU, steady: 100_000 });
+  assert.deepEqual(asks(100_000), waits(160_000));
+  // What has told that it has none is back.
+  b.plugin({});
+  assert.equal(asks(100_001)?.type, 'pod.refused');
+});
+
+test('a pod that has devices of a plugin that is not even known waits from the start of the agent on', () => {
+  const b = new Bench();
+  const grants = { p: { main: { [GPU]: { ids: { '-1': ['a'] }, response: response('p') } } } };
+  const asks = (steady?: number) =>
+    b.take({
+      ...{ type: 'pod.asks', uid: 'p', steps: [step('main')], active: ['p'], running: [] },
+      ...(steady !== undefined && { steady }),
+    })[0];
+  b.take({ type: 'checkpoint.found', steady: 5, grants, registered: [] });
+  assert.equal(asks()?.type, 'pod.refused', 'kubelet: nobody waits');
+  b.take({ type: 'patience.set', steady: 0, ms: 10 });
+  assert.deepEqual(asks(9), { type: 'pod.waits', uid: 'p', resource: GPU, until: 10 });
+  assert.equal(asks(10)?.type, 'pod.refused');
+});
+
+test('init containers before one that runs need no devices any more; those of a pod that has not begun do', () => {
+  const names = (list: string[], policy?: string) =>
+    list.map((name) => ({ name, ...(policy !== undefined && { restartPolicy: policy }) }));
+  const spec = {
+    initContainers: [...names(['init']), ...names(['side'], 'Always')],
+    containers: names(['main', 'other']),
+  };
+  assert.deepEqual(pastNeed({ spec }, ['side', 'main']), ['side', 'main', 'init']);
+  assert.deepEqual(pastNeed({ spec }, ['side']), ['side']);
+  assert.deepEqual(pastNeed({ spec }, []), []);
 });

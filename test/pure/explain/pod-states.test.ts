@@ -103,6 +103,24 @@ const CASES: Case[] = [
     causes: [/sandbox is gone or has changed/],
   },
   {
+    state: 'syncing.waitingForPlugin',
+    what: 'its device plugin has not come back',
+    definition: pod({}),
+    story: (definition) => {
+      const world = new ToldWorld(definition, null, undefined, false);
+      const hold = { message: 'device plugin of example.com/gpu has not come back', until: world.at + 60_000 };
+      world.send({
+        type: 'pod.start',
+        ...{ at: world.at, pod: definition, source: 'file', observed: null, memory: null },
+        ...{ runtimeReady: true, networkReady: true, hold },
+      });
+      world.run(500);
+      return world;
+    },
+    summary:
+      /device plugin of example\.com\/gpu has not come back; it was there before.*the pod is judged without it in/,
+  },
+  {
     state: 'syncing.preparingClaims',
     what: 'its driver is not there',
     definition: pod({ resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu' }] }),

@@ -13,7 +13,9 @@ import { unmountBelow } from '../../../actors/host/files/mounts.ts';
 import { startSimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';
 import type { SimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';
 import { claimCheckpointText, readClaimCheckpoint } from '../../../machines/claims/claim-checkpoint.ts';
+import { readHealthCheckpoint } from '../../../machines/claims/health-checkpoint.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { HealthStatus } from '../../../cri/generated/drahealth/v1alpha1/api.ts';
 import { TestDriver, deviceOf } from '../../tools/dra-driver.ts';
 import { startFakeApiServer } from '../api/support/fake-api-server.ts';
 import type { FakeApiServer } from '../api/support/fake-api-server.ts';
@@ -36,7 +38,7 @@ interface World {
   drivers: TestDriver[];
 }
 
-async function world(t: TestContext): Promise<World> {
+async function world(t: TestContext, featureGates: Record<string, boolean> = {}): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), 'actorlet-claims-'));
   const server = await startFakeApiServer();
   const ends = [() => server.close()];
@@ -46,7 +48,8 @@ async function world(t: TestContext): Promise<World> {
   server.reply({ resource: 'resourceslices' }, () => ({ code: 200, body: { kind: 'Status', status: 'Success' } }));
   const socket = join(dir, 'cri.sock');
   const sim = await startSimulatedRuntime({ socket, script: { images: [PRESENT] }, seed: 1 });
-  const start = () => startAgent({ dir, endpoint: `unix://${socket}`, kubeconfigPath: server.kubeconfigPath });
+  const start = () =>
+    startAgent({ dir, endpoint: `unix://${socket}`, kubeconfigPath: server.kubeconfigPath, config: { featureGates } });
   const it: World = {
     dir,
     sim,
@@ -313,4 +316,41 @@ test("kubelet's checkpoint is taken over: a running pod's claim is known, that o
     await readFile(join(w.dir, 'agent.log'), 'utf8'),
     /create ResourceClaim cache: GetOrCreate\(\) on checkpoint state: failed to get checkpoint dra_manager_state: checkpoint is corrupted/,
   );
+});
+
+test("a driver's word of its devices' health is told in the status, and is known to the next agent", async (t) => {
+  const w = await world(t, { ResourceHealthStatus: true });
+  const gpu = new TestDriver(join(w.dir, 'root', 'plugins_registry', 'gpu.sock'), DRIVER);
+  const says = (health: HealthStatus) => {
+    const device = { poolName: 'pool', deviceName: 'dev-a' };
+    gpu.behaviour.health = [{ device, health, lastUpdatedTime: '0', healthCheckTimeoutSeconds: '3600' }];
+    gpu.tellHealth();
+  };
+  says(HealthStatus.HEALTHY);
+  w.drivers.push(gpu);
+  await gpu.start();
+  await until('its registration', () => gpu.told.length > 0);
+  putClaim(w, 'a', ['one']);
+  putPod(w, 'one', ['a']);
+  const tells = (health: string) => async () => {
+    const { status } = (await w.agent.pods()).find(({ metadata }) => metadata?.name === 'one') ?? {};
+    const rows = status?.containerStatuses?.[0]?.allocatedResourcesStatus ?? [];
+    const resources = [{ resourceID: `${DRIVER}/claim=a`, health }];
+    return JSON.stringify(rows) === JSON.stringify([{ name: 'claim:in-a', resources }]);
+  };
+  await until('it is healthy', tells('Healthy'), { agent: w.agent });
+  says(HealthStatus.UNHEALTHY);
+  await until('it is not', tells('Unhealthy'), { agent: w.agent });
+  const file = join(w.dir, 'root', 'dra_health_state');
+  const written = async () => readHealthCheckpoint(await readFile(file, 'utf8'), { at: Date.now(), steady: 0 });
+  await until('the file', async () => (await written())[DRIVER]?.['pool/dev-a']?.health === 'Unhealthy');
+  await w.agent.kill();
+  gpu.stop();
+  await w.restart();
+  await until('what the file says', tells('Unhealthy'), { agent: w.agent });
+  await gpu.start();
+  says(HealthStatus.HEALTHY);
+  await until('its word', tells('Healthy'), { agent: w.agent });
+  gpu.stop();
+  await until('it is gone', tells('Unknown'), { agent: w.agent });
 });

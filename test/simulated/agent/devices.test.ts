@@ -88,6 +88,10 @@ test('a pod gets its devices, keeps them over restarts of container and agent, a
   assert.equal(config()?.annotations['gpu.example.com/ids'], 'c,b');
   assert.deepEqual(config()?.CDIDevices, [{ name: 'example.com/gpu=all' }]);
   assert.deepEqual(await held(b), ['b', 'c']);
+  // Gate ResourceHealthStatus is off by default.
+  const [told] = (await b.agent.pods()).map(({ status }) => status?.containerStatuses?.[0]);
+  assert.equal(told?.ready, true);
+  assert.equal('allocatedResourcesStatus' in told, false);
 
   b.sim.exitContainer(containerOf(b.sim, 'one')?.id ?? '', 1);
   const again = () => config()?.metadata?.attempt === 1 && containerOf(b.sim, 'one')?.state === 1;
@@ -191,4 +195,89 @@ test('a plugin in plugins_registry is found, told, and taken out when its socket
   gpu.stop();
   await gpu.start(true);
   await until('another registration', () => gpu.told.length === 2, { agent: b.agent });
+});
+
+test('device health is told in the status, and is unknown while the plugin is away', async (t) => {
+  const b = await bench(t, { config: { featureGates: { ResourceHealthStatus: true } } });
+  const gpu = plugin(b);
+  t.after(() => gpu.stop());
+  await comes(b, gpu);
+  await b.put('p.yaml', manifest('one', {}, asking(2)), manifest('none', {}));
+  await running(b, 2);
+  const health = async (pod: string) => {
+    const { status } = (await b.agent.pods()).find(({ metadata }) => metadata?.name === `${pod}-node`) ?? {};
+    return status?.containerStatuses?.[0]?.allocatedResourcesStatus;
+  };
+  const tells = (a: string, other: string) => async () =>
+    JSON.stringify(await health('one')) ===
+    JSON.stringify([
+      {
+        name: GPU,
+        resources: [
+          { resourceID: 'a', health: a },
+          { resourceID: 'b', health: other },
+        ],
+      },
+    ]);
+  await until('both healthy', tells('Healthy', 'Healthy'), { agent: b.agent });
+  assert.equal(await health('none'), undefined);
+  gpu.behaviour.devices['b'] = 'Unhealthy';
+  gpu.tell();
+  await until('one unhealthy', tells('Healthy', 'Unhealthy'), { agent: b.agent });
+  await b.agent.kill();
+  await b.restart();
+  await until('the plugin is away', tells('Unknown', 'Unknown'), { agent: b.agent });
+  await gpu.start();
+  await gpu.register();
+  await until('its word', tells('Healthy', 'Unhealthy'), { agent: b.agent });
+  gpu.stop();
+  await until('it hung up', tells('Unknown', 'Unknown'), { agent: b.agent });
+});
+
+test('with --wait-for-plugins a pod whose plugin is not back waits for it, and others do not', async (t) => {
+  const b = await bench(t, { settings: { waitForPluginsMs: 300_000 } });
+  const gpu = plugin(b);
+  t.after(() => gpu.stop());
+  await comes(b, gpu);
+  await b.put('p.yaml', manifest('one', {}, asking(2)));
+  await running(b, 1);
+  await b.agent.kill();
+  gpu.stop();
+  // As after a boot: nothing runs any more, and the plugin is late.
+  b.sim.exitContainer(containerOf(b.sim, 'one')?.id ?? '', 1);
+  await b.put('q.yaml', manifest('two', {}, asking(1)), manifest('none', {}));
+  await b.restart();
+  const states = async () =>
+    (await b.agent.rows())
+      .map(({ name, state }) => `${name} ${state}`)
+      .sort()
+      .join();
+  const waiting = 'none-node syncing.running,one-node syncing.waitingForPlugin,two-node syncing.waitingForPlugin';
+  await until('they wait', async () => (await states()) === waiting, { agent: b.agent });
+  const [row] = (await b.agent.rows()).filter(({ name }) => name === 'one-node');
+  assert.match(row?.why ?? '', /^device plugin of example\.com\/gpu has not come back; until 20/);
+  // What it has is nobody else's, though it was not judged yet.
+  assert.deepEqual(await held(b), ['a', 'b']);
+  await gpu.start();
+  await gpu.register();
+  await running(b, 3);
+  assert.equal(containerOf(b.sim, 'one')?.config.annotations['gpu.example.com/ids'], 'a,b');
+  assert.equal(containerOf(b.sim, 'two')?.config.annotations['gpu.example.com/ids'], 'c');
+});
+
+test('a plugin that does not come in time is waited for no longer: the pod is rejected as by kubelet', async (t) => {
+  const b = await bench(t, { settings: { waitForPluginsMs: 1_000 } });
+  const gpu = plugin(b);
+  t.after(() => gpu.stop());
+  await comes(b, gpu);
+  await b.agent.kill();
+  gpu.stop();
+  await b.put('p.yaml', manifest('one', {}, asking(1)));
+  await b.restart();
+  const status = async () =>
+    (await b.agent.pods()).find(({ metadata, status }) => metadata?.name === 'one-node' && status?.phase === 'Failed')
+      ?.status;
+  const failed = await until('its rejection', status, { agent: b.agent });
+  assert.equal(failed.reason, 'UnexpectedAdmissionError');
+  assert.match(failed.message ?? '', /no healthy devices present; cannot allocate unhealthy devices example\.com\/gpu/);
 });

@@ -125,7 +125,7 @@ async function optionsOf(told: string[], onFed: () => void): Promise<Parameters<
     settings: {
       ...{ shards: 1, journalDir: join(dir, 'journal'), journalMaxBytes: 8 << 20 },
       inspect: { host: '127.0.0.1', port: 0 },
-      ...{ privateContainerd: 'never', stopPrivateContainerd: false },
+      ...{ privateContainerd: 'never', stopPrivateContainerd: false, waitForPluginsMs: 0 },
     },
     ...(kubeconfig !== null && { kubeconfig: loadKubeconfig(kubeconfig, { log }) }),
     source: {

@@ -4,6 +4,7 @@ import { withFullNode } from './draw-full.ts';
 import { withLeaks } from './draw-leaks.ts';
 import { withManagers } from './draw-managers.ts';
 import { drawMoment } from './draw-moments.ts';
+import { PLUGINS_FIRST_MS, drawPatience, drawPluginFaults, withPlugins } from './draw-plugins.ts';
 import { drawPod } from './draw-pod.ts';
 import type { Change, Plan, PodPlan } from './plan.ts';
 
@@ -26,6 +27,8 @@ export interface DrawOptions {
   moments?: boolean;
   /** The node gives CPUs and memory away; it does not by default. */
   managers?: boolean;
+  /** There are device plugins and drivers; by default there are none. */
+  plugins?: boolean;
 }
 
 /** Draws everything that happens in a run. */
@@ -65,6 +68,14 @@ export function drawPlan(seed: number, options: DrawOptions = {}): Plan {
       changes.push(...moment.changes);
       faults.push(...moment.faults);
     }
+  }
+  if (options.plugins === true) {
+    const draws = random.fork('plugins');
+    withPlugins(draws, pods);
+    for (const change of changes) change.at += PLUGINS_FIRST_MS;
+    if (options.faults !== false) faults.push(...drawPluginFaults(draws, quietAt));
+    const patience = drawPatience(draws);
+    Object.assign(node, { plugins: true, ...(patience > 0 && { waitForPluginsMs: patience }) });
   }
   if (options.managers === true) {
     const kept = withManagers(random.fork('managers'), pods, changes);

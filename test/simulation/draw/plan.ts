@@ -39,6 +39,15 @@ export type Fault =
   | (Window & { kind: 'late-free' })
   /** Images that nobody uses come: so many, of so many MiB each. */
   | { kind: 'litter'; from: number; images: number; mib: number }
+  /**
+   * A device plugin or a driver, by the name of its resource or its own. `death`: the agent dies of a call to it; `wipe`: what a driver had
+   * made ready is gone, as after a boot.
+   */
+  | (Window & {
+      kind: 'plugin';
+      how: 'away' | 'hang' | 'fail' | 'lost' | 'slow' | 'fewer' | 'sick' | 'twice' | 'death' | 'wipe';
+      of: string;
+    })
   /** The node runs short, and pods have to go. `brief`: it is over when it was seen once; `slight`: only a soft threshold is met. */
   | (Window & { kind: 'pressure'; what: 'memory' | 'disk' | 'pids'; brief?: boolean; slight?: boolean });
 
@@ -125,6 +134,10 @@ export interface Plan {
     disks?: 'one' | 'images' | 'split';
     /** More CPUs are asked for than it has: pods are refused, or go for critical ones. */
     full?: boolean;
+    /** There are device plugins and drivers of dynamic resources. */
+    plugins?: boolean;
+    /** Pods wait so long for a device plugin that was there before, ms; absent: they do not. */
+    waitForPluginsMs?: number;
   };
   pods: PodPlan[];
   changes: Change[];

@@ -111,6 +111,8 @@ function hookMayHang(world: World, { spec }: PodPlan): boolean {
 function phasesOf(plan: PodPlan, disturbed: boolean, disrupted: boolean, shown: Pod): string[] {
   const { spec } = plan;
   if ((isEvicted(shown) || wentDown(shown)) && disrupted) return ['Failed'];
+  // Its plugin gave it nothing; whether it may is a rule of its own.
+  if (shown.status?.reason === 'UnexpectedAdmissionError') return ['Failed'];
   const deadline = shown.spec?.activeDeadlineSeconds !== undefined || spec.activeDeadlineSeconds !== undefined;
   const either = (...phases: string[]): string[] => [
     ...phases,

@@ -1,5 +1,7 @@
 import { limitsAreKept, neededContainersStay } from './container-gc.ts';
+import { claimsArePrepared } from './claims.ts';
 import { cpusAreOnesOwn } from './cpus.ts';
+import { devicesAreOnesOwn, pluginsAreAwaited, runningPodsStay } from './devices.ts';
 import { staysUntilItEnded } from './deletion.ts';
 import { shutDownPodsFail, shutdownIsOrderly, staticPodsComeBack, statusesGoFirst } from './shutdown.ts';
 import { evictedPodsFail, evictionIsOrderly, evictionsAreNeeded, victimsAreInOrder } from './eviction.ts';
@@ -69,6 +71,10 @@ export const rules: readonly Rule[] = [
   evictionIsOrderly,
   evictionsAreNeeded,
   cpusAreOnesOwn,
+  devicesAreOnesOwn,
+  pluginsAreAwaited,
+  runningPodsStay,
+  claimsArePrepared,
   victimsAreInOrder,
   unusedImagesGoFirst,
   localLimitsAreKept,

@@ -13,10 +13,105 @@ export interface Mutation {
    * luck, and a pinned plan finds it.
    */
   seed?: number;
+  /** The seeds are drawn with device plugins and drivers (`--plugins`). */
+  plugins?: true;
 }
 
 /** Each of these must be found by the simulation. */
 export const mutations: readonly Mutation[] = [
+  {
+    name: 'devices-given-twice',
+    breaks: 'a device that a pod has counts as free',
+    within: 'chooseDevices',
+    from: '!used.has(id) && !first.includes(id)',
+    to: '!first.includes(id)',
+    seed: 1,
+    plugins: true,
+  },
+  {
+    name: 'devices-stay',
+    breaks: 'the devices of a pod that is gone stay its own',
+    within: 'gone',
+    from: 'grants: withoutUid(turn.state.grants, uid)',
+    to: 'grants: turn.state.grants',
+  },
+  {
+    name: 'devices-forgotten',
+    breaks: 'an agent forgets who had which devices before it began',
+    within: 'found',
+    from: 'uidTable(Object.entries(grants))',
+    to: 'uidTable([])',
+    seed: 2,
+    plugins: true,
+  },
+  {
+    name: 'devices-of-who-ends',
+    breaks: 'the devices of a pod that its source gave up are free while its containers run',
+    within: 'unended',
+    from: "trackedPods(supervisor.context.pods).map(({ uid }) => uid).filter((uid) => !store.stateOf(uid)?.startsWith('terminated.'))",
+    to: 'admission.active()',
+  },
+  {
+    name: 'plugin-not-awaited',
+    breaks: 'a pod is rejected though its plugin may come back',
+    within: 'awaited',
+    from: 'if (steady < until)',
+    to: 'if (steady < 0)',
+  },
+  {
+    name: 'held-for-ever',
+    breaks: 'a pod that waited for its plugin is never judged',
+    within: 'askAgain',
+    from: 'if (asked) return;',
+    to: 'return;',
+  },
+  {
+    name: 'inits-ask-again',
+    breaks:
+      'a pod that runs is rejected for the devices of its init containers when the agent starts before the plugin',
+    within: 'pastNeed',
+    from: 'begun ? inits.map(({ name }) => name) : []',
+    to: 'begun ? [] : []',
+  },
+  {
+    name: 'claims-prepared-before',
+    breaks: 'claims count as prepared over a boot, though what their drivers made is gone',
+    within: 'claimOf',
+    from: 'prepared: false',
+    to: 'prepared: true',
+  },
+  {
+    name: 'claims-not-prepared',
+    breaks: 'a claim counts as prepared though no driver was asked',
+    within: 'beginToPrepare',
+    from: 'begin(turn, work, unprepared)',
+    to: 'begin(turn, work, [])',
+    seed: 1,
+    plugins: true,
+  },
+  {
+    name: 'claims-given-back-early',
+    breaks: 'a claim is given back while another pod uses it',
+    within: 'beginToUnprepare',
+    from: 'if (claim.pods.length === 1) {',
+    to: 'if (claim.pods.length >= 1) {',
+    seed: 1,
+    plugins: true,
+  },
+  {
+    name: 'claims-kept',
+    breaks: 'drivers are not told that nobody uses a claim any more',
+    within: 'beginToUnprepare',
+    from: 'claims: [...new Set([...work.claims, ...last])] }, last)',
+    to: 'claims: [...new Set([...work.claims, ...last])] }, [])',
+  },
+  {
+    name: 'claims-forgotten',
+    breaks: 'an agent forgets which claims pods used before it began',
+    within: 'take',
+    from: 'message.claims.map((claim) => [claimKey(claim.namespace, claim.name), claim])',
+    to: '[]',
+  },
   {
     name: 'grants-stay',
     breaks: 'the CPUs of a pod that has ended stay its own',

@@ -59,11 +59,18 @@ test('a mutation is found however its place is laid out, and says what it cannot
 });
 
 test('the simulation finds each broken rule', { concurrency: 2 }, async (t) => {
-  const found = mutations.flatMap(({ name, breaks, seed }) =>
+  const found = mutations.flatMap(({ name, breaks, seed, plugins }) =>
     seed === undefined
       ? []
       : t.test(breaks, async () => {
-          const { code, output } = await simulate(name, '--seed', String(seed), '--seeds', '60');
+          const { code, output } = await simulate(
+            name,
+            '--seed',
+            String(seed),
+            '--seeds',
+            '60',
+            ...(plugins === true ? ['--plugins'] : []),
+          );
           assert.equal(code, 1, output);
           assert.match(output, /^seed \d+: /m);
         }),

@@ -12,7 +12,7 @@ import { readPlan } from './saved-plan.ts';
 import { shrink } from './shrink.ts';
 import { traceLine } from './trace.ts';
 
-const USAGE = `usage: bin/simulate [--seeds N] [--seed S] [--hours H] [--calm] [--moments] [--managers] [--coverage]
+const USAGE = `usage: bin/simulate [--seeds N] [--seed S] [--hours H] [--calm] [--moments] [--managers] [--plugins] [--coverage]
        bin/simulate --plan FILE [--trace [UID]]
        bin/simulate --reach MOVE [--seeds N] [--seed S]
 
@@ -23,6 +23,7 @@ Runs the node in virtual time from seeds, each a workload with faults, and looks
   --hours H    virtual hours of each run (default 2)
   --calm       no faults
   --managers   the node gives CPUs and memory away, and most pods want some of their own
+  --plugins    there are device plugins and drivers of dynamic resources, and most pods use them
   --moments    more of what seldom comes together: several faults and changes within seconds at one pod
   --coverage   print every state, transition and fault that was reached, with how often
   --plan FILE  run the schedule of this file (as a failure leaves it) instead of drawing some
@@ -45,6 +46,7 @@ export async function main(args: string[]): Promise<number> {
       calm: { type: 'boolean', default: false },
       moments: { type: 'boolean', default: false },
       managers: { type: 'boolean', default: false },
+      plugins: { type: 'boolean', default: false },
       coverage: { type: 'boolean', default: false },
       stop: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: true },
@@ -77,7 +79,14 @@ export async function main(args: string[]): Promise<number> {
   const before = process.cpuUsage();
   for (let seed = first; seed < first + count; seed++) {
     const plan =
-      given ?? drawPlan(seed, { hours, faults: !values.calm, moments: values.moments, managers: values.managers });
+      given ??
+      drawPlan(seed, {
+        hours,
+        faults: !values.calm,
+        moments: values.moments,
+        managers: values.managers,
+        plugins: values.plugins,
+      });
     const result = await runInScratch(plan, trace === undefined ? {} : { onFact });
     virtualMs += result.virtualMs;
     messages += result.messages;
@@ -88,7 +97,7 @@ export async function main(args: string[]): Promise<number> {
       ...values,
       again:
         given === null
-          ? `--seed ${seed} --seeds 1 --hours ${hours}${values.moments ? ' --moments' : ''}${values.managers ? ' --managers' : ''}`
+          ? `--seed ${seed} --seeds 1 --hours ${hours}${values.moments ? ' --moments' : ''}${values.managers ? ' --managers' : ''}${values.plugins ? ' --plugins' : ''}`
           : null,
     });
     if (values.stop) break;

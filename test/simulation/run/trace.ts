@@ -17,6 +17,10 @@ function factText(fact: Fact): string | null {
       return `${fact.uid} sandbox ${fact.record.id.slice(0, 8)} ${fact.change}`;
     case 'call':
       return `${fact.uid} call ${fact.rpc}`;
+    case 'devices':
+      return `devices ${fact.ids.join()} of ${fact.resource} made ready`;
+    case 'claim':
+      return `claim ${fact.claim} ${fact.change} by ${fact.driver}`;
     case 'pull':
       return `pull of ${fact.right} ${fact.change}`;
     case 'effect':

@@ -24,10 +24,12 @@ import { draw } from '../../../cri/sim/prng.ts';
 import type { Remains } from '../../../machines/housekeeping/orphans-machine.ts';
 import type { NodePressure } from '../../../machines/node-object/node-types.ts';
 import type { Effect } from '../../../machines/protocol/effects.ts';
+import type { DeviceState } from '../../../machines/devices/device-state.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 import type { ObservedPod } from '../../../machines/protocol/observed.ts';
 import { trackedPod } from '../../../machines/supervisor/pod-table.ts';
 import type { Plan } from '../draw/plan.ts';
+import { withClaims } from './claims-api.ts';
 import { SimulatedNodeEnd, simulatedObjects } from './cluster-end.ts';
 import type { Edges } from './edges.ts';
 import { SHUTDOWN_CONFIG } from './logind-edge.ts';
@@ -116,6 +118,11 @@ export class Agent {
     return this.parts.admission.active();
   }
 
+  /** Who has which devices, as it knows; null where there are no plugins. */
+  get devices(): DeviceState | null {
+    return this.parts.devices?.state ?? null;
+  }
+
   /** The pod has an actor, or waits for its name. */
   tracks(uid: string): boolean {
     return this.parts.supervisor.tracks(uid);
@@ -172,6 +179,8 @@ export class Agent {
     edges.logind.hangUp(this.owner);
     for (const manager of this.parts.managers) void manager.stop?.();
     this.parts.admission.close();
+    void this.parts.devices?.stop();
+    void this.parts.claims?.stop();
     this.orphans.close();
     this.parts.cluster?.close();
     edges.runtime.hangUp(this.owner);
@@ -213,6 +222,7 @@ export class Agent {
       containerGc: keptContainers(plan.seed),
       otherSources: node.standalone === true ? ['file'] : ['file', 'api'],
       ...(node.managers === true && { resources: resourceRules() }),
+      ...(node.waitForPluginsMs !== undefined && { waitForPluginsMs: node.waitForPluginsMs }),
       ...{ settings, shards: node.shards, agent: 'simulated', log, metrics },
     };
   }
@@ -221,7 +231,8 @@ export class Agent {
     const { clock, owner } = this;
     const { edges, plan, settings, journalDir, log, metrics, mortal, died } = this.options;
     const { time } = edges;
-    const api = edges.api.client(owner);
+    const client = edges.api.client(owner);
+    const api = plan.node.plugins === true ? withClaims(client, edges) : client;
     return {
       clock,
       cri: edges.runtime.client(owner),
@@ -237,8 +248,7 @@ export class Agent {
       },
       images: () => ({ records: null, disk: () => Promise.resolve(imageDisk(plan.seed, time.now)) }),
       userNamespaces: { get: () => Promise.reject(new Error('not simulated')), release: () => undefined },
-      devices: null,
-      claims: null,
+      ...this.pluginEdges(),
       volumes: () => [],
       cluster:
         plan.node.standalone === true
@@ -266,6 +276,17 @@ export class Agent {
       podLogs: edges.host.podLogs(),
       seen: (observed, take) => this.looked(observed, take),
       pages: () => [],
+    };
+  }
+
+  private pluginEdges(): Pick<NodeEdges, 'devices' | 'claims'> {
+    const { owner } = this;
+    const { plan, edges } = this.options;
+    if (plan.node.plugins !== true) return { devices: null, claims: null };
+    const { plugins } = edges;
+    return {
+      devices: { plugins: (hears) => plugins.devices(owner, hears), checkpoint: plugins.deviceCheckpoint(owner) },
+      claims: { drivers: (hears) => plugins.drivers(owner, hears), checkpoint: plugins.claimCheckpoint(owner) },
     };
   }
 

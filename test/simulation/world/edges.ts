@@ -5,6 +5,7 @@ import type { HostEdge } from './host-edge.ts';
 import type { LogindOfWorld } from './logind-edge.ts';
 import type { Says } from './network-edge.ts';
 import type { NodeApiEdge } from './node-api-edge.ts';
+import type { PluginsEdge } from './plugins-edge.ts';
 import type { Random } from './random.ts';
 import type { RuntimeEdge } from './runtime-edge.ts';
 import type { UsageEdge } from './usage-edge.ts';
@@ -21,6 +22,7 @@ export interface Edges {
   nodes: NodeApiEdge;
   usage: UsageEdge;
   logind: LogindOfWorld;
+  plugins: PluginsEdge;
   says: Says;
   /** Static pods as their files have them now. */
   files: () => readonly string[];

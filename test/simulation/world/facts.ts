@@ -31,6 +31,10 @@ export type Fact =
   | { f: 'host'; effect: string; uid: string }
   /** A pod of the API changed; `repeated`: by a request of the agent that was carried out a second time, later. */
   | { f: 'api'; type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod; before: Pod | undefined; repeated: boolean }
+  /** A plugin has made devices ready. */
+  | { f: 'devices'; resource: string; ids: readonly string[] }
+  /** A driver has prepared a claim, or taken it back. */
+  | { f: 'claim'; change: 'prepared' | 'unprepared'; driver: string; claim: string }
   | { f: 'change'; what: string; uid: string; container: string }
   /** A shutdown of the machine is announced or called off, or a lock that held it up is given back. */
   | { f: 'logind'; change: 'prepare' | 'cancel' | 'released' }

@@ -1,4 +1,6 @@
 import type { Logger } from 'pino';
+import { askMain } from '../../../actors/pods/shard/ask-main.ts';
+import type { Asker } from '../../../actors/pods/shard/ask-main.ts';
 import { effectRunner } from '../../../actors/pods/shard/effect-runner.ts';
 import type { Outcome } from '../../../actors/pods/shard/effect-runner.ts';
 import { errorOf } from '../../../actors/pods/shard/effect-runner.ts';
@@ -35,6 +37,7 @@ export class Worker {
   readonly owner: Owner;
   readonly shard: Shard;
   private readonly options: WorkerOptions;
+  private readonly asker: Asker;
 
   constructor(options: WorkerOptions) {
     this.options = options;
@@ -42,10 +45,13 @@ export class Worker {
     this.owner = { name, alive: true, quiet: true };
     const now = (): number => edges.time.wall();
     const cri = edges.runtime.client(this.owner);
+    this.asker = askMain((question) => this.send(question));
+    const asksMain = edges.plugins.on;
     const toRuntime = effectRunner({
       cri,
       host: { rootDir: settings.rootDir, ask: answers, log } as unknown as HostSettings,
       now,
+      ...(asksMain && { devicesOf: (params) => this.asker.ask('devices.Get', params) }),
       onDone: () => undefined,
     });
     const run = async (effect: Effect, uid: string): Promise<Outcome> => {
@@ -58,6 +64,9 @@ export class Worker {
       if (!type.startsWith('host.') && !type.startsWith('net.')) return toRuntime(effect, uid);
       const base = { effect: type, key: effect.key };
       try {
+        const claims = type === 'host.PrepareClaims' || type === 'host.UnprepareClaims';
+        if (claims)
+          await this.asker.ask(type === 'host.PrepareClaims' ? 'claims.Prepare' : 'claims.Unprepare', effect.params);
         const result = type.startsWith('host.')
           ? await edges.host.run(effect, uid)
           : await answerNetwork(effect, uid, edges.time, edges.says);
@@ -93,6 +102,7 @@ export class Worker {
 
   private take(message: ToShard): void {
     if (message.t === 'pod') this.shard.post(message.uid, message.message);
+    if (message.t === 'answer') this.asker.answered(message);
     if (message.t !== 'result') return;
     const { uid, key, effect, result, error } = message;
     const base = { at: this.options.edges.time.wall(), effect, key };

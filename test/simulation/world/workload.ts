@@ -213,7 +213,7 @@ function edit(pod: Pod, change: Change, at: number): void {
   if (change.do === 'resize') {
     const container = spec?.containers.find(({ name }) => name === change.container);
     if (container?.resources?.requests !== undefined)
-      container.resources = { requests: { ...container.resources.requests, cpu: change.cpu } };
+      container.resources = { ...container.resources, requests: { ...container.resources.requests, cpu: change.cpu } };
   }
   if (change.do === 'volume' && spec !== undefined)
     spec.volumes = spec.volumes?.map((volume) =>

@@ -22,6 +22,7 @@ import { HostEdge } from './host-edge.ts';
 import { JournalDisk } from './journal-disk.ts';
 import { LogindOfWorld } from './logind-edge.ts';
 import { NODE_NAME, nodeSettings, ROOT_DIR } from './node-settings.ts';
+import { PluginsEdge } from './plugins-edge.ts';
 import { Random } from './random.ts';
 import { RuntimeEdge } from './runtime-edge.ts';
 import { UsageEdge } from './usage-edge.ts';
@@ -60,6 +61,7 @@ export class World {
   readonly workload: Workload;
   readonly usage: UsageEdge;
   readonly logind: LogindOfWorld;
+  readonly plugins: PluginsEdge;
   /** Folders that hold a journal each, oldest first. */
   readonly journals: string[];
   /** The living agent, null while there is none. */
@@ -113,6 +115,11 @@ export class World {
       tell,
     });
     this.logind = new LogindOfWorld(this.time, this.faults, tell);
+    this.plugins = new PluginsEdge({
+      ...{ time: this.time, faults: this.faults, random: this.random.fork('plugins'), tell },
+      on: plan.node.plugins === true,
+      die: () => this.crash(1_000, false, false),
+    });
     this.edges = {
       time: this.time,
       faults: this.faults,
@@ -123,6 +130,7 @@ export class World {
       nodes: new NodeApiEdge(this.time, this.random.fork('nodes')),
       usage: this.usage,
       logind: this.logind,
+      plugins: this.plugins,
       says: (uid, container, kind) => this.says(uid, container, kind),
       files: () => this.workload.files,
       tell,
@@ -181,6 +189,7 @@ export class World {
     for (const change of plan.changes) at(change.at, () => this.workload.change(change));
     faults.start();
     this.usage.start();
+    this.plugins.start();
     this.logind.start(() => this.goDown());
     // A static pod that ends with its node begins anew with the next agent; of containers that may not start again the mirror pod keeps what it says.
     for (const fault of faults.all('shutdown'))
@@ -286,6 +295,7 @@ export class World {
   private goDown(): void {
     for (const key of this.workload.born) this.workload.disturbed.add(key);
     this.runtime.restart(BOOT_MS, false);
+    this.plugins.boot();
     this.crash(BOOT_MS, false, false);
   }
 

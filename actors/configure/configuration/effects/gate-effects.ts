@@ -91,7 +91,7 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   QOSReserved: acts('whether `qosReserved` has effect'),
   ReduceDefaultCrashLoopBackOffDecay: never('the back-off of restarts begins at 10 s and ends at 5 min'),
   ReloadKubeletServerCertificateFile: acts('whether `tlsCertFile` is read again'),
-  ResourceHealthStatus: never('device health is not told in pod statuses'),
+  ResourceHealthStatus: acts('whether the health of devices is told in pod statuses'),
   RestartAllContainersOnContainerExits: never('the action `RestartAllContainers`'),
   RotateKubeletServerCertificate: acts('whether `serverTLSBootstrap` is accepted'),
   RuntimeClassInImageCriApi: never('images are the same for all runtime handlers'),

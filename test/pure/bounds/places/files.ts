@@ -16,6 +16,7 @@ import { readStamp } from '../../../../actors/serve/container-logs/stamp.ts';
 import { sniffType } from '../../../../actors/serve/node-logs/sniff-type.ts';
 import { EnvFileParser } from '../../../../machines/container-config/env-file.ts';
 import { readClaimCheckpoint } from '../../../../machines/claims/claim-checkpoint.ts';
+import { readHealthCheckpoint } from '../../../../machines/claims/health-checkpoint.ts';
 import { highestVersion } from '../../../../machines/csi/driver-version.ts';
 import { markDriver, NODE_ID_ANNOTATION } from '../../../../machines/csi/node-drivers.ts';
 import { readVolumeData } from '../../../../machines/csi/volume-data.ts';
@@ -82,6 +83,7 @@ export const places: readonly Place[] = [
   main('valueOf', 'cgroup file', (text) => valueOf(text, 'oom_kill')),
   main('meminfoBytes', '/proc/meminfo', (text) => meminfoBytes(`MemTotal:${text}`, 'MemTotal')),
   main('readCheckpoint', 'file of the node', readCheckpoint),
+  main('readHealthCheckpoint', 'file of the node', (text) => readHealthCheckpoint(text, { at: 0, steady: 0 })),
   main('readDeviceCheckpoint', 'file of the node', readDeviceCheckpoint),
   main('readClaimCheckpoint', 'file of the node', readClaimCheckpoint),
   main('readCpuCheckpoint', 'file of the node', (text) => readCpuCheckpoint(text, 'static')),

@@ -68,6 +68,7 @@ const node = await startNode({
     inspect: null,
     privateContainerd: 'never',
     stopPrivateContainerd: false,
+    waitForPluginsMs: 0,
     ...options.settings,
   },
   endpoint: options.endpoint,

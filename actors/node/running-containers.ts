@@ -1,0 +1,35 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { CriClient } from '../../cri/client/cri-client.ts';
+import { observePod } from '../runtime/pleg/observe-pod.ts';
+import type { ListedPod } from '../runtime/pleg/observe-pod.ts';
+
+/** Pause between two tries, ms, and how many there are: a pod is kept waiting for a minute by what its runtime does not say. */
+const AGAIN_MS = 1_000;
+const TRIES = 60;
+
+/** What is known of the runtime. */
+export interface SeenRuntime {
+  cri: CriClient;
+  now: () => number;
+  /** What the runtime's last list told; null before the first. */
+  listed: () => ReadonlyMap<string, ListedPod> | null;
+}
+
+/**
+ * Names of the pod's containers that run. A runtime that is away is waited for: an agent that starts beside one that is still coming up would
+ * else take all containers for dead, and reject their pods (kubernetes#118559). Rejects with the runtime's error after a minute.
+ */
+export async function runningContainers({ cri, now, listed }: SeenRuntime, uid: string): Promise<string[]> {
+  for (let tries = 1; ; tries++) {
+    const all = listed();
+    try {
+      if (all === null) throw new Error('the container runtime has not listed its containers yet');
+      const pod = all.get(uid);
+      const { containers } = pod === undefined ? { containers: [] } : await observePod(cri, pod, now());
+      return containers.filter(({ state }) => state === 'running').map(({ name }) => name);
+    } catch (error) {
+      if (tries >= TRIES) throw error;
+    }
+    await wait(AGAIN_MS, undefined, { ref: false });
+  }
+}
