@@ -9,6 +9,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { SourceMap } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Plugin } from 'esbuild';
 
@@ -24,6 +25,18 @@ const PROGRAMS = [
 ];
 /** These start threads by the paths of their own files, or load by names that are made up at run time. */
 const AS_THEY_ARE = ['piscina', 'pino', 'dbus-native', '@peculiar/x509'];
+/**
+ * Packages that others load or name at once and hardly ever use: each is a file of its own, loaded when something of it is asked for, so that no
+ * thread keeps their text. fastify checks schemas and answers requests of tests by the first three (there are none), grpc-js describes itself by
+ * the next, and fastify compares versions of plugins by the last, which it loads at once.
+ */
+const HARDLY_USED = [
+  '@fastify/ajv-compiler',
+  '@fastify/fast-json-stringify-compiler',
+  'light-my-request',
+  '@grpc/proto-loader',
+  'semver',
+];
 /** Modules that read files that stand in `dist` once. */
 const READS_DIST = 'actors/inspect/inspector/page-files.js';
 
@@ -49,32 +62,74 @@ const ownPlaces: Plugin = {
   },
 };
 
+/** Where a package of {@link HARDLY_USED} stands, below `dist/bundled`. */
+const laterFile = (name: string): string => `later/${name.replaceAll(/[@/]/g, '-').replace(/^-/, '')}.cjs`;
+
+const hardlyUsed: Plugin = {
+  name: 'hardly-used',
+  setup(esbuild) {
+    esbuild.onResolve({ filter: /^[@a-z]/ }, ({ path, kind }) =>
+      HARDLY_USED.includes(path) && kind !== 'entry-point' ? { path, namespace: 'later' } : undefined,
+    );
+    esbuild.onLoad({ filter: /./, namespace: 'later' }, ({ path }) => {
+      const load = `laterOfBundle(${JSON.stringify(`./${laterFile(path)}`)})`;
+      const contents =
+        path === 'semver'
+          ? `module.exports = new Proxy({}, { get: (_none, name) => ${load}[name] });`
+          : `module.exports = ${load};`;
+      return { contents, loader: 'js' };
+    });
+  },
+};
+
+/** The texts of errors in fifty languages: all but English are left out. */
+const oneLanguage: Plugin = {
+  name: 'one-language',
+  setup(esbuild) {
+    esbuild.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+      loader: 'js',
+    }));
+  },
+};
+
+const inNode = { bundle: true, platform: 'node', target: 'node24', minifySyntax: true, logLevel: 'warning' } as const;
+for (const name of HARDLY_USED)
+  await build({
+    ...inNode,
+    entryPoints: [fileURLToPath(import.meta.resolve(name, import.meta.url))],
+    outfile: join(dist, 'bundled', laterFile(name)),
+    format: 'cjs',
+    absWorkingDir: dist,
+    legalComments: 'linked',
+  });
+
 const { metafile } = await build({
+  ...inNode,
   entryPoints: PROGRAMS.map((program) => join(dist, program)),
   outbase: dist,
   // Names of modules are in the files: the same bytes wherever the folder stands.
   absWorkingDir: dist,
   outdir: join(dist, 'bundled'),
   chunkNames: 'chunks/[name]-[hash]',
-  bundle: true,
   splitting: true,
   format: 'esm',
-  platform: 'node',
-  target: 'node24',
   external: AS_THEY_ARE,
   // The folder may stand anywhere.
   nodePaths: [resolve(import.meta.dirname, '../node_modules')],
-  plugins: [ownPlaces],
+  plugins: [ownPlaces, hardlyUsed, oneLanguage],
   // Packages in CommonJS ask for Node's own modules by this name.
   banner: {
-    js: "import { createRequire as requireOfBundle } from 'node:module';\nconst require = requireOfBundle(import.meta.url);",
+    js: [
+      "import { createRequire as requireOfBundle } from 'node:module';",
+      'const require = requireOfBundle(import.meta.url);',
+      "const laterOfBundle = (file) => requireOfBundle(import.meta.url.replace(/\\/bundled\\/.*$/, '/bundled/'))(file);",
+    ].join('\n'),
   },
-  minifySyntax: true,
   sourcemap: 'external',
   sourcesContent: false,
   metafile: true,
   legalComments: 'linked',
-  logLevel: 'warning',
 });
 
 for (const output of Object.keys(metafile.outputs)) if (output.endsWith('.map')) await writeLines(join(dist, output));

@@ -235,7 +235,9 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       devices: () => devices?.capacity() ?? { capacity: {}, allocatable: {} },
       volumesInUse: () => volumes.inUse(),
       shutdownErrors: () => notReadyBy(managers),
-      onPods: (pods) => sources.setPods('api', pods),
+      onPods: (pods, changed) => {
+        if (changed === undefined || !sources.changePod('api', changed)) sources.setPods('api', pods());
+      },
       lifeOf: (uid) => staticLife(trackedPod(supervisor.context.pods, uid), store.reportOf(uid)),
       tell: (uid, message) => supervisor.tell(uid, message),
       journalOf,

@@ -35,7 +35,7 @@ export interface NodeEnd {
 /** What the parts of the node have to do with a cluster. */
 export interface ClusterLinks {
   /** All pods that the API server binds to this node, mirror pods left out. */
-  onPods: (pods: Pod[]) => void;
+  onPods: (pods: () => Pod[], changed?: Pod) => void;
   /** How far a static pod's life is. */
   lifeOf: (uid: string) => StaticLife;
 }

@@ -14,15 +14,18 @@ export interface PodsOfNodeOptions {
   onList: (pods: Pod[]) => void;
   /** One pod was added or changed, or is gone. */
   onPod: (pod: Pod, gone: boolean) => void;
-  /** After each list and each change: the pods to run, the same objects as before where nothing changed. */
-  onPods: (pods: Pod[]) => void;
+  /**
+   * After each list and each change: the pods to run, the same objects as before where nothing changed. `changed`: the one that is in
+   * another version now, when nothing else is new.
+   */
+  onPods: (pods: () => Pod[], changed?: Pod) => void;
 }
 
 /**
  * Watches the pods whose `spec.nodeName` is this node. While the API server is away nothing is told, so the last known list goes on to hold.
  */
 export function watchPodsOfNode({ api, nodeName, log, onList, onPod, onPods }: PodsOfNodeOptions): Reflector<Pod> {
-  const tell = () => onPods(reflector.list().filter((pod) => !isMirrorPod(pod)));
+  const all = () => reflector.list().filter((pod) => !isMirrorPod(pod));
   const reflector: Reflector<Pod> = new Reflector<Pod>({
     api,
     on: { group: '', version: 'v1', resource: 'pods' },
@@ -31,11 +34,11 @@ export function watchPodsOfNode({ api, nodeName, log, onList, onPod, onPods }: P
     refuse: (pod) => podProblem(pod),
     onSync: (pods) => {
       onList(pods);
-      tell();
+      onPods(all);
     },
     onEvent: ({ type, object }) => {
       onPod(object, type === 'DELETED');
-      if (!isMirrorPod(object)) tell();
+      if (!isMirrorPod(object)) onPods(all, type === 'MODIFIED' ? object : undefined);
     },
   });
   return reflector;

@@ -85,6 +85,29 @@ export function mergeSource(
   return { state: { sources: { ...state.sources, [source]: after } }, updates, duplicates };
 }
 
+/**
+ * Takes a newer version of one pod of a source, as {@link mergeSource} would with all the others as they were, and does not look at them. Null
+ * when that has to be asked: no pod of this name and UID is known.
+ */
+export function mergePod(
+  state: PodConfigState,
+  source: PodSource,
+  given: Pod,
+): { state: PodConfigState; update: PodConfigUpdate | null } | null {
+  const { name, namespace, uid = '' } = given.metadata ?? {};
+  const before = state.sources[source];
+  const known = before?.[uid];
+  if (known === undefined) return null;
+  const { metadata } = known.given;
+  if (metadata?.name !== name || metadata?.namespace !== namespace) return null;
+  const { pod, op } = compare(known.pod, given, source);
+  const after = { ...before, [uid]: { given, pod } };
+  return {
+    state: { sources: { ...state.sources, [source]: after } },
+    update: op === undefined ? null : { op, source, pods: [pod] },
+  };
+}
+
 function withoutDuplicates(source: PodSource, pods: readonly Pod[]): { unique: Pod[]; duplicates: DuplicatePod[] } {
   const names = new Set<string>();
   const uids = new Set<string>();

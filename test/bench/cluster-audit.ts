@@ -3,10 +3,14 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 /** Calls by what was called, e.g. `patch pods/status`. */
 export type CallCounts = Record<string, number>;
 
-interface AuditLine {
+/** One call, as the API server's audit log tells it. */
+export interface AuditLine {
   verb: string;
   user: { username: string };
-  objectRef?: { resource?: string; subresource?: string };
+  objectRef?: { resource?: string; subresource?: string; name?: string };
+  /** RFC 3339 with microseconds. */
+  requestReceivedTimestamp: string;
+  responseStatus?: { code?: number };
 }
 
 /** Counts what one user called, from the API server's audit log: from `mark` to the next `mark`. */
@@ -26,8 +30,18 @@ export class AuditCounter {
     this.offset = statSync(this.file).size;
   }
 
-  /** Calls since the last mark, which is set anew. */
+  /** How often what was called since the last mark, which is set anew. */
   take(): CallCounts {
+    const counts: CallCounts = {};
+    for (const line of this.lines()) {
+      const key = callName(line);
+      counts[key] = (counts[key] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  /** Calls since the last mark, which is set anew. */
+  lines(): AuditLine[] {
     const size = statSync(this.file).size;
     const buffer = Buffer.alloc(size - this.offset);
     const fd = openSync(this.file, 'r');
@@ -38,17 +52,19 @@ export class AuditCounter {
     }
     const end = buffer.lastIndexOf('\n') + 1;
     this.offset += end;
-    const counts: CallCounts = {};
-    for (const line of buffer.toString('utf8', 0, end).split('\n')) {
-      if (line === '') continue;
-      const { verb, user, objectRef } = JSON.parse(line) as AuditLine;
-      if (user.username !== this.user) continue;
-      const what = [objectRef?.resource ?? 'other', objectRef?.subresource].filter((part) => part !== undefined);
-      const key = `${verb} ${what.join('/')}`;
-      counts[key] = (counts[key] ?? 0) + 1;
-    }
-    return counts;
+    return buffer
+      .toString('utf8', 0, end)
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as AuditLine)
+      .filter(({ user }) => user.username === this.user);
   }
+}
+
+/** What a call is told as, e.g. `patch pods/status`. */
+export function callName({ verb, objectRef }: AuditLine): string {
+  const what = [objectRef?.resource ?? 'other', objectRef?.subresource].filter((part) => part !== undefined);
+  return `${verb} ${what.join('/')}`;
 }
 
 /** Counts divided by a number of pods; what belongs to the node and not to a pod is left out. */

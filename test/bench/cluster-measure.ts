@@ -16,6 +16,8 @@ export interface MeasureWish {
   sequential: number;
   burst: number;
   idleSeconds: number;
+  /** All calls to the runtime so far, by name, where the runtime tells. */
+  runtimeCalls?: () => CallCounts;
 }
 
 /** When a pod was seen in which state, ms since the epoch. */
@@ -93,7 +95,7 @@ export interface Figures {
   agentStartToNodeReadyMs: number;
   sequential: Phase;
   burst: Phase & { allReadyMs: number; allGoneMs: number };
-  idle: { cpuPercent: number; rssMiB: number; callsPerMinute: CallCounts };
+  idle: { cpuPercent: number; rssMiB: number; anonMiB: number; callsPerMinute: CallCounts };
   rssMiB: { start: number; afterSequential: number; burst: number };
 }
 
@@ -107,6 +109,8 @@ export interface Phase {
   cpuMsPerPodLife: number;
   /** Calls to the API server a pod from create to gone, those about the node itself left out. */
   callsPerPodLife: { all: number; by: CallCounts };
+  /** Calls to the runtime a pod, where the runtime tells; those for the node (lists, status) are among them. */
+  runtimeCallsPerPodLife?: { all: number; by: CallCounts };
 }
 
 /** Runs the bench on a node whose agent is started here; the caller stops the node. */
@@ -128,6 +132,7 @@ export async function measureAgent(plane: ControlPlane, node: ClusterNode, wish:
     const start = usage().rssMiB;
 
     audit.mark();
+    const runtime = runtimeCounter(wish.runtimeCalls);
     const one = names('s', wish.sequential);
     let cpuStart = 0;
     const cpu0 = usage().cpuMs;
@@ -140,7 +145,10 @@ export async function measureAgent(plane: ControlPlane, node: ClusterNode, wish:
       await watched.until([name], 'gone');
     }
     await sleep(2_000); // events come late
-    const sequential = phase(watched, one, cpuStart, usage().cpuMs - cpu0, audit.take());
+    const sequential = {
+      ...phase(watched, one, cpuStart, usage().cpuMs - cpu0, audit.take()),
+      ...runtime(one.length),
+    };
     const afterSequential = usage().rssMiB;
 
     const many = names('b', wish.burst);
@@ -173,6 +181,7 @@ export async function measureAgent(plane: ControlPlane, node: ClusterNode, wish:
       idle: {
         cpuPercent: Math.round(((after.cpuMs - before.cpuMs) / idleMs) * 10_000) / 100,
         rssMiB: after.rssMiB,
+        anonMiB: after.anonMiB,
         callsPerMinute: Object.fromEntries(perMinute),
       },
       rssMiB: { start, afterSequential, burst: after.rssMiB },
@@ -203,4 +212,18 @@ function sum(a: CallCounts, b: CallCounts): CallCounts {
   const out = { ...a };
   for (const [key, n] of Object.entries(b)) out[key] = (out[key] ?? 0) + n;
   return out;
+}
+
+/** Gives the calls to the runtime since the last time it was asked, a pod; nothing where the runtime does not tell. */
+function runtimeCounter(
+  counts: MeasureWish['runtimeCalls'],
+): (pods: number) => { runtimeCallsPerPodLife?: Phase['callsPerPodLife'] } {
+  let last = counts?.() ?? {};
+  return (pods) => {
+    if (counts === undefined) return {};
+    const now = counts();
+    const news = Object.entries(now).map(([name, n]) => [name, n - (last[name] ?? 0)] as const);
+    last = now;
+    return { runtimeCallsPerPodLife: perPod(Object.fromEntries(news.filter(([, n]) => n > 0)), pods) };
+  };
 }

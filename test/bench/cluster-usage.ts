@@ -4,6 +4,8 @@ import { readFileSync, readdirSync } from 'node:fs';
 export interface Usage {
   cpuMs: number;
   rssMiB: number;
+  /** What of it is no file's. */
+  anonMiB: number;
 }
 
 /** CPU time (ended children count, too) and resident memory of a process tree. */
@@ -17,15 +19,17 @@ export function usageOfTree(root: number): Usage {
   const tree = [root];
   for (const pid of tree) for (const [child, parent] of parents) if (parent === pid) tree.push(child);
   let cpuMs = 0;
-  let rssKiB = 0;
+  let [rssKiB, anonKiB] = [0, 0];
   for (const pid of tree) {
     const stat = statOf(pid);
     if (stat === undefined) continue;
     // utime, stime, and those of children that were waited for; in ticks of 10 ms
     cpuMs += [11, 12, 13, 14].reduce((sum, i) => sum + Number(stat[i]), 0) * 10;
-    rssKiB += Number(/VmRSS:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
+    const status = read(`/proc/${pid}/status`);
+    rssKiB += Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0);
+    anonKiB += Number(/RssAnon:\s+(\d+)/.exec(status)?.[1] ?? 0);
   }
-  return { cpuMs, rssMiB: Math.round(rssKiB / 1024) };
+  return { cpuMs, rssMiB: Math.round(rssKiB / 1024), anonMiB: Math.round(anonKiB / 1024) };
 }
 
 /** Fields of /proc/PID/stat from the state on: [0] is field 3. */

@@ -3,7 +3,7 @@ import type { HostSettings } from '../files/host-settings.ts';
 import { detectCgroups } from './cgroup-detect.ts';
 import type { CgroupDriver } from './driver.ts';
 import { createCgroup, setCgroupLimits } from './cgroup-files.ts';
-import { killCgroup, removeCgroupTree } from './cgroup-removal.ts';
+import { removeCgroupTree } from './cgroup-removal.ts';
 import { SystemdBus } from './systemd-bus.ts';
 import { systemdDriver } from './systemd-driver.ts';
 
@@ -29,9 +29,6 @@ function folderDriver(host: CgroupHost): CgroupDriver {
   return {
     create: (path) => createCgroup(host, path),
     set: (path, limits) => setCgroupLimits(host, path, limits),
-    remove: async (path) => {
-      await killCgroup(host, path);
-      await removeCgroupTree(host, path);
-    },
+    remove: (path) => removeCgroupTree(host, path),
   };
 }

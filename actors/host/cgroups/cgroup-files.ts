@@ -84,16 +84,32 @@ async function setV1Cpu(dir: string, limits: CgroupLimits): Promise<void> {
   if (periodLeft !== undefined) await write(dir, 'cpu.cfs_period_us', String(periodLeft));
 }
 
-/** A new cpuset has neither cpus nor memory nodes and takes no process, so each level gets its parent's. */
+/**
+ * A new cpuset has neither cpus nor memory nodes and takes no process, so each level gets its parent's. The last level first: those above it
+ * are nearly always there, and each file call costs a way through another thread.
+ */
 async function createCpuset(mount: string, path: string): Promise<void> {
-  let current = mount;
-  for (const part of path.split('/').filter(Boolean)) {
-    current = join(current, part);
-    await ignoring(mkdir(current, { mode: 0o755 }), 'EEXIST');
-    for (const file of ['cpuset.cpus', 'cpuset.mems']) {
-      const own = (await readFile(join(current, file), 'utf8')).trim();
-      if (own === '') await write(current, file, (await readFile(join(dirname(current), file), 'utf8')).trim());
-    }
+  const parts = path.split('/').filter(Boolean);
+  const parent = () => createCpuset(mount, parts.slice(0, -1).join('/'));
+  if (parts.length === 0) return;
+  const dir = join(mount, ...parts);
+  const make = () =>
+    ignoring(
+      mkdir(dir, { mode: 0o755 }).then(() => true),
+      'EEXIST',
+    );
+  const made = await make().catch(async (error: unknown) => {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    await parent();
+    return make();
+  });
+  for (const file of ['cpuset.cpus', 'cpuset.mems']) {
+    const read = async (from: string) => (await readFile(join(from, file), 'utf8')).trim();
+    if (made !== true && (await read(dir)) !== '') continue;
+    const above = await read(dirname(dir));
+    // Somebody made the one above and gave it nothing.
+    if (above === '') await parent();
+    await write(dir, file, above === '' ? await read(dirname(dir)) : above);
   }
 }
 

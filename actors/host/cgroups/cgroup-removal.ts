@@ -18,7 +18,7 @@ export async function killCgroup(host: CgroupHost, path: string): Promise<void> 
 }
 
 /**
- * Removes a cgroup with everything below it from every hierarchy. One that is not there is fine.
+ * Removes a cgroup with everything below it from every hierarchy, and kills what runs there. One that is not there is fine.
  *
  * @throws ActorletError HOST004 when it stays busy
  */
@@ -30,21 +30,21 @@ export async function removeCgroupTree(host: CgroupHost, path: string): Promise<
   if (failures.length > 0) throw new ActorletError(hostErrors.cgroupBusy, { path, reason: failures.join('; ') });
 }
 
+/** Nearly always nothing is left in it: then one call is all. Otherwise what runs in it is ended, and what is below it goes first. */
 async function removeTree(dir: string): Promise<void> {
-  const entries = await ignoring(readdir(dir, { withFileTypes: true }), 'ENOENT');
-  if (entries === undefined) return;
-  for (const entry of entries) if (entry.isDirectory()) await removeTree(join(dir, entry.name));
-  for (let failures = 1; ; failures++) {
+  for (let failures = 0; ; failures++) {
     try {
       await rmdir(dir);
       return;
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return;
-      if (codeOf(error) !== 'EBUSY' || failures > BUSY.tries) throw error;
-      // A process may have been forked since the first look.
-      killAll(await processesBelow(dir));
-      await sleep(backOffMs(failures, BUSY));
+      if (!['EBUSY', 'ENOTEMPTY'].includes(codeOf(error)) || failures > BUSY.tries) throw error;
     }
+    // Each time: a process may have been forked since the last look.
+    killAll(await processesBelow(dir));
+    if (failures > 0) await sleep(backOffMs(failures, BUSY));
+    for (const entry of (await ignoring(readdir(dir, { withFileTypes: true }), 'ENOENT')) ?? [])
+      if (entry.isDirectory()) await removeTree(join(dir, entry.name));
   }
 }
 

@@ -7,6 +7,7 @@ import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { PodSource } from '../../../machines/protocol/messages.ts';
 import {
   allPods,
+  mergePod,
   mergeSource,
   NO_PODS,
   type PodConfigUpdate,
@@ -55,6 +56,8 @@ export interface PodSources {
   staticPods(): Pod[];
   /** The full list of a source that lives elsewhere. */
   setPods(source: PodSource, pods: readonly Pod[]): void;
+  /** A newer version of one of its pods, without a look at the others. False when only the full list can tell what became of it. */
+  changePod(source: PodSource, pod: Pod): boolean;
 }
 
 /** Makes the configured sources; their pods arrive as updates, merged as kubelet's PodConfig does. */
@@ -84,6 +87,14 @@ export function createPodSources(options: PodSourcesOptions): PodSources {
     report(source);
     for (const update of merged.updates) options.onUpdate(withPlaces(update, places));
     checkReady();
+  }
+
+  function changePod(source: PodSource, pod: Pod): boolean {
+    const merged = mergePod(state, source, gates === undefined ? pod : withoutGatedFields(pod, gates));
+    if (merged === null) return false;
+    state = merged.state;
+    if (merged.update !== null) options.onUpdate(merged.update);
+    return true;
   }
 
   function report(source: PodSource): void {
@@ -167,6 +178,7 @@ export function createPodSources(options: PodSourcesOptions): PodSources {
     },
     staticPods: () => allPods({ sources: { ...state.sources, api: undefined } }),
     setPods,
+    changePod,
   };
 }
 

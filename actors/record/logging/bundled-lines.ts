@@ -7,19 +7,34 @@ interface Lines {
   runs: [number, number, number][];
 }
 
-const known = new Map<string, Lines | null>();
+/** A place in a module. */
+interface Place {
+  file: string;
+  line: number;
+}
+
+/** A file of the bundle, and what was asked of it: few lines of a program speak, and each of them often. */
+interface Known {
+  lines: Lines | null;
+  places: Map<number, Place | null>;
+}
+
+const known = new Map<string, Known>();
 
 /**
  * The module, seen from `dist`, and its line that a line of a bundled file was made of; null when the file is none of a bundle's, or the line is
  * another package's. `file`: a path or a file URL. Each file is read once, when it first speaks.
  */
-export function inBundle(file: string, line: number): { file: string; line: number } | null {
+export function inBundle(file: string, line: number): Place | null {
   if (!file.includes('/bundled/')) return null;
-  let lines = known.get(file);
-  if (lines === undefined) {
-    lines = read(file);
-    known.set(file, lines);
-  }
+  let about = known.get(file);
+  if (about === undefined) known.set(file, (about = { lines: read(file), places: new Map() }));
+  let place = about.places.get(line);
+  if (place === undefined) about.places.set(line, (place = placeOf(about.lines, line)));
+  return place;
+}
+
+function placeOf(lines: Lines | null, line: number): Place | null {
   const run = lines?.runs.findLast(([first]) => first <= line);
   const module = run && lines?.modules[run[1]];
   return run === undefined || module === undefined ? null : { file: module, line: run[2] + line - run[0] };

@@ -39,6 +39,8 @@ export interface ClusterNodeOptions {
   env?: NodeJS.ProcessEnv;
   /** A runtime that is there already and outlives the node: one agent after another on the same runtime. */
   containerd?: TestRuntime;
+  /** Path of the agent's program; actorlet from this checkout, or the reference kubelet, without it. */
+  program?: string;
 }
 
 /** A real node of a cluster: a containerd of its own, an agent, an address, a cgroup tree. */
@@ -156,7 +158,7 @@ export class ClusterNode {
   async startAgent(as: AgentKind = this.kind): Promise<DaemonProcess> {
     if (this.current !== null && this.current.exit === null) throw new Error(`an agent runs already on ${this.name}`);
     this.lives++;
-    const program = as === 'kubelet' ? await clusterTool('kubelet') : ACTORLET;
+    const program = this.options.program ?? (as === 'kubelet' ? await clusterTool('kubelet') : ACTORLET);
     this.current = new DaemonProcess({
       name: `${as} on ${this.name}`,
       program,

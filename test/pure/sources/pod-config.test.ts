@@ -5,6 +5,7 @@ import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { PodSource } from '../../../machines/protocol/messages.ts';
 import {
   allPods,
+  mergePod,
   mergeSource,
   NO_PODS,
   type PodConfigState,
@@ -137,4 +138,52 @@ test('any order of lists ends as the last list of each source says', () => {
       assert.equal(allPods(state).length, want.length);
     }),
   );
+});
+
+test('one changed pod alone is taken as the whole list with it would be', () => {
+  const version = fc.record({
+    name: fc.constantFrom('a', 'b'),
+    uid: fc.constantFrom('1', '2', '3'),
+    image: fc.constantFrom('x', 'y'),
+    gate: fc.constantFrom('True', 'False'),
+    leaving: fc.boolean(),
+  });
+  const made = ({
+    name,
+    uid,
+    image,
+    gate,
+    leaving,
+  }: { [K in 'name' | 'uid' | 'image' | 'gate']: string } & { leaving: boolean }) =>
+    pod(uid, image, {
+      meta: { uid, name, namespace: 'default', ...(leaving && { deletionTimestamp: '2026-01-01T00:00:00Z' }) },
+      status: { conditions: [{ type: 'gate', status: gate }] },
+    });
+  let alone = 0;
+  fc.assert(
+    fc.property(fc.array(version, { maxLength: 4 }), fc.array(version, { maxLength: 6 }), (first, changes) => {
+      let list = first.map(made);
+      let state = mergeSource(NO_PODS, 'api', list, 1000).state;
+      for (const change of changes) {
+        const given = made(change);
+        const at = list.findIndex(({ metadata }) => metadata?.name === change.name);
+        list = at < 0 ? [...list, given] : list.with(at, given);
+        const whole = mergeSource(state, 'api', list, 2000);
+        const one = mergePod(state, 'api', given);
+        const twice = new Set(list.map(({ metadata }) => metadata?.name)).size < list.length;
+        // A list of the API server never has a name twice.
+        if (one !== null && !twice && whole.duplicates.length === 0) {
+          alone++;
+          assert.deepEqual(one.update === null ? [] : [one.update], whole.updates);
+          assert.equal(JSON.stringify(one.state), JSON.stringify(whole.state));
+        }
+        state = whole.state;
+      }
+    }),
+  );
+  assert.ok(alone > 20, `${alone} were taken alone`);
+  assert.equal(mergePod(NO_PODS, 'api', pod('1')), null);
+  const known = mergeSource(NO_PODS, 'api', [pod('1')], 0).state;
+  assert.equal(mergePod(known, 'api', pod('2')), null, 'not known');
+  assert.equal(mergePod(known, 'api', pod('1', 'x', { meta: { uid: '1', name: 'other' } })), null, 'of another name');
 });
