@@ -186,7 +186,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
           journal: journalOf('manager'),
         });
   const volumes: VolumeManager = new VolumeManager({
-    ...{ rootDir, nodeName, clock, log, metrics },
+    ...{ rootDir: settings.rootDir, nodeName, clock, log, metrics },
     plugins: edges.volumes({
       warn({ metadata: { namespace = '', name = '', uid = '' } = {} }, reason, message) {
         const object = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid } as const;

@@ -93,6 +93,7 @@ export const deviceMachine = machine.createMachine({
       on: {
         expanded: { target: 'ready', actions: act(actions.expandedNow) },
         failed: { target: 'ready', actions: failedOnce },
+        callOff: { target: 'ready', actions: act(actions.callOff) },
         leave: { target: 'givenUp', actions: giveUp },
       },
     },

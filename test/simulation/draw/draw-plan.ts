@@ -1,5 +1,6 @@
 import { Random } from '../world/random.ts';
 import { drawFaults, drawPressure, drawShutdowns } from './draw-faults.ts';
+import { withClaims } from './draw-claims.ts';
 import { withManagers } from './draw-managers.ts';
 import { drawMoment } from './draw-moments.ts';
 import { drawPod } from './draw-pod.ts';
@@ -24,10 +25,17 @@ export interface DrawOptions {
   moments?: boolean;
   /** The node gives CPUs and memory away; it does not by default. */
   managers?: boolean;
+  /** The node has CSI drivers, and pods have claims; it has none by default. */
+  claims?: boolean;
 }
 
 /** Draws everything that happens in a run. */
 export function drawPlan(seed: number, options: DrawOptions = {}): Plan {
+  const plan = drawNode(seed, options);
+  return options.claims === true ? withClaims(new Random(seed).fork('claims'), plan, options.faults !== false) : plan;
+}
+
+function drawNode(seed: number, options: DrawOptions): Plan {
   const random = new Random(seed);
   const endAt = Math.round((options.hours ?? 2) * HOUR);
   const quietAt = endAt - SETTLING_MS;

@@ -33,6 +33,18 @@ export type Fault =
   | (Window & { kind: 'shutdown'; reboot: boolean })
   /** logind is away, refuses the lock, or refuses to wait longer; `drops`: a lock that is held is lost. */
   | (Window & { kind: 'logind'; how: 'away' | 'refuses' | 'short' | 'drops' })
+  /** Calls of CSI drivers, of one volume or of all. `unsure`: the answer leaves open whether it goes on; `lost`: done, and answered so. */
+  | (Window & {
+      kind: 'csi';
+      how: 'fail' | 'unsure' | 'hang' | 'lost' | 'slow';
+      calls: string[];
+      chance: number;
+      handle?: string;
+    })
+  /** A driver is gone for a while, and comes back with its socket or with another one. */
+  | (Window & { kind: 'csi-driver'; how: 'away' | 'moves'; driver: string })
+  /** Attachments come late, or are told to have failed. */
+  | (Window & { kind: 'attach'; how: 'late' | 'fail' })
   /** The node runs short, and pods have to go. `brief`: it is over when it was seen once; `slight`: only a soft threshold is met. */
   | (Window & { kind: 'pressure'; what: 'memory' | 'disk' | 'pids'; brief?: boolean; slight?: boolean });
 
@@ -63,6 +75,26 @@ export interface PodPlan {
   uid?: string;
   finalizers?: string[];
   fates: Record<string, Fate>;
+}
+
+/** A CSI driver of the node. */
+export interface CsiDriverPlan {
+  name: string;
+  /** Its volumes are attached first; staged first; published again from time to time. */
+  attaches: boolean;
+  stages: boolean;
+  republishes: boolean;
+}
+
+/** A claim with the volume behind it. */
+export interface ClaimPlan {
+  name: string;
+  driver: string;
+  mode: 'ReadWriteOnce' | 'ReadWriteOncePod' | 'ReadWriteMany';
+  block: boolean;
+  /** When it is bound, and when it grows, ms since the start. */
+  boundAt: number;
+  growsAt?: number;
 }
 
 /** What people and controllers do with pods, and what befalls containers by themselves. */
@@ -103,4 +135,7 @@ export interface Plan {
   pods: PodPlan[];
   changes: Change[];
   faults: Fault[];
+  /** Of a node with CSI drivers. */
+  drivers?: CsiDriverPlan[];
+  claims?: ClaimPlan[];
 }

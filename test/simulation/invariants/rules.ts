@@ -1,7 +1,10 @@
 import { limitsAreKept, neededContainersStay } from './container-gc.ts';
+import { claimsAreGone, claimsComeFirst, detachedLast, neverUnderALiveContainer } from './claims.ts';
 import { cpusAreOnesOwn } from './cpus.ts';
 import { staysUntilItEnded } from './deletion.ts';
 import { shutDownPodsFail, shutdownIsOrderly, staticPodsComeBack, statusesGoFirst } from './shutdown.ts';
+import { oneCallAtOnce, oneWriter, sameArguments, stagedFirst, unstagedLast } from './csi-calls.ts';
+import { othersGoOn } from './claims-at-once.ts';
 import { evictedPodsFail, evictionIsOrderly, victimsAreInOrder } from './eviction.ts';
 import { graceGiven, graceIsKept, nothingIsKilledAside } from './grace.ts';
 import { hooksGoOn } from './hooks.ts';
@@ -60,6 +63,16 @@ export const rules: readonly Rule[] = [
   volumesOutliveContainers,
   sandboxComesAfterVolumes,
   nothingIsLeft,
+  stagedFirst,
+  unstagedLast,
+  oneWriter,
+  sameArguments,
+  oneCallAtOnce,
+  neverUnderALiveContainer,
+  claimsComeFirst,
+  detachedLast,
+  claimsAreGone,
+  othersGoOn,
   noBusyLoop,
   evictionIsOrderly,
   cpusAreOnesOwn,

@@ -12,7 +12,7 @@ import { readPlan } from './saved-plan.ts';
 import { shrink } from './shrink.ts';
 import { traceLine } from './trace.ts';
 
-const USAGE = `usage: bin/simulate [--seeds N] [--seed S] [--hours H] [--calm] [--moments] [--managers] [--coverage]
+const USAGE = `usage: bin/simulate [--seeds N] [--seed S] [--hours H] [--calm] [--moments] [--managers] [--claims] [--coverage]
        bin/simulate --plan FILE [--trace [UID]]
        bin/simulate --reach MOVE [--seeds N] [--seed S]
 
@@ -23,6 +23,7 @@ Runs the node in virtual time from seeds, each a workload with faults, and looks
   --hours H    virtual hours of each run (default 2)
   --calm       no faults
   --managers   the node gives CPUs and memory away, and most pods want some of their own
+  --claims     the node has CSI drivers, and pods have volumes by claims
   --moments    more of what seldom comes together: several faults and changes within seconds at one pod
   --coverage   print every state, transition and fault that was reached, with how often
   --plan FILE  run the schedule of this file (as a failure leaves it) instead of drawing some
@@ -45,6 +46,7 @@ export async function main(args: string[]): Promise<number> {
       calm: { type: 'boolean', default: false },
       moments: { type: 'boolean', default: false },
       managers: { type: 'boolean', default: false },
+      claims: { type: 'boolean', default: false },
       coverage: { type: 'boolean', default: false },
       stop: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: true },
@@ -64,7 +66,10 @@ export async function main(args: string[]): Promise<number> {
   const first = given?.seed ?? (values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed));
   const hours = Number(values.hours);
   if (values.reach !== undefined)
-    return reachMoves(values.reach.split(','), { first, count, hours, moments: values.moments, print });
+    return reachMoves(values.reach.split(','), {
+      ...{ first, count, hours, print },
+      ...{ moments: values.moments, claims: values.claims },
+    });
   const { trace } = values;
   const onFact = (fact: Fact, at: number): void => {
     const line = traceLine(fact, at);
@@ -77,7 +82,10 @@ export async function main(args: string[]): Promise<number> {
   const before = process.cpuUsage();
   for (let seed = first; seed < first + count; seed++) {
     const plan =
-      given ?? drawPlan(seed, { hours, faults: !values.calm, moments: values.moments, managers: values.managers });
+      given ?? drawPlan(seed, {
+        ...{ hours, faults: !values.calm },
+        ...{ moments: values.moments, managers: values.managers, claims: values.claims },
+      });
     const result = await runInScratch(plan, trace === undefined ? {} : { onFact });
     virtualMs += result.virtualMs;
     messages += result.messages;
@@ -88,7 +96,7 @@ export async function main(args: string[]): Promise<number> {
       ...values,
       again:
         given === null
-          ? `--seed ${seed} --seeds 1 --hours ${hours}${values.moments ? ' --moments' : ''}${values.managers ? ' --managers' : ''}`
+          ? `--seed ${seed} --seeds 1 --hours ${hours}${values.moments ? ' --moments' : ''}${values.managers ? ' --managers' : ''}${values.claims ? ' --claims' : ''}`
           : null,
     });
     if (values.stop) break;

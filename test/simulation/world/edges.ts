@@ -7,6 +7,7 @@ import type { Says } from './network-edge.ts';
 import type { NodeApiEdge } from './node-api-edge.ts';
 import type { Random } from './random.ts';
 import type { RuntimeEdge } from './runtime-edge.ts';
+import type { StorageEdge } from './storage/storage-edge.ts';
 import type { UsageEdge } from './usage-edge.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -21,6 +22,8 @@ export interface Edges {
   nodes: NodeApiEdge;
   usage: UsageEdge;
   logind: LogindOfWorld;
+  /** Of nodes with CSI drivers; null on others. */
+  storage: StorageEdge | null;
   says: Says;
   /** Static pods as their files have them now. */
   files: () => readonly string[];

@@ -23,6 +23,7 @@ import { LogindOfWorld } from './logind-edge.ts';
 import { NODE_NAME, nodeSettings, ROOT_DIR } from './node-settings.ts';
 import { Random } from './random.ts';
 import { RuntimeEdge } from './runtime-edge.ts';
+import { StorageEdge } from './storage/storage-edge.ts';
 import { UsageEdge } from './usage-edge.ts';
 import { VirtualTime } from './virtual-time.ts';
 import { listenToSteps } from './watched-steps.ts';
@@ -59,6 +60,7 @@ export class World {
   readonly workload: Workload;
   readonly usage: UsageEdge;
   readonly logind: LogindOfWorld;
+  readonly storage: StorageEdge | null;
   /** Folders that hold a journal each, oldest first. */
   readonly journals: string[];
   /** The living agent, null while there is none. */
@@ -102,8 +104,25 @@ export class World {
       tell,
       exec: (record, command) => this.exec(record, command),
     });
-    this.host = new HostEdge({ time: this.time, faults: this.faults, rootDir: ROOT_DIR, tell });
-    this.api = new ApiEdge({ time: this.time, faults: this.faults, nodeName: NODE_NAME, tell });
+    this.host = new HostEdge({
+      ...{ time: this.time, faults: this.faults, rootDir: ROOT_DIR, tell },
+      agent: () => this.agent,
+      claims: plan.claims !== undefined,
+    });
+    this.api = new ApiEdge({
+      ...{ time: this.time, faults: this.faults, nodeName: NODE_NAME, tell },
+      storage: () => this.storage,
+    });
+    this.storage =
+      plan.claims === undefined
+        ? null
+        : new StorageEdge({
+            ...{ plan, time: this.time, faults: this.faults, tell },
+            random: new Random(seed).fork('storage'),
+            pods: () => this.api.list(),
+            mortal: (call) => this.mortal({ type: `csi.${call}` }),
+            die: () => this.crash(1_000, false, false),
+          });
     this.usage = new UsageEdge(this.time, this.faults, this.runtime);
     this.logind = new LogindOfWorld(this.time, this.faults, tell);
     this.edges = {
@@ -116,6 +135,7 @@ export class World {
       nodes: new NodeApiEdge(this.time, this.random.fork('nodes')),
       usage: this.usage,
       logind: this.logind,
+      storage: this.storage,
       says: (uid, container, kind) => this.says(uid, container, kind),
       files: () => this.workload.files,
       tell,
@@ -175,6 +195,7 @@ export class World {
     faults.start();
     this.usage.start();
     this.logind.start(() => this.goDown());
+    this.storage?.start();
     // A static pod that ends with its node begins anew with the next agent; of containers that may not start again the mirror pod keeps what it says.
     for (const fault of faults.all('shutdown'))
       at(fault.from, () => {
@@ -276,10 +297,11 @@ export class World {
   private goDown(): void {
     for (const key of this.workload.born) this.workload.disturbed.add(key);
     this.runtime.restart(BOOT_MS, false);
+    this.storage?.reboot(BOOT_MS);
     this.crash(BOOT_MS, false, false);
   }
 
-  private mortal({ type }: Effect): 'before' | 'after' | null {
+  private mortal({ type }: { type: string }): 'before' | 'after' | null {
     const fault = this.faults.strikes(
       'crash-at-effect',
       (each) => each.effect === type && this.mortalLeft.get(each) !== 0,
