@@ -58,9 +58,9 @@ export function expandedNow(_context: DeviceContext, { at, bytes }: Of<'expanded
   return { patch: { bytes, op: '', failures: 0, problem: null, retryAt: null, since: at } };
 }
 
-/** The call under way is given up, and made again later when there is still somebody to make it for. */
-export function callOff({ op }: DeviceContext, { at, retryAt }: Of<'callOff'>): Step {
-  return { patch: { op: '', retryAt, since: at }, effects: [{ type: 'call.giveUp', key: op }] };
+/** The call under way is given up; its outcome is waited for, and it is made again when there is still somebody to make it for. */
+export function callOff({ op }: DeviceContext): Step {
+  return { effects: [{ type: 'call.giveUp', key: op }] };
 }
 
 /** A call has failed. */

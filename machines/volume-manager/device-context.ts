@@ -48,7 +48,7 @@ export type DeviceEvent =
     }
   | { type: 'expanded'; at: number; key: string; bytes: number }
   /** It is not to be made larger now: the pod by whose path that is done has it no more. */
-  | { type: 'callOff'; at: number; retryAt: number }
+  | { type: 'callOff'; at: number }
   | { type: 'failed'; at: number; key: string; problem: VolumeProblem; retryAt: number; done: boolean }
   /** No volume of a pod is on it any more. */
   | { type: 'leave'; at: number; key: string };

@@ -151,7 +151,7 @@ function callOffExpansion(draft: Draft, id: string): void {
   const { value, context } = draft.mounts[id] ?? {};
   const device = context?.known?.device ?? '';
   if (device === '' || (value !== 'mounted' && value !== 'republishing')) return;
-  draft.tellDevice(device, { type: 'callOff', at: draft.at, retryAt: draft.at + WAITS.firstMs });
+  draft.tellDevice(device, { type: 'callOff', at: draft.at });
 }
 
 function stale(draft: Draft, { at, uid, volume }: Of<'volume.stale'>): void {

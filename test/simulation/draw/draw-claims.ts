@@ -63,7 +63,10 @@ function drawTroubles(random: Random, claims: readonly ClaimPlan[], { quietAt, p
     const near = random.chance(0.7) ? Math.max(0, (random.pickAny(moments) ?? 0) - random.between(0, 3_000)) : null;
     const from = near ?? random.between(0, Math.floor((quietAt * 0.8) / SECOND)) * SECOND;
     const span = random.between(1, longest) * SECOND;
-    return { from: Math.min(from, quietAt - 2 * SECOND), for: Math.max(SECOND, Math.min(span, quietAt - from - SECOND)) };
+    return {
+      from: Math.min(from, quietAt - 2 * SECOND),
+      for: Math.max(SECOND, Math.min(span, quietAt - from - SECOND)),
+    };
   };
   return Array.from({ length: random.between(0, 12) }, (): Fault => {
     const dice = random.next();
@@ -81,6 +84,7 @@ function drawTroubles(random: Random, claims: readonly ClaimPlan[], { quietAt, p
       const driver = random.pick(DRIVERS.map(({ name }) => name) as [string, ...string[]]);
       return { kind: 'csi-driver', how: random.pick(['away', 'moves']), driver, ...window(200) };
     }
+    if (dice < 0.83) return { kind: 'power', from: window(1).from };
     if (dice < 0.9) return { kind: 'attach', how: random.pick(['late', 'fail']), ...window(300) };
     const effect = `csi.${random.pick([...CALLS] as [string, ...string[]])}`;
     return { kind: 'crash-at-effect', effect, count: random.between(1, 3), done: random.chance(0.6), ...window(600) };

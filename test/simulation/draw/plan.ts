@@ -45,6 +45,8 @@ export type Fault =
   | (Window & { kind: 'csi-driver'; how: 'away' | 'moves'; driver: string })
   /** Attachments come late, or are told to have failed. */
   | (Window & { kind: 'attach'; how: 'late' | 'fail' })
+  /** The machine goes down untold, as when its power fails, and comes up again. */
+  | { kind: 'power'; from: number }
   /** The node runs short, and pods have to go. `brief`: it is over when it was seen once; `slight`: only a soft threshold is met. */
   | (Window & { kind: 'pressure'; what: 'memory' | 'disk' | 'pids'; brief?: boolean; slight?: boolean });
 

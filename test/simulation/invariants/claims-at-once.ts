@@ -8,7 +8,18 @@ const SOON_MS = 20_000;
 
 /** Faults that hold up more than one volume. */
 const WIDE: readonly string[] = [
-  ...['api', 'agent-crash', 'agent-stop', 'worker-crash', 'crash-at-effect', 'attach', 'csi-driver', 'shutdown', 'clock'],
+  ...[
+    'api',
+    'agent-crash',
+    'agent-stop',
+    'worker-crash',
+    'crash-at-effect',
+    'attach',
+    'csi-driver',
+    'shutdown',
+    'power',
+    'clock',
+  ],
   ...['journal-full', 'host', 'stale-list', 'watch-late', 'watch'],
 ];
 
@@ -21,7 +32,9 @@ export const othersGoOn: Rule = {
     const waits = new Set<string>();
     const book = new CsiBook();
     const has = (uid: string, handle: string): boolean =>
-      [...book.published].some(([volume, places]) => volume.endsWith(`^${handle}`) && [...places].some((path) => podOf(path) === uid));
+      [...book.published].some(
+        ([volume, places]) => volume.endsWith(`^${handle}`) && [...places].some((path) => podOf(path) === uid),
+      );
     return {
       on: (fact) => {
         book.take(fact);
@@ -66,4 +79,47 @@ function isWell({ plan, time }: World, name: string, since: number): boolean {
 function isWanted({ api }: World, uid: string): boolean {
   const pod = api.list().find(({ metadata }) => metadata?.uid === uid);
   return pod !== undefined && pod.metadata?.deletionTimestamp === undefined && pod.status?.phase === 'Pending';
+}
+
+/** How long a call may go on for a pod that has ended, ms. */
+const CALLED_OFF_MS = 40_000;
+
+/** A pod that has ended does not wait for a call that hangs. */
+export const hungCallsAreCalledOff: Rule = {
+  name: 'no call goes on that puts a volume into a pod that has ended',
+  source: 'docs/architecture.md, "What differs from kubelet": kubelet waits for the two minutes of that call',
+  begin: ({ world, say }) => {
+    const calls = new Map<string, { by: { alive: boolean }; call: string; path: string; at: number }>();
+    const ended = new Set<string>();
+    return {
+      on: (fact) => {
+        if (fact.f === 'csi' && fact.change !== 'acted') {
+          const id = `${fact.driver} ${fact.n}`;
+          if (fact.change === 'answered') calls.delete(id);
+          else calls.set(id, { by: fact.by, call: fact.call, path: fact.path, at: world.time.now });
+        }
+        if (fact.f !== 'report' || !fact.report.state.startsWith('terminated') || ended.has(fact.uid)) return;
+        ended.add(fact.uid);
+        const { uid } = fact;
+        const since = world.time.now;
+        const look = (): void => {
+          if (hasWide(world, since)) return;
+          for (const { by, call, path, at } of calls.values())
+            if (by.alive && call === 'NodePublishVolume' && podOf(path) === uid && at <= since)
+              say(`${call} at ${path} goes on ${CALLED_OFF_MS} ms after its pod has ended`);
+        };
+        world.time.after(CALLED_OFF_MS, world.time.world, look, false);
+      },
+    };
+  },
+};
+
+/** Something went wrong since then that holds up all. */
+function hasWide({ plan, time }: World, since: number): boolean {
+  return plan.faults.some(
+    (fault) =>
+      WIDE.includes(fault.kind) &&
+      fault.from <= time.now &&
+      fault.from + ('for' in fault ? fault.for : 0) >= since - 60_000,
+  );
 }

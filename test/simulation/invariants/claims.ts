@@ -7,7 +7,8 @@ import type { Rule } from './rule.ts';
 /** What a container uses is not taken from under it. */
 export const neverUnderALiveContainer: Rule = {
   name: 'no volume is unpublished under a container that lives',
-  source: 'kubelet: volumes of a pod are unmounted when no container of it runs (podWorkers.ShouldPodContainersBeTerminating)',
+  source:
+    'kubelet: volumes of a pod are unmounted when no container of it runs (podWorkers.ShouldPodContainersBeTerminating)',
   begin: ({ book, say }) => ({
     on: (fact) => {
       if (fact.f !== 'csi' || fact.change !== 'asked' || fact.call !== 'NodeUnpublishVolume') return;
@@ -61,7 +62,8 @@ export const detachedLast: Rule = {
 /** After the time of quiet nothing is mounted, staged or attached that no pod wants, and no file tells of it. */
 export const claimsAreGone: Rule = {
   name: 'no mount, staging folder or attachment is left',
-  source: 'kubelet volume manager: reconciler unmounts volumes and devices; CSI: vol_data.json is removed with its volume',
+  source:
+    'kubelet volume manager: reconciler unmounts volumes and devices; CSI: vol_data.json is removed with its volume',
   begin: ({ world, say }) => ({
     end: () => {
       const { storage } = world;
@@ -77,7 +79,9 @@ export const claimsAreGone: Rule = {
           .map(({ name }) => handleOf(name)),
       );
       for (const [path, source] of storage.disk.mounts) {
-        const uid = podOf(path) || (path.includes('/volumeDevices/') && path.includes('/dev/') ? (path.split('/').at(-1) ?? '') : '');
+        const uid =
+          podOf(path) ||
+          (path.includes('/volumeDevices/') && path.includes('/dev/') ? (path.split('/').at(-1) ?? '') : '');
         const handle = source.slice(source.indexOf('^') + 1);
         if (uid !== '' ? !pods.has(uid) : !handles.has(handle)) say(`${source} is still mounted at ${path}`);
       }
@@ -87,11 +91,13 @@ export const claimsAreGone: Rule = {
       }
       const held = storage.objects.nodeStatus;
       const wanted = (device: string): boolean => handles.has(device.slice(device.indexOf('^') + 1));
-      for (const device of held.volumesInUse) if (!wanted(device)) say(`the node's status says that ${device} is in use`);
+      for (const device of held.volumesInUse)
+        if (!wanted(device)) say(`the node's status says that ${device} is in use`);
       for (const { name } of held.volumesAttached) if (!wanted(name)) say(`${name} is still attached`);
       const listed = storage.objects.csiNode.drivers.map(({ name }) => name).sort();
       const there = [...storage.drivers.values()].filter(({ endpoint }) => endpoint !== null).map(({ name }) => name);
-      if (String(listed) !== String(there.sort())) say(`the CSINode names ${listed.join()}, and there are ${there.join()}`);
+      if (String(listed) !== String(there.sort()))
+        say(`the CSINode names ${listed.join()}, and there are ${there.join()}`);
     },
   }),
 };

@@ -60,7 +60,8 @@ export const oneWriter: Rule = {
         if (fact.f !== 'csi' || fact.change !== 'acted' || fact.call !== 'NodePublishVolume') return;
         const claim = world.plan.claims?.find(({ name }) => handleOf(name) === fact.handle);
         const places = [...(book.published.get(volumeOf(fact)) ?? [])];
-        if (claim?.mode === 'ReadWriteOncePod' && places.length > 1) say(`${fact.handle} is at ${places.join(' and ')}`);
+        if (claim?.mode === 'ReadWriteOncePod' && places.length > 1)
+          say(`${fact.handle} is at ${places.join(' and ')}`);
       },
     };
   },

@@ -4,7 +4,7 @@ import { cpusAreOnesOwn } from './cpus.ts';
 import { staysUntilItEnded } from './deletion.ts';
 import { shutDownPodsFail, shutdownIsOrderly, staticPodsComeBack, statusesGoFirst } from './shutdown.ts';
 import { oneCallAtOnce, oneWriter, sameArguments, stagedFirst, unstagedLast } from './csi-calls.ts';
-import { othersGoOn } from './claims-at-once.ts';
+import { hungCallsAreCalledOff, othersGoOn } from './claims-at-once.ts';
 import { evictedPodsFail, evictionIsOrderly, victimsAreInOrder } from './eviction.ts';
 import { graceGiven, graceIsKept, nothingIsKilledAside } from './grace.ts';
 import { hooksGoOn } from './hooks.ts';
@@ -73,6 +73,7 @@ export const rules: readonly Rule[] = [
   detachedLast,
   claimsAreGone,
   othersGoOn,
+  hungCallsAreCalledOff,
   noBusyLoop,
   evictionIsOrderly,
   cpusAreOnesOwn,

@@ -82,7 +82,8 @@ export async function main(args: string[]): Promise<number> {
   const before = process.cpuUsage();
   for (let seed = first; seed < first + count; seed++) {
     const plan =
-      given ?? drawPlan(seed, {
+      given ??
+      drawPlan(seed, {
         ...{ hours, faults: !values.calm },
         ...{ moments: values.moments, managers: values.managers, claims: values.claims },
       });

@@ -234,7 +234,16 @@ export class Agent {
         plan.node.standalone === true
           ? null
           : {
-              connect: ({ onPods, lifeOf, journalOf, runtimeState, plegError, conditions, shutdownErrors, volumesInUse }) =>
+              connect: ({
+                onPods,
+                lifeOf,
+                journalOf,
+                runtimeState,
+                plegError,
+                conditions,
+                shutdownErrors,
+                volumesInUse,
+              }) =>
                 new Cluster({
                   ...{ api, limited: api, nodeName: NODE_NAME, log, metrics, clock, onPods, lifeOf },
                   node: new SimulatedNodeEnd({

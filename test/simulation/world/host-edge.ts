@@ -113,7 +113,12 @@ export class HostEdge {
     const managed = params.volumes.filter(isManaged);
     if (managed.length === 0) return;
     const made = await Promise.allSettled(
-      managed.map(({ name }) => this.orStopped(podUid, this.ask((volumes) => volumes.mount(podUid, name)))),
+      managed.map(({ name }) =>
+        this.orStopped(
+          podUid,
+          this.ask((volumes) => volumes.mount(podUid, name)),
+        ),
+      ),
     );
     const failures: { name: string; reason: unknown }[] = [];
     for (const [i, { name }] of managed.entries()) {
@@ -152,7 +157,9 @@ export class HostEdge {
         what(agent.volumes).then(
           (answer) => time.after(1, worker, () => resolve(answer), false),
           (error: unknown) => {
-            const failure = Object.assign(new Error(error instanceof Error ? error.message : String(error)), { code: codeOf(error) });
+            const failure = Object.assign(new Error(error instanceof Error ? error.message : String(error)), {
+              code: codeOf(error),
+            });
             time.after(1, worker, () => reject(failure), false);
           },
         );

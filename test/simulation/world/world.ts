@@ -208,6 +208,11 @@ export class World {
         if (!fault.keepContainers) for (const key of this.workload.born) this.workload.disturbed.add(key);
         this.runtime.restart(fault.for, fault.keepContainers);
       });
+    for (const fault of faults.all('power'))
+      at(fault.from, () => {
+        faults.count(fault);
+        this.goDown();
+      });
     for (const fault of faults.all('not-ready')) {
       const { readiness } = this.runtime.core;
       at(fault.from, () => {

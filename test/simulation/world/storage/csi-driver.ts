@@ -7,7 +7,8 @@ import type { Owner, VirtualTime } from '../virtual-time.ts';
 import type { Disk } from './disk.ts';
 
 /** Calls that change something. */
-export type CsiCall = 'NodeStageVolume' | 'NodePublishVolume' | 'NodeUnpublishVolume' | 'NodeUnstageVolume' | 'NodeExpandVolume';
+export type CsiCall =
+  'NodeStageVolume' | 'NodePublishVolume' | 'NodeUnpublishVolume' | 'NodeUnstageVolume' | 'NodeExpandVolume';
 
 /** What a call is about. `path`: where it is staged or published; `request`: all that must be the same when it is repeated. */
 export interface CsiRequest {
@@ -123,13 +124,19 @@ export class SimulatedDriver {
       );
       const back = (code: string, text = ''): void => void time.after(1, owner, () => answer(code, text), false);
       if (fault?.how === 'fail') return void this.later(2, () => back('Internal', 'a fault of the simulation'));
-      if (fault?.how === 'unsure') return void this.later(2, () => back('ResourceExhausted', 'a fault of the simulation'));
+      if (fault?.how === 'unsure')
+        return void this.later(2, () => back('ResourceExhausted', 'a fault of the simulation'));
       const place = `${request.handle} ${request.path}`;
       const work: Work = { request, over: false };
       const begin = (): void => {
         if (this.underWay.has(place)) return back('Aborted', 'an operation with the given volume is already pending');
         this.underWay.set(place, work);
-        const takes = fault?.how === 'hang' ? Math.max(1_000, fault.from + fault.for - time.now) : fault?.how === 'slow' ? SLOW_MS : this.options.random.between(2, 80);
+        const takes =
+          fault?.how === 'hang'
+            ? Math.max(1_000, fault.from + fault.for - time.now)
+            : fault?.how === 'slow'
+              ? SLOW_MS
+              : this.options.random.between(2, 80);
         this.later(takes, () => {
           this.underWay.delete(place);
           // What hung may have been carried out in the end, or not.
@@ -137,7 +144,8 @@ export class SimulatedDriver {
           const problem = gives ? 'Internal' : this.act(request, n);
           if (end === 'after') die();
           if (problem !== null) back(problem, 'simulated');
-          else if (fault?.how === 'lost') back(this.options.random.pick(['DeadlineExceeded', 'Unavailable', 'Aborted']), 'a fault of the simulation');
+          else if (fault?.how === 'lost')
+            back(this.options.random.pick(['DeadlineExceeded', 'Unavailable', 'Aborted']), 'a fault of the simulation');
           else back('OK');
         });
       };
@@ -153,7 +161,18 @@ export class SimulatedDriver {
   /** Carries it out; answers gRPC's code for why not. */
   private act({ call, handle, path, staging, block, request }: CsiRequest, n: number): string | null {
     const { disk, tell } = this.options;
-    const about = { f: 'csi' as const, change: 'acted' as const, driver: this.name, n, call, handle, path, staging, block, request };
+    const about = {
+      f: 'csi' as const,
+      change: 'acted' as const,
+      driver: this.name,
+      n,
+      call,
+      handle,
+      path,
+      staging,
+      block,
+      request,
+    };
     const source = `${this.name}^${handle}`;
     const there = disk.mounts.get(path);
     switch (call) {

@@ -51,7 +51,14 @@ export class CsiNodeClient {
   }
 
   async publish(request: Publish): Promise<void> {
-    const { volumeId: handle, targetPath: path, stagingTargetPath, volumeCapability, publishContext, readonly } = request;
+    const {
+      volumeId: handle,
+      targetPath: path,
+      stagingTargetPath,
+      volumeCapability,
+      publishContext,
+      readonly,
+    } = request;
     const { volumeContext } = request;
     const same = JSON.stringify({ stagingTargetPath, volumeCapability, publishContext, readonly, volumeContext });
     const block = volumeCapability?.block !== undefined;
@@ -74,7 +81,8 @@ export class CsiNodeClient {
 
   private async call(request: Parameters<SimulatedDriver['call']>[1]): Promise<void> {
     const { signal, endpoint, onCall } = this.options;
-    if (signal?.aborted === true) throw new CsiCallError('Canceled', 'rpc error: code = Canceled desc = context canceled');
+    if (signal?.aborted === true)
+      throw new CsiCallError('Canceled', 'rpc error: code = Canceled desc = context canceled');
     const method = `/csi.v1.Node/${request.call}`;
     try {
       await drivers.get(this.driver)?.call(endpoint, request, signal, this.until);

@@ -114,8 +114,7 @@ export class StorageEdge {
   plugins(owner: Owner, clock: Clock, log: Logger, { csi: api, journal }: VolumeLinks): readonly VolumePlugin[] {
     const drivers = new CsiDrivers({ api, clock, log, journal, refreshes: false });
     this.agent = { owner, drivers };
-    for (const driver of this.drivers.values())
-      if (driver.endpoint !== null) this.seen(driver, driver.endpoint);
+    for (const driver of this.drivers.values()) if (driver.endpoint !== null) this.seen(driver, driver.endpoint);
     return [new CsiVolumes({ rootDir: ROOT_DIR, nodeName: NODE_NAME, drivers, api, log, volumeHealth: false })];
   }
 

@@ -19,7 +19,10 @@ export class StorageObjects {
     volumesAttached: [],
   };
   /** Of the node's object. */
-  marks: { labels: Record<string, string>; annotations: Record<string, string | null> } = { labels: {}, annotations: {} };
+  marks: { labels: Record<string, string>; annotations: Record<string, string | null> } = {
+    labels: {},
+    annotations: {},
+  };
   /** Drivers that the node's CSINode names, and how often it was written. */
   csiNode: { drivers: NodeDriver[]; version: number } = { drivers: [], version: 1 };
   /** How often each claim's volume has grown, and has its status told so. */
@@ -51,7 +54,12 @@ export class StorageObjects {
   claim(name: string): PersistentVolumeClaim | null {
     const plan = this.claims.find((each) => each.name === name);
     if (plan === undefined) return null;
-    const metadata = { namespace: 'default', name, uid: `uid-of-${name}`, finalizers: ['kubernetes.io/pvc-protection'] };
+    const metadata = {
+      namespace: 'default',
+      name,
+      uid: `uid-of-${name}`,
+      finalizers: ['kubernetes.io/pvc-protection'],
+    };
     if (this.now() < plan.boundAt) return { metadata, spec: {}, status: { phase: 'Pending' } };
     const storage = String((1 + this.sizes(name).status) * GIB);
     return { metadata, spec: { volumeName: pvOf(name) }, status: { phase: 'Bound', capacity: { storage } } };
@@ -67,7 +75,12 @@ export class StorageObjects {
         volumeMode: plan.block ? 'Block' : 'Filesystem',
         capacity: { storage: String((1 + this.sizes(plan.name).volume) * GIB) },
         claimRef: { namespace: 'default', name: plan.name, uid: `uid-of-${plan.name}` },
-        csi: { driver: plan.driver, volumeHandle: handleOf(plan.name), fsType: 'ext4', volumeAttributes: { of: plan.name } },
+        csi: {
+          driver: plan.driver,
+          volumeHandle: handleOf(plan.name),
+          fsType: 'ext4',
+          volumeAttributes: { of: plan.name },
+        },
       },
     };
   }
