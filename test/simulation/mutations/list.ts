@@ -552,7 +552,7 @@ export const mutations: readonly Mutation[] = [
     name: 'staged-is-not-looked-for',
     breaks: 'an agent does not look for what an earlier one had staged',
     within: 'start',
-    from: 'if (pods.length + devices.length > 0)',
-    to: 'if (pods.length > 0)',
+    from: "this.take({ type: 'node.found', pods, devices })",
+    to: "this.take({ type: 'node.found', pods, devices: [] })",
   },
 ];
