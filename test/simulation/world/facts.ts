@@ -4,7 +4,7 @@ import type { Effect } from '../../../machines/protocol/effects.ts';
 import type { PodMessage, PodSource } from '../../../machines/protocol/messages.ts';
 import type { PodSnapshot } from '../../../machines/pod/pod-context.ts';
 import type { PodReport } from '../../../actors/pods/shard/shard-protocol.ts';
-import type { CsiRequest } from './storage/csi-driver.ts';
+import type { CsiRequest } from './storage/csi-request.ts';
 import type { Owner } from './virtual-time.ts';
 
 /** What truly happens in the world, in the order in which it does. Rules listen to it. */

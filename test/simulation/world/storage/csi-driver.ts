@@ -4,21 +4,8 @@ import type { Fact } from '../facts.ts';
 import type { FaultClock } from '../fault-clock.ts';
 import type { Random } from '../random.ts';
 import type { Owner, VirtualTime } from '../virtual-time.ts';
+import type { CsiCall, CsiRequest } from './csi-request.ts';
 import type { Disk } from './disk.ts';
-
-/** Calls that change something. */
-export type CsiCall =
-  'NodeStageVolume' | 'NodePublishVolume' | 'NodeUnpublishVolume' | 'NodeUnstageVolume' | 'NodeExpandVolume';
-
-/** What a call is about. `path`: where it is staged or published; `request`: all that must be the same when it is repeated. */
-export interface CsiRequest {
-  call: CsiCall;
-  handle: string;
-  path: string;
-  staging: string;
-  block: boolean;
-  request: string;
-}
 
 /** What a driver is made from. */
 export interface CsiDriverOptions {
