@@ -205,7 +205,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     now,
   });
   const volumes: VolumeManager = new VolumeManager({
-    ...{ rootDir, nodeName, clock, log, metrics },
+    ...{ rootDir: settings.rootDir, nodeName, clock, log, metrics },
     plugins: edges.volumes({
       warn({ metadata: { namespace = '', name = '', uid = '' } = {} }, reason, message) {
         const object = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid } as const;

@@ -160,10 +160,13 @@ function answersTo({ what }: Pick<Question, 'what'>, parts: FromShardParts): Ask
   return ((_what, params) => puller.mayUse(params as AskCatalog['image.MayUse']['params'])) as Ask;
 }
 
-function takeReport({ supervisor, store, intake, puller, cluster }: FromShardParts, report: PodReport): void {
+function takeReport({ supervisor, store, intake, puller, volumes, cluster }: FromShardParts, report: PodReport): void {
   store.report(report);
   // As kubelet cancels the sync of a pod that is to end; a pod does not come back from there.
-  if (report.state.startsWith('terminat')) puller.podGone(report.uid);
+  if (report.state.startsWith('terminat')) {
+    puller.podGone(report.uid);
+    volumes.podEnds(report.uid);
+  }
   intake.reported(report);
   const tracked = trackedPod(supervisor.context.pods, report.uid);
   if (tracked !== undefined && tracked.source !== 'orphan') cluster?.reported(tracked.pod, tracked.source, report);

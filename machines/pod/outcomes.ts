@@ -183,6 +183,13 @@ function refineSandbox(draft: Draft, id: string, result: { ips: string[]; ready:
     taskFailed(draft, `sandbox.status/${id}`, { code: 'Unknown', message: 'the sandbox has no address yet' });
 }
 
+/** It was given up because the pod is to end (kubelet tells no event of what a canceled sync of a pod waited for). */
+function isCanceled({ context }: Draft, { error }: EffectFailed): boolean {
+  return (
+    error.code === 'Canceled' && context.termination !== null && behaves(context.settings, 'canceledMountsAreQuiet')
+  );
+}
+
 /** Tells what a failed task means to an operator; the task itself is tried again after its pause. */
 function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void {
   const { context } = draft;
@@ -204,7 +211,8 @@ function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void 
   }
   if (name.startsWith('sandbox.status/'))
     podEvent(draft, 'Warning', 'FailedPodSandBoxStatus', `Unable to get pod sandbox status: ${text}`);
-  if (name === 'volumes' || name === 'volumes.refresh') podEvent(draft, 'Warning', 'FailedMount', text);
+  if ((name === 'volumes' || name === 'volumes.refresh') && !isCanceled(draft, outcome))
+    podEvent(draft, 'Warning', 'FailedMount', text);
   // Claims that are not taken back are in no event of kubelet's: the pod says why it waits.
   if (name === 'claims')
     podEvent(draft, 'Warning', 'FailedPrepareDynamicResources', `Failed to prepare dynamic resources: ${text}`);

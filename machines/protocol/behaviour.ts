@@ -96,6 +96,8 @@ export const BEHAVIOUR = {
   evictedWhileDeleted: 60,
   /** Claims, generic ephemeral volumes, NFS and what drivers serve are asked of the volume manager, instead of refused. */
   managedVolumes: 70,
+  /** A set-up of volumes that ends because its pod is to end is no failure to tell of. */
+  canceledMountsAreQuiet: 71,
   /** A pod's ResourceClaims are prepared before its sandbox is made, and given back when nothing of it runs any more. */
   claimsArePrepared: 80,
 } as const;

@@ -58,6 +58,11 @@ export function expandedNow(_context: DeviceContext, { at, bytes }: Of<'expanded
   return { patch: { bytes, op: '', failures: 0, problem: null, retryAt: null, since: at } };
 }
 
+/** The call under way is given up; its outcome is waited for, and it is made again when there is still somebody to make it for. */
+export function callOff({ op }: DeviceContext): Step {
+  return { effects: [{ type: 'call.giveUp', key: op }] };
+}
+
 /** A call has failed. */
 export function failedOnce({ failures }: DeviceContext, { at, problem, retryAt }: Of<'failed'>): Step {
   return { patch: { op: '', failures: failures + 1, problem, retryAt, since: at } };

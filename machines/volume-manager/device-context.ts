@@ -47,6 +47,8 @@ export type DeviceEvent =
       newBytes: number;
     }
   | { type: 'expanded'; at: number; key: string; bytes: number }
+  /** It is not to be made larger now: the pod by whose path that is done has it no more. */
+  | { type: 'callOff'; at: number }
   | { type: 'failed'; at: number; key: string; problem: VolumeProblem; retryAt: number; done: boolean }
   /** No volume of a pod is on it any more. */
   | { type: 'leave'; at: number; key: string };

@@ -38,8 +38,19 @@ export const deviceMachine = machine.createMachine({
           { guard: 'attachable', target: 'attaching', actions: attach },
           { target: 'staging', actions: stage },
         ],
-        found: { target: 'ready', actions: act(actions.foundStaged) },
+        found: { target: 'found', actions: act(actions.foundStaged) },
         leave: { target: 'gone', actions: over },
+      },
+    },
+    found: {
+      description:
+        'An earlier agent has staged it; its mount may be gone since, with a boot, so it is staged again before a pod has it.',
+      on: {
+        begin: [
+          { guard: 'attachable', target: 'attaching', actions: attach },
+          { target: 'staging', actions: stage },
+        ],
+        leave: { target: 'unstaging', actions: leave },
       },
     },
     attaching: {
@@ -50,14 +61,20 @@ export const deviceMachine = machine.createMachine({
           { target: 'ready', actions: act(actions.attachedNow) },
         ],
         failed: { target: 'attachFailed', actions: failedOnce },
-        leave: { target: 'gone', actions: [giveUp, over] },
+        leave: [
+          { guard: 'mayBeThere', target: 'unstaging', actions: [giveUp, leave] },
+          { target: 'gone', actions: [giveUp, over] },
+        ],
       },
     },
     attachFailed: {
       description: 'It is not attached; it is looked at again after a delay that grows.',
       on: {
         begin: { target: 'attaching', actions: attach },
-        leave: { target: 'gone', actions: over },
+        leave: [
+          { guard: 'mayBeThere', target: 'unstaging', actions: leave },
+          { target: 'gone', actions: over },
+        ],
       },
     },
     staging: {
@@ -93,6 +110,7 @@ export const deviceMachine = machine.createMachine({
       on: {
         expanded: { target: 'ready', actions: act(actions.expandedNow) },
         failed: { target: 'ready', actions: failedOnce },
+        callOff: { actions: act(actions.callOff) },
         leave: { target: 'givenUp', actions: giveUp },
       },
     },

@@ -141,8 +141,10 @@ function deviceGoesOn(draft: Draft, device: DeviceId): void {
       draft.tellDevice(device, { type: 'begin', at, key: draft.key(device), by: NOBODY });
     return;
   }
+  // What an earlier agent has left is staged again for a pod that asks for it, not for one that only has a folder.
+  const asked = value === 'found' && by.volume !== '';
   const waits = value === 'wanted' || value === 'attachFailed' || value === 'stageFailed' || value === 'unstageFailed';
-  if (waits && due) draft.tellDevice(device, { type: 'begin', at, key: draft.key(device), by });
+  if ((asked || waits) && due) draft.tellDevice(device, { type: 'begin', at, key: draft.key(device), by });
   else if (value === 'ready' && due) growIfDue(draft, device, context);
 }
 

@@ -140,9 +140,18 @@ function podLeft(draft: Draft, { at, uid, found }: Of<'pod.left'>): void {
     if (context.uid !== uid) continue;
     some = true;
     if (context.again) draft.patch(id, { again: false });
+    callOffExpansion(draft, id);
     draft.tellMount(id, { type: 'leave', at, key: draft.key(id) });
   }
   if (!some) draft.orders.push({ type: 'worker.left', uid, problem: null });
+}
+
+/** What is taken from a pod is not made larger at the same time: a driver is not to have two calls for one volume. */
+function callOffExpansion(draft: Draft, id: string): void {
+  const { value, context } = draft.mounts[id] ?? {};
+  const device = context?.known?.device ?? '';
+  if (device === '' || (value !== 'mounted' && value !== 'republishing')) return;
+  draft.tellDevice(device, { type: 'callOff', at: draft.at });
 }
 
 function stale(draft: Draft, { at, uid, volume }: Of<'volume.stale'>): void {

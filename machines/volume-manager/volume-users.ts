@@ -44,11 +44,15 @@ export function isElsewhere(draft: Draft, { uid, known }: MountContext): boolean
   );
 }
 
-/** Those that want it or have it. One that asks for it while it is given back waits for the next life of it. */
+/**
+ * Those that want it or have it, those that asked for it first: calls are made for them. One that asks for it while it is given back waits for the
+ * next life of it.
+ */
 export function usersOf(draft: Draft, device: DeviceId): DeviceUser[] {
   return Object.values(draft.mounts)
     .filter(({ value, context }) => context.known?.device === device && value !== 'gone')
-    .map(({ context: { uid, volume } }) => ({ uid, volume }));
+    .map(({ context: { uid, volume } }) => ({ uid, volume }))
+    .sort((a, b) => Number(a.volume === '') - Number(b.volume === ''));
 }
 
 /** It is being taken down, or is. */

@@ -34,6 +34,7 @@ export const MOUNT_WORDS: Readonly<Record<string, string | null>> = {
 /** The same of a device. */
 export const DEVICE_WORDS: Readonly<Record<string, string | null>> = {
   wanted: 'has just been asked for',
+  found: 'was made ready by an earlier agent, and is again',
   attaching: 'is waited for to be attached',
   attachFailed: 'is not attached',
   staging: 'is made ready by its plugin',

@@ -56,6 +56,8 @@ export class VolumeManager {
   private readonly underWay = new Map<string, AbortController>();
   private readonly mounts = new Map<string, Waiter<string>[]>();
   private readonly leaves = new Map<string, Waiter<void>[]>();
+  /** Pods that end: nobody waits for volumes of them, until they are taken down. */
+  private readonly ending = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
   private looks: Timer | undefined;
   private stopped = false;
@@ -94,6 +96,7 @@ export class VolumeManager {
 
   /** Has a pod's volume put where containers find it, and answers where. Rejects in kubelet's words, with a `code`. */
   mount(uid: string, volume: string): Promise<string> {
+    if (this.ending.has(uid)) return Promise.reject(canceled());
     const { namespace = '', name = '' } = this.options.podOf(uid)?.metadata ?? {};
     const began = performance.now();
     return new Promise((settle, reject) => {
@@ -110,16 +113,33 @@ export class VolumeManager {
     });
   }
 
+  /**
+   * The pod is to end: whoever waits for a volume of it waits no longer, so that it is taken down at once, and a call that hangs is called off then
+   * (kubelet waits for that call's own time limit). Its outcome is not known then: the volume counts as one that may be there.
+   */
+  podEnds(uid: string): void {
+    this.ending.add(uid);
+    for (const [id, waiters] of [...this.mounts]) {
+      if (!id.startsWith(`${uid}/`)) continue;
+      this.mounts.delete(id);
+      for (const { reject } of waiters) reject(canceled());
+    }
+  }
+
   /** Has all of a pod's volumes taken away, those of earlier agents too. Rejects when one of them stays. */
   async unmount(uid: string): Promise<void> {
     const { rootDir, plugins } = this.options;
     const found = await volumesInFolder(rootDir, uid, plugins);
     // Most pods have none.
-    if (found.length === 0 && !Object.values(this.state.mounts).some(({ context }) => context.uid === uid)) return;
+    if (found.length === 0 && !Object.values(this.state.mounts).some(({ context }) => context.uid === uid)) {
+      this.ending.delete(uid);
+      return;
+    }
     await new Promise<void>((resolve, reject) => {
       this.leaves.set(uid, [...(this.leaves.get(uid) ?? []), { resolve, reject }]);
       this.take({ type: 'pod.left', uid, found });
     });
+    this.ending.delete(uid);
   }
 
   /** For the status of the node's object. */
@@ -299,6 +319,11 @@ const OPERATIONS: Partial<Record<VolumeOrder['type'], string>> = {
   'device.attach': 'verify_controller_attached_volume',
   'device.expand': 'volume_fs_resize',
 };
+
+/** The code is the one with which other work on a pod's volumes ends when the pod does. */
+function canceled(): Error {
+  return coded('Canceled', 'the pod is to end');
+}
 
 function coded(code: string, text: string): Error & { code: string } {
   return Object.assign(new Error(text), { code });

@@ -166,6 +166,33 @@ describe('a pod that ends', () => {
     assert.equal(world.staged.size, 0);
   });
 
+  test('of an earlier agent: what it had staged is staged again before a pod has it, since a boot takes its mount', () => {
+    const world = disk();
+    const device = {
+      ...{ device: 'test/p/d', plugin: 'test/p', name: 'v', mode: 'Filesystem' as const },
+      ...{ stagedPath: '/s', attachable: true },
+    };
+    const volume = {
+      ...{ plugin: 'test/p', name: 'v', mode: 'Filesystem' as const },
+      path: '/pods/a/v',
+      attachable: true,
+    };
+    world.take({
+      type: 'node.found',
+      pods: [{ uid: 'a', volumes: [{ ...volume, device: 'test/p/d' }] }],
+      devices: [device],
+    });
+    assert.equal(world.calls.size, 0, 'nobody has asked for it yet');
+    want(world, 'a', 'v');
+    const types: string[] = [];
+    while (world.calls.size > 0) {
+      types.push(world.only().type);
+      world.end(world.only().key);
+    }
+    assert.deepEqual(types, ['volume.resolve', 'device.attach', 'device.stage', 'volume.publish']);
+    for (const move of world.seen) moves.add(move);
+  });
+
   test('of an earlier agent: what lies in its folder is taken away, and devices that nobody has with it', () => {
     const world = disk();
     world.published.add('a/v');

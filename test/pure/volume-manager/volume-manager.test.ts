@@ -130,6 +130,36 @@ test('a driver that hangs on one volume holds up neither the other volume nor th
   );
 });
 
+test('a pod that ends waits for no call that hangs, nor for one that it would have asked for', async (t) => {
+  let given = false;
+  const { manager } = bench(t, {
+    publish: ({ signal }) =>
+      new Promise((_resolve, reject) =>
+        signal.addEventListener('abort', () => {
+          given = true;
+          reject(new VolumeFailure('Canceled', 'context canceled', { done: false }));
+        }),
+      ),
+  });
+  const stuck = refusal(manager.mount('a', 'x'));
+  const other = manager.mount('b', 'y');
+  other.catch(() => undefined);
+  manager.podEnds('a');
+  assert.equal(await stuck, 'Canceled: the pod is to end');
+  assert.equal(await refusal(manager.mount('a', 'y')), 'Canceled: the pod is to end');
+  assert.equal(given, false, 'the call goes on until the pod is taken down');
+  await manager.unmount('a');
+  assert.ok(given, 'the call is given up');
+  // Under its UID it may come again.
+  const again = manager.mount('a', 'x');
+  again.catch(() => undefined);
+  const state = await Promise.race([
+    again.catch(() => 'refused'),
+    new Promise((resolve) => setImmediate(resolve, 'waits')),
+  ]);
+  assert.equal(state, 'waits');
+});
+
 test('what fails is told in kubelet’s words, tried again, and the pod is woken when it is there', async (t) => {
   let works = false;
   const { manager, refreshed } = bench(t, {

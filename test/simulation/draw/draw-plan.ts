@@ -2,6 +2,7 @@ import { Random } from '../world/random.ts';
 import { drawFaults, drawPressure, drawShutdowns } from './draw-faults.ts';
 import { withFullNode } from './draw-full.ts';
 import { withLeaks } from './draw-leaks.ts';
+import { withClaims } from './draw-claims.ts';
 import { withManagers } from './draw-managers.ts';
 import { drawMoment } from './draw-moments.ts';
 import { PLUGINS_FIRST_MS, drawPatience, drawPluginFaults, withPlugins } from './draw-plugins.ts';
@@ -29,10 +30,17 @@ export interface DrawOptions {
   managers?: boolean;
   /** There are device plugins and drivers; by default there are none. */
   plugins?: boolean;
+  /** The node has CSI drivers, and pods have claims; it has none by default. */
+  claims?: boolean;
 }
 
 /** Draws everything that happens in a run. */
 export function drawPlan(seed: number, options: DrawOptions = {}): Plan {
+  const plan = drawNode(seed, options);
+  return options.claims === true ? withClaims(new Random(seed).fork('claims'), plan, options.faults !== false) : plan;
+}
+
+function drawNode(seed: number, options: DrawOptions): Plan {
   const random = new Random(seed);
   const endAt = Math.round((options.hours ?? 2) * HOUR);
   const quietAt = endAt - SETTLING_MS;

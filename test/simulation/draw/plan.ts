@@ -48,6 +48,20 @@ export type Fault =
       how: 'away' | 'hang' | 'fail' | 'lost' | 'slow' | 'fewer' | 'sick' | 'twice' | 'death' | 'wipe';
       of: string;
     })
+  /** Calls of CSI drivers, of one volume or of all. `unsure`: the answer leaves open whether it goes on; `lost`: done, and answered so. */
+  | (Window & {
+      kind: 'csi';
+      how: 'fail' | 'unsure' | 'hang' | 'lost' | 'slow';
+      calls: string[];
+      chance: number;
+      handle?: string;
+    })
+  /** A driver is gone for a while, and comes back with its socket or with another one. */
+  | (Window & { kind: 'csi-driver'; how: 'away' | 'moves'; driver: string })
+  /** Attachments come late, or are told to have failed. */
+  | (Window & { kind: 'attach'; how: 'late' | 'fail' })
+  /** The machine goes down untold, as when its power fails, and comes up again. */
+  | { kind: 'power'; from: number }
   /** The node runs short, and pods have to go. `brief`: it is over when it was seen once; `slight`: only a soft threshold is met. */
   | (Window & { kind: 'pressure'; what: 'memory' | 'disk' | 'pids'; brief?: boolean; slight?: boolean });
 
@@ -96,6 +110,26 @@ export interface PodPlan {
   qos?: 'Guaranteed' | 'Burstable';
 }
 
+/** A CSI driver of the node. */
+export interface CsiDriverPlan {
+  name: string;
+  /** Its volumes are attached first; staged first; published again from time to time. */
+  attaches: boolean;
+  stages: boolean;
+  republishes: boolean;
+}
+
+/** A claim with the volume behind it. */
+export interface ClaimPlan {
+  name: string;
+  driver: string;
+  mode: 'ReadWriteOnce' | 'ReadWriteOncePod' | 'ReadWriteMany';
+  block: boolean;
+  /** When it is bound, and when it grows, ms since the start. */
+  boundAt: number;
+  growsAt?: number;
+}
+
 /** What people and controllers do with pods, and what befalls containers by themselves. */
 export type Change =
   | { at: number; do: 'delete'; pod: string; grace: number | null }
@@ -142,4 +176,7 @@ export interface Plan {
   pods: PodPlan[];
   changes: Change[];
   faults: Fault[];
+  /** Of a node with CSI drivers. */
+  drivers?: CsiDriverPlan[];
+  claims?: ClaimPlan[];
 }

@@ -67,7 +67,11 @@ function checkEnd({ world, say }: Ground, plan: PodPlan, shown: Pod): void {
     world.plan.faults.some(({ kind }) => kind === 'pressure' || kind === 'shutdown');
   // A full node does not take it, or it gave way to a critical pod.
   if (world.plan.node.full === true && phase === 'Failed' && isDisplaced(shown)) return;
-  const allowed = phasesOf(plan, disturbed, disrupting, shown);
+  const allowed = phasesOf(
+    plan,
+    { disturbed, disrupted: disrupting, waitsForWriter: waitsForWriter(world, plan) },
+    shown,
+  );
   if (!allowed.includes(phase)) {
     say(`${plan.key} is ${phase}, not ${allowed.join(' or ')}: ${JSON.stringify(shown.status).slice(0, 1_500)}`);
     return;
@@ -108,7 +112,11 @@ function hookMayHang(world: World, { spec }: PodPlan): boolean {
 }
 
 /** In which phases a pod may be when all has come to rest. */
-function phasesOf(plan: PodPlan, disturbed: boolean, disrupted: boolean, shown: Pod): string[] {
+function phasesOf(
+  plan: PodPlan,
+  { disturbed, disrupted, waitsForWriter }: { disturbed: boolean; disrupted: boolean; waitsForWriter: boolean },
+  shown: Pod,
+): string[] {
   const { spec } = plan;
   if ((isEvicted(shown) || wentDown(shown)) && disrupted) return ['Failed'];
   // Its plugin gave it nothing; whether it may is a rule of its own.
@@ -120,6 +128,7 @@ function phasesOf(plan: PodPlan, disturbed: boolean, disrupted: boolean, shown: 
     ...(disturbed ? ['Succeeded', 'Failed', 'Running', 'Pending'] : []),
   ];
   if (spec.volumes?.some(({ name }) => name === ODD_VOLUME) === true) return either('Pending');
+  if (waitsForWriter) return [...phasesOf(plan, { disturbed, disrupted, waitsForWriter: false }, shown), 'Pending'];
   const never = spec.restartPolicy === 'Never';
   for (const init of spec.initContainers ?? []) {
     const fate = fateOf(plan, init);
@@ -140,6 +149,17 @@ function phasesOf(plan: PodPlan, disturbed: boolean, disrupted: boolean, shown: 
     return either(failed ? 'Failed' : 'Succeeded');
   }
   return either(fates.includes('fails') ? 'Running' : 'Succeeded');
+}
+
+/** A claim of it that only one pod may have is shared with others. */
+function waitsForWriter({ plan: { claims = [] }, workload }: World, { key, spec }: PodPlan): boolean {
+  const uses = ({ volumes = [] }: PodPlan['spec'], name: string): boolean =>
+    volumes.some(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName === name);
+  const others = [...workload.born].filter((each) => each !== key).flatMap((each) => workload.plans.get(each) ?? []);
+  return claims.some(
+    ({ name, mode }) =>
+      mode === 'ReadWriteOncePod' && uses(spec, name) && others.some((other) => uses(other.spec, name)),
+  );
 }
 
 /** Its first try fails. */

@@ -1,10 +1,13 @@
 import { limitsAreKept, neededContainersStay } from './container-gc.ts';
-import { claimsArePrepared } from './claims.ts';
+import { claimsArePrepared } from './resource-claims.ts';
+import { claimsAreGone, claimsComeFirst, detachedLast, neverUnderALiveContainer } from './claims.ts';
 import { cpusAreOnesOwn } from './cpus.ts';
 import { devicesAreOnesOwn, pluginsAreAwaited, runningPodsStay } from './devices.ts';
 import { staysUntilItEnded } from './deletion.ts';
 import { shutDownPodsFail, shutdownIsOrderly, staticPodsComeBack, statusesGoFirst } from './shutdown.ts';
 import { evictedPodsFail, evictionIsOrderly, evictionsAreNeeded, victimsAreInOrder } from './eviction.ts';
+import { oneCallAtOnce, oneWriter, sameArguments, stagedFirst, unstagedLast } from './csi-calls.ts';
+import { hungCallsAreCalledOff, othersGoOn } from './claims-at-once.ts';
 import { graceGiven, graceIsKept, nothingIsKilledAside } from './grace.ts';
 import { hooksGoOn } from './hooks.ts';
 import { nothingIsLeft, sandboxComesAfterVolumes, volumesOutliveContainers } from './host.ts';
@@ -67,6 +70,17 @@ export const rules: readonly Rule[] = [
   volumesOutliveContainers,
   sandboxComesAfterVolumes,
   nothingIsLeft,
+  stagedFirst,
+  unstagedLast,
+  oneWriter,
+  sameArguments,
+  oneCallAtOnce,
+  neverUnderALiveContainer,
+  claimsComeFirst,
+  detachedLast,
+  claimsAreGone,
+  othersGoOn,
+  hungCallsAreCalledOff,
   noBusyLoop,
   evictionIsOrderly,
   evictionsAreNeeded,

@@ -13,6 +13,16 @@ const stepModule = pathToFileURL(join(root, 'machines/pod/pod-step.ts')).href;
 const watchedSteps = pathToFileURL(join(here, 'world/watched-steps.ts')).href;
 const placeModule = pathToFileURL(join(root, 'machines/machine-step/step.ts')).href;
 const watchedPlaces = pathToFileURL(join(here, 'world/watched-places.ts')).href;
+const storage = (name: string): string => pathToFileURL(join(here, 'world/storage', name)).href;
+/** What makes volumes of claims acts on the machine of the simulation. */
+const storageRooms = ['actors/resources/csi/', 'actors/resources/volumes/', 'actors/host/files/loop-devices.ts'].map(
+  (room) => pathToFileURL(join(root, room)).href,
+);
+const simulatedStorage: Readonly<Record<string, string>> = {
+  'node:fs/promises': storage('fs-promises.ts'),
+  [pathToFileURL(join(root, 'actors/host/files/mounts.ts')).href]: storage('host-mounts.ts'),
+  [pathToFileURL(join(root, 'actors/resources/csi/node-client.ts')).href]: storage('csi-node-client.ts'),
+};
 const ofTests = pathToFileURL(here).href;
 const declaredPods = pathToFileURL(join(root, 'actors/record/machines/pods.ts')).href;
 
@@ -35,7 +45,12 @@ export function registerSimulationHooks(mutation?: string): void {
       const target = redirected[specifier];
       if (target !== undefined && context.parentURL?.startsWith(pathToFileURL(root).href) === true)
         return { url: target, shortCircuit: true };
+      const inStorage = storageRooms.some((room) => context.parentURL?.startsWith(room) === true);
+      const replaced = inStorage ? simulatedStorage[specifier] : undefined;
+      if (replaced !== undefined) return { url: replaced, shortCircuit: true };
       const resolved = next(specifier, context);
+      const simulated = inStorage ? simulatedStorage[resolved.url] : undefined;
+      if (simulated !== undefined) return { ...resolved, url: simulated };
       if (resolved.url === stepModule && context.parentURL === declaredPods) return { ...resolved, url: watchedSteps };
       if (resolved.url === placeModule && context.parentURL?.startsWith(ofTests) === false)
         return { ...resolved, url: watchedPlaces };

@@ -12,7 +12,7 @@ import { readPlan } from './saved-plan.ts';
 import { shrink } from './shrink.ts';
 import { traceLine } from './trace.ts';
 
-const USAGE = `usage: bin/simulate [--seeds N] [--seed S] [--hours H] [--calm] [--moments] [--managers] [--plugins] [--coverage]
+const USAGE = `usage: bin/simulate [--seeds N] [--seed S] [--hours H] [--calm] [--moments] [--managers] [--plugins] [--claims] [--coverage]
        bin/simulate --plan FILE [--trace [UID]]
        bin/simulate --reach MOVE [--seeds N] [--seed S]
 
@@ -24,6 +24,7 @@ Runs the node in virtual time from seeds, each a workload with faults, and looks
   --calm       no faults
   --managers   the node gives CPUs and memory away, and most pods want some of their own
   --plugins    there are device plugins and drivers of dynamic resources, and most pods use them
+  --claims     the node has CSI drivers, and pods have volumes by claims
   --moments    more of what seldom comes together: several faults and changes within seconds at one pod
   --coverage   print every state, transition and fault that was reached, with how often
   --plan FILE  run the schedule of this file (as a failure leaves it) instead of drawing some
@@ -47,6 +48,7 @@ export async function main(args: string[]): Promise<number> {
       moments: { type: 'boolean', default: false },
       managers: { type: 'boolean', default: false },
       plugins: { type: 'boolean', default: false },
+      claims: { type: 'boolean', default: false },
       coverage: { type: 'boolean', default: false },
       stop: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: true },
@@ -66,7 +68,10 @@ export async function main(args: string[]): Promise<number> {
   const first = given?.seed ?? (values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed));
   const hours = Number(values.hours);
   if (values.reach !== undefined)
-    return reachMoves(values.reach.split(','), { first, count, hours, moments: values.moments, print });
+    return reachMoves(values.reach.split(','), {
+      ...{ first, count, hours, print },
+      ...{ moments: values.moments, claims: values.claims },
+    });
   const { trace } = values;
   const onFact = (fact: Fact, at: number): void => {
     const line = traceLine(fact, at);
@@ -86,6 +91,7 @@ export async function main(args: string[]): Promise<number> {
         moments: values.moments,
         managers: values.managers,
         plugins: values.plugins,
+        claims: values.claims,
       });
     const result = await runInScratch(plan, trace === undefined ? {} : { onFact });
     virtualMs += result.virtualMs;
@@ -97,7 +103,7 @@ export async function main(args: string[]): Promise<number> {
       ...values,
       again:
         given === null
-          ? `--seed ${seed} --seeds 1 --hours ${hours}${values.moments ? ' --moments' : ''}${values.managers ? ' --managers' : ''}${values.plugins ? ' --plugins' : ''}`
+          ? `--seed ${seed} --seeds 1 --hours ${hours}${values.moments ? ' --moments' : ''}${values.managers ? ' --managers' : ''}${values.plugins ? ' --plugins' : ''}${values.claims ? ' --claims' : ''}`
           : null,
     });
     if (values.stop) break;

@@ -9,6 +9,7 @@ export interface ReachOptions {
   count: number;
   hours: number;
   moments: boolean;
+  claims?: boolean;
   print: (line: string) => void;
 }
 
@@ -18,9 +19,9 @@ export interface ReachOptions {
  */
 export async function reachMoves(moves: readonly string[], options: ReachOptions): Promise<number> {
   const wanted = new Set(moves.map((move) => move.trim()));
-  const { first, count, hours, moments, print } = options;
+  const { first, count, hours, moments, claims, print } = options;
   for (let seed = first; seed < first + count && wanted.size > 0; seed++) {
-    const plan = drawPlan(seed, { hours, faults: true, moments });
+    const plan = drawPlan(seed, { hours, faults: true, moments, claims: claims === true });
     for (const move of await movesOf(plan)) {
       if (!wanted.delete(move)) continue;
       const least = await shrink(plan, async (less) => (await movesOf(less)).has(move), 60);

@@ -52,6 +52,14 @@ function factText(fact: Fact): string | null {
       return `logind ${fact.change}`;
     case 'usage':
       return null;
+    case 'csi': {
+      const who = fact.change === 'answered' ? ` ${fact.code}` : '';
+      return `csi ${fact.driver}#${fact.n} ${fact.change}${who} ${fact.call} ${fact.handle} ${fact.path.slice(-60)}`;
+    }
+    case 'attachment':
+      return `attachment of ${fact.handle} ${fact.change}`;
+    case 'boot':
+      return 'the machine has gone down';
     case 'agent':
       return `agent ${fact.change}`;
     case 'worker':

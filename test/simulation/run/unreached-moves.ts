@@ -9,9 +9,11 @@ export interface UnreachedMoves {
 }
 
 /** Machines that no run has yet, by name, with what proves them instead. */
-export const unsimulatedMachines: Readonly<Record<string, string>> = {
-  mount:
-    'no pod of the simulation has a claim: test/pure/volume-manager makes each of its moves, with drivers that fail and hang',
+export const unsimulatedMachines: Readonly<Record<string, string>> = {};
+
+/** Machines of which runs make many moves and need not make all, by name, with what makes each. */
+export const partlySimulated: Readonly<Record<string, string>> = {
+  mount: 'runs with claims: test/pure/volume-manager makes each of its moves, with drivers that fail and hang',
   device: 'the same',
 };
 

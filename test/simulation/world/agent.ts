@@ -20,6 +20,7 @@ import { parseManifest } from '../../../actors/pods/sources/parse-manifest.ts';
 import type { PodStore } from '../../../actors/pods/store/pod-store.ts';
 import type { DiskSize } from '../../../actors/runtime/images/image-node.ts';
 import type { Metrics } from '../../../actors/record/metrics/metrics-registry.ts';
+import type { VolumeManager } from '../../../actors/resources/volumes/volume-manager.ts';
 import { draw } from '../../../cri/sim/prng.ts';
 import type { Remains } from '../../../machines/housekeeping/orphans-machine.ts';
 import type { NodePressure } from '../../../machines/node-object/node-types.ts';
@@ -128,6 +129,11 @@ export class Agent {
     return this.parts.supervisor.tracks(uid);
   }
 
+  /** What workers ask of its volumes. */
+  get volumes(): VolumeManager {
+    return this.parts.volumes;
+  }
+
   get store(): PodStore {
     return this.parts.store;
   }
@@ -178,6 +184,8 @@ export class Agent {
     this.parts.puller.close();
     edges.logind.hangUp(this.owner);
     for (const manager of this.parts.managers) void manager.stop?.();
+    this.parts.volumes.stop();
+    edges.storage?.hangUp(this.owner);
     this.parts.admission.close();
     void this.parts.devices?.stop();
     void this.parts.claims?.stop();
@@ -249,24 +257,34 @@ export class Agent {
       images: () => ({ records: null, disk: () => Promise.resolve(imageDisk(plan.seed, time.now)) }),
       userNamespaces: { get: () => Promise.reject(new Error('not simulated')), release: () => undefined },
       ...this.pluginEdges(),
-      volumes: () => [],
+      volumes: (links) => edges.storage?.plugins(owner, clock, log, links) ?? [],
       cluster:
         plan.node.standalone === true
           ? null
           : {
-              connect: ({ onPods, lifeOf, journalOf, runtimeState, plegError, conditions, shutdownErrors }) =>
+              connect: ({
+                onPods,
+                lifeOf,
+                journalOf,
+                runtimeState,
+                plegError,
+                conditions,
+                shutdownErrors,
+                volumesInUse,
+              }) =>
                 new Cluster({
                   ...{ api, limited: api, nodeName: NODE_NAME, log, metrics, clock, onPods, lifeOf },
                   node: new SimulatedNodeEnd({
                     ...{ api, nodes: edges.nodes, time, owner, settings, log },
                     // It costs time, and the moments at which regular looks come: others have none of it.
                     kept: plan.seed % 4 === 0,
+                    volumesInUse: edges.storage === null ? null : volumesInUse,
                     links: {
                       ...{ runtimeState, plegError, conditions, shutdownErrors },
                       ...{ journal: journalOf('nodeObject'), clock },
                     },
                   }),
-                  objects: simulatedObjects,
+                  objects: edges.storage?.objectsOf(api, simulatedObjects) ?? simulatedObjects,
                   journal: journalOf('status'),
                 }),
             },
@@ -304,9 +322,9 @@ export class Agent {
     const { host, time } = this.options.edges;
     const orphans = (this.orphans = new OrphanRounds({ clock: this.clock, alive, ...(journal && { journal }) }));
     const remove = async (what: Remains, owners: Iterable<string>) =>
-      orphans.round(what, new Set(owners), (uid) => {
-        host.remove(what, uid);
-        return Promise.resolve(null);
+      orphans.round(what, new Set(owners), async (uid) => {
+        await host.remove(what, uid);
+        return null;
       });
     const round = (): void => {
       if (!ready() || !host.holdsOthersThan(alive)) return;

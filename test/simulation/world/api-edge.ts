@@ -9,6 +9,8 @@ import type { StoredObject } from '../../simulated/api/support/stored-object.ts'
 import type { Fact } from './facts.ts';
 import type { FaultClock } from './fault-clock.ts';
 import { Inbox } from './inbox.ts';
+import { answerStorage } from './storage/storage-answers.ts';
+import type { StorageEdge } from './storage/storage-edge.ts';
 import type { Owner, VirtualTime } from './virtual-time.ts';
 
 /** What the API server's edge is made from. */
@@ -17,6 +19,8 @@ export interface ApiEdgeOptions {
   faults: FaultClock;
   nodeName: string;
   tell: (fact: Fact) => void;
+  /** Of nodes with CSI drivers. */
+  storage: () => StorageEdge | null;
 }
 
 const PODS = '/v1/pods';
@@ -41,6 +45,7 @@ export class ApiEdge {
     this.options = options;
     this.store.listen((change) => {
       options.time.busy();
+      options.storage()?.controller.wake();
       options.tell({
         f: 'api',
         type: change.type,
@@ -145,7 +150,7 @@ export class ApiEdge {
           },
           false,
         );
-        if (fault?.how === 'twice' && request.method === 'PATCH')
+        if (fault?.how === 'twice' && request.method === 'PATCH' && request.on.resource === 'pods')
           time.after(1_500, this.owner, () => this.repeat(request), false);
       };
       time.after(2, this.owner, act, false);
@@ -160,6 +165,12 @@ export class ApiEdge {
 
   private answer(request: ApiRequest): { code: number; body: unknown } {
     const { method, on, name, body } = request;
+    const storage = this.options.storage();
+    const answered = storage && answerStorage(storage.objects, request);
+    if (answered !== null) {
+      if (method !== 'GET') storage?.controller.wake();
+      return answered;
+    }
     if (on.resource === 'nodes' && method === 'GET')
       return { code: 200, body: { metadata: { name, uid: 'node-uid' } } };
     if (on.resource !== 'pods') return { code: 404, body: { reason: 'NotFound', message: 'no such resource' } };

@@ -23,6 +23,8 @@ export interface NodeEndOptions {
   settings: NodeSettings;
   /** The real keeper is at work. */
   kept: boolean;
+  /** What its status is to say; null where pods have no claims. */
+  volumesInUse: (() => readonly string[] | null) | null;
   links: Pick<NodeObjectOptions, 'runtimeState' | 'plegError' | 'conditions' | 'shutdownErrors' | 'journal'> & {
     clock: Clock;
   };
@@ -44,6 +46,7 @@ export class SimulatedNodeEnd implements NodeEnd {
   /** The keeper's events are ordered by themselves, too; it lives as long as the agent. */
   private readonly keeping: Owner;
   private object: Node | null = null;
+  private telling = false;
 
   constructor(options: NodeEndOptions) {
     this.options = options;
@@ -89,6 +92,7 @@ export class SimulatedNodeEnd implements NodeEnd {
 
   changed(): void {
     this.options.time.busy();
+    if (this.object !== null) void this.tellVolumes();
     this.keep((keeper) => keeper.changed());
   }
 
@@ -109,12 +113,34 @@ export class SimulatedNodeEnd implements NodeEnd {
     if (keeper !== null) this.options.time.after(0, this.keeping, () => act(keeper), false);
   }
 
+  /** The node's status names volumes in use; one request at a time, and again when it fails. */
+  private async tellVolumes(): Promise<void> {
+    const { api, time, owner, volumesInUse } = this.options;
+    if (volumesInUse === null || this.telling) return;
+    this.telling = true;
+    try {
+      for (;;) {
+        const told = [...(volumesInUse() ?? [])];
+        if (String(told) === String(this.object?.status?.volumesInUse ?? [])) break;
+        const on = { group: '', version: 'v1', resource: 'nodes' };
+        const body = { status: { volumesInUse: told } };
+        const request = { method: 'PATCH', on, name: NODE_NAME, subresource: 'status', body } as const;
+        this.object = await api.request<Node>(request);
+      }
+    } catch {
+      time.after(1_000, owner, () => void this.tellVolumes(), false);
+    } finally {
+      this.telling = false;
+    }
+  }
+
   private async register(): Promise<void> {
     const { api, time, owner } = this.options;
     try {
       const on = { group: '', version: 'v1', resource: 'nodes' };
       this.object = await api.request<Node>({ method: 'GET', on, name: NODE_NAME });
       this.known.resolve(undefined);
+      await this.tellVolumes();
     } catch {
       time.after(1_000, owner, () => void this.register(), false);
     }

@@ -8,6 +8,7 @@ import type { NodeApiEdge } from './node-api-edge.ts';
 import type { PluginsEdge } from './plugins-edge.ts';
 import type { Random } from './random.ts';
 import type { RuntimeEdge } from './runtime-edge.ts';
+import type { StorageEdge } from './storage/storage-edge.ts';
 import type { UsageEdge } from './usage-edge.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -23,6 +24,8 @@ export interface Edges {
   usage: UsageEdge;
   logind: LogindOfWorld;
   plugins: PluginsEdge;
+  /** Of nodes with CSI drivers; null on others. */
+  storage: StorageEdge | null;
   says: Says;
   /** Static pods as their files have them now. */
   files: () => readonly string[];

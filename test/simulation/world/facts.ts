@@ -4,6 +4,7 @@ import type { Effect } from '../../../machines/protocol/effects.ts';
 import type { PodMessage, PodSource } from '../../../machines/protocol/messages.ts';
 import type { PodSnapshot } from '../../../machines/pod/pod-context.ts';
 import type { PodReport } from '../../../actors/pods/shard/shard-protocol.ts';
+import type { CsiRequest } from './storage/csi-request.ts';
 import type { Owner } from './virtual-time.ts';
 
 /** What truly happens in the world, in the order in which it does. Rules listen to it. */
@@ -40,5 +41,12 @@ export type Fact =
   | { f: 'logind'; change: 'prepare' | 'cancel' | 'released' }
   /** The agent is told what the node, and maybe its pods, use ({@link UsageEdge.told}). */
   | { f: 'usage' }
+  /** A call of a CSI driver: the agent makes it, it truly comes to pass, the agent has its answer. `n`: of the driver's calls. */
+  | (CsiRequest & { f: 'csi'; change: 'asked'; driver: string; n: number; by: Owner })
+  | (CsiRequest & { f: 'csi'; change: 'acted'; driver: string; n: number })
+  | (CsiRequest & { f: 'csi'; change: 'answered'; driver: string; n: number; by: Owner; code: string })
+  | { f: 'attachment'; change: 'attached' | 'detached'; driver: string; handle: string }
+  /** The machine has gone down: nothing is mounted any more. */
+  | { f: 'boot' }
   | { f: 'agent'; change: 'started' | 'crashed' }
   | { f: 'worker'; change: 'crashed'; shard: number };

@@ -25,6 +25,7 @@ import { NODE_NAME, nodeSettings, ROOT_DIR } from './node-settings.ts';
 import { PluginsEdge } from './plugins-edge.ts';
 import { Random } from './random.ts';
 import { RuntimeEdge } from './runtime-edge.ts';
+import { StorageEdge } from './storage/storage-edge.ts';
 import { UsageEdge } from './usage-edge.ts';
 import { VirtualTime } from './virtual-time.ts';
 import { listenToSteps } from './watched-steps.ts';
@@ -62,6 +63,7 @@ export class World {
   readonly usage: UsageEdge;
   readonly logind: LogindOfWorld;
   readonly plugins: PluginsEdge;
+  readonly storage: StorageEdge | null;
   /** Folders that hold a journal each, oldest first. */
   readonly journals: string[];
   /** The living agent, null while there is none. */
@@ -106,8 +108,25 @@ export class World {
       tell,
       exec: (record, command) => this.exec(record, command),
     });
-    this.host = new HostEdge({ time: this.time, faults: this.faults, rootDir: ROOT_DIR, tell });
-    this.api = new ApiEdge({ time: this.time, faults: this.faults, nodeName: NODE_NAME, tell });
+    this.host = new HostEdge({
+      ...{ time: this.time, faults: this.faults, rootDir: ROOT_DIR, tell },
+      agent: () => this.agent,
+      claims: plan.claims !== undefined,
+    });
+    this.api = new ApiEdge({
+      ...{ time: this.time, faults: this.faults, nodeName: NODE_NAME, tell },
+      storage: () => this.storage,
+    });
+    this.storage =
+      plan.claims === undefined
+        ? null
+        : new StorageEdge({
+            ...{ plan, time: this.time, faults: this.faults, tell },
+            random: new Random(seed).fork('storage'),
+            pods: () => this.api.list(),
+            mortal: (call) => this.mortal({ type: `csi.${call}` }),
+            die: () => this.crash(1_000, false, false),
+          });
     this.usage = new UsageEdge({
       ...{ time: this.time, faults: this.faults, runtime: this.runtime, node: plan.node },
       leaksOf: (uid) => this.workload.planOf(uid)?.leaks ?? [],
@@ -131,6 +150,7 @@ export class World {
       usage: this.usage,
       logind: this.logind,
       plugins: this.plugins,
+      storage: this.storage,
       says: (uid, container, kind) => this.says(uid, container, kind),
       files: () => this.workload.files,
       tell,
@@ -191,6 +211,7 @@ export class World {
     this.usage.start();
     this.plugins.start();
     this.logind.start(() => this.goDown());
+    this.storage?.start();
     // A static pod that ends with its node begins anew with the next agent; of containers that may not start again the mirror pod keeps what it says.
     for (const fault of faults.all('shutdown'))
       at(fault.from, () => {
@@ -202,6 +223,11 @@ export class World {
         faults.count(fault);
         if (!fault.keepContainers) for (const key of this.workload.born) this.workload.disturbed.add(key);
         this.runtime.restart(fault.for, fault.keepContainers);
+      });
+    for (const fault of faults.all('power'))
+      at(fault.from, () => {
+        faults.count(fault);
+        this.goDown();
       });
     for (const fault of faults.all('not-ready')) {
       const { readiness } = this.runtime.core;
@@ -296,10 +322,11 @@ export class World {
     for (const key of this.workload.born) this.workload.disturbed.add(key);
     this.runtime.restart(BOOT_MS, false);
     this.plugins.boot();
+    this.storage?.reboot(BOOT_MS);
     this.crash(BOOT_MS, false, false);
   }
 
-  private mortal({ type }: Effect): 'before' | 'after' | null {
+  private mortal({ type }: { type: string }): 'before' | 'after' | null {
     const fault = this.faults.strikes(
       'crash-at-effect',
       (each) => each.effect === type && this.mortalLeft.get(each) !== 0,

@@ -1,0 +1,29 @@
+import { errno } from './disk.ts';
+import { onDisk } from './current-disk.ts';
+
+/** `actors/host/files/mounts.ts` over the simulated machine, for what makes volumes of claims: the loader maps that module to this one for it. */
+
+/** As the agent's. */
+export async function mountOn(path: string): Promise<{ mountPoint: string } | undefined> {
+  return onDisk((disk) => (disk.mounts.has(path) ? { mountPoint: path } : undefined));
+}
+
+/** As the agent's. */
+export async function mount(source: string, target: string): Promise<void> {
+  await onDisk((disk) => {
+    disk.at(target, 'mount');
+    disk.mounts.set(target, source);
+  });
+}
+
+/** As the agent's. */
+export async function unmount(...targets: string[]): Promise<void> {
+  await onDisk((disk) => {
+    for (const target of targets) if (!disk.mounts.delete(target)) throw errno('EINVAL', 'umount', target);
+  });
+}
+
+/** No command of the system is run here. */
+export async function runCommand(command: string): Promise<void> {
+  return Promise.reject(new Error(`${command}: not simulated`));
+}
