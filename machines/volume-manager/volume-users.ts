@@ -37,11 +37,16 @@ export function isElsewhere(draft: Draft, { uid, known }: MountContext): boolean
   return Object.values(draft.mounts).some(
     ({ value, context }) =>
       context.uid !== uid &&
-      context.known?.device === known?.device &&
-      value !== 'waitingForDevice' &&
-      (value !== 'publishFailed' || context.mayBeThere) &&
-      value !== 'gone',
+      maybeSame(context.known, known) &&
+      value !== 'gone' &&
+      (context.mayBeThere || (value !== 'waitingForDevice' && value !== 'publishFailed')),
   );
+}
+
+/** On the same device; of one in a pod's folder that nobody can tell the device of, by the name of its volume. */
+function maybeSame(found: MountContext['known'], known: MountContext['known']): boolean {
+  if (found?.device !== '?') return found?.device === known?.device;
+  return found.plugin === known?.plugin && found.name === known.name;
 }
 
 /**

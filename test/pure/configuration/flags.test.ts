@@ -131,6 +131,7 @@ test('own settings', () => {
     inspect: null,
     privateContainerd: 'auto',
     stopPrivateContainerd: false,
+    waitForPluginsMs: 0,
   });
   const { settings } = parse('--shards=4', '--no-journal', '--private-containerd=never', '--stop-private-containerd');
   assert.deepEqual([settings.shards, settings.journalDir], [4, null]);

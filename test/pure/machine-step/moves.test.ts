@@ -26,7 +26,7 @@ import { pod, PodWorld, settings } from '../pod/pod-world.ts';
 const podContext = bornPlace<PodContext>(podMachine, { pod: pod({}), source: 'file', settings }).context;
 
 const machines: [AnyStateMachine, MoveTable<string>, unknown, string, number][] = [
-  [podMachine, podMoves, podContext, 'pod default/web-node1', 379],
+  [podMachine, podMoves, podContext, 'pod default/web-node1', 418],
   [nodeMachine, nodeMoves, { ...initialNode(), nodeName: 'n1' }, 'node n1', 54],
 ];
 

@@ -124,6 +124,16 @@ export function statesReached(): Reached {
       world.run(60_000);
     },
   );
+  const held = pod({ containers: [web('c')] });
+  live(held, (world) => {
+    const hold = { message: 'its plugin has not come back', until: world.at + 60_000 };
+    world.send({
+      type: 'pod.start',
+      ...{ at: world.at, pod: held, source: 'file', observed: null, memory: null },
+      ...{ runtimeReady: true, networkReady: true, hold },
+    });
+    world.run(500);
+  });
   live(pod({ containers: [web('d', { image: 'UPPER' })] }), (world) => {
     world.begin(null, false);
     world.run(5_000);

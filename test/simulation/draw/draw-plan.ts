@@ -68,7 +68,9 @@ function drawNode(seed: number, options: DrawOptions): Plan {
     faults.push(...leaks.faults);
     node.disks = leaks.disks;
   }
-  if (options.managers !== true && withFullNode(random.fork('full'), pods, quietAt)) node.full = true;
+  // The rules of preemption weigh CPUs alone.
+  const others = options.managers === true || options.plugins === true;
+  if (!others && withFullNode(random.fork('full'), pods, quietAt)) node.full = true;
   if (options.moments === true) {
     const draws = random.fork('moments');
     for (let i = draws.between(8, 20); i > 0; i--) {
