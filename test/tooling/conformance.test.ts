@@ -73,6 +73,8 @@ test('flags are checked, and the message names what is accepted', () => {
   assert.deepEqual(options.featureGates, { EventedPLEG: true });
   const { suite, procs, skip } = conformanceOptions(['--vm', 'PodPidsLimits']);
   assert.deepEqual({ suite, procs, skip }, { suite: 'node', procs: 1, skip: 'Windows' });
+  const beside = conformanceOptions(['--services', 'DRA']);
+  assert.deepEqual([beside.services, beside.vm, beside.suite, beside.skip], [true, false, 'node', 'Windows']);
   for (const [args, message] of [
     [['--agent', 'crio'], /actorlet and kubelet/],
     [['--procs', '0'], /whole numbers from 1 on/],
@@ -80,8 +82,9 @@ test('flags are checked, and the message names what is accepted', () => {
     [['--keep', 'A B'], /small letters, digits and dashes/],
     [['one', 'two'], /quote it/],
     [['--wrong'], /--wrong/],
-    [['--vm', '--simulated'], /--vm: runs the suite of nodes/],
-    [['--vm', '--suite', 'e2e'], /--vm: runs the suite of nodes/],
+    [['--vm', '--simulated'], /--services, --vm: run the suite of nodes once/],
+    [['--services', '--suite', 'e2e'], /--services, --vm: run the suite of nodes once/],
+    [['--vm', '--containerd', '/c'], /--vm: has its own containerd/],
   ] as const) {
     assert.throws(() => conformanceOptions(args), message);
   }

@@ -24,6 +24,7 @@ const READ_OTHERWISE: Readonly<Record<string, string>> = {
 const SETTING_OF: Readonly<Record<string, string>> = {
   'node-ip': 'nodeIPs',
   journal: 'journalDir',
+  'wait-for-plugins': 'waitForPluginsMs',
 };
 
 describe('what fields, flags and gates bring about', () => {
