@@ -1,5 +1,6 @@
 import type { ContainerRecord } from '../../../cri/sim/records.ts';
 import { keptContainers } from '../world/node-settings.ts';
+import type { World } from '../world/world.ts';
 import type { Book, KnownContainer } from './book.ts';
 import type { Rule } from './rule.ts';
 
@@ -12,11 +13,15 @@ export const neededContainersStay: Rule = {
   name: 'no container is collected that runs, or that its pod goes by',
   source:
     'kubelet evictableContainers: "Prune out running containers"; core/v1 ContainerStatus.restartCount, lastState',
-  begin: ({ book, say }) => {
+  begin: ({ world, book, say }) => {
     /** Those that pods removed themselves. */
     const own = new Set<string>();
+    /** Pods whose actors this agent has. */
+    const stepped = new Set<string>();
     return {
       on: (fact) => {
+        if (fact.f === 'agent') stepped.clear();
+        if (fact.f === 'step') stepped.add(fact.uid);
         if (fact.f === 'effect' && fact.effect.type === 'cri.RemoveContainer') own.add(fact.effect.params.containerId);
         if (fact.f !== 'call' || fact.rpc !== 'RemoveContainer' || fact.container === undefined) return;
         const { id, metadata, state } = fact.container;
@@ -24,6 +29,8 @@ export const neededContainersStay: Rule = {
         const what = `${fact.uid}/${metadata.name} ${id}`;
         if (state === RUNNING) say(`${what} runs, and is collected`);
         const pod = book.pods.get(fact.uid);
+        // An agent that has just begun, and whose list lags, takes it for gone.
+        if (!stepped.has(fact.uid) && listsLag(world)) return;
         // Of a pod that no source names nobody wants to know anything any more.
         if (pod === undefined || pod.state.startsWith('terminated') || pod.context.source === 'orphan') return;
         if (newest(book, fact.uid, metadata.name)?.id === id)
@@ -69,6 +76,11 @@ export const limitsAreKept: Rule = {
     };
   },
 };
+
+/** The API server answers lists from a cache that is behind. */
+function listsLag({ faults, time }: World): boolean {
+  return faults.all('stale-list').some((fault) => time.now >= fault.from && time.now < fault.from + fault.for);
+}
 
 function newest(book: Book, uid: string, name: string): KnownContainer | undefined {
   return book.of(uid, name).at(-1);

@@ -59,6 +59,8 @@ export const displacedInOrder: Rule = {
         const cpuOf = (id: string): number => counted.get(id)?.cpu ?? 0;
         const sum = (ids: Iterable<string>): number => [...ids].reduce((total, id) => total + cpuOf(id), 0);
         const short = cpu(fact.after.context.pod) + sum(counted.keys()) - NODE_CPU;
+        // It fits as it is: they go for another, which is not to be told from those that come after.
+        if (short <= 0) return;
         const given = sum(victims);
         if (given < short) say(`${victims.join()} give ${given} for ${uid}, which lacks ${short}`);
         for (const victim of victims)
