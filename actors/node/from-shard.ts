@@ -66,6 +66,7 @@ export function handleFromShard(parts: FromShardParts, shard: number, message: F
       break;
     case 'finished':
       parts.puller.podGone(message.uid);
+      parts.volumes.podGone(message.uid);
       parts.userNamespaces.release(message.uid);
       parts.podMetrics.finished(trackedPod(supervisor.context.pods, message.uid));
       supervisor.take({ type: 'finished', at: now(), uid: message.uid });

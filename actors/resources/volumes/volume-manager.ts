@@ -126,6 +126,11 @@ export class VolumeManager {
     }
   }
 
+  /** Nobody asks for anything of this pod any more. */
+  podGone(uid: string): void {
+    this.ending.delete(uid);
+  }
+
   /** Has all of a pod's volumes taken away, those of earlier agents too. Rejects when one of them stays. */
   async unmount(uid: string): Promise<void> {
     const { rootDir, plugins } = this.options;
