@@ -61,8 +61,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     journals === null
       ? undefined
       : { dir: journals.dir, agent, maxBytes: journals[share], log, ...(journals.disk && { disk: journals.disk }) };
-  let listed: ReadonlyMap<string, ListedPod> = new Map();
-  let wasListed = false;
+  let listed: ReadonlyMap<string, ListedPod> | null = null;
 
   // What is seen of the runtime.
   const images = edges.images({ tokens: () => cluster?.objects.pluginTokens });
@@ -77,10 +76,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     ...{ cri, clock, rate: GENERIC_RATE, log, metrics },
     onPod: (seen) => edges.seen(seen, (observed) => supervisor.take({ type: 'seen', at: now(), observed })),
     onFailure: () => runtime.suspect(),
-    onRelist(pods) {
-      listed = pods;
-      wasListed = true;
-    },
+    onRelist: (pods) => (listed = pods),
   });
   const runtime: RuntimeWatch = new RuntimeWatch({ cri, clock, log, onChange: () => nodeState.runtimeChanged() });
 
@@ -175,7 +171,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
           active: () => (intake.allSeen ? unended() : null),
           patienceMs: ground.waitForPluginsMs,
           returned: () => intake.pluginReturned(),
-          running: (uid) => runningContainers({ cri, now, listed: () => (wasListed ? listed : null) }, uid),
+          running: (uid) => runningContainers({ cri, now, listed: () => listed }, uid),
           changed: () => cluster?.node.changed(),
           healthChanged: () => health.changed(),
           alignment: (pod) => admission.alignment(pod),
@@ -299,7 +295,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   const resync = new Resync({ supervisor, periodMs: config.syncFrequency, clock });
   const runtimeEvents = eventsPart();
   const leisure = edges.host({
-    alive: (uid) => supervisor.tracks(uid) || listed.has(uid),
+    alive: (uid) => supervisor.tracks(uid) || listed?.has(uid) === true,
     askNode: nodeAnswers(() => parts),
     ready: () => intake.allSeen && pleg.unhealthy() === null,
     burstableShares: () => burstableShares(store.list()),

@@ -1,5 +1,6 @@
 import { labelValue, qualifiedName } from '../pod-validation/names.ts';
 import type { Pod } from '../protocol/api-types.ts';
+import { matchesRequirement } from '../values/label-selector.ts';
 
 type Affinity = NonNullable<NonNullable<NonNullable<Pod['spec']>['affinity']>['nodeAffinity']>;
 type Term = NonNullable<Affinity['requiredDuringSchedulingIgnoredDuringExecution']>['nodeSelectorTerms'][number];
@@ -58,26 +59,13 @@ function isSound({ key, operator, values = [] }: Requirement): boolean {
   }
 }
 
-function matchesLabel({ operator, values = [] }: Requirement, label: string | undefined): boolean {
-  switch (operator) {
-    case 'In':
-      return label !== undefined && values.includes(label);
-    case 'NotIn':
-      return label === undefined || !values.includes(label);
-    case 'Exists':
-      return label !== undefined;
-    case 'DoesNotExist':
-      return label === undefined;
-    case 'Gt':
-    case 'Lt': {
-      const have = integer(label);
-      const limit = integer(values[0]);
-      if (have === undefined || limit === undefined) return false;
-      return operator === 'Gt' ? have > limit : have < limit;
-    }
-    default:
-      return false;
-  }
+function matchesLabel(requirement: Requirement, label: string | undefined): boolean {
+  const { operator, values = [] } = requirement;
+  if (operator !== 'Gt' && operator !== 'Lt') return matchesRequirement(requirement, label);
+  const have = integer(label);
+  const limit = integer(values[0]);
+  if (have === undefined || limit === undefined) return false;
+  return operator === 'Gt' ? have > limit : have < limit;
 }
 
 /** Fields know only In and NotIn, with one value. */

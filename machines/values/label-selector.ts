@@ -10,20 +10,25 @@ export function selects(selector: LabelSelector | undefined, labels: Readonly<Re
   const label = (key: string): string | undefined => (Object.hasOwn(labels, key) ? labels[key] : undefined);
   return (
     Object.entries(selector.matchLabels ?? {}).every(([key, value]) => label(key) === value) &&
-    (selector.matchExpressions ?? []).every(({ key, operator, values = [] }) => {
-      const have = label(key);
-      switch (operator) {
-        case 'In':
-          return have !== undefined && values.includes(have);
-        case 'NotIn':
-          return have === undefined || !values.includes(have);
-        case 'Exists':
-          return have !== undefined;
-        case 'DoesNotExist':
-          return have === undefined;
-        default:
-          return false;
-      }
-    })
+    (selector.matchExpressions ?? []).every((each) => matchesRequirement(each, label(each.key)))
   );
+}
+
+/** Does a label's value (undefined: there is none) meet a requirement? Another operator than the four of a label selector is never met. */
+export function matchesRequirement(
+  { operator, values = [] }: { operator: string; values?: readonly string[] },
+  label: string | undefined,
+): boolean {
+  switch (operator) {
+    case 'In':
+      return label !== undefined && values.includes(label);
+    case 'NotIn':
+      return label === undefined || !values.includes(label);
+    case 'Exists':
+      return label !== undefined;
+    case 'DoesNotExist':
+      return label === undefined;
+    default:
+      return false;
+  }
 }

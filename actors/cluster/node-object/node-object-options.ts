@@ -4,6 +4,7 @@ import type { DeviceCapacity } from '../../../machines/devices/device-machine.ts
 import type { ObjectMessage } from '../../../machines/node-object/object-messages.ts';
 import type { RuntimeHealth } from '../../../machines/node-object/ready-message.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
+import type { WithoutTime } from '../../../machines/protocol/without-time.ts';
 import type { ApiClient } from '../api/api-client.ts';
 import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
 import type { KubeletFlags } from '../../configure/configuration/kubelet-flags.ts';
@@ -48,8 +49,6 @@ export interface NodeObjectOptions {
   /** In [0, 1), to spread pauses by; Math.random unless given. */
   random?: () => number;
 }
-
-type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
 
 /** Tells the node object's machine something of now. */
 export type TakeObject = (message: WithoutTime<ObjectMessage>) => void;

@@ -32,6 +32,7 @@ import type { Affinities, ResourceState } from '../../../machines/resource-manag
 import { Refusal as NoPart, rejectionOf } from '../../../machines/resource-managers/refusal.ts';
 import { Tally } from '../../../machines/resource-managers/tally.ts';
 import type { ResourceHints, TopologyHint } from '../../../machines/resource-managers/topology/hints.ts';
+import type { WithoutTime } from '../../../machines/protocol/without-time.ts';
 import type { AdmissionMetrics } from './admission-metrics.ts';
 import { countResizes, measureOrder } from './admission-metrics.ts';
 import { AllocationFile } from './allocation-file.ts';
@@ -69,8 +70,6 @@ export interface Refusal {
 
 /** Null: the node takes the pod. */
 export type Verdict = Refusal | null;
-
-type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
 
 /**
  * Hosts the machine that says which pods the node takes and what it sets aside for them: tells it what comes, and carries out

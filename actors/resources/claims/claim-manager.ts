@@ -18,6 +18,7 @@ import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import type { ClaimDrivers, DriverHears } from './claim-drivers.ts';
 import { fetchedClaims } from './fetched-claims.ts';
 import type { ResourceClaim } from '../../../machines/claims/resource-claim.ts';
+import type { WithoutTime } from '../../../machines/protocol/without-time.ts';
 import { SliceWiper } from './slice-wiper.ts';
 
 /** How often it is looked whether anything is due, ms. */
@@ -55,8 +56,6 @@ export interface ClaimManagerOptions {
   /** Absent with `--no-journal`. */
   journal?: JournalSettings | undefined;
 }
-
-type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
 
 /**
  * Hosts the machine that has ResourceClaims prepared by their drivers (kubelet: cm/dra): fetches a pod's claims, asks drivers what it

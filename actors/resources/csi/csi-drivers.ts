@@ -11,6 +11,7 @@ import type { Clock } from '../../host/time/clock.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import { csi } from '../../record/machines/csi.ts';
+import type { WithoutTime } from '../../../machines/protocol/without-time.ts';
 import type { PluginHandler } from '../plugins/plugin-handler.ts';
 import type { CsiApi } from './csi-api.ts';
 import type { CsiCallReport, CsiNodeClient } from './node-client.ts';
@@ -29,8 +30,6 @@ export interface CsiDriversOptions {
 
 /** A timer for longer would ring at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
 
 /**
  * The CSI drivers of this node (kubelet: csi.RegistrationHandler, nodeinfomanager): hosts the machine that decides what becomes of one that

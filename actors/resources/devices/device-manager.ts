@@ -19,6 +19,7 @@ import type { Clock, Timer } from '../../host/time/clock.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import { devices } from '../../record/machines/devices.ts';
+import type { WithoutTime } from '../../../machines/protocol/without-time.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import type { FoundDevices } from './device-checkpoint-file.ts';
 import type { DevicePlugins, PluginHears } from './device-plugins.ts';
@@ -70,8 +71,6 @@ export interface GrantAnswer {
   /** It is to ask again when the plugin has come back, or then; `early`: not all sources had spoken when it asked. */
   waits?: Hold & { early: boolean };
 }
-
-type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
 
 /**
  * Hosts the machine that gives devices to containers (kubelet: devicemanager): tells it what plugins say, asks them what it orders,

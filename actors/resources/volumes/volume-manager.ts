@@ -12,6 +12,7 @@ import type { Clock, Timer } from '../../host/time/clock.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import { volumeManager } from '../../record/machines/volume-manager.ts';
+import type { WithoutTime } from '../../../machines/protocol/without-time.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import type { ClaimedVolume } from '../stats/volume-usage.ts';
 import { VolumeCalls } from './volume-calls.ts';
@@ -32,7 +33,6 @@ export interface VolumeManagerOptions extends VolumeCallsOptions {
   journal?: JournalSettings | undefined;
 }
 
-type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
 type CallOrder = Extract<VolumeOrder, { key: string }>;
 type Waiter<T> = { resolve: (result: T) => void; reject: (error: Error) => void };
 

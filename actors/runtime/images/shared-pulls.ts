@@ -6,6 +6,7 @@ import type { PullPlace } from '../../../machines/protocol/pull-place.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import { pulls } from '../../record/machines/pulls.ts';
+import type { WithoutTime } from '../../../machines/protocol/without-time.ts';
 
 /** Carries a pull out. @param pull as it is when it begins @param signal nobody waits for it any more */
 export type CarryOut<T> = (pull: Pull, signal: AbortSignal) => Promise<T>;
@@ -31,8 +32,6 @@ type Tell<T> = (waiter: Waiter<T>) => void;
 
 /** For how long a pull is held that others are about to ask for as well, ms: their timers do not go off at once. */
 const HELD_MS = 200;
-
-type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
 
 /** Hosts the queue of pulls: carries out what it orders, and tells each who waits. */
 export class SharedPulls<T> {
