@@ -63,7 +63,7 @@ export function markDriver(
 ): NodeMarks | null {
   const change: NodeMarks = {};
   const ids = nodeIds(marks);
-  if (ids[name] !== nodeId) change.annotations = { [NODE_ID_ANNOTATION]: idsText({ ...ids, [name]: nodeId }) };
+  if (ids.get(name) !== nodeId) change.annotations = { [NODE_ID_ANNOTATION]: idsText(ids.set(name, nodeId)) };
   for (const [key, value] of Object.entries(topology)) {
     const has = Object.hasOwn(marks.labels ?? {}, key) ? marks.labels?.[key] : undefined;
     if (has !== undefined && has !== value)
@@ -78,15 +78,15 @@ export function markDriver(
 /** The same for a driver that went: null is a field that goes. Its labels stay, as with kubelet. */
 export function unmarkDriver(marks: NodeMarks, name: string): { annotations: Record<string, string | null> } | null {
   const ids = nodeIds(marks);
-  if (!Object.hasOwn(ids, name)) return null;
-  const { [name]: _gone, ...rest } = ids;
-  const text = Object.keys(rest).length === 0 ? null : idsText(rest);
+  if (!ids.delete(name)) return null;
+  const text = ids.size === 0 ? null : idsText(ids);
   return { annotations: { [NODE_ID_ANNOTATION]: text } };
 }
 
-function nodeIds({ annotations = {} }: NodeMarks): Record<string, string> {
+/** Drivers' names and what each calls the node. */
+function nodeIds({ annotations = {} }: NodeMarks): Map<string, string> {
   const text = annotations[NODE_ID_ANNOTATION] ?? '';
-  if (text === '') return {};
+  if (text === '') return new Map();
   let ids: unknown;
   try {
     ids = JSON.parse(text);
@@ -96,14 +96,12 @@ function nodeIds({ annotations = {} }: NodeMarks): Record<string, string> {
       { cause: error },
     );
   }
-  if (ids === null || typeof ids !== 'object' || Array.isArray(ids)) return {};
-  return Object.fromEntries(
-    Object.entries(ids).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  );
+  if (ids === null || typeof ids !== 'object' || Array.isArray(ids)) return new Map();
+  return new Map(Object.entries(ids).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
-function idsText(ids: Record<string, string>): string {
-  return JSON.stringify(Object.fromEntries(Object.entries(ids).sort(([a], [b]) => (a < b ? -1 : 1))));
+function idsText(ids: ReadonlyMap<string, string>): string {
+  return JSON.stringify(Object.fromEntries([...ids].sort(([a], [b]) => (a < b ? -1 : 1))));
 }
 
 function sameKeys(before: readonly string[], keys: readonly string[]): boolean {

@@ -129,7 +129,8 @@ test('each segment begins with its place, so that it can be read alone', async (
   // Compression, and what is dropped for the bound's sake after it, go on beside.
   while (open().length > 1 || bytes() > 65_536) await turn();
   const names = readdirSync(join(dir, 'admission'));
-  assert.ok(names.length > 3, String(names));
+  // How many are left depends on how soon they were compressed: the bound counts what they take on the disk at the time.
+  assert.ok(names.length > 1, String(names));
   for (const name of names) {
     const { difference, messages } = await replayed(join(dir, 'admission', name));
     assert.equal(difference, null, name);

@@ -93,7 +93,11 @@ export const places: readonly Place[] = [
   main('readMemoryCheckpoint', 'file of the node', (text) => readMemoryCheckpoint(text, 'Static')),
   main('readVolumeData', 'file of the node', readVolumeData),
   main('highestVersion', 'answer of a plugin', (text) => highestVersion([text])),
-  main('markDriver', 'annotation of the node', (text) =>
-    markDriver({ annotations: { [NODE_ID_ANNOTATION]: text } }, 'd', { nodeId: 'n', topology: {} }),
+  main(
+    'markDriver',
+    'annotation of the node',
+    (text) => markDriver({ annotations: { [NODE_ID_ANNOTATION]: text } }, 'd', { nodeId: 'n', topology: {} }),
+    // What the API server lets the annotations of an object have together (apimachinery, TotalAnnotationSizeLimitB).
+    256 * 1024,
   ),
 ];
