@@ -96,7 +96,8 @@ async function sources({ debian, busybox, agnhost, nonewprivs, devices }: Parts)
     devices: { Entrypoint: ['/sampledeviceplugin', '-alsologtostderr'], Env: ENV },
   };
   return (Object.keys(REFS) as (keyof typeof REFS)[]).flatMap((name) =>
-    REFS[name].map((ref) => ({ ref, config: config[name], layers: layers[name] })),
+    // Two tags are two images to the specs that change a container's from one to the other.
+    REFS[name].map((ref) => ({ ref, config: { ...config[name], Labels: { ref } }, layers: layers[name] })),
   );
 }
 
