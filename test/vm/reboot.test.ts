@@ -92,10 +92,15 @@ async function settled(agent: NodeInVm, wanted?: AfterBoot): Promise<AfterBoot> 
     async () => `${JSON.stringify(now, null, 1)}\n${await machine.run(agent.logs())}`,
     PATIENCE_MS / 3,
     LOOK_MS,
-  ).catch((error: unknown) => {
-    // The comparison says it better.
-    if (wanted && now) return now;
-    throw error;
+  ).catch(async (error: unknown) => {
+    if (!wanted || !now) throw error;
+    // The comparison says it better; why it is so, the agent's log.
+    console.error(
+      await machine.run(
+        `journalctl -b -u agent --no-pager -o cat | grep -i -E 'sandbox|fail|error' | tail -n 40; true`,
+      ),
+    );
+    return now;
   });
   return found;
 }
