@@ -100,6 +100,8 @@ export const BEHAVIOUR = {
   canceledMountsAreQuiet: 71,
   /** A pod's ResourceClaims are prepared before its sandbox is made, and given back when nothing of it runs any more. */
   claimsArePrepared: 80,
+  /** A pod that the node ended for its own sake has succeeded if all of its containers have, as kubelet tells it: without the reason, but as disrupted. */
+  endsAsItsContainersDid: 91,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -10,7 +10,7 @@ import { isTerminalPhase, podPhase } from './phase.ts';
 import type { Phase } from './phase.ts';
 import { rfc3339 } from '../values/rfc3339.ts';
 import type { StatusInput } from './status-input.ts';
-import { disruptionMessage } from './node-endings.ts';
+import { disruptionMessage, isOwnEnding } from './node-endings.ts';
 
 /**
  * The pod's status as the API shows it: the kubelet's generateAPIPodStatus, with start and transition times as its
@@ -37,7 +37,8 @@ export function podStatus(input: StatusInput): PodStatus {
   const statuses = [...init, ...regular];
   const { termination } = input;
   const disruption =
-    termination?.disruptedAt !== undefined && phase === 'Failed' && reason === termination.reason
+    termination?.disruptedAt !== undefined &&
+    ((phase === 'Failed' && reason === termination.reason) || endedWell(input, phase))
       ? { at: termination.disruptedAt, message: disruptionMessage(termination.reason, termination.message) }
       : undefined;
   status.conditions = podConditions({
@@ -65,11 +66,12 @@ interface PhaseVerdict {
 
 function phaseOf(input: StatusInput, old: PodStatus, statuses: ContainerStatus[]): PhaseVerdict {
   const { pod, termination } = input;
-  const kept = [pod.status?.phase, old.phase].find(isTerminalPhase);
   const computed = podPhase(pod, statuses, {
     podIsTerminal: input.podIsTerminal === true,
     initialized: hasActiveRegular(pod, input.observed),
   });
+  const kept = [pod.status?.phase, endedWell(input, computed) ? undefined : old.phase].find(isTerminalPhase);
+  if (kept === undefined && endedWell(input, computed)) return { phase: computed };
   const phase = kept ?? termination?.phase ?? (isTerminalPhase(computed) && isToStart(input) ? 'Running' : computed);
   // The reason belongs to the phase it was set with, also across a restart of the agent.
   if (phase === old.phase && (old.reason || old.message)) return { phase, reason: old.reason, message: old.message };
@@ -78,6 +80,12 @@ function phaseOf(input: StatusInput, old: PodStatus, statuses: ContainerStatus[]
   }
   if (phase === old.phase) return { phase, reason: pod.status?.reason, message: pod.status?.message };
   return { phase };
+}
+
+/** The node ended the pod for its own sake, and all of its containers came to a good end: that counts, and not the reason (kubelet's generateAPIPodStatus). */
+function endedWell({ podIsTerminal, termination, settings }: StatusInput, phase: Phase): boolean {
+  if (podIsTerminal !== true || phase !== 'Succeeded' || termination === undefined) return false;
+  return isOwnEnding(termination.reason) && behaves(settings, 'endsAsItsContainersDid');
 }
 
 /**

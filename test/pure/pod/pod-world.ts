@@ -70,6 +70,8 @@ export class PodWorld {
   answers: Partial<Record<EffectType, (effect: Effect, world: PodWorld) => Reply | undefined>> = {};
   /** ms that each effect takes. */
   delayMs = 10;
+  /** How containers end that are told to stop. */
+  stopExitCode = 143;
   protected due: { at: number; message: PodMessage }[] = [];
   protected ids = 0;
   definition: Pod;
@@ -281,7 +283,7 @@ export class PodWorld {
       case 'cri.StopContainer': {
         const c = this.containers.find((x) => x.id === effect.params.containerId);
         if (c?.state === 'running')
-          this.replace({ ...c, state: 'exited', exitCode: 143, finishedAt: this.at + 1_000, reason: 'Error' });
+          this.replace({ ...c, state: 'exited', exitCode: this.stopExitCode, finishedAt: this.at + 1_000, reason: 'Error' });
         return { result: {} };
       }
       case 'cri.RemoveContainer':

@@ -193,6 +193,22 @@ test('a pod that is evicted, or gives way, while it is being deleted is told so,
   }
 });
 
+test('a pod that is evicted, or gives way, has succeeded if its containers have, as with kubelet', () => {
+  const told = (reason: string, exitCode: number) => {
+    const world = started({ restartPolicy: 'Never', containers: [web()] });
+    world.stopExitCode = exitCode;
+    world.send({ type: 'pod.terminate', at: world.at, order: { reason, message: 'told', disruption: true as const } });
+    assert.equal(world.status?.phase, 'Failed', 'until they have ended');
+    world.run(3_000);
+    const { phase, reason: said, message, conditions } = world.status ?? {};
+    return [phase, said, message, conditions?.find(({ type }) => type === 'DisruptionTarget')?.status];
+  };
+  for (const reason of ['Evicted', 'Preempting', 'Terminated']) {
+    assert.deepEqual(told(reason, 0), ['Succeeded', undefined, undefined, 'True']);
+    assert.deepEqual(told(reason, 137), ['Failed', reason, 'told', 'True']);
+  }
+});
+
 test('terminated while a startup is at any of its steps: it ends clean', () => {
   for (let ms = 0; ms < 200; ms += 3) {
     const world = new PodWorld(

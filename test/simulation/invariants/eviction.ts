@@ -5,6 +5,7 @@ import { podRequests } from '../../../machines/qos/pod-resources.ts';
 import type { Plan } from '../draw/plan.ts';
 import type { Fact } from '../world/facts.ts';
 import type { Told } from '../world/usage-edge.ts';
+import { endedWell } from './own-endings.ts';
 import type { Rule } from './rule.ts';
 import { shortages } from './shortages.ts';
 import type { Shortage } from './shortages.ts';
@@ -159,7 +160,7 @@ function isBefore(a: readonly number[], b: readonly number[]): boolean {
 
 /** An evicted pod ends as it was told to. */
 export const evictedPodsFail: Rule = {
-  name: 'an evicted pod fails with its reason, and stays so',
+  name: 'an evicted pod fails with its reason, or has succeeded, and stays so',
   source:
     'core/v1 PodStatus.reason: "A brief CamelCase message indicating details about why the pod is in this state. e.g. \'Evicted\'"',
   begin: ({ say }) => {
@@ -178,7 +179,8 @@ export const evictedPodsFail: Rule = {
         // One that broke a limit of its own was not disrupted (kubelet sets no condition then).
         const target = conditions?.find(({ type }) => type === 'DisruptionTarget')?.status ?? '';
         const wanted = evicted.get(fact.uid) === true ? 'True' : '';
-        if (phase !== 'Failed' || reason !== 'Evicted' || target !== wanted)
+        const told = (phase === 'Failed' && reason === 'Evicted') || endedWell(fact.report);
+        if (!told || target !== wanted)
           say(`${fact.uid} was evicted and is told as ${phase ?? ''}, ${reason ?? ''}, DisruptionTarget ${target}`);
       },
     };

@@ -1,6 +1,7 @@
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { configuredGroups, groupByPriority } from '../../../machines/shutdown/shutdown-groups.ts';
 import { SHUTDOWN_CONFIG } from '../world/logind-edge.ts';
+import { endedWell } from './own-endings.ts';
 import type { Rule } from './rule.ts';
 
 /** How late a pod may hear of a shutdown that was announced, ms: an agent that is away hears of it when it comes back. */
@@ -59,7 +60,7 @@ export const shutdownIsOrderly: Rule = {
 
 /** Such a pod ends as it was told to, and is sent nothing more meanwhile. */
 export const shutDownPodsFail: Rule = {
-  name: 'a pod that is ended for a shutdown fails with its reason, and is not ready any more',
+  name: 'a pod that is ended for a shutdown fails with its reason, or has succeeded, and is not ready any more',
   source: 'KEP-2000 "the status of the pod is set to Failed, with reason Terminated"; KEP-3329 DisruptionTarget',
   begin: ({ say }) => {
     const ended = new Set<string>();
@@ -74,12 +75,8 @@ export const shutDownPodsFail: Rule = {
         if (fact.f !== 'report' || !ended.has(fact.uid)) return;
         const { phase, reason, conditions } = fact.report.status;
         const is = (type: string): string => conditions?.find((each) => each.type === type)?.status ?? '';
-        if (
-          phase !== 'Failed' ||
-          reason !== 'Terminated' ||
-          is('DisruptionTarget') !== 'True' ||
-          is('Ready') === 'True'
-        )
+        const told = (phase === 'Failed' && reason === 'Terminated') || endedWell(fact.report);
+        if (!told || is('DisruptionTarget') !== 'True' || is('Ready') === 'True')
           say(
             `${fact.uid} was ended for a shutdown and is told as ${phase ?? ''}, ${reason ?? ''}, DisruptionTarget ${is('DisruptionTarget')}, Ready ${is('Ready')}`,
           );

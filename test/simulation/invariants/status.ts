@@ -1,5 +1,7 @@
+import type { PodReport } from '../../../actors/pods/shard/shard-protocol.ts';
 import { statePath } from '../../../machines/machine-step/step.ts';
 import type { ContainerStatus, PodStatus } from '../../../machines/protocol/api-types.ts';
+import { isOwnEnding } from '../../../machines/status/node-endings.ts';
 import type { World } from '../world/world.ts';
 import type { Fact } from '../world/facts.ts';
 import { endedLives } from './book.ts';
@@ -35,7 +37,7 @@ export const phaseIsFinal: Rule = {
     };
     return {
       on: (fact) => {
-        if (fact.f === 'report' && isShown(fact) && !isGone(world, fact))
+        if (fact.f === 'report' && isShown(fact) && !isGone(world, fact) && !isForNow(fact.report))
           see('report', fact.uid, fact.report.status.phase);
         // A patch carried out again overwrites what came after it; the agent sees that, and mends it.
         if (fact.f === 'api' && fact.repeated) ended.delete(`API ${fact.pod.metadata?.uid ?? ''}`);
@@ -47,6 +49,14 @@ export const phaseIsFinal: Rule = {
     };
   },
 };
+
+/**
+ * What is told of a pod that the node ends for its own sake while containers may still run is shown to nobody yet: how they end decides
+ * (kubelet's mergePodStatus and generateAPIPodStatus).
+ */
+function isForNow({ state, status }: PodReport): boolean {
+  return !state.startsWith('terminated.') && isOwnEnding(status.reason ?? '');
+}
 
 /** Restarts are counted upwards. */
 export const restartsAreCounted: Rule = {
