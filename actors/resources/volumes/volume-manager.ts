@@ -131,6 +131,11 @@ export class VolumeManager {
     this.ending.delete(uid);
   }
 
+  /** What kubelet calls a volume of a pod: its PV's name, or its own; null when it was not looked up. */
+  nameOf(uid: string, volume: string): string | null {
+    return this.calls.of(uid, volume)?.spec.name ?? null;
+  }
+
   /** Has all of a pod's volumes taken away, those of earlier agents too. Rejects when one of them stays. */
   async unmount(uid: string): Promise<void> {
     const { rootDir, plugins } = this.options;
