@@ -267,7 +267,11 @@ export class VolumeManager {
     const measure = (failed: boolean): void => {
       const operation = OPERATIONS[order.type];
       if (operation === undefined) return;
-      const labels = { volume_plugin: this.pluginOf(order), operation_name: operation, migrated: 'false' };
+      const labels = {
+        volume_plugin: this.pluginOf(order),
+        operation_name: operation,
+        migrated: String(this.isMigrated(order)),
+      };
       const status = failed ? 'fail-unknown' : 'success';
       metrics.storageOperation.observe({ ...labels, status }, (performance.now() - began) / 1000);
     };
@@ -312,6 +316,11 @@ export class VolumeManager {
       case 'call.giveUp':
         throw new Error('no call of a plugin');
     }
+  }
+
+  /** Of a kind that a CSI driver has taken over; a volume that nobody looks up any more counts as none. */
+  private isMigrated(order: CallOrder): boolean {
+    return 'volume' in order && this.calls.of(order.uid, order.volume)?.spec.migrated === true;
   }
 
   private pluginOf(order: CallOrder): string {
