@@ -1,10 +1,12 @@
 /** A node changes hands with volumes in use, whole ones of a CSI driver and parts of others: from actorlet to the reference kubelet, and back. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { mkdir, readFile, readdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { after, test } from 'node:test';
 import { runs } from '../containerd/agent/support/test-pod.ts';
 import type { CsiDriver } from '../tools/csi-driver/csi-driver.ts';
+import { FolderDriver } from '../tools/flex-driver/folder-driver.ts';
 import { lacksTool } from '../tools/reference-tool.ts';
 import { waitFor } from '../tools/wait-for.ts';
 import type { Pod } from './support/api-objects.ts';
@@ -20,9 +22,15 @@ import type { Space } from './support/space.ts';
 const NODE = 'hands';
 const NAME = 'hands.csi.example.com';
 const skip = await lacksTool('kubelet');
-const cluster = withCluster({ nodes: [{ name: NODE, config: { featureGates: { KubeletInUserNamespace: true } } }] });
+const volumePluginDir = await mkdtemp(join(tmpdir(), 'flex-'));
+const cluster = withCluster({
+  nodes: [{ name: NODE, config: { featureGates: { KubeletInUserNamespace: true }, volumePluginDir } }],
+});
 const drivers: CsiDriver[] = [];
-after(() => drivers.forEach((driver) => driver.stop()));
+after(async () => {
+  drivers.forEach((driver) => driver.stop());
+  await rm(volumePluginDir, { recursive: true, force: true });
+});
 
 const newDriver = async (name: string): Promise<CsiDriver> => {
   const spec = { attachRequired: false, fsGroupPolicy: 'File', volumeLifecycleModes: ['Persistent'] };
@@ -152,5 +160,51 @@ test(
     }
     for (const folder of [...paths, driver.store.dataOf(`${files}-disk`)])
       assert.equal(await readFile(join(folder, 'part/of/file'), 'utf8'), '0\n1\n');
+  },
+);
+
+const AZURE = 'disk.csi.azure.com';
+const DISK_URI = '/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/disks/d';
+
+test(
+  'FlexVolumes and inline volumes of clouds pass, too: both agents have the same folders for them',
+  { skip },
+  async (t) => {
+    const putBack = await rememberMachine();
+    t.after(() => putBack());
+    const node = cluster.node(NODE);
+    const azure = await newDriver(AZURE);
+    const flex = new FolderDriver(volumePluginDir, 'example.com', 'hands');
+    const space = await cluster.space('old');
+    const volumes = [
+      { name: 'flex', flexVolume: { driver: 'example.com/hands', options: { folder: 'one' } } },
+      { name: 'cloud', azureDisk: { diskName: 'd', diskURI: DISK_URI, kind: 'Managed' } },
+    ];
+    const both = runs('c', { volumeMounts: ['flex', 'cloud'].map((name) => ({ name, mountPath: `/${name}` })) });
+    const agents = [agentUnderTest(), other()];
+    for (const [turn, agent] of agents.entries()) {
+      const name = `pod-${turn}`;
+      await space.create(apiPod(name, [both], { volumes }));
+      const pod = await space.waitPod(name, 'ready', isReadyPod);
+      const uid = uidOf(pod);
+      const folders = await readdir(join(node.agentRoot, 'pods', uid, 'volumes'), { recursive: true });
+      for (const each of ['example.com~hands/flex', `kubernetes.io~csi/${DISK_URI.replaceAll('/', '~')}/vol_data.json`])
+        assert.ok(folders.includes(each), `made by ${agent}: ${folders.join(' ')}`);
+      await node.sh(uid, 'c', `for v in flex cloud; do echo ${turn} >> /$v/file; done`);
+      await handOver(agents[1 - turn] ?? agent, azure);
+      assert.equal(await node.sh(uid, 'c', 'sort -u /flex/file /cloud/file | tail -n 1'), `${turn}\n`);
+      await space.remove('Pod', name);
+      await space.waitGone(pod);
+      await nothingLeft(node, AZURE);
+      await waitFor('nothing of its folder', async () =>
+        (await readdir(join(node.agentRoot, 'pods'))).includes(uid) ? undefined : true,
+      );
+    }
+    for (const folder of [flex.volume('one'), azure.store.dataOf(DISK_URI)])
+      assert.equal(await readFile(join(folder, 'file'), 'utf8'), '0\n1\n');
+    assert.deepEqual(
+      flex.did.filter((call) => /mount$/.test(call)),
+      ['mount', 'unmount', 'mount', 'unmount'],
+    );
   },
 );
