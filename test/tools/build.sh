@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Builds a reference tool from its Go module, once, and prints the binary's path:
 #   build.sh kubelet|kubelet-newest|kubeadm|kube-apiserver|kube-scheduler|kube-controller-manager|kubectl|etcd|metrics-server|
-#            ginkgo|e2e.test|e2e_node.test|agnhost|sample-device-plugin|containerd2|csi-sanity|csi-attacher|cri-client|cri-contract|stream-client|nonewprivs|fake-logind
+#            ginkgo|e2e.test|e2e_node.test|agnhost|sample-device-plugin|containerd2|runc|csi-sanity|csi-attacher|cri-client|cri-contract|stream-client|nonewprivs|fake-logind
 # kubelet-newest is for benchmarks only; what tests hold against is `kubelet`.
-# containerd2 is containerd v2 with containerd-shim-runc-v2 beside it; the path is containerd's.
+# containerd2 is containerd v2 with containerd-shim-runc-v2 beside it; the path is containerd's. runc wants libseccomp-dev and pkg-config.
 # TEST_ASSET_ETCD, TEST_ASSET_KUBE_APISERVER, TEST_ASSET_KUBECTL and their like name ready binaries to use instead.
 # Binaries live outside the checkout, by version, in ${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools.
 # The first kubelet takes minutes (and the module proxy); a cached tool takes milliseconds.
@@ -34,11 +34,12 @@ case $tool in
   kubelet-newest) version=$(awk '$1 == "k8s.io/kubernetes" { print substr($2, 2) }' kubelet-newest/go.mod) ;;
   metrics-server) version=$metrics_server ;;
   containerd2) version=$(awk '$2 == "github.com/containerd/containerd/v2" { print substr($3, 2) }' containerd2/go.mod) ;;
+  runc) version=$(awk '$2 == "github.com/opencontainers/runc" { print substr($3, 2) }' runc/go.mod) ;;
   csi-sanity) version=$(awk '$2 == "github.com/kubernetes-csi/csi-test/v5" { print substr($3, 2) }' csi-sanity/go.mod) ;;
   csi-attacher) version=$(awk '$2 == "github.com/kubernetes-csi/external-attacher/v4" { print substr($3, 2) }' csi-attacher/go.mod) ;;
   # Our own programs: the version is what they are made of.
   cri-client | cri-contract | stream-client | nonewprivs | fake-logind) version=$(cat go.mod go.sum "$tool"/*.go | sha256sum | cut -c1-16) ;;
-  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kubelet-newest, kubeadm, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, ginkgo, e2e.test, e2e_node.test, agnhost, sample-device-plugin, containerd2, csi-sanity, csi-attacher, cri-client, cri-contract, stream-client, nonewprivs, fake-logind" >&2; exit 2 ;;
+  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kubelet-newest, kubeadm, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, ginkgo, e2e.test, e2e_node.test, agnhost, sample-device-plugin, containerd2, runc, csi-sanity, csi-attacher, cri-client, cri-contract, stream-client, nonewprivs, fake-logind" >&2; exit 2 ;;
 esac
 folder=${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools/$tool-$version
 binary=$folder/$tool
@@ -60,7 +61,7 @@ if [ ! -x "$binary" ]; then
         done
         ;;
       etcd) package=go.etcd.io/etcd/server/v3 flags="-s -w" ;;
-      kubelet-newest | metrics-server | e2e.test | e2e_node.test | containerd2 | csi-sanity | csi-attacher) ;;
+      kubelet-newest | metrics-server | e2e.test | e2e_node.test | containerd2 | runc | csi-sanity | csi-attacher) ;;
       ginkgo) package=github.com/onsi/ginkgo/v2/ginkgo flags="-s -w" ;;
       # static: it is all that its image has besides a few commands
       agnhost | sample-device-plugin) package=k8s.io/kubernetes/test/images/$tool flags="-s -w"; export CGO_ENABLED=0 ;;
@@ -87,6 +88,10 @@ if [ ! -x "$binary" ]; then
       flags="-s -w"
       for setting in "gitVersion=v$version" gitMajor=1 "gitMinor=${minor%%.*}"; do flags+=" -X k8s.io/component-base/version.$setting"; done
       go build -C kubelet-newest -mod=readonly -buildvcs=false -ldflags "$flags" -o "$binary.new" k8s.io/kubernetes/cmd/kubelet >&2
+      mv "$binary.new" "$binary"
+    elif [ "$tool" = runc ]; then
+      go build -C runc -mod=readonly -buildvcs=false -tags seccomp -ldflags "-s -w -X main.version=$version" -o "$binary.new" \
+        github.com/opencontainers/runc >&2
       mv "$binary.new" "$binary"
     elif [ "$tool" = csi-sanity ]; then
       go build -C csi-sanity -mod=readonly -buildvcs=false -ldflags "-s -w" -o "$binary.new" \

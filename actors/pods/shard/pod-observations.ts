@@ -81,8 +81,18 @@ function starts(before: PodContext, after: PodContext, at: number, out: Observat
     if (badName) out.push({ name: 'kubelet_started_containers_total', labels, value: 1, op: 'inc' });
     if ((failed || hookFailed || badName) && START_ERRORS.has(code)) {
       out.push({ name: 'kubelet_started_containers_errors_total', labels: { ...labels, code }, value: 1, op: 'inc' });
+      if (after.pod.spec?.hostUsers === false && !everFailed(before))
+        out.push({ name: 'kubelet_started_user_namespaced_pods_errors_total', labels: {}, value: 1, op: 'inc' });
     }
   }
+}
+
+/** A start has failed, or was repeated: this one is not of the round that made the sandbox, of whose errors kubelet counts the first. */
+function everFailed({ containers }: PodContext): boolean {
+  return Object.values(containers).some(
+    ({ context: { waiting, backOff, imageBackOff, attempt } }) =>
+      START_ERRORS.has(waiting?.reason ?? '') || backOff !== null || imageBackOff !== null || attempt > 0,
+  );
 }
 
 /** What became of the wish for an image; null while nothing is known. Policy Always does not look first. */

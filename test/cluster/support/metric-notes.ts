@@ -89,7 +89,7 @@ export const DIFFERENCES: readonly Note[] = [
   },
   {
     match: /^kubelet_started_user_namespaced_pods_errors_total$/,
-    text: 'sandboxes that could not be made; kubelet also counts what failed later in the same sync',
+    text: 'a sandbox that could not be made, or the first failed start of a container in it; kubelet also counts other errors of the same sync',
   },
   { match: /^volume_manager_total_volumes$/, text: 'counted as the workers told within the last second' },
   {

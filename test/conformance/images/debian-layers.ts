@@ -28,6 +28,9 @@ export async function commandsOf(tar: string): Promise<Map<string, string>> {
   return found;
 }
 
+/** Prints the time of day as `%3t` of busybox's own does: containers that change their image ask for it in either. */
+const NMETER = '#!/bin/sh\ndate -u +%T.%3N\n';
+
 /** What a busybox is in the eyes of a layer: its program and what it can be called. */
 export interface Busybox {
   program: string;
@@ -36,7 +39,7 @@ export interface Busybox {
 
 /**
  * The suite's busybox on top of Debian: bash is the shell, since Debian's busybox drops variables whose names have a
- * dash, GNU's tools come first, and busybox does the rest. `nmeter` prints the time of day as `%3t` of busybox does.
+ * dash, GNU's tools come first, and busybox does the rest.
  */
 export async function shellLayer(busybox: Busybox, commands: ReadonlyMap<string, string>): Promise<Buffer> {
   return layer(async (tar) => {
@@ -46,7 +49,7 @@ export async function shellLayer(busybox: Busybox, commands: ReadonlyMap<string,
       if (!/^[\w.-]+$/.test(applet) || applet === 'busybox' || commands.get(applet) === 'bin') continue;
       link(tar, `usr/bin/${applet}`, commands.has(applet) ? `../sbin/${applet}` : 'busybox');
     }
-    tar.entry({ ...OWNER, name: 'usr/bin/nmeter', mode: 0o755 }, '#!/bin/sh\ndate -u +%T.%3N\n');
+    tar.entry({ ...OWNER, name: 'usr/bin/nmeter', mode: 0o755 }, NMETER);
   });
 }
 
@@ -67,6 +70,7 @@ export async function agnhostLayer(parts: {
     file('localhost.key', 0o644, await readFile(join(parts.porter, 'localhost.key')));
     file('usr/bin/busybox', 0o755, await readFile(parts.busybox));
     link(tar, 'usr/bin/wget', 'busybox');
+    file('usr/bin/nmeter', 0o755, NMETER);
     tar.entry({ ...OWNER, name: 'uploads/', mode: 0o755, type: 'directory' });
     file('etc/passwd', 0o644, `${parts.passwd.trimEnd()}\nuser-defined-in-image:x:1000:1000::/:/bin/sh\n`);
     file(
@@ -74,6 +78,14 @@ export async function agnhostLayer(parts: {
       0o644,
       `${parts.group.trimEnd()}\nuser-defined-in-image:x:1000:\ngroup-defined-in-image:x:50000:user-defined-in-image\n`,
     );
+  });
+}
+
+/** What specs read of the image that they mount as a volume: its page's data, and which system it says it is of. */
+export async function kittenLayer(html: string): Promise<Buffer> {
+  return layer(async (tar) => {
+    tar.entry({ ...OWNER, name: 'data.json', mode: 0o644 }, await readFile(join(html, 'data.json')));
+    tar.entry({ ...OWNER, name: 'etc/os-release', mode: 0o644 }, 'NAME="Alpine Linux"\n');
   });
 }
 

@@ -11,7 +11,15 @@ import type { ImageSource } from '../../../cri/image-maker/image-archive.ts';
 import { PAUSE_SCRIPT } from '../../../cri/private-containerd/own-images.ts';
 import { busyboxLayer, findStaticBusybox } from '../../../cri/image-maker/root-filesystem.ts';
 import { clusterTool } from '../../cluster/support/cluster-tool.ts';
-import { agnhostLayer, commandsOf, debianRoot, fileIn, programLayer, shellLayer } from './debian-layers.ts';
+import {
+  agnhostLayer,
+  commandsOf,
+  debianRoot,
+  fileIn,
+  kittenLayer,
+  programLayer,
+  shellLayer,
+} from './debian-layers.ts';
 
 const SUITE = 'registry.k8s.io/e2e-test-images';
 const TOOLS = fileURLToPath(new URL('../../tools', import.meta.url));
@@ -30,6 +38,8 @@ const REFS = {
   pause: ['registry.k8s.io/pause:3.10.1'],
   busybox: ['1.37.0-1', '1.36.1-1'].map((tag) => `${SUITE}/busybox:${tag}`),
   agnhost: ['2.59', '2.55'].map((tag) => `${SUITE}/agnhost:${tag}`),
+  dnsutils: [`${SUITE}/jessie-dnsutils:1.7`],
+  kitten: [`${SUITE}/kitten:1.7`],
   nginx: ['1.14-4', '1.15-4'].map((tag) => `${SUITE}/nginx:${tag}`),
   nonewprivs: [`${SUITE}/nonewprivs:1.3`],
   nonroot: [`${SUITE}/nonroot:1.4`],
@@ -76,11 +86,14 @@ async function sources({ debian, busybox, agnhost, nonewprivs, devices }: Parts)
     agnhost: [
       userland,
       await agnhostLayer({
-        ...{ agnhost, busybox, porter: await porterFolder() },
+        ...{ agnhost, busybox, porter: await imageFolder('agnhost/porter') },
         passwd: await fileIn(debian, './etc/passwd'),
         group: await fileIn(debian, './etc/group'),
       }),
     ],
+    // Of its tools only `hostname` and `cat` are asked for.
+    dnsutils: [userland],
+    kitten: [await kittenLayer(await imageFolder('kitten/html'))],
     nginx: [userland],
     nonewprivs: [small, await programLayer('nnp', nonewprivs, SETUID_ROOT)],
     nonroot: [small],
@@ -90,24 +103,27 @@ async function sources({ debian, busybox, agnhost, nonewprivs, devices }: Parts)
     pause: { Entrypoint: ['/bin/busybox', 'sh', '-c', PAUSE_SCRIPT], Env: ENV, User: '65535:65535' },
     busybox: { Cmd: ['sh'], Env: ENV },
     agnhost: { Entrypoint: ['/agnhost'], Cmd: ['pause'], Env: ENV },
+    dnsutils: { Cmd: ['sh'], Env: ENV },
+    kitten: { Cmd: ['none: it is mounted only'] },
     nginx: { Cmd: ['nginx', '-g', 'daemon off;'], Env: ENV },
     nonewprivs: { Entrypoint: ['/nnp'], Env: ENV },
     nonroot: { Cmd: ['id', '-u'], User: '1234', Env: ENV },
     devices: { Entrypoint: ['/sampledeviceplugin', '-alsologtostderr'], Env: ENV },
   };
   return (Object.keys(REFS) as (keyof typeof REFS)[]).flatMap((name) =>
-    REFS[name].map((ref) => ({ ref, config: config[name], layers: layers[name] })),
+    // Two tags are two images to the specs that change a container's from one to the other.
+    REFS[name].map((ref) => ({ ref, config: { ...config[name], Labels: { ref } }, layers: layers[name] })),
   );
 }
 
-/** The certificate that agnhost's image carries is among its sources. */
-async function porterFolder(): Promise<string> {
+/** A folder of the sources of the suite's images, which are in the module: agnhost's certificate is there, and what kitten's image shows. */
+async function imageFolder(path: string): Promise<string> {
   const { stdout } = await promisify(execFile)(
     'go',
     ['list', '-mod=readonly', '-m', '-f', '{{.Dir}}', 'k8s.io/kubernetes'],
     { cwd: TOOLS },
   );
-  return join(stdout.trim(), 'test/images/agnhost/porter');
+  return join(stdout.trim(), 'test/images', path);
 }
 
 function cacheDir(): string {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeEmptyCgroups } from '../../../cri/private-containerd/container-remains.ts';
@@ -46,6 +46,8 @@ export interface TestContainerdOptions {
 /** Starts a containerd for a test; the caller stops it, also after a failure ({@link withContainerd} does both). */
 export async function startTestContainerd(options: TestContainerdOptions = {}): Promise<TestContainerd> {
   const rootDir = await mkdtemp(join(tmpdir(), 'act-'));
+  // The root of a pod with user namespaces is nobody out here, and goes through this folder to its own.
+  await chmod(rootDir, 0o711);
   const layout = containerdLayout(rootDir);
   let stopped: Promise<void> | undefined;
   let running: PrivateContainerd | undefined;

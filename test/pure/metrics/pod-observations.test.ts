@@ -151,6 +151,17 @@ test('pods with users of their own are counted with their sandboxes', () => {
   assert.deepEqual(counts(false, { code: 'Unknown' }), [started, 'kubelet_started_user_namespaced_pods_errors_total']);
 });
 
+test('of a pod with users of its own the first failed start is an error, too', () => {
+  const errors = (hostUsers: boolean) => {
+    const world = new Measured(pod({ hostUsers }));
+    world.answers['cri.StartContainer'] = () => ({ error: { code: 'Unknown', message: 'no such program' } });
+    world.run(60_000);
+    assert.ok(world.sum('kubelet_started_containers_errors_total') > 1);
+    return world.sum('kubelet_started_user_namespaced_pods_errors_total');
+  };
+  assert.deepEqual([errors(false), errors(true)], [1, 0]);
+});
+
 test('a hook that fell back to http, and cgroup work, are counted with their effects', () => {
   const params = { scheme: 'http' as const, host: 'h', port: 1, path: '/', headers: [], timeoutMs: 1 };
   const names = (key: string, error: { code: string } | null) =>

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import type { Mutation } from './list.ts';
+import type { Mutation } from './mutation.ts';
 
 const root = join(import.meta.dirname, '../../..');
 /** Where rules of the agent stand. */

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pinnedPlans } from '../run/saved-plan.ts';
 import { brokenSource } from './broken-source.ts';
-import { type Mutation, mutations } from './list.ts';
+import { mutations } from './list.ts';
+import type { Mutation } from './mutation.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const start = join(root, 'test/simulation/run/start.ts');

@@ -1,0 +1,103 @@
+import type { Mutation } from './mutation.ts';
+
+/** Claims, CSI drivers and attachments. */
+export const volumes: readonly Mutation[] = [
+  {
+    name: 'publish-before-stage',
+    breaks: 'a volume is put into a pod before its device is staged',
+    within: 'deviceIsThere',
+    from: "if (place.value !== 'ready' && place.value !== 'expanding') return false;",
+    to: "if (place.value === 'wanted') return false;",
+  },
+  {
+    name: 'unstage-while-used',
+    breaks: 'a device is given back while a pod still has its volume',
+    within: 'usersOf',
+    from: "value !== 'gone'",
+    to: "value !== 'gone' && value !== 'unpublishing'",
+  },
+  {
+    name: 'two-writers',
+    breaks: 'a volume that one pod may have alone is given to a second',
+    within: 'isElsewhere',
+    from: 'context.uid !== uid &&',
+    to: "context.uid === '' &&",
+  },
+  {
+    name: 'volumes-go-with-the-deletion',
+    breaks: 'volumes of a pod are taken away when it begins to end',
+    within: 'podEnds',
+    from: 'this.ending.add(uid);',
+    to: "this.ending.add(uid); this.take({ type: 'pod.left', uid, found: [] });",
+  },
+  {
+    name: 'staged-unheard-stays',
+    breaks: 'a device that a call may have staged is left when the call failed',
+    within: 'stageFailed',
+    from: 'context.mayBeThere || !event.done',
+    to: 'context.mayBeThere',
+  },
+  {
+    name: 'told-as-unused-too-early',
+    breaks: 'the node says that a volume is not in use while it is still given back',
+    within: 'volumesInUse',
+    from: "value !== 'gone'",
+    to: "value !== 'gone' && value !== 'unstaging'",
+  },
+  {
+    name: 'staged-again-otherwise',
+    breaks: 'a call that stages a volume again says something else',
+    within: 'stageVolume',
+    from: 'volumeContext: { ...source.attributes }',
+    to: 'volumeContext: { ...source.attributes, at: String(Date.now()) }',
+  },
+  {
+    name: 'stuck-holds-up-all',
+    breaks: 'a volume that is being published holds up all others of the node',
+    within: 'goOn',
+    from: 'const due = (context.retryAt ?? 0) <= at;',
+    to: "const due = (context.retryAt ?? 0) <= at && !Object.values(draft.mounts).some((other) => other.value === 'publishing');",
+  },
+  {
+    name: 'hung-call-goes-on',
+    breaks: 'a pod that is deleted waits for a call of its volumes that hangs',
+    within: 'podEnds',
+    from: 'for (const [id, waiters] of [...this.mounts])',
+    to: 'for (const [id, waiters] of [...this.mounts].slice(1e6))',
+  },
+  {
+    name: 'expansion-goes-on',
+    breaks: 'a volume is taken from its pod while it is made larger',
+    within: 'callOffExpansion',
+    from: "if (device === '' ||",
+    to: "if (device !== '' ||",
+  },
+  {
+    name: 'driver-never-goes',
+    breaks: 'a driver whose socket is gone stays registered',
+    within: 'stepDrivers',
+    from: 'entry.endpoint !== message.endpoint || isLeaving(entry)',
+    to: 'entry.endpoint === message.endpoint || isLeaving(entry)',
+  },
+  {
+    name: 'found-is-taken-for-staged',
+    breaks: 'what an earlier agent had staged is published without a look whether it still is',
+    within: 'deviceMachine',
+    from: "found: { target: 'found',",
+    to: "found: { target: 'ready',",
+  },
+  {
+    name: 'found-stays',
+    breaks: 'volumes of a pod that an earlier agent had put there stay',
+    within: 'foundVolume',
+    from: 'if (same) return;',
+    to: 'if (!same) return;',
+  },
+  {
+    name: 'staged-is-not-looked-for',
+    breaks: 'an agent does not look for what an earlier one had staged',
+    within: 'start',
+    from: "this.take({ type: 'node.found', pods, devices })",
+    to: "this.take({ type: 'node.found', pods, devices: [] })",
+  },
+];
