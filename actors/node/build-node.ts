@@ -208,6 +208,8 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
         events.record({ object, at: now(), type: 'Warning', reason, message });
       },
       csi: () => cluster?.objects.csi ?? null,
+      secret: (namespace, name) =>
+        cluster?.objects.storage.secret?.(namespace, name) ?? Promise.reject(new Error('cannot get kube client')),
       journal: journalOf('manager'),
     }),
     objects: () => cluster?.objects.storage ?? null,

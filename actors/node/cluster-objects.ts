@@ -5,6 +5,7 @@ import { grownClaimPatch } from '../../machines/volumes/grown-claim.ts';
 import type { ApiClient } from '../cluster/api/api-client.ts';
 import { CsiObjects } from '../cluster/csi/csi-objects.ts';
 import { createAnswers } from '../cluster/objects/answer.ts';
+import { knownObject } from '../cluster/objects/object-content.ts';
 import { ObjectStore } from '../cluster/objects/object-store.ts';
 import { RuntimeClasses } from '../cluster/objects/runtime-classes.ts';
 import { ServiceVariables } from '../cluster/objects/service-variables.ts';
@@ -87,6 +88,10 @@ export class ClusterObjects implements ObjectsEnd {
       claim: (namespace, name) =>
         api.request({ method: 'GET', on: { ...core, resource: 'persistentvolumeclaims', namespace }, name }),
       volume: (name) => api.request({ method: 'GET', on: { ...core, resource: 'persistentvolumes' }, name }),
+      async secret(namespace, name) {
+        const on = { ...core, resource: 'secrets', namespace };
+        return knownObject('secret', await api.request({ method: 'GET', on, name })).content;
+      },
       async grown(claim, storage) {
         const { namespace = '', name = '' } = claim.metadata ?? {};
         const on = { ...core, resource: 'persistentvolumeclaims', namespace };

@@ -2,7 +2,7 @@ import type { CriClient } from '../../cri/client/cri-client.ts';
 import type { DeviceCapacity } from '../../machines/devices/device-machine.ts';
 import type { RuntimeHealth } from '../../machines/node-object/ready-message.ts';
 import type { ManagedCondition, NodePressure } from '../../machines/node-object/node-types.ts';
-import type { Ask } from '../../machines/protocol/ask.ts';
+import type { Ask, ObjectContent } from '../../machines/protocol/ask.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { RecordedEvent } from '../../machines/protocol/recorded-event.ts';
 import type { PodMessage } from '../../machines/protocol/messages.ts';
@@ -19,7 +19,7 @@ import type { ClaimManager, ClaimManagerOptions } from '../resources/claims/clai
 import type { CsiApi } from '../resources/csi/csi-api.ts';
 import type { DeviceManager, DeviceManagerOptions } from '../resources/devices/device-manager.ts';
 import type { VolumeManager } from '../resources/volumes/volume-manager.ts';
-import type { VolumePlugin } from '../resources/volumes/volume-plugin.ts';
+import type { VolumeKind } from '../resources/volumes/volume-plugin.ts';
 import type { StatsOptions } from '../resources/stats/stats-options.ts';
 import type { NodeUsageSource } from '../resources/eviction/eviction-ground.ts';
 import type { NodeAdmission } from '../resources/admission/node-admission.ts';
@@ -54,7 +54,7 @@ export interface NodeEdges {
   /** Drivers of dynamic resources; null where none can come. */
   readonly claims: ClaimEdge | null;
   /** Kinds of volumes that the main thread sets up. */
-  readonly volumes: (links: VolumeLinks) => readonly VolumePlugin[];
+  readonly volumes: (links: VolumeLinks) => readonly VolumeKind[];
   /** Null on a standalone node. */
   readonly cluster: ClusterEdge | null;
   /** Projects of volumes, by which file systems count them; absent where none do. */
@@ -117,6 +117,8 @@ export interface VolumeLinks {
   warn: (pod: Pod, reason: string, message: string) => void;
   /** The API server's side of CSI; null on a standalone node. */
   csi: () => CsiApi | null;
+  /** A secret as it is now. Rejects also when there is none, and on a standalone node. */
+  secret: (namespace: string, name: string) => Promise<ObjectContent>;
   /** Where CSI drivers' messages are journaled; undefined with `--no-journal`. */
   journal: JournalSettings | undefined;
 }

@@ -136,6 +136,11 @@ function answersTo({ what }: Pick<Question, 'what'>, parts: FromShardParts): Ask
       const { podUid, volume } = params as AskCatalog['volume.Mount']['params'];
       return { path: await parts.volumes.mount(podUid, volume) };
     }) as Ask;
+  if (what === 'volume.Name')
+    return ((_what, params) => {
+      const { podUid, volume } = params as AskCatalog['volume.Name']['params'];
+      return Promise.resolve({ name: parts.volumes.nameOf(podUid, volume) });
+    }) as Ask;
   if (what === 'volume.Unmount')
     return (async (_what, params) => {
       await parts.volumes.unmount((params as AskCatalog['volume.Unmount']['params']).podUid);

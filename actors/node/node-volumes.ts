@@ -1,10 +1,11 @@
 import { CsiDrivers } from '../resources/csi/csi-drivers.ts';
 import { CsiVolumes } from '../resources/csi/csi-volumes.ts';
+import { FlexDrivers } from '../resources/flex/flex-drivers.ts';
 import type { PluginHandler } from '../resources/plugins/plugin-handler.ts';
 import { hostPathPlugin } from '../resources/volumes/plugins/host-path.ts';
 import { localPlugin } from '../resources/volumes/plugins/local.ts';
 import { nfsPlugin } from '../resources/volumes/plugins/nfs.ts';
-import type { VolumePlugin } from '../resources/volumes/volume-plugin.ts';
+import type { VolumeKind } from '../resources/volumes/volume-plugin.ts';
 import type { Clock } from '../host/time/clock.ts';
 import type { VolumeLinks } from './edges.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -20,10 +21,11 @@ export interface VolumeGround {
 }
 
 /** The kinds of volumes that this node sets up for pods; a new one is added here. The first that serves a volume has it. */
-export function nodeVolumes(volumes: VolumeGround, links: VolumeLinks): readonly VolumePlugin[] {
-  const { rootDir, log } = volumes.ground;
-  const { warn } = links;
-  return [hostPathPlugin, localPlugin({ rootDir, log, warn }), nfsPlugin, csiVolumes(volumes, links)];
+export function nodeVolumes(volumes: VolumeGround, links: VolumeLinks): readonly VolumeKind[] {
+  const { rootDir, log, config } = volumes.ground;
+  const { warn, secret } = links;
+  const flex = new FlexDrivers({ rootDir, pluginDir: config.volumePluginDir, secret, log });
+  return [hostPathPlugin, localPlugin({ rootDir, log, warn }), nfsPlugin, csiVolumes(volumes, links), flex];
 }
 
 function csiVolumes({ ground, clock, handlers, life }: VolumeGround, { csi: api, journal }: VolumeLinks): CsiVolumes {

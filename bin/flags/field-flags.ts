@@ -688,7 +688,7 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'volumePluginDir',
     preset: '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/',
     deprecated: 'file',
-    acts: false,
+    acts: true,
     usage: 'sets volumePluginDir',
   },
   {

@@ -16,7 +16,7 @@ const PROPAGATION = new Map<string, 0 | 1 | 2>([
 type MountSettings = Pick<NodeSettings, 'runtimeFeatures' | 'selinux'>;
 type VolumeMount = NonNullable<Container['volumeMounts']>[number];
 
-/** Key of a subPath mount in `host.PrepareContainer`: its path below the pod's `volume-subpaths` folder. */
+/** Key of a subPath mount in `host.PrepareContainer`; the worker finds what its folder is called (a volume of a claim is named by its PV there). */
 function subPathKey(container: Container, mountIndex: number, volume: string): string {
   return `${volume}/${container.name}/${mountIndex}`;
 }

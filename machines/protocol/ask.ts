@@ -76,6 +76,11 @@ export interface AskCatalog {
    * an API server, too.
    */
   'volume.Mount': { params: { podUid: string; volume: string }; result: { path: string } };
+  /**
+   * What kubelet calls such a volume of the pod: by its PV, where a claim has led to it. Null: it is none of these, or was not looked up yet. Never
+   * rejects. Answered without an API server, too.
+   */
+  'volume.Name': { params: { podUid: string; volume: string }; result: { name: string | null } };
   /** Has all such volumes of the pod taken away, and rejects when one of them stays. Answered without an API server, too. */
   'volume.Unmount': { params: { podUid: string }; result: Record<string, never> };
   /** Has a volume's folder counted by its file system (`actors/host/quota`). Never rejects. Answered without an API server, too. */

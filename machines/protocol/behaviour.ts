@@ -98,6 +98,8 @@ export const BEHAVIOUR = {
   managedVolumes: 70,
   /** A set-up of volumes that ends because its pod is to end is no failure to tell of. */
   canceledMountsAreQuiet: 71,
+  /** FlexVolumes and volumes of clouds are asked of the volume manager, too. */
+  oldKindsAreManaged: 72,
   /** A pod's ResourceClaims are prepared before its sandbox is made, and given back when nothing of it runs any more. */
   claimsArePrepared: 80,
   /** A pod that the node ended for its own sake has succeeded if all of its containers have, as kubelet tells it: without the reason, but as disrupted. */

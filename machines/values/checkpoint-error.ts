@@ -1,3 +1,5 @@
+import { goSyntaxProblem } from './go-syntax-problem.ts';
+
 /** Thrown for a checkpoint that cannot be used; the words are kubelet's. */
 export class CheckpointError extends Error {}
 
@@ -7,12 +9,7 @@ export function checkpointJson(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    const [, token] = /Unexpected token '(.)'/u.exec(error instanceof Error ? error.message : '') ?? [];
-    throw new CheckpointError(
-      token === undefined
-        ? 'unexpected end of JSON input'
-        : `invalid character '${token}' looking for beginning of value`,
-    );
+    throw new CheckpointError(goSyntaxProblem(text, error));
   }
   if (!isObject(value)) throw new CheckpointError('json: cannot unmarshal the checkpoint into Go value');
   return value;

@@ -45,6 +45,7 @@ export function createAnswers(sources: AnswerSources): Ask {
     'claims.Prepare': () => Promise.reject(new Error('not a question about API objects')),
     'claims.Unprepare': () => Promise.reject(new Error('not a question about API objects')),
     'volume.Mount': () => Promise.reject(new Error('not a question about API objects')),
+    'volume.Name': () => Promise.reject(new Error('not a question about API objects')),
     'volume.Unmount': () => Promise.reject(new Error('not a question about API objects')),
     'quota.Assign': () => Promise.reject(new Error('not a question about API objects')),
     'quota.Release': () => Promise.reject(new Error('not a question about API objects')),

@@ -5,7 +5,6 @@ import { DEFAULT_EVICTION_HARD } from './fields/eviction-fields.ts';
 import { checkRules } from './rules/all-rules.ts';
 import { cgroupVersionOf } from './cgroup-version.ts';
 import { listDropIns, readConfigFile } from './config-file.ts';
-import { unbuiltFields } from './effects/field-effects.ts';
 import { fixedGates } from './effects/gate-effects.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import { resolveFeatureGates } from './feature-gates.ts';
@@ -117,7 +116,6 @@ export function loadConfiguration(sources: ConfigurationSources): LoadedConfigur
       ...lenient,
       ...resolved.warnings,
       ...adviceOn(config, cgroupVersion),
-      ...unbuiltFields((path) => origins.of(path)),
       ...fixedGates(config.featureGates),
     ],
     gates: resolved.gates,

@@ -1,5 +1,5 @@
 import { mkdir, open, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import type { ContainerPreparation } from '../../../machines/protocol/effects.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { HostFailure, codeOf, ignoring } from '../files/host-failure.ts';
@@ -13,9 +13,9 @@ import type { OpenedSource } from './opened-source.ts';
 /**
  * Makes a `subPath` safe to hand to the runtime, against CVE-2017-1002101: the path is walked one component at a time
  * from the volume's root without following links, and what was reached is bind mounted at
- * `<pod>/volume-subpaths/<key>`, where the key is `<volume>/<container>/<index of the mount>`. A container that later
- * swaps a folder for a link changes nothing. Missing folders are made with the volume's own mode. Returns the bind
- * mount's path.
+ * `<pod>/volume-subpaths/<volume>/<container>/<index of the mount>`, as kubelet does (see {@link specName}), so that
+ * either agent finds what the other has bound. A container that later swaps a folder for a link changes nothing.
+ * Missing folders are made with the volume's own mode. Returns the bind mount's path.
  *
  * @throws HostFailure `SubPath` in the kubelet's words, which keep what lies on the host to themselves (it is logged)
  */
@@ -50,13 +50,28 @@ export async function prepareSubPath(
       throw fail(codeOf(error) === 'Escape' ? 'prepare subPath' : 'create subPath directory', error);
     }
     try {
-      return await turn.alone(() => bind(source, join(dir, SUB_PATHS_FOLDER, ...parts)));
+      const [volume = '', ...rest] = parts;
+      const folder = await specName(volume, sub.volumePath, podUid, settings);
+      return await turn.alone(() => bind(source, join(dir, SUB_PATHS_FOLDER, folder, ...rest)));
     } catch (error) {
       throw codeOf(error) === 'Canceled' ? error : fail('prepare subPath', error);
     } finally {
       await source.close();
     }
   });
+}
+
+/**
+ * What kubelet calls a volume (`InnerVolumeSpecName`): by its PV where a claim has led to it, and by this name it looks for
+ * subPaths that it has to unmount. A volume in the pod's folder has it for its folder's name; of a path of the host the volume
+ * manager knows whether a PV named it.
+ */
+async function specName(volume: string, volumePath: string, podUid: string, settings: HostSettings): Promise<string> {
+  const volumes = join(podDir(settings.rootDir, podUid), 'volumes');
+  const [plugin = '', name] = relative(volumes, volumePath).split('/');
+  if (plugin !== '..' && name !== undefined) return name;
+  const told = await settings.askNode?.('volume.Name', { podUid, volume });
+  return told?.name ?? volume;
 }
 
 async function bind(source: OpenedSource, target: string): Promise<string> {

@@ -124,9 +124,10 @@ export class CsiVolumes implements VolumePlugin {
       return null;
     });
     if (data?.driverName === undefined || data.volumeHandle === undefined) return null;
-    if (data.volumeLifecycleMode === 'Ephemeral') return { deviceName: '', attachable: false };
+    const { specVolID } = data;
+    if (data.volumeLifecycleMode === 'Ephemeral') return { deviceName: '', attachable: false, name: specVolID };
     const attachable = await this.attaches(data.driverName);
-    return { deviceName: `${data.driverName}^${data.volumeHandle}`, attachable };
+    return { deviceName: `${data.driverName}^${data.volumeHandle}`, attachable, name: specVolID };
   }
 
   async stagedOnDisk(): Promise<readonly StagedOnDisk[]> {

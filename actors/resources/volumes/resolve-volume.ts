@@ -1,4 +1,6 @@
+import { migratedVolume } from '../../../machines/csi/migration.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
+import type { ObjectContent } from '../../../machines/protocol/ask.ts';
 import type { Pod, Volume } from '../../../machines/protocol/api-types.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../machines/protocol/storage-types.ts';
 import { claimNameOf } from '../../../machines/volumes/claim-name.ts';
@@ -10,6 +12,8 @@ import type { VolumeSpec } from './volume-plugin.ts';
 export interface StorageObjects {
   claim(namespace: string, name: string): Promise<PersistentVolumeClaim>;
   volume(name: string): Promise<PersistentVolume>;
+  /** A secret, read each time. When absent: nobody asks. */
+  secret?(namespace: string, name: string): Promise<ObjectContent>;
   /** The claim as it is now has its volume's new size: told in its status. When absent: nobody is told. */
   grown?(claim: PersistentVolumeClaim, storage: string): Promise<void>;
 }
@@ -23,6 +27,10 @@ const PROTECTION = 'kubernetes.io/pvc-protection';
 export async function volumeSpecOf(pod: Pod, volume: Volume, objects: StorageObjects | null): Promise<VolumeSpec> {
   const claimName = claimNameOf(pod, volume);
   if (claimName === null) {
+    const { namespace = '' } = pod.metadata ?? {};
+    const moved = ofDriver(() => migratedVolume({ volume, namespace }));
+    // As with kubelet, what the source says of writing counts no more.
+    if (moved !== null) return specOf(moved, { claim: null, volume, readOnly: false, migrated: true });
     const { readOnly } = inlineSource(volume);
     return { name: volume.name, pv: null, claim: null, volume, readOnly, mode: 'Filesystem' };
   }
@@ -56,10 +64,29 @@ export async function volumeSpecOf(pod: Pod, volume: Volume, objects: StorageObj
     throw processing(
       `found PV object ${pvName} but its pv.Spec.ClaimRef.UID ${bound.uid ?? ''} does not point to claim.UID ${metadata?.uid ?? ''}`,
     );
-  const mode = pv.spec?.volumeMode === 'Block' ? 'Block' : 'Filesystem';
-  fitsUse(pod, volume.name, mode);
+  const moved = ofDriver(() => migratedVolume({ pv }));
   const readOnly = volume.persistentVolumeClaim?.readOnly ?? false;
-  return { name: pvName, pv, claim, volume, readOnly, mode };
+  const rest = { claim, volume, readOnly, ...(moved !== null && { migrated: true as const }) };
+  const its = { ...specOf(moved ?? pv, rest), name: pvName };
+  fitsUse(pod, volume.name, its.mode);
+  return its;
+}
+
+function specOf(
+  pv: PersistentVolume,
+  rest: Pick<VolumeSpec, 'claim' | 'volume' | 'readOnly' | 'migrated'>,
+): VolumeSpec {
+  const mode = pv.spec?.volumeMode === 'Block' ? 'Block' : 'Filesystem';
+  return { name: pv.metadata?.name ?? '', pv, mode, ...rest };
+}
+
+/** A volume of a cloud as its CSI driver knows it. */
+function ofDriver(migrate: () => PersistentVolume | null): PersistentVolume | null {
+  try {
+    return migrate();
+  } catch (error) {
+    throw new VolumeFailure(UNPROCESSED, messageOf(error), { cause: error });
+  }
 }
 
 /** A file system is mounted, a device is passed, and never the other way round. */

@@ -9,17 +9,18 @@ import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders
 import { codeOf, ignoring } from '../../host/files/host-failure.ts';
 import { mapBlockVolume, removeMapFolder, unmapBlockVolume } from './block-map.ts';
 import type { AttachedVolumes } from './attached-volumes.ts';
+import { pluginFor, pluginNamed } from './plugins-now.ts';
 import { UNPROCESSED, volumeSpecOf } from './resolve-volume.ts';
 import type { StorageObjects } from './resolve-volume.ts';
 import { volumeFolder } from './volume-folders.ts';
 import { VolumeFailure } from './volume-plugin.ts';
-import type { VolumePlugin, VolumeSpec } from './volume-plugin.ts';
+import type { VolumeKind, VolumePlugin, VolumeSpec } from './volume-plugin.ts';
 
 /** What calls of plugins need of the node. */
 export interface VolumeCallsOptions {
   rootDir: string;
   nodeName: string;
-  plugins: readonly VolumePlugin[];
+  plugins: readonly VolumeKind[];
   /** Null on a standalone node. */
   objects: () => StorageObjects | null;
   attached: AttachedVolumes;
@@ -63,8 +64,8 @@ export class VolumeCalls {
     if (pod === undefined || its === undefined)
       throw new VolumeFailure(UNPROCESSED, `the pod has no volume ${volume} any more`);
     const spec = await volumeSpecOf(pod, its, this.options.objects());
-    const plugin = this.options.plugins.find((each) => each.serves(spec));
-    if (plugin === undefined)
+    const plugin = await pluginFor(this.options.plugins, spec);
+    if (plugin === null)
       throw new VolumeFailure(
         UNPROCESSED,
         `failed to get Plugin from volumeSpec for volume "${spec.name}" err=no volume plugin matched`,
@@ -149,7 +150,7 @@ export class VolumeCalls {
     const { rootDir } = this.options;
     const path = volumeFolder(rootDir, uid, pluginName, name, mode);
     try {
-      const plugin = this.plugin(pluginName);
+      const plugin = await this.plugin(pluginName);
       const globalPath = mode === 'Block' ? plugin.globalMapPath?.(name) : undefined;
       if (globalPath !== undefined) await unmapBlockVolume({ podUid: uid, globalPath, linkPath: path });
       await plugin.unpublish({ podUid: uid, name, mode, path, signal });
@@ -169,7 +170,7 @@ export class VolumeCalls {
     signal: AbortSignal,
   ): Promise<void> {
     try {
-      const plugin = this.plugin(pluginName);
+      const plugin = await this.plugin(pluginName);
       const deviceName = device.slice(pluginName.length + 1);
       await plugin.unstage?.({ deviceName, name, mode, stagedPath, signal });
       const globalPath = mode === 'Block' ? plugin.globalMapPath?.(name) : undefined;
@@ -208,9 +209,9 @@ export class VolumeCalls {
     }
   }
 
-  private plugin(name: string): VolumePlugin {
-    const plugin = this.options.plugins.find((each) => each.name === name);
-    if (plugin === undefined) throw new VolumeFailure('NoPlugin', `no volume plugin matched name: ${name}`);
+  private async plugin(name: string): Promise<VolumePlugin> {
+    const plugin = await pluginNamed(this.options.plugins, name);
+    if (plugin === null) throw new VolumeFailure('NoPlugin', `no volume plugin matched name: ${name}`);
     return plugin;
   }
 

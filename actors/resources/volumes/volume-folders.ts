@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import type { FoundDevice, FoundVolume } from '../../../machines/volume-manager/volume-messages.ts';
 import { ignoring } from '../../host/files/host-failure.ts';
 import { plainName, podDir } from '../../host/files/pod-paths.ts';
-import type { VolumePlugin } from './volume-plugin.ts';
+import { pluginsNow } from './plugins-now.ts';
+import type { PublishedOnDisk, VolumeKind } from './volume-plugin.ts';
 
 /** Folders below a pod's, by what its volumes are. */
 const FOLDERS = { Filesystem: 'volumes', Block: 'volumeDevices' } as const;
 
-/** A plugin's name as a folder's: `kubernetes.io~csi`. */
+/** A plugin's or volume's name as a folder's: `kubernetes.io~csi`. */
 export function escaped(plugin: string): string {
   return plugin.replaceAll('/', '~');
 }
@@ -21,32 +22,33 @@ export function volumeFolder(
   name: string,
   mode: 'Filesystem' | 'Block',
 ): string {
-  return join(podDir(rootDir, podUid), FOLDERS[mode], escaped(plugin), plainName(name, 'the volume name'));
+  return join(podDir(rootDir, podUid), FOLDERS[mode], escaped(plugin), plainName(escaped(name), 'the volume name'));
 }
 
 /** All that lies in a pod's folder of these plugins. */
 export async function volumesInFolder(
   rootDir: string,
   podUid: string,
-  plugins: readonly VolumePlugin[],
+  plugins: readonly VolumeKind[],
 ): Promise<FoundVolume[]> {
   const found: FoundVolume[] = [];
-  for (const plugin of plugins) {
+  for (const plugin of await pluginsNow(plugins)) {
     for (const mode of ['Filesystem', 'Block'] as const) {
       const folder = join(podDir(rootDir, podUid), FOLDERS[mode], escaped(plugin.name));
-      for (const name of (await ignoring(readdir(folder), 'ENOENT', 'ENOTDIR')) ?? []) {
-        const path = join(folder, name);
-        const call = { podUid, name, mode, path };
+      for (const folderName of (await ignoring(readdir(folder), 'ENOENT', 'ENOTDIR')) ?? []) {
+        const path = join(folder, folderName);
+        const call = { podUid, name: folderName, mode, path };
         const its = plugin.publishedOnDisk ? await plugin.publishedOnDisk(call).catch(() => null) : NO_DEVICE;
         const device = its === null ? '?' : its.deviceName === '' ? '' : `${plugin.name}/${its.deviceName}`;
-        found.push({ plugin: plugin.name, name, mode, path, device, attachable: its?.attachable ?? false });
+        const known = its?.name !== undefined && escaped(its.name) === folderName ? its.name : folderName;
+        found.push({ plugin: plugin.name, name: known, mode, path, device, attachable: its?.attachable ?? false });
       }
     }
   }
   return found;
 }
 
-const NO_DEVICE = { deviceName: '', attachable: false };
+const NO_DEVICE: PublishedOnDisk = { deviceName: '', attachable: false };
 
 /** UIDs of all pods that have a folder. */
 export async function podFolders(rootDir: string): Promise<string[]> {
@@ -55,9 +57,9 @@ export async function podFolders(rootDir: string): Promise<string[]> {
 }
 
 /** All devices that plugins find staged; one that cannot tell is left out. */
-export async function stagedDevices(plugins: readonly VolumePlugin[]): Promise<FoundDevice[]> {
+export async function stagedDevices(plugins: readonly VolumeKind[]): Promise<FoundDevice[]> {
   const found: FoundDevice[] = [];
-  for (const plugin of plugins)
+  for (const plugin of await pluginsNow(plugins))
     for (const { deviceName, ...rest } of (await plugin.stagedOnDisk?.().catch(() => [])) ?? [])
       found.push({
         ...rest,

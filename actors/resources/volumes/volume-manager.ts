@@ -131,6 +131,11 @@ export class VolumeManager {
     this.ending.delete(uid);
   }
 
+  /** What kubelet calls a volume of a pod: its PV's name, or its own; null when it was not looked up. */
+  nameOf(uid: string, volume: string): string | null {
+    return this.calls.of(uid, volume)?.spec.name ?? null;
+  }
+
   /** Has all of a pod's volumes taken away, those of earlier agents too. Rejects when one of them stays. */
   async unmount(uid: string): Promise<void> {
     const { rootDir, plugins } = this.options;
@@ -262,7 +267,11 @@ export class VolumeManager {
     const measure = (failed: boolean): void => {
       const operation = OPERATIONS[order.type];
       if (operation === undefined) return;
-      const labels = { volume_plugin: this.pluginOf(order), operation_name: operation, migrated: 'false' };
+      const labels = {
+        volume_plugin: this.pluginOf(order),
+        operation_name: operation,
+        migrated: String(this.isMigrated(order)),
+      };
       const status = failed ? 'fail-unknown' : 'success';
       metrics.storageOperation.observe({ ...labels, status }, (performance.now() - began) / 1000);
     };
@@ -307,6 +316,11 @@ export class VolumeManager {
       case 'call.giveUp':
         throw new Error('no call of a plugin');
     }
+  }
+
+  /** Of a kind that a CSI driver has taken over; a volume that nobody looks up any more counts as none. */
+  private isMigrated(order: CallOrder): boolean {
+    return 'volume' in order && this.calls.of(order.uid, order.volume)?.spec.migrated === true;
   }
 
   private pluginOf(order: CallOrder): string {

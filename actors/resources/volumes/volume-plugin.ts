@@ -4,7 +4,7 @@ import type { DriverUsage } from '../stats/volume-usage.ts';
 
 /** A volume as plugins know it (kubelet: `volume.Spec`): a PV with the claim that led to it, or what a pod names inline. */
 export interface VolumeSpec {
-  /** The PV's name, or the volume's name in the pod. Folders of the volume below the pod's are named so. */
+  /** The PV's name, or the volume's name in the pod. Folders of the volume below the pod's are named so (`~` in place of `/`). */
   readonly name: string;
   /** Null for an inline volume. */
   readonly pv: PersistentVolume | null;
@@ -16,6 +16,8 @@ export interface VolumeSpec {
   readonly readOnly: boolean;
   /** `spec.volumeMode` of the PV; inline volumes are file systems. */
   readonly mode: 'Filesystem' | 'Block';
+  /** It was of a cloud's own kind, which a CSI driver has taken over; {@link pv} is what it is to that driver. */
+  readonly migrated?: true;
 }
 
 /** One call of a plugin: given up by `signal` when nobody wants its outcome any more. */
@@ -96,6 +98,8 @@ export interface StagedOnDisk {
 
 /** A volume of a pod, as its folder tells after a restart of the agent. */
 export interface PublishedOnDisk {
+  /** {@link VolumeSpec.name}, where the folder's name is not all of it. */
+  readonly name?: string | undefined;
   /** '' when it belongs to no device that is staged or attached. */
   readonly deviceName: string;
   /** It belongs to a device whose attachment is told in `volumesInUse`. */
@@ -175,3 +179,19 @@ export interface VolumePlugin {
   /** Null where it cannot tell. `path`: what `publish` answered. */
   usage?(call: PluginCall & { readonly spec: VolumeSpec; readonly path: string }): Promise<VolumeUsage | null>;
 }
+
+/**
+ * Plugins that come and go while the agent runs, as their programs do (kubelet: a dynamic plugin prober). Each has a name of its own, by which its
+ * volumes' folders are called.
+ */
+export interface PluginFamily {
+  /** Is this volume for one of them? Asked as a plugin is. */
+  serves(spec: VolumeSpec): boolean;
+  /** The one that serves the volume; null: there is none (now). */
+  pluginFor(spec: VolumeSpec): Promise<VolumePlugin | null>;
+  /** All that are there now; looks no further than for their files. */
+  all(): Promise<readonly VolumePlugin[]>;
+}
+
+/** What kinds of volumes a node sets up. */
+export type VolumeKind = VolumePlugin | PluginFamily;

@@ -10,8 +10,14 @@ import type { Space } from './space.ts';
 /** Path of the storage API. */
 export const STORAGE = '/apis/storage.k8s.io/v1';
 
-/** A driver on the node, with its CSIDriver; waits until the CSINode has it. The caller stops it. */
-export async function driverOf(plane: ControlPlane, node: ClusterNode, name: string, spec: object): Promise<CsiDriver> {
+/** A driver on the node, with its CSIDriver; waits until the CSINode has it. The caller stops it. @param attaches its volumes must be attached first */
+export async function driverOf(
+  plane: ControlPlane,
+  node: ClusterNode,
+  name: string,
+  spec: object,
+  attaches = false,
+): Promise<CsiDriver> {
   const { api } = plane;
   const object = { apiVersion: 'storage.k8s.io/v1', kind: 'CSIDriver', metadata: { name }, spec };
   await api.post(`${STORAGE}/csidrivers`, object);
@@ -20,7 +26,10 @@ export async function driverOf(plane: ControlPlane, node: ClusterNode, name: str
   const driver = new CsiDriver({
     ...{ name, socket: join(folder, 'csi.sock'), dir: join(folder, 'volumes'), showing: 'bind' },
     registration: join(node.agentRoot, 'plugins_registry', `${name}.sock`),
-    traits: { nodeId: `${node.name}-id`, anyVolume: true, maxVolumes: 8, topology: { [`${name}/zone`]: 'z' } },
+    traits: {
+      ...{ nodeId: `${node.name}-id`, anyVolume: true, attaches, maxVolumes: 8 },
+      topology: { [`${name}/zone`]: 'z' },
+    },
   });
   await driver.start();
   try {
@@ -44,14 +53,22 @@ export async function boundClaim(
   claim: string,
   more: object = {},
 ): Promise<string> {
+  return boundTo(plane, space, claim, { csi: { driver, volumeHandle: `${space.name}-${claim}-disk` } }, more);
+}
+
+/** A claim that is bound to a volume with this source (`{ hostPath: ... }`); answers the volume's name. */
+export async function boundTo(
+  plane: ControlPlane,
+  space: Space,
+  claim: string,
+  source: object,
+  more: object = {},
+): Promise<string> {
   const name = `${space.name}-${claim}`;
   const common = { accessModes: ['ReadWriteOnce'], storageClassName: '', ...more };
   await plane.api.post('/api/v1/persistentvolumes', {
     ...{ apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name } },
-    spec: {
-      ...{ capacity: { storage: '16Mi' }, persistentVolumeReclaimPolicy: 'Retain', ...common },
-      csi: { driver, volumeHandle: `${name}-disk` },
-    },
+    spec: { capacity: { storage: '16Mi' }, persistentVolumeReclaimPolicy: 'Retain', ...common, ...source },
   });
   const resources = { requests: { storage: '16Mi' } };
   const spec = { ...common, volumeName: name, resources };

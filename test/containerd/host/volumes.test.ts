@@ -9,6 +9,7 @@ import { hostEffects } from '../../../actors/host/effects/host-effects.ts';
 import type { HostSettings } from '../../../actors/host/files/host-settings.ts';
 import { mountsBelow, readMounts } from '../../../actors/host/files/mountinfo.ts';
 import { mount, unmount } from '../../../actors/host/files/mounts.ts';
+import type { Ask } from '../../../machines/protocol/ask.ts';
 import type { VolumeSetup } from '../../../machines/protocol/effects.ts';
 import { OWNER, POD, mode, withRoot } from './with-root.ts';
 
@@ -299,5 +300,41 @@ test('subPath: made with the mode of the volume, bound once, safe from links', {
     assert.ok(!existsSync('/no/such'));
     await hostEffects['host.TearDownPod']({ podUid: POD }, settings);
     assert.ok(!existsSync(pod));
+  });
+});
+
+test('subPath of a claim: the folder is named by its PV, as kubelet looks for it', { skip }, async () => {
+  await withRoot(async ({ settings, pod, root }) => {
+    const staged = join(pod, 'volumes/kubernetes.io~csi/pv-1/mount');
+    const host = join(root, 'host');
+    await mkdir(staged, { recursive: true });
+    await mkdir(host);
+    const names: Record<string, string> = { path: 'pv-2' };
+    const asked: string[] = [];
+    const askNode = (async (what: string, { volume = '' }: { volume?: string }) => {
+      asked.push(`${what} ${volume}`);
+      return Promise.resolve(what === 'volume.Name' ? { name: names[volume] ?? null } : {});
+    }) as Ask;
+    const prepare = async (volumePath: string, key: string) => {
+      const { subPaths } = await hostEffects['host.PrepareContainer'](
+        {
+          podUid: POD,
+          containerName: 'app',
+          logDirectory: join(root, 'logs'),
+          containerLogDirectory: join(root, 'logs/app'),
+          terminationLogPath: '',
+          subPaths: [{ key, volumePath, subPath: 'sub', readOnly: false }],
+        },
+        { ...settings, askNode },
+      );
+      return subPaths[key];
+    };
+    assert.equal(await prepare(staged, 'data/app/0'), join(pod, 'volume-subpaths/pv-1/app/0'));
+    assert.deepEqual(asked, [], 'its own folder says what it is called');
+    assert.equal(await prepare(host, 'path/app/1'), join(pod, 'volume-subpaths/pv-2/app/1'));
+    assert.equal(await prepare(host, 'inline/app/2'), join(pod, 'volume-subpaths/inline/app/2'));
+    assert.deepEqual(asked, ['volume.Name path', 'volume.Name inline']);
+    const mounts = (await readMounts()).filter(({ mountPoint }) => mountPoint.includes('volume-subpaths'));
+    assert.equal(mounts.filter(({ mountPoint }) => mountPoint.startsWith(pod)).length, 3);
   });
 });

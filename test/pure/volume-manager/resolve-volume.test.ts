@@ -111,3 +111,36 @@ test('a file system is mounted, a device passed', async () => {
   );
   assert.equal((await volumeSpecOf(passes, byClaim, objects(CLAIM, block))).mode, 'Block');
 });
+
+test('a volume of a cloud is that of its CSI driver, of a PV and inline', async () => {
+  const ebs: PersistentVolume = {
+    metadata: { name: 'pv', labels: { 'topology.kubernetes.io/zone': 'a' } },
+    spec: { claimRef: { uid: 'u-c' }, awsElasticBlockStore: { volumeID: 'aws://a/vol-1', fsType: 'xfs' } },
+  };
+  const bound = await volumeSpecOf(pod, byClaim, objects(CLAIM, ebs));
+  assert.deepEqual([bound.name, bound.readOnly, bound.mode, bound.migrated], ['pv', true, 'Filesystem', true]);
+  assert.equal(bound.pv?.spec?.csi?.volumeHandle, 'vol-1');
+  assert.deepEqual(bound.pv?.spec?.nodeAffinity?.required?.nodeSelectorTerms, [
+    { matchExpressions: [{ key: 'topology.ebs.csi.aws.com/zone', operator: 'In', values: ['a'] }] },
+  ]);
+  const diskURI = '/subscriptions/s/disks/d';
+  const inline = await volumeSpecOf(pod, { name: 'v', azureDisk: { diskName: 'd', diskURI, readOnly: true } }, null);
+  assert.deepEqual([inline.name, inline.readOnly, inline.claim, inline.migrated], [diskURI, false, null, true]);
+  assert.equal(inline.pv?.spec?.csi?.driver, 'disk.csi.azure.com');
+});
+
+test('one that cannot be that is told in kubelet’s words', async () => {
+  const broken = {
+    metadata: { name: 'pv' },
+    spec: { claimRef: { uid: 'u-c' }, azureFile: { secretName: 's', shareName: 'x' } },
+  };
+  assert.equal(
+    await failure(CLAIM, broken as PersistentVolume),
+    'failed to translate in-tree pv to CSI: could not find a secret namespace in PersistentVolumeSource or ClaimRef',
+  );
+  const dedicated = { diskName: 'd', diskURI: 'https://x/vhds/d.vhd', kind: 'Dedicated' };
+  assert.equal(
+    await failure(CLAIM, VOLUME, { name: 'v', azureDisk: dedicated }),
+    'failed to translate in-tree pv to CSI: kind(Dedicated) is not supported in csi migration',
+  );
+});

@@ -88,7 +88,9 @@ const refusal = (promise: Promise<unknown>) =>
 
 test('two pods share a device; it is given back after the second', async (t) => {
   const { manager, calls } = bench(t);
+  assert.equal(manager.nameOf('a', 'x'), null, 'it was not looked up');
   assert.equal(await manager.mount('a', 'x'), '/in/a/pv-x');
+  assert.equal(manager.nameOf('a', 'x'), 'pv-x');
   assert.equal(await manager.mount('b', 'x'), '/in/b/pv-x');
   assert.equal(await manager.mount('b', 'x'), '/in/b/pv-x', 'asking again does nothing');
   await manager.unmount('a');

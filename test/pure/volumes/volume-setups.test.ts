@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ALL_BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
-import { MANAGED_KINDS } from '../../../machines/protocol/managed-kinds.ts';
+import { ALL_BEHAVIOUR, BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
+import { MANAGED_KINDS, OLD_KINDS } from '../../../machines/protocol/managed-kinds.ts';
 import type { Container, Pod, Volume } from '../../../machines/protocol/api-types.ts';
 import { nestedMounts, volumeOwner, volumeSetups } from '../../../machines/volumes/volume-setups.ts';
 import { nodeSettings } from '../qos/node-settings.ts';
@@ -286,8 +286,14 @@ test('what the volume manager sets up is asked of it; kinds that are off or not 
   assert.equal(refused(nfs, []), `${failed}volume kind nfs ${text}`);
   assert.equal(
     refused({ iscsi: {} }),
-    `${failed}volume kind iscsi ${text}, persistentVolumeClaim, ephemeral, csi, nfs`,
+    `${failed}volume kind iscsi ${text}, persistentVolumeClaim, ephemeral, csi, nfs, flexVolume, and volumes of clouds by their CSI drivers`,
   );
+  const before = ALL_BEHAVIOUR.filter((change) => change !== BEHAVIOUR.oldKindsAreManaged);
+  for (const kind of OLD_KINDS)
+    assert.equal(
+      refused({ [kind]: {} }, before),
+      `${failed}volume kind ${kind} ${text}, persistentVolumeClaim, ephemeral, csi, nfs`,
+    );
   assert.match(
     refused({ gitRepo: { repository: 'x' } }),
     /: git-repo volume plugin has been disabled; .*`GitRepoVolumeDriver`$/,

@@ -5,7 +5,9 @@ import {
   PluginCapability_VolumeExpansion_Type as Expansion,
 } from '../../../cri/generated/csi/v1/controller.ts';
 import type * as csi from '../../../cri/generated/csi/v1/controller.ts';
+import type { Attachments } from './attachments.ts';
 import { Refusal } from './faults.ts';
+import type { NodeTraits } from './node-service.ts';
 import type { VolumeStore } from './volume-store.ts';
 
 const INVALID = 3;
@@ -28,7 +30,7 @@ export function identityService(name: string) {
 }
 
 /** Answers by method. What it makes has the asked size, 1 MiB at least. */
-export function controllerService(store: VolumeStore, nodeId: () => string) {
+export function controllerService(store: VolumeStore, attachments: Attachments, traits: () => NodeTraits) {
   const need = (value: unknown, what: string): void => {
     if (value === '' || value === undefined || (Array.isArray(value) && value.length === 0))
       throw new Refusal(INVALID, `${what} missing in request`);
@@ -67,12 +69,14 @@ export function controllerService(store: VolumeStore, nodeId: () => string) {
       need(volumeId, 'Volume ID');
       need(node, 'Node ID');
       need(volumeCapability, 'Volume capability');
-      found(volumeId);
-      if (node !== nodeId()) throw new Refusal(NOT_FOUND, `node ${node} not found`);
+      if (!traits().anyVolume) found(volumeId);
+      if (node !== traits().nodeId) throw new Refusal(NOT_FOUND, `node ${node} not found`);
+      attachments.attach(volumeId, node);
       return { publishContext: { attachedBy: 'test' } };
     },
     controllerUnpublishVolume: ({ volumeId }: csi.ControllerUnpublishVolumeRequest) => {
       need(volumeId, 'Volume ID');
+      attachments.detach(volumeId);
       return {};
     },
     validateVolumeCapabilities: (

@@ -5,6 +5,7 @@ import type { sendUnaryData, ServerUnaryCall, ServiceDefinition, UntypedServiceI
 import { ControllerService, IdentityService } from '../../../cri/generated/csi/v1/controller.ts';
 import { NodeService } from '../../../cri/generated/csi/v1/node.ts';
 import { RegistrationService } from '../../../cri/generated/pluginregistration/v1/api.ts';
+import { Attachments } from './attachments.ts';
 import { controllerService, identityService } from './controller-service.ts';
 import { Faults } from './faults.ts';
 import { nodeService } from './node-service.ts';
@@ -44,6 +45,7 @@ export class CsiDriver {
   readonly faults: Faults;
   readonly traits: NodeTraits;
   readonly store: VolumeStore;
+  readonly attachments = new Attachments();
   private readonly options: CsiDriverOptions;
   private servers: Server[] = [];
   /** Ends of the calls that hang. */
@@ -54,7 +56,7 @@ export class CsiDriver {
     this.faults = new Faults(options.faultsFile);
     this.store = new VolumeStore(options.dir, options.showing ?? 'plain');
     this.traits = {
-      ...{ nodeId: 'node-of-test', maxVolumes: 0, topology: {}, anyVolume: false },
+      ...{ nodeId: 'node-of-test', maxVolumes: 0, topology: {}, anyVolume: false, attaches: false },
       capabilities: ['STAGE_UNSTAGE_VOLUME', 'GET_VOLUME_STATS', 'EXPAND_VOLUME'],
       ...options.traits,
     };
@@ -75,14 +77,14 @@ export class CsiDriver {
       ControllerService,
       this.recorded(
         ControllerService,
-        controllerService(this.store, () => this.traits.nodeId),
+        controllerService(this.store, this.attachments, () => this.traits),
       ),
     );
     own.addService(
       NodeService,
       this.recorded(
         NodeService,
-        nodeService(this.store, () => this.traits),
+        nodeService(this.store, this.attachments, () => this.traits),
       ),
     );
     this.servers.push(own);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { VolumeCapability } from '../../../cri/generated/csi/v1/node.ts';
 import { NodeServiceCapability_RPC_Type as Rpc, VolumeUsage_Unit as Unit } from '../../../cri/generated/csi/v1/node.ts';
 import type * as csi from '../../../cri/generated/csi/v1/node.ts';
+import type { Attachments } from './attachments.ts';
 import { Refusal } from './faults.ts';
 import type { VolumeStore } from './volume-store.ts';
 
@@ -20,10 +21,12 @@ export interface NodeTraits {
   capabilities: readonly (keyof typeof Rpc)[];
   /** Volumes that nobody made are there: those of a test that only has a PV, and inline ones. */
   anyVolume: boolean;
+  /** What is staged must be attached (ControllerPublishVolume) before. */
+  attaches: boolean;
 }
 
 /** Answers by method. */
-export function nodeService(store: VolumeStore, traits: () => NodeTraits) {
+export function nodeService(store: VolumeStore, attachments: Attachments, traits: () => NodeTraits) {
   /** How what is published was asked for, by its target. */
   const published = new Map<string, string>();
   const staged = new Map<string, string>();
@@ -58,6 +61,7 @@ export function nodeService(store: VolumeStore, traits: () => NodeTraits) {
       need(stagingTargetPath, 'Staging target path');
       need(volumeCapability, 'Volume capability');
       volume(volumeId, volumeCapability?.block !== undefined);
+      attachments.stage(volumeId, stagingTargetPath, traits().attaches);
       if (!same(staged, stagingTargetPath, key(volumeId, volumeCapability)) && volumeCapability?.block === undefined)
         store.show(volumeId, store.dataOf(volumeId), stagingTargetPath, false);
       staged.set(stagingTargetPath, key(volumeId, volumeCapability));
@@ -67,6 +71,7 @@ export function nodeService(store: VolumeStore, traits: () => NodeTraits) {
       need(volumeId, 'Volume ID');
       need(stagingTargetPath, 'Staging target path');
       store.hide(stagingTargetPath);
+      attachments.unstage(stagingTargetPath);
       staged.delete(stagingTargetPath);
       return {};
     },

@@ -54,17 +54,21 @@ export class VolumeStore {
       if (!existsSync(this.dataOf(volume.id))) writeFileSync(this.dataOf(volume.id), '');
       truncateSync(this.dataOf(volume.id), volume.bytes);
     } else mkdirSync(this.dataOf(volume.id), { recursive: true });
-    writeFileSync(join(this.dir, `${volume.id}.json`), JSON.stringify(volume));
+    writeFileSync(this.factsOf(volume.id), JSON.stringify(volume));
   }
 
   remove(id: string): void {
-    rmSync(join(this.dir, `${id}.json`), { force: true });
+    rmSync(this.factsOf(id), { force: true });
     rmSync(this.dataOf(id), { recursive: true, force: true });
   }
 
   /** What is in the volume: a folder, or a file of its size. */
   dataOf(id: string): string {
-    return join(this.dir, `${id}.data`);
+    return join(this.dir, `${encodeURIComponent(id)}.data`);
+  }
+
+  private factsOf(id: string): string {
+    return join(this.dir, `${encodeURIComponent(id)}.json`);
   }
 
   /** Shows `source` (a volume's data, or where it is staged) at `target`. Twice is once. */

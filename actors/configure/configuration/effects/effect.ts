@@ -6,7 +6,7 @@ export type Effect =
       on: string;
     }
   | {
-      /** `kubelet`: kubelet accepts it without effect, too. `moot`: kubelet's effect has no counterpart here. `unbuilt`: to be built; who sets it is warned at start. */
+      /** `kubelet`: kubelet accepts it without effect, too. `moot`: kubelet's effect has no counterpart here. `unbuilt`: to be built (flags only: no field is left). */
       kind: 'kubelet' | 'moot' | 'unbuilt';
       why: string;
     };
@@ -19,6 +19,3 @@ export const noneInKubelet = (why: string): Effect => ({ kind: 'kubelet', why })
 
 /** What kubelet does with it has no counterpart here, and why. */
 export const moot = (why: string): Effect => ({ kind: 'moot', why });
-
-/** Not built yet; what is missing. */
-export const unbuilt = (why: string): Effect => ({ kind: 'unbuilt', why });

@@ -1,4 +1,4 @@
-import { acts, type Effect, moot, noneInKubelet, unbuilt } from './effect.ts';
+import { acts, type Effect, moot, noneInKubelet } from './effect.ts';
 
 /** Fields of pod sources, of the runtime and its images, of logs and of the network. */
 export const podEffects: Readonly<Record<string, Effect>> = {
@@ -38,7 +38,7 @@ export const podEffects: Readonly<Record<string, Effect>> = {
   makeIPTablesUtilChains: acts('the chains KUBE-IPTABLES-HINT and KUBE-FIREWALL, where the machine has iptables'),
   iptablesMasqueradeBit: noneInKubelet('of rules that kubelet does not make since 1.28'),
   iptablesDropBit: noneInKubelet('of rules that kubelet does not make since 1.28'),
-  volumePluginDir: unbuilt('FlexVolume, which is deprecated: a pod that asks for one has an unknown kind of volume'),
+  volumePluginDir: acts('the folder of FlexVolume drivers'),
   volumeStatsAggPeriod: acts('how often volumes are measured'),
   contentType: moot(
     'only how objects are written on the way to and from the API server: JSON is spoken here, which each server takes',

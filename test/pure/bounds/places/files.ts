@@ -16,6 +16,7 @@ import { readStamp } from '../../../../actors/serve/container-logs/stamp.ts';
 import { sniffType } from '../../../../actors/serve/node-logs/sniff-type.ts';
 import { EnvFileParser } from '../../../../machines/container-config/env-file.ts';
 import { readClaimCheckpoint } from '../../../../machines/claims/claim-checkpoint.ts';
+import { readFlexAnswer } from '../../../../machines/flex/flex-answer.ts';
 import { readHealthCheckpoint } from '../../../../machines/claims/health-checkpoint.ts';
 import { highestVersion } from '../../../../machines/csi/driver-version.ts';
 import { markDriver, NODE_ID_ANNOTATION } from '../../../../machines/csi/node-drivers.ts';
@@ -57,6 +58,7 @@ export const places: readonly Place[] = [
     const bytes = Buffer.from(text);
     readStamp(bytes, 0, bytes.length, { seconds: 0, nanos: 0 });
   }),
+  main('readFlexAnswer', 'output of a FlexVolume driver', (text) => readFlexAnswer('mount', text), 1 << 20),
   main('sniffType', 'file below /var/log', (text) => sniffType(Buffer.from(text))),
   worker('EnvFileParser', 'env file of a container', (text) => {
     const parser = new EnvFileParser(['A', 'k1']);
