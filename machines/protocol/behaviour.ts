@@ -100,6 +100,11 @@ export const BEHAVIOUR = {
   canceledMountsAreQuiet: 71,
   /** A pod's ResourceClaims are prepared before its sandbox is made, and given back when nothing of it runs any more. */
   claimsArePrepared: 80,
+  /**
+   * That a container runs for the first time is told when the look that follows its start has answered: what the runtime says of it by then (its user) is in
+   * the same status.
+   */
+  toldOnceLookedAt: 90,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */
