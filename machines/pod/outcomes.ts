@@ -44,7 +44,11 @@ function noteFact(draft: Draft, name: string, outcome: EffectDone | EffectFailed
   if (outcome.effect === 'cri.CreateContainer')
     putContainer(draft, newContainer(draft, name, outcome.result.containerId, context.attempt));
   if (outcome.effect === 'cri.StartContainer')
-    patchContainer(draft, context.id, { state: 'running', startedAt: draft.at });
+    patchContainer(draft, context.id, {
+      ...{ state: 'running', startedAt: draft.at },
+      // One that is started again was told as waiting meanwhile: that it runs is told at once.
+      ...(context.attempt === 0 && behaves(draft.context.settings, 'toldOnceLookedAt') && { unseen: true as const }),
+    });
   if (outcome.effect === 'cri.ContainerStatus') putStatus(draft, outcome.result);
 }
 
@@ -99,7 +103,18 @@ function takeInspection(draft: Draft, id: string, outcome: EffectDone | EffectFa
     }
     putStatus(draft, outcome.result);
   } else if (outcome.type === 'effect.failed' && outcome.error.code === 'NotFound') dropContainer(draft, id);
-  else draft.effects.push({ type: 'pleg.Observe', key: '', params: {} });
+  else {
+    takeAsSeen(draft, id);
+    draft.effects.push({ type: 'pleg.Observe', key: '', params: {} });
+  }
+}
+
+/** The look failed: what the own call has told of the container is told on. */
+function takeAsSeen(draft: Draft, id: string): void {
+  const known = draft.context.observed?.containers.find((c) => c.id === id);
+  if (known?.unseen !== true) return;
+  const { unseen: _unseen, ...seen } = known;
+  putContainer(draft, seen);
 }
 
 /** ContainerStatus does not name the sandbox: what was known of it stays. */

@@ -18,6 +18,12 @@ export function isInHook({ containers, settings }: PodContext, name: string): bo
   );
 }
 
+/** The container was started by an own call, and the look that follows has not answered yet: nobody is told that it runs. */
+export function isUnseen({ observed }: PodContext, name: string): boolean {
+  const seen = newestOf(observed, name);
+  return seen?.state === 'running' && seen.unseen === true;
+}
+
 /** The container runs, its postStart hook has ended, and its startup probe (if any) has succeeded: `containerStatuses[].started`. */
 export function startedOf(context: PodContext, { container }: SpecContainer): boolean {
   const seen = newestOf(context.observed, container.name);

@@ -12,7 +12,7 @@ import { printed, printing } from '../values/fingerprint.ts';
 import { memoryOf } from './memory-of.ts';
 import type { PodContext } from './pod-context.ts';
 import { imageVolumeWaiting } from './image-volumes.ts';
-import { isInHook, readyOf, startedOf } from './readiness.ts';
+import { isInHook, isUnseen, readyOf, startedOf } from './readiness.ts';
 import { sameJson } from './same-json.ts';
 import { specContainers } from './spec.ts';
 import { endIsHidden } from './start-again.ts';
@@ -117,9 +117,10 @@ function decisionsOf(context: PodContext): Record<string, ContainerDecision> {
   for (const owner of specContainers(context.pod)) {
     const { name } = owner.container;
     const waiting = context.containers[name]?.context.waiting ?? imageVolumeWaiting(context, name);
+    const unseen = isUnseen(context, name);
     containers[name] = {
-      ready: readyOf(context, owner),
-      started: startedOf(context, owner),
+      ready: !unseen && readyOf(context, owner),
+      started: !unseen && startedOf(context, owner),
       ...(endIsHidden(context, owner) && { endIsHidden: true }),
       ...(waiting && { waiting }),
     };
@@ -157,7 +158,7 @@ function statusOf(draft: Draft, containers: Record<string, ContainerDecision>): 
   return context.focus.startsWith('terminated.') ? terminatedStatus(context.pod, status, context.settings) : status;
 }
 
-/** The runtime's view as it is told: with the termination messages that were read, and running what has come through its hook. */
+/** The runtime's view as it is told: with the termination messages that were read, and running what has come through its hook and was looked at. */
 function toldOf(context: PodContext): ObservedPod | null {
   const { observed, messages, containers } = context;
   if (observed === null) return null;
@@ -167,7 +168,8 @@ function toldOf(context: PodContext): ObservedPod | null {
       const message = entryOf(messages, c.id);
       if (message) return { ...c, message };
       const early =
-        c.state === 'running' && entryOf(containers, c.name)?.context.id === c.id && isInHook(context, c.name);
+        c.state === 'running' &&
+        (c.unseen === true || (entryOf(containers, c.name)?.context.id === c.id && isInHook(context, c.name)));
       return early ? { ...c, state: 'created' } : c;
     }),
   };

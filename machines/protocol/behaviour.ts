@@ -102,6 +102,11 @@ export const BEHAVIOUR = {
   oldKindsAreManaged: 72,
   /** A pod's ResourceClaims are prepared before its sandbox is made, and given back when nothing of it runs any more. */
   claimsArePrepared: 80,
+  /**
+   * That a container runs for the first time is told when the look that follows its start has answered: what the runtime says of it by then (its user) is in
+   * the same status.
+   */
+  toldOnceLookedAt: 90,
   /** A pod that the node ended for its own sake has succeeded if all of its containers have, as kubelet tells it: without the reason, but as disrupted. */
   endsAsItsContainersDid: 91,
 } as const;

@@ -3,7 +3,7 @@ import { beginRequest, isNothingNew } from './status-request.ts';
 import { entryOf, newStatusEntry, waiting, withEntry, withoutEntry } from './status-entry.ts';
 import type { Flight, StatusEntry, StatusState } from './status-entry.ts';
 import type { Finding, StatusMessage, StatusOrder } from './status-messages.ts';
-import { HOLD_MS, isEnding, LONG_HOLD_MS } from './status-holds.ts';
+import { HOLD_MS, isCleaned, isEnding, LONG_HOLD_MS } from './status-holds.ts';
 
 /** Requests under way for the whole node. */
 const MAX_IN_FLIGHT = 16;
@@ -78,6 +78,22 @@ export function isBusy(state: StatusState, uid: string): boolean {
 export function changesNothing(state: StatusState, finding: Finding): boolean {
   const entry = entryOf(state, finding.uid);
   return entry === undefined || isNothingNew(entry, finding);
+}
+
+/**
+ * Does this report leave what is known of the pod as it is? One that waits is compared with what was told last, anyway; of one that does not, this
+ * says so only together with a comparison with an object that {@link changesNothing}. Most reports say where a pod is on its way, and are not told.
+ */
+export function repeats(
+  entry: StatusEntry,
+  { ofApi, state: place, urgency }: Pick<MessageOf<'status.told'>, 'ofApi' | 'state' | 'urgency'>,
+): boolean {
+  if (entry.forgotten || entry.request !== 0 || entry.ofApi !== ofApi || entry.urgency !== urgency) return false;
+  const there = { state: place };
+  if (isEnding(entry) !== isEnding(there) || isCleaned(entry) !== isCleaned(there)) return false;
+  if (urgency === 'now' && (entry.holdUntil !== 0 || entry.quietSent)) return false;
+  const isHeld = urgency === 'mayWait' && entry.holdUntil !== 0;
+  return entry.waits ? entry.unsentSince !== 0 && (urgency === 'now' || isHeld) : entry.unsentSince === 0 && !isHeld;
 }
 
 function told(state: StatusState, { at, uid, ofApi, state: place, urgency }: MessageOf<'status.told'>): StatusState {

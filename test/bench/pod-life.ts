@@ -4,7 +4,8 @@
  *   bin/bench pod-life [--on simulated|containerd] [--agent NAME=PROGRAM ...] [--sequential 20] [--burst 50] [--idle 10] [--rounds 1] [--profile DIR] [--calls]
  * `--agent` names a program to measure (`kubelet=...` and names that begin with `kubelet-` are started as kubelet is), as often as wanted; this
  * checkout and the reference kubelet without it. `--calls` also lists the calls of one pod's life in their order; `--profile DIR`
- * leaves the CPU profiles of Node's threads there (docs/profile.md). Prints one JSON object. Needs root and what the test layer `cluster` needs; `test/tools/own-machine.sh bin/bench pod-life` keeps it apart from this machine's containers.
+ * leaves the CPU profiles of Node's threads there (docs/profile.md). Prints one JSON object, and
+ * on standard error each turn's figures as soon as it is over. Needs root and what the test layer `cluster` needs; `test/tools/own-machine.sh bin/bench pod-life` keeps it apart from this machine's containers.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -49,7 +50,11 @@ const plane = await ControlPlane.start({ audit: true });
 const figures: Record<string, (Figures & { calls?: string[] })[]> = {};
 try {
   for (let round = 0; round < Number(values.rounds); round++)
-    for (const agent of agents) (figures[agent.name] ??= []).push(await measure(agent, round));
+    for (const agent of agents) {
+      const measured = await measure(agent, round);
+      (figures[agent.name] ??= []).push(measured);
+      process.stderr.write(`${JSON.stringify({ [agent.name]: [measured] })}\n`);
+    }
   process.stdout.write(`${JSON.stringify(figures, null, 1)}\n`);
 } finally {
   await plane.stop();

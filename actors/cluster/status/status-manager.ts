@@ -5,7 +5,7 @@ import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { isPartOf, neededPatch, printOf } from '../../../machines/status-manager/comparison.ts';
 import { entryOf, NOTHING_TOLD } from '../../../machines/status-manager/status-entry.ts';
 import type { StatusState } from '../../../machines/status-manager/status-entry.ts';
-import { changesNothing, hasWaiting, isBusy } from '../../../machines/status-manager/status-machine.ts';
+import { changesNothing, hasWaiting, isBusy, repeats } from '../../../machines/status-manager/status-machine.ts';
 import type { StatusMessage, StatusOrder } from '../../../machines/status-manager/status-messages.ts';
 import { statusUrgency } from '../../../machines/status/status-urgency.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
@@ -116,9 +116,21 @@ export class StatusManager {
     const { source, report } = reported;
     const { uid, status, state } = report;
     this.told.take(reported);
-    const urgency = statusUrgency(status, state);
-    this.take({ type: 'status.told', at: this.at(), uid, ofApi: source === 'api', state, urgency });
+    const told = { uid, ofApi: source === 'api', state, urgency: statusUrgency(status, state) };
+    if (this.saysNothing(told)) return;
+    this.take({ type: 'status.told', at: this.at(), ...told });
     this.turnSoon();
+  }
+
+  /** What was told calls for nothing, and changes nothing that is known of the pod. */
+  private saysNothing(told: Parameters<typeof repeats>[1] & { uid: string }): boolean {
+    const { state } = this.machine;
+    const entry = entryOf(state, told.uid);
+    if (entry === undefined || !repeats(entry, told)) return false;
+    if (entry.waits) return true;
+    const finding = this.told.compare(told.uid, this.options.now())?.finding;
+    // Without an object since when it was unsent counts.
+    return finding !== undefined && finding.api !== null && changesNothing(state, finding);
   }
 
   /** The API server has what the pod told last, or no object of it. */

@@ -38,9 +38,9 @@ export class MachineHost<S, M extends Message, O> {
     else this.journal.whenWritten(then);
   }
 
-  /** Writes what was gathered, and begins a new segment when the current one is full. Between messages. */
+  /** Writes what was gathered soon, and begins a new segment when the current one is full. Between messages. */
   settle(): void {
-    this.journal?.flush();
+    this.journal?.flushSoon();
     this.journal?.rotateIfFull();
   }
 
@@ -62,7 +62,8 @@ export class MachineHost<S, M extends Message, O> {
   /** Journals and handles one message alone. Throws as {@link step}. */
   take(hosted: Hosted<S>, message: M): O[] {
     const n = this.announce(hosted.key, message);
-    this.flush();
+    // Nobody waits for it to be on the disk.
+    this.journal?.flushSoon();
     try {
       return this.step(n, hosted, message);
     } finally {

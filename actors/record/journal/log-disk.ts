@@ -22,6 +22,8 @@ export type Over = (error: Error | null) => void;
  * a log makes one at a time.
  */
 export interface LogDisk {
+  /** A write costs so much more than its lines that those that nobody waits for are gathered for a moment. */
+  gathers?: boolean;
   /** Makes room within `bound`, then makes the segment `path`, and closes the one before it (`last`, -1 = none). */
   begin: (path: string, last: number, bound: SegmentBound, over: (error: Error | null, fd: number) => void) => void;
   /** Writes all of it. */
@@ -91,6 +93,7 @@ function inTurn<A extends unknown[]>(call: (over: (...told: A) => void) => void,
 
 /** The calls wait in Node's threads for files, and the thread that makes them goes on. */
 export const patientDisk: LogDisk = {
+  gathers: true,
   begin: (path, last, bound, over) => inTurn((told) => threadPool.begin(path, last, bound, told), over),
   write: (fd, bytes, over) => inTurn((told) => threadPool.write(fd, bytes, told), over),
   end: (path, fd, how, over) => inTurn((told) => threadPool.end(path, fd, how, told), over),

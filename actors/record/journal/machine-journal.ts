@@ -26,6 +26,12 @@ export interface Living<S> {
 }
 
 /**
+ * How long lines wait for others, ms: what pods came to is read back after a restart, and is on disk before anybody can have read their
+ * status from the API server; of single machines nothing is read back.
+ */
+const GATHER_MS = { pods: 5, single: 50 };
+
+/**
  * The append-only log of a machine's messages and of what came out of them. Lines are gathered; {@link flush} must run before
  * a message is handled, so that a killed agent has on disk whatever it acted on.
  */
@@ -61,6 +67,7 @@ export class MachineJournal<S, M extends Message, O> {
       maxBytes,
       log,
       opening,
+      gatherMs: machine.many ? GATHER_MS.pods : GATHER_MS.single,
       ...(disk && { disk }),
     });
   }
@@ -92,6 +99,11 @@ export class MachineJournal<S, M extends Message, O> {
   /** Writes what was gathered. Without space the agent goes on and the journal says so once. */
   flush(): void {
     this.segments.flush();
+  }
+
+  /** Writes what was gathered with what comes next, soon at the latest. */
+  flushSoon(): void {
+    this.segments.flushSoon();
   }
 
   /** Calls back, at once where that is so, when what was flushed is on the disk, or the agent goes on without a journal. */

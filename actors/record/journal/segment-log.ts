@@ -19,6 +19,8 @@ export interface SegmentLogSettings {
   log: Logger;
   /** Lines that stand at the start of a segment, so that it can be read alone. */
   opening: (seq: number) => string;
+  /** How long lines that nobody waits for are gathered where a disk asks for that, ms. */
+  gatherMs: number;
   /** The way to the disk; without it each write is waited for. */
   disk?: LogDisk;
 }
@@ -31,6 +33,8 @@ const STALL_MS = 5_000;
 const LATE_MS = 150;
 /** Most characters that wait for the disk. */
 const MAX_BEHIND = 8 * 1024 * 1024;
+/** Most characters of lines that are gathered though nobody waits for them. */
+const MAX_GATHERED = 256 * 1024;
 
 /** What the disk is to do next, one after the other. */
 type Task =
@@ -63,6 +67,7 @@ export class SegmentLog {
   /** The segment's opening is on the disk. */
   private begun = false;
   private pending = '';
+  private gathering: NodeJS.Timeout | undefined;
   private tasks: Task[] = [];
   private behind = 0;
   /** The task under way; its answer counts while it stands here. */
@@ -108,6 +113,20 @@ export class SegmentLog {
     else this.put({ do: 'write', text, opening: false });
   }
 
+  /**
+   * Has the disk write what was gathered with what comes next, soon at the latest: for lines that nobody waits for. Each write of its own
+   * wakes a thread for files and this one again, which costs more than the lines do.
+   */
+  flushSoon(): void {
+    if (this.disk.gathers !== true || this.pending.length > MAX_GATHERED) this.flush();
+    else if (this.pending !== '') this.gathering ??= setTimeout(() => this.gathered(), this.config.gatherMs);
+  }
+
+  private gathered(): void {
+    this.gathering = undefined;
+    this.flush();
+  }
+
   /** Calls back, at once where that is so, when what was flushed is on the disk, or the agent goes on without. */
   whenWritten(then: () => void): void {
     if (this.broken || (this.current === null && this.tasks.length === 0)) then();
@@ -117,6 +136,8 @@ export class SegmentLog {
   /** Begins a new segment when the current one is full or broken. To be called between steps, never within one. */
   rotateIfDue(): void {
     if (this.broken) {
+      // The next segment begins with all that lives as it is then: what came before has no place in it.
+      this.flush();
       if (!this.stuck && performance.now() - this.lastTry >= RETRY_MS) this.openSegment();
       return;
     }
@@ -129,6 +150,7 @@ export class SegmentLog {
   close(): void {
     if (this.closed) return;
     this.closed = true;
+    clearTimeout(this.gathering);
     this.flush();
     const end = (): void => {
       const { fd, path } = this;

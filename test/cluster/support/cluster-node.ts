@@ -166,8 +166,10 @@ export class ClusterNode {
         ...['--config', join(this.dir, 'config.json'), '--kubeconfig', this.kubeconfig],
         ...['--hostname-override', this.name, '--node-ip', this.address],
         ...['--root-dir', this.agentRoot, '--cert-dir', join(this.agentRoot, 'pki')],
-        // its cadvisor asks the runtime itself for the names of containers, at a socket of its own choice
-        ...(as === 'kubelet' ? ['--containerd', this.containerd.endpoint.replace(/^unix:\/\//, '')] : []),
+        // its cadvisor asks the runtime itself for the names of containers, at a socket of its own choice; the newest knows no such flag
+        ...(as === 'kubelet' && !program.includes('kubelet-newest')
+          ? ['--containerd', this.containerd.endpoint.replace(/^unix:\/\//, '')]
+          : []),
         ...(this.options.flags ?? []),
       ],
       logFile: join(this.dir, `agent-${String(this.lives).padStart(3, '0')}.log`),

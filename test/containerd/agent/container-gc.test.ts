@@ -8,7 +8,7 @@ import { startFakeApiServer } from '../../simulated/api/support/fake-api-server.
 import { waitFor } from '../../tools/wait-for.ts';
 import { assertNothingLeft, machineState } from '../support/machine-state.ts';
 import { NODE_NAME, TestNode } from './support/test-node.ts';
-import { podOf, RUNS, shell } from './support/test-pod.ts';
+import { ENDS_BADLY, podOf, RUNS, shell } from './support/test-pod.ts';
 
 const PODS = { group: '', version: 'v1', resource: 'pods' };
 const LINKS = '/var/log/containers';
@@ -59,7 +59,7 @@ it('ended containers go beyond what is kept, all of evicted pods, and logs of po
     put('done', 'exit 0', { restartPolicy: 'Never' });
     const volumes = [{ name: 'data', emptyDir: { sizeLimit: '5Mi' } }];
     const mounts = { volumeMounts: [{ name: 'data', mountPath: '/data' }] };
-    put('filler', `dd if=/dev/zero of=/data/f bs=1048576 count=20; ${RUNS}`, { volumes }, mounts);
+    put('filler', `dd if=/dev/zero of=/data/f bs=1048576 count=20; ${ENDS_BADLY}`, { volumes }, mounts);
     const status = (name: string) => podNamed(name)?.status;
     await waitFor(
       'filler to be evicted',

@@ -9,12 +9,13 @@ import { waitFor } from '../../tools/wait-for.ts';
 import { assertNothingLeft, machineState } from '../support/machine-state.ts';
 import type { MachineState } from '../support/machine-state.ts';
 import { NODE_NAME, TestNode } from '../agent/support/test-node.ts';
-import { podOf, RUNS, shell } from '../agent/support/test-pod.ts';
+import { ENDS_BADLY, podOf, shell } from '../agent/support/test-pod.ts';
 
 const PODS = { group: '', version: 'v1', resource: 'pods' };
 
 /** Writes so many MiB, then runs on. */
-const fills = (path: string, mib: number): string => `dd if=/dev/zero of=${path} bs=1048576 count=${mib}; ${RUNS}`;
+const fills = (path: string, mib: number): string =>
+  `dd if=/dev/zero of=${path} bs=1048576 count=${mib}; ${ENDS_BADLY}`;
 
 describe('limits on local storage, on real containers', () => {
   let clean: MachineState;

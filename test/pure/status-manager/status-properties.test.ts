@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { entryOf } from '../../../machines/status-manager/status-entry.ts';
 import type { StatusEntry, StatusState } from '../../../machines/status-manager/status-entry.ts';
+import { changesNothing, repeats } from '../../../machines/status-manager/status-machine.ts';
 import { fuzz } from '../fuzz/support/runs.ts';
 import { StatusWorld } from './status-world.ts';
 
@@ -149,4 +151,47 @@ test('a pod is removed only when it has ended, left nothing, was deleted, and th
     }),
     fuzz(300),
   );
+});
+
+/** Of one pod much is told, and its requests end well. */
+const ofOneArb = actArb.map((act): Act => {
+  if (act.do === 'end') return { ...act, which: 0, how: 'ok' };
+  return 'uid' in act ? { ...act, uid: 'u0' } : act;
+});
+
+test('a report that repeats what is known changes nothing but the name of a state, and asks for nothing', () => {
+  let repeated = 0;
+  fc.assert(
+    fc.property(fc.array(ofOneArb, { minLength: 40, maxLength: 120 }), (acts) => {
+      const world = new StatusWorld();
+      for (const act of acts) {
+        const before = world.state;
+        const finding = act.do === 'tell' ? world.finding(act.uid) : undefined;
+        world.orders = [];
+        carryOut(world, act);
+        const entry = act.do === 'tell' ? entryOf(before, act.uid) : undefined;
+        if (act.do !== 'tell' || entry === undefined || finding === undefined) continue;
+        if (!repeats(entry, { ...act, urgency: act.quiet ? 'mayWait' : 'now' })) continue;
+        if (!entry.waits) {
+          if (finding.api === null || !changesNothing(before, finding)) continue;
+          // Its turn, by itself: others that wait are not what is asked about.
+          const alone = new StatusWorld();
+          alone.state = { ...world.state, waiting: [act.uid], underWay: {} };
+          alone.shows(act.uid, finding.patch?.print ?? '', finding.api, finding.patch?.minor);
+          alone.at = world.at;
+          alone.turn();
+          alone.turn(2_000_000);
+          const after = entryOf(alone.state, act.uid);
+          assert.deepEqual([after, alone.asked.size], [{ ...entry, state: act.state }, 0]);
+        } else {
+          assert.deepEqual(entryOf(world.state, act.uid), { ...entry, state: act.state });
+          assert.deepEqual(world.state.waiting, before.waiting);
+        }
+        assert.deepEqual(world.orders, []);
+        repeated++;
+      }
+    }),
+    fuzz(300),
+  );
+  assert.ok(repeated > 100, `${repeated} reports repeated`);
 });

@@ -23,13 +23,18 @@ export class StatusWorld {
     this.findings.set(uid, { uid, api: object, patch: object && patch });
   }
 
+  /** What comparing this pod finds now. */
+  finding(uid: string): Finding {
+    return this.findings.get(uid) ?? { uid, api: null, patch: null };
+  }
+
   send(message: StatusMessage): void {
     // Through JSON, so that nothing but plain JSON can be in it.
     const { state, outputs } = stepStatus(this.state, JSON.parse(JSON.stringify(message)) as StatusMessage);
     this.state = JSON.parse(JSON.stringify(state)) as StatusState;
     for (const order of outputs) {
       if (order.type === 'status.compare') {
-        const found = order.uids.map((uid) => this.findings.get(uid) ?? { uid, api: null, patch: null });
+        const found = order.uids.map((uid) => this.finding(uid));
         this.send({ type: 'status.compared', at: message.at, found });
         continue;
       }

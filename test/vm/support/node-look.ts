@@ -21,7 +21,7 @@ export interface MachineLook {
   /** Network namespaces, and leases of addresses: how many. */
   readonly namespaces: number;
   readonly leases: number;
-  /** Lines that containers have written: `POD/VOLUME: NAME ...`. */
+  /** Lines that containers have written, sorted: those that begin side by side do so in any order. `POD/VOLUME: NAME ...`. */
   readonly written: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export async function machineLook(machine: Machine, node: NodeInVm): Promise<Mac
     leases: await count('ls /var/lib/cni/networks/vm | grep ^10'),
     written: plain(
       await machine.run(
-        `cd ${kubeletDir} && for file in */volumes/kubernetes.io~empty-dir/*/starts; do echo $file: $(cat $file); done`,
+        `cd ${kubeletDir} && for file in */volumes/kubernetes.io~empty-dir/*/starts; do echo $file: $(sort $file); done`,
       ),
     ),
   };

@@ -17,6 +17,9 @@ export function shell(name: string, script: string, more: Record<string, unknown
 /** Runs until it is told to end, then ends at once. */
 export const RUNS = 'trap "kill $!; exit 0" TERM; while :; do sleep 100000 & wait $!; done';
 
+/** The same, and ends with an error: whoever ends it for the node's sake is told of as the cause only then. */
+export const ENDS_BADLY = RUNS.replace('exit 0', 'exit 1');
+
 /** A container that runs until it is told to end. */
 export function runs(name: string, more: Record<string, unknown> = {}): ContainerWish {
   return shell(name, RUNS, more);
