@@ -20,7 +20,7 @@ export function memoryText(memory: PodMemory): string {
 function newest<T extends object>(): (value: T) => string {
   let last: { value: T; text: string } | null = null;
   return (value) => {
-    if (last?.value !== value) last = { value, text: JSON.stringify(value) };
+    if (last === null || last.value !== value) last = { value, text: JSON.stringify(value) };
     return last.text;
   };
 }

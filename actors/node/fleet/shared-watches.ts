@@ -81,7 +81,7 @@ export class SharedWatches {
         partOf,
         ...(on.resource === 'pods' &&
           toldBy !== undefined && {
-            like: (object) => ({ status: toldBy(partOf(object), object.metadata?.uid ?? '') }),
+            like: (object: Reflected) => ({ status: toldBy(partOf(object), object.metadata?.uid ?? '') }),
           }),
         ...(fieldSelector !== undefined && { fieldSelector }),
       });

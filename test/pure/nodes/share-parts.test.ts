@@ -33,7 +33,7 @@ test('what has a key more or less, another order or another kind is not the same
     [{ a: [] }, { a: {} }, false],
     [{ a: null }, { a: {} }, false],
     [{ a: undefined }, { b: undefined }, false],
-    [JSON.parse('{"__proto__":{"x":1}}'), { x: 1 }, false],
+    [JSON.parse('{"__proto__":{"x":1}}') as unknown, { x: 1 }, false],
     [{ toString: 'a' }, {}, false],
     [new Uint8Array([1]), new Uint8Array([1]), false],
   ];

@@ -155,7 +155,8 @@ test('versions of a pod share what has not changed, and the status that its node
   t.after(() => shared.stop());
   const read = async () => {
     const request = listOf('one');
-    return (await new NodeApi(upstream, shared).request<{ items: { spec: object; status: object }[] }>(request)).items[0];
+    return (await new NodeApi(upstream, shared).request<{ items: { spec: object; status: object }[] }>(request))
+      .items[0];
   };
   const before = await read();
   upstream.queue.put({ type: 'MODIFIED', object: { ...pod('a', 'one', 2), status: status() } });
