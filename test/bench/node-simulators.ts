@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -110,6 +110,7 @@ async function measured(simulator: string): Promise<object> {
     };
   } finally {
     for (const each of made) await each.terminate(20_000);
+    for (const each of made) removeRoot(each);
     // One by one: a collection of thousands takes the server longer than a call may.
     const left = await plane.api.list<Pod>(PODS);
     await inTurns(left, ({ metadata }) =>
@@ -130,8 +131,13 @@ function daemon(plane: ControlPlane, name: string, program: string, args: readon
     program,
     args,
     logFile: join(plane.dir, 'logs', `${name}.log`),
-    env: { TMPDIR: plane.dir },
   });
+}
+
+/** A hollow kubelet leaves its root directory in /tmp, wherever TMPDIR is. */
+function removeRoot({ logFile }: DaemonProcess): void {
+  const dir = /Using (\/tmp\/hollow-kubelet\.\d+) as root dir/.exec(readFileSync(logFile, 'utf8'))?.[1];
+  if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
 }
 
 function serverParts(): DaemonProcess[] {
