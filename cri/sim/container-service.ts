@@ -5,7 +5,7 @@ import { findContainer } from './find-container.ts';
 import type { RuntimeHandlers } from './handlers.ts';
 import { containerLister } from './list-encoding.ts';
 import { createContainer } from './create-container.ts';
-import { attemptOf, isRunning } from './processes.ts';
+import { attemptOf, isRunning, whenExits } from './processes.ts';
 import type { CallContext } from './call-context.ts';
 import type { ContainerRecord } from './records.ts';
 import { refused } from './rpc-error.ts';
@@ -115,8 +115,7 @@ async function stopContainer(
     core.processes.signal(record);
     if (!isRunning(record)) return;
     const ended = await call.until((done) => {
-      record.exitWaiters.add(done);
-      return () => record.exitWaiters.delete(done);
+      return whenExits(record, done);
     }, graceSeconds * 1000);
     if (ended) return;
   }

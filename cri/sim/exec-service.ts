@@ -8,7 +8,7 @@ import type { RuntimeHandlers } from './handlers.ts';
 import { playCommand } from './play/play.ts';
 import type { Played } from './play/play.ts';
 import { drawBetween, hexId } from './prng.ts';
-import { attemptOf } from './processes.ts';
+import { attemptOf, whenExits } from './processes.ts';
 import type { ContainerRecord } from './records.ts';
 import { findSandbox } from './sandbox-service.ts';
 import { refused, RpcError, scripted } from './rpc-error.ts';
@@ -73,8 +73,7 @@ async function execSync(core: SimCore, request: ExecSyncRequest, call: CallConte
   if (wait > 0) {
     const died = await call.until(
       (done) => {
-        record.exitWaiters.add(done);
-        return () => record.exitWaiters.delete(done);
+        return whenExits(record, done);
       },
       wait === Infinity ? undefined : wait,
     );
@@ -114,8 +113,7 @@ async function playedExec(
           played = result;
           done();
         });
-        record.exitWaiters.add(done);
-        return () => record.exitWaiters.delete(done);
+        return whenExits(record, done);
       },
       seconds > 0 ? seconds * 1000 : undefined,
     );

@@ -8,7 +8,7 @@ import { drawBetween } from './prng.ts';
 import type { RecordIndex } from './record-index.ts';
 import type { ContainerRecord } from './records.ts';
 import type { ContainerBehaviour } from './script.ts';
-import type { Timers } from './timers.ts';
+import type { Timer, Timers } from './timers.ts';
 
 const SIGKILL_EXIT = 137;
 
@@ -81,7 +81,7 @@ export class Processes {
     record.reason = reason;
     record.message = message;
     containers.setState(record, ContainerState.CONTAINER_EXITED);
-    for (const done of [...record.exitWaiters]) done();
+    for (const done of [...(record.exitWaiters ?? [])]) done();
     events.emit(record.id, ContainerEventType.CONTAINER_STOPPED_EVENT, record.sandbox);
   }
 
@@ -125,15 +125,15 @@ export class Processes {
   /** A timer of this run: it does not outlive it. */
   #later(record: ContainerRecord, ms: number, action: () => void): void {
     const timer = this.#parts.timers.after(ms, () => {
-      record.timers.delete(timer);
+      forget(record, timer);
       action();
     });
-    record.timers.add(timer);
+    (record.timers ??= new Set()).add(timer);
   }
 
   #quieten(record: ContainerRecord): void {
-    for (const timer of record.timers) timer.cancel();
-    record.timers.clear();
+    for (const timer of record.timers ?? []) timer.cancel();
+    record.timers = undefined;
     if (record.logPath !== '') this.#parts.logs.close(record.logPath);
   }
 
@@ -161,4 +161,21 @@ function signalNumber(signal: Signal): number {
   const name = Object.entries(Signal).find(([, value]) => value === signal)?.[0] ?? '';
   const numbers: Record<string, number> = constants.signals;
   return numbers[name] ?? constants.signals.SIGTERM;
+}
+
+/** Calls `done` when the container ends; gives back how to call that off. */
+export function whenExits(record: ContainerRecord, done: () => void): () => void {
+  const waiters = (record.exitWaiters ??= new Set());
+  waiters.add(done);
+  return () => {
+    waiters.delete(done);
+    if (waiters.size === 0 && record.exitWaiters === waiters) record.exitWaiters = undefined;
+  };
+}
+
+/** A timer has fired. */
+function forget(record: ContainerRecord, timer: Timer): void {
+  record.timers?.delete(timer);
+  // Most containers of a thousand nodes wait for nothing: a set that is empty takes as much as a small one.
+  if (record.timers?.size === 0) record.timers = undefined;
 }

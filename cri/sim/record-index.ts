@@ -20,7 +20,8 @@ const ID_LENGTH = 64;
 /** Records by id, by pod UID and by state: no list call scans what it does not return. In order of creation. */
 export class RecordIndex<R extends Indexed> {
   readonly byId = new Map<string, R>();
-  readonly #byPod = new Map<string, Set<R>>();
+  /** Lists, since a pod has few; one that is made with its first has no room that nobody needs. */
+  readonly #byPod = new Map<string, R[]>();
   readonly #byState = new Map<number, Set<R>>();
   /** Goes up with each change: a list answer of the same version is the same answer. */
   version = 0;
@@ -28,7 +29,7 @@ export class RecordIndex<R extends Indexed> {
   add(record: R): void {
     this.byId.set(record.id, record);
     const uid = record.labels[LABEL.podUid];
-    if (uid !== undefined) put(this.#byPod, uid, record);
+    if (uid !== undefined) this.#ofPod(uid, record);
     put(this.#byState, record.state, record);
     this.version++;
   }
@@ -36,7 +37,7 @@ export class RecordIndex<R extends Indexed> {
   remove(record: R): void {
     if (!this.byId.delete(record.id)) return;
     const uid = record.labels[LABEL.podUid];
-    if (uid !== undefined) take(this.#byPod, uid, record);
+    if (uid !== undefined) this.#notOfPod(uid, record);
     take(this.#byState, record.state, record);
     this.version++;
   }
@@ -81,6 +82,18 @@ export class RecordIndex<R extends Indexed> {
       if (filter.state !== undefined && record.state !== filter.state.state) continue;
       if (labels.every(([key, value]) => record.labels[key] === value)) yield record;
     }
+  }
+
+  #ofPod(uid: string, record: R): void {
+    const records = this.#byPod.get(uid);
+    if (records === undefined) this.#byPod.set(uid, [record]);
+    else records.push(record);
+  }
+
+  #notOfPod(uid: string, record: R): void {
+    const left = this.#byPod.get(uid)?.filter((other) => other !== record) ?? [];
+    if (left.length === 0) this.#byPod.delete(uid);
+    else this.#byPod.set(uid, left);
   }
 
   #candidates(filter: RecordFilter, within: Iterable<R> | undefined): Iterable<R> {

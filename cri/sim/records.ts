@@ -69,8 +69,9 @@ export interface ContainerRecord {
   message: string;
   resources: LinuxContainerResources | undefined;
   /** Of this run: exit, log lines. Cancelled when it ends. */
-  timers: Set<Timer>;
-  exitWaiters: Set<() => void>;
+  timers: Set<Timer> | undefined;
+  /** Who is told when it ends. */
+  exitWaiters: Set<() => void> | undefined;
   /** How often each answer to commands was given. */
   execCounts: Map<ExecBehaviour, number> | undefined;
   stopSignalled: boolean;

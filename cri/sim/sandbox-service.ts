@@ -113,7 +113,7 @@ async function runSandbox(
     behaviour: behaviourOf(core, metadata, config.labels),
     containers: new Set(),
     state: PodSandboxState.SANDBOX_READY,
-    ips,
+    ips: ips.slice(),
     timer: undefined,
     wire: undefined,
   };

@@ -131,7 +131,8 @@ const MAX_MESSAGES = 10;
 const INTERVAL_MS = 600_000;
 
 interface Similar {
-  messages: Set<string>;
+  /** Different ones, {@link MAX_MESSAGES} at most. */
+  messages: readonly string[];
   lastAt: number;
 }
 
@@ -146,14 +147,16 @@ class SimilarEvents {
   /** Notes an event of the group; true when it is to be combined with the others. */
   combine(group: string, message: string, at: number): boolean {
     let similar = this.groups.get(group);
-    if (!similar || Math.abs(at - similar.lastAt) > INTERVAL_MS) similar = { messages: new Set(), lastAt: at };
-    similar.messages.add(message);
+    if (!similar || Math.abs(at - similar.lastAt) > INTERVAL_MS) similar = { messages: [], lastAt: at };
+    const { messages } = similar;
     similar.lastAt = at;
     this.groups.set(group, similar);
-    if (similar.messages.size < MAX_MESSAGES) return false;
+    const known = messages.includes(message);
+    const many = messages.length + (known ? 0 : 1) >= MAX_MESSAGES;
     // client-go forgets any one of them. Forgetting this one keeps those that have an event of their own.
-    similar.messages.delete(message);
-    return true;
+    if (many) similar.messages = known ? messages.filter((other) => other !== message) : messages;
+    else if (!known) similar.messages = messages.concat(message);
+    return many;
   }
 }
 

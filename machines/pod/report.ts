@@ -17,7 +17,7 @@ import { sameJson } from './same-json.ts';
 import { specContainers } from './spec.ts';
 import { endIsHidden } from './start-again.ts';
 import { notesOf } from './status-notes.ts';
-import { statusText } from './status-text.ts';
+import { memoryText, statusText } from './status-text.ts';
 import { isOwnEnding } from '../status/node-endings.ts';
 
 /** Tells the pod's status, state and memory, when any of them has changed. */
@@ -45,11 +45,10 @@ function printOf(status: PodStatus, { focus, why }: PodContext, memory: PodMemor
   const known = notes.print;
   if (known !== null && known.focus === focus && known.why === why && sameJson(known.memory, memory))
     return known.print;
-  const memoryText = JSON.stringify(memory);
   notes.printing ??= printing(statusText(status), OPENED);
-  const rest = `,${JSON.stringify(focus)},${JSON.stringify(why)},${memoryText}]`;
+  const rest = `,${JSON.stringify(focus)},${JSON.stringify(why)},${memoryText(memory)}]`;
   const print = printed(printing(rest, notes.printing));
-  notes.print = { focus, why, memory, memoryText, print };
+  notes.print = { focus, why, memory, print };
   return print;
 }
 
@@ -76,7 +75,8 @@ function settledStatus(draft: Draft): PodStatus {
   if (notes.settled !== null && sameInputs(notes.settled, inputs)) return before;
   const status = statusOf(draft, containers);
   if (!sameJson(before, status)) return status;
-  notes.settled = inputs;
+  // A copy is no longer than what it holds, which a list that grew is.
+  notes.settled = inputs.slice();
   return before;
 }
 

@@ -29,10 +29,11 @@ export function containersOf(pod: Pod, sort: 'regular' | 'ephemeral' | 'before')
   let lists = BY_KIND.get(pod);
   if (lists === undefined) {
     const all = specContainers(pod);
+    // Copies, since they are kept: what `filter` gives has room for many more.
     lists = {
-      regular: all.filter((c) => c.kind === 'regular'),
-      ephemeral: all.filter((c) => c.kind === 'ephemeral'),
-      before: all.filter((c) => c.kind === 'init' || c.kind === 'sidecar'),
+      regular: all.filter((c) => c.kind === 'regular').slice(),
+      ephemeral: all.filter((c) => c.kind === 'ephemeral').slice(),
+      before: all.filter((c) => c.kind === 'init' || c.kind === 'sidecar').slice(),
     };
     BY_KIND.set(pod, lists);
   }

@@ -7,8 +7,6 @@ export interface StatusPrint {
   focus: string;
   why: string;
   memory: PodMemory;
-  /** `memory` as JSON. */
-  memoryText: string;
   print: string;
 }
 
@@ -17,8 +15,6 @@ export interface StatusPrint {
  * in one place because each weak reference costs the garbage collector time.
  */
 export interface StatusNotes {
-  /** The status as JSON; null until it was asked for. */
-  text: string | null;
   /** The fingerprint of a report as far as the status goes. */
   printing: Printing | null;
   /** The last report with it. */
@@ -32,6 +28,6 @@ const NOTES = new WeakMap<PodStatus, StatusNotes>();
 /** The notes on a status, empty at first. */
 export function notesOf(status: PodStatus): StatusNotes {
   let notes = NOTES.get(status);
-  if (notes === undefined) NOTES.set(status, (notes = { text: null, printing: null, print: null, settled: null }));
+  if (notes === undefined) NOTES.set(status, (notes = { printing: null, print: null, settled: null }));
   return notes;
 }

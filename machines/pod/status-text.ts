@@ -1,20 +1,35 @@
 import type { PodStatus } from '../protocol/api-types.ts';
 import type { Effect } from '../protocol/effects.ts';
+import type { PodMemory } from '../protocol/memory.ts';
 import { notesOf } from './status-notes.ts';
 
-/** The status as JSON: written for the fingerprint of a report and again for the journal, made once for both. */
+/** What was written last. No pod keeps its texts: they are twice as large as what they tell. */
+const written = { status: newest<PodStatus>(), memory: newest<PodMemory>() };
+
+/** The status as JSON: written for the fingerprint of a report and again right after it for the journal, made once for both. */
 export function statusText(status: PodStatus): string {
-  const notes = notesOf(status);
-  return (notes.text ??= JSON.stringify(status));
+  return written.status(status);
+}
+
+/** The memory of a report as JSON, made once as {@link statusText}. */
+export function memoryText(memory: PodMemory): string {
+  return written.memory(memory);
+}
+
+/** JSON of objects that are never changed in place; that of the last one is at hand. */
+function newest<T extends object>(): (value: T) => string {
+  let last: { value: T; text: string } | null = null;
+  return (value) => {
+    if (last === null || last.value !== value) last = { value, text: JSON.stringify(value) };
+    return last.text;
+  };
 }
 
 const PUBLISH = '{"type":"status.Publish","key":"","params":{"status":';
 
 /** What follows the status in the JSON of a `status.Publish`. */
-function publishRest({ status, state, why, memory }: Extract<Effect, { type: 'status.Publish' }>['params']): string {
-  const known = notesOf(status).print;
-  const memoryText = known?.memory === memory ? known.memoryText : JSON.stringify(memory);
-  return `,"state":${JSON.stringify(state)},"why":${JSON.stringify(why)},"memory":${memoryText}}}`;
+function publishRest({ state, why, memory }: Extract<Effect, { type: 'status.Publish' }>['params']): string {
+  return `,"state":${JSON.stringify(state)},"why":${JSON.stringify(why)},"memory":${memoryText(memory)}}}`;
 }
 
 /** A report as report.ts makes it: status, state, reason and memory, in this order. */

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds a reference tool from its Go module, once, and prints the binary's path:
 #   build.sh kubelet|kubelet-newest|kubeadm|kube-apiserver|kube-scheduler|kube-controller-manager|kubectl|etcd|metrics-server|
-#            ginkgo|e2e.test|e2e_node.test|agnhost|sample-device-plugin|containerd2|runc|csi-sanity|csi-attacher|cri-client|cri-contract|stream-client|nonewprivs|fake-logind
-# kubelet-newest is for benchmarks only; what tests hold against is `kubelet`.
+#            ginkgo|e2e.test|e2e_node.test|agnhost|sample-device-plugin|containerd2|runc|csi-sanity|csi-attacher|cri-client|cri-contract|stream-client|nonewprivs|fake-logind|kwok|kubemark
+# kubelet-newest, kwok and kubemark are for benchmarks only; what tests hold against is `kubelet`.
 # containerd2 is containerd v2 with containerd-shim-runc-v2 beside it; the path is containerd's. runc wants libseccomp-dev and pkg-config.
 # TEST_ASSET_ETCD, TEST_ASSET_KUBE_APISERVER, TEST_ASSET_KUBECTL and their like name ready binaries to use instead.
 # Binaries live outside the checkout, by version, in ${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools.
@@ -12,6 +12,7 @@ cd "$(dirname "$0")"
 kubernetes=1.35.4
 etcd=3.6.5
 metrics_server=0.9.0
+kwok=0.8.0
 tool=${1:-}
 # bin/test builds what a layer uses before the layer begins, with the network; a tool that it does not know of would be missing on
 # a machine where nothing is cached.
@@ -28,18 +29,19 @@ if [ -n "${!asset:-}" ]; then
   exit 0
 fi
 case $tool in
-  kubelet | kubeadm | kube-apiserver | kube-scheduler | kube-controller-manager | kubectl | e2e.test | e2e_node.test | agnhost | sample-device-plugin) version=$kubernetes ;;
+  kubelet | kubeadm | kube-apiserver | kube-scheduler | kube-controller-manager | kubectl | e2e.test | e2e_node.test | agnhost | sample-device-plugin | kubemark) version=$kubernetes ;;
   ginkgo) version=$(awk '$1 == "github.com/onsi/ginkgo/v2" { print substr($2, 2) }' go.mod) ;;
   etcd) version=$etcd ;;
   kubelet-newest) version=$(awk '$1 == "k8s.io/kubernetes" { print substr($2, 2) }' kubelet-newest/go.mod) ;;
   metrics-server) version=$metrics_server ;;
+  kwok) version=$kwok ;;
   containerd2) version=$(awk '$2 == "github.com/containerd/containerd/v2" { print substr($3, 2) }' containerd2/go.mod) ;;
   runc) version=$(awk '$2 == "github.com/opencontainers/runc" { print substr($3, 2) }' runc/go.mod) ;;
   csi-sanity) version=$(awk '$2 == "github.com/kubernetes-csi/csi-test/v5" { print substr($3, 2) }' csi-sanity/go.mod) ;;
   csi-attacher) version=$(awk '$2 == "github.com/kubernetes-csi/external-attacher/v4" { print substr($3, 2) }' csi-attacher/go.mod) ;;
   # Our own programs: the version is what they are made of.
   cri-client | cri-contract | stream-client | nonewprivs | fake-logind) version=$(cat go.mod go.sum "$tool"/*.go | sha256sum | cut -c1-16) ;;
-  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kubelet-newest, kubeadm, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, ginkgo, e2e.test, e2e_node.test, agnhost, sample-device-plugin, containerd2, runc, csi-sanity, csi-attacher, cri-client, cri-contract, stream-client, nonewprivs, fake-logind" >&2; exit 2 ;;
+  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kubelet-newest, kubeadm, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, ginkgo, e2e.test, e2e_node.test, agnhost, sample-device-plugin, containerd2, runc, csi-sanity, csi-attacher, cri-client, cri-contract, stream-client, nonewprivs, fake-logind, kwok, kubemark" >&2; exit 2 ;;
 esac
 folder=${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools/$tool-$version
 binary=$folder/$tool
@@ -61,7 +63,7 @@ if [ ! -x "$binary" ]; then
         done
         ;;
       etcd) package=go.etcd.io/etcd/server/v3 flags="-s -w" ;;
-      kubelet-newest | metrics-server | e2e.test | e2e_node.test | containerd2 | runc | csi-sanity | csi-attacher) ;;
+      kubelet-newest | kubemark | kwok | metrics-server | e2e.test | e2e_node.test | containerd2 | runc | csi-sanity | csi-attacher) ;;
       ginkgo) package=github.com/onsi/ginkgo/v2/ginkgo flags="-s -w" ;;
       # static: it is all that its image has besides a few commands
       agnhost | sample-device-plugin) package=k8s.io/kubernetes/test/images/$tool flags="-s -w"; export CGO_ENABLED=0 ;;
@@ -75,6 +77,19 @@ if [ ! -x "$binary" ]; then
         "sigs.k8s.io/metrics-server/cmd/metrics-server@v$metrics_server" >&2
       mv "$folder/new/$tool" "$binary"
       rmdir "$folder/new"
+    elif [ "$tool" = kwok ]; then
+      GOFLAGS=-buildvcs=false GOBIN=$folder/new go install -ldflags "-s -w" "sigs.k8s.io/kwok/cmd/kwok@v$kwok" >&2
+      # Its usual stages of nodes and pods ("fast"), which kwokctl would give it, are in stages.yaml beside it.
+      for stage in node/fast/node-initialize node/heartbeat-with-lease/node-heartbeat-with-lease pod/fast/pod-{ready,complete,delete}; do
+        cat "$(go env GOMODCACHE)/sigs.k8s.io/kwok@v$kwok/kustomize/stage/$stage.yaml"
+        echo ---
+      done > "$folder/stages.yaml"
+      mv "$folder/new/$tool" "$binary"
+      rmdir "$folder/new"
+    elif [ "$tool" = kubemark ]; then
+      # A module of its own: it needs modules that nothing else here does.
+      go build -C kubemark -mod=readonly -buildvcs=false -ldflags "-s -w" -o "$binary.new" k8s.io/kubernetes/cmd/kubemark >&2
+      mv "$binary.new" "$binary"
     elif [ "$tool" = containerd2 ]; then
       # A module of its own; without btrfs, whose headers would have to be there. The shim first: it is looked for beside containerd.
       module=github.com/containerd/containerd/v2

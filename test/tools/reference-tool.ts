@@ -4,7 +4,15 @@ import { promisify } from 'node:util';
 
 /** A binary that build.sh makes. */
 export type ReferenceTool =
-  'kubelet' | 'containerd2' | 'cri-client' | 'cri-contract' | 'csi-sanity' | 'csi-attacher' | 'fake-logind';
+  | 'kubelet'
+  | 'containerd2'
+  | 'cri-client'
+  | 'cri-contract'
+  | 'csi-sanity'
+  | 'csi-attacher'
+  | 'fake-logind'
+  | 'kwok'
+  | 'kubemark';
 
 /**
  * The path of a reference binary, built by build.sh when the cache does not hold it yet (the first kubelet takes

@@ -131,7 +131,8 @@ export class MemoryHost {
         const text = `MountVolume.SetUp failed for volume "${volume.name}" : ${messageOf(error)}`;
         throw new HostFailure(codeOf(error) || 'Volume', text, { cause: error });
       }
-      paths[volume.name] = this.pathOf(podUid, volume);
+      // In one piece: a text that was put together keeps all its pieces, too.
+      paths[volume.name] = Buffer.from(this.pathOf(podUid, volume)).toString();
     }
     return { paths };
   }

@@ -35,7 +35,11 @@ export class NodeFleet {
 
   constructor({ profile, share, seed, api, common, addressOf }: NodeFleetOptions) {
     this.api = api;
-    this.shared = new SharedWatches(api, common.log);
+    this.shared = new SharedWatches(
+      api,
+      common.log,
+      (node, uid) => this.named(node)?.parts?.store.reportOf(uid)?.status,
+    );
     this.nodes = planNodes(profile, share).map((node) => {
       const address = addressOf(node);
       const machine = new SimulatedMachine({

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { Reflector } from '../../cluster/api/reflector.ts';
 import type { Reflected } from '../../cluster/api/reflector.ts';
 import type { ApiClient, ApiResource } from '../../cluster/api/api-client.ts';
+import { shareParts } from './share-parts.ts';
 
 /** A line of a watch, as the API server sends it. */
 export interface WatchLine {
@@ -18,6 +19,8 @@ export interface SharedCollectionOptions {
   log: Logger;
   /** Which readers an object is for: a reader gets the objects of its part. */
   partOf: (object: Reflected) => string;
+  /** What a new version of an object has in common with something that is kept anyway: equal parts are kept once. */
+  like?: (object: Reflected) => unknown;
 }
 
 type Listener = (line: WatchLine) => void;
@@ -108,6 +111,9 @@ export class SharedCollection {
     if (known !== undefined && known.metadata?.uid !== object.metadata?.uid)
       this.tell(part, { type: 'DELETED', object: known });
     const type = known?.metadata?.uid === object.metadata?.uid ? 'MODIFIED' : 'ADDED';
+    // It has just come from the server, and nobody has seen it.
+    if (type === 'MODIFIED') shareParts(object, known);
+    shareParts(object, this.options.like?.(object));
     objects.set(key, object);
     this.partOfKey.set(key, part);
     this.tell(part, { type, object });

@@ -31,9 +31,12 @@ export class SharedWatches {
   private readonly collections = new Map<string, SharedCollection>();
   private readonly sweeping: NodeJS.Timeout;
   private readonly idleSince = new Map<string, number>();
+  /** The status that a node's agent told of a pod last: the API's one is the same most of the time. */
+  private readonly toldBy: ((nodeName: string, uid: string) => unknown) | undefined;
 
-  constructor(api: ApiClient, log: Logger) {
+  constructor(api: ApiClient, log: Logger, toldBy?: (nodeName: string, uid: string) => unknown) {
     this.api = api;
+    this.toldBy = toldBy;
     this.log = log;
     this.sweeping = setInterval(() => this.sweep(), IDLE_MS / 2).unref();
   }
@@ -70,12 +73,16 @@ export class SharedWatches {
     const key = `${on.namespace ?? ''}/${on.resource}/${fieldSelector ?? ''}`;
     let collection = this.collections.get(key);
     if (collection === undefined) {
-      const { api, log } = this;
+      const { api, log, toldBy } = this;
       collection = new SharedCollection({
         api,
         on,
         log,
         partOf,
+        ...(on.resource === 'pods' &&
+          toldBy !== undefined && {
+            like: (object: Reflected) => ({ status: toldBy(partOf(object), object.metadata?.uid ?? '') }),
+          }),
         ...(fieldSelector !== undefined && { fieldSelector }),
       });
       this.collections.set(key, collection);

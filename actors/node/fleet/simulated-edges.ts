@@ -9,6 +9,7 @@ import type { ClusterEdge, NodeEdges } from '../edges.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { NodeGround } from '../node-ground.ts';
 import { InlineShards } from './inline-shards.ts';
+import { KeptLooks } from './kept-looks.ts';
 import type { NodeApi } from './node-api.ts';
 import { simulatedEffects } from './simulated-effects.ts';
 import type { SimulatedMachine } from './simulated-machine.ts';
@@ -30,6 +31,7 @@ export function simulatedEdges({ ground, machine, api, life }: SimulatedEdgesOpt
   const { settings, log, rootDir } = ground;
   const clock = machineClock;
   const cri: CriClient = machine.runtime.client;
+  const looks = new KeptLooks();
   life.has('CRI client', 'ways', () => cri.close());
   return {
     ...{ clock, cri },
@@ -56,7 +58,7 @@ export function simulatedEdges({ ground, machine, api, life }: SimulatedEdgesOpt
       inhibit: () => Promise.reject(new Error('no logind')),
     },
     host: () => [],
-    seen: (observed, take) => take(observed),
+    seen: (observed, take) => take(looks.shared(observed)),
     pages: () => [],
   };
 }

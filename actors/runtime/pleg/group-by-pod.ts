@@ -55,6 +55,11 @@ export function groupByPod(sandboxes: readonly PodSandbox[], containers: readonl
     const states = counts.get(pod.uid)?.containers;
     if (states !== undefined) states[c.state] = (states[c.state] ?? 0) + 1;
   }
+  // Lists that grew have room for many more, and these are kept until the next look at all.
+  for (const pod of pods.values()) {
+    pod.sandboxIds = pod.sandboxIds.slice();
+    pod.containers = pod.containers.slice();
+  }
   const lines = new Map<string, string>();
   for (const [uid, list] of parts) lines.set(uid, list.sort().join(' '));
   return { pods, lines, counts };

@@ -26,8 +26,9 @@ export async function observePod(cri: CriClient, pod: ListedPod, at: number): Pr
     name: pod.name,
     namespace: pod.namespace,
     at,
-    sandboxes: sandboxes.filter((s) => s !== null).sort((a, b) => b.createdAt - a.createdAt),
-    containers: containers.filter((c) => c !== null).sort((a, b) => b.createdAt - a.createdAt),
+    // `toSorted` makes a copy without room for more, which is kept for long.
+    sandboxes: sandboxes.filter((s) => s !== null).toSorted((a, b) => b.createdAt - a.createdAt),
+    containers: containers.filter((c) => c !== null).toSorted((a, b) => b.createdAt - a.createdAt),
   };
 }
 

@@ -66,7 +66,8 @@ export function observedSandbox(status: PodSandboxStatus): ObservedSandbox {
     attempt: status.metadata?.attempt ?? 0,
     state: ready ? 'ready' : 'notReady',
     createdAt: msFromNs(status.createdAt),
-    ips: ready ? ips : [],
+    // A copy has no room that nobody needs.
+    ips: ready ? ips.slice() : [],
     hostNetwork: status.linux?.namespaces?.options?.network === 2,
     runtimeHandler: status.runtimeHandler,
     labels: status.labels,

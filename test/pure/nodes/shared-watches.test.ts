@@ -146,3 +146,23 @@ test('an object of the same name that comes in the place of another is told as i
   await settled();
   assert.deepEqual(seen, ['DELETED a@1', 'ADDED a@9']);
 });
+
+test('versions of a pod share what has not changed, and the status that its node told', async (t) => {
+  const told = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+  const status = () => structuredClone(told);
+  const upstream = new Upstream([{ ...pod('a', 'one', 1), status: { phase: 'Pending' } }]);
+  const shared = new SharedWatches(upstream, log, (node, uid) => (node === 'one' && uid === 'a' ? told : undefined));
+  t.after(() => shared.stop());
+  const read = async () => {
+    const request = listOf('one');
+    return (await new NodeApi(upstream, shared).request<{ items: { spec: object; status: object }[] }>(request))
+      .items[0];
+  };
+  const before = await read();
+  upstream.queue.put({ type: 'MODIFIED', object: { ...pod('a', 'one', 2), status: status() } });
+  await settled();
+  const after = await read();
+  assert.equal(after?.spec, before?.spec);
+  assert.deepEqual(before?.status, { phase: 'Pending' });
+  assert.equal(after?.status, told);
+});
