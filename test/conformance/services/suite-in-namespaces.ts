@@ -61,7 +61,12 @@ export async function runSuiteInNamespaces(wish: ConformanceOptions, out: string
     );
     await standIns(join(folder, 'bin'));
     const place = {
-      ...{ folder: join(folder, 'suite'), runtime: containerd.endpoint, run },
+      ...{
+        folder: join(folder, 'suite'),
+        runtime: containerd.endpoint,
+        containerd: wish.containerd ?? 'containerd',
+        run,
+      },
       agent: { program: kubelet ?? join(CHECKOUT, 'bin/actorlet'), env: {} },
       config: { cgroupDriver: 'cgroupfs', failCgroupV1: false },
       stream: (command: string, file: string) => streamed(command, file, env),

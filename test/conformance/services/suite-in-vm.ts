@@ -20,6 +20,7 @@ export async function runSuiteInVm(wish: ConformanceOptions, out: string): Promi
       // A unit has no HOME, and the usual place of what V8 has compiled is a read-only share here.
       agent: { program: kubelet ?? `${AGENT}/bin/actorlet`, env: { XDG_CACHE_HOME: '/var/cache' } },
       config: { cgroupDriver: 'systemd' },
+      containerd: 'containerd',
       run: (command: string) => machine.run(command),
       stream: (command: string, file: string) => machine.stream(command, file),
       write: (path: string, content: string) => machine.write(path, content),

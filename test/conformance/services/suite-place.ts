@@ -11,6 +11,8 @@ export interface SuitePlace {
   readonly folder: string;
   /** The runtime's endpoint, with the suite's images in it. */
   readonly runtime: string;
+  /** The runtime's program, as the place calls it. */
+  readonly containerd: string;
   /** The agent's program, and what it finds in its environment. */
   readonly agent: { readonly program: string; readonly env: Readonly<Record<string, string>> };
   /** More of the agent's configuration. */
@@ -85,10 +87,10 @@ function suiteCommand(suite: string, { folder, runtime }: SuitePlace, wish: Conf
   return `mkdir -p out && ${suite} ${flags.map((flag) => `'${flag.replaceAll("'", `'\\''`)}'`).join(' ')} || true`;
 }
 
-async function versions({ run, folder }: SuitePlace, agent: string): Promise<Record<string, string>> {
+async function versions({ run, folder, containerd }: SuitePlace, agent: string): Promise<Record<string, string>> {
   const [version = '', runtime = '', kernel = '', system = ''] = (
     await run(
-      `${folder}/kubelet --version; containerd --version | cut -d' ' -f3; uname -r; . /etc/os-release; echo "$PRETTY_NAME"`,
+      `${folder}/kubelet --version; ${containerd} --version | cut -d' ' -f3 | sed 's/^v//'; uname -r; . /etc/os-release; echo "$PRETTY_NAME"`,
     )
   ).split('\n');
   return { agent: `${agent} ${version.split(' ').at(-1)}`, runtime: `containerd://${runtime}`, kernel, system };

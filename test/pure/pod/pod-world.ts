@@ -283,7 +283,13 @@ export class PodWorld {
       case 'cri.StopContainer': {
         const c = this.containers.find((x) => x.id === effect.params.containerId);
         if (c?.state === 'running')
-          this.replace({ ...c, state: 'exited', exitCode: this.stopExitCode, finishedAt: this.at + 1_000, reason: 'Error' });
+          this.replace({
+            ...c,
+            state: 'exited',
+            exitCode: this.stopExitCode,
+            finishedAt: this.at + 1_000,
+            reason: 'Error',
+          });
         return { result: {} };
       }
       case 'cri.RemoveContainer':
