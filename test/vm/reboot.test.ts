@@ -109,7 +109,7 @@ async function settled(agent: NodeInVm, wanted?: AfterBoot): Promise<AfterBoot> 
   ).catch(async (error: unknown) => {
     if (!wanted || !now) throw error;
     // The comparison says it better; why it is so, the agent's log.
-    console.error(
+    process.stderr.write(
       await machine.run(
         `journalctl -b -u agent --no-pager -o cat | grep -i -E 'sandbox|fail|error' | tail -n 40; true`,
       ),
