@@ -28,6 +28,8 @@ export interface StatusEntry {
   notBefore: number;
   /** Fingerprint of a patch that the server took without effect: it is not sent again. */
   withoutEffect: string;
+  /** Answers in a row that showed something else overwritten; absent for none. */
+  overwritten?: number;
   /** The final DELETE was answered. */
   deleted: boolean;
   /** The pod's machine is gone: the entry goes when the API's object does. */

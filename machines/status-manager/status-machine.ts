@@ -1,3 +1,4 @@
+import { backOffMs } from '../values/back-off.ts';
 import { isAway, longerPause, NO_PAUSE, spreadBackOff } from './server-pause.ts';
 import { beginRequest, isNothingNew } from './status-request.ts';
 import { entryOf, newStatusEntry, waiting, withEntry, withoutEntry } from './status-entry.ts';
@@ -9,6 +10,8 @@ import { HOLD_MS, isCleaned, isEnding, LONG_HOLD_MS } from './status-holds.ts';
 const MAX_IN_FLIGHT = 16;
 /** Back-off of one pod's requests, ms: the first is short, since the Node authorizer lags a binding by some ms. */
 const RETRY = { firstMs: 50, maxMs: 10_000 };
+/** Who changes a status with each patch of ours (a webhook, say) is contradicted once at once, then after such pauses, ms (kubelet: every 10 s). */
+const CONTRADICT = { firstMs: 1_000, maxMs: 10_000 };
 
 type MessageOf<T extends StatusMessage['type']> = Extract<StatusMessage, { type: T }>;
 
@@ -88,7 +91,14 @@ export function repeats(
   entry: StatusEntry,
   { ofApi, state: place, urgency }: Pick<MessageOf<'status.told'>, 'ofApi' | 'state' | 'urgency'>,
 ): boolean {
-  if (entry.forgotten || entry.request !== 0 || entry.ofApi !== ofApi || entry.urgency !== urgency) return false;
+  if (
+    entry.forgotten ||
+    entry.request !== 0 ||
+    entry.overwritten !== undefined ||
+    entry.ofApi !== ofApi ||
+    entry.urgency !== urgency
+  )
+    return false;
   const there = { state: place };
   if (isEnding(entry) !== isEnding(there) || isCleaned(entry) !== isCleaned(there)) return false;
   if (urgency === 'now' && (entry.holdUntil !== 0 || entry.quietSent)) return false;
@@ -100,6 +110,8 @@ function told(state: StatusState, { at, uid, ofApi, state: place, urgency }: Mes
   const before = entryOf(state, uid) ?? newStatusEntry({ ofApi, state: place, urgency });
   const entry = { ...before, ofApi, state: place, urgency, forgotten: false };
   if (entry.unsentSince === 0) entry.unsentSince = at;
+  // News wait for nobody's quarrel.
+  if (entry.overwritten !== undefined) entry.notBefore = 0;
   if (urgency === 'now') {
     entry.holdUntil = 0;
     entry.quietSent = false;
@@ -147,19 +159,28 @@ function compared(state: StatusState, { at, found }: MessageOf<'status.compared'
   return goOn(next, at, outputs);
 }
 
-function answered(state: StatusState, { at, n, left }: MessageOf<'status.answered'>): StatusStep {
+function answered(state: StatusState, message: MessageOf<'status.answered'>): StatusStep {
+  const { at, n, left } = message;
   const flight = state.underWay[String(n)];
   if (flight === undefined) return { state, outputs: [] };
   const landed = { ...land(state, n), pause: NO_PAUSE };
   const entry = entryOf(landed, flight.uid);
   const own = entry?.request === n ? { ...entry, request: 0, failures: 0 } : null;
   if (flight.does === 'patch') {
-    const next = own === null ? landed : withEntry(landed, flight.uid, { ...own, withoutEffect: left });
+    const next =
+      own === null ? landed : withEntry(landed, flight.uid, { ...contradicted(own, message), withoutEffect: left });
     return { state: next, outputs: flight.since > 0 ? [{ type: 'status.measure', ms: at - flight.since }] : [] };
   }
   const next = own === null ? landed : withEntry(landed, flight.uid, { ...own, deleted: true });
   // With finalizers the object stays until others have taken theirs off; the watch tells.
   return flight.finalizers ? { state: next, outputs: [] } : apiGone(next, n, flight);
+}
+
+/** What is known of a pod whose patch was answered so. */
+function contradicted(entry: StatusEntry, { at, overwritten }: MessageOf<'status.answered'>): StatusEntry {
+  const { overwritten: before = 0, ...rest } = entry;
+  if (overwritten !== true) return rest;
+  return { ...rest, overwritten: before + 1, ...(before > 0 && { notBefore: at + backOffMs(before, CONTRADICT) }) };
 }
 
 function failed(state: StatusState, { at, n, why, askedMs, chance }: MessageOf<'status.failed'>): StatusStep {

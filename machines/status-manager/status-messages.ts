@@ -29,8 +29,11 @@ export type StatusMessage =
   | { type: 'status.turn'; at: number }
   /** Answers `status.compare`, in its order, in the same turn. */
   | { type: 'status.compared'; at: number; found: readonly Finding[] }
-  /** A request was carried out. `left`: fingerprint of what the API's object lacks after the patch; '' for nothing. */
-  | { type: 'status.answered'; at: number; n: number; left: string }
+  /**
+   * A request was carried out. `left`: fingerprint of what the server did not take over of the patch; '' for nothing. `overwritten`: the API's
+   * object lacks something else, which somebody changed meanwhile.
+   */
+  | { type: 'status.answered'; at: number; n: number; left: string; overwritten?: true }
   /**
    * A request failed: the server as a whole is away or overloaded, this one was refused, the pod is not there any more (or its
    * name belongs to another one), or the agent ends. `askedMs`: how long the server asks to wait, `chance`: in [0, 1).

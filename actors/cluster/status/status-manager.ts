@@ -257,8 +257,8 @@ export class StatusManager {
     this.requests.set(n, request);
     const task = this.send(order, compared, api)
       .then(
-        (left) => {
-          this.take({ type: 'status.answered', at: this.at(), n, left });
+        (answer) => {
+          this.take({ type: 'status.answered', at: this.at(), n, ...answer });
           if (order.type === 'pod.delete')
             this.options.log.debug({ v: 3, ...namesOf(api) }, 'Pod fully terminated and removed from etcd');
         },
@@ -273,19 +273,19 @@ export class StatusManager {
     this.running.add(task);
   }
 
-  /** Sends a request. Resolves with the fingerprint of what the server did not take over; '' when it took all. */
+  /** Sends a request. Resolves with what its answer comes to. */
   private async send(
     order: Extract<StatusOrder, { type: 'status.patch' | 'pod.delete' }>,
     { told, needed }: Compared,
     api: ApiPod,
-  ): Promise<string> {
+  ): Promise<Pick<Extract<StatusMessage, { type: 'status.answered' }>, 'left' | 'overwritten'>> {
     const { log, now, onPatched } = this.options;
     const { signal } = this.stopping;
     if (order.type === 'pod.delete') {
       await deletePod(this.options.api, api, order.options, signal);
-      return '';
+      return { left: '' };
     }
-    if (needed === null) return '';
+    if (needed === null) return { left: '' };
     const { patch, refused } = needed;
     const names = namesOf(api);
     if (refused.length > 0) {
@@ -300,7 +300,8 @@ export class StatusManager {
     if (answered && !left) this.told.noteShown(order.uid, told, answered);
     // What the server did not take over now it will not take over the next time either. What was not sent is not given up: the node
     // controller has set Ready to False meanwhile, say.
-    return left && isPartOf(left.patch.status, patch.status) ? printOf(left.patch) : '';
+    if (!left) return { left: '' };
+    return isPartOf(left.patch.status, patch.status) ? { left: printOf(left.patch) } : { left: '', overwritten: true };
   }
 
   private failed(n: number, request: Request, error: unknown): void {

@@ -196,3 +196,27 @@ test('what somebody else changed while a patch was on its way is put right', asy
   await until(() => node.patches('p').length === 3);
   assert.deepEqual(node.patches('p')[2]?.conditions, [{ type: 'Ready', status: 'True' }]);
 });
+
+test('who changes a status with each patch is contradicted at once, then with growing pauses; news are told at once', async (t) => {
+  const node = await startStatusNode(t);
+  const pod = node.addPod('p');
+  node.manager.setApiPods([pod]);
+  node.report(pod, 'syncing.running', statuses.ready);
+  await until(() => node.patches('p').length === 1);
+  let changes = 0;
+  node.server.reply({ verb: 'patch' }, () => {
+    const { metadata, spec, status } = node.stored('p') ?? {};
+    const reason = `webhook ${String(++changes)}`;
+    return {
+      code: 200,
+      body: node.server.put(PODS, { metadata, spec, status: { ...status, reason } } as { metadata: object }),
+    };
+  });
+  node.report(pod, 'syncing.running', { ...statuses.ready, message: 'new' });
+  await until(() => node.patches('p').length >= 3);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  assert.equal(node.patches('p').length, 3, 'no patch for each answer');
+  node.report(pod, 'syncing.running', { ...statuses.ready, message: 'newer' });
+  await until(() => node.patches('p').length === 4);
+  assert.equal(node.patches('p')[3]?.message, 'newer');
+});
