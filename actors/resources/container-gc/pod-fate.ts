@@ -1,5 +1,5 @@
 import type { Fate } from '../../../machines/container-gc/container-gc-context.ts';
-import type { Pod } from '../../../machines/protocol/api-types.ts';
+import type { Pod, PodStatus } from '../../../machines/protocol/api-types.ts';
 import { hasEnded } from '../eviction/active-pods.ts';
 import { isOwnEnding } from '../../../machines/status/node-endings.ts';
 
@@ -12,6 +12,14 @@ import { isOwnEnding } from '../../../machines/status/node-endings.ts';
 export function fateOf(state: string | null, pod: Pod | undefined, ready: boolean): Fate {
   if (state === null) return ready ? 'gone' : 'lives';
   if (!hasEnded(state)) return 'lives';
-  const givenUp = pod?.metadata?.deletionTimestamp !== undefined || isOwnEnding(pod?.status?.reason ?? '');
-  return givenUp ? 'gone' : 'ended';
+  return pod?.metadata?.deletionTimestamp !== undefined || endedForTheNode(pod?.status) ? 'gone' : 'ended';
+}
+
+/** Of a pod that has succeeded all the same only its condition tells. */
+function endedForTheNode(status: PodStatus = {}): boolean {
+  if (isOwnEnding(status.reason ?? '')) return true;
+  return (status.conditions ?? []).some(
+    ({ type, status: value, reason }) =>
+      type === 'DisruptionTarget' && value === 'True' && reason === 'TerminationByKubelet',
+  );
 }

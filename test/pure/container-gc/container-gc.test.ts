@@ -141,5 +141,7 @@ test('what becomes of a pod', () => {
   assert.equal(fateOf('terminating.stoppingSandbox', reason('Evicted'), true), 'lives');
   assert.equal(fateOf('terminated.kept', reason('Completed'), true), 'ended');
   assert.equal(fateOf('terminated.kept', reason('Evicted'), true), 'gone');
+  const conditions = [{ type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' }];
+  assert.equal(fateOf('terminated.kept', { status: { phase: 'Succeeded', conditions } }, true), 'gone');
   assert.equal(fateOf('terminated.kept', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }, true), 'gone');
 });
