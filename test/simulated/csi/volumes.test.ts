@@ -72,6 +72,7 @@ test('stage, publish, unpublish and unstage, in kubelet’s folders, also by ano
   assert.deepEqual(await other.publishedOnDisk({ ...where, path: folder }), {
     deviceName: `${NAME}^disk^1`,
     attachable: true,
+    name: 'pv-1',
   });
   assert.deepEqual(await other.stagedOnDisk(), [
     { deviceName: `${NAME}^disk^1`, name: '', mode: 'Filesystem', stagedPath, attachable: true },
@@ -280,6 +281,7 @@ test('a device has kubelet’s places, and both its ends', async (t) => {
   assert.deepEqual(await other.publishedOnDisk(b.unpublishing(spec)), {
     deviceName: `${NAME}^disk^1`,
     attachable: false,
+    name: 'pv-1',
   });
   await other.unpublish(b.unpublishing(spec));
   await other.unstage({ ...found, signal: b.signal });

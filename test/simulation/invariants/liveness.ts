@@ -5,6 +5,7 @@ import type { ContainerSpec } from '../draw/pod-spec.ts';
 import type { World } from '../world/world.ts';
 import { isEvicted } from './eviction.ts';
 import { isDisplaced } from './preemption.ts';
+import { hasSucceeded, wasEndedWell } from './own-endings.ts';
 import type { Ground, Rule } from './rule.ts';
 import { wentDown } from './shutdown.ts';
 
@@ -67,6 +68,9 @@ function checkEnd({ world, say }: Ground, plan: PodPlan, shown: Pod): void {
     world.plan.faults.some(({ kind }) => kind === 'pressure' || kind === 'shutdown');
   // A full node does not take it, or it gave way to a critical pod.
   if (world.plan.node.full === true && phase === 'Failed' && isDisplaced(shown)) return;
+  if ((disrupting || world.plan.node.full === true) && wasEndedWell(shown.status)) return;
+  // Who breaks a limit of his own on the node's disks is not disrupted.
+  if (world.plan.node.disks !== undefined && hasSucceeded(shown.status ?? {})) return;
   const allowed = phasesOf(
     plan,
     { disturbed, disrupted: disrupting, waitsForWriter: waitsForWriter(world, plan) },

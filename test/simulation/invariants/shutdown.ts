@@ -105,15 +105,18 @@ export const statusesGoFirst: Rule = {
           announcedAt = fact.change === 'prepare' ? now : null;
           ended.clear();
         }
-        if (fact.f === 'report' && fact.source === 'api' && fact.report.status.reason === 'Terminated') {
-          if (fact.report.state.startsWith('terminated.') && !ended.has(fact.uid)) ended.set(fact.uid, now);
+        if (fact.f === 'report' && fact.source === 'api' && due.has(fact.uid)) {
+          const { state, status } = fact.report;
+          const told = status.reason === 'Terminated' || endedWell(fact.report);
+          if (told && state.startsWith('terminated.') && !ended.has(fact.uid)) ended.set(fact.uid, now);
         }
         if (fact.f === 'finished') ended.delete(fact.uid);
         if (fact.f !== 'logind' || fact.change !== 'released' || announcedAt === null) return;
         for (const [uid, endedAt] of ended) {
           const at = Math.min(endedAt, due.get(uid) ?? endedAt);
           const shown = world.api.list().find(({ metadata }) => metadata?.uid === uid);
-          if (shown === undefined || shown.status?.phase === 'Failed' || now - at + SLACK_MS >= TELLING_MS) continue;
+          if (shown === undefined || now - at + SLACK_MS >= TELLING_MS) continue;
+          if (['Failed', 'Succeeded'].includes(shown.status?.phase ?? '')) continue;
           if (shown.metadata?.deletionTimestamp !== undefined || book.running(uid).length > 0) continue;
           say(
             `${uid} has ended ${now - at} ms before the machine goes down, and is shown as ${shown.status?.phase ?? ''}`,

@@ -109,7 +109,11 @@ export async function until<T>(
 export async function running(b: Bench, count: number, match: (name: string) => boolean = () => true): Promise<void> {
   await until(
     `${count} pods in syncing.running`,
-    async () => (await b.agent.rows()).filter((r) => r.state === 'syncing.running' && match(r.name)).length >= count,
+    async () =>
+      (await b.agent.rows()).filter(
+        // That they run is told when a look has seen it.
+        ({ state, phase, name }) => state === 'syncing.running' && phase === 'Running' && match(name),
+      ).length >= count,
     count > 500 ? { everyMs: 250, withinMs: LONG_WATCHDOG_MS, agent: b.agent } : { agent: b.agent },
   );
 }
