@@ -114,9 +114,7 @@ async function stopContainer(
   if (graceSeconds > 0) {
     core.processes.signal(record);
     if (!isRunning(record)) return;
-    const ended = await call.until((done) => {
-      return whenExits(record, done);
-    }, graceSeconds * 1000);
+    const ended = await call.until((done) => whenExits(record, done), graceSeconds * 1000);
     if (ended) return;
   }
   core.processes.kill(record);

@@ -71,12 +71,7 @@ async function execSync(core: SimCore, request: ExecSyncRequest, call: CallConte
   const limit = seconds > 0 ? seconds * 1000 : Infinity;
   const wait = Math.min(takes, limit);
   if (wait > 0) {
-    const died = await call.until(
-      (done) => {
-        return whenExits(record, done);
-      },
-      wait === Infinity ? undefined : wait,
-    );
+    const died = await call.until((done) => whenExits(record, done), wait === Infinity ? undefined : wait);
     if (died) return output(KILLED, '', '');
   }
   if (takes > limit) {

@@ -1,5 +1,6 @@
 import { goJson } from '../container-config/go-json.ts';
-import { checked, checkpointJson, corrupted, isCount, isObject, isText } from '../values/checkpoint-error.ts';
+import { isObject } from '../values/json-object.ts';
+import { checked, checkpointJson, corrupted, isCount, isText } from '../values/checkpoint-error.ts';
 import { sortedEntries } from '../values/checkpoint-error.ts';
 import { crc32 } from '../values/crc32.ts';
 import type { ClaimDevice, KnownClaim } from './claim-state.ts';

@@ -1,5 +1,6 @@
 import { goJson } from '../container-config/go-json.ts';
-import { checked, checkpointJson, isObject, isText, sortedEntries } from '../values/checkpoint-error.ts';
+import { isObject } from '../values/json-object.ts';
+import { checked, checkpointJson, isText, sortedEntries } from '../values/checkpoint-error.ts';
 import { HEALTH_TIMEOUT_MS, deviceKey } from './claim-health.ts';
 import type { DriverHealth } from './claim-health.ts';
 import type { ClaimState, DeviceHealth } from './claim-state.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../values/checkpoint-error.ts';
+import { isObject } from '../values/json-object.ts';
 import { goSyntaxProblem } from '../values/go-syntax-problem.ts';
 
 /** What a FlexVolume driver can do; what it does not speak of it can, but for metrics (kubelet: defaultCapabilities). */

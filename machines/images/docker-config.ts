@@ -1,4 +1,4 @@
-import { isObject, readObject } from '../protocol/json-object.ts';
+import { isObject, readObject } from '../values/json-object.ts';
 
 /** User and password of one registry entry. */
 export interface DockerLogin {

@@ -1,5 +1,5 @@
 import type { DockerConfig } from './docker-config.ts';
-import { isObject, readObject } from '../protocol/json-object.ts';
+import { isObject, readObject } from '../values/json-object.ts';
 
 /** For what a plugin's answer holds: this repository, all of its registry, or every image. */
 export type CacheKeyType = 'Image' | 'Registry' | 'Global';

@@ -1,4 +1,4 @@
-import { isObject, readObject } from '../protocol/json-object.ts';
+import { isObject, readObject } from '../values/json-object.ts';
 
 /** A Kubernetes secret that an image was pulled with. */
 export interface ImagePullSecret {

@@ -1,5 +1,5 @@
 import { fingerprint } from '../values/fingerprint.ts';
-import { isObject } from '../protocol/json-object.ts';
+import { isObject } from '../values/json-object.ts';
 import { nodeMetadataHasChanged, nodePatch, nodeStatusHasChanged } from './node-patch.ts';
 import type { Node, NodeEvent, NodeObjectConfig } from './node-types.ts';
 import type { FoundPatch, NodeFinding } from './object-messages.ts';

@@ -1,5 +1,5 @@
 import type { Node, NodeCondition, NodeStatus } from './node-types.ts';
-import { isObject } from '../protocol/json-object.ts';
+import { isObject } from '../values/json-object.ts';
 import { parseQuantity } from '../values/quantity.ts';
 
 type Json = Record<string, unknown>;

@@ -1,5 +1,5 @@
 import type { Pod, PodStatus } from '../protocol/api-types.ts';
-import { isObject } from '../protocol/json-object.ts';
+import { isObject } from '../values/json-object.ts';
 import { CURRENT } from '../protocol/behaviour.ts';
 import { withoutCreated } from '../status/created-containers.ts';
 import { mergePodStatus } from '../status/merge-pod-status.ts';

@@ -5,6 +5,7 @@ import { inProgressCondition } from '../resize/resize-conditions.ts';
 import { isTerminalPhase } from './phase.ts';
 import type { Phase } from './phase.ts';
 import { OWN_CONDITIONS, RESIZE_CONDITIONS } from './own-conditions.ts';
+import { BY_KUBELET } from './node-endings.ts';
 import { rfc3339 } from '../values/rfc3339.ts';
 
 type Verdict = Pick<PodCondition, 'status' | 'reason' | 'message'>;
@@ -65,7 +66,7 @@ function disruptionOf({ pod, old, disruption }: ConditionInput): PodCondition | 
     status: 'True',
     ...(generation && { observedGeneration: generation }),
     lastTransitionTime: (before?.status === 'True' && before.lastTransitionTime) || rfc3339(disruption.at),
-    reason: 'TerminationByKubelet',
+    reason: BY_KUBELET,
     message: disruption.message,
   };
 }

@@ -70,8 +70,9 @@ function phaseOf(input: StatusInput, old: PodStatus, statuses: ContainerStatus[]
     podIsTerminal: input.podIsTerminal === true,
     initialized: hasActiveRegular(pod, input.observed),
   });
-  const kept = [pod.status?.phase, endedWell(input, computed) ? undefined : old.phase].find(isTerminalPhase);
-  if (kept === undefined && endedWell(input, computed)) return { phase: computed };
+  const well = endedWell(input, computed);
+  const kept = [pod.status?.phase, well ? undefined : old.phase].find(isTerminalPhase);
+  if (kept === undefined && well) return { phase: computed };
   const phase = kept ?? termination?.phase ?? (isTerminalPhase(computed) && isToStart(input) ? 'Running' : computed);
   // The reason belongs to the phase it was set with, also across a restart of the agent.
   if (phase === old.phase && (old.reason || old.message)) return { phase, reason: old.reason, message: old.message };

@@ -1,3 +1,4 @@
+import { isObject } from './json-object.ts';
 import { goSyntaxProblem } from './go-syntax-problem.ts';
 
 /** Thrown for a checkpoint that cannot be used; the words are kubelet's. */
@@ -13,11 +14,6 @@ export function checkpointJson(text: string): Record<string, unknown> {
   }
   if (!isObject(value)) throw new CheckpointError('json: cannot unmarshal the checkpoint into Go value');
   return value;
-}
-
-/** A JSON object. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** What kubelet says when the checksum is another one. */

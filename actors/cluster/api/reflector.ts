@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { textOf } from '../../../machines/protocol/json-object.ts';
+import { textOf } from '../../../machines/values/json-object.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { ApiStatusError } from './api-client.ts';
 import { eventError } from './answer-error.ts';

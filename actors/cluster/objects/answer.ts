@@ -25,6 +25,7 @@ type Answers = { [T in AskType]: (params: AskCatalog[T]['params']) => Promise<As
 /** The main thread's answers to what workers ask. Rejects with an Error that has a `code`. */
 export function createAnswers(sources: AnswerSources): Ask {
   const { objects, tokens, services, runtimeClasses, trustBundles, certificates } = sources;
+  const ofTheNode = () => Promise.reject(new Error('not a question about API objects'));
   const answers: Answers = {
     'object.Get': async ({ kind, namespace, name }) => ({ found: await objects.get(kind, namespace, name) }),
     'token.Get': async (params) => ({ token: await tokens.get(params) }),
@@ -40,16 +41,16 @@ export function createAnswers(sources: AnswerSources): Ask {
       return { found: handler === null ? null : { handler } };
     },
     // the node itself answers these, with or without an API server
-    'image.MayUse': () => Promise.reject(new Error('not a question about API objects')),
-    'devices.Get': () => Promise.reject(new Error('not a question about API objects')),
-    'claims.Prepare': () => Promise.reject(new Error('not a question about API objects')),
-    'claims.Unprepare': () => Promise.reject(new Error('not a question about API objects')),
-    'volume.Mount': () => Promise.reject(new Error('not a question about API objects')),
-    'volume.Name': () => Promise.reject(new Error('not a question about API objects')),
-    'volume.Unmount': () => Promise.reject(new Error('not a question about API objects')),
-    'quota.Assign': () => Promise.reject(new Error('not a question about API objects')),
-    'quota.Release': () => Promise.reject(new Error('not a question about API objects')),
-    'userns.Get': () => Promise.reject(new Error('not a question about API objects')),
+    'image.MayUse': ofTheNode,
+    'devices.Get': ofTheNode,
+    'claims.Prepare': ofTheNode,
+    'claims.Unprepare': ofTheNode,
+    'volume.Mount': ofTheNode,
+    'volume.Name': ofTheNode,
+    'volume.Unmount': ofTheNode,
+    'quota.Assign': ofTheNode,
+    'quota.Release': ofTheNode,
+    'userns.Get': ofTheNode,
   };
   return async <T extends AskType>(what: T, params: AskCatalog[T]['params']): Promise<AskCatalog[T]['result']> => {
     try {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { textOf } from '../../../machines/protocol/json-object.ts';
+import { textOf } from '../../../machines/values/json-object.ts';
 import type { ObjectContent } from '../../../machines/protocol/ask.ts';
 
 /** Kinds of objects that pods show in files and variables. */

@@ -1,4 +1,4 @@
-import { textOf } from '../../../machines/protocol/json-object.ts';
+import { textOf } from '../../../machines/values/json-object.ts';
 import { eventError } from '../api/answer-error.ts';
 
 /** One line of a watch. */

@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { configErrors } from '../../../machines/errors/config-errors.ts';
 import { ActorletError } from '../../../machines/errors/define.ts';
-import { isObject } from '../../../machines/protocol/json-object.ts';
+import { isObject } from '../../../machines/values/json-object.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { API_VERSION, type JsonObject, KIND } from './kubelet-configuration.ts';
 import { namesPrototype, outOfBounds, TOO_DEEP } from './document-bounds.ts';

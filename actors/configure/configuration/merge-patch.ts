@@ -1,4 +1,4 @@
-import { isObject } from '../../../machines/protocol/json-object.ts';
+import { isObject } from '../../../machines/values/json-object.ts';
 import type { JsonObject } from './kubelet-configuration.ts';
 
 /** JSON merge patch (RFC 7396), with which kubelet merges drop-ins: maps merge, lists are replaced, null removes. */

@@ -1,7 +1,7 @@
 import type { ActorletError } from '../../../machines/errors/define.ts';
 import type { z } from 'zod';
 import { suggestion } from './closest-name.ts';
-import { isObject } from '../../../machines/protocol/json-object.ts';
+import { isObject } from '../../../machines/values/json-object.ts';
 import { type JsonObject, kubeletConfigurationSchema } from './kubelet-configuration.ts';
 import { toError } from './problems.ts';
 import { withoutZeroValues } from './zero-values.ts';

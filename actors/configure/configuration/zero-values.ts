@@ -1,4 +1,4 @@
-import { isObject } from '../../../machines/protocol/json-object.ts';
+import { isObject } from '../../../machines/values/json-object.ts';
 import { parseGoDuration } from '../../../machines/values/go-duration.ts';
 import type { JsonObject } from './kubelet-configuration.ts';
 

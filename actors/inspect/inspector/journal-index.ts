@@ -4,7 +4,7 @@ import { FleetHistory } from './node-overview/fleet-history.ts';
 import type { PodEntry } from './pod-entry.ts';
 import { newEntry, takeStatus, visibleSteps } from './pod-entry.ts';
 import type { HeadEffect, RecordHead } from '../../record/journal/record-head.ts';
-import { isObject } from '../../../machines/protocol/json-object.ts';
+import { isObject } from '../../../machines/values/json-object.ts';
 import { recordHead } from '../../record/journal/record-head.ts';
 import type { SegmentStore } from './segment-store.ts';
 import { SINGLES } from '../../record/machines/registry.ts';

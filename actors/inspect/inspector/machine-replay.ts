@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { PodSnapshot } from '../../../machines/pod/pod-context.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
-import { isObject } from '../../../machines/protocol/json-object.ts';
+import { isObject } from '../../../machines/values/json-object.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 import type { Played } from '../../record/journal/played-step.ts';
 import { playMessage } from '../../record/journal/played-step.ts';

@@ -1,7 +1,7 @@
 import type { Place } from '../../../machines/machine-step/step.ts';
 import { statePath } from '../../../machines/machine-step/step.ts';
 import type { PodSnapshot } from '../../../machines/pod/pod-context.ts';
-import { isObject } from '../../../machines/protocol/json-object.ts';
+import { isObject } from '../../../machines/values/json-object.ts';
 import type { AnyJournaled } from '../../record/machines/journaled-machine.ts';
 import type { NodeSnapshot } from '../../record/machines/node.ts';
 import type { StepDetail } from './inspector-api.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../../machines/protocol/json-object.ts';
+import { isObject } from '../../../machines/values/json-object.ts';
 import { cut } from './step-words.ts';
 
 /** The name of the pod behind a reference, `namespace/name`; '' when it is not known. */

@@ -2,7 +2,7 @@ import type { EffectLine, StepLine, StepPage } from './inspector-api.ts';
 import type { JournalIndex } from './journal-index.ts';
 import type { PodEntry } from './pod-entry.ts';
 import { visibleSteps } from './pod-entry.ts';
-import { isObject } from '../../../machines/protocol/json-object.ts';
+import { isObject } from '../../../machines/values/json-object.ts';
 import type { HeadEffect } from '../../record/journal/record-head.ts';
 import type { LineReading } from './segment-store.ts';
 import { plainWords } from './single-words.ts';

@@ -1,5 +1,5 @@
 import type { Lane } from './inspector-api.ts';
-import { isObject } from '../../../machines/protocol/json-object.ts';
+import { isObject } from '../../../machines/values/json-object.ts';
 
 const LANES: readonly (readonly [prefix: string, lane: Lane])[] = [
   ['pods.observe', 'pleg'],

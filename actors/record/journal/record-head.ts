@@ -1,4 +1,4 @@
-import { isObject, textOf } from '../../../machines/protocol/json-object.ts';
+import { isObject, textOf } from '../../../machines/values/json-object.ts';
 import { SINGLES } from '../machines/registry.ts';
 import { kindsOf } from './records.ts';
 

@@ -1,4 +1,4 @@
-import { isObject } from '../../../machines/protocol/json-object.ts';
+import { isObject } from '../../../machines/values/json-object.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 import type { AnyJournaled, Message } from '../machines/journaled-machine.ts';

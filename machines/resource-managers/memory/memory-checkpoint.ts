@@ -1,13 +1,13 @@
 import { goJson } from '../../container-config/go-json.ts';
 import { uidEntries, uidTable } from '../../supervisor/uid-table.ts';
 import { fnv32aOfBytes } from '../../values/hash.ts';
+import { isObject } from '../../values/json-object.ts';
 import {
   CheckpointError,
   checked,
   checkpointJson,
   corrupted,
   isCount,
-  isObject,
   isText,
   sortedEntries,
 } from '../../values/checkpoint-error.ts';

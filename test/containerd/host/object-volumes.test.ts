@@ -9,7 +9,7 @@ import { hostEffects } from '../../../actors/host/effects/host-effects.ts';
 import type { HostSettings } from '../../../actors/host/files/host-settings.ts';
 import { mountsIn } from '../../../actors/host/files/mounts.ts';
 import type { VolumeOwner, VolumeSetup } from '../../../machines/protocol/effects.ts';
-import { AskedObjects, OWNER, POD, mode, withRoot } from './with-root.ts';
+import { AskedObjects, OWNER, POD, mode, prepareSub, withRoot } from './with-root.ts';
 
 const skip = process.getuid?.() !== 0;
 const run = promisify(execFile);
@@ -268,21 +268,8 @@ test('subPath of a configMap: the file is bound, renewed for the next container,
     ];
     const host = { ...settings, ask: main.ask };
     const volumePath = (await setUp(host, volumes)).paths['conf'] ?? '';
-    const prepare = async (subPath: string) => {
-      const key = 'conf/app/0';
-      const { subPaths } = await hostEffects['host.PrepareContainer'](
-        {
-          podUid: POD,
-          containerName: 'app',
-          logDirectory: join(root, 'logs'),
-          containerLogDirectory: join(root, 'logs/app'),
-          terminationLogPath: '',
-          subPaths: [{ key, volumePath, subPath, readOnly: true }],
-        },
-        settings,
-      );
-      return subPaths[key] ?? '';
-    };
+    const prepare = (subPath: string) =>
+      prepareSub(settings, root, { key: 'conf/app/0', volumePath, subPath, readOnly: true });
     const target = await prepare('app.ini');
     assert.equal(await readFile(target, 'utf8'), 'one');
     assert.deepEqual(

@@ -12,7 +12,7 @@ import { hostEffects } from '../../../actors/host/effects/host-effects.ts';
 import { StrangeFiles } from '../../../actors/host/strange/strange-files.ts';
 import { mountDeadServer } from '../../tools/dead-server.ts';
 import { waitFor } from '../../tools/wait-for.ts';
-import { OWNER, POD, withRoot } from './with-root.ts';
+import { OWNER, POD, prepareSub, withRoot } from './with-root.ts';
 
 const skip = process.getuid?.() !== 0 || !existsSync('/dev/fuse');
 
@@ -84,20 +84,8 @@ test('a subPath of a hostPath is walked and opened elsewhere, and bound here', {
     const data = join(root, 'data');
     await mkdir(join(data, 'a'), { recursive: true });
     await writeFile(join(data, 'a/file'), 'x');
-    const prepare = async (volumePath: string, subPath: string, key: string) =>
-      (
-        await hostEffects['host.PrepareContainer'](
-          {
-            podUid: POD,
-            containerName: 'app',
-            logDirectory: join(root, 'logs'),
-            containerLogDirectory: join(root, 'logs/app'),
-            terminationLogPath: '',
-            subPaths: [{ key, volumePath, subPath, readOnly: false }],
-          },
-          settings,
-        )
-      ).subPaths[key] ?? '';
+    const prepare = (volumePath: string, subPath: string, key: string) =>
+      prepareSub(settings, root, { key, volumePath, subPath, readOnly: false });
     const target = await prepare(data, 'a', 'data/app/0');
     assert.equal(await readFile(join(target, 'file'), 'utf8'), 'x');
     assert.equal(await prepare(data, 'a', 'data/app/0'), target);

@@ -11,7 +11,7 @@ import { mountsBelow, readMounts } from '../../../actors/host/files/mountinfo.ts
 import { mount, unmount } from '../../../actors/host/files/mounts.ts';
 import type { Ask } from '../../../machines/protocol/ask.ts';
 import type { VolumeSetup } from '../../../machines/protocol/effects.ts';
-import { OWNER, POD, mode, withRoot } from './with-root.ts';
+import { OWNER, POD, mode, prepareSub, withRoot } from './with-root.ts';
 
 const skip = process.getuid?.() !== 0;
 
@@ -254,20 +254,8 @@ test('subPath: made with the mode of the volume, bound once, safe from links', {
   await withRoot(async ({ settings, pod, root }) => {
     const { paths } = await setUp(settings, [{ name: 'data', kind: 'emptyDir', medium: '' }]);
     const volumePath = paths['data'] ?? '';
-    const prepare = async (subPath: string, key = 'data/app/0') =>
-      (
-        await hostEffects['host.PrepareContainer'](
-          {
-            podUid: POD,
-            containerName: 'app',
-            logDirectory: join(root, 'logs'),
-            containerLogDirectory: join(root, 'logs/app'),
-            terminationLogPath: '',
-            subPaths: [{ key, volumePath, subPath, readOnly: false }],
-          },
-          settings,
-        )
-      ).subPaths[key] ?? '';
+    const prepare = (subPath: string, key = 'data/app/0') =>
+      prepareSub(settings, root, { key, volumePath, subPath, readOnly: false });
     const target = await prepare('a/b', 'data/app/0');
     assert.equal(target, join(pod, 'volume-subpaths/data/app/0'));
     assert.equal(await mode(join(volumePath, 'a/b')), 0o777);
@@ -315,20 +303,8 @@ test('subPath of a claim: the folder is named by its PV, as kubelet looks for it
       asked.push(`${what} ${volume}`);
       return Promise.resolve(what === 'volume.Name' ? { name: names[volume] ?? null } : {});
     }) as Ask;
-    const prepare = async (volumePath: string, key: string) => {
-      const { subPaths } = await hostEffects['host.PrepareContainer'](
-        {
-          podUid: POD,
-          containerName: 'app',
-          logDirectory: join(root, 'logs'),
-          containerLogDirectory: join(root, 'logs/app'),
-          terminationLogPath: '',
-          subPaths: [{ key, volumePath, subPath: 'sub', readOnly: false }],
-        },
-        { ...settings, askNode },
-      );
-      return subPaths[key];
-    };
+    const prepare = (volumePath: string, key: string) =>
+      prepareSub({ ...settings, askNode }, root, { key, volumePath, subPath: 'sub', readOnly: false });
     assert.equal(await prepare(staged, 'data/app/0'), join(pod, 'volume-subpaths/pv-1/app/0'));
     assert.deepEqual(asked, [], 'its own folder says what it is called');
     assert.equal(await prepare(host, 'path/app/1'), join(pod, 'volume-subpaths/pv-2/app/1'));

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import type { HostSettings } from '../../../actors/host/files/host-settings.ts';
 import { unmountBelow } from '../../../actors/host/files/mounts.ts';
-import type { VolumeOwner } from '../../../machines/protocol/effects.ts';
+import { hostEffects } from '../../../actors/host/effects/host-effects.ts';
+import type { ContainerPreparation, VolumeOwner } from '../../../machines/protocol/effects.ts';
 import type { Ask, AskCatalog, ObjectContent } from '../../../machines/protocol/ask.ts';
 
 /** UID of the pod of these tests. */
@@ -31,6 +32,26 @@ export async function withRoot(
     await unmountBelow(root);
     await rm(root, { recursive: true, force: true });
   }
+}
+
+/** Has one `subPath` of a container made safe; where it is bound. */
+export async function prepareSub(
+  settings: HostSettings,
+  root: string,
+  sub: ContainerPreparation['subPaths'][number],
+): Promise<string> {
+  const { subPaths } = await hostEffects['host.PrepareContainer'](
+    {
+      podUid: POD,
+      containerName: 'app',
+      logDirectory: join(root, 'logs'),
+      containerLogDirectory: join(root, 'logs/app'),
+      terminationLogPath: '',
+      subPaths: [sub],
+    },
+    settings,
+  );
+  return subPaths[sub.key] ?? '';
 }
 
 /** Permission bits of what `path` leads to. */

@@ -1,5 +1,6 @@
 import type { PodReport } from '../../../actors/pods/shard/shard-protocol.ts';
 import type { PodStatus } from '../../../machines/protocol/api-types.ts';
+import { isDisruptedByNode } from '../../../machines/status/node-endings.ts';
 
 /**
  * The node ended the pod for its own sake, and each of its containers came to a good end all the same: then it has succeeded, and the reason
@@ -11,13 +12,7 @@ export function endedWell({ state, status }: PodReport): boolean {
 
 /** The same of a status that the API shows: its condition tells that the node did it. */
 export function wasEndedWell(status: PodStatus = {}): boolean {
-  return (
-    hasSucceeded(status) &&
-    (status.conditions ?? []).some(
-      ({ type, status: value, reason }) =>
-        type === 'DisruptionTarget' && value === 'True' && reason === 'TerminationByKubelet',
-    )
-  );
+  return hasSucceeded(status) && isDisruptedByNode(status);
 }
 
 /** Succeeded, without a reason, by the ends of all containers. */
