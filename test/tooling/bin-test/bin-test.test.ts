@@ -26,7 +26,7 @@ describe('bin/test', () => {
 
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'actorlet-bin-test-'));
-    for (const name of ['bin/test', '.ci/run', 'package.json', 'package-lock.json'])
+    for (const name of ['bin/test', '.ci/run', 'test/tools/end-silence.sh', 'package.json', 'package-lock.json'])
       cpSync(join(checkout, name), join(root, name));
     symlinkSync(join(checkout, 'node_modules'), join(root, 'node_modules'));
     mkdirSync(join(root, 'tmp'));
@@ -153,6 +153,24 @@ test('reads', (t) => { t.diagnostic('tools: ' + readFileSync(${JSON.stringify(ca
     assert.match(log, /tools: cri-client cri-contract kubelet /);
     assert.match(readFileSync(join(logs, 'tools.log'), 'utf8'), /no proxy/);
   });
+
+  const endless = {
+    'a handle that is never closed': `${head}test('over', () => { setInterval(() => {}, 1000); });\n`,
+    'a loop without end': `${head}test('loops', () => { for (;;); });\n`,
+    'an orphan that holds its output': `${head}import { spawn } from 'node:child_process';
+test('over', () => { spawn('sleep', ['1000'], { stdio: 'inherit', detached: true }).unref(); });\n`,
+  };
+  for (const [what, source] of Object.entries(endless))
+    it(`ends a test file that does not end by itself, and runs the next one: ${what}`, () => {
+      plant('test/simulated/endless.test.ts', source);
+      plant('test/simulated/two.test.ts', two);
+      plant('test/tools/build.sh', '#!/bin/sh\n');
+      chmodSync(join(root, 'test/tools/build.sh'), 0o755);
+      const { out, last, code } = run(binTest('simulated'), { ACTORLET_TEST_SILENCE: '4' });
+      assert.notEqual(code, 0, out);
+      assert.match(last ?? '', /^[34] passed, 1 failed, 0 skipped$/, out);
+      assert.match(out, /nothing was said for 4 s: what still runs is ended[^]*(endless\.test\.ts|sleep 1000)/);
+    });
 
   /** Says by which process it ran. */
   const tellsPid = `${head}test('pid', (t) => { t.diagnostic('by process ' + process.pid); });\n`;
