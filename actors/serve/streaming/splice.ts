@@ -17,37 +17,44 @@ export interface SpliceOptions {
   signal: AbortSignal;
   /** Once one side has ended, the other may stay silent for so long, ms. */
   lingerMs?: number;
+  /** Then, one that has not taken yet what the other had sent before its end may take nothing of it for so long, ms. */
+  drainMs?: number;
 }
 
 const LINGER_MS = 5_000;
+/** A reader that waits for its disk or its own network is not gone; cut off, it would take what it has for all. */
+const DRAIN_MS = 300_000;
 
 /**
  * Joins two connections until both are closed: bytes go both ways, a slow reader slows the sender down, and an end of
  * one side is told to the other, which may still send (half-close). No side outlives the other: one that stays silent
- * after the other's end is closed (kubelet closes it at once, and may so lose the last bytes).
+ * after the other's end, and has taken all that it sent, is closed (kubelet closes it at once, and may so lose the last bytes).
  *
  * When the runtime's connection breaks, what it sent before still reaches the client; when the client's breaks, there
  * is nobody to tell, and the runtime's is closed.
  */
 export function splice(client: Duplex, runtime: Duplex, options: SpliceOptions): Promise<SpliceEnd> {
-  const { signal, lingerMs = LINGER_MS } = options;
+  const { signal, lingerMs = LINGER_MS, drainMs = DRAIN_MS } = options;
   return new Promise((resolve) => {
     const end: SpliceEnd = { sent: 0, received: 0 };
     let open = 2;
     let linger: NodeJS.Timeout | undefined;
-    let countThen = -1;
+    let stateThen = '';
+    let waited = 0;
 
     const cut = (): void => {
       client.destroy();
       runtime.destroy();
     };
     const lingering = (): void => {
-      const count = end.sent + end.received;
-      if (count === countThen) {
+      const waiting = client.writableLength + runtime.writableLength;
+      const state = `${String(end.sent)} ${String(end.received)} ${String(waiting)}`;
+      if (state !== stateThen) waited = 0;
+      else if ((waited += lingerMs) >= (waiting > 0 ? drainMs : lingerMs)) {
         cut();
         return;
       }
-      countThen = count;
+      stateThen = state;
       linger = setTimeout(lingering, lingerMs);
     };
     const beginLinger = (): void => {

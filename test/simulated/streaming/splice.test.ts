@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { duplexPair } from 'node:stream';
 import type { Duplex } from 'node:stream';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { splice } from '../../../actors/serve/streaming/splice.ts';
 import { waitFor } from '../../tools/wait-for.ts';
 import { makeTestCertificate } from './support/certificate.ts';
 import { fakeRuntime, webPod } from './support/fake-runtime.ts';
@@ -389,6 +391,23 @@ test('a slow reader holds the sender back, and memory stays flat', async () => {
     client.socket.end();
   });
 });
+
+for (const drainMs of [20_000, 300])
+  test(`a runtime that has ended waits ${drainMs === 300 ? 'not for ever ' : ''}for a client that takes nothing`, async () => {
+    const [near, far] = duplexPair({ highWaterMark: 1 << 16 });
+    const [runtime, process] = duplexPair({ highWaterMark: 1 << 20 });
+    const whole = 1 << 18;
+    process.end(Buffer.alloc(whole, 7));
+    const over = splice(near, runtime, { signal: new AbortController().signal, lingerMs: 50, drainMs });
+    // many times as long as silence is borne, and as long as drainMs may be in the other case
+    await sleep(800);
+    let received = 0;
+    far.on('data', (part: Buffer) => (received += part.length)).on('end', () => far.end());
+    process.resume();
+    await over;
+    if (drainMs === 300) assert.ok(received < whole, `all ${received} bytes came`);
+    else assert.equal(received, whole);
+  });
 
 test('clients of v5 and of the port-forward tunnel are bridged, others are not', async () => {
   const bridged: string[] = [];
