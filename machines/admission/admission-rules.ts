@@ -16,6 +16,8 @@ export interface AdmissionRules {
   /** `uname -r`. */
   kernelVersion: string;
   appArmorEnabled: boolean;
+  /** Feature gate TaintTolerationComparisonOperators. */
+  taintComparison?: true;
   /** How CPUs and memory of NUMA nodes are given away; absent in logs from before that. */
   resources?: ResourceRules;
 }

@@ -108,6 +108,8 @@ export interface ValidationGates extends SpecGates {
   envFiles?: boolean;
   /** `PreventStaticPodAPIReferences`. */
   preventStaticPodAPIReferences?: boolean;
+  /** `TaintTolerationComparisonOperators` (KEP-5471); off unless true. */
+  taintComparison?: true;
 }
 
 /** `env` and `envFrom` of a container. */

@@ -26,6 +26,8 @@ export interface NodeSettings {
   allocatable: { cpuMilli: number; memoryBytes: number; ephemeralStorageBytes: number };
   /** `crashLoopBackOff.maxContainerRestartPeriod` in ms, 300000 by default. */
   maxContainerRestartPeriodMs: number;
+  /** The first back-off of a container that ended, ms; absent: 10000 (feature gate ReduceDefaultCrashLoopBackOffDecay). */
+  firstContainerBackOffMs?: number;
   cpuCFSQuota: boolean;
   /** `cpuCFSQuotaPeriod` in microseconds. */
   cpuCFSQuotaPeriodUs: number;

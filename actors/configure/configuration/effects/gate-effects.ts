@@ -70,7 +70,7 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   KubeletPodResourcesDynamicResources: acts('whether the pod-resources API tells of claims'),
   KubeletPodResourcesGet: acts('whether the pod-resources API tells of one pod'),
   KubeletPodResourcesListUseActivePods: acts('whether the pod-resources API leaves ended pods out'),
-  KubeletRegistrationGetOnExistsOnly: never('a node that may not be made is looked up'),
+  KubeletRegistrationGetOnExistsOnly: acts('whether a node that may not be made is looked up'),
   KubeletSeparateDiskGC: always('eviction knows file systems of containers and of images'),
   KubeletServiceAccountTokenForCredentialProviders: acts('tokens for credential provider plugins'),
   LocalStorageCapacityIsolationFSQuotaMonitoring: acts(
@@ -89,7 +89,9 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   PodReadyToStartContainersCondition: acts('the condition `PodReadyToStartContainers`'),
   PreventStaticPodAPIReferences: acts('static pods that name objects of the API server are refused'),
   QOSReserved: acts('whether `qosReserved` has effect'),
-  ReduceDefaultCrashLoopBackOffDecay: never('the back-off of restarts begins at 10 s and ends at 5 min'),
+  ReduceDefaultCrashLoopBackOffDecay: acts(
+    'the back-off of restarts begins at 1 s, and ends at 60 s where KubeletCrashLoopBackOffMax is off',
+  ),
   ReloadKubeletServerCertificateFile: acts('whether `tlsCertFile` is read again'),
   ResourceHealthStatus: acts('whether the health of devices is told in pod statuses'),
   RestartAllContainersOnContainerExits: never('the action `RestartAllContainers`'),
@@ -98,7 +100,7 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   SELinuxChangePolicy: always(SELINUX),
   SELinuxMount: never(SELINUX),
   SELinuxMountReadWriteOncePod: always(SELINUX),
-  TaintTolerationComparisonOperators: never('tolerations with `Lt` and `Gt`'),
+  TaintTolerationComparisonOperators: acts('tolerations with `Lt` and `Gt`'),
   TopologyManagerPolicyAlphaOptions: never('there are no alpha options of the topology manager'),
   TopologyManagerPolicyBetaOptions: always('its options are always accepted'),
   TopologyManagerPolicyOptions: always('its options are always accepted'),
