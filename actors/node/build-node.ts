@@ -73,6 +73,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     journal: journalOf('pulls'),
   });
   const pleg: Pleg = new Pleg({
+    stopSignals: settings.stopSignals,
     ...{ cri, clock, rate: GENERIC_RATE, log, metrics },
     onPod: (seen) => edges.seen(seen, (observed) => supervisor.take({ type: 'seen', at: now(), observed })),
     onFailure: () => runtime.suspect(),

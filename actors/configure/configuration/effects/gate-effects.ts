@@ -40,7 +40,7 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   ConcurrentWatchObjectDecode: never("a detail of Go's client"),
   ContainerCheckpoint: acts('`/checkpoint`'),
   ContainerRestartRules: acts('`restartPolicy` and `restartPolicyRules` of containers'),
-  ContainerStopSignals: always("containers' `lifecycle.stopSignal`"),
+  ContainerStopSignals: acts("containers' `lifecycle.stopSignal`, and `stopSignal` of their statuses"),
   ContextualLogging: always("a detail of Go's logs"),
   CustomCPUCFSQuotaPeriod: acts('whether `cpuCFSQuotaPeriod` may be other than 100ms'),
   DRAConsumableCapacity: never("a device's share is told whatever it says"),
