@@ -28,7 +28,11 @@ export interface JournalShares {
  * What each writer gets of `--journal-max-bytes`; null with `--no-journal`. The supervisor's messages are few: one for each
  * change of a source and each end of a pod; those of admission and the node's are shorter or fewer.
  */
-export function journalShares({ journalDir, journalMaxBytes, shards }: ActorletSettings): JournalShares | null {
+export function journalShares({
+  journalDir,
+  journalMaxBytes,
+  shards,
+}: Pick<ActorletSettings, 'journalDir' | 'journalMaxBytes' | 'shards'>): JournalShares | null {
   if (journalDir === null) return null;
   const node = Math.floor(journalMaxBytes / 256);
   const pulls = node;

@@ -13,4 +13,8 @@ export interface NodesFlags {
   cleanup: boolean;
   output: 'auto' | 'table' | 'json' | 'none';
   logFile?: string;
+  journalDir?: string;
+  journalMaxBytes: number;
+  /** `true`: where it listens by default. */
+  inspect?: string | true;
 }

@@ -41,6 +41,20 @@ export function nodesCommand(): Command {
         .default('auto'),
     )
     .option('--log-file <file>', 'write what the agents log there')
+    .option(
+      '--journal-dir <folder>',
+      'keep the journal of each node there, in a folder of its name (actorlet replay, explain, inspect)',
+    )
+    .option(
+      '--journal-max-bytes <bytes>',
+      'disk that the journal of one node may use',
+      wholeNumber('--journal-max-bytes', 1_048_576, Number.MAX_SAFE_INTEGER),
+      16_777_216,
+    )
+    .option(
+      '--inspect [host:port]',
+      'serve the inspector of all nodes there (127.0.0.1:10270 without a value); needs --journal-dir, where inspector-address has the address',
+    )
     .action(async (flags: NodesFlags) => {
       const { runNodes } = await import('./run-nodes.ts');
       await runNodes(flags);

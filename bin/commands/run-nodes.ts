@@ -7,6 +7,9 @@ import type { Logger } from 'pino';
 import { createApiClient } from '../../actors/cluster/api/create-api-client.ts';
 import type { KubeletFlags } from '../../actors/configure/configuration/kubelet-flags.ts';
 import { agentVersion } from '../../actors/configure/configuration/version.ts';
+import { inspectorAddress } from '../../actors/configure/configuration/inspector-address.ts';
+import type { InspectorAddress } from '../../actors/configure/configuration/inspector-address.ts';
+import type { AgentInspector } from '../../actors/inspect/inspector/start-inspector.ts';
 import { startFleetServer } from '../../actors/node/fleet/fleet-server.ts';
 import { FleetReport } from '../../actors/node/fleet/fleet-report.ts';
 import { NodeFleet } from '../../actors/node/fleet/node-fleet.ts';
@@ -24,6 +27,7 @@ import { nodesConfiguration } from './nodes-configuration.ts';
 export async function runNodes(given: NodesFlags): Promise<void> {
   const { count, first, cleanup } = given;
   const profile = given.profile === undefined ? checkProfile({}) : readProfile(given.profile);
+  const inspectAt = inspectAddressOf(given);
   const seed = given.seed ?? profile.seed ?? randomInt(0x1_0000_0000);
   const rootDir = given.rootDir === undefined ? mkdtempSync(join(tmpdir(), 'actorlet-nodes-')) : resolve(given.rootDir);
   mkdirSync(rootDir, { recursive: true });
@@ -45,6 +49,8 @@ export async function runNodes(given: NodesFlags): Promise<void> {
       metrics: createMetrics({ processMetrics: false }),
       agent: agentVersion(),
       log,
+      journals:
+        given.journalDir === undefined ? null : { dir: resolve(given.journalDir), maxBytes: given.journalMaxBytes },
     };
     const fleet = new NodeFleet({
       ...{ profile, seed, api, common },
@@ -55,6 +61,7 @@ export async function runNodes(given: NodesFlags): Promise<void> {
       given.port === 0
         ? null
         : await startFleetServer({ fleet, common, api, ownAddresses: given.nodeRange !== undefined });
+    const inspector = await inspectorOf(given, inspectAt, log);
     report.watch(fleet);
     const ended = new Promise<string>((resolved) => {
       process.once('SIGTERM', resolved);
@@ -65,12 +72,44 @@ export async function runNodes(given: NodesFlags): Promise<void> {
     await ended;
     shown.end(cleanup ? 'removing the nodes' : 'the nodes are left');
     await server?.close();
+    await inspector?.stop();
     await fleet.stop(cleanup);
     api.close();
   } finally {
     if (given.rootDir === undefined) rmSync(rootDir, { recursive: true, force: true });
   }
   process.exit(0);
+}
+
+/** Where the inspector of all nodes is to listen; null without one. */
+function inspectAddressOf({ inspect, journalDir }: NodesFlags): InspectorAddress | null {
+  if (inspect === undefined) return null;
+  const address = inspectorAddress(inspect === true ? '' : inspect);
+  if (address === null)
+    throw new ActorletError(nodesErrors.flagInvalid, {
+      flag: '--inspect',
+      value: String(inspect),
+      accepted: 'host:port, host or port',
+    });
+  if (journalDir === undefined) throw new ActorletError(nodesErrors.inspectNeedsJournals);
+  return address;
+}
+
+/** Loaded only when it is asked for, as by an agent. Its address has a token: what is printed may be kept by many. */
+async function inspectorOf(
+  { journalDir }: NodesFlags,
+  address: InspectorAddress | null,
+  log: Logger,
+): Promise<AgentInspector | null> {
+  if (address === null || journalDir === undefined) return null;
+  const dir = resolve(journalDir);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const { startInspector } = await import('../../actors/inspect/inspector/start-inspector.ts');
+  const workerLog = { format: 'text', verbosity: -1 } as const;
+  const inspector = await startInspector({ dir, fleet: true, address, log, workerLog });
+  if (inspector.address !== null)
+    process.stderr.write(`inspector: open the address in ${join(dir, 'inspector-address')}\n`);
+  return inspector;
 }
 
 /** Where each node says that it can be reached: an address of its own, or the machine's. */

@@ -23,4 +23,9 @@ export const nodesErrors = defineErrors('NDS', {
     '{what} {range} has room for {room} nodes, and {count} are asked for.',
     'Give a wider range or fewer nodes.',
   ],
+  inspectNeedsJournals: [
+    6,
+    '--inspect shows what the journals of the nodes hold, and there is no --journal-dir.',
+    'Give --journal-dir, or leave out --inspect.',
+  ],
 });

@@ -3,15 +3,16 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
-import type { Node, Pod } from '../cluster/support/api-objects.ts';
+import type { Lease, Node, Pod } from '../cluster/support/api-objects.ts';
 import { DaemonProcess } from '../tools/daemon-process.ts';
 import { referenceTool } from '../tools/reference-tool.ts';
 import { usageOfTree } from './cluster-usage.ts';
 
 /**
  * Simulated nodes beside KWOK and kubemark's hollow kubelets on one control plane, in turn, in one run: time to Ready nodes, pods Running
- * a second (they are bound by hand), memory of a node and of a pod, CPU while nothing changes. Prints JSON; times tell of the machine
- * and of who else uses it.
+ * a second (they are bound by hand) and removed again, memory of a node and of a pod, CPU while nothing changes; and what of it the
+ * control plane took: its CPU by process, and what it was asked. Prints JSON, and what is waited for to stderr; times tell of the
+ * machine and of who else uses it.
  *   bin/bench node-simulators [nodes] [pods a node] [hollow kubelets] [who: actorlet,kwok,kubemark]
  */
 const [nodes = 100, podsEach = 10, hollow = 5] = process.argv.slice(2, 5).map(Number);
@@ -19,6 +20,14 @@ const who = (process.argv[5] ?? 'actorlet,kwok,kubemark').split(',');
 const IDLE_MS = Number(process.env['IDLE_MS'] ?? 30_000);
 const AT_ONCE = 32;
 const PODS = '/api/v1/namespaces/default/pods';
+const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+const PARTS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
+/** How often the API server is asked how far it is, ms: a list of a thousand pods is work, too. */
+const LOOK_MS = 1_000;
+/** How often it is told what is waited for, ms. */
+const TELL_MS = 10_000;
+/** Time that a simulator gets to end, ms: ours removes its nodes. */
+const END_MS = 180_000;
 
 type Simulator = (plane: ControlPlane, names: readonly string[]) => Promise<DaemonProcess[]>;
 
@@ -27,7 +36,7 @@ const simulators: Record<string, Simulator> = {
     Promise.resolve([
       daemon(plane, 'actorlet', fileURLToPath(new URL('../../bin/actorlet', import.meta.url)), [
         ...['nodes', '--kubeconfig', plane.adminKubeconfig, '--count', String(names.length), '--port', '0'],
-        ...['--output', 'json', '--log-file', join(plane.dir, 'logs', 'nodes.log')],
+        ...['--cleanup', '--output', 'json', '--log-file', join(plane.dir, 'logs', 'nodes.log')],
       ]),
     ]),
   async kwok(plane, names) {
@@ -76,6 +85,7 @@ async function measured(simulator: string): Promise<object> {
       for (const each of made) await each.mustRun();
     };
     await until(
+      `${simulator}: nodes Ready`,
       running,
       async () => (await plane.api.list<Node>('/api/v1/nodes')).filter(isReady).length,
       names.length,
@@ -83,16 +93,28 @@ async function measured(simulator: string): Promise<object> {
     const readySeconds = since(began);
     const empty = await idle(made);
 
-    const before = usageOf(made);
-    const servers = usageOf(serverParts());
+    const before = await work(made);
     const start = performance.now();
     await inTurns(pods, (pod) => plane.api.post(PODS, pod));
     const createdSeconds = since(start);
-    await until(running, async () => (await plane.api.list<Pod>(PODS)).filter(isRunning).length, pods.length);
+    await until(
+      `${simulator}: pods Running`,
+      running,
+      async () => pods.length - (await plane.api.list<Pod>(`${PODS}?fieldSelector=status.phase!%3DRunning`)).length,
+      pods.length,
+    );
     const seconds = since(start);
-    const after = usageOf(made);
-    const serversAfter = usageOf(serverParts());
+    const started = workSince(before, await work(made), pods.length);
     const full = await idle(made);
+
+    const beforeEnd = await work(made);
+    const end = performance.now();
+    await inTurns(pods, ({ metadata }) => plane.api.delete(`${PODS}/${metadata.name}`));
+    await until(`${simulator}: pods removed`, running, async () => -(await plane.api.list<Pod>(PODS)).length, 0);
+    const removedSeconds = since(end);
+    const removed = workSince(beforeEnd, await work(made), pods.length);
+    const atEnd = performance.now();
+    for (const each of made) await each.terminate(END_MS);
     return {
       simulator,
       nodes: names.length,
@@ -102,14 +124,23 @@ async function measured(simulator: string): Promise<object> {
       rssKiBPerNodeEmpty: Math.round(empty.rss / names.length / 1024),
       rssKiBPerPod: round((full.rss - empty.rss) / pods.length / 1024),
       createdSeconds,
+      runningSeconds: seconds,
       podsRunningPerSecond: round(pods.length / seconds),
-      cpuMsPerPodStart: round(((after.cpu - before.cpu) * 1000) / pods.length),
-      controlPlaneCpuMsPerPodStart: round(((serversAfter.cpu - servers.cpu) * 1000) / pods.length),
+      perPodStart: started,
+      removedSeconds,
+      podsRemovedPerSecond: round(pods.length / removedSeconds),
+      perPodRemoval: removed,
+      endSeconds: since(atEnd),
+      // Of ours, which removes them; the others' are removed below.
+      leftAtItsEnd: {
+        nodes: (await plane.api.list<Node>('/api/v1/nodes')).length,
+        leases: (await plane.api.list<Lease>(LEASES)).length,
+      },
       idleMsPerNodeSecond: { empty: perNode(empty.idle, names), withPods: perNode(full.idle, names) },
       load: readFileSync('/proc/loadavg', 'utf8').split(' ').slice(0, 2).map(Number),
     };
   } finally {
-    for (const each of made) await each.terminate(20_000);
+    for (const each of made) await each.terminate(END_MS);
     for (const each of made) removeRoot(each);
     // One by one: a collection of thousands takes the server longer than a call may.
     const left = await plane.api.list<Pod>(PODS);
@@ -118,6 +149,7 @@ async function measured(simulator: string): Promise<object> {
     );
     await inTurns(names, (name) => plane.api.delete(`/api/v1/nodes/${name}`).catch(() => undefined));
     await until(
+      `${simulator}: nothing left`,
       () => Promise.resolve(),
       async () => -(await plane.api.list<Pod>(PODS)).length,
       0,
@@ -140,10 +172,38 @@ function removeRoot({ logFile }: DaemonProcess): void {
   if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
 }
 
-function serverParts(): DaemonProcess[] {
-  return (['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const).map((part) =>
-    plane.part(part),
-  );
+/** CPU seconds so far of the simulator and of each part of the control plane, and what the API server was asked. */
+interface Work {
+  cpu: Map<string, number>;
+  requests: Map<string, number>;
+}
+
+async function work(simulator: readonly DaemonProcess[]): Promise<Work> {
+  const parts = PARTS.map((part) => [part, usageOf([plane.part(part)]).cpu] as const);
+  const requests = new Map<string, number>();
+  for (const line of (await plane.api.text('/metrics')).split('\n')) {
+    if (!line.startsWith('apiserver_request_total{')) continue;
+    const label = (name: string): string => line.split(`${name}="`)[1]?.split('"', 1)[0] ?? '';
+    const what = [label('verb'), [label('resource'), label('subresource')].filter((part) => part !== '').join('/')];
+    const key = what.join(' ');
+    requests.set(key, (requests.get(key) ?? 0) + Number(line.slice(line.lastIndexOf(' '))));
+  }
+  return { cpu: new Map([['simulator', usageOf(simulator).cpu], ...parts]), requests };
+}
+
+/** CPU, ms, and requests for each pod: the control plane's own are among them, and the leases of the time. */
+function workSince(before: Work, after: Work, count: number): object {
+  const each = (now: Map<string, number>, then: Map<string, number>, unit: number, least: number): object =>
+    Object.fromEntries(
+      [...now]
+        .map(([key, value]) => [key, Math.round(((value - (then.get(key) ?? 0)) * unit * 100) / count) / 100] as const)
+        .filter(([, value]) => value >= least)
+        .sort(([, a], [, b]) => b - a),
+    );
+  return {
+    cpuMs: each(after.cpu, before.cpu, 1000, 0),
+    requests: each(after.requests, before.requests, 1, 0.05),
+  };
 }
 
 /** Memory in bytes and CPU seconds so far, of all processes together. */
@@ -165,10 +225,22 @@ async function idle(processes: readonly DaemonProcess[]): Promise<{ rss: number;
   return { rss, idle: (cpu - before.cpu) / since(at) };
 }
 
-async function until(alive: () => Promise<void>, count: () => Promise<number>, wanted: number): Promise<void> {
-  while ((await count()) < wanted) {
+async function until(
+  what: string,
+  alive: () => Promise<void>,
+  count: () => Promise<number>,
+  wanted: number,
+): Promise<void> {
+  let told = performance.now();
+  for (;;) {
+    const now = await count();
+    if (now >= wanted) return;
     await alive();
-    await sleep(500);
+    if (performance.now() - told > TELL_MS) {
+      told = performance.now();
+      process.stderr.write(`${what}: ${Math.abs(now)}, not yet ${wanted}\n`);
+    }
+    await sleep(LOOK_MS);
   }
 }
 
@@ -185,10 +257,6 @@ function isReady(node: Node): boolean {
   return node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 }
 
-function isRunning(pod: Pod): boolean {
-  return pod.status?.phase === 'Running';
-}
-
 function fakeNode(name: string): object {
   const resources = { cpu: '8', memory: '32Gi', pods: '110' };
   return {
@@ -197,12 +265,12 @@ function fakeNode(name: string): object {
   };
 }
 
-function podOf(name: string, nodeName: string): object {
+function podOf(name: string, nodeName: string): { metadata: { name: string; labels: object }; spec: object } {
   const requests = { cpu: '50m', memory: '64Mi' };
   return {
     metadata: { name, labels: { app: 'web' } },
     spec: {
-      ...{ nodeName, terminationGracePeriodSeconds: 0, automountServiceAccountToken: false },
+      ...{ nodeName, automountServiceAccountToken: false },
       tolerations: [{ operator: 'Exists' }],
       containers: [{ name: 'c', image: 'nginx:1', ports: [{ containerPort: 80 }], resources: { requests } }],
     },

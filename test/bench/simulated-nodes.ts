@@ -100,6 +100,7 @@ const fleet = new NodeFleet({
     metrics: createMetrics({ processMetrics: false }),
     agent: 'bench',
     log: pino({ level: 'silent' }),
+    journals: null,
     flags: {
       ...{ configFile: '', configDir: '', rootDir: dir, certDir: dir, kubeconfig: '', bootstrapKubeconfig: '' },
       ...{ hostnameOverride: '', nodeIPs: [], nodeLabels: {}, cloudProvider: '', runtimeCgroups: '', lockFile: '' },

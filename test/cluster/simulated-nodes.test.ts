@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { freePorts } from '../../bin/demo-steps/free-ports.ts';
 import { DaemonProcess } from '../tools/daemon-process.ts';
 import { waitFor } from '../tools/wait-for.ts';
@@ -30,6 +32,7 @@ const PROFILE = {
         attempts: [{ exit: { after: '100ms', code: 3 } }],
         logs: [{ text: 'no such table', stream: 'stderr' }],
       },
+      { match: { labels: { app: 'talking' } }, logs: [{ text: 'tick', every: '200ms' }] },
       {
         match: { labels: { app: 'slow-end' } },
         onStop: { after: '700ms', code: 0 },
@@ -58,6 +61,7 @@ const PROFILE = {
 
 let plane: ControlPlane;
 let nodes: DaemonProcess;
+let journals: string;
 let spaces = 0;
 
 const space = (name: string): Promise<Space> => Space.make(plane, `${name}-${++spaces}`, () => nodes.tail(40));
@@ -74,11 +78,12 @@ function pod(app: string, image: string, more: object = {}, spec: object = {}): 
 
 before(async () => {
   plane = await ControlPlane.start();
-  const [port = 0] = await freePorts(1);
+  const [port = 0, inspectAt = 0] = await freePorts(2);
   const { hostAddress } = plane.network;
   const { cert, key } = await plane.nodeKubeconfig('all', hostAddress);
   const profile = join(plane.dir, 'profile.json');
   const config = join(plane.dir, 'nodes-config.json');
+  journals = join(plane.dir, 'journals');
   await writeFile(profile, JSON.stringify(PROFILE));
   await writeFile(
     config,
@@ -98,6 +103,7 @@ before(async () => {
       ...['nodes', '--kubeconfig', plane.adminKubeconfig, '--count', String(WORKERS + 2), '--seed', '11'],
       ...['--profile', profile, '--config', config, '--address', hostAddress, '--port', String(port)],
       ...['--output', 'json', '--log-file', join(plane.dir, 'nodes.log'), '--cleanup'],
+      ...['--journal-dir', journals, '--inspect', String(inspectAt)],
     ],
     logFile: join(plane.dir, 'nodes-out.log'),
   });
@@ -249,6 +255,49 @@ describe('simulated nodes', { concurrency: true }, () => {
     assert.ok(!ends.includes(137), 'it ended by itself');
   });
 
+  test('who attaches hears what the container says until it ends', async () => {
+    const own = await space('attach');
+    await own.create({ kind: 'Pod', metadata: { name: 'p', labels: { app: 'talking' } }, spec: specOf('app:1') });
+    const running = await own.waitPod('p', 'ready', isReadyPod);
+    const attached = await waitFor('somebody to be attached', async () => {
+      const tried = plane.kubectl.start(['-n', own.name, 'attach', 'p', '-c', 'c']);
+      return tried.waitFor(/^(tick\n){3}/).then(
+        () => tried,
+        async (error: unknown) => {
+          await tried.kill();
+          throw error;
+        },
+      );
+    });
+    await own.remove('Pod', 'p');
+    const { code, out, err } = await attached.mustEnd();
+    assert.equal(code, 0, err);
+    assert.match(out, /^(tick\n)+$/);
+    await own.waitGone(running);
+  });
+
+  test('the inspector shows each node', async () => {
+    const address = await waitFor('its address', () => readFile(join(journals, 'inspector-address'), 'utf8'));
+    const { origin, searchParams } = new URL(address.trim());
+    const ask = async <T>(path: string): Promise<T> => {
+      const answer = await fetch(`${origin}${path}`, {
+        headers: { authorization: `Bearer ${searchParams.get('token') ?? ''}` },
+      });
+      assert.equal(answer.status, 200, path);
+      return (await answer.json()) as T;
+    };
+    const names = await waitFor('all nodes', async () => {
+      const found = await ask<string[]>('/api/nodes');
+      return found.length === WORKERS + 2 ? found : undefined;
+    });
+    assert.deepEqual(names.slice(0, 3), ['doomed-0', 'reborn-0', 'worker-0']);
+    const about = await waitFor('the journal of one', async () => {
+      const found = await ask<{ nodeName: string }>('/nodes/worker-3/api/about');
+      return found.nodeName === '' ? undefined : found;
+    });
+    assert.equal(about.nodeName, 'worker-3');
+  });
+
   test('a volume waits for its configMap, and kubelet says so', async () => {
     const own = await space('volume');
     const volumes = [{ name: 'v', configMap: { name: 'later' } }];
@@ -289,6 +338,13 @@ test('at the end nodes and leases are removed', async () => {
   assert.deepEqual(await allNodes(), []);
   const leases = await plane.api.list<Lease>('/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases');
   assert.deepEqual(leases, []);
+});
+
+test('the journals of the nodes are replayed, of one that was switched off and on, too', async () => {
+  for (const name of ['doomed-0', 'reborn-0', 'worker-0', 'worker-1']) {
+    const { stdout } = await promisify(execFile)(ACTORLET, ['replay', join(journals, name)]);
+    assert.equal(stdout, 'identical\n', name);
+  }
 });
 
 /** On a machine with much to do the API server's own patience with a handshake ends before ours. */

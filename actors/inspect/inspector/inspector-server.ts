@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createHttpApp, routeUpgrades } from '../../serve/server/http-app.ts';
 import { listen } from '../../serve/server/http-listener.ts';
 import type { RunningServer } from '../../serve/server/http-listener.ts';
-import { answerError, takesGzip } from './answer-json.ts';
+import { answerError } from './answer-json.ts';
 import { addApiRoutes } from './api-routes.ts';
 import type { InspectorAddress } from '../../configure/configuration/inspector-address.ts';
 import type { Inspector } from './inspector.ts';
 import { InspectorGuard, SECURITY_HEADERS } from './inspector-guard.ts';
 import { BATCH_MS, LiveFeed } from './live-feed.ts';
-import type { PageFile } from './page-files.ts';
-import { loadPage } from './page-files.ts';
+import { addPageFiles, pageLoader, sendPageFile } from './page-routes.ts';
+import type { LoadPage } from './page-routes.ts';
 import { StatelyFeed } from './stately-feed.ts';
 
 /** What the inspector's server is made from. */
@@ -43,16 +43,39 @@ const MAX_HISTORY = 5_000;
  */
 export async function startInspectorServer(options: InspectorServerOptions): Promise<RunningInspector> {
   const { inspector, log, token, address } = options;
-  const guard = new InspectorGuard(token, address.host);
-  const app = createHttpApp(log, ['/']);
-  app.addHook('onSend', async (_request, reply, payload) => {
-    void reply.headers(SECURITY_HEADERS);
-    return payload;
-  });
-  app.addHook('onRequest', async (request, reply) => admit(guard, request, reply));
+  const { app, end } = inspectorApp({ ...options, loadPage: pageLoader(options) });
+  routeUpgrades(app, app.server);
+  const server = await listenForInspector(app, { address, token, log }, end);
+  return {
+    ...server,
+    async close() {
+      end();
+      await server.close();
+      inspector.close();
+    },
+  };
+}
+
+/** What {@link inspectorApp} is made from. */
+export interface InspectorAppOptions extends InspectorServerOptions {
+  loadPage: LoadPage;
+}
+
+/** An inspector's routes, and what keeps them fresh until `end`. */
+export interface InspectorApp {
+  app: FastifyInstance;
+  /** Somebody has its page open. */
+  watched: () => boolean;
+  end: () => void;
+}
+
+/** The page of one journal, its API and Stately's protocol; nothing listens yet. */
+export function inspectorApp({ inspector, log, token, address, loadPage }: InspectorAppOptions): InspectorApp {
+  const app = guardedApp(new InspectorGuard(token, address.host), log);
   const live = new LiveFeed(inspector);
   const stately = new StatelyFeed(inspector);
-  const freshness = keepFresh(inspector, () => live.size + stately.size > 0, log);
+  const watched = (): boolean => live.size + stately.size > 0;
+  const freshness = keepFresh(inspector, watched, log);
   addApiRoutes(app, { inspector, fresh: freshness.fresh });
   app.get('/api/live', (request, reply) => live.accept(request, reply));
   app.get('/stately', (request, reply) => {
@@ -61,13 +84,33 @@ export async function startInspectorServer(options: InspectorServerOptions): Pro
     const steps = history === undefined ? preset : Math.min(MAX_HISTORY, Math.max(0, Number(history) || 0));
     return stately.accept(request, reply, { history: steps, ...(pod !== undefined && pod !== '' && { pod }) });
   });
-  addPageRoutes(app, options);
-  routeUpgrades(app, app.server);
-  const end = () => {
+  app.get('/', (request, reply) => sendPageFile(request, reply, loadPage, 'index.html'));
+  addPageFiles(app, loadPage);
+  const end = (): void => {
     freshness.stop();
     live.close();
     stately.close();
   };
+  return { app, watched, end };
+}
+
+/** An app that lets in who has the token, and nobody else. */
+export function guardedApp(guard: InspectorGuard, log: Logger): FastifyInstance {
+  const app = createHttpApp(log, ['/']);
+  app.addHook('onSend', async (_request, reply, payload) => {
+    void reply.headers(SECURITY_HEADERS);
+    return payload;
+  });
+  app.addHook('onRequest', async (request, reply) => admit(guard, request, reply));
+  return app;
+}
+
+/** Listens; `end` is called when that fails. */
+export async function listenForInspector(
+  app: FastifyInstance,
+  { address, token, log }: Pick<InspectorServerOptions, 'address' | 'token' | 'log'>,
+  end: () => void,
+): Promise<RunningInspector> {
   let server: RunningServer;
   try {
     server = await listen(app, { address: address.host, port: address.port, log }, 'inspector', '--inspect');
@@ -78,21 +121,16 @@ export async function startInspectorServer(options: InspectorServerOptions): Pro
   // Whoever listens on all interfaces opens it by one of them; from here loopback will do.
   const base = server.url.replace(/\/\/(0\.0\.0\.0|\[::\]):/, '//127.0.0.1:');
   return {
-    url: server.url,
-    port: server.port,
+    ...server,
     address: `${base}/?token=${token}`,
     statelyAddress: `${base.replace('http:', 'ws:')}/stately?token=${token}`,
-    async close() {
-      end();
-      await server.close();
-      inspector.close();
-    },
   };
 }
 
 /** Lets a request in, or answers it: with the cookie for a token in the address, else with why not. */
 async function admit(guard: InspectorGuard, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const [path = '', ...queries] = request.url.split('?');
+  const [whole = '', ...queries] = request.url.split('?');
+  const path = placeOf(whole).path;
   const query = new URLSearchParams(queries.join('?'));
   const given = query.get('token');
   // A client of Stately's protocol comes with the token in its address, from whatever page: it has no other way.
@@ -102,7 +140,7 @@ async function admit(guard: InspectorGuard, request: FastifyRequest, reply: Fast
   if (bringsToken && path === '/stately') return undefined;
   if (bringsToken && path === '/') {
     query.delete('token');
-    const rest = query.size > 0 ? `/?${query.toString()}` : '/';
+    const rest = query.size > 0 ? `${whole}?${query.toString()}` : whole;
     void reply.header('set-cookie', guard.cookie()).header('cache-control', 'no-store');
     return reply.redirect(rest, 303);
   }
@@ -110,35 +148,10 @@ async function admit(guard: InspectorGuard, request: FastifyRequest, reply: Fast
   return stranger === null ? undefined : answerError(reply, stranger.status, stranger.error);
 }
 
-function addPageRoutes(app: FastifyInstance, { log, page }: InspectorServerOptions): void {
-  let loading: Promise<Map<string, PageFile>> | undefined;
-  const load = () =>
-    (loading ??= loadPage(page).catch((error: unknown) => {
-      loading = undefined;
-      log.error({ err: error }, "The inspector's page cannot be shown");
-      throw error;
-    }));
-  const send = async (request: FastifyRequest, reply: FastifyReply, name: string): Promise<FastifyReply> => {
-    let files: Map<string, PageFile>;
-    try {
-      files = await load();
-    } catch (error) {
-      return answerError(reply, 503, error instanceof Error ? error.message : String(error));
-    }
-    const file = files.get(name);
-    if (file === undefined) return answerError(reply, 404, 'there is no such page');
-    const versioned = (request.query as { v?: string }).v === file.etag.slice(1, -1);
-    void reply
-      .header('cache-control', versioned ? 'private, max-age=31536000, immutable' : 'no-cache')
-      .header('vary', 'accept-encoding')
-      .header('etag', file.etag);
-    if (request.headers['if-none-match'] === file.etag) return reply.code(304).send();
-    void reply.type(file.type);
-    if (!takesGzip(request)) return reply.send(file.body);
-    return reply.header('content-encoding', 'gzip').send(file.gzipped);
-  };
-  app.get('/', (request, reply) => send(request, reply, 'index.html'));
-  app.get('/:file', (request, reply) => send(request, reply, (request.params as { file: string }).file));
+/** Where a path leads: of the inspector of many nodes to that of one, and there to `path`. */
+export function placeOf(whole: string): { node: string | null; path: string } {
+  const [, node, path] = /^\/nodes\/([^/]+)(\/.*)$/.exec(whole) ?? [];
+  return node === undefined || path === undefined ? { node: null, path: whole } : { node, path };
 }
 
 /** Reads what the agent writes: often while somebody looks, seldom else, and before an answer. */

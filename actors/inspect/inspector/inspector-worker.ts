@@ -3,12 +3,15 @@ import { agentVersion } from '../../configure/configuration/version.ts';
 import type { LoggerOptions } from '../../record/logging/create-logger.ts';
 import { createLogger } from '../../record/logging/create-logger.ts';
 import type { InspectorAddress } from '../../configure/configuration/inspector-address.ts';
+import { startFleetInspector } from './fleet-inspector.ts';
 import { Inspector } from './inspector.ts';
 import { startInspectorServer } from './inspector-server.ts';
 
 /** What the agent hands to its inspector's thread. */
 export interface InspectorTask {
   dir: string;
+  /** The folder has a journal for each of many nodes, in folders of their names. */
+  fleet: boolean;
   address: InspectorAddress;
   token: string;
   log: LoggerOptions;
@@ -19,12 +22,14 @@ export type FromInspector = { t: 'listening'; address: string; url: string } | {
 
 const port = parentPort;
 if (port !== null) {
-  const { dir, address, token, log: options } = workerData as InspectorTask;
+  const { dir, fleet, address, token, log: options } = workerData as InspectorTask;
   const log = createLogger({ ...options, name: 'inspector' });
   const send = (message: FromInspector): void => port.postMessage(message);
   try {
-    const inspector = new Inspector({ mode: 'live', dir }, agentVersion());
-    const server = await startInspectorServer({ inspector, address, token, log });
+    const version = agentVersion();
+    const server = fleet
+      ? await startFleetInspector({ dir, address, token, log, version })
+      : await startInspectorServer({ inspector: new Inspector({ mode: 'live', dir }, version), address, token, log });
     port.once('message', () => void server.close().finally(() => port.close()));
     send({ t: 'listening', address: server.address, url: server.url });
   } catch (error) {

@@ -14,6 +14,8 @@ import type { FromInspector, InspectorTask } from './inspector-worker.ts';
 export interface StartInspectorOptions {
   /** `--journal-dir`. */
   dir: string;
+  /** The folder has a journal for each of many nodes, in folders of their names. */
+  fleet?: boolean;
   /** `--inspect`. */
   address: InspectorAddress;
   log: Logger;
@@ -42,10 +44,16 @@ export function newToken(): string {
  * Starts the inspector of a running agent, in a thread of its own: it reads the journal from disk and takes nothing from
  * the shards. Resolves when it listens. An agent without inspector is better than none, so a failure is only logged.
  */
-export async function startInspector({ dir, address, log, workerLog }: StartInspectorOptions): Promise<AgentInspector> {
+export async function startInspector({
+  dir,
+  fleet = false,
+  address,
+  log,
+  workerLog,
+}: StartInspectorOptions): Promise<AgentInspector> {
   // The entry has the ending of this file: .ts in a checkout, .js in a package.
   const entry = new URL(`./inspector-worker${extname(import.meta.url)}`, import.meta.url);
-  const workerData: InspectorTask = { dir, address, token: newToken(), log: workerLog };
+  const workerData: InspectorTask = { dir, fleet, address, token: newToken(), log: workerLog };
   const worker = new Worker(entry, { workerData, resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB } });
   let stopping = false;
   let failed: string | null = null;

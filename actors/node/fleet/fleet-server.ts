@@ -19,6 +19,7 @@ import { addStreamingRoutes } from '../../serve/streaming/streaming-routes.ts';
 import { startServingTls } from '../../serve/tls/serving-tls.ts';
 import type { NodeFleet } from './node-fleet.ts';
 import type { SimulatedNode } from './simulated-node.ts';
+import { attachContainer } from './attach-container.ts';
 import { echo, serveCommand, StreamServer } from './stream-server.ts';
 
 /** What the server is made from. */
@@ -116,13 +117,20 @@ function clientOf(fleet: NodeFleet, streams: StreamServer): CriClient {
   const runtime: Partial<CriClient['runtime']> = {
     exec: ({ containerId = '', cmd = [], stdin, stdout, stderr, tty }) => {
       const { runtime: own } = machineOf(containerId).runtime.client;
-      const asked = { error: true, stdin, stdout, stderr, resize: tty };
-      const kinds = Object.entries(asked).flatMap(([kind, wanted]) => (wanted === true ? [kind] : []));
+      const kinds = kindsOf({ stdin, stdout, stderr, tty });
       const run = () => own.execSync({ containerId, cmd, timeout: '0' });
       return Promise.resolve(streams.offer({ kinds, serve: (opened) => serveCommand(opened, run) }));
     },
-    attach: () =>
-      Promise.reject(new CriError('Attach', 'Unimplemented', 'simulated containers have nothing to attach to')),
+    attach: async (request, options) => {
+      const { containerId = '', tty = false } = request;
+      const { runtime: own, logs } = machineOf(containerId);
+      // It says whether the container runs, and takes as long as the profile says; its address is nobody's.
+      await own.client.runtime.attach(request, options);
+      return streams.offer({
+        kinds: kindsOf(request),
+        serve: (opened, closed) => attachContainer({ core: own.core, logs, containerId, tty, streams: opened, closed }),
+      });
+    },
     portForward: () => Promise.resolve(streams.offer({ kinds: null, serve: echo })),
     containerStatus: async (request, options) => {
       const machine = machineOf(request.containerId ?? '');
@@ -144,6 +152,17 @@ function clientOf(fleet: NodeFleet, streams: StreamServer): CriClient {
     },
   };
   return { runtime } as unknown as CriClient;
+}
+
+/** The streams that a client opens for a command or to attach. */
+function kindsOf({
+  stdin,
+  stdout,
+  stderr,
+  tty,
+}: Partial<Record<'stdin' | 'stdout' | 'stderr' | 'tty', boolean>>): string[] {
+  const asked = { error: true, stdin, stdout, stderr: stderr === true && tty !== true, resize: tty };
+  return Object.entries(asked).flatMap(([kind, wanted]) => (wanted === true ? [kind] : []));
 }
 
 function must(asked: AsyncLocalStorage<SimulatedNode>): SimulatedNode {

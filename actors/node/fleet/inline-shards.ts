@@ -3,6 +3,7 @@ import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 import type { Effect } from '../../../machines/protocol/effects.ts';
 import type { Ask } from '../../../machines/protocol/ask.ts';
 import type { ShardHost, ShardLinks } from '../edges.ts';
+import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import { askMain } from '../../pods/shard/ask-main.ts';
 import type { Outcome } from '../../pods/shard/effect-runner.ts';
 import { Shard } from '../../pods/shard/shard.ts';
@@ -10,6 +11,8 @@ import type { FromShard, ToShard } from '../../pods/shard/shard-protocol.ts';
 
 /** What {@link InlineShards} is made from. */
 export interface InlineShardsOptions extends ShardLinks {
+  /** Null when nothing is journaled. */
+  journal: JournalSettings | null;
   settings: NodeSettings;
   log: Logger;
   now: () => number;
@@ -26,11 +29,12 @@ export class InlineShards implements ShardHost {
   private stopped = false;
 
   constructor(options: InlineShardsOptions) {
-    const { settings, log, now, run } = options;
+    const { settings, log, now, run, journal } = options;
     this.options = options;
     this.asker = askMain((question) => this.send(question));
     this.shard = new Shard({
-      ...{ settings, log, now, journal: null },
+      ...{ settings, log, now },
+      journal: journal === null ? null : { ...journal, shard: 0, settings },
       send: (message) => this.send(message),
       run: run(this.asker.ask),
     });

@@ -3,12 +3,16 @@ import { dirname } from 'node:path';
 import { LogWriter } from '../../../cri/sim/log-writer.ts';
 import { parseCriLog } from '../../host/effects/termination-message.ts';
 
+/** Hears what a container says; whole lines have their end. */
+export type Follower = (stream: 'stdout' | 'stderr', text: string) => void;
+
 /**
  * Logs of simulated containers. A file comes into being with the first line, or with the first who asks for the log
  * ({@link touch}): most containers of a large run never write, and nobody reads them.
  */
 export class NodeLogs extends LogWriter {
   private readonly made = new Set<string>();
+  private readonly followers = new Map<string, Set<Follower>>();
 
   override create(): void {
     // With the first line.
@@ -17,6 +21,19 @@ export class NodeLogs extends LogWriter {
   override write(path: string, at: string, stream: 'stdout' | 'stderr', text: string, partial = false): void {
     this.makeFolder(path);
     super.write(path, at, stream, text, partial);
+    const whole = partial || text.endsWith('\n') ? text : `${text}\n`;
+    for (const follower of [...(this.followers.get(path) ?? [])]) follower(stream, whole);
+  }
+
+  /** Tells what is written to a log from now on; gives back how to end that. */
+  follow(path: string, follower: Follower): () => void {
+    let set = this.followers.get(path);
+    if (set === undefined) this.followers.set(path, (set = new Set()));
+    set.add(follower);
+    return () => {
+      set.delete(follower);
+      if (set.size === 0 && this.followers.get(path) === set) this.followers.delete(path);
+    };
   }
 
   /** Makes the file, empty, when it is not there: somebody is about to read it. */

@@ -28,7 +28,7 @@ NONE.catch(() => undefined);
 
 /** A node on a machine that is simulated, with an API server that is not. Real time, nothing of this machine. */
 export function simulatedEdges({ ground, machine, api, life }: SimulatedEdgesOptions): NodeEdges {
-  const { settings, log, rootDir } = ground;
+  const { settings, log, rootDir, journals, agent } = ground;
   const clock = machineClock;
   const cri: CriClient = machine.runtime.client;
   const looks = new KeptLooks();
@@ -38,6 +38,7 @@ export function simulatedEdges({ ground, machine, api, life }: SimulatedEdgesOpt
     shards: (links) =>
       new InlineShards({
         ...{ settings, log, now: clock.now, ...links },
+        journal: journals === null ? null : { ...journals, maxBytes: journals.shard, agent, log },
         run: (ask) =>
           simulatedEffects(
             { cri, host: machine.host, network: machine.network, settings: { rootDir, log }, now: clock.now },
@@ -73,7 +74,7 @@ function simulatedCluster(
   const { config, featureGates, flags, settings, log, metrics } = ground;
   const { nodeName } = settings;
   return {
-    connect({ cri, clock, events, runtimeState, plegError, shutdownErrors, tell, journalOf: _none, ...rest }) {
+    connect({ cri, clock, events, runtimeState, plegError, shutdownErrors, tell, journalOf, ...rest }) {
       const { conditions, pressure, devices, ...links } = rest;
       const { now, steady } = clock;
       const limited = api.limited(config.kubeAPIQPS, config.kubeAPIBurst);
@@ -84,6 +85,7 @@ function simulatedCluster(
         ...{ api, config, flags, settings, cri, log, now, steady, events, runtimeState, plegError },
         ...{ conditions, pressure, devices, shutdownErrors },
         facts: machine.facts,
+        journal: journalOf('nodeObject'),
       });
       const objects = new ClusterObjects({
         ...{ api: limited, config, log, nodeName, featureGates, events, metrics },
@@ -91,7 +93,8 @@ function simulatedCluster(
         nodeTtlSeconds: () => ttlSeconds(node.node()),
         refresh: (uid) => tell(uid, { type: 'pod.refresh', at: now() }),
       });
-      return new Cluster({ ...links, api, limited, node, objects, nodeName, log, metrics, clock });
+      const journal = journalOf('status');
+      return new Cluster({ ...links, api, limited, node, objects, nodeName, log, metrics, clock, journal });
     },
   };
 }

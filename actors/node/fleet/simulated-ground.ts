@@ -11,7 +11,10 @@ import type { FeatureGates } from '../../configure/configuration/feature-gates.t
 import { containerBackOff } from '../container-back-off.ts';
 import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
 import type { KubeletFlags } from '../../configure/configuration/kubelet-flags.ts';
+import { gatheringDisk } from '../../record/journal/log-disk.ts';
 import { containerGcPolicy } from '../container-gc-policy.ts';
+import { journalShares } from '../journal-shares.ts';
+import type { JournalShares } from '../journal-shares.ts';
 import type { NodeGround } from '../node-ground.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import type { PlannedNode } from './profile/plan-nodes.ts';
@@ -25,6 +28,8 @@ export interface CommonGround {
   metrics: Metrics;
   agent: string;
   log: Logger;
+  /** Folder of the nodes' journals, with one for each node, and what each may take of the disk, bytes; null: nothing is journaled. */
+  journals: { dir: string; maxBytes: number } | null;
 }
 
 /** What was settled before the first part of a simulated node is made; `flags` are the node's own. */
@@ -91,9 +96,16 @@ export function simulatedGround(
   return {
     ...{ config, rootDir, featureGates, settings, metrics, agent, log, flags },
     shards: 1,
-    journals: null,
+    journals: journalsOf(common, name),
     ownNode: unregisteredNode(shape, machine, true),
     containerGc: containerGcPolicy(flags),
     otherSources: ['api'],
   };
+}
+
+/** A node's share as an agent with one worker has it. All nodes are on one thread, which waits for its writes: they would only queue up. */
+function journalsOf({ journals }: CommonGround, name: string): JournalShares | null {
+  const dir = journals === null ? null : join(journals.dir, name);
+  const shares = journalShares({ journalDir: dir, journalMaxBytes: journals?.maxBytes ?? 0, shards: 1 });
+  return shares === null ? null : { ...shares, disk: gatheringDisk };
 }

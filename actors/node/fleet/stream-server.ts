@@ -17,8 +17,8 @@ export interface CommandEnd {
 export interface AgreedStream {
   /** Kinds of streams that the client opens (`streamtype`); null: any number of them, by and by. */
   kinds: readonly string[] | null;
-  /** Begins when all are there; with `kinds` null for each as it comes. */
-  serve: (streams: ReadonlyMap<string, SpdyStream>) => Promise<void>;
+  /** Begins when all are there; with `kinds` null for each as it comes. `closed` settles when the connection is over. */
+  serve: (streams: ReadonlyMap<string, SpdyStream>, closed: Promise<unknown>) => Promise<void>;
 }
 
 const REMOTE_COMMAND = 'v4.channel.k8s.io';
@@ -27,8 +27,8 @@ const PORT_FORWARD = 'portforward.k8s.io';
 const GOOD_FOR_MS = 60_000;
 
 /**
- * The streaming server of all simulated runtimes of the process, on an address of this machine alone: what `Exec` and `PortForward` give
- * leads here, with a secret that is good once. Clients speak SPDY/3.1, as those of real runtimes.
+ * The streaming server of all simulated runtimes of the process, on an address of this machine alone: what `Exec`, `Attach` and
+ * `PortForward` give leads here, with a secret that is good once. Clients speak SPDY/3.1, as those of real runtimes.
  */
 export class StreamServer {
   private readonly server = createServer((_request, response) => response.writeHead(404).end());
@@ -80,11 +80,13 @@ export class StreamServer {
       ...{ role: 'server', head },
       onStream: (stream) => {
         const kind = stream.headers.get('streamtype') ?? '';
-        if (kinds === null) return void serve(new Map([[kind, stream]])).catch(() => stream.destroy());
+        if (kinds === null) {
+          return void serve(new Map([[kind, stream]]), connection.closed).catch(() => stream.destroy());
+        }
         // Input goes nowhere, and the size of the terminal to nobody; both must be read.
         if (kind === 'stdin' || kind === 'resize') stream.resume();
         streams.set(kind, stream);
-        if (streams.size === kinds.length) served(serve(streams));
+        if (streams.size === kinds.length) served(serve(streams, connection.closed));
       },
     });
     this.open.add(connection);
@@ -121,7 +123,8 @@ function statusOf(exitCode: number): object {
   };
 }
 
-function sent(stream: SpdyStream | undefined, bytes: Uint8Array): Promise<void> {
+/** Sends the last of a stream; resolves also when nobody takes it. */
+export function sent(stream: SpdyStream | undefined, bytes: Uint8Array): Promise<void> {
   if (stream === undefined) return Promise.resolve();
   return new Promise((resolve) => {
     stream.end(Buffer.from(bytes), () => resolve());

@@ -73,6 +73,9 @@ export const syncDisk: LogDisk = {
   },
 };
 
+/** The same for many logs of a thread that has time: lines that nobody waits for are gathered, since each write is a call of its own. */
+export const gatheringDisk: LogDisk = { ...syncDisk, gathers: true };
+
 /** Calls of all logs of this thread that are still to be made, the one under way first. */
 const turns: (() => void)[] = [];
 

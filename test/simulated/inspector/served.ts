@@ -18,6 +18,17 @@ export async function served(
   t: TestContext,
   source: InspectorSource,
 ): Promise<RunningInspector & { inspector: Inspector }> {
+  const page = pageOf(t);
+  const inspector = new Inspector(source, 'v-test');
+  if (source.mode === 'files') await inspector.refresh();
+  const address = { host: '127.0.0.1', port: 0 };
+  const server = await startInspectorServer({ inspector, address, token: TOKEN, log: pino({ level: 'silent' }), page });
+  t.after(() => server.close());
+  return Object.assign(server, { inspector });
+}
+
+/** A page of three files. */
+export function pageOf(t: TestContext): string {
   const page = join(folder(t), 'page');
   mkdirSync(page);
   writeFileSync(
@@ -26,12 +37,7 @@ export async function served(
   );
   writeFileSync(join(page, 'app.js'), `// ${'x'.repeat(5_000)}`);
   writeFileSync(join(page, 'app.css'), 'body{}');
-  const inspector = new Inspector(source, 'v-test');
-  if (source.mode === 'files') await inspector.refresh();
-  const address = { host: '127.0.0.1', port: 0 };
-  const server = await startInspectorServer({ inspector, address, token: TOKEN, log: pino({ level: 'silent' }), page });
-  t.after(() => server.close());
-  return Object.assign(server, { inspector });
+  return page;
 }
 
 /** An answer with its raw body. */

@@ -21,6 +21,12 @@ export function TopBar() {
           <span class="quiet"> {about.version}</span>
         </span>
       )}
+      {/* The inspector of many nodes has each below a path of its own. */}
+      {/\/nodes\/[^/]+\/$/.test(location.pathname) && (
+        <a class="quiet" href="../../">
+          all nodes
+        </a>
+      )}
       <span class="quiet top-count">{s.podsLoaded.value ? `${countText(s.pods.value.size)} pods` : ''}</span>
       {about !== null && about.damages.length > 0 && (
         <span
