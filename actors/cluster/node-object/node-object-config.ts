@@ -1,6 +1,7 @@
 import type { NodeObjectConfig } from '../../../machines/node-object/node-types.ts';
 import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
 import type { KubeletFlags } from '../../configure/configuration/kubelet-flags.ts';
+import { declaredFeaturesOf } from '../../configure/configuration/declared-features-of.ts';
 import { agentVersion } from '../../configure/configuration/version.ts';
 
 /** The settings that shape the node object. */
@@ -9,6 +10,7 @@ export function nodeObjectConfigOf(
   config: KubeletConfiguration,
   flags: KubeletFlags,
 ): NodeObjectConfig {
+  const declaredFeatures = declaredFeaturesOf(config);
   return {
     nodeName,
     labels: flags.nodeLabels,
@@ -30,5 +32,6 @@ export function nodeObjectConfigOf(
     port: config.port,
     // Controllers and kubectl read a Kubernetes version out of it; the suffix tells people which agent it is.
     kubeletVersion: agentVersion(),
+    ...(declaredFeatures && { declaredFeatures }),
   };
 }
