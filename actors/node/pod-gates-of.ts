@@ -10,5 +10,6 @@ export function podGatesOf(gates: FeatureGates): ValidationGates {
     hostnameOverride: gates.enabled('HostnameOverride'),
     imageVolume: gates.enabled('ImageVolume'),
     podLevelResources: gates.enabled('PodLevelResources'),
+    ...(gates.enabled('UserNamespacesHostNetworkSupport') && { userNamespacesHostNetwork: true }),
   };
 }
