@@ -11,5 +11,6 @@ export function podGatesOf(gates: FeatureGates): ValidationGates {
     imageVolume: gates.enabled('ImageVolume'),
     podLevelResources: gates.enabled('PodLevelResources'),
     ...(gates.enabled('UserNamespacesHostNetworkSupport') && { userNamespacesHostNetwork: true }),
+    ...(gates.enabled('RestartAllContainersOnContainerExits') && { restartAllContainers: true }),
   };
 }

@@ -110,6 +110,8 @@ export interface ValidationGates extends SpecGates {
   preventStaticPodAPIReferences?: boolean;
   /** `UserNamespacesHostNetworkSupport` (KEP-5607): off unless true. */
   userNamespacesHostNetwork?: boolean;
+  /** `RestartAllContainersOnContainerExits` (KEP-5532): off unless true. */
+  restartAllContainers?: boolean;
 }
 
 /** `env` and `envFrom` of a container. */

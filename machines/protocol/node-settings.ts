@@ -69,6 +69,8 @@ export interface NodeSettings {
   staticReferences?: boolean;
   /** Feature gate `PodReadyToStartContainersCondition`, on unless false: without it pods have no such condition. */
   readyToStartCondition?: boolean;
+  /** Feature gate `RestartAllContainersOnContainerExits` (KEP-5532): the action `RestartAllContainers` of a container's rules acts. */
+  restartAllContainers?: true;
   /** Dead containers kept of each name while the pod lives (kubelet's container deletor); 1 when absent. */
   keptDead?: number;
   /** The node works with an API server: objects, tokens and service variables are there for its pods. */

@@ -145,6 +145,25 @@ test('with UserNamespacesHostNetworkSupport a static pod has its own users in th
   );
 });
 
+test('with RestartAllContainersOnContainerExits a rule may restart all containers, a sidecar has rules as well', () => {
+  const gates = ['RestartAllContainersOnContainerExits', 'NodeDeclaredFeatures'];
+  const asking = (restartPolicy: string, action = 'RestartAllContainers') => ({
+    ...{ name: 'x', image: 'a', restartPolicy },
+    restartPolicyRules: [{ action, exitCodes: { operator: 'In', values: [1] } }],
+  });
+  const own = manifest({ containers: [asking('Never')] });
+  assert.match(
+    problemsOf(own, []).join('\n'),
+    /restartPolicyRules\[0\]\.action: Unsupported value: "RestartAllContainers"/,
+  );
+  for (const on of [gates, ['AllAlpha']]) assert.deepEqual(problemsOf(own, [], on), []);
+  const sidecar = manifest({ initContainers: [asking('Always')] });
+  assert.match(problemsOf(sidecar, []).join('\n'), /restartPolicyRules are not allowed for init containers/);
+  assert.deepEqual(problemsOf(sidecar, [], gates), []);
+  const other = manifest({ initContainers: [asking('Always', 'Stop')] });
+  assert.match(problemsOf(other, [], gates).join('\n'), /restartPolicyRules\[0\]\.action: Unsupported value: "Stop"/);
+});
+
 test('with PodLevelResources off what they say is not looked at', () => {
   const wrong = manifest({ resources: { requests: { cpu: '2' }, limits: { cpu: '1' } } });
   assert.notDeepEqual(problemsOf(wrong, []), []);

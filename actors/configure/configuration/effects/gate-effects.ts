@@ -92,7 +92,7 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   ReduceDefaultCrashLoopBackOffDecay: never('the back-off of restarts begins at 10 s and ends at 5 min'),
   ReloadKubeletServerCertificateFile: acts('whether `tlsCertFile` is read again'),
   ResourceHealthStatus: acts('whether the health of devices is told in pod statuses'),
-  RestartAllContainersOnContainerExits: never('the action `RestartAllContainers`'),
+  RestartAllContainersOnContainerExits: acts("the action `RestartAllContainers` of containers' `restartPolicyRules`"),
   RotateKubeletServerCertificate: acts('whether `serverTLSBootstrap` is accepted'),
   RuntimeClassInImageCriApi: never('images are the same for all runtime handlers'),
   SELinuxChangePolicy: always(SELINUX),
