@@ -73,6 +73,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     journal: journalOf('pulls'),
   });
   const pleg: Pleg = new Pleg({
+    stopSignals: settings.stopSignals,
     ...{ cri, clock, rate: GENERIC_RATE, log, metrics },
     onPod: (seen) => edges.seen(seen, (observed) => supervisor.take({ type: 'seen', at: now(), observed })),
     onFailure: () => runtime.suspect(),
@@ -244,7 +245,10 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   // The pods' way in: source, admission by the node's object, resources, supervisor.
   const admission: NodeAdmission = new NodeAdmission({
     ...{ rootDir, log, now, metrics },
-    rules: admissionRules(config, settings, ground.resources),
+    rules: admissionRules(config, settings, {
+      ...(ground.resources && { resources: ground.resources }),
+      ...(featureGates.enabled('TaintTolerationComparisonOperators') && { taintComparison: true }),
+    }),
     journal: journalOf('admission'),
     node: () => cluster?.node.node() ?? ground.ownNode ?? null,
     freshNode: () => cluster?.freshNode() ?? Promise.resolve(null),

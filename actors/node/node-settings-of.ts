@@ -13,6 +13,7 @@ import { ALL_BEHAVIOUR } from '../../machines/protocol/behaviour.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
 import { unreservedMemory } from '../../machines/qos/node-limits.ts';
 import { resolveFeatureGates } from '../configure/configuration/feature-gates.ts';
+import { containerBackOff } from './container-back-off.ts';
 import type { KubeletFlags } from '../configure/configuration/kubelet-flags.ts';
 import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
 import type { CgroupHost } from '../host/files/cgroup-host.ts';
@@ -65,7 +66,7 @@ export async function nodeSettingsOf(
       ephemeralStorageBytes: machine.ephemeralStorageBytes ?? 0,
     },
     allocatable: allocatableOfNode(machine, nodeObjectConfigOf(nodeName, config, flags)),
-    maxContainerRestartPeriodMs: config.crashLoopBackOff.maxContainerRestartPeriod ?? 300_000,
+    ...containerBackOff(config, gates),
     cpuCFSQuota: config.cpuCFSQuota,
     cpuCFSQuotaPeriodUs: config.cpuCFSQuotaPeriod * 1000,
     podPidsLimit: config.podPidsLimit,
@@ -98,6 +99,7 @@ export async function nodeSettingsOf(
     ...(selinuxIsOn() && { selinux: true }),
     ...(gates.enabled('LocalStorageCapacityIsolationFSQuotaMonitoring') &&
       gates.enabled('UserNamespacesSupport') && { volumeQuotas: true as const }),
+    ...(gates.enabled('ContainerStopSignals') && { stopSignals: true }),
     ...(!gates.enabled('EnvFiles') && { envFiles: false }),
     ...(!gates.enabled('PreventStaticPodAPIReferences') && { staticReferences: true }),
     ...(!gates.enabled('PodReadyToStartContainersCondition') && { readyToStartCondition: false }),

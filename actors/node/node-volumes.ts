@@ -14,6 +14,8 @@ import type { NodeGround } from './node-ground.ts';
 /** What the kinds of volumes have of the node. */
 export interface VolumeGround {
   ground: NodeGround;
+  /** `--experimental-mounter-path`; '' = none. */
+  mounterPath: string;
   clock: Clock;
   /** Takes plugins that register in `plugins_registry`. */
   handlers: Map<string, PluginHandler>;
@@ -25,7 +27,8 @@ export function nodeVolumes(volumes: VolumeGround, links: VolumeLinks): readonly
   const { rootDir, log, config } = volumes.ground;
   const { warn, secret } = links;
   const flex = new FlexDrivers({ rootDir, pluginDir: config.volumePluginDir, secret, log });
-  return [hostPathPlugin, localPlugin({ rootDir, log, warn }), nfsPlugin, csiVolumes(volumes, links), flex];
+  const nfs = nfsPlugin(volumes.mounterPath);
+  return [hostPathPlugin, localPlugin({ rootDir, log, warn }), nfs, csiVolumes(volumes, links), flex];
 }
 
 function csiVolumes({ ground, clock, handlers, life }: VolumeGround, { csi: api, journal }: VolumeLinks): CsiVolumes {

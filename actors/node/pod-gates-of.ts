@@ -12,5 +12,6 @@ export function podGatesOf(gates: FeatureGates): ValidationGates {
     podLevelResources: gates.enabled('PodLevelResources'),
     ...(gates.enabled('UserNamespacesHostNetworkSupport') && { userNamespacesHostNetwork: true }),
     ...(gates.enabled('RestartAllContainersOnContainerExits') && { restartAllContainers: true }),
+    ...(gates.enabled('TaintTolerationComparisonOperators') && { taintComparison: true }),
   };
 }

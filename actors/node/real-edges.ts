@@ -168,7 +168,8 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   const edges: NodeEdges = {
     ...{ clock, cri, userNamespaces, cluster, quotas },
     ...nodePlugins(ground, clock, handlers),
-    volumes: (links) => nodeVolumes({ ground, clock, handlers, life }, links),
+    volumes: (links) =>
+      nodeVolumes({ ground, mounterPath: flags.experimentalMounterPath, clock, handlers, life }, links),
     shards: (links) =>
       new ShardPool({
         ...{ shards: own.shards, log, metrics, ...links },

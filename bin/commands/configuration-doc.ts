@@ -51,7 +51,6 @@ function told(effect: Effect): string {
   const none = {
     kubelet: 'none in kubelet either',
     moot: 'none, since there is nothing to do',
-    unbuilt: '**not built yet**',
   };
   return `${none[effect.kind]}: ${effect.why}`;
 }

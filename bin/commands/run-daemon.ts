@@ -36,7 +36,6 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   log.info({ version: agentVersion(), pid: process.pid, node: process.version }, 'actorlet starts');
   const watched = watchdogMs(process.env, process.pid);
   for (const warning of warnings) log.warn(warning);
-  for (const flag of options.withoutEffect) log.warn({ flag }, 'Flag is accepted; what it asks for is not built yet');
   setUpProcess(config, log);
   const { lockFile, exitOnLockContention } = kubelet;
   const lock = await takeAgentLock({ path: lockFile, exitOnContention: exitOnLockContention, log });

@@ -115,6 +115,7 @@ function flagsOf(rootDir: string): KubeletFlags {
       exitOnLockContention: false,
     },
     ...{ minimumContainerTtlDuration: 0, maximumDeadContainers: -1, maximumDeadContainersPerContainer: 1 },
+    ...{ experimentalMounterPath: '', experimentalAllocatableIgnoreEviction: false },
   };
 }
 

@@ -8,7 +8,6 @@ export const actorletFlags: readonly FlagSpec[] = [
     name: 'shards',
     kind: 'int',
     group,
-    acts: true,
     usage: 'worker threads that hold pods (by default one less than the cores, 1 to 4)',
   },
   {
@@ -16,7 +15,6 @@ export const actorletFlags: readonly FlagSpec[] = [
     kind: 'string',
     group,
     preset: '<root-dir>/journal',
-    acts: true,
     usage: 'folder of the message log',
   },
   {
@@ -24,7 +22,6 @@ export const actorletFlags: readonly FlagSpec[] = [
     kind: 'int',
     group,
     preset: '268435456',
-    acts: true,
     usage: 'disk that the message log may use',
   },
   {
@@ -32,7 +29,6 @@ export const actorletFlags: readonly FlagSpec[] = [
     kind: 'bool',
     group,
     preset: 'true',
-    acts: true,
     shownAs: '--no-journal',
     usage: 'write no message log',
   },
@@ -41,7 +37,6 @@ export const actorletFlags: readonly FlagSpec[] = [
     kind: 'string',
     group,
     bare: '127.0.0.1:10270',
-    acts: true,
     usage: 'serve the inspector at host:port (127.0.0.1:10270 without a value); its log has the address to open',
   },
   {
@@ -50,7 +45,6 @@ export const actorletFlags: readonly FlagSpec[] = [
     group,
     preset: 'auto',
     words: ['auto', 'always', 'never'],
-    acts: true,
     usage: 'start an own containerd: when no endpoint is given and no runtime is found, always, or never',
   },
   {
@@ -58,7 +52,6 @@ export const actorletFlags: readonly FlagSpec[] = [
     kind: 'bool',
     group,
     preset: 'false',
-    acts: true,
     usage: 'stop it when the agent ends',
   },
   {
@@ -66,7 +59,6 @@ export const actorletFlags: readonly FlagSpec[] = [
     kind: 'duration',
     group,
     preset: '0s',
-    acts: true,
     usage: 'how long a pod waits for a device plugin that was there before, in place of being rejected (0s to 5m)',
   },
 ];

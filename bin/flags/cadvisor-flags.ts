@@ -33,7 +33,6 @@ export const cadvisorFlags: readonly FlagSpec[] = FLAGS.map(([name, kind, preset
   group: 'Deprecated',
   preset,
   ...(name !== NOT_DEPRECATED && { deprecated: 'cadvisor' as const }),
-  acts: false,
   moot: 'cAdvisor is not part of this agent, which reads cgroups itself',
   usage: 'of cAdvisor; has no effect',
 }));

@@ -6,14 +6,12 @@ export const clusterFlags: readonly FlagSpec[] = [
     name: 'kubeconfig',
     kind: 'string',
     group: 'Cluster',
-    acts: true,
     usage: 'how to reach the API server; without it the agent is standalone',
   },
   {
     name: 'bootstrap-kubeconfig',
     kind: 'string',
     group: 'Cluster',
-    acts: true,
     usage: 'kubeconfig to ask for a client certificate with',
   },
   {
@@ -23,7 +21,6 @@ export const clusterFlags: readonly FlagSpec[] = [
     field: 'registerNode',
     preset: 'true',
     deprecated: 'file',
-    acts: true,
     usage: 'register the node with the API server',
   },
   {
@@ -32,14 +29,12 @@ export const clusterFlags: readonly FlagSpec[] = [
     group: 'Cluster',
     field: 'registerWithTaints',
     deprecated: 'file',
-    acts: true,
     usage: 'taints to register the node with, as key=value:effect',
   },
   {
     name: 'cloud-provider',
     kind: 'string',
     group: 'Cluster',
-    acts: true,
     usage: '"external" when a cloud controller fills in the node, else empty',
   },
 ];

@@ -13,7 +13,6 @@ import { ActorletError } from '../../machines/errors/define.ts';
 import { inspectorErrors } from '../../machines/errors/inspector-errors.ts';
 import { ALL_FLAGS, FLAGS_BY_NAME } from './all-flags.ts';
 import { DEPRECATIONS, type FlagSpec } from './flag-spec.ts';
-import { flagEffect } from './flag-effect.ts';
 import { readFlagValue } from './flag-values.ts';
 import { goArguments } from './go-arguments.ts';
 import { checkNodeLabels } from './node-labels.ts';
@@ -26,8 +25,6 @@ export interface DaemonOptions {
   configuration: ConfigurationFlag[];
   /** Deprecations in kubelet's words, to be printed on standard error before anything else. */
   warnings: string[];
-  /** Flags that were given but whose feature is not built yet; of those that set fields `loadConfiguration` tells. */
-  withoutEffect: string[];
 }
 
 const HEADINGS: Readonly<Record<string, string>> = {
@@ -75,7 +72,6 @@ function optionOf(spec: FlagSpec): Option {
     spec.deprecated === undefined || spec.group === 'Deprecated'
       ? ''
       : `deprecated: ${spec.field ?? 'no field'} in the file`,
-    spec.group !== 'Deprecated' && flagEffect(spec).kind === 'unbuilt' ? 'accepted; not built yet' : '',
   ].filter((note) => note !== '');
   option.description = spec.usage + (notes.length > 0 ? ` (${notes.join('; ')})` : '');
   option.helpGroup(HEADINGS[spec.group] ?? spec.group);
@@ -140,9 +136,6 @@ export function readDaemonOptions(command: Command): DaemonOptions {
         : [{ flag: `--${name}`, path: field, value: given.get(name) }],
     ),
     warnings: deprecated,
-    withoutEffect: specs
-      .filter((spec) => spec.field === undefined && flagEffect(spec).kind === 'unbuilt')
-      .map((spec) => `--${spec.name}`),
   };
 }
 
@@ -223,6 +216,8 @@ function kubeletFlags(given: ReadonlyMap<string, unknown>): KubeletFlags {
     minimumContainerTtlDuration: numberOf(given, 'minimum-container-ttl-duration', 0),
     maximumDeadContainers: numberOf(given, 'maximum-dead-containers', -1),
     maximumDeadContainersPerContainer: numberOf(given, 'maximum-dead-containers-per-container', 1),
+    experimentalMounterPath: path('experimental-mounter-path'),
+    experimentalAllocatableIgnoreEviction: given.get('experimental-allocatable-ignore-eviction') === true,
   };
 }
 

@@ -8,7 +8,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'allowedUnsafeSysctls',
     deprecated: 'file',
-    acts: true,
     usage: 'sets allowedUnsafeSysctls',
   },
   {
@@ -18,7 +17,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'authentication.anonymous.enabled',
     preset: 'true',
     deprecated: 'file',
-    acts: true,
     usage: 'sets authentication.anonymous.enabled',
   },
   {
@@ -28,7 +26,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'authentication.webhook.enabled',
     preset: 'false',
     deprecated: 'file',
-    acts: true,
     usage: 'sets authentication.webhook.enabled',
   },
   {
@@ -38,7 +35,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'authentication.webhook.cacheTTL',
     preset: '2m0s',
     deprecated: 'file',
-    acts: true,
     usage: 'sets authentication.webhook.cacheTTL',
   },
   {
@@ -48,7 +44,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'authorization.mode',
     preset: 'AlwaysAllow',
     deprecated: 'file',
-    acts: true,
     usage: 'sets authorization.mode',
   },
   {
@@ -58,7 +53,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'authorization.webhook.cacheAuthorizedTTL',
     preset: '5m0s',
     deprecated: 'file',
-    acts: true,
     usage: 'sets authorization.webhook.cacheAuthorizedTTL',
   },
   {
@@ -68,7 +62,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'authorization.webhook.cacheUnauthorizedTTL',
     preset: '30s',
     deprecated: 'file',
-    acts: true,
     usage: 'sets authorization.webhook.cacheUnauthorizedTTL',
   },
   {
@@ -77,7 +70,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'cgroupRoot',
     deprecated: 'file',
-    acts: true,
     usage: 'sets cgroupRoot',
   },
   {
@@ -87,7 +79,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'cgroupsPerQOS',
     preset: 'true',
     deprecated: 'file',
-    acts: true,
     usage: 'sets cgroupsPerQOS',
   },
   {
@@ -96,7 +87,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'authentication.x509.clientCAFile',
     deprecated: 'file',
-    acts: true,
     usage: 'sets authentication.x509.clientCAFile',
   },
   {
@@ -106,7 +96,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'enableContentionProfiling',
     preset: 'false',
     deprecated: 'file',
-    acts: false,
     usage: 'sets enableContentionProfiling',
   },
   {
@@ -116,7 +105,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'cpuCFSQuota',
     preset: 'true',
     deprecated: 'file',
-    acts: true,
     usage: 'sets cpuCFSQuota',
   },
   {
@@ -126,7 +114,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'cpuCFSQuotaPeriod',
     preset: '100ms',
     deprecated: 'file',
-    acts: true,
     usage: 'sets cpuCFSQuotaPeriod',
   },
   {
@@ -136,7 +123,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'cpuManagerPolicy',
     preset: 'none',
     deprecated: 'file',
-    acts: true,
     usage: 'sets cpuManagerPolicy',
   },
   {
@@ -145,7 +131,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'cpuManagerPolicyOptions',
     deprecated: 'file',
-    acts: true,
     usage: 'sets cpuManagerPolicyOptions',
   },
   {
@@ -155,7 +140,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'cpuManagerReconcilePeriod',
     preset: '10s',
     deprecated: 'file',
-    acts: true,
     usage: 'sets cpuManagerReconcilePeriod',
   },
   {
@@ -165,7 +149,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'enableControllerAttachDetach',
     preset: 'true',
     deprecated: 'file',
-    acts: true,
     usage: 'sets enableControllerAttachDetach',
   },
   {
@@ -175,7 +158,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'enableDebuggingHandlers',
     preset: 'true',
     deprecated: 'file',
-    acts: true,
     usage: 'sets enableDebuggingHandlers',
   },
   {
@@ -185,7 +167,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'enforceNodeAllocatable',
     preset: 'pods',
     deprecated: 'file',
-    acts: true,
     usage: 'sets enforceNodeAllocatable',
   },
   {
@@ -195,7 +176,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'eventBurst',
     preset: '100',
     deprecated: 'file',
-    acts: true,
     usage: 'sets eventBurst',
   },
   {
@@ -205,7 +185,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'eventRecordQPS',
     preset: '50',
     deprecated: 'file',
-    acts: true,
     usage: 'sets eventRecordQPS',
   },
   {
@@ -214,7 +193,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'evictionHard',
     deprecated: 'file',
-    acts: true,
     usage: 'sets evictionHard',
     separator: '<',
   },
@@ -225,7 +203,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'evictionMaxPodGracePeriod',
     preset: '0',
     deprecated: 'file',
-    acts: true,
     usage: 'sets evictionMaxPodGracePeriod',
   },
   {
@@ -234,7 +211,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'evictionMinimumReclaim',
     deprecated: 'file',
-    acts: true,
     usage: 'sets evictionMinimumReclaim',
   },
   {
@@ -244,7 +220,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'evictionPressureTransitionPeriod',
     preset: '5m0s',
     deprecated: 'file',
-    acts: true,
     usage: 'sets evictionPressureTransitionPeriod',
   },
   {
@@ -253,7 +228,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'evictionSoft',
     deprecated: 'file',
-    acts: true,
     usage: 'sets evictionSoft',
     separator: '<',
   },
@@ -263,7 +237,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'evictionSoftGracePeriod',
     deprecated: 'file',
-    acts: true,
     usage: 'sets evictionSoftGracePeriod',
   },
   {
@@ -273,7 +246,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'hairpinMode',
     preset: 'promiscuous-bridge',
     deprecated: 'file',
-    acts: false,
     usage: 'sets hairpinMode',
   },
   {
@@ -283,7 +255,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'imageGCHighThresholdPercent',
     preset: '85',
     deprecated: 'file',
-    acts: true,
     usage: 'sets imageGCHighThresholdPercent',
   },
   {
@@ -293,7 +264,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'imageGCLowThresholdPercent',
     preset: '80',
     deprecated: 'file',
-    acts: true,
     usage: 'sets imageGCLowThresholdPercent',
   },
   {
@@ -303,7 +273,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'kernelMemcgNotification',
     preset: 'false',
     deprecated: 'file',
-    acts: false,
     usage: 'sets kernelMemcgNotification',
   },
   {
@@ -313,7 +282,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'kubeAPIBurst',
     preset: '100',
     deprecated: 'file',
-    acts: true,
     usage: 'sets kubeAPIBurst',
   },
   {
@@ -323,7 +291,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'contentType',
     preset: 'application/vnd.kubernetes.protobuf',
     deprecated: 'file',
-    acts: false,
     usage: 'sets contentType',
   },
   {
@@ -333,7 +300,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'kubeAPIQPS',
     preset: '50',
     deprecated: 'file',
-    acts: true,
     usage: 'sets kubeAPIQPS',
   },
   {
@@ -342,7 +308,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'kubeReserved',
     deprecated: 'file',
-    acts: true,
     usage: 'sets kubeReserved',
   },
   {
@@ -351,7 +316,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'kubeReservedCgroup',
     deprecated: 'file',
-    acts: true,
     usage: 'sets kubeReservedCgroup',
   },
   {
@@ -360,7 +324,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'kubeletCgroups',
     deprecated: 'file',
-    acts: true,
     usage: 'sets kubeletCgroups',
   },
   {
@@ -370,7 +333,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'localStorageCapacityIsolation',
     preset: 'true',
     deprecated: 'file',
-    acts: true,
     usage: 'sets localStorageCapacityIsolation',
   },
   {
@@ -380,7 +342,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'logging.options.json.infoBufferSize',
     preset: '0',
     deprecated: 'file',
-    acts: true,
     usage: 'sets logging.options.json.infoBufferSize',
   },
   {
@@ -390,7 +351,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'logging.options.json.splitStream',
     preset: 'false',
     deprecated: 'file',
-    acts: true,
     usage: 'sets logging.options.json.splitStream',
   },
   {
@@ -400,7 +360,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'logging.options.text.infoBufferSize',
     preset: '0',
     deprecated: 'file',
-    acts: true,
     usage: 'sets logging.options.text.infoBufferSize',
   },
   {
@@ -410,7 +369,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'logging.options.text.splitStream',
     preset: 'false',
     deprecated: 'file',
-    acts: true,
     usage: 'sets logging.options.text.splitStream',
   },
   {
@@ -420,7 +378,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'makeIPTablesUtilChains',
     preset: 'true',
     deprecated: 'file',
-    acts: true,
     usage: 'sets makeIPTablesUtilChains',
   },
   {
@@ -430,7 +387,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'memoryManagerPolicy',
     preset: 'None',
     deprecated: 'file',
-    acts: true,
     usage: 'sets memoryManagerPolicy',
   },
   {
@@ -440,7 +396,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'imageMinimumGCAge',
     preset: '2m0s',
     deprecated: 'file',
-    acts: true,
     usage: 'sets imageMinimumGCAge',
   },
   {
@@ -450,7 +405,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'nodeStatusMaxImages',
     preset: '50',
     deprecated: 'file',
-    acts: true,
     usage: 'sets nodeStatusMaxImages',
   },
   {
@@ -460,7 +414,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'nodeStatusUpdateFrequency',
     preset: '10s',
     deprecated: 'file',
-    acts: true,
     usage: 'sets nodeStatusUpdateFrequency',
   },
   {
@@ -469,7 +422,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'podCIDR',
     deprecated: 'file',
-    acts: true,
     usage: 'sets podCIDR',
   },
   {
@@ -479,7 +431,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'podPidsLimit',
     preset: '-1',
     deprecated: 'file',
-    acts: true,
     usage: 'sets podPidsLimit',
   },
   {
@@ -489,7 +440,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'podsPerCore',
     preset: '0',
     deprecated: 'file',
-    acts: true,
     usage: 'sets podsPerCore',
   },
   {
@@ -499,7 +449,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'protectKernelDefaults',
     preset: 'false',
     deprecated: 'file',
-    acts: true,
     usage: 'sets protectKernelDefaults',
   },
   {
@@ -508,7 +457,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'qosReserved',
     deprecated: 'file',
-    acts: true,
     usage: 'sets qosReserved',
   },
   {
@@ -518,7 +466,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'registryBurst',
     preset: '10',
     deprecated: 'file',
-    acts: true,
     usage: 'sets registryBurst',
   },
   {
@@ -528,7 +475,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'registryPullQPS',
     preset: '5',
     deprecated: 'file',
-    acts: true,
     usage: 'sets registryPullQPS',
   },
   {
@@ -537,7 +483,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'reservedSystemCPUs',
     deprecated: 'file',
-    acts: true,
     usage: 'sets reservedSystemCPUs',
   },
   {
@@ -546,7 +491,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'reservedMemory',
     deprecated: 'file',
-    acts: true,
     usage: 'sets reservedMemory',
   },
   {
@@ -556,7 +500,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'rotateCertificates',
     preset: 'false',
     deprecated: 'file',
-    acts: true,
     usage: 'sets rotateCertificates',
   },
   {
@@ -566,7 +509,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'serverTLSBootstrap',
     preset: 'false',
     deprecated: 'file',
-    acts: true,
     usage: 'sets serverTLSBootstrap',
   },
   {
@@ -576,7 +518,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'runOnce',
     preset: 'false',
     deprecated: 'file',
-    acts: false,
     usage: 'sets runOnce',
   },
   {
@@ -586,7 +527,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'streamingConnectionIdleTimeout',
     preset: '4h0m0s',
     deprecated: 'file',
-    acts: true,
     usage: 'sets streamingConnectionIdleTimeout',
   },
   {
@@ -595,7 +535,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'systemCgroups',
     deprecated: 'file',
-    acts: true,
     usage: 'sets systemCgroups',
   },
   {
@@ -604,7 +543,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'systemReserved',
     deprecated: 'file',
-    acts: true,
     usage: 'sets systemReserved',
   },
   {
@@ -613,7 +551,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'systemReservedCgroup',
     deprecated: 'file',
-    acts: true,
     usage: 'sets systemReservedCgroup',
   },
   {
@@ -622,7 +559,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'tlsCertFile',
     deprecated: 'file',
-    acts: true,
     usage: 'sets tlsCertFile',
   },
   {
@@ -631,7 +567,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'tlsCipherSuites',
     deprecated: 'file',
-    acts: true,
     usage: 'sets tlsCipherSuites',
   },
   {
@@ -640,7 +575,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'tlsMinVersion',
     deprecated: 'file',
-    acts: true,
     usage: 'sets tlsMinVersion',
   },
   {
@@ -649,7 +583,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'tlsPrivateKeyFile',
     deprecated: 'file',
-    acts: true,
     usage: 'sets tlsPrivateKeyFile',
   },
   {
@@ -659,7 +592,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'topologyManagerPolicy',
     preset: 'none',
     deprecated: 'file',
-    acts: true,
     usage: 'sets topologyManagerPolicy',
   },
   {
@@ -668,7 +600,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     field: 'topologyManagerPolicyOptions',
     deprecated: 'file',
-    acts: true,
     usage: 'sets topologyManagerPolicyOptions',
   },
   {
@@ -678,7 +609,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'topologyManagerScope',
     preset: 'container',
     deprecated: 'file',
-    acts: true,
     usage: 'sets topologyManagerScope',
   },
   {
@@ -688,7 +618,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'volumePluginDir',
     preset: '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/',
     deprecated: 'file',
-    acts: true,
     usage: 'sets volumePluginDir',
   },
   {
@@ -698,7 +627,6 @@ export const fieldFlags: readonly FlagSpec[] = [
     field: 'volumeStatsAggPeriod',
     preset: '1m0s',
     deprecated: 'file',
-    acts: true,
     usage: 'sets volumeStatsAggPeriod',
   },
 ];

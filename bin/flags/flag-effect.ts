@@ -6,6 +6,5 @@ import type { FlagSpec } from './flag-spec.ts';
 export function flagEffect(flag: FlagSpec): Effect {
   const own = flag.field === undefined ? undefined : FIELD_EFFECTS[flag.field];
   if (own !== undefined) return own;
-  if (flag.acts) return { kind: 'acts', on: flag.usage };
-  return flag.moot === undefined ? { kind: 'unbuilt', why: flag.usage } : { kind: 'moot', why: flag.moot };
+  return flag.moot === undefined ? { kind: 'acts', on: flag.usage } : { kind: 'moot', why: flag.moot };
 }

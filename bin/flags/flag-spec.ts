@@ -30,9 +30,7 @@ export interface FlagSpec {
   /** Default as kubelet's help shows it. */
   preset?: string;
   deprecated?: Deprecation;
-  /** False: accepted and checked, but without effect; of a flag that sets a field the field's own effect says why. */
-  acts: boolean;
-  /** Of a flag without field that does not act: why there is nothing to do. Without it, its feature is not built yet. */
+  /** Of a flag without field that is accepted without effect: why there is nothing to do. */
   moot?: string;
   usage: string;
   /** Between key and value of a `map`; `=` when absent. */

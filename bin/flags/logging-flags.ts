@@ -8,7 +8,6 @@ export const loggingFlags: readonly FlagSpec[] = [
     group: 'Logging',
     field: 'logging.verbosity',
     preset: '0',
-    acts: true,
     usage: 'verbosity: 0 and 1 info, 2 to 4 debug, 5 and more trace',
   },
   {
@@ -18,7 +17,6 @@ export const loggingFlags: readonly FlagSpec[] = [
     field: 'logging.format',
     preset: 'text',
     deprecated: 'file',
-    acts: true,
     usage: 'text (as klog writes it) or json',
   },
   {
@@ -26,7 +24,6 @@ export const loggingFlags: readonly FlagSpec[] = [
     kind: 'vmodule',
     group: 'Logging',
     field: 'logging.vmodule',
-    acts: true,
     usage: 'verbosity of single source files, as pattern=N (text only)',
   },
   {
@@ -35,7 +32,6 @@ export const loggingFlags: readonly FlagSpec[] = [
     group: 'Logging',
     field: 'logging.flushFrequency',
     preset: '5s',
-    acts: true,
     usage: 'how often gathered info is written (see log-text-info-buffer-size); all else is written at once',
   },
 ];

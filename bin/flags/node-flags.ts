@@ -6,14 +6,12 @@ export const nodeFlags: readonly FlagSpec[] = [
     name: 'config',
     kind: 'string',
     group: 'Node',
-    acts: true,
     usage: 'configuration file (KubeletConfiguration, YAML or JSON)',
   },
   {
     name: 'config-dir',
     kind: 'string',
     group: 'Node',
-    acts: true,
     usage: 'folder of drop-ins (*.conf), merged over that file in the order of their names',
   },
   {
@@ -21,31 +19,27 @@ export const nodeFlags: readonly FlagSpec[] = [
     kind: 'string',
     group: 'Node',
     preset: '/var/lib/kubelet',
-    acts: true,
     usage: 'folder for all files of the agent',
   },
   {
     name: 'hostname-override',
     kind: 'string',
     group: 'Node',
-    acts: true,
     usage: "name of the node, instead of the host's name",
   },
   {
     name: 'node-ip',
     kind: 'string',
     group: 'Node',
-    acts: true,
     usage: 'address of the node, or one of each family with a comma between; :: prefers IPv6',
   },
-  { name: 'node-labels', kind: 'map', group: 'Node', acts: true, usage: 'labels of the node, as key=value' },
+  { name: 'node-labels', kind: 'map', group: 'Node', usage: 'labels of the node, as key=value' },
   {
     name: 'cluster-dns',
     kind: 'list',
     group: 'Node',
     field: 'clusterDNS',
     deprecated: 'file',
-    acts: true,
     usage: 'DNS servers for pods with dnsPolicy ClusterFirst',
   },
   {
@@ -54,7 +48,6 @@ export const nodeFlags: readonly FlagSpec[] = [
     group: 'Node',
     field: 'clusterDomain',
     deprecated: 'file',
-    acts: true,
     usage: 'DNS domain of the cluster, added to search lists',
   },
   {
@@ -64,7 +57,6 @@ export const nodeFlags: readonly FlagSpec[] = [
     field: 'resolvConf',
     preset: '/etc/resolv.conf',
     deprecated: 'file',
-    acts: true,
     usage: 'resolver file that pods inherit from',
   },
   {
@@ -74,7 +66,6 @@ export const nodeFlags: readonly FlagSpec[] = [
     field: 'failSwapOn',
     preset: 'true',
     deprecated: 'file',
-    acts: true,
     usage: 'refuse to start while swap is on',
   },
   {
@@ -83,7 +74,6 @@ export const nodeFlags: readonly FlagSpec[] = [
     group: 'Node',
     field: 'failCgroupV1',
     preset: 'true',
-    acts: true,
     usage: 'refuse to start on a machine with cgroup v1',
   },
   {
@@ -93,7 +83,6 @@ export const nodeFlags: readonly FlagSpec[] = [
     field: 'oomScoreAdj',
     preset: '-999',
     deprecated: 'file',
-    acts: true,
     usage: 'oom_score_adj of the agent',
   },
   {
@@ -103,7 +92,6 @@ export const nodeFlags: readonly FlagSpec[] = [
     field: 'maxOpenFiles',
     preset: '1000000',
     deprecated: 'file',
-    acts: true,
     usage: 'limit of open files of the agent',
   },
   {
@@ -112,7 +100,6 @@ export const nodeFlags: readonly FlagSpec[] = [
     group: 'Node',
     field: 'featureGates',
     deprecated: 'file',
-    acts: true,
     usage: 'feature gates, as name=true|false; AllAlpha and AllBeta set whole stages',
   },
   {
@@ -120,16 +107,14 @@ export const nodeFlags: readonly FlagSpec[] = [
     kind: 'string',
     group: 'Node',
     field: 'providerID',
-    acts: true,
     usage: 'id of the machine at its cloud provider',
   },
-  { name: 'lock-file', kind: 'string', group: 'Node', acts: true, usage: 'lock file that only one agent can hold' },
+  { name: 'lock-file', kind: 'string', group: 'Node', usage: 'lock file that only one agent can hold' },
   {
     name: 'exit-on-lock-contention',
     kind: 'bool',
     group: 'Node',
     preset: 'false',
-    acts: true,
     usage: 'end when another process wants the lock file',
   },
 ];

@@ -8,7 +8,6 @@ export const podFlags: readonly FlagSpec[] = [
     group: 'Pods',
     field: 'staticPodPath',
     deprecated: 'file',
-    acts: true,
     usage: 'folder or file with manifests of static pods; names that start with a dot are skipped',
   },
   {
@@ -18,7 +17,6 @@ export const podFlags: readonly FlagSpec[] = [
     field: 'fileCheckFrequency',
     preset: '20s',
     deprecated: 'file',
-    acts: true,
     usage: 'how often that folder is read again, besides being watched',
   },
   {
@@ -27,7 +25,6 @@ export const podFlags: readonly FlagSpec[] = [
     group: 'Pods',
     field: 'staticPodURL',
     deprecated: 'file',
-    acts: true,
     usage: 'URL that is polled for a Pod or PodList',
   },
   {
@@ -36,7 +33,6 @@ export const podFlags: readonly FlagSpec[] = [
     group: 'Pods',
     field: 'staticPodURLHeader',
     deprecated: 'file',
-    acts: true,
     usage: 'header to send to that URL, as name:value',
   },
   {
@@ -46,7 +42,6 @@ export const podFlags: readonly FlagSpec[] = [
     field: 'httpCheckFrequency',
     preset: '20s',
     deprecated: 'file',
-    acts: true,
     usage: 'how often that URL is polled',
   },
   {
@@ -56,7 +51,6 @@ export const podFlags: readonly FlagSpec[] = [
     field: 'syncFrequency',
     preset: '1m0s',
     deprecated: 'file',
-    acts: true,
     usage: 'longest time between two looks at a pod that does not change',
   },
   {
@@ -66,7 +60,6 @@ export const podFlags: readonly FlagSpec[] = [
     field: 'maxPods',
     preset: '110',
     deprecated: 'file',
-    acts: true,
     usage: 'most pods on this node',
   },
 ];

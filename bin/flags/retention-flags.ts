@@ -8,7 +8,6 @@ export const retentionFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     preset: '0s',
     deprecated: 'eviction',
-    acts: true,
     usage: 'least age of an ended container before it is removed',
   },
   {
@@ -17,7 +16,6 @@ export const retentionFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     preset: '-1',
     deprecated: 'eviction',
-    acts: true,
     usage: 'ended containers kept on the node; negative for no limit',
   },
   {
@@ -26,7 +24,6 @@ export const retentionFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     preset: '1',
     deprecated: 'eviction',
-    acts: true,
     usage: 'ended instances kept of each container',
   },
   {
@@ -34,8 +31,7 @@ export const retentionFlags: readonly FlagSpec[] = [
     kind: 'string',
     group: 'Deprecated',
     deprecated: 'mounter',
-    acts: false,
-    usage: 'program to mount with',
+    usage: 'program that mounts network file systems (nfs): it is given `mount` and its arguments',
   },
   {
     name: 'experimental-allocatable-ignore-eviction',
@@ -43,7 +39,6 @@ export const retentionFlags: readonly FlagSpec[] = [
     group: 'Deprecated',
     preset: 'false',
     deprecated: 'ignore',
-    acts: false,
     usage: 'leave hard thresholds out of node allocatable',
   },
 ];

@@ -9,7 +9,6 @@ export const runtimeFlags: readonly FlagSpec[] = [
     field: 'containerRuntimeEndpoint',
     preset: 'unix:///run/containerd/containerd.sock',
     deprecated: 'file',
-    acts: true,
     usage: 'socket of the container runtime (CRI v1)',
   },
   {
@@ -18,7 +17,6 @@ export const runtimeFlags: readonly FlagSpec[] = [
     group: 'Container runtime',
     field: 'imageServiceEndpoint',
     deprecated: 'file',
-    acts: true,
     usage: 'socket of the image service, when it is another one',
   },
   {
@@ -28,7 +26,6 @@ export const runtimeFlags: readonly FlagSpec[] = [
     field: 'runtimeRequestTimeout',
     preset: '2m0s',
     deprecated: 'file',
-    acts: true,
     usage: 'longest time for one call of the runtime, pulls and streams excepted',
   },
   {
@@ -38,7 +35,6 @@ export const runtimeFlags: readonly FlagSpec[] = [
     field: 'cgroupDriver',
     preset: 'cgroupfs',
     deprecated: 'file',
-    acts: true,
     usage: 'cgroupfs or systemd, for a runtime that does not say it itself',
   },
   {
@@ -47,7 +43,6 @@ export const runtimeFlags: readonly FlagSpec[] = [
     group: 'Container runtime',
     field: 'seccompDefault',
     preset: 'false',
-    acts: true,
     usage: "run containers without a seccomp profile under the runtime's default one",
   },
   {
@@ -57,7 +52,6 @@ export const runtimeFlags: readonly FlagSpec[] = [
     field: 'serializeImagePulls',
     preset: 'true',
     deprecated: 'file',
-    acts: true,
     usage: 'pull one image at a time',
   },
   {
@@ -67,7 +61,6 @@ export const runtimeFlags: readonly FlagSpec[] = [
     field: 'containerLogMaxSize',
     preset: '10Mi',
     deprecated: 'file',
-    acts: true,
     usage: "size at which a container's log is rotated",
   },
   {
@@ -77,28 +70,24 @@ export const runtimeFlags: readonly FlagSpec[] = [
     field: 'containerLogMaxFiles',
     preset: '5',
     deprecated: 'file',
-    acts: true,
     usage: "files kept of each container's log",
   },
   {
     name: 'runtime-cgroups',
     kind: 'string',
     group: 'Container runtime',
-    acts: true,
     usage: 'cgroup that the runtime runs in',
   },
   {
     name: 'image-credential-provider-config',
     kind: 'string',
     group: 'Container runtime',
-    acts: true,
     usage: 'file or folder that configures credential provider plugins',
   },
   {
     name: 'image-credential-provider-bin-dir',
     kind: 'string',
     group: 'Container runtime',
-    acts: true,
     usage: 'folder with the programs of those plugins',
   },
 ];

@@ -9,7 +9,6 @@ export const serverFlags: readonly FlagSpec[] = [
     field: 'readOnlyPort',
     preset: '10255',
     deprecated: 'file',
-    acts: true,
     usage: 'port without authentication for /pods and /metrics; 0 turns it off',
   },
   {
@@ -19,7 +18,6 @@ export const serverFlags: readonly FlagSpec[] = [
     field: 'healthzPort',
     preset: '10248',
     deprecated: 'file',
-    acts: true,
     usage: 'port for /healthz; 0 turns it off',
   },
   {
@@ -29,7 +27,6 @@ export const serverFlags: readonly FlagSpec[] = [
     field: 'healthzBindAddress',
     preset: '127.0.0.1',
     deprecated: 'file',
-    acts: true,
     usage: 'address for /healthz',
   },
   {
@@ -39,7 +36,6 @@ export const serverFlags: readonly FlagSpec[] = [
     field: 'address',
     preset: '0.0.0.0',
     deprecated: 'file',
-    acts: true,
     usage: 'address that the servers listen on',
   },
   {
@@ -49,7 +45,6 @@ export const serverFlags: readonly FlagSpec[] = [
     field: 'port',
     preset: '10250',
     deprecated: 'file',
-    acts: true,
     usage: 'port of the HTTPS server',
   },
   {
@@ -59,7 +54,6 @@ export const serverFlags: readonly FlagSpec[] = [
     field: 'enableServer',
     preset: 'true',
     deprecated: 'file',
-    acts: true,
     usage: 'run the HTTPS server',
   },
   {
@@ -67,7 +61,6 @@ export const serverFlags: readonly FlagSpec[] = [
     kind: 'string',
     group: 'Server',
     preset: '/var/lib/kubelet/pki',
-    acts: true,
     usage: "folder with the agent's certificates",
   },
 ];

@@ -30,10 +30,10 @@ export interface AdmissionInput extends NodeBasics {
   kernelVersion?: string;
   /** The kernel has AppArmor on. */
   appArmorEnabled: boolean;
-  /** Feature TaintTolerationComparisonOperators (alpha, off). */
-  taintComparison?: boolean;
   /** What the node declares that it can do; absent: nobody is judged by it. */
   declaredFeatures?: readonly string[];
+  /** Feature gate TaintTolerationComparisonOperators. */
+  taintComparison?: true;
   /** Pods have gone for it: resources are not asked for any more. */
   roomMade?: true;
   /** What of the node is set aside for pods one by one (CPUs, devices): asked where kubelet asks its managers. */
@@ -83,7 +83,7 @@ function checkNode(input: AdmissionInput): Rejection | null {
   return refuse(pod, misfitsOf(input, node));
 }
 
-function misfitsOf({ pod, usage, roomMade, taintComparison = false }: AdmissionInput, node: NodeView): Misfit[] {
+function misfitsOf({ pod, usage, roomMade, taintComparison }: AdmissionInput, node: NodeView): Misfit[] {
   const misfits = roomMade ? [] : resourceMisfits(pod, node, usage);
   const predicate = (name: string, why: string): void => void misfits.push({ kind: 'predicate', name, why });
   if (!matchesNode(pod, node.name, node.labels)) {
@@ -95,7 +95,7 @@ function misfitsOf({ pod, usage, roomMade, taintComparison = false }: AdmissionI
   if (holdsAny(usage, hostPorts(pod), pod.metadata?.uid ?? '')) {
     predicate('NodePorts', "node(s) didn't have free ports for the requested pod ports");
   }
-  if (!isStaticPod(pod) && untoleratedNoExecute(pod, node.taints, taintComparison)) {
+  if (!isStaticPod(pod) && untoleratedNoExecute(pod, node.taints, taintComparison === true)) {
     predicate('TaintToleration', "node(s) had taints that the pod didn't tolerate");
   }
   return misfits;

@@ -11,6 +11,7 @@ import { containerAnnotations, containerLabels } from './labels.ts';
 import { containerSecurity, runAsNonRootFault } from './security-context.ts';
 import { containerDevices, containerMounts } from './volume-mounts.ts';
 import type { MountPaths } from './volume-mounts.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import { CriSignal } from '../protocol/cri-signal.ts';
 import { assertFits, expandFrom, orTooLong } from './expansion.ts';
 
@@ -74,7 +75,9 @@ function configOf(input: ContainerConfigInput): ContainerConfigResult {
     tty: container.tty === true,
     linux: { resources: containerResources(pod, container, settings), securityContext: security.security },
   };
-  if (container.lifecycle?.stopSignal) config.stopSignal = stopSignalNumber(container.lifecycle.stopSignal);
+  const stopSignal = container.lifecycle?.stopSignal;
+  if (stopSignal && (settings.stopSignals || !behaves(settings, 'gatedStopSignals')))
+    config.stopSignal = stopSignalNumber(stopSignal);
   return env.plan ? { config, env: env.plan } : { config };
 }
 
@@ -86,6 +89,16 @@ export function stopSignalNumber(name: string): CriSignal {
   const key = name.replace('+', 'PLUS').replace('-', 'MINUS');
   return isSignal(key) ? CriSignal[key] : CriSignal.RUNTIME_DEFAULT;
 }
+
+/** The name that {@link stopSignalNumber} was given; undefined where the runtime says nothing. */
+export function stopSignalName(signal: number): string | undefined {
+  const key = SIGNAL_NAMES.get(signal);
+  return key?.replace('PLUS', '+').replace('MINUS', '-');
+}
+
+const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(CriSignal).flatMap(([name, signal]) => (signal === CriSignal.RUNTIME_DEFAULT ? [] : [[signal, name]])),
+);
 
 function isSignal(key: string): key is keyof typeof CriSignal {
   return Object.hasOwn(CriSignal, key);

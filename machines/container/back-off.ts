@@ -1,4 +1,4 @@
-/** First crash-loop and image-pull delay, ms (kubelet `initialBackOff`, `imageBackOffPeriod`). */
+/** First crash-loop and image-pull delay, ms (kubelet `initialCrashLoopBackOff`, `imageBackOffPeriod`). */
 const INITIAL_BACK_OFF_MS = 10_000;
 /** Longest image-pull delay, ms. */
 export const MAX_IMAGE_BACK_OFF_MS = 300_000;
@@ -31,9 +31,15 @@ export function waitsUntil(entry: BackOffEntry | null, finishedAt: number, at: n
   return at < until ? until : null;
 }
 
-/** The entry after one more start: first 10 s (or the maximum, when that is less), then doubled up to `maxMs`. */
-export function nextBackOff(entry: BackOffEntry | null, eventAt: number, at: number, maxMs: number): BackOffEntry {
+/** The entry after one more start: first `firstMs` (or the maximum, when that is less), then doubled up to `maxMs`. */
+export function nextBackOff(
+  entry: BackOffEntry | null,
+  eventAt: number,
+  at: number,
+  maxMs: number,
+  firstMs = INITIAL_BACK_OFF_MS,
+): BackOffEntry {
   const ended = entry !== null && eventAt > at + CLOCKS_DIFFER_MS ? entry.since : eventAt;
-  if (entry === null || expired(entry, ended)) return { delayMs: Math.min(INITIAL_BACK_OFF_MS, maxMs), since: at };
+  if (entry === null || expired(entry, ended)) return { delayMs: Math.min(firstMs, maxMs), since: at };
   return { delayMs: Math.min(entry.delayMs * 2, maxMs), since: at };
 }

@@ -11,11 +11,12 @@ import { createEffect, nextKey, prepareEffect } from './start-effects.ts';
 export function begun(context: ContainerContext, { world }: ContainerEvent): Out {
   const last = world.observed;
   const entry = context.backOff?.hash === world.hash ? context.backOff : null;
-  const max = world.settings.maxContainerRestartPeriodMs;
+  const { maxContainerRestartPeriodMs: max, firstContainerBackOffMs: first } = world.settings;
   const ended = last?.state === 'exited' ? last.finishedAt : null;
   const before = endBefore(context, world);
   const since = before === undefined ? ended : before;
-  const backOff = since === null ? context.backOff : { ...nextBackOff(entry, since, world.at, max), hash: world.hash };
+  const backOff =
+    since === null ? context.backOff : { ...nextBackOff(entry, since, world.at, max, first), hash: world.hash };
   const waiting = context.waiting?.reason === 'CrashLoopBackOff' ? null : context.waiting;
   return { patch: { attempt: world.nextAttempt, backOff, kill: null, image: null, waiting, op: '', deadline: null } };
 }

@@ -15,7 +15,7 @@ const MEMORY_TAINT = { key: 'node.kubernetes.io/memory-pressure', effect: 'NoSch
 export function refusedUnderPressure(
   pod: Pod,
   conditions: readonly Pressure[],
-  comparison = false,
+  comparison: boolean,
 ): { reason: string; message: string } | null {
   if (conditions.length === 0 || isCriticalPod(pod)) return null;
   if (conditions.length === 1 && conditions[0] === 'MemoryPressure') {

@@ -66,7 +66,7 @@ export interface NodeObjectConfig {
   podsPerCore: number;
   kubeReserved: Record<string, string>;
   systemReserved: Record<string, string>;
-  /** `memory.available` -> `100Mi` or `10%`. */
+  /** `memory.available` -> `100Mi` or `10%`; empty where thresholds are not taken off what pods may have. */
   evictionHard: Record<string, string>;
   /** `localStorageCapacityIsolation`: ephemeral storage is counted. */
   localStorageCapacityIsolation: boolean;
@@ -78,6 +78,8 @@ export interface NodeObjectConfig {
   kubeletVersion: string;
   /** `declaredFeatures`, sorted; absent: what is there stays. */
   declaredFeatures?: readonly string[];
+  /** Feature gate KubeletRegistrationGetOnExistsOnly: a node that may not be made is not looked up. */
+  getOnExistsOnly?: true;
 }
 
 /** A condition of the node that one of its managers answers for; times are added where it is told. */

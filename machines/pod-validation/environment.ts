@@ -112,6 +112,8 @@ export interface ValidationGates extends SpecGates {
   userNamespacesHostNetwork?: boolean;
   /** `RestartAllContainersOnContainerExits` (KEP-5532): off unless true. */
   restartAllContainers?: boolean;
+  /** `TaintTolerationComparisonOperators` (KEP-5471); off unless true. */
+  taintComparison?: true;
 }
 
 /** `env` and `envFrom` of a container. */

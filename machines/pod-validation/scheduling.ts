@@ -4,7 +4,8 @@ import { duplicate, forbidden, invalid, notSupported, type Problems } from './pr
 
 type Spec = NonNullable<Pod['spec']>;
 
-function* tolerations(spec: Spec): Problems {
+/** @param comparison `Lt` and `Gt` are accepted */
+function* tolerations(spec: Spec, comparison: boolean): Problems {
   for (const [i, toleration] of (spec.tolerations ?? []).entries()) {
     const at = `spec.tolerations[${i}]`;
     const { key = '', operator = '', value = '', effect = '' } = toleration;
@@ -19,15 +20,35 @@ function* tolerations(spec: Spec): Problems {
     if (operator === 'Equal' || operator === '') yield* named(`${at}.operator`, value, labelValue);
     else if (operator === 'Exists') {
       if (value !== '') yield invalid(`${at}.operator`, value, "value must be empty when `operator` is 'Exists'");
-    } else yield notSupported(`${at}.operator`, operator, ['Equal', 'Exists']);
+    } else if (operator !== 'Lt' && operator !== 'Gt')
+      yield notSupported(`${at}.operator`, operator, ['Equal', 'Exists']);
+    else if (!comparison) yield notSupported(`${at}.operator`, operator, ['Equal', 'Exists', 'Lt', 'Gt']);
+    else yield* wholeNumber(`${at}.value`, value);
     const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
     if (effect !== '' && !effects.includes(effect)) yield notSupported(`${at}.effect`, effect, effects);
   }
 }
 
+const INT64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
+
+/** A decimal integer as people write it, of 64 bits: the value of `Lt` and `Gt`. */
+function* wholeNumber(field: string, value: string): Problems {
+  if (value === '') yield invalid(field, value, 'must be non-empty');
+  else if (!/^(?:0|-?[1-9]\d*)$/.test(value))
+    yield invalid(field, value, 'must be a valid decimal integer in canonical form');
+  if (!/^[+-]?\d+$/.test(value))
+    yield invalid(field, value, `strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`);
+  else if (
+    value.length > 20 ||
+    BigInt(value.replace('+', '')) < INT64.least ||
+    BigInt(value.replace('+', '')) > INT64.most
+  )
+    yield invalid(field, value, `strconv.ParseInt: parsing ${JSON.stringify(value)}: value out of range`);
+}
+
 /** Fields that matter to schedulers and to the node's own admission. */
-export function* scheduling(spec: Spec): Problems {
-  yield* tolerations(spec);
+export function* scheduling(spec: Spec, taintComparison: boolean): Problems {
+  yield* tolerations(spec, taintComparison);
   for (const [key, value] of Object.entries(spec.nodeSelector ?? {})) {
     yield* named('spec.nodeSelector', key, qualifiedName);
     yield* named('spec.nodeSelector', value, labelValue);

@@ -30,7 +30,7 @@ function* check(pod: Pod, gates: ValidationGates): Problems {
   yield* lifetime(spec);
   yield* podSecurity(spec, gates);
   yield* podNames(spec);
-  yield* scheduling(spec);
+  yield* scheduling(spec, gates.taintComparison === true);
   if (spec.ephemeralContainers?.length) yield forbidden('spec.ephemeralContainers', 'cannot be set on create');
 }
 

@@ -109,6 +109,8 @@ export const BEHAVIOUR = {
   toldOnceLookedAt: 90,
   /** A pod that the node ended for its own sake has succeeded if all of its containers have, as kubelet tells it: without the reason, but as disrupted. */
   endsAsItsContainersDid: 91,
+  /** `lifecycle.stopSignal` counts only where its gate is on ({@link NodeSettings.stopSignals}). */
+  gatedStopSignals: 92,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

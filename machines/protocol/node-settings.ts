@@ -26,6 +26,8 @@ export interface NodeSettings {
   allocatable: { cpuMilli: number; memoryBytes: number; ephemeralStorageBytes: number };
   /** `crashLoopBackOff.maxContainerRestartPeriod` in ms, 300000 by default. */
   maxContainerRestartPeriodMs: number;
+  /** The first back-off of a container that ended, ms; absent: 10000 (feature gate ReduceDefaultCrashLoopBackOffDecay). */
+  firstContainerBackOffMs?: number;
   cpuCFSQuota: boolean;
   /** `cpuCFSQuotaPeriod` in microseconds. */
   cpuCFSQuotaPeriodUs: number;
@@ -71,6 +73,8 @@ export interface NodeSettings {
   readyToStartCondition?: boolean;
   /** Feature gate `RestartAllContainersOnContainerExits` (KEP-5532): the action `RestartAllContainers` of a container's rules acts. */
   restartAllContainers?: true;
+  /** Feature gate `ContainerStopSignals` (KEP-4960): containers are stopped by the signal that they name, and their statuses tell it. */
+  stopSignals?: true;
   /** Dead containers kept of each name while the pod lives (kubelet's container deletor); 1 when absent. */
   keptDead?: number;
   /** The node works with an API server: objects, tokens and service variables are there for its pods. */

@@ -30,6 +30,8 @@ export interface ObservedContainer {
   resources?: { cpuShares?: string; cpuQuota?: string; cpuPeriod?: string; memoryLimitInBytes?: string };
   /** Linux user of the first process, where the runtime reports it. */
   user?: { uid: number; gid: number; supplementalGroups: number[] };
+  /** `SIGTERM`, `SIGRTMIN+3` ...: what the runtime stops it by, where that is to be told. */
+  stopSignal?: string;
   /** It was started by an own call, and not looked at since; in the pod machine's view only. */
   unseen?: true;
 }

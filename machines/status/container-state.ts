@@ -65,6 +65,7 @@ export function observedStatus(
     const { uid, gid, supplementalGroups } = seen.user;
     status.user = { linux: { uid, gid, supplementalGroups: [...supplementalGroups] } };
   }
+  if (seen.stopSignal !== undefined) status.stopSignal = seen.stopSignal;
   return status;
 }
 

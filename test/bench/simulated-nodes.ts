@@ -105,6 +105,7 @@ const fleet = new NodeFleet({
       ...{ hostnameOverride: '', nodeIPs: [], nodeLabels: {}, cloudProvider: '', runtimeCgroups: '', lockFile: '' },
       ...{ imageCredentialProviderConfig: '', imageCredentialProviderBinDir: '', exitOnLockContention: false },
       ...{ minimumContainerTtlDuration: 0, maximumDeadContainers: -1, maximumDeadContainersPerContainer: 1 },
+      ...{ experimentalMounterPath: '', experimentalAllocatableIgnoreEviction: false },
     },
   },
   addressOf: () => '192.0.2.1',

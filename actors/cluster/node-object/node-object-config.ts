@@ -2,6 +2,7 @@ import type { NodeObjectConfig } from '../../../machines/node-object/node-types.
 import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
 import type { KubeletFlags } from '../../configure/configuration/kubelet-flags.ts';
 import { declaredFeaturesOf } from '../../configure/configuration/declared-features-of.ts';
+import { resolveFeatureGates } from '../../configure/configuration/feature-gates.ts';
 import { agentVersion } from '../../configure/configuration/version.ts';
 
 /** The settings that shape the node object. */
@@ -26,12 +27,15 @@ export function nodeObjectConfigOf(
     podsPerCore: config.podsPerCore,
     kubeReserved: config.kubeReserved,
     systemReserved: config.systemReserved,
-    evictionHard: config.evictionHard,
+    evictionHard: flags.experimentalAllocatableIgnoreEviction ? {} : config.evictionHard,
     localStorageCapacityIsolation: config.localStorageCapacityIsolation,
     nodeStatusMaxImages: config.nodeStatusMaxImages,
     port: config.port,
     // Controllers and kubectl read a Kubernetes version out of it; the suffix tells people which agent it is.
     kubeletVersion: agentVersion(),
     ...(declaredFeatures && { declaredFeatures }),
+    ...(resolveFeatureGates(config.featureGates).gates.enabled('KubeletRegistrationGetOnExistsOnly') && {
+      getOnExistsOnly: true,
+    }),
   };
 }

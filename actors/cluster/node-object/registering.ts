@@ -46,7 +46,8 @@ export class Registering {
       this.problem = error;
       came = 'failed';
       if (error instanceof ApiStatusError && error.reason === 'AlreadyExists') came = 'exists';
-      else if (error instanceof ApiStatusError && error.status === 403) came = 'forbidden';
+      else if (error instanceof ApiStatusError && error.status === 403 && config.getOnExistsOnly !== true)
+        came = 'forbidden';
     }
     take({ type: 'register.posted', came, chance: random() });
   }

@@ -36,4 +36,8 @@ export interface KubeletFlags {
   maximumDeadContainers: number;
   /** `--maximum-dead-containers-per-container`; negative: no limit. */
   maximumDeadContainersPerContainer: number;
+  /** `--experimental-mounter-path`: absolute; '': none. */
+  experimentalMounterPath: string;
+  /** `--experimental-allocatable-ignore-eviction`: `evictionHard` is not taken off what pods may have. */
+  experimentalAllocatableIgnoreEviction: boolean;
 }

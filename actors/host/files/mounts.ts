@@ -20,12 +20,23 @@ export async function mountsRest(): Promise<void> {
   await shell.rest();
 }
 
-/** Mounts with util-linux `mount`; the failure's text is laid out as the kubelet's. Code `Mount`. */
-export async function mount(source: string, target: string, fsType: string, options: string[], flags: string[] = []) {
+/**
+ * Mounts with util-linux `mount`; the failure's text is laid out as the kubelet's. Code `Mount`.
+ * @param mounter program that is to mount instead: it is given `mount` and its arguments; '' = none
+ */
+export async function mount(
+  source: string,
+  target: string,
+  fsType: string,
+  options: string[],
+  flags: string[] = [],
+  mounter = '',
+) {
   const args = [...flags];
   if (fsType !== '') args.push('-t', fsType);
   if (options.length > 0) args.push('-o', options.join(','));
-  await runCommand('mount', 'Mount', 'Mounting', [...args, source, target]);
+  const [program, ...before] = mounter === '' ? ['mount'] : [mounter, 'mount'];
+  await runCommand(program ?? 'mount', 'Mount', 'Mounting', [...before, ...args, source, target]);
 }
 
 /** Unmounts `targets` in their order, the topmost mount at each. Code `Unmount`, or `EBUSY` while one is in use. */

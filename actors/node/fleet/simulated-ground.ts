@@ -8,6 +8,7 @@ import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 import { parseBytes, parseCpuMilli } from '../../../machines/values/quantity.ts';
 import { nodeObjectConfigOf } from '../../cluster/node-object/node-object-config.ts';
 import type { FeatureGates } from '../../configure/configuration/feature-gates.ts';
+import { containerBackOff } from '../container-back-off.ts';
 import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
 import type { KubeletFlags } from '../../configure/configuration/kubelet-flags.ts';
 import { containerGcPolicy } from '../container-gc-policy.ts';
@@ -76,7 +77,7 @@ export function simulatedGround(
       memoryBytes: parseBytes(allocatable['memory'] ?? '0'),
       ephemeralStorageBytes: parseBytes(allocatable['ephemeral-storage'] ?? '0'),
     },
-    maxContainerRestartPeriodMs: config.crashLoopBackOff.maxContainerRestartPeriod ?? 300_000,
+    ...containerBackOff(config, common.featureGates),
     cpuCFSQuota: config.cpuCFSQuota,
     cpuCFSQuotaPeriodUs: config.cpuCFSQuotaPeriod * 1000,
     podPidsLimit: config.podPidsLimit,

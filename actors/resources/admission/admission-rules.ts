@@ -2,19 +2,18 @@ import { existsSync, readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import type { AdmissionRules } from '../../../machines/admission/admission-rules.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
-import type { ResourceRules } from '../../../machines/resource-managers/resource-ground.ts';
 import { declaredFeaturesOf } from '../../configure/configuration/declared-features-of.ts';
 import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
 import { goArchitecture } from '../machine/machine-facts.ts';
 
-/** What this node judges pods by. @param resources how CPUs and memory are given away */
+/** What this node judges pods by. @param more how CPUs and memory are given away, and what feature gates allow */
 export function admissionRules(
   config: Pick<
     KubeletConfiguration,
     'allowedUnsafeSysctls' | 'cpuManagerPolicy' | 'featureGates' | 'maxPods' | 'podsPerCore'
   >,
   { nodeName, capacity, allocatable, runtimeFeatures }: NodeSettings,
-  resources?: ResourceRules,
+  more: Pick<AdmissionRules, 'resources' | 'taintComparison'> = {},
 ): AdmissionRules {
   const { maxPods, podsPerCore, allowedUnsafeSysctls } = config;
   const { supplementalGroupsPolicy } = runtimeFeatures;
@@ -30,7 +29,7 @@ export function admissionRules(
     kernelVersion: release(),
     appArmorEnabled: appArmorIsOn(),
     ...(declaredFeatures && { declaredFeatures }),
-    ...(resources && { resources }),
+    ...more,
   };
 }
 

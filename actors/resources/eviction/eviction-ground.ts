@@ -6,6 +6,7 @@ import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 import type { RecordedEvent } from '../../../machines/protocol/recorded-event.ts';
+import type { FeatureGates } from '../../configure/configuration/feature-gates.ts';
 import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
 import type { Clock } from '../../host/time/clock.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
@@ -45,6 +46,7 @@ export interface EvictionGround {
     | 'evictionMaxPodGracePeriod'
     | 'localStorageCapacityIsolation'
   >;
+  readonly featureGates: Pick<FeatureGates, 'enabled'>;
   readonly settings: Pick<NodeSettings, 'nodeName'>;
   readonly clock: Clock;
   readonly log: Logger;

@@ -86,7 +86,8 @@ class Eviction {
   }
 
   refuses(pod: Pod): { reason: string; message: string } | null {
-    return refusedUnderPressure(pod, this.context.conditions);
+    const comparison = this.ground.featureGates.enabled('TaintTolerationComparisonOperators');
+    return refusedUnderPressure(pod, this.context.conditions, comparison);
   }
 
   private get context(): EvictionContext {

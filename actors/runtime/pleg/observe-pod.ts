@@ -15,11 +15,17 @@ export interface ListedPod {
 /**
  * Asks the runtime for everything it holds of one pod (kubelet's GetPodStatus). `at` is when the list that named
  * the ids was asked for. What vanishes in between is left out.
+ * @param stopSignals what containers are stopped by is told, too
  */
-export async function observePod(cri: CriClient, pod: ListedPod, at: number): Promise<ObservedPod> {
+export async function observePod(
+  cri: CriClient,
+  pod: ListedPod,
+  at: number,
+  stopSignals = false,
+): Promise<ObservedPod> {
   const [sandboxes, containers] = await Promise.all([
     Promise.all(pod.sandboxIds.map((id) => sandboxOf(cri, id))),
-    Promise.all(pod.containers.map(({ id, sandboxId }) => containerOf(cri, id, sandboxId))),
+    Promise.all(pod.containers.map(({ id, sandboxId }) => containerOf(cri, id, sandboxId, stopSignals))),
   ]);
   return {
     uid: pod.uid,
@@ -43,10 +49,15 @@ async function sandboxOf(cri: CriClient, podSandboxId: string): Promise<Observed
   }
 }
 
-async function containerOf(cri: CriClient, containerId: string, sandboxId: string): Promise<ObservedContainer | null> {
+async function containerOf(
+  cri: CriClient,
+  containerId: string,
+  sandboxId: string,
+  stopSignals: boolean,
+): Promise<ObservedContainer | null> {
   try {
     const { status } = await cri.runtime.containerStatus({ containerId });
-    return status === undefined ? null : { ...observedContainer(status, sandboxId), id: containerId };
+    return status === undefined ? null : { ...observedContainer(status, sandboxId, stopSignals), id: containerId };
   } catch (error) {
     if (isCriError(error, 'NotFound')) return null;
     throw error;

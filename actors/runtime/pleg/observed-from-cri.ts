@@ -1,4 +1,5 @@
 import type { ContainerStatus, PodSandboxStatus } from '../../../cri/generated/runtime/v1/api.ts';
+import { stopSignalName } from '../../../machines/container-config/container-config.ts';
 import type { ObservedContainer, ObservedSandbox } from '../../../machines/protocol/observed.ts';
 import { ANNOTATION, LABEL } from '../../../machines/protocol/runtime-labels.ts';
 
@@ -15,13 +16,14 @@ function restartCountOf({ annotations, metadata }: ContainerStatus): number {
   return /^\d{1,9}$/.test(written) ? Number(written) : (metadata?.attempt ?? 0);
 }
 
-/** A CRI ContainerStatus as the machines see it. */
-export function observedContainer(status: ContainerStatus, sandboxId: string): ObservedContainer {
+/** A CRI ContainerStatus as the machines see it. @param stopSignals what stops it is told, too */
+export function observedContainer(status: ContainerStatus, sandboxId: string, stopSignals = false): ObservedContainer {
   const { annotations } = status;
   const path = annotations[ANNOTATION.terminationMessagePath];
   const log = path === undefined ? undefined : status.mounts.find((m) => m.containerPath === path)?.hostPath;
   const linux = status.resources?.linux;
   const user = status.user?.linux;
+  const stopSignal = stopSignals ? stopSignalName(status.stopSignal) : undefined;
   return {
     id: status.id,
     name: status.labels[LABEL.containerName] ?? status.metadata?.name ?? '',
@@ -53,6 +55,7 @@ export function observedContainer(status: ContainerStatus, sandboxId: string): O
     ...(user !== undefined && {
       user: { uid: Number(user.uid), gid: Number(user.gid), supplementalGroups: user.supplementalGroups.map(Number) },
     }),
+    ...(stopSignal !== undefined && { stopSignal }),
   };
 }
 

@@ -28,6 +28,8 @@ type Containers = Parameters<typeof groupByPod>[1];
 /** What PLEG is made from. */
 export interface PlegOptions {
   cri: CriClient;
+  /** What containers are stopped by is looked at, too (feature gate ContainerStopSignals). */
+  stopSignals?: boolean | undefined;
   /** How often to list at the beginning; {@link Pleg.setRate} changes it. */
   rate: RelistRate;
   log: Logger;
@@ -273,7 +275,8 @@ export class Pleg {
 
   private async look(pod: ListedPod, at: number): Promise<void> {
     try {
-      const observed = await observePod(this.options.cri, pod, at);
+      const { cri, stopSignals } = this.options;
+      const observed = await observePod(cri, pod, at, stopSignals);
       if (!this.stopped) this.options.onPod(observed);
     } catch (error) {
       this.missed(pod.uid);

@@ -122,6 +122,14 @@ const CASES: Case[] = [
     pod: pod('c', { tolerations: [{ operator: 'Exists' }] }),
     with: { node: node(noExecute) },
   },
+  {
+    name: 'a taint that it bears by comparison, where that is on',
+    pod: pod('c', { tolerations: [{ key: 'load', operator: 'Lt', value: '9' }] }),
+    with: {
+      node: node({ spec: { taints: [{ key: 'load', value: '7', effect: 'NoExecute' }] } }),
+      taintComparison: true,
+    },
+  },
   { name: 'a static pod on a tainted node', pod: pod('c', {}, fromFile), with: { node: node(noExecute) } },
   {
     name: 'a taint that only keeps new pods away',

@@ -138,13 +138,13 @@ test('own settings', () => {
   assert.deepEqual([settings.privateContainerd, settings.stopPrivateContainerd], ['never', true]);
 });
 
-test('deprecated flags work and say so in kubelet’s words; unbuilt ones are noted', () => {
+test('deprecated flags work and say so in kubelet’s words', () => {
   const options = parse('--max-pods=3', '--root-dir=/r', '--kubeconfig=/k', '--experimental-mounter-path=/m');
   assert.deepEqual(options.warnings, [
     "Flag --max-pods has been deprecated, This parameter should be set via the config file specified by the Kubelet's --config flag. See https://kubernetes.io/docs/tasks/administer-cluster/kubelet-config-file/ for more information.",
     'Flag --experimental-mounter-path has been deprecated, will be removed in 1.25 or later. in favor of using CSI.',
   ]);
-  assert.deepEqual(options.withoutEffect, ['--experimental-mounter-path']);
+  assert.equal(options.kubelet.experimentalMounterPath, '/m');
 });
 
 test('--seccomp-default only switches on', () => {

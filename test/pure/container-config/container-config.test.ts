@@ -3,7 +3,12 @@ import { test } from 'node:test';
 import type { Container, Pod } from '../../../machines/protocol/api-types.ts';
 import type { ContainerConfig } from '../../../machines/protocol/cri-shapes.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
-import { containerConfig, stopSignalNumber } from '../../../machines/container-config/container-config.ts';
+import { CURRENT } from '../../../machines/protocol/behaviour.ts';
+import {
+  containerConfig,
+  stopSignalName,
+  stopSignalNumber,
+} from '../../../machines/container-config/container-config.ts';
 import type { ContainerConfigInput } from '../../../machines/container-config/container-config.ts';
 import { nodeSettings } from '../qos/node-settings.ts';
 
@@ -360,8 +365,14 @@ test('an ephemeral container joins its target’s processes', () => {
   assert.equal(configOf({}, { shareProcessNamespace: true }, more).linux.securityContext.namespaceOptions.pid, 0);
 });
 
-test('stop signals have their CRI numbers', () => {
-  assert.equal(configOf({ lifecycle: { stopSignal: 'SIGUSR1' } }).stopSignal, 29);
+test('stop signals have their CRI numbers and count where their gate is on; in journals from before it, always', () => {
+  const own = { lifecycle: { stopSignal: 'SIGUSR1' } };
+  const signal = (settings: Partial<NodeSettings>) =>
+    configOf(own, {}, { settings: { ...nodeSettings(), ...settings } }).stopSignal;
+  assert.equal(signal({ ...CURRENT, stopSignals: true }), 29);
+  assert.equal(signal(CURRENT), undefined);
+  assert.equal(signal({ behaviour: [] }), 29);
   const names = ['SIGTERM', 'SIGKILL', 'SIGRTMIN+15', 'SIGRTMAX-14', 'SIGRTMAX', 'SIGNONE', 'constructor'];
   assert.deepEqual(names.map(stopSignalNumber), [23, 13, 50, 51, 65, 0, 0]);
+  assert.deepEqual(names.map(stopSignalNumber).map(stopSignalName), [...names.slice(0, 5), undefined, undefined]);
 });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { resolveFeatureGates } from '../../../actors/configure/configuration/feature-gates.ts';
+import { containerBackOff } from '../../../actors/node/container-back-off.ts';
 import { BACK_OFF_EXPIRES_MS, nextBackOff, waitsUntil } from '../../../machines/container/back-off.ts';
 import { settings } from '../pod/pod-world.ts';
 import { ContainerBench, reasons } from './container-bench.ts';
@@ -44,6 +46,19 @@ test('maxContainerRestartPeriod bounds every delay, and the reset stays at 600 s
     [1, 2, 3].map(() => crash(quick, 100)),
     [0, 1, 1],
   );
+});
+
+test('ReduceDefaultCrashLoopBackOffDecay: from 1 s on, to 60 s where no configured bound stands', () => {
+  const of = (gates: Record<string, boolean>, maxContainerRestartPeriod?: number) =>
+    containerBackOff({ crashLoopBackOff: { maxContainerRestartPeriod } }, resolveFeatureGates(gates).gates);
+  assert.deepEqual(of({}), { maxContainerRestartPeriodMs: 300_000 });
+  const reduced = of({ ReduceDefaultCrashLoopBackOffDecay: true });
+  assert.deepEqual(reduced, { maxContainerRestartPeriodMs: 60_000, firstContainerBackOffMs: 1_000 });
+  assert.equal(of({ ReduceDefaultCrashLoopBackOffDecay: true }, 300_000).maxContainerRestartPeriodMs, 300_000);
+  const bench = new ContainerBench();
+  bench.over.settings = { ...settings, ...reduced };
+  const delays = [1, 2, 3, 4, 5, 6, 7, 8, 9].map(() => crash(bench, 1_000));
+  assert.deepEqual(delays, [0, 1, 2, 4, 8, 16, 32, 60, 60]);
 });
 
 test('a changed definition starts without delay and counts anew', () => {

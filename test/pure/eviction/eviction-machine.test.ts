@@ -42,7 +42,7 @@ describe('memory (kubelet TestMemoryPressure)', () => {
     const under = () => bench.context.conditions;
     const bestEffort = makePod('best-admit');
     const burstable = makePod('burst-admit', { requests: { cpu: '100m', memory: '100Mi' } });
-    const admits = () => [bestEffort, burstable].map((pod) => refusedUnderPressure(pod, under()) === null);
+    const admits = () => [bestEffort, burstable].map((pod) => refusedUnderPressure(pod, under(), false) === null);
 
     assert.deepEqual(bench.look(memory('2Gi'), 0), []);
     assert.deepEqual(under(), []);

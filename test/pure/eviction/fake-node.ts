@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { evictionManager } from '../../../actors/resources/eviction/eviction-manager.ts';
 import type { EvictionGround, NodeUsageSource } from '../../../actors/resources/eviction/eviction-ground.ts';
+import { resolveFeatureGates } from '../../../actors/configure/configuration/feature-gates.ts';
 import type { NodeStats } from '../../../actors/resources/stats/summary.ts';
 import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
@@ -60,6 +61,7 @@ export function fakeNode(over: FakeNodeOptions = {}) {
     },
   };
   const ground: EvictionGround = {
+    featureGates: resolveFeatureGates({}).gates,
     config: {
       enforceNodeAllocatable: [],
       evictionHard: over.evictionHard ?? { 'memory.available': '1Gi' },

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { nodeObjectConfigOf } from '../../../actors/cluster/node-object/node-object-config.ts';
+import { kubeletConfigurationSchema } from '../../../actors/configure/configuration/kubelet-configuration.ts';
+import type { KubeletFlags } from '../../../actors/configure/configuration/kubelet-flags.ts';
 import { allocatableOf, machineCapacity } from '../../../machines/node-object/node-resources.ts';
 import { isExtendedResource } from '../../../machines/values/extended-resource.ts';
 import { parseBytes } from '../../../machines/values/quantity.ts';
@@ -70,4 +73,14 @@ test('allocatable is capacity less all reservations and never negative', () => {
       assert.match(memory, /^\d+([KMGTP]i)?$/);
     }),
   );
+});
+
+test('--experimental-allocatable-ignore-eviction: what eviction keeps free is not taken off', () => {
+  const given = kubeletConfigurationSchema.parse({ evictionHard: { 'memory.available': '100Mi' } });
+  const flags = { nodeLabels: {}, cloudProvider: '' } as unknown as KubeletFlags;
+  const memory = (experimentalAllocatableIgnoreEviction: boolean) => {
+    const config = nodeObjectConfigOf('n', given, { ...flags, experimentalAllocatableIgnoreEviction });
+    return parseBytes(allocatableOf({ memory: '1Gi' }, {}, config)['memory'] ?? '');
+  };
+  assert.deepEqual([memory(true), memory(false)], [2 ** 30, 2 ** 30 - 100 * 2 ** 20]);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ContainerStatus } from '../../../cri/generated/runtime/v1/api.ts';
+import { ContainerStatus, Signal } from '../../../cri/generated/runtime/v1/api.ts';
 import { observedContainer } from '../../../actors/runtime/pleg/observed-from-cri.ts';
 import { PodWorld, pod } from '../pod/pod-world.ts';
 
@@ -36,6 +36,14 @@ test('the termination log’s place on the node is found among the mounts that t
   assert.equal(seen.restartCount, 2);
   assert.equal(observedContainer({ ...ended, mounts: [] }, 's1').terminationLogHostPath, undefined);
   assert.equal(observedContainer({ ...ended, annotations: {} }, 's1').terminationLogHostPath, undefined);
+});
+
+test('what a container is stopped by is told where that is asked for, and the runtime says it', () => {
+  const told = (stopSignal: Signal, asked: boolean) =>
+    observedContainer({ ...ended, stopSignal }, 's1', asked).stopSignal;
+  assert.equal(told(Signal.SIGRTMINPLUS3, true), 'SIGRTMIN+3');
+  assert.equal(told(Signal.SIGRTMINPLUS3, false), undefined);
+  assert.equal(told(Signal.RUNTIME_DEFAULT, true), undefined);
 });
 
 test('an agent that takes over a pod reads the message of a container that ended before it', () => {

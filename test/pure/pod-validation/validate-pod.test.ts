@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { parseManifest } from '../../../actors/pods/sources/parse-manifest.ts';
 import { defaultPod } from '../../../machines/pod-defaults/default-pod.ts';
 import { isIp } from '../../../machines/pod-validation/names.ts';
+import type { ValidationGates } from '../../../machines/pod-validation/environment.ts';
 import { problemText } from '../../../machines/pod-validation/problem.ts';
 import { validatePod } from '../../../machines/pod-validation/validate-pod.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
@@ -339,4 +340,37 @@ test('a variable without a source: which ones there are follows the gate EnvFile
   const manifest = JSON.stringify({ apiVersion: 'v1', kind: 'Pod', ...pod });
   const origin = { kind: 'http', location: 'http://x', nodeName: 'n', gates: { envFiles: false } } as const;
   assert.ok(parseManifest(manifest, origin).errors.some(({ message }) => message.includes(without)));
+});
+
+test('tolerations that compare: refused unless their gate is on, and then of whole numbers only', () => {
+  const of = (operator: string, value: string, gates: ValidationGates) =>
+    validatePod(
+      defaultPod({
+        metadata: { name: 'web', namespace: 'default' },
+        spec: { containers: [{ name: 'a', image: 'x:1' }], tolerations: [{ key: 'k', operator, value }] },
+      }),
+      gates,
+    ).map(problemText);
+  const at = 'spec.tolerations[0]';
+  const all = '"Equal", "Exists", "Lt", "Gt"';
+  assert.deepEqual(of('Lt', '5', {}), [`${at}.operator: Unsupported value: "Lt": supported values: ${all}`]);
+  assert.deepEqual(of('Near', '5', {}), [
+    `${at}.operator: Unsupported value: "Near": supported values: "Equal", "Exists"`,
+  ]);
+  const on = (value: string) => of('Gt', value, { taintComparison: true });
+  for (const value of ['0', '-7', '9223372036854775807', '-9223372036854775808']) assert.deepEqual(on(value), []);
+  const canonical = 'must be a valid decimal integer in canonical form';
+  const parsing = 'strconv.ParseInt: parsing';
+  assert.deepEqual(on('05'), [`${at}.value: Invalid value: "05": ${canonical}`]);
+  assert.deepEqual(on('x'), [
+    `${at}.value: Invalid value: "x": ${canonical}`,
+    `${at}.value: Invalid value: "x": ${parsing} "x": invalid syntax`,
+  ]);
+  assert.deepEqual(on('9223372036854775808'), [
+    `${at}.value: Invalid value: "9223372036854775808": ${parsing} "9223372036854775808": value out of range`,
+  ]);
+  assert.deepEqual(on(''), [
+    `${at}.value: Invalid value: "": must be non-empty`,
+    `${at}.value: Invalid value: "": ${parsing} "": invalid syntax`,
+  ]);
 });

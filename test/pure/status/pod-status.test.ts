@@ -82,7 +82,7 @@ test('a running pod, whole', () => {
     },
   };
   const observed = observedPod([
-    seen({ id: '2', name: 'b', user: { uid: 1, gid: 2, supplementalGroups: [3] } }),
+    seen({ id: '2', name: 'b', user: { uid: 1, gid: 2, supplementalGroups: [3] }, stopSignal: 'SIGUSR1' }),
     seen({
       id: '1',
       name: 'a',
@@ -165,6 +165,7 @@ test('a running pod, whole', () => {
         allocatedResources: { cpu: '100m' },
         volumeMounts: [{ name: 'v', mountPath: '/v', readOnly: true, recursiveReadOnly: 'Disabled' }],
         user: { linux: { uid: 1, gid: 2, supplementalGroups: [3] } },
+        stopSignal: 'SIGUSR1',
       },
     ],
     qosClass: 'Burstable',

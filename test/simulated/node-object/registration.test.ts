@@ -85,6 +85,16 @@ test('a node that may not create its object uses the one that is there', async (
   assert.equal(ready(), 'True');
 });
 
+test('KubeletRegistrationGetOnExistsOnly: such a node goes on trying to create its object', async (t) => {
+  const featureGates = { KubeletRegistrationGetOnExistsOnly: true };
+  const { server, node, ready } = await makeNodeObject(t, { config: { featureGates } });
+  server.fault({ verb: 'create', resource: 'nodes' }, { do: 'fail', code: 403, reason: 'Forbidden' }, 2);
+  node.start();
+  await node.whenRegistered();
+  assert.equal(ready(), 'True');
+  assert.equal(server.requestsOf({ verb: 'create', resource: 'nodes' }).length, 3);
+});
+
 test('registerNode=false: the node waits for its object, then fills the status', async (t) => {
   const { server, node, ready, runtime } = await makeNodeObject(t, { config: { registerNode: false } });
   node.start();

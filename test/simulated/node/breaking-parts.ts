@@ -121,6 +121,7 @@ async function optionsOf(told: string[], onFed: () => void): Promise<Parameters<
       ...{ imageCredentialProviderConfig: '', imageCredentialProviderBinDir: '' },
       ...{ lockFile: '', exitOnLockContention: false },
       ...{ minimumContainerTtlDuration: 0, maximumDeadContainers: -1, maximumDeadContainersPerContainer: 1 },
+      ...{ experimentalMounterPath: '', experimentalAllocatableIgnoreEviction: false },
     },
     settings: {
       ...{ shards: 1, journalDir: join(dir, 'journal'), journalMaxBytes: 8 << 20 },

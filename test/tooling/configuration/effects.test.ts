@@ -61,12 +61,8 @@ describe('what fields, flags and gates bring about', () => {
 
   it('holds for flags: as their fields, or with a reader of their own', () => {
     const options = readFileSync(join(checkout, 'bin/flags/daemon-options.ts'), 'utf8');
-    for (const { name, field, acts } of ALL_FLAGS) {
-      if (field !== undefined) {
-        assert.equal(acts, FIELD_EFFECTS[field]?.kind === 'acts', `--${name} and ${field} differ`);
-        continue;
-      }
-      if (!acts) continue;
+    for (const { name, field, moot } of ALL_FLAGS) {
+      if (field !== undefined || moot !== undefined) continue;
       assert.ok(options.includes(`'${name}'`), `nobody takes --${name}`);
       const member = SETTING_OF[name] ?? camel(name);
       const found = [...readers.fields.keys()].some((path) => path === (member === 'config' ? 'configFile' : member));
@@ -80,7 +76,7 @@ describe('what fields, flags and gates bring about', () => {
       if (['AllAlpha', 'AllBeta'].includes(gate)) continue;
       assert.equal(readers.gates.has(gate), effect.kind === 'acts', `${gate}: ${readers.gates.get(gate)?.join(', ')}`);
       // A gate that nobody sets must not be said to be the other way round.
-      if (effect.kind === 'fixed' && !DEVIATES.has(gate)) assert.equal(effect.is, FEATURE_GATES[gate][1], gate);
+      if (effect.kind === 'fixed') assert.equal(effect.is, FEATURE_GATES[gate][1], gate);
     }
     assert.deepEqual(
       [...readers.gates.keys()].filter((gate) => FEATURE_GATES[gate]?.[2] === false && !(gate in GATE_EFFECTS)),
@@ -109,9 +105,6 @@ describe('what fields, flags and gates bring about', () => {
     assert.deepEqual([...planted.keys()].sort(), ['iptablesDropBit', 'qosReserved']);
   });
 });
-
-/** Gates that are on here although kubelet has them off by default. */
-const DEVIATES = new Set(['ContainerStopSignals']);
 
 function camel(name: string): string {
   return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());

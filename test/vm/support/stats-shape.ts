@@ -7,7 +7,10 @@ export interface StatsShape {
   readonly summary: readonly string[];
   /** Series of `/metrics/resource`. */
   readonly resource: readonly string[];
-  /** Series of `/metrics/cadvisor` of the machine, of the tiers, of pods and of containers. */
+  /**
+   * Series of `/metrics/cadvisor` of the machine, of the tiers, of pods and of containers. Those of disks are only there where something was
+   * read or written, and what one agent's pods have read is in memory for the next agent's: they count of the whole machine only.
+   */
   readonly cadvisor: readonly string[];
 }
 
@@ -21,11 +24,12 @@ export async function statsShape(node: NodeInVm): Promise<StatsShape> {
   const summary = leaves('', JSON.parse(await node.get('/stats/summary')));
   const ofAny = /[{,]id="/;
   const ofPods = /[{,]id="\/(kubepods\.slice[^"]*)?"/;
+  const ofDisk = /^container_(blkio|fs_(reads|writes))_.*device="\//;
   return {
     summary: summary.sort(),
     resource: series(plain(await node.get('/metrics/resource'))),
     cadvisor: series(plain(await node.get('/metrics/cadvisor'))).filter(
-      (each) => !ofAny.test(each) || ofPods.test(each),
+      (each) => !ofAny.test(each) || (ofDisk.test(each) ? each.includes('id="/"') : ofPods.test(each)),
     ),
   };
 }

@@ -6,8 +6,8 @@ export type Effect =
       on: string;
     }
   | {
-      /** `kubelet`: kubelet accepts it without effect, too. `moot`: kubelet's effect has no counterpart here. `unbuilt`: to be built (flags only: no field is left). */
-      kind: 'kubelet' | 'moot' | 'unbuilt';
+      /** `kubelet`: kubelet accepts it without effect, too. `moot`: kubelet's effect has no counterpart here. */
+      kind: 'kubelet' | 'moot';
       why: string;
     };
 

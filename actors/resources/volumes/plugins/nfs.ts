@@ -14,8 +14,9 @@ const UNMOUNT_MS = 60_000;
 /**
  * Exports of NFS servers, mounted for each pod by `mount.nfs`. A server that does not answer holds up its own volume only: mounts are made by shells that
  * can be left alone, and nothing of the agent itself looks into one.
+ * @param mounter `--experimental-mounter-path`: mounts instead of this machine's `mount`, e.g. in a container that has mount.nfs; '' = none
  */
-export const nfsPlugin: VolumePlugin = {
+export const nfsPlugin = (mounter: string): VolumePlugin => ({
   name: 'kubernetes.io/nfs',
   serves: ({ pv, volume }) => pv?.spec?.nfs !== undefined || (pv === null && volume.nfs !== undefined),
   deviceName: (spec) => Promise.resolve(`${sourceOf(spec).server}/${sourceOf(spec).path}`),
@@ -30,7 +31,7 @@ export const nfsPlugin: VolumePlugin = {
     const { server, path: exported } = sourceOf(spec);
     const from = `${isIPv6(server) ? `[${server}]` : server}:${exported}`;
     try {
-      await mount(from, path, 'nfs', joined(spec.readOnly ? ['ro'] : [], spec.pv?.spec?.mountOptions));
+      await mount(from, path, 'nfs', joined(spec.readOnly ? ['ro'] : [], spec.pv?.spec?.mountOptions), [], mounter);
     } catch (error) {
       await cleanMountPoint(path, UNMOUNT_MS);
       throw error;
@@ -39,7 +40,7 @@ export const nfsPlugin: VolumePlugin = {
   },
   unpublish: ({ path }) => cleanMountPoint(path, UNMOUNT_MS),
   usage: async ({ path }) => usageOf(await readStatfs(path)),
-};
+});
 
 function sourceOf({ pv, volume }: VolumeSpec): { server: string; path: string } {
   return (pv === null ? volume.nfs : pv.spec?.nfs) ?? { server: '', path: '' };

@@ -128,5 +128,7 @@ function flagsOf(rootDir: string): KubeletFlags {
     minimumContainerTtlDuration: 0,
     maximumDeadContainers: -1,
     maximumDeadContainersPerContainer: 1,
+    experimentalMounterPath: '',
+    experimentalAllocatableIgnoreEviction: false,
   };
 }

@@ -60,6 +60,8 @@ const node = await startNode({
     minimumContainerTtlDuration: 0,
     maximumDeadContainers: -1,
     maximumDeadContainersPerContainer: 1,
+    experimentalMounterPath: '',
+    experimentalAllocatableIgnoreEviction: false,
   },
   settings: {
     shards: SHARDS,
