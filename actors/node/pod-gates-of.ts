@@ -10,6 +10,8 @@ export function podGatesOf(gates: FeatureGates): ValidationGates {
     hostnameOverride: gates.enabled('HostnameOverride'),
     imageVolume: gates.enabled('ImageVolume'),
     podLevelResources: gates.enabled('PodLevelResources'),
+    ...(gates.enabled('UserNamespacesHostNetworkSupport') && { userNamespacesHostNetwork: true }),
+    ...(gates.enabled('RestartAllContainersOnContainerExits') && { restartAllContainers: true }),
     ...(gates.enabled('TaintTolerationComparisonOperators') && { taintComparison: true }),
   };
 }

@@ -1,3 +1,4 @@
+import { lackingForChange } from '../node-object/declared-features.ts';
 import type { Node } from '../node-object/node-types.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import { actuatedOf } from '../resize/actuated.ts';
@@ -137,11 +138,24 @@ function comes(turn: AdmissionTurn, pod: Pod): void {
   turn.write('allocated', 'soon');
 }
 
-/** A wish that can be granted is granted at once. */
-function changed(turn: AdmissionTurn, { pod, ready }: MessageOf<'pod.changed'>): void {
-  const uid = pod.metadata?.uid ?? '';
+/** A newer version; what it asks of the node that the node does not declare is only told (kubelet HandlePodUpdates). */
+function changed(turn: AdmissionTurn, message: MessageOf<'pod.changed'>): void {
+  const uid = message.pod.metadata?.uid ?? '';
   const known = turn.pod(uid);
   if (known === undefined) return;
+  resizes(turn, message, uid, known);
+  const { declaredFeatures } = turn.state.rules;
+  const lacks = declaredFeatures && lackingForChange(declaredFeatures, known.desired, message.pod);
+  if (lacks) turn.order({ type: 'event.record', uid, reason: 'FailedNodeDeclaredFeaturesCheck', message: lacks });
+}
+
+/** A wish that can be granted is granted at once. */
+function resizes(
+  turn: AdmissionTurn,
+  { pod, ready }: MessageOf<'pod.changed'>,
+  uid: string,
+  known: AllocatedPod,
+): void {
   if (JSON.stringify(known.desired) !== JSON.stringify(pod)) turn.changePod(uid, { desired: pod });
   const operations = resizeOperations(known.desired, pod);
   // A pod that has ended, or was given up, gets nothing more.

@@ -96,7 +96,12 @@ export type AdmissionOrder =
   /** A resize has come to its end, or failed for the first time. `ms`: since it was granted. */
   | { type: 'resize.took'; uid: string; success: boolean; ms: number }
   /** An event of the pod. */
-  | { type: 'event.record'; uid: string; reason: 'ResizeDeferred' | 'ResizeInfeasible'; message: string }
+  | {
+      type: 'event.record';
+      uid: string;
+      reason: 'ResizeDeferred' | 'ResizeInfeasible' | 'FailedNodeDeclaredFeaturesCheck';
+      message: string;
+    }
   /** Send `resizes.due` once the message at hand has been dealt with everywhere. */
   | { type: 'retry.soon'; trigger: RetryTrigger }
   /** Send `resizes.due` after so many ms, and not before. */

@@ -16,6 +16,8 @@ export interface AdmissionRules {
   /** `uname -r`. */
   kernelVersion: string;
   appArmorEnabled: boolean;
+  /** What the node declares that it can do; absent: pods are not judged by it (gate NodeDeclaredFeatures off). */
+  declaredFeatures?: readonly string[];
   /** Feature gate TaintTolerationComparisonOperators. */
   taintComparison?: true;
   /** How CPUs and memory of NUMA nodes are given away; absent in logs from before that. */

@@ -1,3 +1,4 @@
+import { lackingForPod } from '../node-object/declared-features.ts';
 import type { Node, Taint } from '../node-object/node-types.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import { isCriticalPod, isStaticPod } from '../qos/critical-pod.ts';
@@ -29,6 +30,8 @@ export interface AdmissionInput extends NodeBasics {
   kernelVersion?: string;
   /** The kernel has AppArmor on. */
   appArmorEnabled: boolean;
+  /** What the node declares that it can do; absent: nobody is judged by it. */
+  declaredFeatures?: readonly string[];
   /** Feature gate TaintTolerationComparisonOperators. */
   taintComparison?: true;
   /** Pods have gone for it: resources are not asked for any more. */
@@ -41,7 +44,7 @@ const AFFINITY = 'NodeAffinity';
 
 /**
  * Decides whether the node runs a pod, by the handlers of kubelet 1.35 in their order: sysctls; managers; OS label, OS field,
- * supplemental groups; resources, node affinity, node name, host ports, taints (not for static pods); AppArmor.
+ * supplemental groups; resources, node affinity, node name, host ports, taints (not for static pods); AppArmor; declared features.
  * Ask it for each pod that arrives and is neither of a terminal phase nor told to terminate, oldest first, also after
  * the agent's restart: kubelet does so too. Eviction, topology and shutdown have their own handlers elsewhere.
  */
@@ -50,8 +53,14 @@ export function admitPod(input: AdmissionInput): Admission {
     checkSysctls(input.pod, () => [...safeSysctls(input.kernelVersion), ...input.allowedUnsafeSysctls]) ??
     input.allocate?.() ??
     checkNode(input) ??
-    checkAppArmor(input.pod, input.appArmorEnabled) ?? { admit: true }
+    checkAppArmor(input.pod, input.appArmorEnabled) ??
+    checkFeatures(input) ?? { admit: true }
   );
+}
+
+function checkFeatures({ pod, declaredFeatures }: AdmissionInput): Rejection | null {
+  const message = declaredFeatures === undefined ? null : lackingForPod(declaredFeatures, pod);
+  return message === null ? null : { admit: false, reason: 'PodFeatureUnsupported', message };
 }
 
 function checkNode(input: AdmissionInput): Rejection | null {

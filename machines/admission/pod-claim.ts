@@ -92,8 +92,11 @@ function specClaim(spec: Spec): Partial<Spec> {
 function containerClaim(container: Container): Container {
   const profile = container.securityContext?.appArmorProfile;
   const ports = container.ports?.filter(({ hostPort }) => hostPort) ?? [];
+  // Only this action asks something of the node.
+  const rules = container.restartPolicyRules?.filter(({ action }) => action === 'RestartAllContainers') ?? [];
   return {
     ...some(container, ['name', 'resources', 'restartPolicy']),
+    ...(rules.length > 0 && { restartPolicyRules: rules.map(({ action }) => ({ action })) }),
     ...(profile && { securityContext: { appArmorProfile: profile } }),
     ...(ports.length > 0 && {
       ports: ports.map((port) => some(port, ['containerPort', 'hostIP', 'hostPort', 'protocol'])),

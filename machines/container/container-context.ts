@@ -19,7 +19,8 @@ export type KillReason =
   | 'postStartHook'
   | 'unknownState'
   | 'sandboxChanged'
-  | 'resize';
+  | 'resize'
+  | 'restartAll';
 
 /** An order to stop a container. */
 export interface KillOrder {

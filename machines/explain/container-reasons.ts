@@ -219,6 +219,7 @@ const RETRIES: Readonly<Record<string, readonly [what: string, effect: string, k
 /** In words, why a container was told to stop. */
 const KILLS: Readonly<Record<Exclude<KillReason, 'podTermination'>, string>> = {
   definitionChanged: 'its definition changed: it is replaced',
+  restartAll: 'a container of the pod has ended by a rule that restarts all of them',
   resize: 'its resources change, and its resizePolicy wants a restart for that',
   liveness: 'its liveness probe failed',
   startup: 'its startup probe failed',

@@ -1,9 +1,10 @@
 import type { V1Node, V1NodeCondition, V1NodeStatus, V1Taint } from '@kubernetes/client-node';
 import type { Plain } from '../protocol/api-types.ts';
 
-/** A `v1.NodeStatus` as plain JSON; the kubelet's port is spelled `Port` there, other than in the client's types. */
+/** A `v1.NodeStatus` as plain JSON; the kubelet's port is spelled `Port` there, other than in the client's types, which lack `declaredFeatures`. */
 export type NodeStatus = Omit<Plain<V1NodeStatus>, 'daemonEndpoints'> & {
   daemonEndpoints?: { kubeletEndpoint?: { Port: number } };
+  declaredFeatures?: string[];
 };
 /** A `v1.Node` as plain JSON. */
 export type Node = Omit<Plain<V1Node>, 'status'> & { status?: NodeStatus };
@@ -75,6 +76,8 @@ export interface NodeObjectConfig {
   port: number;
   /** What `nodeInfo.kubeletVersion` says. */
   kubeletVersion: string;
+  /** `declaredFeatures`, sorted; absent: what is there stays. */
+  declaredFeatures?: readonly string[];
   /** Feature gate KubeletRegistrationGetOnExistsOnly: a node that may not be made is not looked up. */
   getOnExistsOnly?: true;
 }

@@ -81,6 +81,8 @@ export function setNodeStatus(before: Node, config: NodeObjectConfig, facts: Nod
   if (runtime.supplementalGroupsPolicy !== null) {
     status.features = { ...old.features, supplementalGroupsPolicy: runtime.supplementalGroupsPolicy };
   }
+  const { declaredFeatures = [] } = config;
+  if (declaredFeatures.length > 0) status.declaredFeatures = [...declaredFeatures];
   return {
     node: { ...before, metadata: metadataOf(before, config, facts), status },
     events: [...events, ...step.events],

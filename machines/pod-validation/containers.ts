@@ -34,7 +34,7 @@ function* common(path: string, container: Container, spec: Spec, gates: Validati
 }
 
 /** KEP-5307: a container's own restart policy and its rules. */
-function* restartPolicy(path: string, container: Container): Problems {
+function* restartPolicy(path: string, container: Container, { restartAllContainers }: ValidationGates): Problems {
   const { restartPolicy: policy, restartPolicyRules: rules = [] } = container;
   const policies = ['Always', 'Never', 'OnFailure'];
   if (policy === undefined) {
@@ -44,7 +44,10 @@ function* restartPolicy(path: string, container: Container): Problems {
   if (rules.length > 20) yield invalid(`${path}.restartPolicyRules`, rules.length, 'must have at most 20 items');
   for (const [i, rule] of rules.entries()) {
     const at = `${path}.restartPolicyRules[${i}]`;
-    if (rule.action !== 'Restart') yield notSupported(`${at}.action`, rule.action ?? '', ['Restart']);
+    const known =
+      rule.action === 'Restart' || (restartAllContainers === true && rule.action === 'RestartAllContainers');
+    // Kubelet names the one in either case.
+    if (!known) yield notSupported(`${at}.action`, rule.action ?? '', ['Restart']);
     if (!rule.exitCodes) yield required(`${at}.exitCodes`, 'must be specified');
     else if (!['In', 'NotIn'].includes(rule.exitCodes.operator)) {
       yield notSupported(`${at}.exitCodes.operator`, rule.exitCodes.operator ?? '', ['In', 'NotIn']);
@@ -58,7 +61,9 @@ function* restartPolicy(path: string, container: Container): Problems {
 function* initContainer(path: string, container: Container, spec: Spec, gates: ValidationGates): Problems {
   yield* common(path, container, spec, gates);
   if (container.restartPolicy === 'Always') {
-    if (container.restartPolicyRules?.length) {
+    if (gates.containerRestartRules !== false && gates.restartAllContainers === true) {
+      yield* restartPolicy(path, container, gates);
+    } else if (container.restartPolicyRules?.length) {
       yield forbidden(
         `${path}.restartPolicyRules`,
         'restartPolicyRules are not allowed for init containers with restart policy Always',
@@ -66,7 +71,7 @@ function* initContainer(path: string, container: Container, spec: Spec, gates: V
     }
     yield* handlersOf(path, container, spec);
   } else {
-    if (gates.containerRestartRules !== false) yield* restartPolicy(path, container);
+    if (gates.containerRestartRules !== false) yield* restartPolicy(path, container, gates);
     else if (container.restartPolicy !== undefined)
       yield notSupported(`${path}.restartPolicy`, container.restartPolicy, ['Always']);
     yield* noHandlers(path, container);
@@ -104,7 +109,7 @@ export function* containersOf(spec: Spec, gates: ValidationGates): Problems {
     yield* common(path, container, spec, gates);
     yield* unique(path, container.name);
     yield* handlersOf(path, container, spec);
-    if (gates.containerRestartRules !== false) yield* restartPolicy(path, container);
+    if (gates.containerRestartRules !== false) yield* restartPolicy(path, container, gates);
     else if (container.restartPolicy !== undefined)
       yield forbidden(`${path}.restartPolicy`, 'may not be set for non-init containers');
   }

@@ -102,12 +102,16 @@ function* variable(field: string, env: EnvVar, spec: NonNullable<Pod['spec']>, e
   else if (sources > 1) yield invalid(at, '', 'may not have more than one field specified at a time');
 }
 
-/** Feature gates that validation knows, each on unless false. */
+/** Feature gates that validation knows, each on unless false where nothing else is said. */
 export interface ValidationGates extends SpecGates {
   /** `EnvFiles` (KEP-3721). */
   envFiles?: boolean;
   /** `PreventStaticPodAPIReferences`. */
   preventStaticPodAPIReferences?: boolean;
+  /** `UserNamespacesHostNetworkSupport` (KEP-5607): off unless true. */
+  userNamespacesHostNetwork?: boolean;
+  /** `RestartAllContainersOnContainerExits` (KEP-5532): off unless true. */
+  restartAllContainers?: boolean;
   /** `TaintTolerationComparisonOperators` (KEP-5471); off unless true. */
   taintComparison?: true;
 }

@@ -1,4 +1,5 @@
 import type { Container, Pod } from '../protocol/api-types.ts';
+import type { ValidationGates } from './environment.ts';
 import { descendingPath } from './names.ts';
 import { duplicate, forbidden, invalid, notSupported, type Problems, rangeRule, required, tooLong } from './problem.ts';
 
@@ -86,7 +87,7 @@ function* sysctls(field: string, context: PodSecurity, spec: Spec): Problems {
 }
 
 /** `spec.securityContext`, and the host namespaces that exclude each other. */
-export function* podSecurity(spec: Spec): Problems {
+export function* podSecurity(spec: Spec, { userNamespacesHostNetwork = false }: ValidationGates): Problems {
   const field = 'spec.securityContext';
   const context = spec.securityContext ?? {};
   yield* id(`${field}.fsGroup`, context.fsGroup);
@@ -105,6 +106,7 @@ export function* podSecurity(spec: Spec): Problems {
   }
   if (spec.hostUsers === false) {
     for (const name of ['hostNetwork', 'hostPID', 'hostIPC'] as const) {
+      if (name === 'hostNetwork' && userNamespacesHostNetwork) continue;
       if (spec[name]) yield forbidden(`spec.${name}`, 'when `hostUsers` is false');
     }
   }

@@ -28,7 +28,7 @@ function* check(pod: Pod, gates: ValidationGates): Problems {
   if (gates.podLevelResources !== false) yield* podResources(spec);
   if (spec.hostNetwork) yield* hostNetworkPorts('spec.containers', spec.containers ?? []);
   yield* lifetime(spec);
-  yield* podSecurity(spec);
+  yield* podSecurity(spec, gates);
   yield* podNames(spec);
   yield* scheduling(spec, gates.taintComparison === true);
   if (spec.ephemeralContainers?.length) yield forbidden('spec.ephemeralContainers', 'cannot be set on create');

@@ -83,7 +83,8 @@ export function collectGarbage(draft: Draft): void {
   }
 }
 
-function removeContainer(draft: Draft, c: ObservedContainer): void {
+/** Has one container removed, with its log. */
+export function removeContainer(draft: Draft, c: ObservedContainer): void {
   const { context } = draft;
   // The next one has its number, and so the path of its log: what is removed later would be the next one's.
   if (behaves(context.settings, 'createdAreStarted') && leftOver(context, c)) {

@@ -13,6 +13,7 @@ import { memoryOf } from './memory-of.ts';
 import type { PodContext } from './pod-context.ts';
 import { imageVolumeWaiting } from './image-volumes.ts';
 import { isInHook, isUnseen, readyOf, startedOf } from './readiness.ts';
+import { restartAllOf } from './restart-all.ts';
 import { sameJson } from './same-json.ts';
 import { specContainers } from './spec.ts';
 import { endIsHidden } from './start-again.ts';
@@ -98,6 +99,7 @@ function inputsOf(draft: Draft, containers: Record<string, ContainerDecision>): 
     observed === null,
     context.resize,
     context.health,
+    restartAllOf(context),
   ];
   for (const { container } of specContainers(context.pod)) {
     const decision = containers[container.name];
@@ -132,6 +134,7 @@ function statusOf(draft: Draft, containers: Record<string, ContainerDecision>): 
   const { context } = draft;
   const known = podIPs(draft);
   const { termination } = context;
+  const restartAll = restartAllOf(context);
   const told = termination !== null && (termination.phase !== null || isOwnEnding(termination.reason));
   const status = podStatus({
     pod: context.pod,
@@ -150,6 +153,7 @@ function statusOf(draft: Draft, containers: Record<string, ContainerDecision>): 
     }),
     ...(context.resize && { resize: context.resize }),
     ...(context.health && { health: context.health }),
+    ...(restartAll && { restartAll }),
     podIsTerminal: context.focus.startsWith('terminated.'),
     at: draft.at,
     startedAt: context.startedAt,

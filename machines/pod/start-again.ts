@@ -58,7 +58,10 @@ export function settleStartAgain({ context }: Draft): string[] {
 /** The newest container of this name has ended, and its policy does not let it start again. */
 export function hasEndedForGood(context: PodContext, container: Container): boolean {
   const seen = newestOf(context.observed, container.name);
-  return seen?.state === 'exited' && !restartsAfterExit(container, context.pod, seen.exitCode);
+  return (
+    seen?.state === 'exited' &&
+    !restartsAfterExit(container, context.pod, seen.exitCode, context.settings.restartAllContainers)
+  );
 }
 
 /**
@@ -82,5 +85,8 @@ export function endedBefore(context: PodContext, name: string): number | null | 
 export function endIsHidden(context: PodContext, { container }: SpecContainer): boolean {
   const id = stoppedOf(context, container.name);
   const stopped = id === '' ? undefined : context.observed?.containers.find((c) => c.id === id);
-  return stopped?.state === 'exited' && !restartsAfterExit(container, context.pod, stopped.exitCode);
+  return (
+    stopped?.state === 'exited' &&
+    !restartsAfterExit(container, context.pod, stopped.exitCode, context.settings.restartAllContainers)
+  );
 }

@@ -12,6 +12,7 @@ import { behaves } from '../protocol/behaviour.ts';
 import { cgroupSettings, planCpus } from './cpu-grants.ts';
 import { newestOf } from './observation.ts';
 import { noteRestart, planResize, startsMustWait } from './resize.ts';
+import { planRestartAll } from './restart-all.ts';
 import { planSandbox, sandboxNeed } from './sandbox-plan.ts';
 import { letsOthersFirst } from './start-turn.ts';
 import { specContainer, usesHostNetwork } from './spec.ts';
@@ -48,6 +49,8 @@ export function planSyncing(draft: Draft): NextState {
     }
     return { state: 'syncing.waitingForNetwork', why: "the runtime's network is not ready (CNI)" };
   }
+  const restarting = planRestartAll(draft);
+  if (restarting !== null) return restarting;
   const volumes = wantVolumes(draft);
   // Both before the sandbox, as kubelet does: what lacks a volume gets no network, and the runtime finds the pod's limits set.
   const cgroup = wantCgroup(draft);

@@ -71,6 +71,8 @@ export interface NodeSettings {
   staticReferences?: boolean;
   /** Feature gate `PodReadyToStartContainersCondition`, on unless false: without it pods have no such condition. */
   readyToStartCondition?: boolean;
+  /** Feature gate `RestartAllContainersOnContainerExits` (KEP-5532): the action `RestartAllContainers` of a container's rules acts. */
+  restartAllContainers?: true;
   /** Feature gate `ContainerStopSignals` (KEP-4960): containers are stopped by the signal that they name, and their statuses tell it. */
   stopSignals?: true;
   /** Dead containers kept of each name while the pod lives (kubelet's container deletor); 1 when absent. */

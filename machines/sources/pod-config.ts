@@ -1,7 +1,7 @@
 import type { Pod } from '../protocol/api-types.ts';
 import type { PodSource } from '../protocol/messages.ts';
 import { CONFIG_FIRST_SEEN, CONFIG_SOURCE, LOCAL_ANNOTATIONS } from './annotations.ts';
-import { OWN_CONDITIONS, RESIZE_CONDITIONS } from '../status/own-conditions.ts';
+import { ALL_RESTARTING, OWN_CONDITIONS, RESIZE_CONDITIONS } from '../status/own-conditions.ts';
 import { equalJson } from './canonical-json.ts';
 import { withoutEnd } from '../values/trim.ts';
 
@@ -149,7 +149,9 @@ function compare(existing: Pod, given: Pod, source: PodSource): { pod: Pod; op?:
  */
 function foreignConditions(pod: Pod): unknown[] {
   return (pod.status?.conditions ?? [])
-    .filter(({ type }) => !OWN_CONDITIONS.includes(type) && !RESIZE_CONDITIONS.includes(type))
+    .filter(
+      ({ type }) => !OWN_CONDITIONS.includes(type) && !RESIZE_CONDITIONS.includes(type) && type !== ALL_RESTARTING,
+    )
     .map(({ type, status, reason, message }) => [type, status, reason, message]);
 }
 

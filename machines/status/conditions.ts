@@ -4,7 +4,8 @@ import { isSidecar } from '../qos/pod-resources.ts';
 import { inProgressCondition } from '../resize/resize-conditions.ts';
 import { isTerminalPhase } from './phase.ts';
 import type { Phase } from './phase.ts';
-import { OWN_CONDITIONS, RESIZE_CONDITIONS } from './own-conditions.ts';
+import type { RestartAll } from './restart-all.ts';
+import { ALL_RESTARTING, OWN_CONDITIONS, RESIZE_CONDITIONS } from './own-conditions.ts';
 import { BY_KUBELET } from './node-endings.ts';
 import { rfc3339 } from '../values/rfc3339.ts';
 
@@ -26,6 +27,10 @@ export interface ConditionInput {
   disruption?: { at: number; message: string };
   /** False: `PodReadyToStartContainers` is not told. */
   readyToStart?: boolean;
+  /** How a restart of all containers stands; absent: no condition is told of it. */
+  restartAll?: RestartAll;
+  /** Gate RestartAllContainersOnContainerExits: what is initialized stays so, though its init containers run anew. */
+  staysInitialized?: boolean;
   at: number;
 }
 
@@ -35,7 +40,9 @@ export interface ConditionInput {
  */
 export function podConditions(input: ConditionInput): PodCondition[] {
   const { pod } = input;
-  const foreign = (pod.status?.conditions ?? []).filter(({ type }) => !OWN_CONDITIONS.includes(type));
+  const foreign = (pod.status?.conditions ?? []).filter(
+    ({ type }) => !OWN_CONDITIONS.includes(type) && (type !== ALL_RESTARTING || input.restartAll === undefined),
+  );
   const ended = isTerminalPhase(input.phase);
   // PodResizePending comes with the pod: who allocates knows it. A pod that has ended is not resized any more.
   const resizes = foreign.filter(({ type }) => type === 'PodResizePending' && !ended);
@@ -53,7 +60,11 @@ export function podConditions(input: ConditionInput): PodCondition[] {
     ['PodScheduled', TRUE],
   ];
   const told = input.readyToStart === false ? own.slice(1) : own;
-  return [...kept, ...resizes, ...told.map(([type, verdict]) => condition(type, verdict, input))];
+  const conditions = [...kept, ...resizes, ...told.map(([type, verdict]) => condition(type, verdict, input))];
+  if (input.restartAll === undefined) return conditions;
+  // Kubelet tells this one without the generation.
+  const { observedGeneration: _none, ...restarting } = condition(ALL_RESTARTING, restartingVerdict(input), input);
+  return [...conditions, restarting];
 }
 
 /** `DisruptionTarget`: the node's own word, or as it was set before. */
@@ -105,7 +116,7 @@ function containersReadyVerdict({ pod, statuses, phase }: ConditionInput): Verdi
   return message === '' ? TRUE : { status: 'False', reason: 'ContainersNotReady', message };
 }
 
-function initializedVerdict({ pod, statuses, phase }: ConditionInput): Verdict {
+function initializedVerdict({ pod, old, statuses, phase, staysInitialized }: ConditionInput): Verdict {
   const unknown: string[] = [];
   const incomplete: string[] = [];
   for (const container of pod.spec?.initContainers ?? []) {
@@ -118,7 +129,18 @@ function initializedVerdict({ pod, statuses, phase }: ConditionInput): Verdict {
   const regular = new Set((pod.spec?.containers ?? []).map(({ name }) => name));
   if (statuses.some(({ name, state }) => regular.has(name) && (state?.running || state?.terminated))) return TRUE;
   const message = listed('unknown', unknown, 'incomplete', incomplete);
-  return message === '' ? TRUE : { status: 'False', reason: 'ContainersNotInitialized', message };
+  const was = old.conditions?.some(({ type, status }) => type === 'Initialized' && status === 'True');
+  if (message === '' || (staysInitialized === true && was === true)) return TRUE;
+  return { status: 'False', reason: 'ContainersNotInitialized', message };
+}
+
+/** `AllContainersRestarting`. */
+function restartingVerdict({ phase, restartAll }: ConditionInput): Verdict {
+  if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' };
+  if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
+  if (restartAll !== 'going') return { status: 'False' };
+  const message = 'container exited with restart policy rule';
+  return { status: 'True', reason: 'RestartAllContainersStarted', message };
 }
 
 function gatesVerdict(pod: Pod, conditions: readonly PodCondition[]): Verdict {

@@ -2,6 +2,7 @@ import type { Container, ContainerStatus } from '../protocol/api-types.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { ObservedContainer } from '../protocol/observed.ts';
 import { defaultStatus, messageLimit, observedStatus, STATUS_UNKNOWN, UNKNOWN_EXIT_CODE } from './container-state.ts';
+import { removedStatus } from './restart-all.ts';
 import { isToBeStarted } from './restart-rule.ts';
 import type { ContainerDecision, StatusInput } from './status-input.ts';
 
@@ -70,11 +71,18 @@ function statusOf(
   return status;
 }
 
+/** All containers of the pod are removed, to be made anew. */
+function isRemovedForAll({ restartAll = 'no' }: StatusInput): boolean {
+  return restartAll !== 'no';
+}
+
 /** The runtime has no such container: not started yet, or removed after it ran. */
 function unseenStatus(input: StatusInput, spec: Container, old: ContainerStatus | undefined): ContainerStatus {
   const hasInit = (input.pod.spec?.initContainers?.length ?? 0) > 0;
   const status = defaultStatus(spec, hasInit ? 'PodInitializing' : 'ContainerCreating', input.settings);
   if (old === undefined) return status;
+  const removed = isRemovedForAll(input) ? removedStatus(status, old) : undefined;
+  if (removed !== undefined) return removed;
   if (old.state?.terminated) return { ...old, lastState: old.lastState ?? {} };
   status.restartCount = old.restartCount;
   if (old.lastState) status.lastState = old.lastState;
@@ -102,7 +110,7 @@ function showWaiting(
   const waiting = decisionOf(input, spec)?.waiting;
   if (waiting === undefined) return status;
   if (list === 'init' && newest?.state === 'exited' && newest.exitCode === 0) return status;
-  if (!isToBeStarted(spec, input.pod, newest)) return status;
+  if (!isToBeStarted(spec, input.pod, newest, input.settings.restartAllContainers)) return status;
   const lastState = status.state?.terminated ? status.state : status.lastState;
   const { reason, message } = waiting;
   return { ...status, lastState, state: { waiting: message === '' ? { reason } : { reason, message } } };

@@ -1,5 +1,5 @@
 import type { Pod, PodCondition, PodStatus } from '../protocol/api-types.ts';
-import { OWN_CONDITIONS, RESIZE_CONDITIONS } from './own-conditions.ts';
+import { ALL_RESTARTING, OWN_CONDITIONS, RESIZE_CONDITIONS } from './own-conditions.ts';
 import { isTerminalPhase } from './phase.ts';
 import { rfc3339 } from '../values/rfc3339.ts';
 import { statusPatch } from './status-patch.ts';
@@ -81,10 +81,12 @@ export function needsReconcile(input: MergeInput): boolean {
 }
 
 function mergeConditions({ api, own, isStatic, at }: MergeInput, disrupts: boolean): PodCondition[] {
-  const out: PodCondition[] = (api.conditions ?? []).filter(({ type }) => !AGENTS_CONDITIONS.has(type));
+  const tells = own.conditions?.some(({ type }) => type === ALL_RESTARTING) ?? false;
+  const isAgents = (type: string) => AGENTS_CONDITIONS.has(type) || (tells && type === ALL_RESTARTING);
+  const out: PodCondition[] = (api.conditions ?? []).filter(({ type }) => !isAgents(type));
   for (const condition of own.conditions ?? []) {
     const before = api.conditions?.find(({ type }) => type === condition.type);
-    if (AGENTS_CONDITIONS.has(condition.type)) out.push(withHistory(condition, before, isStatic));
+    if (isAgents(condition.type)) out.push(withHistory(condition, before, isStatic));
     else if (condition.type === 'DisruptionTarget' && disrupts) {
       // Shared with the controllers that evict; told together with the phase only, at the time it is told.
       const lastTransitionTime = (before?.status === condition.status && before.lastTransitionTime) || rfc3339(at);

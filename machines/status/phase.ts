@@ -1,6 +1,7 @@
 import type { Container, ContainerStatus, Pod } from '../protocol/api-types.ts';
 import { isStaticPod } from '../qos/critical-pod.ts';
 import { isSidecar } from '../qos/pod-resources.ts';
+import { RESTARTING_ALL } from './restart-all.ts';
 import { restartsAfterExit } from './restart-rule.ts';
 
 /** `status.phase` (`Unknown` is never set by an agent). */
@@ -26,14 +27,15 @@ interface Counts {
 
 /**
  * The phase that follows from the containers (the kubelet's getPhase). `initialized`: a regular container of the
- * present sandbox has run, so that a sidecar's restart does not make the pod Pending again.
+ * present sandbox has run, so that a sidecar's restart does not make the pod Pending again. `restartsAll`: gate
+ * RestartAllContainersOnContainerExits.
  */
 export function podPhase(
   pod: Pod,
   statuses: readonly ContainerStatus[],
-  options: { podIsTerminal: boolean; initialized: boolean },
+  options: { podIsTerminal: boolean; initialized: boolean; restartsAll?: boolean },
 ): Phase {
-  const counts = count(pod, statuses);
+  const counts = count(pod, statuses, options.restartsAll ?? false);
   const { unknown, running, stopped, ended, succeeded } = counts;
   if (counts.failedForGood) return 'Failed';
   if (counts.pendingInit > 0 || (counts.pendingSidecars > 0 && !options.initialized)) return 'Pending';
@@ -45,7 +47,9 @@ export function podPhase(
   return stopped === ended ? verdict : 'Running';
 }
 
-function count(pod: Pod, statuses: readonly ContainerStatus[]): Counts {
+function count(pod: Pod, statuses: readonly ContainerStatus[], restartsAll: boolean): Counts {
+  const restarts: Restarts = (container, { exitCode, reason }) =>
+    restartsAfterExit(container, pod, exitCode, restartsAll) || (restartsAll && reason === RESTARTING_ALL);
   const counts: Counts = {
     pendingInit: 0,
     failedForGood: false,
@@ -60,12 +64,12 @@ function count(pod: Pod, statuses: readonly ContainerStatus[]): Counts {
   for (const container of pod.spec?.initContainers ?? []) {
     const status = statuses.find((s) => s.name === container.name);
     if (isSidecar(container)) countSidecar(counts, status);
-    else countInit(counts, pod, container, status);
+    else countInit(counts, restarts, container, status);
   }
   for (const container of pod.spec?.containers ?? []) {
     countRegular(
       counts,
-      pod,
+      restarts,
       container,
       statuses.find((s) => s.name === container.name),
     );
@@ -73,16 +77,29 @@ function count(pod: Pod, statuses: readonly ContainerStatus[]): Counts {
   return counts;
 }
 
+interface End {
+  exitCode: number;
+  reason?: string;
+}
+
+/** Is the container started again after this end? */
+type Restarts = (container: Container, end: End) => boolean;
+
 /** The end of the container: its state, or the last one when it waits to be started again. */
-function endOf(status: ContainerStatus | undefined): { exitCode: number } | undefined {
+function endOf(status: ContainerStatus | undefined): End | undefined {
   if (status?.state?.running) return undefined;
   return status?.state?.terminated ?? (status?.state?.waiting ? status.lastState?.terminated : undefined);
 }
 
-function countInit(counts: Counts, pod: Pod, container: Container, status: ContainerStatus | undefined): void {
+function countInit(
+  counts: Counts,
+  restarts: Restarts,
+  container: Container,
+  status: ContainerStatus | undefined,
+): void {
   const end = endOf(status);
   if (end === undefined) counts.pendingInit++;
-  else if (end.exitCode !== 0 && !restartsAfterExit(container, pod, end.exitCode)) counts.failedForGood = true;
+  else if (end.exitCode !== 0 && !restarts(container, end)) counts.failedForGood = true;
 }
 
 function countSidecar(counts: Counts, status: ContainerStatus | undefined): void {
@@ -97,12 +114,17 @@ function countSidecar(counts: Counts, status: ContainerStatus | undefined): void
   }
 }
 
-function countRegular(counts: Counts, pod: Pod, container: Container, status: ContainerStatus | undefined): void {
+function countRegular(
+  counts: Counts,
+  restarts: Restarts,
+  container: Container,
+  status: ContainerStatus | undefined,
+): void {
   const end = endOf(status);
   if (status?.state?.running) counts.running++;
   else if (end !== undefined) {
     counts.stopped++;
-    if (!restartsAfterExit(container, pod, end.exitCode)) counts.ended++;
+    if (!restarts(container, end)) counts.ended++;
     if (status?.state?.terminated?.exitCode === 0) counts.succeeded++;
   } else if (status?.state?.waiting) counts.waiting++;
   else counts.unknown++;

@@ -45,6 +45,8 @@ export function podStatus(input: StatusInput): PodStatus {
     ...{ pod, old, observed, statuses, phase, at },
     ...(resize && { resize }),
     ...(disruption && { disruption }),
+    ...(input.restartAll && { restartAll: input.restartAll }),
+    ...(input.settings.restartAllContainers && { staysInitialized: true }),
     ...(input.settings.readyToStartCondition === false && { readyToStart: false }),
   });
   if (message) status.message = message;
@@ -69,6 +71,7 @@ function phaseOf(input: StatusInput, old: PodStatus, statuses: ContainerStatus[]
   const computed = podPhase(pod, statuses, {
     podIsTerminal: input.podIsTerminal === true,
     initialized: hasActiveRegular(pod, input.observed),
+    ...(input.settings.restartAllContainers && { restartsAll: true }),
   });
   const well = endedWell(input, computed);
   const kept = [pod.status?.phase, well ? undefined : old.phase].find(isTerminalPhase);

@@ -1,16 +1,15 @@
 import type { Container, Pod } from '../protocol/api-types.ts';
 import type { ObservedContainer } from '../protocol/observed.ts';
+import { matchingRule, RESTART_ALL } from './restart-all.ts';
 
-/** Would a container that ended with this code be started again? Its rules (KEP-5307), its policy, the pod's policy. */
-export function restartsAfterExit(container: Container, pod: Pod, exitCode: number): boolean {
+/**
+ * Would a container that ended with this code be started again? Its rules (KEP-5307), its policy, the pod's policy. `all`: the gate
+ * RestartAllContainersOnContainerExits is on; with it off the policies decide about such a rule.
+ */
+export function restartsAfterExit(container: Container, pod: Pod, exitCode: number, all = false): boolean {
   if (container.restartPolicy !== undefined) {
-    const rule = container.restartPolicyRules?.find(({ exitCodes }) => {
-      if (!exitCodes) return false;
-      const named = (exitCodes.values ?? []).includes(exitCode);
-      return exitCodes.operator === 'In' ? named : exitCodes.operator === 'NotIn' && !named;
-    });
-    // Action RestartAllContainers needs its own feature; without it the policies decide.
-    if (rule?.action === 'Restart') return true;
+    const action = matchingRule(container, exitCode)?.action;
+    if (action === 'Restart' || (all && action === RESTART_ALL)) return true;
     const own = byPolicy(container.restartPolicy, exitCode);
     if (own !== undefined) return own;
   }
@@ -18,11 +17,16 @@ export function restartsAfterExit(container: Container, pod: Pod, exitCode: numb
 }
 
 /** Is the container to be started, first or again? `newest`: its newest instance in the runtime. */
-export function isToBeStarted(container: Container, pod: Pod, newest: ObservedContainer | undefined): boolean {
+export function isToBeStarted(
+  container: Container,
+  pod: Pod,
+  newest: ObservedContainer | undefined,
+  all = false,
+): boolean {
   if (pod.metadata?.deletionTimestamp !== undefined) return false;
   if (newest === undefined) return true;
   if (newest.state === 'running') return false;
-  return newest.state !== 'exited' || restartsAfterExit(container, pod, newest.exitCode);
+  return newest.state !== 'exited' || restartsAfterExit(container, pod, newest.exitCode, all);
 }
 
 function byPolicy(policy: string, exitCode: number): boolean | undefined {

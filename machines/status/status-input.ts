@@ -1,3 +1,4 @@
+import type { RestartAll } from './restart-all.ts';
 import type { Pod, PodStatus } from '../protocol/api-types.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import type { PodHealth } from '../protocol/resource-health.ts';
@@ -46,8 +47,13 @@ export interface StatusInput {
   resize?: ResizeMemory;
   /** How the devices that its containers have are; absent where that is not told. */
   health?: PodHealth;
+  /** How a restart of all containers stands; absent where none can be. */
+  restartAll?: RestartAll;
   at: number;
   /** When the agent took the pod up; `status.startTime` unless an earlier status says. */
   startedAt: number;
-  settings: Pick<NodeSettings, 'nodeIPs' | 'runtimeFeatures' | 'behaviour' | 'readyToStartCondition'>;
+  settings: Pick<
+    NodeSettings,
+    'nodeIPs' | 'runtimeFeatures' | 'behaviour' | 'readyToStartCondition' | 'restartAllContainers'
+  >;
 }

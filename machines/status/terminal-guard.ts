@@ -1,5 +1,6 @@
 import type { Container, ContainerStatus, Pod, PodStatus } from '../protocol/api-types.ts';
 import { isSidecar } from '../qos/pod-resources.ts';
+import { ALL_RESTARTING } from './own-conditions.ts';
 import { isTerminalPhase } from './phase.ts';
 import { restartsAfterExit } from './restart-rule.ts';
 
@@ -23,6 +24,8 @@ export function guardTerminal(pod: Pod, known: PodStatus, next: PodStatus): Guar
     copyOrDrop(status, known, 'message');
   }
   if ((pod.spec?.restartPolicy ?? 'Always') === 'Always') return { status, refused };
+  // All of its containers may be restarted, whatever their policies (told of with its gate on only).
+  if (next.conditions?.some(({ type }) => type === ALL_RESTARTING)) return { status, refused };
   const regular = keepEnds(pod, pod.spec?.containers, known.containerStatuses, next.containerStatuses, refused);
   if (regular) status.containerStatuses = regular;
   const init = keepEnds(

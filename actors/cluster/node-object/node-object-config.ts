@@ -1,6 +1,7 @@
 import type { NodeObjectConfig } from '../../../machines/node-object/node-types.ts';
 import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
 import type { KubeletFlags } from '../../configure/configuration/kubelet-flags.ts';
+import { declaredFeaturesOf } from '../../configure/configuration/declared-features-of.ts';
 import { resolveFeatureGates } from '../../configure/configuration/feature-gates.ts';
 import { agentVersion } from '../../configure/configuration/version.ts';
 
@@ -10,6 +11,7 @@ export function nodeObjectConfigOf(
   config: KubeletConfiguration,
   flags: KubeletFlags,
 ): NodeObjectConfig {
+  const declaredFeatures = declaredFeaturesOf(config);
   return {
     nodeName,
     labels: flags.nodeLabels,
@@ -31,6 +33,7 @@ export function nodeObjectConfigOf(
     port: config.port,
     // Controllers and kubectl read a Kubernetes version out of it; the suffix tells people which agent it is.
     kubeletVersion: agentVersion(),
+    ...(declaredFeatures && { declaredFeatures }),
     ...(resolveFeatureGates(config.featureGates).gates.enabled('KubeletRegistrationGetOnExistsOnly') && {
       getOnExistsOnly: true,
     }),

@@ -89,6 +89,7 @@ export function simulatedGround(
     seccompDefault: config.seccompDefault,
     runtimeRequestTimeoutMs: config.runtimeRequestTimeout,
     runtimeFeatures: { recursiveReadOnlyMounts: true, userNamespaces: true, supplementalGroupsPolicy: true },
+    ...(common.featureGates.enabled('RestartAllContainersOnContainerExits') && { restartAllContainers: true }),
     cluster: true,
     behaviour: [...ALL_BEHAVIOUR],
   };

@@ -104,8 +104,10 @@ test('a volume of an API object of a static pod, by the gate', () => {
 });
 
 /** The problems of a manifest, in the order in which they are found. */
-function problemsOf(manifest: object, off: string[]): string[] {
-  const { gates } = resolveFeatureGates(Object.fromEntries(off.map((gate) => [gate, false])));
+function problemsOf(manifest: object, off: string[], on: string[] = []): string[] {
+  const { gates } = resolveFeatureGates(
+    Object.fromEntries([...off.map((gate) => [gate, false]), ...on.map((gate) => [gate, true])]),
+  );
   const origin = { kind: 'file' as const, location: '/m/x.yaml', nodeName: 'n', gates: podGatesOf(gates) };
   return parseManifest(JSON.stringify(manifest), origin).errors.map((error) => error.message);
 }
@@ -128,6 +130,38 @@ test('with ContainerRestartRules off a container of a static pod has no policy o
     problemsOf(init('Never'), ['ContainerRestartRules']).join('\n'),
     /initContainers\[0\]\.restartPolicy.*"Always"/,
   );
+});
+
+test('with UserNamespacesHostNetworkSupport a static pod has its own users in the network of the host', () => {
+  const own = manifest({ hostUsers: false, hostNetwork: true });
+  const forbidden = /^[^\n]*spec\.hostNetwork: Forbidden: when `hostUsers` is false[^\n]*$/;
+  assert.match(problemsOf(own, []).join('\n'), forbidden);
+  for (const gate of ['UserNamespacesHostNetworkSupport', 'AllAlpha'])
+    assert.deepEqual(problemsOf(own, [], [gate]), []);
+  const more = manifest({ hostUsers: false, hostNetwork: true, hostPID: true });
+  assert.match(
+    problemsOf(more, [], ['UserNamespacesHostNetworkSupport']).join('\n'),
+    /^[^\n]*spec\.hostPID: Forb[^\n]*$/,
+  );
+});
+
+test('with RestartAllContainersOnContainerExits a rule may restart all containers, a sidecar has rules as well', () => {
+  const gates = ['RestartAllContainersOnContainerExits', 'NodeDeclaredFeatures'];
+  const asking = (restartPolicy: string, action = 'RestartAllContainers') => ({
+    ...{ name: 'x', image: 'a', restartPolicy },
+    restartPolicyRules: [{ action, exitCodes: { operator: 'In', values: [1] } }],
+  });
+  const own = manifest({ containers: [asking('Never')] });
+  assert.match(
+    problemsOf(own, []).join('\n'),
+    /restartPolicyRules\[0\]\.action: Unsupported value: "RestartAllContainers"/,
+  );
+  for (const on of [gates, ['AllAlpha']]) assert.deepEqual(problemsOf(own, [], on), []);
+  const sidecar = manifest({ initContainers: [asking('Always')] });
+  assert.match(problemsOf(sidecar, []).join('\n'), /restartPolicyRules are not allowed for init containers/);
+  assert.deepEqual(problemsOf(sidecar, [], gates), []);
+  const other = manifest({ initContainers: [asking('Always', 'Stop')] });
+  assert.match(problemsOf(other, [], gates).join('\n'), /restartPolicyRules\[0\]\.action: Unsupported value: "Stop"/);
 });
 
 test('with PodLevelResources off what they say is not looked at', () => {

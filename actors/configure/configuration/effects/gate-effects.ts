@@ -80,7 +80,7 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   LoggingBetaOptions: always('the format json'),
   MemoryQoS: acts('`memory.min`, `memory.low` and `memory.high` (cgroup v2)'),
   MutableCSINodeAllocatableCount: acts('whether CSI drivers are asked again how many volumes the node can hold'),
-  NodeDeclaredFeatures: never("the node object's `declaredFeatures`"),
+  NodeDeclaredFeatures: acts("the node object's `declaredFeatures`, and whether pods are judged by it"),
   NodeLogQuery: acts('whether `enableSystemLogQuery` is accepted'),
   PodAndContainerStatsFromCRI: never('statistics come from cgroups'),
   PodCertificateRequest: acts('projected volumes of pod certificates'),
@@ -94,7 +94,7 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   ),
   ReloadKubeletServerCertificateFile: acts('whether `tlsCertFile` is read again'),
   ResourceHealthStatus: acts('whether the health of devices is told in pod statuses'),
-  RestartAllContainersOnContainerExits: never('the action `RestartAllContainers`'),
+  RestartAllContainersOnContainerExits: acts("the action `RestartAllContainers` of containers' `restartPolicyRules`"),
   RotateKubeletServerCertificate: acts('whether `serverTLSBootstrap` is accepted'),
   RuntimeClassInImageCriApi: never('images are the same for all runtime handlers'),
   SELinuxChangePolicy: always(SELINUX),
@@ -104,7 +104,9 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   TopologyManagerPolicyAlphaOptions: never('there are no alpha options of the topology manager'),
   TopologyManagerPolicyBetaOptions: always('its options are always accepted'),
   TopologyManagerPolicyOptions: always('its options are always accepted'),
-  UserNamespacesHostNetworkSupport: never("user namespaces of pods in the host's network"),
+  UserNamespacesHostNetworkSupport: acts(
+    "whether a static pod in the host's network may have `hostUsers: false`; all others are judged by the API server",
+  ),
   UserNamespacesSupport: acts("pods' user namespaces"),
   WatchListClient: always('first lists come as a stream of the watch'),
 };
