@@ -31,7 +31,9 @@ const { values } = parseArgs({
 const [pods, round, every] = [Number(values.pods), Number(values.round), Number(values.every)];
 // As bin/actorlet starts it.
 process.env['MALLOC_ARENA_MAX'] ??= '1';
-process.env['AGENT_EXEC_ARGV'] = values.argv ?? '--max-semi-space-size=2 --optimize-for-size';
+process.env['AGENT_EXEC_ARGV'] =
+  values.argv ??
+  '--max-semi-space-size=2 --optimize-for-size --no-flush-bytecode --invocation-count-for-maglev=6000 --invocation-count-for-turbofan=20000';
 
 interface Row {
   gone: number;

@@ -10,7 +10,6 @@ import { threadCpuMs } from '../../host/kernel/thread-cpu.ts';
 import { goDuration } from '../../../machines/values/go-duration.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
-import { compileLate } from './late-compiling.ts';
 import { keepHeapsSmall } from './small-heaps.ts';
 import type { FromShard, ShardTask, ToShard } from './shard-protocol.ts';
 import { MARKS_BYTES, WorkMarks } from './work-marks.ts';
@@ -61,7 +60,6 @@ export function startThreads(shards: number, entry: URL = ENTRY): Piscina {
   const filename = fileURLToPath(entry);
   // Before the threads are made, also by who has them started ahead: what a heap may be is set when its thread begins.
   keepHeapsSmall();
-  compileLate();
   // With 'sync' an idle worker would sleep in Atomics.wait, where neither its timers nor its sockets are served.
   const pool = new Piscina({
     filename,
