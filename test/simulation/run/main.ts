@@ -20,7 +20,7 @@ Runs the node in virtual time from seeds, each a workload with faults, and looks
 
   --seeds N    how many seeds (default 20)
   --seed S     the first of them (default: drawn, and printed)
-  --hours H    virtual hours of each run (default 2)
+  --hours H    virtual hours of each run, at least 1 (default 2)
   --calm       no faults
   --managers   the node gives CPUs and memory away, and most pods want some of their own
   --plugins    there are device plugins and drivers of dynamic resources, and most pods use them
@@ -35,7 +35,19 @@ Runs the node in virtual time from seeds, each a workload with faults, and looks
   --no-shrink  on failure do not look for the shortest schedule that still fails
 `;
 
-/** `bin/simulate`. The exit code is 1 when a rule was broken. */
+/** Hours that a run has at least: for the last 40 minutes of it nothing is done to the node any more. */
+const LEAST_HOURS = 1;
+
+/** What is wrong with the numbers that were given, null when nothing is. */
+function wrongNumber({ seeds, seed, hours }: { seeds: string; seed?: string; hours: string }): string | null {
+  const whole = /^\d{1,15}$/;
+  if (!whole.test(seeds) || Number(seeds) < 1) return `--seeds must be a whole number of at least 1, not "${seeds}"`;
+  if (seed !== undefined && !whole.test(seed)) return `--seed must be a whole number, not "${seed}"`;
+  if (!(Number(hours) >= LEAST_HOURS)) return `--hours must be a number of at least ${LEAST_HOURS}, not "${hours}"`;
+  return null;
+}
+
+/** `bin/simulate`. The exit code is 1 when a rule was broken, 2 for wrong flags. */
 export async function main(args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,
@@ -62,6 +74,11 @@ export async function main(args: string[]): Promise<number> {
   if (values.help) {
     process.stdout.write(USAGE);
     return 0;
+  }
+  const wrong = wrongNumber(values);
+  if (wrong !== null) {
+    process.stderr.write(`simulate: ${wrong}\n`);
+    return 2;
   }
   const given = values.plan === undefined ? null : readPlan(values.plan).plan;
   const count = given === null ? Number(values.seeds) : 1;

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { main } from './run/main.ts';
+
+test('numbers that make no run are refused, with what is accepted', async (t) => {
+  const told: string[] = [];
+  t.mock.method(process.stderr, 'write', (text: string) => told.push(text) > 0);
+  const codes = [];
+  for (const args of [
+    ['--hours', '0.3'],
+    ['--hours', 'x'],
+    ['--seeds', '0'],
+    ['--seed', '1e3'],
+  ])
+    codes.push(await main(args));
+  assert.deepEqual(codes, [2, 2, 2, 2]);
+  assert.deepEqual(told, [
+    'simulate: --hours must be a number of at least 1, not "0.3"\n',
+    'simulate: --hours must be a number of at least 1, not "x"\n',
+    'simulate: --seeds must be a whole number of at least 1, not "0"\n',
+    'simulate: --seed must be a whole number, not "1e3"\n',
+  ]);
+});
