@@ -1,4 +1,3 @@
-import { restartsAfterExit } from '../status/restart-rule.ts';
 import type { ContainerKind } from '../container/container-context.ts';
 import type { Container, Pod } from '../protocol/api-types.ts';
 
@@ -65,7 +64,15 @@ export function specContainer(pod: Pod, name: string): SpecContainer | null {
 
 /** Whether a container that ended with `exitCode` is to run again: its own policy and rules first (KEP-5307), then the pod's. */
 export function shouldRestart(pod: Pod, container: Container, exitCode: number): boolean {
-  return isSidecar(container) || restartsAfterExit(container, pod, exitCode);
+  if (isSidecar(container)) return true;
+  for (const rule of container.restartPolicyRules ?? []) {
+    const codes = rule.exitCodes;
+    if (rule.action !== 'Restart' || codes === undefined) continue;
+    const listed = codes.values?.includes(exitCode) ?? false;
+    if (codes.operator === 'In' ? listed : !listed) return true;
+  }
+  const policy = container.restartPolicy ?? pod.spec?.restartPolicy ?? 'Always';
+  return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
 }
 
 /** The policy says that something of this pod may run again after a failure. */
