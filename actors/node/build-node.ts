@@ -1,6 +1,7 @@
 import { afterShutdown } from '../../machines/pod/after-shutdown.ts';
 import { trackedPod, trackedPods } from '../../machines/supervisor/pod-table.ts';
 import { EventRecorder } from '../cluster/events/event-recorder.ts';
+import { declaredFeaturesOf } from '../configure/configuration/declared-features-of.ts';
 import { journalsClosed } from '../record/journal/segment-log.ts';
 import type { JournalSettings } from '../record/journal/machine-journal.ts';
 import { restoreMemory } from '../record/journal/restore-memory.ts';
@@ -243,10 +244,12 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     }) ?? null;
 
   // The pods' way in: source, admission by the node's object, resources, supervisor.
+  const declaredFeatures = declaredFeaturesOf(config, featureGates);
   const admission: NodeAdmission = new NodeAdmission({
     ...{ rootDir, log, now, metrics },
     rules: admissionRules(config, settings, {
       ...(ground.resources && { resources: ground.resources }),
+      ...(declaredFeatures && { declaredFeatures }),
       ...(featureGates.enabled('TaintTolerationComparisonOperators') && { taintComparison: true }),
     }),
     journal: journalOf('admission'),

@@ -64,26 +64,26 @@ const RUNTIME_RECOVERS = `journalctl -b -u containerd --no-pager -o cat | grep -
  * Without how the instances ended that the crash took. On a host with other work either agent, and not always the same, has had nothing to
  * say of them; the runtime's own words are told then.
  */
-function withoutLost({ pods, look }: AfterBoot): AfterBoot {
-  const containers = (each: readonly string[]) =>
-    each.map((text) => text.replace(/(restarts 1), before: (none|exit 255)$/, '$1'));
-  return {
-    pods: Object.fromEntries(
-      Object.entries(pods).map(([name, pod]) => [name, { ...pod, containers: containers(pod.containers) }]),
-    ),
-    look,
-  };
+function withoutLost(boot: AfterBoot): AfterBoot {
+  return { ...boot, pods: retold(boot, (text) => text.replace(/(restarts 1), before: (none|exit 255)$/, '$1')) };
+}
+
+/** The pods, with what is told of each container changed. */
+function retold({ pods }: AfterBoot, change: (text: string) => string): AfterBoot['pods'] {
+  return Object.fromEntries(
+    Object.entries(pods).map(([name, pod]) => [
+      name,
+      { ...pod, containers: pod.containers.map((each) => change(each)) },
+    ]),
+  );
 }
 
 /** Kubelet's, but for sidecars: it forgets them with the sandbox, so one that was lost in the crash looks as if it had never run. Ours counts on. */
-function sidecarsCountOn({ pods, look }: AfterBoot): AfterBoot {
+function sidecarsCountOn(boot: AfterBoot): AfterBoot {
   const [forgotten, counted] = ['restarts 0, before: none', 'restarts 1, before: exit 255'];
-  const containers = (each: readonly string[]) =>
-    each.map((text) => (text.startsWith('sidecar: ') ? text.replace(forgotten, counted) : text));
+  const { look } = boot;
   return {
-    pods: Object.fromEntries(
-      Object.entries(pods).map(([name, pod]) => [name, { ...pod, containers: containers(pod.containers) }]),
-    ),
+    pods: retold(boot, (text) => (text.startsWith('sidecar: ') ? text.replace(forgotten, counted) : text)),
     look: { ...look, running: look.running.map((name) => name.replace(/^(sidecar_.*)_0$/, '$1_1')).sort() },
   };
 }

@@ -11,7 +11,8 @@ export function nodeObjectConfigOf(
   config: KubeletConfiguration,
   flags: KubeletFlags,
 ): NodeObjectConfig {
-  const declaredFeatures = declaredFeaturesOf(config);
+  const { gates } = resolveFeatureGates(config.featureGates);
+  const declaredFeatures = declaredFeaturesOf(config, gates);
   return {
     nodeName,
     labels: flags.nodeLabels,
@@ -34,8 +35,6 @@ export function nodeObjectConfigOf(
     // Controllers and kubectl read a Kubernetes version out of it; the suffix tells people which agent it is.
     kubeletVersion: agentVersion(),
     ...(declaredFeatures && { declaredFeatures }),
-    ...(resolveFeatureGates(config.featureGates).gates.enabled('KubeletRegistrationGetOnExistsOnly') && {
-      getOnExistsOnly: true,
-    }),
+    ...(gates.enabled('KubeletRegistrationGetOnExistsOnly') && { getOnExistsOnly: true }),
   };
 }

@@ -1,6 +1,6 @@
 import { declaredFeatures } from '../../../machines/node-object/declared-features.ts';
 import { GATE_EFFECTS } from './effects/gate-effects.ts';
-import { resolveFeatureGates } from './feature-gates.ts';
+import type { FeatureGates } from './feature-gates.ts';
 import type { KubeletConfiguration } from './kubelet-configuration.ts';
 
 /**
@@ -8,12 +8,12 @@ import type { KubeletConfiguration } from './kubelet-configuration.ts';
  * the gate off. A gate that has no effect here is none that the node could declare.
  */
 export function declaredFeaturesOf(
-  config: Pick<KubeletConfiguration, 'featureGates' | 'cpuManagerPolicy'>,
+  { cpuManagerPolicy }: Pick<KubeletConfiguration, 'cpuManagerPolicy'>,
+  gates: FeatureGates,
 ): string[] | undefined {
-  const { gates } = resolveFeatureGates(config.featureGates);
   if (!gates.enabled('NodeDeclaredFeatures')) return undefined;
   return declaredFeatures({
-    cpuManagerPolicy: config.cpuManagerPolicy,
+    cpuManagerPolicy,
     enabled: (gate) => {
       const effect = GATE_EFFECTS[gate];
       return effect?.kind === 'fixed' ? effect.is : gates.enabled(gate);

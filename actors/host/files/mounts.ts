@@ -35,8 +35,8 @@ export async function mount(
   const args = [...flags];
   if (fsType !== '') args.push('-t', fsType);
   if (options.length > 0) args.push('-o', options.join(','));
-  const [program, ...before] = mounter === '' ? ['mount'] : [mounter, 'mount'];
-  await runCommand(program ?? 'mount', 'Mount', 'Mounting', [...before, ...args, source, target]);
+  args.push(source, target);
+  await runCommand(mounter || 'mount', 'Mount', 'Mounting', mounter === '' ? args : ['mount', ...args]);
 }
 
 /** Unmounts `targets` in their order, the topmost mount at each. Code `Unmount`, or `EBUSY` while one is in use. */

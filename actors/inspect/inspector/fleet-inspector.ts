@@ -2,7 +2,6 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { routeUpgrades } from '../../serve/server/http-app.ts';
 import type { InspectorAddress } from '../../configure/configuration/inspector-address.ts';
 import { answerError, answerJson } from './answer-json.ts';
 import { Inspector } from './inspector.ts';
@@ -87,19 +86,11 @@ export async function startFleetInspector(options: FleetInspectorOptions): Promi
   app.get('/nodes/:node', (request, reply) => reply.redirect(`${request.url.split('?')[0] ?? ''}/`, 303));
   app.get('/nodes/:node/*', pass);
   addPageFiles(app, loadPage);
-  routeUpgrades(app, app.server);
   const end = (): void => {
     for (const node of open.values()) void close(node);
     open.clear();
   };
-  const server = await listenForInspector(app, { address, token, log }, end);
-  return {
-    ...server,
-    async close() {
-      end();
-      await server.close();
-    },
-  };
+  return listenForInspector(app, { address, token, log }, end);
 }
 
 /** Names of the nodes that have a journal, by their numbers. */

@@ -44,12 +44,10 @@ const MAX_HISTORY = 5_000;
 export async function startInspectorServer(options: InspectorServerOptions): Promise<RunningInspector> {
   const { inspector, log, token, address } = options;
   const { app, end } = inspectorApp({ ...options, loadPage: pageLoader(options) });
-  routeUpgrades(app, app.server);
   const server = await listenForInspector(app, { address, token, log }, end);
   return {
     ...server,
     async close() {
-      end();
       await server.close();
       inspector.close();
     },
@@ -105,13 +103,14 @@ export function guardedApp(guard: InspectorGuard, log: Logger): FastifyInstance 
   return app;
 }
 
-/** Listens; `end` is called when that fails. */
+/** Listens; `end` is called when that fails, and when the server is to close. */
 export async function listenForInspector(
   app: FastifyInstance,
   { address, token, log }: Pick<InspectorServerOptions, 'address' | 'token' | 'log'>,
   end: () => void,
 ): Promise<RunningInspector> {
   let server: RunningServer;
+  routeUpgrades(app, app.server);
   try {
     server = await listen(app, { address: address.host, port: address.port, log }, 'inspector', '--inspect');
   } catch (error) {
@@ -124,6 +123,10 @@ export async function listenForInspector(
     ...server,
     address: `${base}/?token=${token}`,
     statelyAddress: `${base.replace('http:', 'ws:')}/stately?token=${token}`,
+    async close() {
+      end();
+      await server.close();
+    },
   };
 }
 

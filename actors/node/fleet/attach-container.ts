@@ -2,6 +2,7 @@ import { findRunning } from '../../../cri/sim/find-container.ts';
 import { whenExits } from '../../../cri/sim/processes.ts';
 import type { SimCore } from '../../../cri/sim/sim-core.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
+import { internalErrorStatus, SUCCESS_STATUS } from '../../serve/remote-command/session-status.ts';
 import type { SpdyStream } from '../../serve/spdy/spdy-stream.ts';
 import type { NodeLogs } from './node-logs.ts';
 import { sent } from './stream-server.ts';
@@ -53,19 +54,7 @@ export async function attachContainer({ core, logs, containerId, tty, streams, c
   const none = Buffer.alloc(0);
   // Who does not read would not take the end either.
   if (problem === null) await Promise.all([sent(streams.get('stdout'), none), sent(streams.get('stderr'), none)]);
-  await sent(streams.get('error'), Buffer.from(JSON.stringify(statusOf(problem))));
-}
-
-/** As the streaming server of a runtime says it. */
-function statusOf(problem: string | null): object {
-  if (problem === null) return { metadata: {}, status: 'Success' };
-  const message = `error attaching to container: ${problem}`;
-  return {
-    metadata: {},
-    status: 'Failure',
-    message: `Internal error occurred: ${message}`,
-    reason: 'InternalError',
-    details: { causes: [{ message }] },
-    code: 500,
-  };
+  const status =
+    problem === null ? SUCCESS_STATUS : internalErrorStatus(`error attaching to container: ${String(problem)}`);
+  await sent(streams.get('error'), Buffer.from(status));
 }

@@ -2,22 +2,17 @@ import { existsSync, readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import type { AdmissionRules } from '../../../machines/admission/admission-rules.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
-import { declaredFeaturesOf } from '../../configure/configuration/declared-features-of.ts';
 import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
 import { goArchitecture } from '../machine/machine-facts.ts';
 
 /** What this node judges pods by. @param more how CPUs and memory are given away, and what feature gates allow */
 export function admissionRules(
-  config: Pick<
-    KubeletConfiguration,
-    'allowedUnsafeSysctls' | 'cpuManagerPolicy' | 'featureGates' | 'maxPods' | 'podsPerCore'
-  >,
+  config: Pick<KubeletConfiguration, 'allowedUnsafeSysctls' | 'maxPods' | 'podsPerCore'>,
   { nodeName, capacity, allocatable, runtimeFeatures }: NodeSettings,
-  more: Pick<AdmissionRules, 'resources' | 'taintComparison'> = {},
+  more: Pick<AdmissionRules, 'declaredFeatures' | 'resources' | 'taintComparison'> = {},
 ): AdmissionRules {
   const { maxPods, podsPerCore, allowedUnsafeSysctls } = config;
   const { supplementalGroupsPolicy } = runtimeFeatures;
-  const declaredFeatures = declaredFeaturesOf(config);
   const cores = capacity.cpuMilli / 1000;
   return {
     preempts: true,
@@ -28,7 +23,6 @@ export function admissionRules(
     allowedUnsafeSysctls,
     kernelVersion: release(),
     appArmorEnabled: appArmorIsOn(),
-    ...(declaredFeatures && { declaredFeatures }),
     ...more,
   };
 }

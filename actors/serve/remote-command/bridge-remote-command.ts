@@ -7,6 +7,7 @@ import { acceptWebSocket } from './accept-websocket.ts';
 import type { UpgradeClient } from './accept-websocket.ts';
 import { dialForClient } from './dial-for-client.ts';
 import { messageBytes, sendBinary } from './websocket-writer.ts';
+import { internalErrorStatus, SUCCESS_STATUS } from './session-status.ts';
 
 /** What an exec or attach asked for: `stdin`, `stdout`, `stderr` and `tty` of its URL. */
 export interface CommandStreams {
@@ -213,19 +214,4 @@ function channelMessage(channel: number, data: Uint8Array): Buffer {
   out[0] = channel;
   out.set(data, 1);
   return out;
-}
-
-/** The `metav1.Status` of a command that ended well: what an error stream without a word means (client-go's v4). */
-const SUCCESS_STATUS = JSON.stringify({ metadata: {}, status: 'Success' });
-
-/** The `metav1.Status` of a session that broke, as `apierrors.NewInternalError` makes it. */
-function internalErrorStatus(message: string): string {
-  return JSON.stringify({
-    metadata: {},
-    status: 'Failure',
-    message: `Internal error occurred: ${message}`,
-    reason: 'InternalError',
-    details: { causes: [{ message }] },
-    code: 500,
-  });
 }

@@ -33,13 +33,7 @@ const node: Node = {
   status: { capacity: { cpu: '2', memory: '8Gi', pods: '110' }, allocatable: { cpu: '2', memory: '4Gi', pods: '110' } },
 };
 
-const config = {
-  allowedUnsafeSysctls: [],
-  maxPods: 110,
-  podsPerCore: 0,
-  cpuManagerPolicy: 'none' as const,
-  featureGates: {},
-};
+const config = { allowedUnsafeSysctls: [], maxPods: 110, podsPerCore: 0 };
 const stateWith = (own: Node | null): AdmissionState => ({
   ...bornAdmission(admissionRules(config, settings)),
   node: own && nodeClaim(own),

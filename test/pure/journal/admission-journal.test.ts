@@ -30,13 +30,7 @@ function admissionIn(t: TestContext, dir: string, maxBytes = 1 << 20) {
   const rootDir = join(dir, 'root');
   mkdirSync(rootDir, { recursive: true });
   const world = { own: node() as Node | null, at: 1_000, changed: [] as string[] };
-  const config = {
-    allowedUnsafeSysctls: [],
-    maxPods: 110,
-    podsPerCore: 0,
-    cpuManagerPolicy: 'none' as const,
-    featureGates: {},
-  };
+  const config = { allowedUnsafeSysctls: [], maxPods: 110, podsPerCore: 0 };
   const admission = new NodeAdmission({
     rules: admissionRules(config, nodeSettings()),
     ...{ rootDir, log: memoryLog().log, now: () => world.at++, metrics: createMetrics({ processMetrics: false }) },

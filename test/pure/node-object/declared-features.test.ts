@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { declaredFeaturesOf } from '../../../actors/configure/configuration/declared-features-of.ts';
 import { nodeObjectConfigOf } from '../../../actors/cluster/node-object/node-object-config.ts';
 import type { KubeletFlags } from '../../../actors/configure/configuration/kubelet-flags.ts';
+import { resolveFeatureGates } from '../../../actors/configure/configuration/feature-gates.ts';
 import { loadConfiguration } from '../../../actors/configure/configuration/load-configuration.ts';
 import { bornAdmission } from '../../../machines/admission/admission-state.ts';
 import type { AdmissionState } from '../../../machines/admission/admission-state.ts';
@@ -26,8 +27,9 @@ function declaredWith(featureGates: Record<string, boolean>, cpuManagerPolicy = 
   const { config } = loadConfiguration({ flags: [], cgroupVersion: 2 });
   const flags = { nodeLabels: {}, cloudProvider: '' } as unknown as KubeletFlags;
   const configured = { ...config, featureGates, cpuManagerPolicy } as typeof config;
-  assert.deepEqual(nodeObjectConfigOf('n', configured, flags).declaredFeatures, declaredFeaturesOf(configured));
-  return declaredFeaturesOf(configured);
+  const declared = declaredFeaturesOf(configured, resolveFeatureGates(featureGates).gates);
+  assert.deepEqual(nodeObjectConfigOf('n', configured, flags).declaredFeatures, declared);
+  return declared;
 }
 
 test('what a node declares follows from its gates and from its CPU policy', () => {
