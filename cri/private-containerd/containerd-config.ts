@@ -12,6 +12,8 @@ export interface ContainerdConfigInput {
   cgroupDriver: 'cgroupfs' | 'systemd';
   /** Names of further runtime handlers (RuntimeClass), all runc. */
   runtimeHandlers: readonly string[];
+  /** A folder of `HOST/hosts.toml`, which says where images are pulled from; null: from where their names say. */
+  registryHosts: string | null;
 }
 
 /** `config.toml` for containerd 1.6/1.7 (`version = 2`) or 2.x (`version = 3`). */
@@ -60,6 +62,7 @@ function criLinesV2(input: ContainerdConfigInput): string[] {
     '  netns_mounts_under_state_dir = true',
     '  stream_server_address = "127.0.0.1"',
     '  stream_server_port = "0"',
+    ...registryLines(cri, input),
     `[${cri}.cni]`,
     `  bin_dir = ${text(input.cniBinDir)}`,
     `  conf_dir = ${text(layout.cniConfDir)}`,
@@ -80,6 +83,7 @@ function criLinesV3(input: ContainerdConfigInput): string[] {
     `  snapshotter = ${text(facts.snapshotter)}`,
     `[${images}.pinned_images]`,
     `  sandbox = ${text(input.sandboxImage)}`,
+    ...registryLines(images, input),
     "[plugins.'io.containerd.grpc.v1.cri']",
     '  disable_tcp_service = true',
     '  stream_server_address = "127.0.0.1"',
@@ -96,6 +100,10 @@ function criLinesV3(input: ContainerdConfigInput): string[] {
     '  default_runtime_name = "runc"',
     ...runtimeLines(runtime, input),
   ];
+}
+
+function registryLines(plugin: string, { registryHosts }: ContainerdConfigInput): string[] {
+  return registryHosts === null ? [] : [`[${plugin}.registry]`, `  config_path = ${text(registryHosts)}`];
 }
 
 function runtimeLines(plugin: string, input: ContainerdConfigInput): string[] {

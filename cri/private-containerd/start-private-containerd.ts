@@ -31,6 +31,8 @@ export interface PrivateContainerdOptions {
   cgroupDriver?: 'cgroupfs' | 'systemd';
   /** Further runtime handlers, all runc (for RuntimeClass). */
   runtimeHandlers?: readonly string[];
+  /** A folder of `HOST/hosts.toml`, containerd's `config_path`: mirrors of registries. */
+  registryHosts?: string;
   /** A containerd that is not on PATH. */
   containerd?: string;
 }
@@ -74,6 +76,7 @@ export async function startPrivateContainerd(options: PrivateContainerdOptions):
     sandboxImage: PAUSE_IMAGE,
     cgroupDriver: options.cgroupDriver ?? 'cgroupfs',
     runtimeHandlers: options.runtimeHandlers ?? [],
+    registryHosts: options.registryHosts ?? null,
   });
   const changed = (await readFile(layout.config, 'utf8').catch(() => config)) !== config;
   await preparePodNetwork(layout, log);

@@ -11,6 +11,7 @@ import type { AgentKind } from '../cluster/support/node-config.ts';
 import { startTestContainerd } from '../containerd/support/with-containerd.ts';
 import type { TestContainerd } from '../containerd/support/with-containerd.ts';
 import { suiteImages } from './images/suite-images.ts';
+import { startSuiteRegistry, writeRegistryHosts } from './images/suite-registry.ts';
 import type { SuiteName } from './options.ts';
 import { startSimulatedNodeRuntime } from './simulated-node-runtime.ts';
 
@@ -75,18 +76,29 @@ export async function startConformanceNode(wish: ConformanceWish): Promise<Confo
   }
 }
 
-/** A containerd with the suite's images in it. */
+/** A containerd with the suite's images in it, and a registry that it pulls them from when they are asked for again. */
 export async function realRuntime(containerd: string | undefined): Promise<TestContainerd> {
   const images = await suiteImages();
   const own = containerd === undefined ? {} : { containerd };
-  const runtime = await startTestContainerd({ ...own, runtimeHandlers: [TEST_HANDLER] });
+  const stops: (() => Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const part of stops.splice(0).toReversed()) await part();
+  };
   try {
+    const registry = await startSuiteRegistry(images);
+    stops.push(() => registry.stop());
+    const registryHosts = await mkdtemp(join(tmpdir(), 'registry-hosts-'));
+    stops.push(() => rm(registryHosts, { recursive: true, force: true }));
+    await writeRegistryHosts(registryHosts, registry.host);
+    const runtime = await startTestContainerd({ ...own, registryHosts, runtimeHandlers: [TEST_HANDLER] });
+    stops.push(() => runtime.stop());
     const { layout } = runtime.containerd;
     const [{ ctr }, { snapshotter }] = await Promise.all([findRuntimeBinaries(own), hostFacts(layout.root)]);
-    await importImages({ ctr, socket: layout.socket, snapshotter }, images.archive, images.refs, layout.log);
-    return runtime;
+    // Not pinned: specs of image garbage collection are to find some that may go.
+    await importImages({ ctr, socket: layout.socket, snapshotter }, images.archive, [], layout.log);
+    return { ...runtime, stop };
   } catch (error) {
-    await runtime.stop();
+    await stop();
     throw error;
   }
 }

@@ -53,6 +53,8 @@ cat > "$root/etc/containerd/config.toml" <<'CONFIG'
 version = 2
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "localhost/actorlet/pause:1"
+  [plugins."io.containerd.grpc.v1.cri".registry]
+    config_path = "/etc/containerd/certs.d"
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
   [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]

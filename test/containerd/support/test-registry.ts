@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { freePorts } from '../../../bin/demo-steps/free-ports.ts';
 import { DaemonProcess } from '../../tools/daemon-process.ts';
 import { waitFor } from '../../tools/wait-for.ts';
-import { pushImage } from './push-image.ts';
+import { pushArchive, pushImage } from './push-image.ts';
 import type { PushWish } from './push-image.ts';
 import { RegistryGate } from './registry-gate.ts';
 
@@ -98,6 +98,11 @@ export class TestRegistry {
     const config = { Labels: { is: `${repository}:${tag}` }, ...more.config };
     const digest = await pushImage({ registry, login: this.login, repository, tag, ...more, config });
     return { image: `${this.host}/${repository}:${tag}`, digest };
+  }
+
+  /** Puts all images of an OCI archive into it, under their names without the registry's. */
+  async pushAll(archive: Buffer): Promise<void> {
+    await pushArchive({ registry: `http://127.0.0.1:${this.upstream}`, login: this.login }, archive);
   }
 
   /** The registry is away: connections are refused. */

@@ -39,6 +39,8 @@ export interface TestContainerdOptions {
   log?: RuntimeLog;
   onRestart?: (pid: number) => void;
   runtimeHandlers?: readonly string[];
+  /** A folder of `HOST/hosts.toml`: mirrors of registries. */
+  registryHosts?: string;
   /** Another containerd than the one on PATH. */
   containerd?: string;
 }

@@ -12,6 +12,7 @@ const base = {
   sandboxImage: 'localhost/actorlet/pause:1',
   cgroupDriver: 'cgroupfs' as const,
   runtimeHandlers: ['test-handler'],
+  registryHosts: null,
 };
 
 describe('parseContainerdVersion', () => {
@@ -47,6 +48,16 @@ describe('containerdConfig', () => {
       containerdConfig({ ...base, version: { major: 2, minor: 0, patch: 0 } }),
       /bin_dir = "\/usr\/lib\/cni"/,
     );
+  });
+});
+
+describe('mirrors of registries', () => {
+  it('are where either version looks for them, and not named unless asked for', () => {
+    const configOf = (major: number, registryHosts: string | null) =>
+      containerdConfig({ ...base, registryHosts, version: { major, minor: 1, patch: 0 } });
+    assert.match(configOf(1, '/hosts'), /io\.containerd\.grpc\.v1\.cri'\.registry\]\n {2}config_path = "\/hosts"/);
+    assert.match(configOf(2, '/hosts'), /io\.containerd\.cri\.v1\.images'\.registry\]\n {2}config_path = "\/hosts"/);
+    for (const major of [1, 2]) assert.doesNotMatch(configOf(major, null), /config_path/);
   });
 });
 
