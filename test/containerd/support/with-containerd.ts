@@ -43,11 +43,13 @@ export interface TestContainerdOptions {
   registryHosts?: string;
   /** Another containerd than the one on PATH. */
   containerd?: string;
+  /** The folder that the root dir is made in: one on a disk of its own; that of temporary files by default. */
+  parent?: string;
 }
 
 /** Starts a containerd for a test; the caller stops it, also after a failure ({@link withContainerd} does both). */
 export async function startTestContainerd(options: TestContainerdOptions = {}): Promise<TestContainerd> {
-  const rootDir = await mkdtemp(join(tmpdir(), 'act-'));
+  const rootDir = await mkdtemp(join(options.parent ?? tmpdir(), 'act-'));
   // The root of a pod with user namespaces is nobody out here, and goes through this folder to its own.
   await chmod(rootDir, 0o711);
   const layout = containerdLayout(rootDir);
