@@ -61,6 +61,10 @@ async function busyPod(c: TestContainerd) {
     featureGates: resolveFeatureGates({}).gates,
     flags: { rootDir, runtimeCgroups: '' },
   });
+  // From here on it holds as much memory, and has as many processes, as it ever will.
+  await waitFor('the busy container to be ready', () =>
+    readFileSync(join(logDirectory, 'work', '0.log'), 'utf8').includes('ready') ? true : undefined,
+  );
   return { stats, work, idle, data, sandbox, close: () => cri.close() };
 }
 
@@ -76,7 +80,7 @@ describe('stats of real containers', () => {
     await withContainerd(async (c) => {
       const { stats, work, data, close } = await busyPod(c);
       try {
-        // containerd measures layers each 10 s; the memory is there when the log has its line
+        // containerd measures layers each 10 s
         const seen = await waitFor('layer, log and memory to be told', async () => {
           const least = cpuNs(`${CGROUP}/${work}`);
           const summary = await stats.summary();

@@ -151,6 +151,16 @@ export class TestNode {
     return (await this.pods()).find((p) => p.metadata?.name === `${name}-${NODE_NAME}`);
   }
 
+  /** Is a pod (by its whole name) in `/stats/summary` with what it takes of the disk? */
+  async isMeasured(name: string): Promise<boolean> {
+    const { pods } = (await this.get('/stats/summary')) as {
+      pods: { podRef: { name: string }; 'ephemeral-storage'?: { inodesUsed?: number } }[];
+    };
+    return pods.some(
+      ({ podRef, 'ephemeral-storage': storage }) => podRef.name === name && storage?.inodesUsed !== undefined,
+    );
+  }
+
   /** State of the pod's machine (`/actorlet/pods`), '' when it is not there. */
   async machineState(name: string): Promise<string> {
     const list = (await this.get('/actorlet/pods')) as { pods: { name: string; state: string }[] };
