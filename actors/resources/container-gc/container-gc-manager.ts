@@ -157,7 +157,10 @@ export class ContainerGcManager {
   /** A look of which nothing follows is told to nobody: there is one each minute. */
   private async see(look: Look): Promise<void> {
     if (this.stopped || removal(this.context, look) === null) return;
-    for (const order of this.take(look)) await this.remove(order);
+    const lived = livingIn(look);
+    // A pass takes its time, and an API server's list may lag behind its watch: a pod can come that was taken for gone.
+    const came = (uid: string): boolean => !lived.has(uid) && this.lives(uid);
+    for (const order of this.take(look)) await this.remove(order, came);
     this.take({ type: 'gc.removed', at: this.options.clock.now() });
   }
 
@@ -176,25 +179,37 @@ export class ContainerGcManager {
     events.record({ object, at, type: 'Warning', reason: 'ContainerGCFailed', message });
   }
 
-  private async remove(order: ContainerGcOrder): Promise<void> {
+  private lives(uid: string): boolean {
+    const { stateOf, sourcesReady } = this.options;
+    return fateOf(stateOf(uid), undefined, sourcesReady()) === 'lives';
+  }
+
+  /** @param came the pod lives, and was taken for one that does not */
+  private async remove(order: ContainerGcOrder, came: (uid: string) => boolean): Promise<void> {
     const { cri, podLogs } = this.options;
     switch (order.type) {
       case 'containers.Remove':
-        for (const doomed of order.containers)
+        for (const doomed of order.containers) {
+          if (came(doomed.uid)) continue;
           await this.tried({ containerID: doomed.id, podUID: doomed.uid }, 'container', async () => {
             await removeContainer(cri, podLogs, doomed);
           });
+        }
         break;
       case 'sandboxes.Remove':
-        for (const { id: podSandboxId, uid } of order.sandboxes)
+        for (const { id: podSandboxId, uid } of order.sandboxes) {
+          if (came(uid)) continue;
           await this.tried({ sandboxID: podSandboxId, podUID: uid }, 'sandbox', async () => {
             await cri.runtime.stopPodSandbox({ podSandboxId });
             await cri.runtime.removePodSandbox({ podSandboxId });
           });
+        }
         break;
       case 'logs.Remove':
-        for (const name of order.folders)
+        for (const name of order.folders) {
+          if (came(uidOfLogFolder(name))) continue;
           await this.tried({ path: name }, 'pod logs directory', () => podLogs.removeFolder(name));
+        }
         for (const name of order.links)
           await this.tried({ path: name }, 'container log dead symlink', () => podLogs.removeLink(name));
         break;
@@ -214,4 +229,16 @@ export class ContainerGcManager {
       log.error({ ...about, err }, `Failed to remove ${what}`);
     }
   }
+}
+
+/** UIDs of the pods of which a look says that they live. */
+function livingIn(look: Look): ReadonlySet<string> {
+  const living = judgedIn(look).filter(({ fate }) => fate === 'lives');
+  return new Set(living.map(({ uid }) => uid));
+}
+
+function judgedIn(look: Look): readonly { uid: string; fate: Fate }[] {
+  if (look.type === 'containers.listed') return look.dead;
+  if (look.type === 'sandboxes.listed') return look.sandboxes;
+  return look.folders.map(({ name, fate }) => ({ uid: uidOfLogFolder(name), fate }));
 }

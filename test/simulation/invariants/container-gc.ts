@@ -6,6 +6,8 @@ import type { Rule } from './rule.ts';
 
 /** Within so long after something happened to a pod nothing is asked of it, ms: it has to be told first. */
 const TOLD_MS = 60_000;
+/** So long a removal that was begun may take to reach the runtime, ms. */
+const UNDER_WAY_MS = 1000;
 const RUNNING = 1;
 
 /** What runs, and what a pod goes by, is removed by nobody but the pod itself. */
@@ -16,12 +18,12 @@ export const neededContainersStay: Rule = {
   begin: ({ world, book, say }) => {
     /** Those that pods removed themselves. */
     const own = new Set<string>();
-    /** Pods whose actors this agent has. */
-    const stepped = new Set<string>();
+    /** Pods whose actors this agent has, with since when. */
+    const stepped = new Map<string, number>();
     return {
       on: (fact) => {
         if (fact.f === 'agent') stepped.clear();
-        if (fact.f === 'step') stepped.add(fact.uid);
+        if (fact.f === 'step' && !stepped.has(fact.uid)) stepped.set(fact.uid, world.time.now);
         if (fact.f === 'effect' && fact.effect.type === 'cri.RemoveContainer') own.add(fact.effect.params.containerId);
         if (fact.f !== 'call' || fact.rpc !== 'RemoveContainer' || fact.container === undefined) return;
         const { id, metadata, state } = fact.container;
@@ -30,7 +32,8 @@ export const neededContainersStay: Rule = {
         if (state === RUNNING) say(`${what} runs, and is collected`);
         const pod = book.pods.get(fact.uid);
         // An agent that has just begun, and whose list lags, takes it for gone.
-        if (!stepped.has(fact.uid) && listsLag(world)) return;
+        const since = stepped.get(fact.uid) ?? world.time.now;
+        if (world.time.now - since < UNDER_WAY_MS && listsLag(world)) return;
         // Of a pod that no source names nobody wants to know anything any more.
         if (pod === undefined || pod.state.startsWith('terminated') || pod.context.source === 'orphan') return;
         if (newest(book, fact.uid, metadata.name)?.id === id)
