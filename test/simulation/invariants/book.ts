@@ -60,6 +60,7 @@ export class Book {
       case 'agent':
         this.lastBreak = now;
         if (fact.change === 'crashed') this.forgetEnds();
+        if (fact.change === 'started') this.forgetUnrecorded();
         break;
       case 'worker':
         this.lastBreak = now;
@@ -90,6 +91,13 @@ export class Book {
     if (known === undefined) return;
     if (change === 'started') known.startedAt = now;
     if (change === 'exited') known.exitedAt = now;
+  }
+
+  /** Of what was not recorded an agent has the API server's word alone, and that may be an old one. */
+  private forgetUnrecorded(): void {
+    if (!this.world.listsLag) return;
+    for (const [uid, { endingSince }] of this.pods)
+      if (endingSince !== null && this.world.memoryLostSince(endingSince)) this.pods.delete(uid);
   }
 
   /**

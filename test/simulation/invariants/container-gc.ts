@@ -1,6 +1,5 @@
 import type { ContainerRecord } from '../../../cri/sim/records.ts';
 import { keptContainers } from '../world/node-settings.ts';
-import type { World } from '../world/world.ts';
 import type { Book, KnownContainer } from './book.ts';
 import type { Rule } from './rule.ts';
 
@@ -33,7 +32,7 @@ export const neededContainersStay: Rule = {
         const pod = book.pods.get(fact.uid);
         // An agent that has just begun, and whose list lags, takes it for gone.
         const since = stepped.get(fact.uid) ?? world.time.now;
-        if (world.time.now - since < UNDER_WAY_MS && listsLag(world)) return;
+        if (world.time.now - since < UNDER_WAY_MS && world.listsLag) return;
         // Of a pod that no source names nobody wants to know anything any more.
         if (pod === undefined || pod.state.startsWith('terminated') || pod.context.source === 'orphan') return;
         if (newest(book, fact.uid, metadata.name)?.id === id)
@@ -79,11 +78,6 @@ export const limitsAreKept: Rule = {
     };
   },
 };
-
-/** The API server answers lists from a cache that is behind. */
-function listsLag({ faults, time }: World): boolean {
-  return faults.all('stale-list').some((fault) => time.now >= fault.from && time.now < fault.from + fault.for);
-}
 
 function newest(book: Book, uid: string, name: string): KnownContainer | undefined {
   return book.of(uid, name).at(-1);

@@ -23,17 +23,24 @@ function all(status: PodStatus): ContainerStatus[] {
   return [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
 }
 
+/** An agent without the journal of then has the API server's word alone, and that is an old one. */
+function isForgotten(world: World, endedAt: number): boolean {
+  return world.listsLag && world.memoryLostSince(endedAt);
+}
+
 /** A pod that has ended does not come back. */
 export const phaseIsFinal: Rule = {
   name: 'a terminal phase is final',
   source: 'Pod Lifecycle, "Pod phase": Succeeded: "will not be restarted"; core/v1 PodPhase',
   begin: ({ world, say }) => {
-    const ended = new Map<string, string>();
+    const ended = new Map<string, { phase: string; at: number }>();
     const see = (where: string, uid: string, phase: string | undefined): void => {
       const key = `${where} ${uid}`;
       const before = ended.get(key);
-      if (before !== undefined && phase !== before) say(`${key}: ${before} becomes ${phase ?? 'nothing'}`);
-      if (isTerminal(phase)) ended.set(key, phase ?? '');
+      if (before !== undefined && phase !== before.phase && !isForgotten(world, before.at))
+        say(`${key}: ${before.phase} becomes ${phase ?? 'nothing'}`);
+      if (isTerminal(phase)) ended.set(key, { phase: phase ?? '', at: world.time.now });
+      else if (before !== undefined) ended.delete(key);
     };
     return {
       on: (fact) => {

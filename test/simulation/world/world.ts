@@ -198,6 +198,13 @@ export class World {
     });
   }
 
+  /** Does the API server answer lists from a cache that is behind? */
+  get listsLag(): boolean {
+    return this.faults
+      .all('stale-list')
+      .some((fault) => this.time.now >= fault.from && this.time.now < fault.from + fault.for);
+  }
+
   violation(rule: string, problem: string): void {
     this.options.onViolation(rule, problem, this);
   }
