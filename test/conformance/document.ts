@@ -43,11 +43,17 @@ function timesOf(ours: KeptRun, reference: KeptRun): string {
   return `Time, actorlet to kubelet: ${(ours.seconds / reference.seconds).toFixed(2)}.`;
 }
 
-/** How a run was asked for, before its focus. */
-function wayOf({ ownMachine, vm, services }: KeptRun): string {
-  if (ownMachine === true) return 'test/tools/own-machine.sh bin/conformance ';
-  if (vm === true) return '--vm ';
-  return services === true ? '--services ' : '';
+/** The command that was run. */
+function commandOf({ ownMachine, vm, services, suite, simulated, focus, skip, procs }: KeptRun): string {
+  const flags = [
+    ...(simulated === true ? ['--simulated'] : []),
+    ...(vm === true ? ['--vm'] : []),
+    ...(services === true ? ['--services'] : []),
+    ...(suite === undefined ? [] : [`--suite ${suite}`]),
+    `--skip '${skip}'`,
+    ...(vm === true || services === true ? [] : [`--procs ${procs}`]),
+  ];
+  return `${ownMachine === true ? 'test/tools/own-machine.sh ' : ''}bin/conformance '${focus}' ${flags.join(' ')}`;
 }
 
 function section(part: string, ours: KeptRun | undefined, reference: KeptRun | undefined): string {
@@ -58,7 +64,7 @@ function section(part: string, ours: KeptRun | undefined, reference: KeptRun | u
   return [
     `## ${part}`,
     '',
-    `\`${wayOf(any)}--focus '${any.focus}' --skip '${any.skip}' --procs ${any.procs}\``,
+    `\`${commandOf(any)}\``,
     '',
     '| agent | date | result | versions |',
     '| --- | --- | --- | --- |',
@@ -100,7 +106,7 @@ function simulatedSection(run: KeptRun): string {
   return [
     `## ${run.part}: without containers`,
     '',
-    `\`--simulated --focus '${run.focus}' --skip '${run.skip}' --procs ${run.procs}\``,
+    `\`${commandOf(run)}\``,
     '',
     'The agent with a real control plane over the [simulated runtime](simulated-runtime.md): pods, volumes, probes by command,',
     'hooks, restarts and statuses are the same decisions and the same files, while commands are played in memory.',

@@ -15,6 +15,8 @@ const kept = z.object({
   focus: z.string(),
   skip: z.string(),
   procs: z.number(),
+  /** Of which suite, when it is not said by another field. */
+  suite: z.literal('node').optional(),
   /** It ran on the simulated runtime. */
   simulated: z.literal(true).optional(),
   /** The suite of nodes, with services of its own. */

@@ -82,7 +82,7 @@ async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
       const { focus, skip, procs, keep: part } = wish;
       const date = new Date().toISOString().slice(0, 10);
       const versions = await versionsOf(lab.node);
-      const how = simulated ? { focus, skip, procs, simulated } : { focus, skip, procs };
+      const how = { focus, skip, procs, ...(suite === 'node' && { suite }), ...(simulated && { simulated }) };
       await keepRun({ part, agent, date, versions, ...how, ...around, ...last });
       await writeConformanceDocument();
     }

@@ -218,10 +218,10 @@ export class TestNode {
     return out;
   }
 
-  /** What a container wrote to its log so far: the text of its lines, of attempt `attempt`. */
+  /** What a container of a pod (its manifest's name, or its whole name) wrote to its log so far: the text of its lines, of attempt `attempt`. */
   async log(pod: string, container: string, attempt = 0): Promise<string[]> {
     const folders = await readdir(this.podLogs);
-    const folder = folders.find((f) => f.startsWith(`default_${pod}-${NODE_NAME}_`));
+    const folder = folders.find((f) => [`${pod}-${NODE_NAME}`, pod].some((name) => f.startsWith(`default_${name}_`)));
     if (folder === undefined) throw new Error(`no log folder of ${pod} in ${folders.join(', ')}`);
     const text = await readFile(join(this.podLogs, folder, container, `${attempt}.log`), 'utf8');
     return text
