@@ -10,6 +10,7 @@ import { forgetTasks, podEvent, taskFailed, taskOf, want, own } from './draft.ts
 import { newestSandbox } from './observation.ts';
 import type { PodContext } from './pod-context.ts';
 import { graceSecondsOf } from './grace.ts';
+import { isTerminalPhase } from '../status/phase.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import { restartsOnFailure, usesHostNetwork } from './spec.ts';
 import { stopStrangers } from './termination.ts';
@@ -94,6 +95,7 @@ export function planSandbox(draft: Draft, grounded: boolean): SandboxStep {
  */
 function vanished({ pod, settings, status }: PodContext): boolean {
   if (!behaves(settings, 'vanishedPodsEnd') || restartsOnFailure(pod)) return false;
+  if (behaves(settings, 'toldVanishedEnd') && isTerminalPhase(status?.phase)) return true;
   const { initContainerStatuses = [], containerStatuses = [] } = status ?? pod.status ?? {};
   return [...initContainerStatuses, ...containerStatuses].some(
     ({ state }) => state?.running !== undefined || state?.terminated !== undefined,

@@ -111,6 +111,8 @@ export const BEHAVIOUR = {
   endsAsItsContainersDid: 91,
   /** `lifecycle.stopSignal` counts only where its gate is on ({@link NodeSettings.stopSignals}). */
   gatedStopSignals: 92,
+  /** What vanished of a pod that is not restarted is not made again either when it was told meanwhile that it is gone: its phase was final then. */
+  toldVanishedEnd: 93,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -20,6 +20,22 @@ test('a pod that is not restarted, and whose containers vanish with its sandbox,
   assert.equal(world.state, 'terminated.kept');
 });
 
+test('so has one whose containers vanish while the runtime is not ready: told to have failed, it is not made again', () => {
+  const world = new PodWorld(pod({ restartPolicy: 'Never' }));
+  world.run(2_000);
+  const ready = (runtimeReady: boolean): void =>
+    world.send({ type: 'runtime.state', at: world.at, runtimeReady, networkReady: true });
+  ready(false);
+  world.sandboxes = [];
+  world.containers = [];
+  world.pleg();
+  const created = world.count('cri.CreateContainer');
+  ready(true);
+  world.run(60_000);
+  assert.equal(world.count('cri.CreateContainer'), created);
+  assert.deepEqual([world.status?.phase, world.state], ['Failed', 'terminated.kept']);
+});
+
 test('a pod that is not restarted, whose sandbox and containers died with the machine: its sandbox is stopped, which gives its address back', () => {
   const world = new PodWorld(pod({ restartPolicy: 'Never' }));
   world.run(2_000);

@@ -1,5 +1,6 @@
 import type { ContainerRecord } from '../../../cri/sim/records.ts';
 import { keptContainers } from '../world/node-settings.ts';
+import type { World } from '../world/world.ts';
 import type { Book, KnownContainer } from './book.ts';
 import type { Rule } from './rule.ts';
 
@@ -30,10 +31,12 @@ export const neededContainersStay: Rule = {
         const what = `${fact.uid}/${metadata.name} ${id}`;
         if (state === RUNNING) say(`${what} runs, and is collected`);
         const pod = book.pods.get(fact.uid);
+        // Of one that was deleted while no agent was there nobody wants to know anything any more.
+        if (!stepped.has(fact.uid) && isDeleted(world, fact.uid)) return;
         // An agent that has just begun, and whose list lags, takes it for gone.
         const since = stepped.get(fact.uid) ?? world.time.now;
         if (world.time.now - since < UNDER_WAY_MS && world.listsLag) return;
-        // Of a pod that no source names nobody wants to know anything any more.
+        // Nor of a pod that no source names.
         if (pod === undefined || pod.state.startsWith('terminated') || pod.context.source === 'orphan') return;
         if (newest(book, fact.uid, metadata.name)?.id === id)
           say(`${what} is the last of its name, and is collected in ${pod.state}`);
@@ -78,6 +81,11 @@ export const limitsAreKept: Rule = {
     };
   },
 };
+
+/** The API server has no such pod any more. */
+function isDeleted({ workload, api }: World, uid: string): boolean {
+  return workload.planOf(uid)?.source === 'api' && !api.list().some(({ metadata }) => metadata?.uid === uid);
+}
 
 function newest(book: Book, uid: string, name: string): KnownContainer | undefined {
   return book.of(uid, name).at(-1);
