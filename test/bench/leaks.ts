@@ -1,8 +1,8 @@
 /**
  * Thousands of pods of all sorts that come and go through a whole agent with a simulated runtime and a fake API server, and
  * what of memory is left after each so many, once garbage was collected: what grows with the pods that are gone is a leak.
- *   bin/bench leaks [--pods 2000] [--round 50] [--every 250] [--ends 0] [--plain] [--inspect] [--journal 8] [--snapshots DIR] [--argv '--flag ...']
- * `--ends N`: so many worker threads end after each round. `--plain`: garbage is not collected for the readings. `--inspect`: with
+ *   bin/bench leaks [--pods 2000] [--round 50] [--every 250] [--shapes evicted,...] [--ends 0] [--plain] [--inspect] [--journal 8] [--snapshots DIR] [--argv '--flag ...']
+ * `--shapes`: of which sorts the pods are (`test/simulated/leaks/support/shapes.ts`). `--ends N`: so many worker threads end after each round. `--plain`: garbage is not collected for the readings. `--inspect`: with
  * the inspector's thread. `--journal MIB`: bound of the journal. `--snapshots DIR`: heap snapshots of each thread at the second and
  * the last reading. `--argv`: Node's own flags, as bin/actorlet gives them by default. Prints one JSON object: a row for each reading,
  * and bytes for each pod from the second to the last reading.
@@ -19,6 +19,7 @@ const { values } = parseArgs({
     pods: { type: 'string', default: '2000' },
     round: { type: 'string', default: '50' },
     every: { type: 'string', default: '250' },
+    shapes: { type: 'string' },
     snapshots: { type: 'string' },
     argv: { type: 'string' },
     inspect: { type: 'boolean', default: false },
@@ -50,12 +51,15 @@ interface Row {
   anonymousMiB: number;
   fds: number;
   threads: number;
+  /** Folders of pods and of their logs that are left. */
+  folders: number;
 }
 
 const ends: (() => unknown)[] = [];
 try {
   const churn = await Churn.start(ends, {
     probed: !values.plain,
+    ...(values.shapes !== undefined && { shapes: values.shapes.split(',') }),
     inspect: values.inspect,
     ...(values.journal !== undefined && { journalMaxBytes: Number(values.journal) << 20 }),
   });
@@ -80,6 +84,7 @@ try {
       anonymousMiB: await mib('RssAnon'),
       fds: (await readdir(`/proc/${pid}/fd`)).length,
       threads: await status('Threads'),
+      folders: (await churn.folders()).length,
     };
   };
   if (values.snapshots !== undefined) mkdirSync(values.snapshots, { recursive: true });

@@ -62,4 +62,5 @@ test('nothing of the agent, in main or a worker, holds a pod that is gone', asyn
     if (problems.length === 0) break;
   }
   assert.deepEqual(problems, []);
+  assert.deepEqual(await churn.folders(), []);
 });

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +17,7 @@ import type { Agent } from '../../agent/support/agent.ts';
 import { PRESENT, until } from '../../agent/support/bench.ts';
 import { startFakeApiServer } from '../../api/support/fake-api-server.ts';
 import type { FakeApiServer } from '../../api/support/fake-api-server.ts';
-import { SHAPES, hasItsFate, podOf, staticPodOf } from './shapes.ts';
+import { SHAPES, SIZE_LIMIT, hasItsFate, podOf, staticPodOf } from './shapes.ts';
 
 const PODS = { group: '', version: 'v1', resource: 'pods' };
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' };
@@ -47,6 +47,8 @@ export interface ChurnOptions {
   journalMaxBytes?: number;
   /** The inspector's thread runs, and nobody looks at it. */
   inspect?: boolean;
+  /** Of which sorts the pods are, in turn; default {@link SHAPES}. */
+  shapes?: readonly string[];
   /** False: heaps cannot be read, and nothing but the agent itself collects garbage. */
   probed?: boolean;
 }
@@ -64,9 +66,14 @@ export class Churn {
   private readonly port: number;
   /** Answers HTTP probes. */
   private readonly probed: http.Server;
+  private readonly shapes: readonly string[];
   private round = 0;
 
-  private constructor(parts: Pick<Churn, 'agent' | 'dir'> & Record<'sim' | 'server' | 'port' | 'probed', unknown>) {
+  private constructor(
+    parts: Pick<Churn, 'agent' | 'dir'> & Record<'sim' | 'server' | 'port' | 'probed', unknown>,
+    shapes: readonly string[] = SHAPES,
+  ) {
+    this.shapes = shapes;
     this.agent = parts.agent;
     this.dir = parts.dir;
     this.sim = parts.sim as SimulatedRuntime;
@@ -113,6 +120,8 @@ export class Churn {
           mode: 'AlwaysAllow',
           webhook: { cacheAuthorizedTTL: 300_000, cacheUnauthorizedTTL: 30_000 },
         },
+        // Pods are measured as often as eviction looks.
+        volumeStatsAggPeriod: 1_000,
         ...{ kubeAPIQPS: 5_000, kubeAPIBurst: 5_000, eventRecordQPS: 0 },
         // It knows containers from one look to the next; heaps are looked at a few seconds after the last pod has gone.
         containerLogMonitorInterval: 1_000,
@@ -123,16 +132,24 @@ export class Churn {
       },
     });
     ends.push(() => agent.kill());
-    const churn = new Churn({ agent, dir, sim, server, port, probed });
+    const churn = new Churn({ agent, dir, sim, server, port, probed }, options.shapes);
     await until('the node to register', () => server.get({ ...PODS, resource: 'nodes' }, 'node') !== undefined);
     return churn;
+  }
+
+  /** Folders of pods and of their logs, and links to logs. */
+  async folders(): Promise<string[]> {
+    const all = ['root/pods', 'pod-logs', 'container-logs'].map((name) =>
+      readdir(join(this.dir, name)).catch(() => []),
+    );
+    return (await Promise.all(all)).flat();
   }
 
   /** Lets `count` pods come, of all shapes in turn, reach what becomes of them, and go. Returns the names of the pods. */
   async pass(count: number): Promise<string[]> {
     const round = this.round++;
     const { port: probePort } = this.probed.address() as AddressInfo;
-    const names = Array.from({ length: count }, (_, i) => `${SHAPES[i % SHAPES.length] ?? ''}-${round}-${i}`);
+    const names = Array.from({ length: count }, (_, i) => `${this.shapes[i % this.shapes.length] ?? ''}-${round}-${i}`);
     const api = names.filter((name) => !name.startsWith('static-'));
     for (const name of api) {
       this.server.put(SECRETS, { metadata: { name, namespace: NAMESPACE }, type: 'Opaque', data: { key: 'dmFsdWU=' } });
@@ -143,6 +160,7 @@ export class Churn {
     await writeFile(`${this.dir}/pods.partial`, manifests.map((pod) => JSON.stringify(pod)).join('\n---\n'));
     await rename(`${this.dir}/pods.partial`, file);
     const find = (name: string) => this.server.get({ ...PODS, namespace: NAMESPACE }, name) as Pod | undefined;
+    await this.fill(api.filter((name) => name.startsWith('evicted-')));
     await until('all pods to be what they are to be', () => api.every((name) => hasItsFate(name, find(name))), {
       agent: this.agent,
     });
@@ -187,6 +205,16 @@ export class Churn {
     await this.agent.fault(shard, 'exit');
     await until(`shard ${shard} to be replaced`, async () => (await restarts()) > before);
     await sleep(1_500);
+  }
+
+  /** Puts more into these pods' volumes than they may hold. */
+  private async fill(names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      const find = () => this.server.get({ ...PODS, namespace: NAMESPACE }, name) as Pod | undefined;
+      await until(`${name} to run`, () => find()?.status?.phase === 'Running', { agent: this.agent });
+      const volume = join(this.dir, 'root/pods', find()?.metadata?.uid ?? '', 'volumes/kubernetes.io~empty-dir/data');
+      await writeFile(join(volume, 'file'), 'x'.repeat(2 * SIZE_LIMIT));
+    }
   }
 
   private mirrors(): unknown[] {

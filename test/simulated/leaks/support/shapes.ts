@@ -2,7 +2,13 @@ import type { Pod } from '../../../../machines/protocol/api-types.ts';
 import { IMAGE } from '../../agent/support/bench.ts';
 
 /** Sorts of pods; a pod's name begins with that of its sort. */
-export const SHAPES = ['full', 'job', 'crash', 'image', 'init', 'static', 'probed', 'full', 'job', 'sidecar'] as const;
+export const SHAPES = [
+  ...['full', 'job', 'crash', 'image', 'init', 'static', 'probed', 'full', 'job', 'sidecar'],
+  'evicted',
+] as const;
+
+/** What a pod that is to be evicted may have in its volume `data`, bytes. */
+export const SIZE_LIMIT = 4096;
 
 const often = { periodSeconds: 1, timeoutSeconds: 30, failureThreshold: 100 };
 const exec = { exec: { command: ['true'] }, ...often };
@@ -70,6 +76,11 @@ function specOf(shape: string, name: string, probePort: number): object {
       return { initContainers: [container('ends')], containers: [container('c')] };
     case 'sidecar':
       return { initContainers: [container('s', { restartPolicy: 'Always' })], containers: [container('c')] };
+    case 'evicted':
+      return {
+        containers: [container('c', { volumeMounts: [{ name: 'data', mountPath: '/data' }] })],
+        volumes: [{ name: 'data', emptyDir: { sizeLimit: String(SIZE_LIMIT) } }],
+      };
     case 'probed': {
       const httpGet = { host: '127.0.0.1', port: probePort, path: '/' };
       const probes = {
@@ -96,6 +107,8 @@ export function hasItsFate(name: string, pod: Pod | undefined): boolean {
       return waits(/^CrashLoopBackOff$/);
     case 'image':
       return waits(/^ImagePullBackOff$|^ErrImagePull$/);
+    case 'evicted':
+      return phase === 'Failed' && pod?.status?.reason === 'Evicted';
     default:
       return conditions.some((c) => c.type === 'Ready' && c.status === 'True');
   }
