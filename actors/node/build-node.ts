@@ -4,7 +4,7 @@ import { EventRecorder } from '../cluster/events/event-recorder.ts';
 import { declaredFeaturesOf } from '../configure/configuration/declared-features-of.ts';
 import { journalsClosed } from '../record/journal/segment-log.ts';
 import type { JournalSettings } from '../record/journal/machine-journal.ts';
-import { restoreMemory } from '../record/journal/restore-memory.ts';
+import { endOf, restoreMemory } from '../record/journal/restore-memory.ts';
 import { createPodSources } from '../pods/sources/pod-sources.ts';
 import { PodStore } from '../pods/store/pod-store.ts';
 import { Supervisor } from '../pods/supervisor/supervisor.ts';
@@ -106,6 +106,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       const memory = afterShutdown(remembered.get(uid)?.memory ?? null, tracked?.source);
       return tracked === undefined ? memory : admission.remembered(tracked.pod, memory);
     },
+    endedAs: (uid) => endOf(remembered.get(uid)),
     journal: journalOf('supervisor'),
     onAside: (uid, harm) => asidePods.putAside(uid, harm),
     post: (shard, uid, message) => {

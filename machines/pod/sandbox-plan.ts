@@ -63,6 +63,8 @@ export function planSandbox(draft: Draft, grounded: boolean): SandboxStep {
   }
   // While one is being made the runtime may already list it as not ready: it is neither stopped nor made twice.
   if (taskOf(draft, 'sandbox.run')?.state === 'running') return 'creating';
+  const lost = attempt === 0 && taskOf(draft, 'sandbox.run')?.state === 'done';
+  if (lost && behaves(context.settings, 'vanishedSandboxEndsStarts') && !startsGivenUp(draft)) return 'stoppingOld';
   if (taskOf(draft, 'sandbox.run')?.state === 'done') forgetTasks(draft, 'sandbox.run', 'claims');
   if (attempt > 0 && !worthNewSandbox(context, attempt)) return 'notWorth';
   if (attempt === 0 && vanished(context)) return 'notWorth';
@@ -126,15 +128,19 @@ function refused(draft: Draft): boolean {
 /** States of a container machine that end with its sandbox: in the new one the pod begins from its first init container. */
 const IN_SANDBOX = /^(running|starting\..*)$/;
 
-/** Stops the containers of the old sandbox and then the sandbox itself. */
-function oldOnesStopped(draft: Draft): boolean {
+/** Those of {@link IN_SANDBOX} in which there may be no container yet. */
+const STARTING = /^starting\./;
+
+/** What was being started in a sandbox that is not there any more is not started in the next one before its turn. */
+function startsGivenUp(draft: Draft): boolean {
+  stopThose(draft, STARTING);
+  return !someStop(draft);
+}
+
+function stopThose(draft: Draft, states: RegExp): void {
   const { context } = draft;
-  const latest = newestSandbox(context.observed);
-  if (latest === null) return true;
-  // Once it is stopped, what starts belongs to the new one.
-  const over = taskOf(draft, `sandbox.stop/${latest.id}`)?.state === 'done';
   for (const [name, place] of Object.entries(context.containers)) {
-    if (over || !IN_SANDBOX.test(statePath(place.value))) continue;
+    if (!states.test(statePath(place.value))) continue;
     const order = {
       reason: 'sandboxChanged' as const,
       message: `Stopping container ${name}`,
@@ -144,8 +150,22 @@ function oldOnesStopped(draft: Draft): boolean {
     };
     tellContainer(draft, name, { type: 'kill', order });
   }
+}
+
+function someStop({ context }: Draft): boolean {
+  return Object.values(context.containers).some((place) => statePath(place.value).startsWith('stopping'));
+}
+
+/** Stops the containers of the old sandbox and then the sandbox itself. */
+function oldOnesStopped(draft: Draft): boolean {
+  const { context } = draft;
+  const latest = newestSandbox(context.observed);
+  if (latest === null) return true;
+  // Once it is stopped, what starts belongs to the new one.
+  const over = taskOf(draft, `sandbox.stop/${latest.id}`)?.state === 'done';
+  if (!over) stopThose(draft, IN_SANDBOX);
   stopStrangers(draft);
-  if (Object.values(context.containers).some((place) => statePath(place.value).startsWith('stopping'))) return false;
+  if (someStop(draft)) return false;
   if (context.observed?.containers.some((c) => c.state === 'running')) return false;
   let stopped = true;
   for (const sandbox of context.observed?.sandboxes ?? []) {

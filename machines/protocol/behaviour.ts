@@ -113,6 +113,8 @@ export const BEHAVIOUR = {
   gatedStopSignals: 92,
   /** What vanished of a pod that is not restarted is not made again either when it was told meanwhile that it is gone: its phase was final then. */
   toldVanishedEnd: 93,
+  /** What was being started in a sandbox that vanished is given up first: in the new one the pod begins from its first init container. */
+  vanishedSandboxEndsStarts: 94,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -47,6 +47,8 @@ export interface SupervisorOptions {
   observe?: (uid: string) => void;
   /** What an earlier agent remembered of a pod. */
   remembered: (uid: string) => PodMemory | null;
+  /** What an earlier agent told of a pod of the API whose phase was final then: the API server may not have heard of it. */
+  endedAs?: (uid: string) => PodStatus | undefined;
   /** What a pod's containers have of the node's CPUs and memory; undefined where none is given away. */
   grantsOf?: (uid: string) => PodGrants | undefined;
   /** How the devices of a pod are; undefined where that is not told. */
@@ -225,15 +227,16 @@ export class Supervisor {
         store.set(order.pod);
         const { runtimeReady, networkReady } = this.options.runtimeState();
         const told = store.reportOf(order.uid);
-        const memory =
-          told?.memory ?? (atUid(this.looks.state.over, order.uid) ? null : this.options.remembered(order.uid));
+        const isOver = atUid(this.looks.state.over, order.uid);
+        const memory = told?.memory ?? (isOver ? null : this.options.remembered(order.uid));
+        const ended = order.source === 'api' && !isOver ? this.options.endedAs?.(order.uid) : undefined;
         const observed = this.cache.get(order.uid) ?? null;
         const grants = this.options.grantsOf?.(order.uid);
         const health = this.options.healthOf?.(order.uid);
         post(order.shard, order.uid, {
           type: 'pod.start',
           at: now(),
-          pod: withWhatWasTold(order.pod, told?.status),
+          pod: withWhatWasTold(order.pod, told?.status ?? ended),
           source: order.source,
           observed,
           memory,
@@ -260,7 +263,7 @@ export class Supervisor {
 }
 
 /**
- * What a worker told before it died holds, though the pod that was given to it does not have it: a terminal phase is final,
+ * What a worker told before it died, or an earlier agent of the pod's end, holds, though the pod that was given to it does not have it: a terminal phase is final,
  * and restart counts do not fall.
  */
 function withWhatWasTold(pod: Pod, told: PodStatus | undefined): Pod {

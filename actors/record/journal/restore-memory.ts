@@ -5,6 +5,7 @@ import { shapeProblem } from '../../../machines/pod-validation/shape.ts';
 import { STATUS_SHAPE } from '../../../machines/pod-validation/status-shape.ts';
 import { memoryOf } from '../../../machines/pod/memory-of.ts';
 import type { PodContext } from '../../../machines/pod/pod-context.ts';
+import { isTerminalPhase } from '../../../machines/status/phase.ts';
 import { emptyMemory } from '../../../machines/pod/pod-context.ts';
 import type { PodMemory } from '../../../machines/protocol/memory.ts';
 import type { PodStatus } from '../../../machines/protocol/api-types.ts';
@@ -17,6 +18,16 @@ const MAX_INFLATED = 1 << 28;
 export interface Remembered {
   memory: PodMemory;
   status: PodStatus | null;
+}
+
+/**
+ * The status with which a pod has ended; undefined of one that had not. Of one that the node ended for its own sake the memory says so
+ * already, and how its containers end may still decide.
+ */
+export function endOf(remembered: Remembered | undefined): PodStatus | undefined {
+  const { status, memory } = remembered ?? {};
+  const hasEnded = isTerminalPhase(status?.phase) && (memory?.termination?.phase ?? null) === null;
+  return hasEnded ? (status ?? undefined) : undefined;
 }
 
 /**

@@ -54,9 +54,13 @@ export const limitsAreKept: Rule = {
   source: 'kubelet GCPolicy: MinAge, MaxPerPodContainer, MaxContainers',
   begin: ({ world, book, say }) => {
     const { minAgeMs, maxPerContainer, maxContainers } = keptContainers(world.plan.seed);
+    /** Pods whose actors this agent has had: one that waits, as for another of its name to go, is not known to have ended. */
+    const stepped = new Set<string>();
     return {
       on: (fact) => {
         const { now } = world.time;
+        if (fact.f === 'agent') stepped.clear();
+        if (fact.f === 'step') stepped.add(fact.uid);
         // The last part of a pass begins.
         if (fact.f !== 'host' || fact.effect !== 'podLogs.folders') return;
         const since = now - TOLD_MS - minAgeMs;
@@ -64,7 +68,8 @@ export const limitsAreKept: Rule = {
         const dead = [...book.containers.values()].filter(({ record }) => isThere(world, record) && record.state !== 1);
         const isFree = (c: KnownContainer): boolean => {
           const last = newest(book, c.uid, c.record.metadata.name);
-          const lives = book.pods.get(c.uid)?.state.startsWith('terminated') === false;
+          const known = book.pods.get(c.uid);
+          const lives = known !== undefined && !(known.state.startsWith('terminated') && stepped.has(c.uid));
           const settled = [c.exitedAt, last?.startedAt, last?.exitedAt].every((at) => (at ?? 0) < since);
           return (
             settled &&

@@ -65,6 +65,13 @@ function isForNow({ state, status }: PodReport): boolean {
   return !state.startsWith('terminated.') && isOwnEnding(status.reason ?? '');
 }
 
+/** Does the runtime hold a container of a pod's container (`uid/name`)? */
+function isSeen({ runtime }: World, key: string): boolean {
+  return [...runtime.core.containers.byId.values()].some(
+    ({ sandbox, metadata }) => `${sandbox.metadata.uid}/${metadata.name}` === key,
+  );
+}
+
 /** Restarts are counted upwards. */
 export const restartsAreCounted: Rule = {
   name: 'a restart count never goes down',
@@ -80,6 +87,9 @@ export const restartsAreCounted: Rule = {
         for (const map of [counts, told])
           if (over !== null) for (const key of [...map.keys()]) if (over(key.split('/')[0] ?? '')) map.delete(key);
         if (fact.f === 'agent') told.clear();
+        // Of a pod whose containers are gone an agent has the API server's word alone, and that may be an old one.
+        if (fact.f === 'agent' && fact.change === 'started' && world.listsLag)
+          for (const key of [...counts.keys()]) if (!isSeen(world, key)) counts.delete(key);
         if (fact.f !== 'report' || !isShown(fact)) return;
         for (const { name, restartCount, containerID } of all(fact.report.status)) {
           const key = `${fact.uid}/${name}`;
