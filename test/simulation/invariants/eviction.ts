@@ -5,7 +5,7 @@ import { podRequests } from '../../../machines/qos/pod-resources.ts';
 import type { Plan } from '../draw/plan.ts';
 import type { Fact } from '../world/facts.ts';
 import type { Told } from '../world/usage-edge.ts';
-import { endedWell } from './own-endings.ts';
+import { GoodEnds } from './own-endings.ts';
 import type { Rule } from './rule.ts';
 import { shortages } from './shortages.ts';
 import type { Shortage } from './shortages.ts';
@@ -165,9 +165,13 @@ export const evictedPodsFail: Rule = {
     'core/v1 PodStatus.reason: "A brief CamelCase message indicating details about why the pod is in this state. e.g. \'Evicted\'"',
   begin: ({ say }) => {
     const evicted = new Map<string, boolean>();
+    const good = new GoodEnds();
     return {
       on: (fact) => {
-        if (fact.f === 'finished') evicted.delete(fact.uid);
+        if (fact.f === 'finished') {
+          evicted.delete(fact.uid);
+          good.forget(fact.uid);
+        }
         const eviction = evictionOf(fact);
         if (eviction !== null && fact.f === 'step') {
           // One that ended before goes on to its own end.
@@ -179,7 +183,7 @@ export const evictedPodsFail: Rule = {
         // One that broke a limit of its own was not disrupted (kubelet sets no condition then).
         const target = conditions?.find(({ type }) => type === 'DisruptionTarget')?.status ?? '';
         const wanted = evicted.get(fact.uid) === true ? 'True' : '';
-        const told = (phase === 'Failed' && reason === 'Evicted') || endedWell(fact.report);
+        const told = (phase === 'Failed' && reason === 'Evicted') || good.tells(fact.uid, fact.report);
         if (!told || target !== wanted)
           say(`${fact.uid} was evicted and is told as ${phase ?? ''}, ${reason ?? ''}, DisruptionTarget ${target}`);
       },
