@@ -5,6 +5,7 @@ import type { ContainerSpec } from '../draw/pod-spec.ts';
 import type { World } from '../world/world.ts';
 import { isEvicted } from './eviction.ts';
 import { isDisplaced } from './preemption.ts';
+import { heldUp } from './one-pod-of-a-name.ts';
 import { hasSucceeded, wasEndedWell } from './own-endings.ts';
 import type { Ground, Rule } from './rule.ts';
 import { wentDown } from './shutdown.ts';
@@ -44,15 +45,6 @@ function hidden({ world }: Ground, plan: PodPlan): boolean {
   if (plan.source === 'api') return false;
   if (plan.spec.restartPolicy !== 'Always' || plan.spec.activeDeadlineSeconds !== undefined) return true;
   return world.api.get(plan.namespace, `${plan.name}-sim`) !== undefined;
-}
-
-/** A pod of the API with the full name of a static pod waits for that one's end, also to be deleted. */
-export function heldUp({ world: { workload } }: Ground, plan: PodPlan): boolean {
-  if (plan.source !== 'api') return false;
-  return workload.staticKeys.some((key) => {
-    const other = workload.plans.get(key);
-    return other?.namespace === plan.namespace && `${other.name}-sim` === plan.name;
-  });
 }
 
 function mirrorOf({ world }: Ground, uid: string): Pod | undefined {
