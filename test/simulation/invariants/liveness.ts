@@ -30,7 +30,7 @@ export const everyPodArrives: Rule = {
         if (workload.deleted.has(key)) {
           if (current) say(`${key} (${uid}) was deleted and is still shown as ${shown?.status?.phase ?? ''}`);
         } else if (shown === undefined || !current) {
-          if (!hidden(ground, plan)) say(`${key} (${uid}) is not shown`);
+          if (!hidden(ground, plan, uid)) say(`${key} (${uid}) is not shown`);
         } else checkEnd(ground, plan, shown);
       }
     },
@@ -39,11 +39,13 @@ export const everyPodArrives: Rule = {
 
 /**
  * A static pod and a pod of the API of its full name: only one can have a place in the API. And a static pod that has
- * ended gets no mirror pod any more (kubelet makes it in SyncPod).
+ * ended gets no mirror pod any more (kubelet makes it in SyncPod), nor one that was rejected before it had one.
  */
-function hidden({ world }: Ground, plan: PodPlan): boolean {
+function hidden({ world }: Ground, plan: PodPlan, uid: string): boolean {
   if (plan.source === 'api') return false;
   if (plan.spec.restartPolicy !== 'Always' || plan.spec.activeDeadlineSeconds !== undefined) return true;
+  const told = world.agent?.store.list().find(({ metadata }) => metadata?.uid === uid)?.status;
+  if (told?.phase === 'Failed' && told.reason === 'UnexpectedAdmissionError') return true;
   return world.api.get(plan.namespace, `${plan.name}-sim`) !== undefined;
 }
 
