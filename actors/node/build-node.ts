@@ -172,6 +172,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       : new DeviceManager({
           ...{ ...edges.devices, clock, log, metrics },
           active: () => (intake.allSeen ? unended() : null),
+          listed: () => listed,
           patienceMs: ground.waitForPluginsMs,
           returned: () => intake.pluginReturned(),
           running: (uid) => runningContainers({ cri, now, listed: () => listed }, uid),

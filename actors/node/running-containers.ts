@@ -17,19 +17,17 @@ export interface SeenRuntime {
 
 /**
  * Names of the pod's containers that run. A runtime that is away is waited for: an agent that starts beside one that is still coming up would
- * else take all containers for dead, and reject their pods (kubernetes#118559). Rejects with the runtime's error after a minute.
+ * else take all containers for dead, and reject their pods (kubernetes#118559). After a minute none is known to run, as for kubelet: the pod is
+ * asked about as if it began, and keeps what it has if its plugins are there.
  */
 export async function runningContainers({ cri, now, listed }: SeenRuntime, uid: string): Promise<string[]> {
   for (let tries = 1; ; tries++) {
     const all = listed();
-    try {
-      if (all === null) throw new Error('the container runtime has not listed its containers yet');
-      const pod = all.get(uid);
-      const { containers } = pod === undefined ? { containers: [] } : await observePod(cri, pod, now());
-      return containers.filter(({ state }) => state === 'running').map(({ name }) => name);
-    } catch (error) {
-      if (tries >= TRIES) throw error;
-    }
+    const pod = all?.get(uid);
+    if (all !== null && pod === undefined) return [];
+    const seen = pod === undefined ? null : await observePod(cri, pod, now()).catch(() => null);
+    if (seen !== null) return seen.containers.filter(({ state }) => state === 'running').map(({ name }) => name);
+    if (tries >= TRIES) return [];
     await wait(AGAIN_MS, undefined, { ref: false });
   }
 }

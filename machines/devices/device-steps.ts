@@ -25,11 +25,14 @@ export function deviceSteps(pod: Pod, only?: string, extended = false): DeviceSt
 }
 
 /**
- * Containers of a pod that need nothing of the node any more when an agent finds these running: they themselves, and init containers, which
- * have ended when a regular one runs (kubelet asks for their devices again, and rejects the pod when the plugin is not back: kubernetes#138446).
+ * Containers of a pod that need nothing of the node any more when an agent finds these running: they themselves; and when a regular one
+ * runs, all others, for the pod was taken as a whole. Its init containers have ended, and a sidecar or a neighbour that crashes and waits
+ * keeps the devices that it has: no reason to end what runs (kubelet asks for their devices again, and rejects the pod when the plugin is
+ * not back: kubernetes#138446). One without devices, since the checkpoint was lost, is given some when it is made.
  */
 export function pastNeed({ spec }: Pod, running: readonly string[]): string[] {
-  const begun = spec?.containers.some(({ name }) => running.includes(name)) === true;
-  const inits = (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy !== 'Always');
-  return [...new Set([...running, ...(begun ? inits.map(({ name }) => name) : [])])];
+  const { initContainers = [], containers = [] } = spec ?? { containers: [] };
+  const begun = containers.some(({ name }) => running.includes(name));
+  const others = begun ? [...initContainers, ...containers].map(({ name }) => name) : [];
+  return [...new Set([...running, ...others])];
 }

@@ -16,6 +16,11 @@ export interface EvictionSettings {
   transitionMs: number;
   /** `evictionMaxPodGracePeriod`, s: the longest grace period of a pod that goes for a soft threshold. */
   maxPodGraceSeconds: number;
+  /**
+   * A condition that has ended comes back only when it is observed again, whatever the clock does (kubelet's clock is one that nobody sets).
+   * Absent in journals of before, which replay as they were.
+   */
+  endsForGood?: boolean;
 }
 
 /** One try to get a resource back: why, what was tried, and who was there to choose from. */
@@ -57,7 +62,7 @@ export interface EvictionContext {
   metSince: Record<number, number>;
   /** Those of them that have been met for their grace period, and go on until the minimum was reclaimed; places, ascending. */
   acted: number[];
-  /** When a condition was observed last. */
+  /** When a condition was observed last; with `endsForGood` of those that hold alone. */
   observedAt: Partial<Record<Pressure, number>>;
   /** Conditions of the node, in the order of {@link Pressure}. */
   conditions: Pressure[];

@@ -21,7 +21,7 @@ export function takeLook(context: EvictionContext, seen: Observations, at: numbe
   const met = metOrUnresolved(context, seen);
   const metSince: Record<number, number> = {};
   for (const place of met) metSince[place] = Math.min(context.metSince[place] ?? at, at);
-  const observedAt = { ...context.observedAt };
+  const observedAt = settings.endsForGood === true ? heldAt(context, at) : { ...context.observedAt };
   for (const pressure of pressuresOf(context, met)) observedAt[pressure] = at;
   const conditions = conditionsAt(observedAt, settings.transitionMs, at);
   const acted = met.filter((place) => at - (metSince[place] ?? at) >= graceOf(thresholds[place]));
@@ -37,6 +37,8 @@ export function takeLook(context: EvictionContext, seen: Observations, at: numbe
 /** Would this look change anything? On a node that is well none does, so none is told. */
 export function isNews(context: EvictionContext, seen: Observations, at: number): boolean {
   if (Object.keys(context.metSince).length > 0 || metOrUnresolved(context, seen).length > 0) return true;
+  // A clock that was set back: what holds is dated anew by it.
+  if (context.settings.endsForGood === true && isOfTheFuture(context, at)) return true;
   const conditions = conditionsAt(context.observedAt, context.settings.transitionMs, at);
   return conditions.length !== context.conditions.length;
 }
@@ -55,6 +57,15 @@ function pressuresOf({ thresholds }: EvictionContext, met: readonly number[]): P
     const threshold = thresholds[place];
     return threshold === undefined ? [] : [pressureOf(threshold.signal)];
   });
+}
+
+/** When the conditions that hold were observed: now, by a clock that was set back since. */
+function heldAt({ conditions, observedAt }: EvictionContext, at: number): EvictionContext['observedAt'] {
+  return Object.fromEntries(conditions.map((pressure) => [pressure, Math.min(observedAt[pressure] ?? at, at)]));
+}
+
+function isOfTheFuture({ conditions, observedAt }: EvictionContext, at: number): boolean {
+  return conditions.some((pressure) => (observedAt[pressure] ?? at) > at);
 }
 
 /** Conditions that were observed within the period. A clock that was set back makes them as young as can be. */

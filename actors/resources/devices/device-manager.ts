@@ -23,6 +23,7 @@ import type { WithoutTime } from '../../../machines/protocol/without-time.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import type { FoundDevices } from './device-checkpoint-file.ts';
 import type { DevicePlugins, PluginHears } from './device-plugins.ts';
+import { LeftBehind } from './left-behind.ts';
 
 /** How often plugins that went are looked at, ms. */
 const DUE_MS = 10_000;
@@ -34,6 +35,8 @@ export interface DeviceManagerOptions {
   checkpoint: { read(): Promise<FoundDevices | null>; write(state: DeviceState): Promise<void> };
   /** Pods that may hold devices: all that were taken and have not ended; null while not all sources have spoken. */
   active: () => string[] | null;
+  /** UIDs of pods of which the runtime has something; null before it said so. */
+  listed: () => { has(uid: string): boolean } | null;
   /** Names of the pod's containers that run, as the runtime tells. */
   running: (uid: string) => Promise<string[]>;
   /** What devices of a pod are aligned by; null: nothing is. */
@@ -80,6 +83,7 @@ export class DeviceManager {
   private readonly options: DeviceManagerOptions;
   private readonly machine: SingleMachine<DeviceState, DeviceMessage, DeviceOrder>;
   private readonly plugins: DevicePlugins;
+  private readonly leftBehind = new LeftBehind();
   private turn: Promise<unknown> = Promise.resolve();
   private looks: Timer | undefined;
 
@@ -106,11 +110,11 @@ export class DeviceManager {
     const { patienceMs = 0 } = this.options;
     if (patienceMs > 0) this.tell({ type: 'patience.set', steady: clock.steady(), ms: patienceMs });
     const found = await checkpoint.read();
-    if (found !== null) this.tell({ type: 'checkpoint.found', steady: clock.steady(), ...found });
-    this.looks = lookEach(clock, DUE_MS, () => {
-      const due = Object.values(this.state.resources).some(({ stoppedAt, devices: its }) => stoppedAt !== null && its);
-      if (due) this.tell({ type: 'plugins.due', steady: clock.steady() });
-    });
+    if (found !== null) {
+      this.tell({ type: 'checkpoint.found', steady: clock.steady(), ...found });
+      this.leftBehind.begin(Object.keys(found.grants));
+    }
+    this.looks = lookEach(clock, DUE_MS, () => this.look());
     await this.plugins.start();
   }
 
@@ -190,6 +194,15 @@ export class DeviceManager {
   /** For the status of the node's object. */
   capacity(): DeviceCapacity {
     return deviceCapacity(this.state);
+  }
+
+  private look(): void {
+    const { clock, active, listed } = this.options;
+    const due = Object.values(this.state.resources).some(({ stoppedAt, devices: its }) => stoppedAt !== null && its);
+    if (due) this.tell({ type: 'plugins.due', steady: clock.steady() });
+    const [known, there] = this.leftBehind.any ? [active(), listed()] : [null, null];
+    if (known === null || there === null) return;
+    for (const uid of this.leftBehind.take(known, there)) this.gone(uid);
   }
 
   private async grantNow(pod: Pod, only: string | undefined, early: boolean): Promise<GrantAnswer> {

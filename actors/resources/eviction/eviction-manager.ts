@@ -64,6 +64,7 @@ class Eviction {
       thresholds: parseThresholds(config),
       transitionMs: config.evictionPressureTransitionPeriod,
       maxPodGraceSeconds: config.evictionMaxPodGracePeriod,
+      endsForGood: true,
     };
     this.take({ type: 'eviction.start', at: clock.now(), settings });
     this.awaitSources(clock.steady() + LOOK_MS);

@@ -216,14 +216,15 @@ test('a pod that has devices of a plugin that is not even known waits from the s
   assert.equal(asks(10)?.type, 'pod.refused');
 });
 
-test('init containers before one that runs need no devices any more; those of a pod that has not begun do', () => {
+test('containers beside a regular one that runs need no devices any more; those of a pod that has not begun do', () => {
   const names = (list: string[], policy?: string) =>
     list.map((name) => ({ name, ...(policy !== undefined && { restartPolicy: policy }) }));
   const spec = {
     initContainers: [...names(['init']), ...names(['side'], 'Always')],
     containers: names(['main', 'other']),
   };
-  assert.deepEqual(pastNeed({ spec }, ['side', 'main']), ['side', 'main', 'init']);
+  assert.deepEqual(pastNeed({ spec }, ['side', 'main']), ['side', 'main', 'init', 'other']);
+  assert.deepEqual(pastNeed({ spec }, ['main']), ['main', 'init', 'side', 'other'], 'a sidecar that crashed');
   assert.deepEqual(pastNeed({ spec }, ['side']), ['side']);
   assert.deepEqual(pastNeed({ spec }, []), []);
 });

@@ -91,6 +91,20 @@ describe('memory (kubelet TestMemoryPressure)', () => {
     assert.deepEqual(bench.context.conditions, []);
   });
 
+  it('tells of a pressure for its period alone, and of one that is over no more, when the clock is set back', () => {
+    const bench = new EvictionBench([hard('memory.available', '1Gi')], { endsForGood: true });
+    const under = () => bench.context.conditions;
+    bench.look(memory('900Mi'));
+    bench.look(memory('2Gi'), -MINUTE);
+    assert.deepEqual(under(), ['MemoryPressure']);
+    bench.look(memory('2Gi'), 4 * MINUTE);
+    assert.deepEqual(under(), ['MemoryPressure'], 'the period begins anew by the clock of now');
+    bench.look(memory('2Gi'), MINUTE);
+    assert.deepEqual(under(), []);
+    bench.look(memory('2Gi'), -5 * MINUTE);
+    assert.deepEqual(under(), []);
+  });
+
   it('watches the memory of all pods together (TestAllocatableMemoryPressure), which is the same condition', () => {
     const bench = new EvictionBench([hard('allocatableMemory.available', '1Gi')]);
     bench.pods = memoryPods();

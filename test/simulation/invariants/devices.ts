@@ -85,7 +85,7 @@ export const pluginsAreAwaited: Rule = {
 
 /** An agent that starts leaves alone what runs. */
 export const runningPodsStay: Rule = {
-  name: 'a pod whose containers run is not rejected for its devices',
+  name: 'a pod of which a container runs is not rejected for its devices',
   source: 'kubernetes#118559, #133382, #138446',
   begin: ({ world, say }) => ({
     on(fact) {
@@ -100,7 +100,7 @@ export const runningPodsStay: Rule = {
       const running = [...world.runtime.core.containers.byId.values()].filter(
         ({ state, sandbox }) => state === 1 && sandbox.metadata.uid === fact.uid,
       );
-      if (!deaf && names.length > 0 && names.every((name) => running.some(({ metadata }) => metadata.name === name)))
+      if (!deaf && names.some((name) => running.some(({ metadata }) => metadata.name === name)))
         say(`${fact.uid} runs, and is rejected: ${fact.report.status.message ?? ''}`);
     },
   }),

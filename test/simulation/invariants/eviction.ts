@@ -5,7 +5,8 @@ import { podRequests } from '../../../machines/qos/pod-resources.ts';
 import type { Plan } from '../draw/plan.ts';
 import type { Fact } from '../world/facts.ts';
 import type { Told } from '../world/usage-edge.ts';
-import { endedWell } from './own-endings.ts';
+import { heldUp } from './one-pod-of-a-name.ts';
+import { GoodEnds } from './own-endings.ts';
 import type { Rule } from './rule.ts';
 import { shortages } from './shortages.ts';
 import type { Shortage } from './shortages.ts';
@@ -95,8 +96,9 @@ export const victimsAreInOrder: Rule = {
   name: 'the pod that goes is the first in the order of eviction of those that may',
   source:
     'kubelet rankMemoryPressure, rankDiskPressureFunc (over requests, priority, how much over), rankPIDPressure (priority, how many)',
-  begin: ({ world, book, say }) => ({
+  begin: (ground) => ({
     on: (fact) => {
+      const { world, book, say } = ground;
       const eviction = evictionOf(fact);
       const told = world.usage.told.at(-1);
       if (eviction === null || eviction.resource === null || told === undefined) return;
@@ -114,6 +116,9 @@ export const victimsAreInOrder: Rule = {
           for (const [other, its] of stats) {
             const known = book.pods.get(other);
             if (other === uid || known === undefined || known.state.startsWith('terminat')) continue;
+            // An agent that began with the static pod of its name keeps it waiting, and nobody evicts what runs of it.
+            const plan = world.workload.planOf(other);
+            if (plan !== undefined && heldUp(ground, plan)) continue;
             const { pod } = known.context;
             const place = standing(pod, its, short, disks);
             if (!isCriticalPod(pod) && isBefore(place, victim))
@@ -165,9 +170,13 @@ export const evictedPodsFail: Rule = {
     'core/v1 PodStatus.reason: "A brief CamelCase message indicating details about why the pod is in this state. e.g. \'Evicted\'"',
   begin: ({ say }) => {
     const evicted = new Map<string, boolean>();
+    const good = new GoodEnds();
     return {
       on: (fact) => {
-        if (fact.f === 'finished') evicted.delete(fact.uid);
+        if (fact.f === 'finished') {
+          evicted.delete(fact.uid);
+          good.forget(fact.uid);
+        }
         const eviction = evictionOf(fact);
         if (eviction !== null && fact.f === 'step') {
           // One that ended before goes on to its own end.
@@ -179,7 +188,7 @@ export const evictedPodsFail: Rule = {
         // One that broke a limit of its own was not disrupted (kubelet sets no condition then).
         const target = conditions?.find(({ type }) => type === 'DisruptionTarget')?.status ?? '';
         const wanted = evicted.get(fact.uid) === true ? 'True' : '';
-        const told = (phase === 'Failed' && reason === 'Evicted') || endedWell(fact.report);
+        const told = (phase === 'Failed' && reason === 'Evicted') || good.tells(fact.uid, fact.report);
         if (!told || target !== wanted)
           say(`${fact.uid} was evicted and is told as ${phase ?? ''}, ${reason ?? ''}, DisruptionTarget ${target}`);
       },

@@ -5,6 +5,7 @@ import type { ContainerSpec } from '../draw/pod-spec.ts';
 import type { World } from '../world/world.ts';
 import { isEvicted } from './eviction.ts';
 import { isDisplaced } from './preemption.ts';
+import { heldUp } from './one-pod-of-a-name.ts';
 import { hasSucceeded, wasEndedWell } from './own-endings.ts';
 import type { Ground, Rule } from './rule.ts';
 import { wentDown } from './shutdown.ts';
@@ -29,7 +30,7 @@ export const everyPodArrives: Rule = {
         if (workload.deleted.has(key)) {
           if (current) say(`${key} (${uid}) was deleted and is still shown as ${shown?.status?.phase ?? ''}`);
         } else if (shown === undefined || !current) {
-          if (!hidden(ground, plan)) say(`${key} (${uid}) is not shown`);
+          if (!hidden(ground, plan, uid)) say(`${key} (${uid}) is not shown`);
         } else checkEnd(ground, plan, shown);
       }
     },
@@ -38,21 +39,14 @@ export const everyPodArrives: Rule = {
 
 /**
  * A static pod and a pod of the API of its full name: only one can have a place in the API. And a static pod that has
- * ended gets no mirror pod any more (kubelet makes it in SyncPod).
+ * ended gets no mirror pod any more (kubelet makes it in SyncPod), nor one that was rejected before it had one.
  */
-function hidden({ world }: Ground, plan: PodPlan): boolean {
+function hidden({ world }: Ground, plan: PodPlan, uid: string): boolean {
   if (plan.source === 'api') return false;
   if (plan.spec.restartPolicy !== 'Always' || plan.spec.activeDeadlineSeconds !== undefined) return true;
+  const told = world.agent?.store.list().find(({ metadata }) => metadata?.uid === uid)?.status;
+  if (told?.phase === 'Failed' && told.reason === 'UnexpectedAdmissionError') return true;
   return world.api.get(plan.namespace, `${plan.name}-sim`) !== undefined;
-}
-
-/** A pod of the API with the full name of a static pod waits for that one's end, also to be deleted. */
-export function heldUp({ world: { workload } }: Ground, plan: PodPlan): boolean {
-  if (plan.source !== 'api') return false;
-  return workload.staticKeys.some((key) => {
-    const other = workload.plans.get(key);
-    return other?.namespace === plan.namespace && `${other.name}-sim` === plan.name;
-  });
 }
 
 function mirrorOf({ world }: Ground, uid: string): Pod | undefined {

@@ -1,4 +1,5 @@
-import type { Rule } from './rule.ts';
+import type { PodPlan } from '../draw/plan.ts';
+import type { Ground, Rule } from './rule.ts';
 
 /** A pod waits until the one before it of the same name is gone. */
 export const onePodOfAName: Rule = {
@@ -18,3 +19,12 @@ export const onePodOfAName: Rule = {
     },
   }),
 };
+
+/** A pod of the API with the full name of a static pod waits for that one's end, also to be deleted. */
+export function heldUp({ world: { workload } }: Ground, plan: PodPlan): boolean {
+  if (plan.source !== 'api') return false;
+  return workload.staticKeys.some((key) => {
+    const other = workload.plans.get(key);
+    return other?.namespace === plan.namespace && `${other.name}-sim` === plan.name;
+  });
+}

@@ -1,5 +1,9 @@
 import { podState } from '../../../machines/pod/pod-step.ts';
 import { ODD_VOLUME } from '../draw/draw-pod.ts';
+import { PLUGINS_LATE_MS } from '../world/plugins-edge.ts';
+import { FILES_SETTLE_MS } from '../world/node-settings.ts';
+import type { World } from '../world/world.ts';
+import type { Fact } from '../world/facts.ts';
 import type { Rule } from './rule.ts';
 
 /** What is not counted as the pod's grace: its hooks, the clean-up, a relist or two, and the mirror pod's own pauses, ms. */
@@ -12,9 +16,11 @@ export const putBackRunsAgain: Rule = {
     'kubelet HandlePodCleanups: "restartable static pods are the normal case"; e2e_node "should successfully recreate when file is removed and recreated"',
   begin: ({ world, book, say }) => {
     const awaited = new Map<string, { since: number; graceMs: number; made: boolean }>();
+    const rejected = new Rejected(world);
     return {
       on: (fact) => {
         const { now } = world.time;
+        rejected.hear(fact);
         if (fact.f === 'change' && fact.what === 'restore') {
           const plan = world.workload.planOf(fact.uid);
           const odd = plan?.spec.volumes?.some(({ name }) => name === ODD_VOLUME) === true;
@@ -32,7 +38,7 @@ export const putBackRunsAgain: Rule = {
           const plan = world.workload.planOf(uid);
           const over =
             plan === undefined || world.workload.deleted.has(plan.key) || world.workload.disturbed.has(plan.key);
-          if (over || (waits.made && isShown(uid))) {
+          if (over || rejected.stays(uid) || (waits.made && isShown(uid))) {
             awaited.delete(uid);
             continue;
           }
@@ -73,6 +79,59 @@ export const putBackRunsAgain: Rule = {
     }
   },
 };
+
+/**
+ * Static pods that were rejected for their devices. Such a pod stays rejected while its file stays (kubelet's rejectPod). So it is, whatever its file did, when the rejection is of the life that was to come, and a plugin was the
+ * cause of it; or when the file was back so soon that nobody saw it away: then no other life was called for.
+ */
+class Rejected {
+  private readonly world: World;
+  private readonly uids = new Map<string, { excused: boolean }>();
+  private agentSince = 0;
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  hear(fact: Fact): void {
+    const { now } = this.world.time;
+    if (fact.f === 'finished') this.uids.delete(fact.uid);
+    // The next agent asks again.
+    if (fact.f === 'agent') {
+      this.uids.clear();
+      this.agentSince = now;
+    }
+    if (fact.f === 'report' && fact.report.status.reason === 'UnexpectedAdmissionError' && !this.uids.has(fact.uid))
+      this.uids.set(fact.uid, { excused: this.isPluginsFault() });
+    // What was rejected before this is another life, unless nobody sees that the file was away.
+    if (fact.f === 'change' && fact.what === 'restore' && !this.isUnseen(fact.uid)) {
+      const before = this.uids.get(fact.uid);
+      if (before !== undefined) before.excused = false;
+    }
+  }
+
+  stays(uid: string): boolean {
+    return this.uids.get(uid)?.excused === true;
+  }
+
+  private isPluginsFault(): boolean {
+    const { faults, time } = this.world;
+    if (time.now - this.agentSince <= PLUGINS_LATE_MS) return true;
+    return faults.all('plugin').some((fault) => fault.from <= time.now && time.now <= fault.from + fault.for);
+  }
+
+  private isUnseen(uid: string): boolean {
+    const { plan, time, workload } = this.world;
+    const key = workload.planOf(uid)?.key;
+    return plan.changes.some(
+      (change) =>
+        change.do === 'delete' &&
+        change.pod === key &&
+        change.at <= time.now &&
+        time.now - change.at <= FILES_SETTLE_MS,
+    );
+  }
+}
 
 /** What ran when the file of a static pod was put back is counted on, as long as nobody lost his memory in between. */
 export const putBackCountsOn: Rule = {

@@ -1,5 +1,5 @@
 import type { Pod } from '../../../machines/protocol/api-types.ts';
-import { heldUp } from './liveness.ts';
+import { heldUp } from './one-pod-of-a-name.ts';
 import type { Rule } from './rule.ts';
 
 /** What happened so shortly before the end may not have been told yet, ms: a relist a second, and a status after it. */

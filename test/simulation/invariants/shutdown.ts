@@ -1,7 +1,7 @@
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { configuredGroups, groupByPriority } from '../../../machines/shutdown/shutdown-groups.ts';
 import { SHUTDOWN_CONFIG } from '../world/logind-edge.ts';
-import { endedWell } from './own-endings.ts';
+import { endedWell, GoodEnds } from './own-endings.ts';
 import type { Rule } from './rule.ts';
 
 /** How late a pod may hear of a shutdown that was announced, ms: an agent that is away hears of it when it comes back. */
@@ -64,9 +64,13 @@ export const shutDownPodsFail: Rule = {
   source: 'KEP-2000 "the status of the pod is set to Failed, with reason Terminated"; KEP-3329 DisruptionTarget',
   begin: ({ say }) => {
     const ended = new Set<string>();
+    const good = new GoodEnds();
     return {
       on: (fact) => {
-        if (fact.f === 'finished') ended.delete(fact.uid);
+        if (fact.f === 'finished') {
+          ended.delete(fact.uid);
+          good.forget(fact.uid);
+        }
         if (fact.f === 'agent') ended.clear();
         if (fact.f === 'step' && fact.message.type === 'pod.terminate' && fact.message.order.reason === 'Terminated') {
           const { termination, status } = fact.before.context;
@@ -75,7 +79,7 @@ export const shutDownPodsFail: Rule = {
         if (fact.f !== 'report' || !ended.has(fact.uid)) return;
         const { phase, reason, conditions } = fact.report.status;
         const is = (type: string): string => conditions?.find((each) => each.type === type)?.status ?? '';
-        const told = (phase === 'Failed' && reason === 'Terminated') || endedWell(fact.report);
+        const told = (phase === 'Failed' && reason === 'Terminated') || good.tells(fact.uid, fact.report);
         if (!told || is('DisruptionTarget') !== 'True' || is('Ready') === 'True')
           say(
             `${fact.uid} was ended for a shutdown and is told as ${phase ?? ''}, ${reason ?? ''}, DisruptionTarget ${is('DisruptionTarget')}, Ready ${is('Ready')}`,

@@ -65,11 +65,20 @@ function isForNow({ state, status }: PodReport): boolean {
   return !state.startsWith('terminated.') && isOwnEnding(status.reason ?? '');
 }
 
-/** Does the runtime hold a container of a pod's container (`uid/name`)? */
-function isSeen({ runtime }: World, key: string): boolean {
-  return [...runtime.core.containers.byId.values()].some(
-    ({ sandbox, metadata }) => `${sandbox.metadata.uid}/${metadata.name}` === key,
-  );
+/**
+ * A new agent has counts from the API server and from the runtime (kubelet, too), and no others. What the API server, which was away, never
+ * heard of containers that have been removed since, is known to nobody and was shown to nobody: it counts on from what is shown.
+ */
+function forgetUnheard({ api, runtime }: World, counts: Map<string, number>): void {
+  const records = [...runtime.core.containers.byId.values()];
+  const shown = new Map(api.list().map((pod) => [pod.metadata?.uid ?? '', all(pod.status ?? {})]));
+  for (const [key, count] of counts) {
+    const [uid = '', name = ''] = key.split('/');
+    const heard = shown.get(uid)?.find((status) => status.name === name)?.restartCount;
+    const there = records.filter(({ sandbox, metadata }) => sandbox.metadata.uid === uid && metadata.name === name);
+    if (heard !== undefined && heard < count)
+      counts.set(key, Math.min(count, Math.max(heard, ...there.map(({ metadata }) => metadata.attempt))));
+  }
 }
 
 /** Restarts are counted upwards. */
@@ -87,9 +96,7 @@ export const restartsAreCounted: Rule = {
         for (const map of [counts, told])
           if (over !== null) for (const key of [...map.keys()]) if (over(key.split('/')[0] ?? '')) map.delete(key);
         if (fact.f === 'agent') told.clear();
-        // Of a pod whose containers are gone an agent has the API server's word alone, and that may be an old one.
-        if (fact.f === 'agent' && fact.change === 'started' && world.listsLag)
-          for (const key of [...counts.keys()]) if (!isSeen(world, key)) counts.delete(key);
+        if (fact.f === 'agent' && fact.change === 'started') forgetUnheard(world, counts);
         if (fact.f !== 'report' || !isShown(fact)) return;
         for (const { name, restartCount, containerID } of all(fact.report.status)) {
           const key = `${fact.uid}/${name}`;

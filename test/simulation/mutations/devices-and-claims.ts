@@ -49,11 +49,11 @@ export const devicesAndClaims: readonly Mutation[] = [
     to: 'return;',
   },
   {
-    name: 'inits-ask-again',
+    name: 'others-ask-again',
     breaks:
-      'a pod that runs is rejected for the devices of its init containers when the agent starts before the plugin',
+      'a pod that runs is rejected for the devices of those of its containers that do not run when the agent starts before the plugin',
     within: 'pastNeed',
-    from: 'begun ? inits.map(({ name }) => name) : []',
+    from: 'begun ? [...initContainers, ...containers].map(({ name }) => name) : []',
     to: 'begun ? [] : []',
   },
   {

@@ -34,7 +34,7 @@ import { withClaims } from './claims-api.ts';
 import { SimulatedNodeEnd, simulatedObjects } from './cluster-end.ts';
 import type { Edges } from './edges.ts';
 import { SHUTDOWN_CONFIG } from './logind-edge.ts';
-import { keptContainers, NODE_NAME, resourceRules, STATIC_ORIGIN } from './node-settings.ts';
+import { FILES_SETTLE_MS, keptContainers, NODE_NAME, resourceRules, STATIC_ORIGIN } from './node-settings.ts';
 import { SimulatedShards } from './simulated-shards.ts';
 import { evictionConfig } from './node-sizes.ts';
 import type { Owner } from './virtual-time.ts';
@@ -160,7 +160,7 @@ export class Agent {
 
   /** Static pods' files have changed. */
   readFiles(): void {
-    this.options.edges.time.after(50, this.owner, () => this.takeFiles(), false);
+    this.options.edges.time.after(FILES_SETTLE_MS, this.owner, () => this.takeFiles(), false);
   }
 
   /** Objects that volumes of this pod show have changed. */

@@ -6,6 +6,8 @@ import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 export const NODE_NAME = 'sim';
 /** Where all static pods come from. */
 export const STATIC_ORIGIN = { kind: 'file', location: '/etc/kubernetes/manifests', nodeName: NODE_NAME } as const;
+/** So long after a file changed they are read, ms: one that is away for less was never seen to be. */
+export const FILES_SETTLE_MS = 50;
 export const ROOT_DIR = '/var/lib/kubelet';
 
 /** CPUs of the machine of a node that gives them away. */

@@ -18,6 +18,9 @@ type PluginFault = Extract<Fault, { kind: 'plugin' }>;
 /** Annotation by which a container shows the devices that it was made with, before the name of their resource. */
 export const DEVICE_ANNOTATION = 'devices/';
 
+/** Plugins and drivers have registered with a new agent by then, ms after it began. */
+export const PLUGINS_LATE_MS = 15_000;
+
 /** What the plugins of the simulated machine are made from. */
 export interface PluginsOptions {
   time: VirtualTime;
@@ -237,7 +240,12 @@ export class PluginsEdge {
   /** A plugin sees that there is another agent some time later. */
   private later(owner: Owner, act: () => void): void {
     const { time, random } = this.options;
-    time.after(random.chance(0.7) ? random.between(10, 1_000) : random.between(1_000, 15_000), owner, act, false);
+    time.after(
+      random.chance(0.7) ? random.between(10, 1_000) : random.between(1_000, PLUGINS_LATE_MS),
+      owner,
+      act,
+      false,
+    );
   }
 
   private pass(owner: Owner, ms: number): Promise<void> {
