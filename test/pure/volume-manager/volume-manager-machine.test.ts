@@ -300,6 +300,45 @@ test('a volume that has grown is made larger once, where a pod has it', () => {
   assert.equal(world.calls.size, 0);
 });
 
+describe('a volume that has grown while it is brought up to date', () => {
+  const grown = (world: VolumeWorld, volume: string) =>
+    world.take({ type: 'volume.grown', uid: 'a', volume, wantedBytes: 20, knownBytes: 10 });
+  const stale = (world: VolumeWorld) => world.take({ type: 'volume.stale', uid: 'a', volume: 'v' });
+  /** Two volumes of one pod that are of one claim, both there. */
+  const twins = () => {
+    const sizes = { wantedBytes: 10, knownBytes: 10 };
+    const world = new VolumeWorld(() => known('pv', { device: 'test/p/d', stages: true, ...sizes }));
+    for (const volume of ['v', 'w']) want(world, 'a', volume);
+    while (world.calls.size > 0) for (const key of [...world.calls.keys()]) world.end(key);
+    return world;
+  };
+
+  test('is made larger after that, though a second volume of the pod that is the same one does nothing', () => {
+    const world = twins();
+    stale(world);
+    for (const volume of ['v', 'w']) grown(world, volume);
+    assert.equal(world.only().type, 'volume.publish');
+    world.end(world.only().key);
+    const call = world.only();
+    assert.equal(call.type === 'device.expand' && call.volume, 'v');
+  });
+
+  test('is not brought up to date while it is made larger, not even when a try that failed is due again', () => {
+    const world = twins();
+    stale(world);
+    world.end(world.only().key, 'fails');
+    grown(world, 'v');
+    const { key, type } = world.only();
+    assert.equal(type, 'device.expand');
+    world.wait();
+    stale(world);
+    assert.equal(world.only().key, key);
+    world.end(key);
+    stale(world);
+    assert.equal(world.only().type, 'volume.publish');
+  });
+});
+
 test('a pod that ends while its volume is made larger: the device is given back when that call has ended', () => {
   const sizes = { wantedBytes: 20, knownBytes: 10 };
   const world = new VolumeWorld((_uid, volume) => known(volume, { device: 'test/p/d', stages: true, ...sizes }));

@@ -73,6 +73,20 @@ export const volumes: readonly Mutation[] = [
     to: "if (device !== '' ||",
   },
   {
+    name: 'twin-grows',
+    breaks: 'a volume that a pod has twice is made larger while it is brought up to date',
+    within: 'growIfDue',
+    from: "value !== 'mounted' || context.shared",
+    to: "value !== 'mounted'",
+  },
+  {
+    name: 'stale-while-it-grows',
+    breaks: 'a volume is brought up to date while it is made larger',
+    within: 'isGrowing',
+    from: "?.value === 'expanding'",
+    to: "?.value === 'gone'",
+  },
+  {
     name: 'driver-never-goes',
     breaks: 'a driver whose socket is gone stays registered',
     within: 'stepDrivers',
