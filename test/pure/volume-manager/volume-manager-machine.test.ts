@@ -234,6 +234,28 @@ describe('a pod that ends', () => {
     assert.equal(world.staged.size + world.published.size, 0);
   });
 
+  test('of an earlier agent: a device that was attached and never staged is in use until its volume is taken away', () => {
+    const world = disk();
+    const volume = {
+      ...{ plugin: 'test/p', name: 'v', mode: 'Filesystem' as const, path: '/pods/a/v' },
+      ...{ device: 'test/p/d' as const, attachable: true },
+    };
+    const others = [
+      { ...volume, name: 'unknown', device: '?' as const },
+      { ...volume, name: 'inline', device: '' as const },
+      { ...volume, name: 'plain', device: 'test/p/plain' as const, attachable: false },
+    ];
+    world.take({ type: 'node.found', pods: [{ uid: 'a', volumes: [volume, ...others] }], devices: [] });
+    assert.deepEqual(volumesInUse(world.state), ['test/p/d']);
+    assert.deepEqual(world.told, [{ type: 'node.tell' }]);
+    leave(world, 'a');
+    const call = [...world.calls.values()].find((each) => each.type === 'volume.unpublish' && each.name === 'v');
+    world.end(call?.key ?? '', 'fails');
+    assert.deepEqual(volumesInUse(world.state), ['test/p/d']);
+    while (world.calls.size > 0 || world.wait()) for (const key of [...world.calls.keys()]) world.end(key);
+    assert.deepEqual(volumesInUse(world.state), []);
+  });
+
   test('of an earlier agent: no device of the kind is unstaged while a folder does not tell its device', () => {
     const world = disk();
     const volume = {

@@ -87,6 +87,13 @@ export const volumes: readonly Mutation[] = [
     to: "?.value === 'gone'",
   },
   {
+    name: 'found-is-not-in-use',
+    breaks: 'the node says that what an earlier agent had put into a pod is not in use',
+    within: 'volumesInUse',
+    from: '[...ready, ...inPods]',
+    to: '[...ready]',
+  },
+  {
     name: 'driver-never-goes',
     breaks: 'a driver whose socket is gone stays registered',
     within: 'stepDrivers',
