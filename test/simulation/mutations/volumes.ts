@@ -94,6 +94,20 @@ export const volumes: readonly Mutation[] = [
     to: '[...ready]',
   },
   {
+    name: 'link-goes-first',
+    breaks: "a pod's folder names a device no more before its driver has taken it back",
+    within: 'unpublish',
+    from: 'await plugin.unpublish({ podUid: uid, name, mode, path, signal });',
+    to: 'await unnameBlockVolume(path); await plugin.unpublish({ podUid: uid, name, mode, path, signal });',
+  },
+  {
+    name: 'link-comes-last',
+    breaks: "a pod's folder does not name a device before its driver has put it there",
+    within: 'publish',
+    from: "if (globalPath !== '') isNamed",
+    to: "if (globalPath === '') isNamed",
+  },
+  {
     name: 'driver-never-goes',
     breaks: 'a driver whose socket is gone stays registered',
     within: 'stepDrivers',
