@@ -3,7 +3,7 @@ import type { DeviceContext, DeviceUser } from './device-context.ts';
 import type { Draft, Mount } from './volume-draft.ts';
 import { foundId, mountId } from './volume-manager-state.ts';
 import type { DeviceId } from './volume-orders.ts';
-import { isElsewhere, pathsOf, refuse, twinsOf, usersOf } from './volume-users.ts';
+import { isElsewhere, isGrowing, pathsOf, refuse, twinsOf, usersOf } from './volume-users.ts';
 import { PATIENCE_MS, WAITS } from './volume-waits.ts';
 
 /** All that can go on does, until nothing more can. */
@@ -47,7 +47,7 @@ function goOn(draft: Draft, id: string): void {
         draft.patch(id, { askedAt: null });
         const { uid, volume, path } = context;
         draft.orders.push({ type: 'worker.mounted', uid, volume, path });
-      } else if (context.retryAt !== null && due) begin();
+      } else if (context.retryAt !== null && due && !isGrowing(draft, place)) begin();
       break;
     case 'gone':
       forgetMount(draft, id);
@@ -157,11 +157,14 @@ function isHeld(draft: Draft, { plugin }: DeviceContext): boolean {
   );
 }
 
-/** A volume that has grown since it was last looked at is made larger once a pod has it. */
+/**
+ * A volume that has grown since it was last looked at is made larger once a pod has it, and no other call for it there is under way: of two volumes
+ * of a pod that are the same one, only that which was put there tells of that.
+ */
 function growIfDue(draft: Draft, device: DeviceId, { bytes, plugin }: DeviceContext): void {
   for (const { value, context } of Object.values(draft.mounts)) {
     const { known, uid, volume, path } = context;
-    if (value !== 'mounted' || known?.device !== device || known.plugin !== plugin) continue;
+    if (value !== 'mounted' || context.shared || known?.device !== device || known.plugin !== plugin) continue;
     const oldBytes = Math.max(bytes, known.knownBytes);
     if (known.wantedBytes <= oldBytes || known.knownBytes === 0) continue;
     const by = { uid, volume };

@@ -4,7 +4,7 @@ import type { Draft } from './volume-draft.ts';
 import { foundId, mountId } from './volume-manager-state.ts';
 import type { VolumeMessage } from './volume-messages.ts';
 import type { DeviceId } from './volume-orders.ts';
-import { isLeaving, pathsOf, refuse, tellLeft, twinsOf, usersOf } from './volume-users.ts';
+import { isGrowing, isLeaving, pathsOf, refuse, tellLeft, twinsOf, usersOf } from './volume-users.ts';
 import { LOOKS, NOT_ATTACHED, WAITS } from './volume-waits.ts';
 
 type Of<T extends VolumeMessage['type']> = Extract<VolumeMessage, { type: T }>;
@@ -158,6 +158,7 @@ function stale(draft: Draft, { at, uid, volume }: Of<'volume.stale'>): void {
   const id = mountId(uid, volume);
   const place = draft.mounts[id];
   if (place?.value !== 'mounted' || place.context.shared || (place.context.retryAt ?? 0) > at) return;
+  if (isGrowing(draft, place)) return;
   draft.tellMount(id, { type: 'begin', at, key: draft.key(id), order: pathsOf(draft, place) });
 }
 

@@ -50,10 +50,16 @@ export function volumeManagerWhy({ mounts, devices }: VolumeManagerState): strin
   return words.join('; ');
 }
 
-/** Devices that the node's status names in `volumesInUse`, sorted. */
-export function volumesInUse({ devices }: VolumeManagerState): string[] {
-  return Object.values(devices)
+/**
+ * Devices that the node's status names in `volumesInUse`, sorted. Of what an earlier agent has put into a pod no device is known as long as nobody
+ * asks for it, unless that was staged: it is in use all the same (kubelet: AddAttachUncertainReconstructedVolume).
+ */
+export function volumesInUse({ mounts, devices }: VolumeManagerState): string[] {
+  const ready = Object.values(devices)
     .filter(({ value, context }) => context.attachable && value !== 'gone')
-    .map(({ context }) => context.device)
-    .sort();
+    .map(({ context }) => context.device);
+  const inPods = Object.values(mounts).flatMap(({ context: { known } }) =>
+    known?.attachable && known.device !== '' && known.device !== '?' ? [known.device] : [],
+  );
+  return [...new Set([...ready, ...inPods])].sort();
 }

@@ -65,6 +65,11 @@ export function isLeaving({ value }: Mount): boolean {
   return value === 'givenUp' || value === 'unpublishing' || value === 'unpublishFailed' || value === 'gone';
 }
 
+/** Its device is being made larger: until that is over it is not brought up to date, for a driver is not to have two calls for one volume. */
+export function isGrowing(draft: Draft, { context }: Mount): boolean {
+  return draft.devices[context.known?.device ?? '']?.value === 'expanding';
+}
+
 /** Where its device is, as far as it is known. */
 export function pathsOf(draft: Draft, { context }: Mount): { devicePath: string; stagedPath: string } {
   const { devicePath = '', stagedPath = '' } = draft.devices[context.known?.device ?? '']?.context ?? {};

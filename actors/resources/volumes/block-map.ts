@@ -1,9 +1,10 @@
 import { lstat, mkdir, open, readdir, readlink, realpath, rm, rmdir, symlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { detachLoopsOf } from '../../host/files/loop-devices.ts';
 import { ignoring } from '../../host/files/host-failure.ts';
 import { mount, mountOn, unmount } from '../../host/files/mounts.ts';
+import { removeEmpty } from './volume-folders.ts';
 import { VolumeFailure } from './volume-plugin.ts';
 
 /** Where a block volume of a pod is to be found. */
@@ -13,6 +14,24 @@ export interface BlockMap {
   globalPath: string;
   /** Below the pod's folder: a link to the device. */
   linkPath: string;
+}
+
+/**
+ * Has the pod's folder name a volume that is about to be put there: what an agent that dies meanwhile has left is found by this. Answers whether it
+ * did not before. The link leads nowhere until there is a device.
+ */
+export async function nameBlockVolume({ podUid, globalPath, linkPath }: BlockMap): Promise<boolean> {
+  if ((await ignoring(lstat(linkPath), 'ENOENT', 'ENOTDIR')) !== undefined) return false;
+  await mkdir(dirname(linkPath), { recursive: true, mode: 0o750 });
+  await symlink(join(globalPath, podUid), linkPath);
+  return true;
+}
+
+/** The pod's folder names it no more: nothing of it is left. */
+export async function unnameBlockVolume(linkPath: string): Promise<void> {
+  await rm(linkPath, { force: true });
+  await removeEmpty(dirname(linkPath));
+  await removeEmpty(dirname(dirname(linkPath)));
 }
 
 /**
@@ -33,15 +52,16 @@ export async function mapBlockVolume(devicePath: string, { podUid, globalPath, l
     await (await open(bound, 'a', 0o640)).close();
     await mount(device, bound, '', ['bind']);
   }
-  await mkdir(join(linkPath, '..'), { recursive: true, mode: 0o750 });
   if ((await ignoring(readlink(linkPath), 'ENOENT', 'EINVAL')) === device) return;
   await rm(linkPath, { force: true });
   await symlink(device, linkPath);
 }
 
-/** Takes both away; what is not there is fine. */
-export async function unmapBlockVolume({ podUid, globalPath, linkPath }: BlockMap): Promise<void> {
-  await rm(linkPath, { force: true });
+/**
+ * Takes the bind mount away; what is not there is fine. Kubelet removes the link before that. Here it stays until the plugin has taken the device
+ * from the pod as well: an agent that dies in between would never find that again.
+ */
+export async function unmapBlockVolume({ podUid, globalPath }: Omit<BlockMap, 'linkPath'>): Promise<void> {
   const bound = join(globalPath, podUid);
   await detachLoopsOf(bound);
   if ((await mountOn(bound)) !== undefined) await unmount(bound);

@@ -1,4 +1,3 @@
-import { rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { matchesTerms } from '../../../machines/admission/node-affinity.ts';
@@ -6,13 +5,13 @@ import { messageOf } from '../../../machines/values/message-of.ts';
 import { isQuantity, parseBytes } from '../../../machines/values/quantity.ts';
 import type { KnownVolume } from '../../../machines/volume-manager/mount-context.ts';
 import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders.ts';
-import { codeOf, ignoring } from '../../host/files/host-failure.ts';
-import { mapBlockVolume, removeMapFolder, unmapBlockVolume } from './block-map.ts';
+import { codeOf } from '../../host/files/host-failure.ts';
+import { mapBlockVolume, nameBlockVolume, removeMapFolder, unmapBlockVolume, unnameBlockVolume } from './block-map.ts';
 import type { AttachedVolumes } from './attached-volumes.ts';
 import { pluginFor, pluginNamed } from './plugins-now.ts';
 import { UNPROCESSED, volumeSpecOf } from './resolve-volume.ts';
 import type { StorageObjects } from './resolve-volume.ts';
-import { volumeFolder } from './volume-folders.ts';
+import { removeEmpty, volumeFolder } from './volume-folders.ts';
 import { VolumeFailure } from './volume-plugin.ts';
 import type { VolumeKind, VolumePlugin, VolumeSpec } from './volume-plugin.ts';
 
@@ -122,24 +121,26 @@ export class VolumeCalls {
     const path = volumeFolder(rootDir, uid, plugin.name, spec.name, spec.mode);
     const { fsGroup, fsGroupChangePolicy } = pod.spec?.securityContext ?? {};
     const { devicePath, stagedPath, again } = order;
+    const globalPath = spec.mode === 'Block' ? (plugin.globalMapPath?.(spec.name) ?? '') : '';
+    const map = { podUid: uid, globalPath, linkPath: path };
+    let isNamed = false;
     let published: string;
     try {
+      if (globalPath !== '') isNamed = await nameBlockVolume(map);
       published = await plugin.publish({
         ...{ spec, pod, path, devicePath, stagedPath, again, fsGroup, fsGroupChangePolicy, signal },
       });
     } catch (error) {
-      throw worded(
-        error,
-        spec.mode === 'Block' ? 'MapVolume.MapPodDevice failed' : 'MountVolume.SetUp failed',
-        spec.name,
-      );
+      const what = spec.mode === 'Block' ? 'MapVolume.MapPodDevice failed' : 'MountVolume.SetUp failed';
+      const failure = worded(error, what, spec.name);
+      if (isNamed && failure.done) await unnameBlockVolume(path);
+      throw failure;
     }
     if (spec.mode !== 'Block') return published;
     try {
-      const globalPath = plugin.globalMapPath?.(spec.name) ?? '';
       if (published === '' || globalPath === '')
         throw new VolumeFailure('Block', 'device path of the volume is empty', { what: 'MapVolume failed' });
-      await mapBlockVolume(published, { podUid: uid, globalPath, linkPath: path });
+      await mapBlockVolume(published, map);
       return path;
     } catch (error) {
       throw worded(error, 'MapVolume.MapBlockVolume failed', spec.name, false);
@@ -152,10 +153,10 @@ export class VolumeCalls {
     try {
       const plugin = await this.plugin(pluginName);
       const globalPath = mode === 'Block' ? plugin.globalMapPath?.(name) : undefined;
-      if (globalPath !== undefined) await unmapBlockVolume({ podUid: uid, globalPath, linkPath: path });
+      if (globalPath !== undefined) await unmapBlockVolume({ podUid: uid, globalPath });
       await plugin.unpublish({ podUid: uid, name, mode, path, signal });
-      await removeEmpty(dirname(path));
-      if (mode === 'Block') await removeEmpty(dirname(dirname(path)));
+      if (mode === 'Block') await unnameBlockVolume(path);
+      else await removeEmpty(dirname(path));
     } catch (error) {
       throw worded(
         error,
@@ -256,9 +257,4 @@ function sizesOf({ pv, claim, readOnly }: VolumeSpec): Pick<KnownVolume, 'wanted
   if (pv === null || claim === null || readOnly) return none;
   const bytes = (text = '0'): number => (isQuantity(text) ? parseBytes(text) : 0);
   return { wantedBytes: bytes(pv.spec?.capacity?.['storage']), knownBytes: bytes(claim.status?.capacity?.['storage']) };
-}
-
-/** A folder of a plugin in a pod's folder that holds nothing any more. */
-async function removeEmpty(path: string): Promise<void> {
-  await ignoring(rmdir(path), 'ENOENT', 'ENOTEMPTY', 'ENOTDIR', 'EBUSY');
 }

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FoundDevice, FoundVolume } from '../../../machines/volume-manager/volume-messages.ts';
 import { ignoring } from '../../host/files/host-failure.ts';
@@ -23,6 +23,11 @@ export function volumeFolder(
   mode: 'Filesystem' | 'Block',
 ): string {
   return join(podDir(rootDir, podUid), FOLDERS[mode], escaped(plugin), plainName(escaped(name), 'the volume name'));
+}
+
+/** Removes a folder of a plugin in a pod's folder that holds nothing any more. */
+export async function removeEmpty(path: string): Promise<void> {
+  await ignoring(rmdir(path), 'ENOENT', 'ENOTEMPTY', 'ENOTDIR', 'EBUSY');
 }
 
 /** All that lies in a pod's folder of these plugins. */

@@ -234,6 +234,28 @@ describe('a pod that ends', () => {
     assert.equal(world.staged.size + world.published.size, 0);
   });
 
+  test('of an earlier agent: a device that was attached and never staged is in use until its volume is taken away', () => {
+    const world = disk();
+    const volume = {
+      ...{ plugin: 'test/p', name: 'v', mode: 'Filesystem' as const, path: '/pods/a/v' },
+      ...{ device: 'test/p/d' as const, attachable: true },
+    };
+    const others = [
+      { ...volume, name: 'unknown', device: '?' as const },
+      { ...volume, name: 'inline', device: '' as const },
+      { ...volume, name: 'plain', device: 'test/p/plain' as const, attachable: false },
+    ];
+    world.take({ type: 'node.found', pods: [{ uid: 'a', volumes: [volume, ...others] }], devices: [] });
+    assert.deepEqual(volumesInUse(world.state), ['test/p/d']);
+    assert.deepEqual(world.told, [{ type: 'node.tell' }]);
+    leave(world, 'a');
+    const call = [...world.calls.values()].find((each) => each.type === 'volume.unpublish' && each.name === 'v');
+    world.end(call?.key ?? '', 'fails');
+    assert.deepEqual(volumesInUse(world.state), ['test/p/d']);
+    while (world.calls.size > 0 || world.wait()) for (const key of [...world.calls.keys()]) world.end(key);
+    assert.deepEqual(volumesInUse(world.state), []);
+  });
+
   test('of an earlier agent: no device of the kind is unstaged while a folder does not tell its device', () => {
     const world = disk();
     const volume = {
@@ -298,6 +320,45 @@ test('a volume that has grown is made larger once, where a pod has it', () => {
   world.end(world.only().key);
   world.take({ type: 'volume.grown', uid: 'a', volume: 'v', wantedBytes: 20, knownBytes: 10 });
   assert.equal(world.calls.size, 0);
+});
+
+describe('a volume that has grown while it is brought up to date', () => {
+  const grown = (world: VolumeWorld, volume: string) =>
+    world.take({ type: 'volume.grown', uid: 'a', volume, wantedBytes: 20, knownBytes: 10 });
+  const stale = (world: VolumeWorld) => world.take({ type: 'volume.stale', uid: 'a', volume: 'v' });
+  /** Two volumes of one pod that are of one claim, both there. */
+  const twins = () => {
+    const sizes = { wantedBytes: 10, knownBytes: 10 };
+    const world = new VolumeWorld(() => known('pv', { device: 'test/p/d', stages: true, ...sizes }));
+    for (const volume of ['v', 'w']) want(world, 'a', volume);
+    while (world.calls.size > 0) for (const key of [...world.calls.keys()]) world.end(key);
+    return world;
+  };
+
+  test('is made larger after that, though a second volume of the pod that is the same one does nothing', () => {
+    const world = twins();
+    stale(world);
+    for (const volume of ['v', 'w']) grown(world, volume);
+    assert.equal(world.only().type, 'volume.publish');
+    world.end(world.only().key);
+    const call = world.only();
+    assert.equal(call.type === 'device.expand' && call.volume, 'v');
+  });
+
+  test('is not brought up to date while it is made larger, not even when a try that failed is due again', () => {
+    const world = twins();
+    stale(world);
+    world.end(world.only().key, 'fails');
+    grown(world, 'v');
+    const { key, type } = world.only();
+    assert.equal(type, 'device.expand');
+    world.wait();
+    stale(world);
+    assert.equal(world.only().key, key);
+    world.end(key);
+    stale(world);
+    assert.equal(world.only().type, 'volume.publish');
+  });
 });
 
 test('a pod that ends while its volume is made larger: the device is given back when that call has ended', () => {

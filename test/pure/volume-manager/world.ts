@@ -87,6 +87,11 @@ export class VolumeWorld {
       // A look-up that was given up may still be under way: it changes nothing.
       if (other.type !== 'volume.resolve' && order.type !== 'volume.resolve' && other.type !== 'device.attach')
         assert.notEqual(`${aboutOf(other)}`, about, `one call at a time: ${type} beside ${other.type}`);
+    for (const other of this.calls.values())
+      assert.ok(
+        !atOnePlace(order, other) && !atOnePlace(other, order),
+        `one call at a place: ${type} beside ${other.type}`,
+      );
     if (type === 'volume.publish') {
       const { device, stages, attachable } = this.known(order.uid, order.volume);
       if (stages) assert.ok(this.staged.has(device), 'staged before it is published');
@@ -154,6 +159,16 @@ function aboutOf(call: Call): string {
   if ('device' in call) return call.device;
   if (call.type === 'volume.unpublish') return `${call.uid}/${call.name}`;
   return 'volume' in call ? `${call.uid}/${call.volume}` : '';
+}
+
+/** One makes a device larger by the path to which the other brings it up to date. */
+function atOnePlace(grows: Call, publishes: Call): boolean {
+  return (
+    grows.type === 'device.expand' &&
+    publishes.type === 'volume.publish' &&
+    publishes.again &&
+    grows.publishedPath === `/pods/${publishes.uid}/${publishes.volume}`
+  );
 }
 
 /** What a look-up says of a volume; its PV is called as the volume is in the pod. */

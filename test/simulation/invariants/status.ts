@@ -34,8 +34,12 @@ export const phaseIsFinal: Rule = {
   source: 'Pod Lifecycle, "Pod phase": Succeeded: "will not be restarted"; core/v1 PodPhase',
   begin: ({ world, say }) => {
     const ended = new Map<string, { phase: string; at: number }>();
+    // How lives that are over ended, as the API still says: an agent whose list lags has an older word, and its patch may leave the phase out.
+    const stands = new Map<string, string>();
     const see = (where: string, uid: string, phase: string | undefined): void => {
       const key = `${where} ${uid}`;
+      if (stands.get(key) === phase && world.listsLag) return;
+      stands.delete(key);
       const before = ended.get(key);
       if (before !== undefined && phase !== before.phase && !isForgotten(world, before.at))
         say(`${key}: ${before.phase} becomes ${phase ?? 'nothing'}`);
@@ -51,7 +55,13 @@ export const phaseIsFinal: Rule = {
         if (fact.f === 'api' && fact.type !== 'DELETED')
           see('API', fact.pod.metadata?.uid ?? '', fact.pod.status?.phase);
         const over = endedLives(fact, world);
-        if (over !== null) for (const key of [...ended.keys()]) if (over(key.split(' ')[1] ?? '')) ended.delete(key);
+        if (over === null) return;
+        for (const [key, { phase }] of [...ended]) {
+          const [where, uid = ''] = key.split(' ');
+          if (!over(uid)) continue;
+          ended.delete(key);
+          if (where === 'API') stands.set(key, phase);
+        }
       },
     };
   },
@@ -90,6 +100,9 @@ export const restartsAreCounted: Rule = {
     const counts = new Map<string, number>();
     /** What this agent's workers told, of whatever they took for a restart: the next one hears it from the main thread. */
     const told = new Map<string, number>();
+    // Of containers that are removed the API server's word alone tells, and that may be an old one.
+    const isInOldListAlone = (uid: string, name: string): boolean =>
+      world.listsLag && !book.of(uid, name).some(({ record }) => world.runtime.core.containers.byId.has(record.id));
     return {
       on: (fact) => {
         const over = endedLives(fact, world);
@@ -100,6 +113,7 @@ export const restartsAreCounted: Rule = {
         if (fact.f !== 'report' || !isShown(fact)) return;
         for (const { name, restartCount, containerID } of all(fact.report.status)) {
           const key = `${fact.uid}/${name}`;
+          if (isInOldListAlone(fact.uid, name)) counts.delete(key);
           const before = Math.max(counts.get(key) ?? 0, told.get(key) ?? 0);
           told.set(key, restartCount);
           if (restartCount < before) say(`${key}: ${before} becomes ${restartCount}`);
