@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { restoreMemory } from '../../../actors/record/journal/restore-memory.ts';
+import { endOf, restoreMemory } from '../../../actors/record/journal/restore-memory.ts';
 import { pod } from '../pod/pod-world.ts';
 import { feed, files, folder, journalingShard, lifeOf } from './journal-fixture.ts';
 
@@ -56,4 +56,18 @@ test('what a snapshot says of a pod with probes is read back, and what comes aft
   assert.equal(restored.get('u1')?.memory.containers['c']?.backOff?.delayMs, 10_000);
   assert.equal(restored.get('u1')?.memory.probes['c/readiness']?.result, 'success');
   assert.equal(restored.get('u7')?.memory.containers['c']?.backOff?.delayMs, 10_000);
+});
+
+test('a pod has ended as it was last told to have, but for one that the node ends for its own sake', () => {
+  const memory = { containers: {}, probes: {}, messages: {} };
+  const told = (phase: string, termination?: { phase: 'Failed' | null }) =>
+    ({ memory: { ...memory, ...(termination && { termination }) }, status: { phase } }) as unknown as Parameters<
+      typeof endOf
+    >[0];
+  assert.equal(endOf(undefined), undefined);
+  assert.equal(endOf(told('Running')), undefined);
+  assert.deepEqual(endOf(told('Succeeded', { phase: null })), { phase: 'Succeeded' });
+  assert.deepEqual(endOf(told('Failed')), { phase: 'Failed' });
+  // How its containers end decides yet.
+  assert.equal(endOf(told('Failed', { phase: 'Failed' })), undefined);
 });
