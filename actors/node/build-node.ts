@@ -160,6 +160,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     tell: (uid, message) => supervisor.tell(uid, message),
     changed: () => cluster?.node.changed(),
     told: (uids) => cluster?.told(uids) ?? true,
+    heardOf: (uid) => cluster?.heardOf(uid) ?? true,
   });
   // Pods of which something may run, though their source gave them up, and those that are not judged yet: what they have is theirs.
   const unended = (): string[] =>

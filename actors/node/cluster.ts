@@ -134,7 +134,12 @@ export class Cluster {
 
   /** The API server knows the newest status of these pods, and that the node is not ready when it is not. */
   told(uids: readonly string[]): boolean {
-    return this.node.told() && uids.every((uid) => this.status.isTold(uid));
+    return this.node.told() && uids.every((uid) => this.heardOf(uid));
+  }
+
+  /** The API server knows the newest status of this pod. */
+  heardOf(uid: string): boolean {
+    return this.status.isTold(uid);
   }
 
   /** A pod's actor told its status. */

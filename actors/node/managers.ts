@@ -55,6 +55,8 @@ export interface ManagerGround {
   readonly logind: LogindEdge;
   /** The API server, if there is one, knows the newest status of these pods, and whether the node is ready. */
   readonly told: (uids: readonly string[]) => boolean;
+  /** The API server, if there is one, knows the newest status of this pod. */
+  readonly heardOf: (uid: string) => boolean;
   /** How many ended containers the node keeps. */
   readonly containerGc: ContainerGcPolicy;
   /** Logs of pods on this machine. */

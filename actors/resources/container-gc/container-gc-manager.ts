@@ -23,7 +23,7 @@ import { SingleMachine } from '../../record/host/single-machine.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import { containerGc } from '../../record/machines/container-gc.ts';
 import type { ContainerGcSnapshot } from '../../record/machines/container-gc.ts';
-import { fateOf } from './pod-fate.ts';
+import { fateOf, isEndedByNode } from './pod-fate.ts';
 import { removeContainer } from './remove-container.ts';
 import { deadContainers, listedSandboxes, uidOf } from './seen-containers.ts';
 import type { KnownPods } from './seen-containers.ts';
@@ -44,6 +44,8 @@ export interface ContainerGcOptions {
   pods: () => readonly Pod[];
   stateOf: (uid: string) => string | null;
   sourcesReady: () => boolean;
+  /** The API server, if there is one, knows the newest status of this pod. */
+  heardOf: (uid: string) => boolean;
   podLogs: PodLogs;
 }
 
@@ -117,7 +119,7 @@ export class ContainerGcManager {
   private async containers(all: boolean): Promise<Look> {
     const { cri, clock, sourcesReady } = this.options;
     const { containers } = await cri.runtime.listContainers({});
-    const dead = deadContainers(containers, this.known());
+    const dead = deadContainers(containers, this.known(all));
     return { type: 'containers.listed', at: clock.now(), all, ready: sourcesReady(), dead };
   }
 
@@ -145,13 +147,14 @@ export class ContainerGcManager {
     };
   }
 
-  /** What is known of pods at this moment. */
-  private known(): KnownPods {
-    const { pods, stateOf, sourcesReady } = this.options;
+  /** What is known of pods at this moment. `all`: the node runs short, and waits for nobody. */
+  private known(all = false): KnownPods {
+    const { pods, stateOf, sourcesReady, heardOf } = this.options;
     const ready = sourcesReady();
     const byUid = new Map(pods().map((pod) => [pod.metadata?.uid ?? '', pod]));
     const pod = (uid: string): Pod | undefined => byUid.get(uid);
-    return { pod, fate: (uid) => fateOf(stateOf(uid), pod(uid), ready) };
+    const owes = (uid: string): boolean => !all && stateOf(uid) !== null && !isEndedByNode(pod(uid)) && !heardOf(uid);
+    return { pod, fate: (uid) => fateOf(stateOf(uid), pod(uid), ready), owes };
   }
 
   /** A look of which nothing follows is told to nobody: there is one each minute. */

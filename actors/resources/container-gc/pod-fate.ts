@@ -12,7 +12,11 @@ import { isDisruptedByNode, isOwnEnding } from '../../../machines/status/node-en
 export function fateOf(state: string | null, pod: Pod | undefined, ready: boolean): Fate {
   if (state === null) return ready ? 'gone' : 'lives';
   if (!hasEnded(state)) return 'lives';
-  const { metadata, status = {} } = pod ?? {};
-  const endedByNode = isOwnEnding(status.reason ?? '') || isDisruptedByNode(status);
-  return metadata?.deletionTimestamp !== undefined || endedByNode ? 'gone' : 'ended';
+  return pod?.metadata?.deletionTimestamp !== undefined || isEndedByNode(pod) ? 'gone' : 'ended';
+}
+
+/** The node has ended it for its own sake: what it comes to does not hang on its containers. */
+export function isEndedByNode(pod: Pod | undefined): boolean {
+  const { status = {} } = pod ?? {};
+  return isOwnEnding(status.reason ?? '') || isDisruptedByNode(status);
 }

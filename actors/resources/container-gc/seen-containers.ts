@@ -10,14 +10,17 @@ export interface KnownPods {
   fate: (uid: string) => Fate;
   /** With its newest status. */
   pod: (uid: string) => Pod | undefined;
+  /** The API server is still to hear how it ended, and its containers alone tell that. */
+  owes: (uid: string) => boolean;
 }
 
 /**
  * All containers that do not run. Of a pod that lives those are needed that it goes by: the newest of each name (its number, how it
  * ended, that it is to be started), and those before it until the pod's status tells of the newest: by then the last words of the
- * others were read.
+ * others were read. Of one that has ended the newest are needed until the API server has heard of that: an agent that begins in between
+ * would have no other word of it.
  */
-export function deadContainers(containers: readonly Container[], { fate, pod }: KnownPods): DeadContainer[] {
+export function deadContainers(containers: readonly Container[], { fate, pod, owes }: KnownPods): DeadContainer[] {
   const newest = new Map<string, Container>();
   for (const container of containers) {
     const before = newest.get(unitOf(container));
@@ -32,7 +35,7 @@ export function deadContainers(containers: readonly Container[], { fate, pod }: 
     return {
       ...{ id: container.id, uid, name, attempt, createdAt: msOf(container.createdAt), fate: becomes },
       unknown: container.state === ContainerState.CONTAINER_UNKNOWN,
-      needed: becomes === 'lives' && (last === container || !tells(pod(uid), last)),
+      needed: becomes === 'lives' ? last === container || !tells(pod(uid), last) : last === container && owes(uid),
     };
   });
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { fateOf } from '../../../actors/resources/container-gc/pod-fate.ts';
+import { fateOf, isEndedByNode } from '../../../actors/resources/container-gc/pod-fate.ts';
+import { deadContainers } from '../../../actors/resources/container-gc/seen-containers.ts';
+import { Container, ContainerState } from '../../../cri/generated/runtime/v1/api.ts';
 import { containerGc } from '../../../actors/record/machines/container-gc.ts';
 import type { ContainerGcSnapshot } from '../../../actors/record/machines/container-gc.ts';
 import type {
@@ -12,6 +14,7 @@ import type {
 import { containerGcMachine } from '../../../machines/container-gc/container-gc-machine.ts';
 import { containersToRemove } from '../../../machines/container-gc/evictable.ts';
 import { bornSnapshot } from '../../../machines/machine-step/step.ts';
+import { LABEL } from '../../../machines/protocol/runtime-labels.ts';
 
 const dead = (over: Partial<DeadContainer>): DeadContainer => ({
   ...{ id: 'c', uid: 'u', name: 'app', attempt: 0, createdAt: 0, unknown: false, fate: 'lives', needed: false },
@@ -144,4 +147,24 @@ test('what becomes of a pod', () => {
   const conditions = [{ type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' }];
   assert.equal(fateOf('terminated.kept', { status: { phase: 'Succeeded', conditions } }, true), 'gone');
   assert.equal(fateOf('terminated.kept', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }, true), 'gone');
+});
+
+test('the last containers of a pod that has ended are needed until the API server has heard how', () => {
+  const exited = (id: string, attempt: number): Container =>
+    Container.fromPartial({
+      ...{ id, metadata: { name: 'app', attempt }, labels: { [LABEL.podUid]: 'u' } },
+      state: ContainerState.CONTAINER_EXITED,
+    });
+  const needed = (fate: 'ended' | 'gone', owes: boolean) =>
+    deadContainers([exited('first', 0), exited('last', 1)], {
+      fate: () => fate,
+      pod: () => undefined,
+      owes: () => owes,
+    })
+      .filter((each) => each.needed)
+      .map(({ id }) => id);
+  assert.deepEqual([needed('ended', true), needed('gone', true)], [['last'], ['last']]);
+  assert.deepEqual([needed('ended', false), needed('gone', false)], [[], []]);
+  assert.ok(isEndedByNode({ status: { reason: 'Evicted' } }), 'that one is told as failed without them');
+  assert.ok(!isEndedByNode({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }));
 });

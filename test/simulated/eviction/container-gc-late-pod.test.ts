@@ -36,7 +36,7 @@ test('a pod that comes while a pass removes what seemed to be of nobody keeps it
   const manager = new ContainerGcManager({
     ...{ policy: { minAgeMs: 0, maxPerContainer: 1, maxContainers: -1 }, settings: { nodeName: 'n' } },
     ...{ cri: { runtime }, clock: machineClock, log: pino({ level: 'silent' }), events: { record: () => undefined } },
-    ...{ journal: null, pods: () => [], sourcesReady: () => true },
+    ...{ journal: null, pods: () => [], sourcesReady: () => true, heardOf: () => true },
     stateOf: (uid) => (known.has(uid) ? 'syncing.running' : null),
     podLogs: {
       folders: () => Promise.resolve([]),

@@ -32,7 +32,7 @@ function isForgotten(world: World, endedAt: number): boolean {
 export const phaseIsFinal: Rule = {
   name: 'a terminal phase is final',
   source: 'Pod Lifecycle, "Pod phase": Succeeded: "will not be restarted"; core/v1 PodPhase',
-  begin: ({ world, say }) => {
+  begin: ({ world, book, say }) => {
     const ended = new Map<string, { phase: string; at: number }>();
     // How lives that are over ended, as the API still says: an agent whose list lags has an older word, and its patch may leave the phase out.
     const stands = new Map<string, string>();
@@ -54,6 +54,13 @@ export const phaseIsFinal: Rule = {
         if (fact.f === 'api' && fact.repeated) ended.delete(`API ${fact.pod.metadata?.uid ?? ''}`);
         if (fact.f === 'api' && fact.type !== 'DELETED')
           see('API', fact.pod.metadata?.uid ?? '', fact.pod.status?.phase);
+        // The agent dies, the API server has not heard of the end, and there never was a container by which the next agent could tell it.
+        if (fact.f === 'agent' && fact.change === 'crashed')
+          for (const key of [...ended.keys()]) {
+            const [where, uid = ''] = key.split(' ');
+            const ran = [...book.containers.values()].some((container) => container.uid === uid);
+            if (where === 'report' && !ran && !ended.has(`API ${uid}`)) ended.delete(key);
+          }
         const over = endedLives(fact, world);
         if (over === null) return;
         for (const [key, { phase }] of [...ended]) {

@@ -14,9 +14,16 @@ export const pressure: readonly Mutation[] = [
     name: 'needed-container-collected',
     breaks: 'the collector removes the last dead container of a name, by which its pod goes',
     within: 'deadContainers',
-    from: "needed: becomes === 'lives' &&",
-    to: "needed: becomes === 'gone' &&",
+    from: "needed: becomes === 'lives' ?",
+    to: "needed: becomes === 'gone' ?",
     seed: 1,
+  },
+  {
+    name: 'unheard-containers-go',
+    breaks: 'the collector removes containers of a pod that has ended before the API server has heard of that',
+    within: 'deadContainers',
+    from: 'last === container && owes(uid)',
+    to: 'false',
   },
   {
     name: 'limits-ignored',
