@@ -19,6 +19,8 @@ export interface NodeUsageSource {
   nodeAlone(): Promise<NodeStats>;
   /** With all pods and their volumes. */
   summary(): Promise<Summary>;
+  /** Has volumes counted that were not lately; the next summary tells what they take. Absent: its figures are always of now. */
+  volumesCounted?(): Promise<void>;
   disks(): Promise<Disks>;
   /** Bytes of memory that are free or can be at once: to see changes between two looks. Null: not known. Absent: nobody can say. */
   memoryNow?(): number | null;

@@ -4,6 +4,7 @@ import { evictionMachine } from '../../../machines/eviction/eviction-machine.ts'
 import { refusedUnderPressure } from '../../../machines/eviction/admit-under-pressure.ts';
 import { hasLocalLimit } from '../../../machines/eviction/local-storage.ts';
 import { isNews } from '../../../machines/eviction/look.ts';
+import { pressureOf } from '../../../machines/eviction/signals.ts';
 import { observe } from '../../../machines/eviction/observations.ts';
 import type { NodeFigures, Observations } from '../../../machines/eviction/observations.ts';
 import type { Signal } from '../../../machines/eviction/signals.ts';
@@ -243,6 +244,8 @@ class Eviction {
     const { pods, stateOf, log, clock } = this.ground;
     const { disks } = this.context;
     try {
+      // What is told of volumes may be as old as the last one who asked.
+      if (pressureOf(signal) === 'DiskPressure') await this.usage.volumesCounted?.();
       const summary = await this.usage.summary();
       if (disks === null) return null;
       const seen = observe(summary.node as NodeFigures);

@@ -28,6 +28,9 @@ export interface LogUsage {
   usedBytes: number;
 }
 
+/** So long volumes are counted for whom it must not be figures of long ago, ms: the time between two looks of eviction. */
+const LONGEST_COUNT_MS = 10_000;
+
 /**
  * Tells what the node and its pods use, as kubelet's summary provider does with a CRI runtime: cpu, memory, swap, pressure
  * and network out of cgroups and /proc; writable layers and images out of the runtime, and what no cgroup tells; logs and
@@ -109,6 +112,14 @@ export class StatsProvider {
   /** Volumes of all pods of the node by UID (`kubelet_volume_stats_*`). */
   volumesOfPods(): Promise<ReadonlyMap<string, PodVolumes>> {
     return this.volumes.of(this.options.node.pods());
+  }
+
+  /**
+   * Has the volumes counted that were not lately: whoever is chosen by what they take is not to go for figures of long ago. kubelet
+   * counts them all the time, each `volumeStatsAggPeriod` or two.
+   */
+  async volumesCounted(): Promise<void> {
+    await this.volumes.of(this.options.node.pods(), LONGEST_COUNT_MS);
   }
 
   /** Logs of all running containers. @throws Error as {@link summary} */

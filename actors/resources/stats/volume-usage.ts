@@ -7,7 +7,7 @@ import { diskUsage } from './disk-usage.ts';
 import type { ReadSizes } from './file-system-stats.ts';
 import type { PvcReference, VolumeStats } from './summary.ts';
 
-/** How long a request waits for volumes that were not looked at lately, ms; then it tells what is known. */
+/** How long a request waits for volumes that were not looked at lately, ms. */
 const LONGEST_WAIT_MS = 500;
 /** Pods that are counted at the same time: small ones are mostly waiting, and a large one holds up only its lane. */
 const LANES = 4;
@@ -82,8 +82,12 @@ export class VolumeUsage {
     this.steady = options.steady ?? (() => performance.now());
   }
 
-  /** Of these pods by UID; without those that are still being counted for the first time. Others are forgotten. */
-  async of(pods: readonly Pod[]): Promise<ReadonlyMap<string, PodVolumes>> {
+  /**
+   * Of these pods by UID; without those that are still being counted for the first time. Others are forgotten.
+   *
+   * @param longestWaitMs for volumes that were not looked at lately; then it tells what is known
+   */
+  async of(pods: readonly Pod[], longestWaitMs = LONGEST_WAIT_MS): Promise<ReadonlyMap<string, PodVolumes>> {
     const { periodMs } = this.options;
     if (periodMs <= 0) return new Map();
     const awaited: Promise<void>[] = [];
@@ -102,7 +106,7 @@ export class VolumeUsage {
       if (age >= 2 * periodMs && entry.counting !== undefined) awaited.push(entry.counting);
     }
     for (const uid of this.entries.keys()) if (!uids.has(uid)) this.entries.delete(uid);
-    if (awaited.length > 0) await atMost(Promise.all(awaited), LONGEST_WAIT_MS);
+    if (awaited.length > 0) await atMost(Promise.all(awaited), longestWaitMs);
     const known = new Map<string, PodVolumes>();
     for (const [uid, { at, volumes }] of this.entries) if (at > -Infinity) known.set(uid, volumes);
     return known;
