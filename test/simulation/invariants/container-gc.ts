@@ -20,8 +20,13 @@ export const neededContainersStay: Rule = {
     const own = new Set<string>();
     /** Pods whose actors this agent has, with since when. */
     const stepped = new Map<string, number>();
+    const deleted = new Set<string>();
+    /** Those that were deleted before this agent began. */
+    let unheard = new Set<string>();
     return {
       on: (fact) => {
+        if (fact.f === 'api' && fact.type === 'DELETED') deleted.add(fact.pod.metadata?.uid ?? '');
+        if (fact.f === 'agent') unheard = new Set(deleted);
         if (fact.f === 'agent') stepped.clear();
         if (fact.f === 'step' && !stepped.has(fact.uid)) stepped.set(fact.uid, world.time.now);
         if (fact.f === 'effect' && fact.effect.type === 'cri.RemoveContainer') own.add(fact.effect.params.containerId);
@@ -31,8 +36,8 @@ export const neededContainersStay: Rule = {
         const what = `${fact.uid}/${metadata.name} ${id}`;
         if (state === RUNNING) say(`${what} runs, and is collected`);
         const pod = book.pods.get(fact.uid);
-        // Of one that was deleted while no agent was there nobody wants to know anything any more.
-        if (!stepped.has(fact.uid) && isDeleted(world, fact.uid)) return;
+        // Of one that was deleted before this agent began nobody wants to know anything any more.
+        if (!stepped.has(fact.uid) && unheard.has(fact.uid)) return;
         // An agent that has just begun, and whose list lags, takes it for gone.
         const since = stepped.get(fact.uid) ?? world.time.now;
         if (world.time.now - since < UNDER_WAY_MS && world.listsLag) return;
@@ -69,7 +74,8 @@ export const limitsAreKept: Rule = {
         const isFree = (c: KnownContainer): boolean => {
           const last = newest(book, c.uid, c.record.metadata.name);
           const known = book.pods.get(c.uid);
-          const lives = known !== undefined && !(known.state.startsWith('terminated') && stepped.has(c.uid));
+          const isKnown = stepped.has(c.uid) || isDeleted(world, c.uid);
+          const lives = known !== undefined && !(known.state.startsWith('terminated') && isKnown);
           const settled = [c.exitedAt, last?.startedAt, last?.exitedAt].every((at) => (at ?? 0) < since);
           return (
             settled &&

@@ -107,7 +107,19 @@ export const unreachedMoves: readonly UnreachedMoves[] = [
   },
   {
     machine: 'pod',
-    from: ['syncing.running', 'syncing.waitingForStartupProbe', 'syncing.waitingForReadiness'],
+    from: ['syncing.creatingSandbox'],
+    to: ['syncing.stoppingContainers'],
+    why: 'what stops is over before a new sandbox is made, also when the old one vanished (startsGivenUp)',
+  },
+  {
+    machine: 'pod',
+    from: ['syncing.stoppingContainers'],
+    to: ['syncing.creatingSandbox'],
+    why: 'while containers stop for a sandbox that vanished the pod is in stoppingOldSandbox (startsGivenUp)',
+  },
+  {
+    machine: 'pod',
+    from: ['syncing.waitingForStartupProbe', 'syncing.waitingForReadiness'],
     to: ['syncing.imageBackOff'],
     why: 'a container that is started again had its image: no delay of an earlier pull is left',
   },
