@@ -66,7 +66,8 @@ export function fromServiceError(rpc: string, error: ServiceError): CriError {
 
 /** Go's words for what the client itself decided: they carry no measured times, so that a journal replays. */
 function ownDetails(error: ServiceError): string | undefined {
-  if (error.code === status.DEADLINE_EXCEEDED && error.details.startsWith('Deadline exceeded after'))
+  // Without a time it is a server of Node that noticed first.
+  if (error.code === status.DEADLINE_EXCEEDED && error.details.startsWith('Deadline exceeded'))
     return 'context deadline exceeded';
   if (error.code === status.CANCELLED && error.details.startsWith('Cancelled on client')) return 'context canceled';
   return undefined;
