@@ -62,10 +62,11 @@ export function planSandbox(draft: Draft, grounded: boolean): SandboxStep {
     return 'ready';
   }
   // While one is being made the runtime may already list it as not ready: it is neither stopped nor made twice.
-  if (taskOf(draft, 'sandbox.run')?.state === 'running') return 'creating';
-  const lost = attempt === 0 && taskOf(draft, 'sandbox.run')?.state === 'done';
-  if (lost && behaves(context.settings, 'vanishedSandboxEndsStarts') && !startsGivenUp(draft)) return 'stoppingOld';
-  if (taskOf(draft, 'sandbox.run')?.state === 'done') forgetTasks(draft, 'sandbox.run', 'claims');
+  const run = taskOf(draft, 'sandbox.run')?.state;
+  if (run === 'running') return 'creating';
+  const lost = attempt === 0 && run === 'done' && behaves(context.settings, 'vanishedSandboxEndsStarts');
+  if (lost && !startsGivenUp(draft)) return 'stoppingOld';
+  if (run === 'done') forgetTasks(draft, 'sandbox.run', 'claims');
   if (attempt > 0 && !worthNewSandbox(context, attempt)) return 'notWorth';
   if (attempt === 0 && vanished(context)) return 'notWorth';
   if (attempt > 0 && !oldOnesStopped(draft)) return 'stoppingOld';

@@ -2,8 +2,8 @@
  * Thousands of pods of all sorts that come and go through a whole agent with a simulated runtime and a fake API server, and
  * what of memory is left after each so many, once garbage was collected: what grows with the pods that are gone is a leak.
  *   bin/bench leaks [--pods 2000] [--round 50] [--every 250] [--shapes evicted,...] [--ends 0] [--plain] [--inspect] [--journal 8] [--snapshots DIR] [--argv '--flag ...']
- * `--shapes`: of which sorts the pods are (`test/simulated/leaks/support/shapes.ts`). `--ends N`: so many worker threads end after each round. `--plain`: garbage is not collected for the readings. `--inspect`: with
- * the inspector's thread. `--journal MIB`: bound of the journal. `--snapshots DIR`: heap snapshots of each thread at the second and
+ * `--shapes`: of which sorts the pods are (`test/simulated/leaks/support/shapes.ts`). `--ends N`: so many worker threads end after each
+ * round. `--plain`: garbage is not collected for the readings. `--inspect`: with the inspector's thread. `--journal MIB`: bound of the journal. `--snapshots DIR`: heap snapshots of each thread at the second and
  * the last reading. `--argv`: Node's own flags, as bin/actorlet gives them by default. Prints one JSON object: a row for each reading,
  * and bytes for each pod from the second to the last reading.
  */

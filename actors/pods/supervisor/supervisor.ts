@@ -263,8 +263,8 @@ export class Supervisor {
 }
 
 /**
- * What a worker told before it died, or an earlier agent of the pod's end, holds, though the pod that was given to it does not have it: a terminal phase is final,
- * and restart counts do not fall.
+ * What a worker told before it died, or an earlier agent of the pod's end, holds, though the pod that was given to it does not
+ * have it: a terminal phase is final, and restart counts do not fall.
  */
 function withWhatWasTold(pod: Pod, told: PodStatus | undefined): Pod {
   if (told === undefined) return pod;

@@ -25,9 +25,9 @@ export interface Remembered {
  * already, and how its containers end may still decide.
  */
 export function endOf(remembered: Remembered | undefined): PodStatus | undefined {
-  const { status, memory } = remembered ?? {};
-  const hasEnded = isTerminalPhase(status?.phase) && (memory?.termination?.phase ?? null) === null;
-  return hasEnded ? (status ?? undefined) : undefined;
+  const { status = null, memory } = remembered ?? {};
+  if (status === null || !isTerminalPhase(status.phase)) return undefined;
+  return (memory?.termination?.phase ?? null) === null ? status : undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ContainerState } from '../../../cri/generated/runtime/v1/api.ts';
 import type { PodStatus } from '../../../machines/protocol/api-types.ts';
 import { waitFor } from '../../tools/wait-for.ts';
 import { RUNS } from '../agent/support/test-pod.ts';
@@ -48,7 +49,7 @@ describe('an eviction that is cut short', { concurrency: false }, () => {
     const neighbour = `beside-${name}`;
     node.put(neighbour, RUNS);
     const before = await node.running(neighbour);
-    await waitFor(`figures of ${neighbour}`, async () => ((await node.node.isMeasured(neighbour)) ? true : undefined));
+    await node.measured(neighbour);
     node.put(name, FILLS, { spec: DATA });
     const log = (): Promise<string[]> => node.node.log(name, 'c').catch(() => []);
     await waitFor(`${name} to be told to end`, async () => ((await log()).includes('told') ? true : undefined));
@@ -76,7 +77,9 @@ describe('an eviction that is cut short', { concurrency: false }, () => {
       await node.agent.kill();
       await waitFor('the container to end', async () => {
         const own = await node.containerd.cri.containers();
-        return own.some(({ metadata, state }) => metadata?.name === 'c' && state !== 1) ? true : undefined;
+        return own.some(({ metadata, state }) => metadata?.name === 'c' && state !== ContainerState.CONTAINER_RUNNING)
+          ? true
+          : undefined;
       });
       await node.startAgent();
     }));

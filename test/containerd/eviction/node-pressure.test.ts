@@ -3,7 +3,6 @@ import { totalmem } from 'node:os';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { explainFromJournal } from '../../../actors/inspect/explain/explain-from-journal.ts';
-import { waitFor } from '../../tools/wait-for.ts';
 import { ENDS_BADLY, RUNS } from '../agent/support/test-pod.ts';
 import { evictingNode } from './support/evicting-node.ts';
 import type { PodWish } from './support/evicting-node.ts';
@@ -105,10 +104,7 @@ describe('a real node that is used up', () => {
       ];
       node.put(neighbour, RUNS, DATA);
       const before = await node.running(neighbour);
-      // Whoever is not measured yet goes first.
-      await waitFor(`figures of ${neighbour}`, async () =>
-        (await node.node.isMeasured(neighbour)) ? true : undefined,
-      );
+      await node.measured(neighbour);
       node.put(filler, script, wish);
       const [status] = await Promise.all([node.evicted(filler), node.condition(condition, 'True')]);
       assert.match(

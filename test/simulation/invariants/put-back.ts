@@ -81,8 +81,9 @@ export const putBackRunsAgain: Rule = {
 };
 
 /**
- * Static pods that were rejected for their devices. Such a pod stays rejected while its file stays (kubelet's rejectPod). So it is, whatever its file did, when the rejection is of the life that was to come, and a plugin was the
- * cause of it; or when the file was back so soon that nobody saw it away: then no other life was called for.
+ * Static pods that were rejected for their devices. Such a pod stays rejected while its file stays (kubelet's rejectPod). So it is,
+ * whatever its file did, when the rejection is of the life that was to come, and a plugin was the cause of it; or when the file was
+ * back so soon that nobody saw it away: then no other life was called for.
  */
 class Rejected {
   private readonly world: World;

@@ -95,6 +95,11 @@ export class EvictingNode {
     );
   }
 
+  /** Waits until it is known what this pod takes of the disk: whoever is not measured yet is evicted first. */
+  async measured(name: string): Promise<void> {
+    await waitFor(`figures of ${name}`, async () => ((await this.node.isMeasured(name)) ? true : undefined));
+  }
+
   /** Waits until the pod was evicted and has ended. */
   evicted(name: string): Promise<PodStatus> {
     return waitFor(
