@@ -86,6 +86,8 @@ export type EvictionStateName =
 /** What reaches the machine. `at`: ms since the epoch, its only clock. */
 export type EvictionMessage =
   | { type: 'eviction.start'; at: number; settings: EvictionSettings }
+  /** The clock was set by so many ms (negative: back); `at` is the new time. */
+  | { type: 'eviction.clock'; at: number; byMs: number }
   /** How the disks lie. */
   | ({ type: 'eviction.disks'; at: number } & Disks)
   /** A look at the node; `offenders`: pods that break a limit on local storage, in the order of the pods. */

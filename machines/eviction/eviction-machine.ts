@@ -28,6 +28,7 @@ export const evictionMachine = machine.createMachine({
   initial: 'starting',
   on: {
     'eviction.start': deciding,
+    'eviction.clock': deciding,
     'eviction.disks': deciding,
     'eviction.looked': deciding,
     'eviction.sounded': deciding,

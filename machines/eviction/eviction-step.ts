@@ -1,5 +1,6 @@
 import type { Decision } from '../machine-step/act.ts';
 import type { Candidate } from './candidates.ts';
+import { withClock } from './clock-step.ts';
 import { withContainerFs } from './container-fs-thresholds.ts';
 import type {
   EvictionContext,
@@ -58,6 +59,9 @@ function take(draft: Draft, message: EvictionMessage): EvictionStateName {
   switch (message.type) {
     case 'eviction.start':
       draft.context = { ...context, settings: message.settings, thresholds: message.settings.thresholds };
+      return focus;
+    case 'eviction.clock':
+      draft.context = withClock(context, message.byMs);
       return focus;
     case 'eviction.disks': {
       if (focus !== 'starting') return focus;

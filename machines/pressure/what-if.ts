@@ -62,7 +62,7 @@ export function whatIf(
   for (const message of messages) {
     was.take(message);
     if (message.type === 'eviction.start') would.take({ ...message, settings: change(message.settings) });
-    else if (message.type === 'eviction.disks') would.take(message);
+    else if (message.type === 'eviction.disks' || message.type === 'eviction.clock') would.take(message);
     else if (message.type === 'eviction.looked' || message.type === 'eviction.sounded') would.look(message);
   }
   const to = Math.max(first.at, ...messages.slice(-1).map(({ at }) => at));

@@ -32,6 +32,9 @@ const LOOK_MS = 10_000;
 /** Time between two looks at a pod that was evicted, ms (kubelet's podCleanupPollFreq). */
 const POLL_MS = 1_000;
 
+/** The clock runs a little faster or slower than one that nobody can set; more than this is a step, ms. */
+const STEP_MS = 2_000;
+
 /** Hosts the eviction machine: looks at what the node and its pods use, and carries out what follows. */
 class Eviction {
   readonly name = 'eviction';
@@ -46,10 +49,13 @@ class Eviction {
   private stopped = false;
   /** Why the last look failed; null when it did not. */
   private failure: string | null = null;
+  /** What the clock was ahead of one that nobody can set, ms. */
+  private offset: number;
 
   constructor(ground: EvictionGround, usage: NodeUsageSource) {
     this.ground = ground;
     this.usage = usage;
+    this.offset = ground.clock.now() - ground.clock.steady();
     const read = (): number | null => usage.memoryNow?.() ?? null;
     this.watch = new MemoryWatch({ clock: ground.clock, read, wake: () => this.lookNow() });
     this.host = new SingleMachine(
@@ -67,7 +73,7 @@ class Eviction {
       maxPodGraceSeconds: config.evictionMaxPodGracePeriod,
       endsForGood: true,
     };
-    this.take({ type: 'eviction.start', at: clock.now(), settings });
+    this.take({ type: 'eviction.start', at: this.now(), settings });
     this.awaitSources(clock.steady() + LOOK_MS);
   }
 
@@ -90,6 +96,18 @@ class Eviction {
   refuses(pod: Pod): { reason: string; message: string } | null {
     const comparison = this.ground.featureGates.enabled('TaintTolerationComparisonOperators');
     return refusedUnderPressure(pod, this.context.conditions, comparison);
+  }
+
+  /** Ms since the epoch. The machine hears first that the clock was set, so that none of its times is compared with one of another clock. */
+  private now(): number {
+    const { clock } = this.ground;
+    const now = clock.now();
+    const offset = now - clock.steady();
+    const byMs = Math.round(offset - this.offset);
+    if (Math.abs(byMs) < STEP_MS) return now;
+    this.offset = offset;
+    this.host.take({ type: 'eviction.clock', at: now, byMs });
+    return now;
   }
 
   private get context(): EvictionContext {
@@ -151,17 +169,17 @@ class Eviction {
   }
 
   private async lookAtNode(): Promise<void> {
-    const { clock, config, pods, stateOf } = this.ground;
+    const { config, pods, stateOf } = this.ground;
     if (this.context.disks === null) {
       const { imageFs, splitFs } = await this.usage.disks();
-      await this.tell({ type: 'eviction.disks', at: clock.now(), imageFs, splitFs });
+      await this.tell({ type: 'eviction.disks', at: this.now(), imageFs, splitFs });
     }
     const limited = config.localStorageCapacityIsolation ? activePods(pods(), stateOf).filter(hasLocalLimit) : [];
     // Only limits of pods need figures of pods.
     const summary = limited.length > 0 ? await this.usage.summary() : null;
     const seen = observe((summary?.node ?? (await this.usage.nodeAlone())) as NodeFigures);
     const offenders = summary === null ? [] : offendersOf(limited, summary, this.context.disks?.imageFs === true);
-    const at = clock.now();
+    const at = this.now();
     this.watch.arm(memoryLeft(this.context.thresholds, seen));
     if (offenders.length > 0 || isNews(this.context, seen, at))
       await this.tell({ type: 'eviction.looked', at, seen, offenders });
@@ -185,14 +203,14 @@ class Eviction {
   }
 
   private lookAtVictims(): void {
-    const { clock, stateOf } = this.ground;
+    const { stateOf } = this.ground;
+    const at = this.now();
     for (const { uid, killed } of this.context.victims) {
       const state = stateOf(uid);
-      if (isCleanedUp(state)) this.take({ type: 'eviction.cleaned', at: clock.now(), uid });
-      else if (!killed && hasEnded(state ?? '')) this.take({ type: 'eviction.killed', at: clock.now(), uid });
+      if (isCleanedUp(state)) this.take({ type: 'eviction.cleaned', at, uid });
+      else if (!killed && hasEnded(state ?? '')) this.take({ type: 'eviction.killed', at, uid });
     }
     const { deadline } = this.context;
-    const at = clock.now();
     if (deadline !== null && deadline <= at) this.take({ type: 'timer', at });
   }
 
@@ -215,10 +233,9 @@ class Eviction {
   }
 
   private async answer(order: AskingOrder): Promise<EvictionMessage> {
-    const { clock } = this.ground;
     if (order.type === 'pods.measure') {
       const candidates = await this.measure(order.signal);
-      return { type: 'eviction.measured', at: clock.now(), candidates };
+      return { type: 'eviction.measured', at: this.now(), candidates };
     }
     const failures: string[] = [];
     for (const what of order.what) {
@@ -227,7 +244,7 @@ class Eviction {
       });
     }
     const seen = await this.seenAgain();
-    return { type: 'eviction.reclaimed', at: clock.now(), failures, seen };
+    return { type: 'eviction.reclaimed', at: this.now(), failures, seen };
   }
 
   private async seenAgain(): Promise<Observations | null> {
@@ -241,7 +258,7 @@ class Eviction {
 
   /** Null when the pods' figures cannot be had. */
   private async measure(signal: Signal): Promise<Candidate[] | null> {
-    const { pods, stateOf, log, clock } = this.ground;
+    const { pods, stateOf, log } = this.ground;
     const { disks } = this.context;
     try {
       // What is told of volumes may be as old as the last one who asked.
@@ -249,7 +266,8 @@ class Eviction {
       const summary = await this.usage.summary();
       if (disks === null) return null;
       const seen = observe(summary.node as NodeFigures);
-      this.take({ type: 'eviction.sounded', at: clock.now(), seen, pods: await this.podsNow(summary) });
+      const measured = await this.podsNow(summary);
+      this.take({ type: 'eviction.sounded', at: this.now(), seen, pods: measured });
       return candidatesOf(activePods(pods(), stateOf), summary, signal, disks);
     } catch (err) {
       log.error({ err }, 'Eviction manager: failed to get summary stats');

@@ -36,6 +36,36 @@ it('ends one pod, looks each second whether it has, and then at once at what tha
   manager.stop?.();
 });
 
+for (const [how, byMs] of [
+  ['forward', 3_600_000],
+  ['back', -3_600_000],
+] as const)
+  it(`keeps grace and transition periods when the clock is set ${how}`, async () => {
+    const pods = [makePod('one')];
+    const config = {
+      evictionSoft: { 'memory.available': '1Gi' },
+      evictionSoftGracePeriod: { 'memory.available': '1m' },
+    };
+    const { manager, seen, pass } = fakeNode({ pods, evictionHard: {}, config });
+    manager.start?.();
+    seen.available = GI / 2;
+    await pass(30_000);
+    seen.ahead = byMs;
+    await pass(20_000);
+    assert.equal(seen.told.length, 0, 'the grace period is not over');
+    await pass(20_000);
+    assert.equal(seen.told.length, 1, 'it is over');
+    seen.states.set('uid-one', 'terminated.kept');
+    seen.available = 8 * GI;
+    await pass(30_000);
+    seen.ahead = 0;
+    await pass(20_000);
+    assert.equal(manager.pressure?.().memory, true, 'the transition period is not over');
+    await pass(20_000);
+    assert.equal(manager.pressure?.().memory, false, 'it is over');
+    manager.stop?.();
+  });
+
 it('measures pods each time only when one of them has a limit on local storage', async () => {
   const limited = makePod('limited', { volumes: [{ name: 'local', emptyDir: { sizeLimit: '1Mi' } }] });
   const { manager, seen, pass } = fakeNode({ pods: [limited], evictionHard: {} });

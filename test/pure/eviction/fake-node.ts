@@ -19,6 +19,7 @@ interface FakeNodeOptions {
   watched?: boolean;
   /** What a pod takes of memory, bytes; the first 1Gi, the second 2Gi ... unless given. */
   takes?: (pod: Pod) => number;
+  config?: Partial<EvictionGround['config']>;
 }
 
 /** The manager on a node of fakes whose time is the test's. */
@@ -26,6 +27,8 @@ export function fakeNode(over: FakeNodeOptions = {}) {
   const looks: { at: number; look: () => void }[] = [];
   const seen = {
     now: 1_700_000_000_000,
+    /** What the clock was set forward by, ms. */
+    ahead: 0,
     available: 8 * GI,
     failure: null as Error | null,
     sourcesReady: true,
@@ -39,7 +42,11 @@ export function fakeNode(over: FakeNodeOptions = {}) {
   };
   const nodeAlone = (): Promise<NodeStats> => {
     if (seen.failure !== null) return Promise.reject(seen.failure);
-    const memory = { time: seen.now * 1e6, availableBytes: seen.available, workingSetBytes: 16 * GI - seen.available };
+    const memory = {
+      time: (seen.now + seen.ahead) * 1e6,
+      availableBytes: seen.available,
+      workingSetBytes: 16 * GI - seen.available,
+    };
     return Promise.resolve({ nodeName: 'n', startTime: 0, memory });
   };
   const usage: NodeUsageSource = {
@@ -71,10 +78,11 @@ export function fakeNode(over: FakeNodeOptions = {}) {
       evictionPressureTransitionPeriod: 60_000,
       evictionMaxPodGracePeriod: 0,
       localStorageCapacityIsolation: true,
+      ...over.config,
     },
     settings: { nodeName: 'n' },
     clock: {
-      now: () => seen.now,
+      now: () => seen.now + seen.ahead,
       steady: () => seen.now,
       looking: () => seen.now,
       lookAfter: (ms, look) => {

@@ -31,6 +31,8 @@ export class Book {
   readonly pods = new Map<string, KnownPod>();
   /** When the clock was last set, or the agent last died, ms since the start. */
   lastBreak = -Infinity;
+  /** When the agent last began or died, ms since the start. */
+  lastAgent = -Infinity;
   private readonly world: World;
 
   constructor(world: World) {
@@ -58,7 +60,7 @@ export class Book {
         for (const key of [...this.byName.keys()]) if (key.startsWith(`${fact.uid}/`)) this.byName.delete(key);
         break;
       case 'agent':
-        this.lastBreak = now;
+        this.lastBreak = this.lastAgent = now;
         if (fact.change === 'crashed') this.forgetEnds();
         if (fact.change === 'started') this.forgetUnrecorded();
         break;

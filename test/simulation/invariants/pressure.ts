@@ -31,8 +31,8 @@ export const pressureIsTrue: Rule = {
         const told = world.usage.told.at(-1);
         if (fact.f !== 'usage' || told === undefined || world.agent === null) return;
         const { now } = world.time;
-        if (book.lastBreak >= since) {
-          // Another agent knows nothing, and by another clock the period is another.
+        if (book.lastAgent >= since) {
+          // Another agent knows nothing. A clock that is set changes nothing.
           Object.assign(known, { memory: fresh(), disk: fresh(), pid: fresh() });
           since = now;
         }

@@ -25,7 +25,9 @@ export const putBackRunsAgain: Rule = {
           const plan = world.workload.planOf(fact.uid);
           const odd = plan?.spec.volumes?.some(({ name }) => name === ODD_VOLUME) === true;
           const lasting = plan?.spec.restartPolicy === 'Always' && plan.spec.activeDeadlineSeconds === undefined;
-          if (plan !== undefined && lasting && !odd) {
+          // What had ended before stays so when nobody saw that the file was away.
+          const ended = isUnseen(world, fact.uid) && book.pods.get(fact.uid)?.state.startsWith('syncing') !== true;
+          if (plan !== undefined && lasting && !odd && !ended) {
             const graceMs = (plan.spec.terminationGracePeriodSeconds ?? 30) * 1000;
             awaited.set(fact.uid, { since: now, graceMs, made: false });
           }
@@ -105,7 +107,7 @@ class Rejected {
     if (fact.f === 'report' && fact.report.status.reason === 'UnexpectedAdmissionError' && !this.uids.has(fact.uid))
       this.uids.set(fact.uid, { excused: this.isPluginsFault() });
     // What was rejected before this is another life, unless nobody sees that the file was away.
-    if (fact.f === 'change' && fact.what === 'restore' && !this.isUnseen(fact.uid)) {
+    if (fact.f === 'change' && fact.what === 'restore' && !isUnseen(this.world, fact.uid)) {
       const before = this.uids.get(fact.uid);
       if (before !== undefined) before.excused = false;
     }
@@ -120,18 +122,15 @@ class Rejected {
     if (time.now - this.agentSince <= PLUGINS_LATE_MS) return true;
     return faults.all('plugin').some((fault) => fault.from <= time.now && time.now <= fault.from + fault.for);
   }
+}
 
-  private isUnseen(uid: string): boolean {
-    const { plan, time, workload } = this.world;
-    const key = workload.planOf(uid)?.key;
-    return plan.changes.some(
-      (change) =>
-        change.do === 'delete' &&
-        change.pod === key &&
-        change.at <= time.now &&
-        time.now - change.at <= FILES_SETTLE_MS,
-    );
-  }
+/** The file that is put back now went so shortly before that the agent has not looked at the folder in between. */
+function isUnseen({ plan, time, workload }: World, uid: string): boolean {
+  const key = workload.planOf(uid)?.key;
+  return plan.changes.some(
+    (change) =>
+      change.do === 'delete' && change.pod === key && change.at <= time.now && time.now - change.at <= FILES_SETTLE_MS,
+  );
 }
 
 /** What ran when the file of a static pod was put back is counted on, as long as nobody lost his memory in between. */

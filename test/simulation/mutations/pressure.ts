@@ -108,6 +108,13 @@ export const pressure: readonly Mutation[] = [
     seed: 8,
   },
   {
+    name: 'pressure-by-the-wall-clock',
+    breaks: 'a clock that is set forward ends the transition period at once',
+    within: 'withClock',
+    from: 'at + byMs]',
+    to: 'at]',
+  },
+  {
     name: 'unused-images-stay',
     breaks: 'a pod goes before the images that nobody uses',
     within: 'reclaimPlan',
