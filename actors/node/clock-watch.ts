@@ -1,11 +1,10 @@
 import type { Logger } from 'pino';
+import { ClockSteps } from '../host/time/clock-steps.ts';
 import { lookEach } from '../host/time/clock.ts';
 import type { Clock, Timer } from '../host/time/clock.ts';
 
 /** Time between two looks, ms. */
 const PERIOD_MS = 500;
-/** Less is what a time service slews or steps day by day, and harms nobody, ms. */
-const STEP_MS = 2_000;
 
 /** What the watch is made from. */
 export interface ClockWatchOptions {
@@ -16,17 +15,16 @@ export interface ClockWatchOptions {
 }
 
 /**
- * Notices that somebody set the machine's clock, by comparing it with one that nobody can set. Who waits for a time of the
- * clock is told when it goes back; that it went forward is only logged, for then what was due later is due at once.
+ * Notices that somebody set the machine's clock. Who waits for a time of the clock is told when it goes back; that it went forward is only logged, for then what was due later is due at once.
  */
 export class ClockWatch {
   private readonly options: ClockWatchOptions;
   private timer: Timer | undefined;
-  private offset: number;
+  private readonly steps: ClockSteps;
 
   constructor(options: ClockWatchOptions) {
     this.options = options;
-    this.offset = options.clock.now() - options.clock.steady();
+    this.steps = new ClockSteps(options.clock);
   }
 
   start(): void {
@@ -39,12 +37,9 @@ export class ClockWatch {
 
   /** One look. */
   look(): void {
-    const { log, clock, onSetBack } = this.options;
-    const offset = clock.now() - clock.steady();
-    const by = Math.round(offset - this.offset);
-    // Small steps are kept in mind, so that many of them are noticed, too.
-    if (Math.abs(by) < STEP_MS) return;
-    this.offset = offset;
+    const { log, onSetBack } = this.options;
+    const by = this.steps.next();
+    if (by === 0) return;
     log.warn({ seconds: by / 1000 }, by < 0 ? 'The clock was set back' : 'The clock was set forward');
     if (by < 0) onSetBack(-by);
   }

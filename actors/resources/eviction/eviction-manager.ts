@@ -15,6 +15,7 @@ import { bornSnapshot } from '../../../machines/machine-step/step.ts';
 import type { NodePressure } from '../../../machines/node-object/node-types.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
+import { ClockSteps } from '../../host/time/clock-steps.ts';
 import type { Timer } from '../../host/time/clock.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';
 import type { EvictionSnapshot } from '../../record/machines/eviction.ts';
@@ -32,9 +33,6 @@ const LOOK_MS = 10_000;
 /** Time between two looks at a pod that was evicted, ms (kubelet's podCleanupPollFreq). */
 const POLL_MS = 1_000;
 
-/** The clock runs a little faster or slower than one that nobody can set; more than this is a step, ms. */
-const STEP_MS = 2_000;
-
 /** Hosts the eviction machine: looks at what the node and its pods use, and carries out what follows. */
 class Eviction {
   readonly name = 'eviction';
@@ -49,13 +47,12 @@ class Eviction {
   private stopped = false;
   /** Why the last look failed; null when it did not. */
   private failure: string | null = null;
-  /** What the clock was ahead of one that nobody can set, ms. */
-  private offset: number;
+  private readonly clockSteps: ClockSteps;
 
   constructor(ground: EvictionGround, usage: NodeUsageSource) {
     this.ground = ground;
     this.usage = usage;
-    this.offset = ground.clock.now() - ground.clock.steady();
+    this.clockSteps = new ClockSteps(ground.clock);
     const read = (): number | null => usage.memoryNow?.() ?? null;
     this.watch = new MemoryWatch({ clock: ground.clock, read, wake: () => this.lookNow() });
     this.host = new SingleMachine(
@@ -98,15 +95,14 @@ class Eviction {
     return refusedUnderPressure(pod, this.context.conditions, comparison);
   }
 
-  /** Ms since the epoch. The machine hears first that the clock was set, so that none of its times is compared with one of another clock. */
+  /**
+   * Ms since the epoch. The machine hears first that the clock was set, so that none of its times is compared with one of another
+   * clock. (Times of a `spanClock` would need no such message, but people read these, beside those of what was seen.)
+   */
   private now(): number {
-    const { clock } = this.ground;
-    const now = clock.now();
-    const offset = now - clock.steady();
-    const byMs = Math.round(offset - this.offset);
-    if (Math.abs(byMs) < STEP_MS) return now;
-    this.offset = offset;
-    this.host.take({ type: 'eviction.clock', at: now, byMs });
+    const byMs = this.clockSteps.next();
+    const now = this.ground.clock.now();
+    if (byMs !== 0) this.host.take({ type: 'eviction.clock', at: now, byMs });
     return now;
   }
 

@@ -26,8 +26,10 @@ export const neededContainersStay: Rule = {
     return {
       on: (fact) => {
         if (fact.f === 'api' && fact.type === 'DELETED') deleted.add(fact.pod.metadata?.uid ?? '');
-        if (fact.f === 'agent') unheard = new Set(deleted);
-        if (fact.f === 'agent') stepped.clear();
+        if (fact.f === 'agent') {
+          unheard = new Set(deleted);
+          stepped.clear();
+        }
         if (fact.f === 'step' && !stepped.has(fact.uid)) stepped.set(fact.uid, world.time.now);
         if (fact.f === 'effect' && fact.effect.type === 'cri.RemoveContainer') own.add(fact.effect.params.containerId);
         if (fact.f !== 'call' || fact.rpc !== 'RemoveContainer' || fact.container === undefined) return;

@@ -93,17 +93,17 @@ describe('the Debian package and the tarball', { skip: lacking() }, () => {
     assert.match(fields, /^Maintainer: [^<>]+ <[^<>@]+@[^<>@]+>$/m);
     const size = Number(/^Installed-Size: (\d+)$/m.exec(fields)?.[1]);
     assert.ok(size > 100_000 && size < 250_000, `${size} KiB`);
-    const owners = run('dpkg-deb', ['--contents', join(work, 'first', deb)]).split('\n');
+    const entries = run('dpkg-deb', ['--contents', join(work, 'first', deb)])
+      .split('\n')
+      .filter((line) => line !== '');
     // Debian's policy 5.6.20; a folder's own size would differ from one making to the next
-    const kib = owners
-      .filter((line) => line !== '')
-      .map((line) => (line.startsWith('-') ? Math.ceil(Number(line.split(/\s+/)[2]) / 1024) : 1));
+    const kib = entries.map((line) => (line.startsWith('-') ? Math.ceil(Number(line.split(/\s+/)[2]) / 1024) : 1));
     assert.equal(
       size,
       kib.reduce((sum, one) => sum + one, 0),
     );
     assert.deepEqual(
-      owners.filter((line) => line !== '' && !/^\S+ root\/root /.test(line)),
+      entries.filter((line) => !/^\S+ root\/root /.test(line)),
       [],
     );
   });
