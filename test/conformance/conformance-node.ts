@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { findRuntimeBinaries } from '../../cri/private-containerd/binaries.ts';
 import { hostFacts } from '../../cri/private-containerd/host-facts.ts';
 import { importImages } from '../../cri/private-containerd/import-images.ts';
+import { runCommand } from '../../cri/private-containerd/run-command.ts';
 import { ClusterNode } from '../cluster/support/cluster-node.ts';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
 import type { AgentKind } from '../cluster/support/node-config.ts';
 import { startTestContainerd } from '../containerd/support/with-containerd.ts';
 import type { TestContainerd } from '../containerd/support/with-containerd.ts';
 import { suiteImages } from './images/suite-images.ts';
-import { startSuiteRegistry, writeRegistryHosts } from './images/suite-registry.ts';
+import { PLACE_BY_DIGEST, startSuiteRegistry, writeRegistryHosts } from './images/suite-registry.ts';
 import type { SuiteName } from './options.ts';
 import { startSimulatedNodeRuntime } from './simulated-node-runtime.ts';
 
@@ -96,6 +97,10 @@ export async function realRuntime(containerd: string | undefined): Promise<TestC
     const [{ ctr }, { snapshotter }] = await Promise.all([findRuntimeBinaries(own), hostFacts(layout.root)]);
     // Not pinned: specs of image garbage collection are to find some that may go.
     await importImages({ ctr, socket: layout.socket, snapshotter }, images.archive, [], layout.log);
+    for (const args of PLACE_BY_DIGEST) {
+      const { code, stderr } = await runCommand(ctr, ['-a', layout.socket, '-n', 'k8s.io', 'images', ...args]);
+      if (code !== 0) throw new Error(`ctr images ${args.join(' ')}: ${stderr}`);
+    }
     return { ...runtime, stop };
   } catch (error) {
     await stop();

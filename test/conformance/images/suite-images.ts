@@ -20,23 +20,27 @@ import {
   programLayer,
   shellLayer,
 } from './debian-layers.ts';
+import { BY_DIGEST, pulledImages } from './pulled-images.ts';
+import { SUITE } from './suite-refs.ts';
 
-const SUITE = 'registry.k8s.io/e2e-test-images';
 const TOOLS = fileURLToPath(new URL('../../tools', import.meta.url));
 const ENV = ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'];
 const SETUID_ROOT = 0o4755;
 const PROGRAM = 0o755;
 
-/** An archive of all images that the suite's specs for nodes run, and their references. */
+/** Archives of the suite's images. */
 export interface SuiteImages {
+  /** All that its specs for nodes run. */
   archive: string;
-  refs: readonly string[];
+  /** What is only ever pulled. */
+  pulled: string;
 }
 
 /** References by what stands behind them; the tags are those of the suite's release (test/utils/image/manifest.go). */
 const REFS = {
   pause: ['registry.k8s.io/pause:3.10.1'],
   busybox: ['1.37.0-1', '1.36.1-1'].map((tag) => `${SUITE}/busybox:${tag}`),
+  byDigest: [BY_DIGEST.source],
   agnhost: ['2.59', '2.55'].map((tag) => `${SUITE}/agnhost:${tag}`),
   dnsutils: [`${SUITE}/jessie-dnsutils:1.7`],
   kitten: [`${SUITE}/kitten:1.7`],
@@ -51,7 +55,6 @@ const REFS = {
  * reachable. Kept outside the checkout, by what they are made of.
  */
 export async function suiteImages(): Promise<SuiteImages> {
-  const refs = Object.values(REFS).flat();
   const parts = {
     debian: await debianRoot(),
     busybox: await findStaticBusybox(),
@@ -59,18 +62,29 @@ export async function suiteImages(): Promise<SuiteImages> {
     nonewprivs: await clusterTool('nonewprivs'),
     devices: await clusterTool('sample-device-plugin'),
   };
-  const archive = join(cacheDir(), `suite-${await fingerprint(Object.values(parts))}.tar`);
+  const mark = await fingerprint(Object.values(parts));
+  const [archive, pulled] = await Promise.all([
+    kept(`suite-${mark}.tar`, () => sources(parts)),
+    kept(`pulled-${mark}.tar`, async () =>
+      pulledImages(await readFile(parts.debian), await busyboxLayer(parts.busybox, [])),
+    ),
+  ]);
+  return { archive, pulled };
+}
+
+/** Path of an archive in the cache, made unless it is there. */
+async function kept(name: string, images: () => Promise<ImageSource[]>): Promise<string> {
+  const archive = join(cacheDir(), name);
   const present = await access(archive).then(
     () => true,
     () => false,
   );
-  if (!present) {
-    await mkdir(dirname(archive), { recursive: true });
-    const unfinished = `${archive}.${process.pid}`;
-    await writeFile(unfinished, await imageArchive(await sources(parts)));
-    await rename(unfinished, archive);
-  }
-  return { archive, refs };
+  if (present) return archive;
+  await mkdir(dirname(archive), { recursive: true });
+  const unfinished = `${archive}.${process.pid}`;
+  await writeFile(unfinished, await imageArchive(await images()));
+  await rename(unfinished, archive);
+  return archive;
 }
 
 type Parts = Record<'debian' | 'busybox' | 'agnhost' | 'nonewprivs' | 'devices', string>;
@@ -91,6 +105,7 @@ async function sources({ debian, busybox, agnhost, nonewprivs, devices }: Parts)
         group: await fileIn(debian, './etc/group'),
       }),
     ],
+    byDigest: [small],
     // Of its tools only `hostname` and `cat` are asked for.
     dnsutils: [userland],
     kitten: [await kittenLayer(await imageFolder('kitten/html'))],
@@ -103,6 +118,7 @@ async function sources({ debian, busybox, agnhost, nonewprivs, devices }: Parts)
     pause: { Entrypoint: ['/bin/busybox', 'sh', '-c', PAUSE_SCRIPT], Env: ENV, User: '65535:65535' },
     busybox: { Cmd: ['sh'], Env: ENV },
     agnhost: { Entrypoint: ['/agnhost'], Cmd: ['pause'], Env: ENV },
+    byDigest: { Cmd: ['sh'], Env: ENV },
     dnsutils: { Cmd: ['sh'], Env: ENV },
     kitten: { Cmd: ['none: it is mounted only'] },
     nginx: { Cmd: ['nginx', '-g', 'daemon off;'], Env: ENV },
@@ -135,7 +151,9 @@ function cacheDir(): string {
 /** Of the sources' content, and of these files, which say what is made of it. */
 async function fingerprint(files: readonly string[]): Promise<string> {
   const hash = createHash('sha256');
-  const makers = ['suite-images.ts', 'debian-layers.ts'].map((name) => fileURLToPath(new URL(name, import.meta.url)));
+  const makers = ['suite-images.ts', 'debian-layers.ts', 'pulled-images.ts'].map((name) =>
+    fileURLToPath(new URL(name, import.meta.url)),
+  );
   for (const file of [...files, ...makers])
     for await (const piece of createReadStream(file)) hash.update(piece as Buffer);
   return hash.digest('hex').slice(0, 16);

@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { BY_DIGEST } from './pulled-images.ts';
 import { TestRegistry } from '../../containerd/support/test-registry.ts';
 import type { SuiteImages } from './suite-images.ts';
 
@@ -10,7 +11,7 @@ import type { SuiteImages } from './suite-images.ts';
 export async function startSuiteRegistry(images: SuiteImages): Promise<TestRegistry> {
   const registry = await TestRegistry.start({ open: true });
   try {
-    await registry.pushAll(await readFile(images.archive));
+    for (const archive of [images.archive, images.pulled]) await registry.pushAll(await readFile(archive));
     return registry;
   } catch (error) {
     await registry.stop();
@@ -28,3 +29,9 @@ export async function writeRegistryHosts(folder: string, host: string): Promise<
   await mkdir(join(folder, '_default'), { recursive: true });
   await writeFile(join(folder, '_default/hosts.toml'), mirrorOf(host));
 }
+
+/** Arguments of `ctr images`, one call after the other, by which the image that the suite names by its digest is there, and pinned. */
+export const PLACE_BY_DIGEST: readonly (readonly string[])[] = [
+  ['tag', BY_DIGEST.source, BY_DIGEST.ref],
+  ['label', BY_DIGEST.ref, 'io.cri-containerd.pinned=pinned'],
+];

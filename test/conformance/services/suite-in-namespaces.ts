@@ -30,7 +30,11 @@ export async function againInNamespaces(): Promise<number> {
   const child = spawn(machine, [process.execPath, ...process.argv.slice(1)], {
     stdio: 'inherit',
     env: { ...process.env, [INSIDE]: '1' },
+    // A group of its own, so that each signal comes once, also one that only this process was sent.
+    detached: true,
   });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => child.pid !== undefined && process.kill(-child.pid, signal));
   const [code] = (await once(child, 'close')) as [number | null];
   return code ?? 1;
 }

@@ -2,7 +2,7 @@ import { clusterTool } from '../../cluster/support/cluster-tool.ts';
 import type { TestRegistry } from '../../containerd/support/test-registry.ts';
 import { AGENT, Machine } from '../../vm/support/machine.ts';
 import { suiteImages } from '../images/suite-images.ts';
-import { mirrorOf, startSuiteRegistry } from '../images/suite-registry.ts';
+import { mirrorOf, PLACE_BY_DIGEST, startSuiteRegistry } from '../images/suite-registry.ts';
 import type { ConformanceOptions } from '../options.ts';
 import { runSuiteIn } from './suite-place.ts';
 import type { ServicesRun } from './suite-place.ts';
@@ -24,6 +24,7 @@ export async function runSuiteInVm(wish: ConformanceOptions, out: string): Promi
     const port = registry.host.split(':').at(-1);
     await machine.write('/etc/containerd/certs.d/_default/hosts.toml', mirrorOf(`${THIS_SIDE}:${port}`));
     await machine.run(`ctr -n k8s.io images import ${images.archive} > /dev/null`);
+    for (const args of PLACE_BY_DIGEST) await machine.run(`ctr -n k8s.io images ${args.join(' ')} > /dev/null`);
     const place = {
       ...{ folder: '/root/suite', runtime: 'unix:///run/containerd/containerd.sock' },
       // A unit has no HOME, and the usual place of what V8 has compiled is a read-only share here.
