@@ -45,7 +45,8 @@ containerd with images made here, and the agent. FOCUS is a regular expression o
   --timeout MINUTES          end of a run (80)
   --runs N                   runs in a row on the same node (1)
   --out DIR                  keep logs and reports there (otherwise they are removed)
-  --containerd PATH          another containerd, e.g. $(test/tools/build.sh containerd2)
+  --containerd PATH          another containerd, e.g. $(test/tools/build.sh containerd2), with the runc that is first in PATH; with --vm one
+                             below this checkout or ~/.cache/actorlet
   --simulated                no containers: the simulated runtime, which plays a few simple programs
   --services                 the suite of nodes with services of its own: it brings an API server and etcd, and starts the agent and
                              restarts it by itself; one spec at a time, those that are serial, slow or disruptive too
@@ -87,7 +88,6 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
   const { suite = once ? 'node' : 'e2e' } = values;
   if (once && (suite !== 'node' || values.simulated || values.runs !== '1'))
     throw new Error('--services, --vm: run the suite of nodes once, so not with --suite e2e, --simulated or --runs');
-  if (vm && values.containerd !== undefined) throw new Error('--vm: has its own containerd, so not with --containerd');
   if (suite !== 'e2e' && suite !== 'node') throw new Error(`--suite ${suite}: accepted are e2e and node`);
   if (positionals.length > 1) throw new Error(`one FOCUS at most, not ${positionals.length}; quote it`);
   if (values.keep !== undefined && !/^[a-z0-9-]+$/.test(values.keep)) {

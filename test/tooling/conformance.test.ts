@@ -84,7 +84,6 @@ test('flags are checked, and the message names what is accepted', () => {
     [['--wrong'], /--wrong/],
     [['--vm', '--simulated'], /--services, --vm: run the suite of nodes once/],
     [['--services', '--suite', 'e2e'], /--services, --vm: run the suite of nodes once/],
-    [['--vm', '--containerd', '/c'], /--vm: has its own containerd/],
   ] as const) {
     assert.throws(() => conformanceOptions(args), message);
   }

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BY_DIGEST } from './pulled-images.ts';
+import { ownImageArchive } from '../../../cri/private-containerd/own-images.ts';
 import { TestRegistry } from '../../containerd/support/test-registry.ts';
 import type { SuiteImages } from './suite-images.ts';
 
@@ -12,6 +13,8 @@ export async function startSuiteRegistry(images: SuiteImages): Promise<TestRegis
   const registry = await TestRegistry.start({ open: true });
   try {
     for (const archive of [images.archive, images.pulled]) await registry.pushAll(await readFile(archive));
+    // containerd 1.6 pins nothing: that of sandboxes may be collected, too.
+    await registry.pushAll((await ownImageArchive()).archive);
     return registry;
   } catch (error) {
     await registry.stop();
