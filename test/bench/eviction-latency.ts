@@ -91,7 +91,12 @@ async function trial(plane: ControlPlane, node: ClusterNode, name: string, offse
     return object?.status?.phase === 'Failed' ? object : undefined;
   });
   await plane.api.delete(`${PODS}/${name}?gracePeriodSeconds=0`);
-  await waitFor(`${name} to go`, async () => ((await pod()) === undefined ? true : undefined));
+  await waitFor(`${name} to go`, () =>
+    pod().then(
+      () => undefined,
+      (error: unknown) => (/ 404 /.test(String(error)) ? true : undefined),
+    ),
+  );
   return status?.reason === 'Evicted' ? Math.round(took) : 'OOM';
 }
 
