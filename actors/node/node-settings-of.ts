@@ -103,6 +103,7 @@ export async function nodeSettingsOf(
     ...(!gates.enabled('EnvFiles') && { envFiles: false }),
     ...(!gates.enabled('PreventStaticPodAPIReferences') && { staticReferences: true }),
     ...(!gates.enabled('PodReadyToStartContainersCondition') && { readyToStartCondition: false }),
+    ...(gates.enabled('ChangeContainerStatusOnKubeletRestart') && { restartChangesStatus: true as const }),
     ...(gates.enabled('RestartAllContainersOnContainerExits') && { restartAllContainers: true as const }),
     // At least one, whatever the flag says: its log, and how it ended.
     ...(flags.maximumDeadContainersPerContainer > 1 && { keptDead: flags.maximumDeadContainersPerContainer }),

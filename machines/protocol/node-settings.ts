@@ -71,6 +71,11 @@ export interface NodeSettings {
   staticReferences?: boolean;
   /** Feature gate `PodReadyToStartContainersCondition`, on unless false: without it pods have no such condition. */
   readyToStartCondition?: boolean;
+  /**
+   * Feature gate `ChangeContainerStatusOnKubeletRestart`: probes begin anew with the agent, and what they have not said again of a container
+   * does not hold.
+   */
+  restartChangesStatus?: true;
   /** Feature gate `RestartAllContainersOnContainerExits` (KEP-5532): the action `RestartAllContainers` of a container's rules acts. */
   restartAllContainers?: true;
   /** Feature gate `ContainerStopSignals` (KEP-4960): containers are stopped by the signal that they name, and their statuses tell it. */

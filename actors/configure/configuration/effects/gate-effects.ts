@@ -28,7 +28,9 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   AllBeta: acts('all beta gates that are not named'),
   AllowDNSOnlyNodeCSR: acts('requests for a serving certificate without an IP address'),
   AllowParsingUserUIDFromCertAuth: acts("the user's uid in client certificates"),
-  ChangeContainerStatusOnKubeletRestart: never('containers stay ready and started when the agent starts anew'),
+  ChangeContainerStatusOnKubeletRestart: acts(
+    'whether containers are no longer started and ready when the agent starts, until their probes have said so again',
+  ),
   CPUManagerPolicyAlphaOptions: acts('alpha options of `cpuManagerPolicyOptions`'),
   CPUManagerPolicyBetaOptions: acts('beta options of `cpuManagerPolicyOptions`'),
   CSIVolumeHealth: acts('the health that CSI drivers tell of their volumes'),
