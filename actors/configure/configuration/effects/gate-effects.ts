@@ -84,7 +84,9 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   MutableCSINodeAllocatableCount: acts('whether CSI drivers are asked again how many volumes the node can hold'),
   NodeDeclaredFeatures: acts("the node object's `declaredFeatures`, and whether pods are judged by it"),
   NodeLogQuery: acts('whether `enableSystemLogQuery` is accepted'),
-  PodAndContainerStatsFromCRI: never('statistics come from cgroups'),
+  PodAndContainerStatsFromCRI: acts(
+    'whether the runtime is asked for what pods use, in `/stats/summary` and `/metrics/*`, in place of cgroups',
+  ),
   PodCertificateRequest: acts('projected volumes of pod certificates'),
   PodLevelResources: acts("pods' `spec.resources`"),
   PodLogsQuerySplitStreams: acts('logs of one stream'),
