@@ -99,6 +99,7 @@ export async function nodeSettingsOf(
     ...(selinuxIsOn() && { selinux: true }),
     ...(gates.enabled('LocalStorageCapacityIsolationFSQuotaMonitoring') &&
       gates.enabled('UserNamespacesSupport') && { volumeQuotas: true as const }),
+    ...(gates.enabled('RuntimeClassInImageCriApi') && { imagesByHandler: true as const }),
     ...(gates.enabled('ContainerStopSignals') && { stopSignals: true }),
     ...(!gates.enabled('EnvFiles') && { envFiles: false }),
     ...(!gates.enabled('PreventStaticPodAPIReferences') && { staticReferences: true }),

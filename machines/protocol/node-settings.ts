@@ -78,6 +78,8 @@ export interface NodeSettings {
   restartChangesStatus?: true;
   /** Feature gate `RestartAllContainersOnContainerExits` (KEP-5532): the action `RestartAllContainers` of a container's rules acts. */
   restartAllContainers?: true;
+  /** Feature gate `RuntimeClassInImageCriApi` (KEP-4216): a runtime may have images of its own for each runtime handler. */
+  imagesByHandler?: true;
   /** Feature gate `ContainerStopSignals` (KEP-4960): containers are stopped by the signal that they name, and their statuses tell it. */
   stopSignals?: true;
   /** Dead containers kept of each name while the pod lives (kubelet's container deletor); 1 when absent. */

@@ -100,7 +100,9 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   ResourceHealthStatus: acts('whether the health of devices is told in pod statuses'),
   RestartAllContainersOnContainerExits: acts("the action `RestartAllContainers` of containers' `restartPolicyRules`"),
   RotateKubeletServerCertificate: acts('whether `serverTLSBootstrap` is accepted'),
-  RuntimeClassInImageCriApi: never('images are the same for all runtime handlers'),
+  RuntimeClassInImageCriApi: acts(
+    "whether images are looked for, pulled and collected for the handler of the pod's RuntimeClass",
+  ),
   SELinuxChangePolicy: always(SELINUX),
   SELinuxMount: never(SELINUX),
   SELinuxMountReadWriteOncePod: always(SELINUX),
