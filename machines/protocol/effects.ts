@@ -219,6 +219,8 @@ export type VolumeSetup =
       quotaBytes?: number;
     }
   | { name: string; kind: 'hostPath'; path: string; type: string }
+  /** What of it is not given is ''. */
+  | { name: string; kind: 'gitRepo'; repository: string; revision: string; directory: string }
   | { name: string; kind: 'downwardAPI'; files: VolumeFile[]; nested?: string[] }
   | ({ name: string; kind: 'configMap' | 'secret'; defaultMode: number; nested?: string[] } & ObjectFiles)
   | { name: string; kind: 'projected'; defaultMode: number; sources: ProjectedSource[]; nested?: string[] }

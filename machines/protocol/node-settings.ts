@@ -65,6 +65,8 @@ export interface NodeSettings {
   selinux?: boolean;
   /** Feature gates `LocalStorageCapacityIsolationFSQuotaMonitoring` and `UserNamespacesSupport`: file systems count emptyDir volumes. */
   volumeQuotas?: true;
+  /** Feature gate `GitRepoVolumeDriver`: volumes may be clones of git repositories. */
+  gitRepos?: true;
   /** Feature gate `EnvFiles` (KEP-3721), on unless false: without it a variable from a file is empty. */
   envFiles?: boolean;
   /** Feature gate `PreventStaticPodAPIReferences` is off: static pods may have volumes of API objects. */

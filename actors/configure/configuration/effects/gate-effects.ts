@@ -53,7 +53,7 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
     'variables from files of a volume (`fileKeyRef`); off, such a variable is there and empty, as with kubelet',
   ),
   EventedPLEG: acts("whether the runtime's events are listened to"),
-  GitRepoVolumeDriver: never('volumes of the kind gitRepo'),
+  GitRepoVolumeDriver: acts('volumes of the kind gitRepo; off, a pod that mounts one waits, and is told why'),
   GracefulNodeShutdown: acts('whether a shutdown waits for pods'),
   GracefulNodeShutdownBasedOnPodPriority: acts('whether `shutdownGracePeriodByPodPriority` is accepted'),
   HostnameOverride: acts("pods' `hostnameOverride`"),
