@@ -18,7 +18,8 @@ const acts = (on: string): GateEffect => ({ kind: 'acts', on });
 const always = (why: string): GateEffect => ({ kind: 'fixed', is: true, why });
 const never = (why: string): GateEffect => ({ kind: 'fixed', is: false, why });
 
-const SELINUX = 'volumes are not mounted with SELinux labels';
+const SELINUX =
+  'volumes are not mounted with SELinux labels; the runtime relabels what needs one. Without SELinux in the kernel kubelet does nothing with it either';
 const WIRE = 'how objects are written on the way: JSON is spoken';
 const INFORMERS = "client-go's informers; the caches here have one order of events";
 
@@ -45,10 +46,9 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   ContainerStopSignals: acts("containers' `lifecycle.stopSignal`, and `stopSignal` of their statuses"),
   ContextualLogging: always("a detail of Go's logs"),
   CustomCPUCFSQuotaPeriod: acts('whether `cpuCFSQuotaPeriod` may be other than 100ms'),
-  DRAConsumableCapacity: never("a device's share is told whatever it says"),
   DRAExtendedResource: acts('extended resources that drivers give (`extendedResourceClaimStatus`)'),
   DisableCPUQuotaWithExclusiveCPUs: acts('containers with CPUs of their own have no quota'),
-  DisableNodeKubeProxyVersion: always("the node object's `kubeProxyVersion` is empty"),
+  DisableNodeKubeProxyVersion: acts("whether the node object's `kubeProxyVersion` is empty; off, it says kubelet's"),
   EnvFiles: acts(
     'variables from files of a volume (`fileKeyRef`); off, such a variable is there and empty, as with kubelet',
   ),
@@ -60,7 +60,9 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   ImageVolume: acts('volumes of images; off, a pod that mounts one waits for it'),
   InOrderInformers: always(INFORMERS),
   InOrderInformersBatchProcess: always(INFORMERS),
-  InPlacePodLevelResourcesVerticalScaling: never('resize of `spec.resources` of a pod'),
+  InPlacePodLevelResourcesVerticalScaling: never(
+    'what a pod was given by its own `spec.resources` stays; containers are resized within it',
+  ),
   InPlacePodVerticalScalingExclusiveCPUs: acts('whether a pod with CPUs of its own may be resized'),
   InPlacePodVerticalScalingExclusiveMemory: acts('whether a pod with memory of its own may be resized'),
   InformerResourceVersion: always(INFORMERS),
@@ -107,9 +109,9 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   SELinuxMount: never(SELINUX),
   SELinuxMountReadWriteOncePod: always(SELINUX),
   TaintTolerationComparisonOperators: acts('tolerations with `Lt` and `Gt`'),
-  TopologyManagerPolicyAlphaOptions: never('there are no alpha options of the topology manager'),
-  TopologyManagerPolicyBetaOptions: always('its options are always accepted'),
-  TopologyManagerPolicyOptions: always('its options are always accepted'),
+  TopologyManagerPolicyAlphaOptions: never('there are no alpha options of the topology manager, in kubelet neither'),
+  TopologyManagerPolicyBetaOptions: always('all options of the topology manager are stable, in kubelet, too'),
+  TopologyManagerPolicyOptions: acts('whether `topologyManagerPolicyOptions` is accepted'),
   UserNamespacesHostNetworkSupport: acts(
     "whether a static pod in the host's network may have `hostUsers: false`; all others are judged by the API server",
   ),
