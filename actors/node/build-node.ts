@@ -1,3 +1,4 @@
+import { afterAgentRestart } from '../../machines/pod/adopt-probes.ts';
 import { afterShutdown } from '../../machines/pod/after-shutdown.ts';
 import { trackedPod, trackedPods } from '../../machines/supervisor/pod-table.ts';
 import { EventRecorder } from '../cluster/events/event-recorder.ts';
@@ -103,7 +104,10 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     observe: (uid) => pleg.observe(uid),
     remembered: (uid) => {
       const tracked = trackedPod(supervisor.context.pods, uid);
-      const memory = afterShutdown(remembered.get(uid)?.memory ?? null, tracked?.source);
+      const memory = afterAgentRestart(
+        afterShutdown(remembered.get(uid)?.memory ?? null, tracked?.source),
+        settings.restartChangesStatus === true,
+      );
       return tracked === undefined ? memory : admission.remembered(tracked.pod, memory);
     },
     endedAs: (uid) => endOf(remembered.get(uid)),

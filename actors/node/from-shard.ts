@@ -18,6 +18,7 @@ import type { Ask, AskCatalog } from '../../machines/protocol/ask.ts';
 import { answerShard } from '../pods/shard/ask-main.ts';
 import type { Question } from '../pods/shard/ask-main.ts';
 import { errorOf } from '../pods/shard/effect-runner.ts';
+import { withHandler } from '../pods/shard/runtime-class.ts';
 import type { FromShard, PodReport } from '../pods/shard/shard-protocol.ts';
 import type { Cluster } from './cluster.ts';
 import type { NodeEdges, ShardHost } from './edges.ts';
@@ -179,15 +180,17 @@ function takeReport({ supervisor, store, intake, puller, volumes, cluster }: Fro
 }
 
 async function pull(
-  { shards, puller, cluster, now }: FromShardParts,
+  parts: FromShardParts,
   shard: number,
   { uid, key, effect, params }: Extract<FromShard, { t: 'effect' }>,
 ): Promise<void> {
+  const { shards, puller, cluster, now } = parts;
   try {
     cluster?.starts.pullBegan(uid);
     const onTurn = (place: PullPlace | null) =>
       shards.post(shard, { t: 'pod', uid, message: { type: 'pull.turn', at: now(), key, place } });
-    const result = await puller.pull(params, uid, { key, onTurn });
+    const answers = answersTo({ what: 'runtimeClass.Get' }, parts) ?? undefined;
+    const result = await puller.pull(await withHandler(params, answers), uid, { key, onTurn });
     cluster?.starts.pullEnded(uid);
     shards.post(shard, { t: 'result', uid, key, effect, result });
   } catch (thrown) {

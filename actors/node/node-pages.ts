@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import { createCadvisorMetrics } from '../serve/cadvisor/create-cadvisor-metrics.ts';
+import { createRuntimeMetrics } from '../serve/cadvisor/create-runtime-metrics.ts';
 import type { CadvisorMetrics } from '../serve/cadvisor/create-cadvisor-metrics.ts';
 import { reportedCgroups } from '../serve/cadvisor/cgroup-roots.ts';
 import { createCgroupReader } from '../resources/cgroup-stats/create-cgroup-reader.ts';
@@ -70,13 +71,14 @@ export class NodePages {
     this.options = options;
     this.checks = [logCheck, ...options.checks];
     this.startedAt = now() - performance.now();
-    const reader = createCgroupReader(options.cgroups, now);
     this.stats = options.stats;
-    this.cadvisor = createCadvisorMetrics({
-      ...{ reader, cri, node, log, now },
-      roots: reportedCgroups({ ...config, runtimeCgroups: flags.runtimeCgroups }),
-      pressure: featureGates.enabled('KubeletPSI'),
-    });
+    this.cadvisor = featureGates.enabled('PodAndContainerStatsFromCRI')
+      ? createRuntimeMetrics({ cri, log, now })
+      : createCadvisorMetrics({
+          ...{ reader: createCgroupReader(options.cgroups, now), cri, node, log, now },
+          roots: reportedCgroups({ ...config, runtimeCgroups: flags.runtimeCgroups }),
+          pressure: featureGates.enabled('KubeletPSI'),
+        });
     this.patterns = kubeletPatterns({
       debugging: config.enableDebuggingHandlers,
       healthChecks: ['ping', ...this.checkNames],

@@ -99,10 +99,13 @@ export async function nodeSettingsOf(
     ...(selinuxIsOn() && { selinux: true }),
     ...(gates.enabled('LocalStorageCapacityIsolationFSQuotaMonitoring') &&
       gates.enabled('UserNamespacesSupport') && { volumeQuotas: true as const }),
+    ...(gates.enabled('RuntimeClassInImageCriApi') && { imagesByHandler: true as const }),
     ...(gates.enabled('ContainerStopSignals') && { stopSignals: true }),
+    ...(gates.enabled('GitRepoVolumeDriver') && { gitRepos: true as const }),
     ...(!gates.enabled('EnvFiles') && { envFiles: false }),
     ...(!gates.enabled('PreventStaticPodAPIReferences') && { staticReferences: true }),
     ...(!gates.enabled('PodReadyToStartContainersCondition') && { readyToStartCondition: false }),
+    ...(gates.enabled('ChangeContainerStatusOnKubeletRestart') && { restartChangesStatus: true as const }),
     ...(gates.enabled('RestartAllContainersOnContainerExits') && { restartAllContainers: true as const }),
     // At least one, whatever the flag says: its log, and how it ended.
     ...(flags.maximumDeadContainersPerContainer > 1 && { keptDead: flags.maximumDeadContainersPerContainer }),

@@ -103,6 +103,8 @@ export interface ContainerWorld {
   /** Id of a container that an earlier agent made of this definition and that still is to be started, '' when there is none. */
   madeBefore: string;
   runtimeHandler: string;
+  /** See `PodRuntime`. */
+  runtimeClass?: string;
   /** Container id of `targetContainerName` of an ephemeral container, if any. */
   targetId: string;
   /** Name of that container when none was made yet. */

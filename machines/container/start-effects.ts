@@ -22,12 +22,19 @@ function imageOf(world: ContainerWorld): string {
   return 'image' in named ? named.image : (world.container.image ?? '');
 }
 
+function runtimeOf({
+  runtimeHandler,
+  runtimeClass,
+}: ContainerWorld): Pick<ContainerWorld, 'runtimeHandler' | 'runtimeClass'> {
+  return { runtimeHandler, ...(runtimeClass !== undefined && { runtimeClass }) };
+}
+
 /** `image.Status` for the container's image. */
 export function imageStatusEffect(context: ContainerContext, world: ContainerWorld): Effect {
   return {
     type: 'image.Status',
     key: nextKey(context),
-    params: { image: imageOf(world), runtimeHandler: world.runtimeHandler },
+    params: { image: imageOf(world), ...runtimeOf(world) },
   };
 }
 
@@ -38,7 +45,7 @@ export function imagePullEffect(context: ContainerContext, world: ContainerWorld
     key: nextKey(context),
     params: {
       image: imageOf(world),
-      runtimeHandler: world.runtimeHandler,
+      ...runtimeOf(world),
       namespace: world.pod.metadata?.namespace ?? 'default',
       pullSecrets: (world.pod.spec?.imagePullSecrets ?? []).map((s) => s.name ?? ''),
       sandboxConfig: world.sandboxConfig,

@@ -30,8 +30,8 @@ export function nodeInfoOf(
     osImage: machine.osImage,
     containerRuntimeVersion: `${runtime.name}://${runtimeVersionText(runtime.version)}`,
     kubeletVersion: config.kubeletVersion,
-    // Deprecated and empty since 1.33 (DisableNodeKubeProxyVersion), yet always written.
-    kubeProxyVersion: '',
+    // Deprecated and empty since 1.33, yet always written.
+    kubeProxyVersion: config.tellsKubeProxyVersion ? config.kubeletVersion : '',
     operatingSystem: machine.operatingSystem,
     architecture: machine.architecture,
     ...(machine.swapBytes > 0 ? { swap: { capacity: machine.swapBytes } } : {}),

@@ -76,6 +76,8 @@ export interface NodeObjectConfig {
   port: number;
   /** What `nodeInfo.kubeletVersion` says. */
   kubeletVersion: string;
+  /** Feature gate DisableNodeKubeProxyVersion is off: `nodeInfo.kubeProxyVersion` says the same, whatever kube-proxy there is. */
+  tellsKubeProxyVersion?: true;
   /** `declaredFeatures`, sorted; absent: what is there stays. */
   declaredFeatures?: readonly string[];
   /** Feature gate KubeletRegistrationGetOnExistsOnly: a node that may not be made is not looked up. */

@@ -1,11 +1,10 @@
 import { entryOf } from '../values/entry-of.ts';
-import { firstRunAfterRestart } from '../probe/first-run.ts';
-import type { Probe } from '../protocol/api-types.ts';
 import type { Termination } from '../protocol/memory.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { PodMessage } from '../protocol/messages.ts';
 import { isTerminalPhase } from '../status/phase.ts';
-import { bornContainer, bornProbe, probesOf, tellContainer, tellProbe } from './children.ts';
+import { adoptProbes } from './adopt-probes.ts';
+import { bornContainer, tellContainer } from './children.ts';
 import { takeGrants } from './cpu-grants.ts';
 import type { Draft } from './draft.ts';
 import { podEvent, own } from './draft.ts';
@@ -60,22 +59,6 @@ function goesOn(
   return begun({ ...rest, ...(stays && { comesBack: true }) }, at);
 }
 
-/** When a probe that was known before goes on; `first`: when it would run if it were not. */
-function dueAgain(
-  draft: Draft,
-  probe: Probe,
-  key: string,
-  when: { first: number | null; nextAt: number },
-): number | null {
-  const { context, at } = draft;
-  if (behaves(context.settings, 'steadyProbesAreQuiet'))
-    return when.first === null
-      ? null
-      : Math.max(when.first, firstRunAfterRestart(at, probe, `${context.pod.metadata?.uid ?? ''}/${key}`));
-  const latest = at + Math.max(probe.periodSeconds ?? 10, probe.initialDelaySeconds ?? 0) * 1000;
-  return Math.min(latest, Math.max(at, when.nextAt));
-}
-
 /** When the pod began, as its status in the API says; what lies ahead is of a clock that was set back since. */
 function toldStart({ context, at }: Draft): number | null {
   if (!behaves(context.settings, 'startTimeIsTheApis')) return null;
@@ -113,32 +96,7 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
     };
     const seen = newestOf(context.observed, name);
     if (seen !== null && !leftOver(context, seen)) tellContainer(draft, name, { type: 'observed' });
-    for (const { key, kind, probe } of probesOf(owner)) {
-      const known = memory?.probes[key];
-      own(draft, 'probes')[key] = bornProbe(name, kind);
-      if (seen?.state !== 'running') continue;
-      tellProbe(draft, owner, kind, probe, { type: 'look' });
-      const place = context.probes[key];
-      if (known !== undefined && known.containerId === seen.id && place !== undefined) {
-        const { result, outcome, run } = known;
-        const onHold = kind === 'startup' && result === 'success';
-        const due = dueAgain(draft, probe, key, { first: place.context.deadline, nextAt: known.nextAt ?? 0 });
-        own(draft, 'probes')[key] = {
-          value: onHold ? 'onHold' : place.value,
-          context: { ...place.context, result, outcome, run, deadline: onHold ? null : due },
-        };
-      } else if (kind === 'startup' && place !== undefined) {
-        // Without memory, a container that has run for long has started (kubelet seeds sidecars the same way).
-        const age = draft.at - seen.startedAt;
-        const worst =
-          ((probe.initialDelaySeconds ?? 0) + (probe.failureThreshold ?? 3) * (probe.periodSeconds ?? 10)) * 1000;
-        if (age > worst)
-          own(draft, 'probes')[key] = {
-            value: 'onHold',
-            context: { ...place.context, result: 'success', deadline: null },
-          };
-      }
-    }
+    adoptProbes(draft, owner, memory?.probes);
   }
   for (const [id, text] of Object.entries(memory?.messages ?? {})) own(draft, 'messages')[id] = text;
   adoptResize(draft, memory?.resize);

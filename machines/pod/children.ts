@@ -17,6 +17,7 @@ import { imagesFor } from './image-volumes.ts';
 import { takesUp } from './left-over.ts';
 import { newestOf, newestSandbox } from './observation.ts';
 import type { PodContext } from './pod-context.ts';
+import { imageRuntimeOf } from './pod-runtime.ts';
 import type { SpecContainer } from './spec.ts';
 import { specContainer } from './spec.ts';
 import { startedOf } from './readiness.ts';
@@ -79,7 +80,7 @@ function containerWorld(draft: Draft, found: SpecContainer, own: ContainerContex
     nextAttempt: nextAttempt(context, own, observed),
     ...(before !== undefined && { endedBefore: before }),
     madeBefore: takesUp(context, observed) ? (observed?.id ?? '') : '',
-    runtimeHandler: sandbox?.runtimeHandler ?? '',
+    ...imageRuntimeOf(context),
     targetId,
     ...(target && targetId === '' && { missingTarget: target }),
   };

@@ -16,6 +16,7 @@ import type { Draft } from './draft.ts';
 import { forgetTasks, own, podEvent, taskOf, want } from './draft.ts';
 import type { ImageVolume } from './image-volume.ts';
 import { newestSandbox } from './observation.ts';
+import { imageRuntimeOf } from './pod-runtime.ts';
 import { volumePullWords } from './pull-turns.ts';
 import type { NextState, PodContext } from './pod-context.ts';
 
@@ -54,7 +55,7 @@ function wantImage(draft: Draft, name: string, source: Source): void {
     return;
   }
   if (source.pullPolicy !== 'Always') {
-    const params = { image: named.image, runtimeHandler: handlerOf(draft.context) };
+    const params = { image: named.image, ...imageRuntimeOf(draft.context) };
     if (!want(draft, lookTask(name), (key) => ({ type: 'image.Status', key, params }))) return;
     if (source.pullPolicy === 'Never') {
       refuse(draft, name, 'ErrImageNeverPull', {
@@ -75,7 +76,7 @@ function pullEffect(draft: Draft, key: string, source: Source, image: string): E
     key,
     params: {
       image,
-      runtimeHandler: handlerOf(context),
+      ...imageRuntimeOf(context),
       namespace: context.pod.metadata?.namespace ?? 'default',
       pullSecrets: (context.pod.spec?.imagePullSecrets ?? []).map((s) => s.name ?? ''),
       sandboxConfig: context.sandboxConfig,
@@ -125,10 +126,12 @@ export function forgetImageVolumes(draft: Draft, container: string): void {
 export function imagesFor(context: PodContext, container: Container): Record<string, CriImageSpec> | null {
   if (imagesOf(context.pod).length === 0) return NO_IMAGES;
   const images: Record<string, CriImageSpec> = {};
+  // By now the sandbox has been made, which knows what its RuntimeClass stands for.
+  const mounted = context.settings.imagesByHandler ? handlerOf(context) : '';
   for (const name of mountedBy(context, container.name)) {
     const { spec } = volumeOf(context, name);
     if (spec === null) return null;
-    images[name] = spec;
+    images[name] = behaves(context.settings, 'gatedImageHandlers') ? { ...spec, runtimeHandler: mounted } : spec;
   }
   return images;
 }

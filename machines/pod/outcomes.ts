@@ -156,7 +156,7 @@ function taskSucceeded(draft: Draft, name: string, outcome: EffectDone | null): 
     own(draft, 'messages')[id] = outcome.result.message;
     forgetTasks(draft, name);
   }
-  if (outcome?.effect === 'cri.RunPodSandbox') newSandbox(draft, outcome.result.podSandboxId);
+  if (outcome?.effect === 'cri.RunPodSandbox') newSandbox(draft, outcome.result);
   if (outcome?.effect === 'cri.PodSandboxStatus') refineSandbox(draft, id, outcome.result);
   if (what === 'sandbox.stop') {
     const known = context.observed?.sandboxes.find((s) => s.id === id);
@@ -175,16 +175,16 @@ function taskSucceeded(draft: Draft, name: string, outcome: EffectDone | null): 
   }
 }
 
-function newSandbox(draft: Draft, id: string): void {
+function newSandbox(draft: Draft, made: { podSandboxId: string; runtimeHandler?: string }): void {
   const { context } = draft;
   putSandbox(draft, {
-    id,
+    id: made.podSandboxId,
     attempt: context.sandboxConfig?.metadata.attempt ?? 0,
     state: 'ready',
     createdAt: draft.at,
     ips: [],
     hostNetwork: usesHostNetwork(context.pod),
-    runtimeHandler: context.pod.spec?.runtimeClassName ?? '',
+    runtimeHandler: made.runtimeHandler ?? context.pod.spec?.runtimeClassName ?? '',
     labels: context.sandboxConfig?.labels ?? {},
     annotations: context.sandboxConfig?.annotations ?? {},
   });

@@ -9,6 +9,7 @@ import type { Draft } from './draft.ts';
 import { forgetTasks, podEvent, taskFailed, taskOf, want, own } from './draft.ts';
 import { newestSandbox } from './observation.ts';
 import type { PodContext } from './pod-context.ts';
+import { runtimeOf } from './pod-runtime.ts';
 import { graceSecondsOf } from './grace.ts';
 import { isTerminalPhase } from '../status/phase.ts';
 import { behaves } from '../protocol/behaviour.ts';
@@ -103,14 +104,6 @@ function vanished({ pod, settings, status }: PodContext): boolean {
   return [...initContainerStatuses, ...containerStatuses].some(
     ({ state }) => state?.running !== undefined || state?.terminated !== undefined,
   );
-}
-
-/** The runtime handler: a RuntimeClass says which; without an API server its name is taken for it. */
-function runtimeOf({ pod, settings }: PodContext): { runtimeHandler: string; runtimeClass?: string } {
-  const name = pod.spec?.runtimeClassName ?? '';
-  return settings.cluster === true && name !== ''
-    ? { runtimeHandler: '', runtimeClass: name }
-    : { runtimeHandler: name };
 }
 
 /** No sandbox can be made of this pod (its host name): told, and looked at again after the pause of a failed attempt. */

@@ -47,9 +47,10 @@ export function begin(context: ProbeContext, event: ProbeEvent): Out {
   };
 }
 
-/** It ran before this agent took it over: alive, and ready if its pod was (kubelet setReadyStateOnKubeletRestart). */
+/** It ran before this agent took it over: alive, and ready if its pod was (kubelet setReadyStateOnKubeletRestart; not with its gate). */
 function isKeptUp({ kind }: ProbeContext, { world }: ProbeEvent): boolean {
   if (!world.adopted || kind === 'startup') return false;
+  if (world.settings.restartChangesStatus) return kind === 'liveness';
   if (kind === 'liveness' || !behaves(world.settings, 'firstRunsOfProbes')) return true;
   return world.pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 }

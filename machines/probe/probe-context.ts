@@ -51,7 +51,7 @@ export interface ProbeWorld {
   started: boolean;
   /** What the pod's end has stopped. */
   stopped: StoppedProbes;
-  settings: Pick<NodeSettings, 'behaviour'>;
+  settings: Pick<NodeSettings, 'behaviour' | 'restartChangesStatus'>;
   /** The container ran before this agent took it over: its last known results hold. */
   adopted: boolean;
 }

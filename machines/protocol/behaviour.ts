@@ -115,6 +115,10 @@ export const BEHAVIOUR = {
   toldVanishedEnd: 93,
   /** What was being started in a sandbox that vanished is given up first: in the new one the pod begins from its first init container. */
   vanishedSandboxEndsStarts: 94,
+  /** Without memory a container has passed its startup probe when the status that the API server has says so of it. */
+  startedIsTheApis: 110,
+  /** Images are asked for by the pod's runtime handler only where its gate is on ({@link NodeSettings.imagesByHandler}). */
+  gatedImageHandlers: 111,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

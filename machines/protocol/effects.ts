@@ -15,7 +15,8 @@ export interface EffectCatalog {
   'cri.RunPodSandbox': {
     /** With `runtimeClass`, the worker looks its handler up right before the call; `runtimeHandler` is '' then. */
     params: { config: SandboxConfig; runtimeHandler: string; runtimeClass?: string };
-    result: { podSandboxId: string };
+    /** `runtimeHandler`: what was looked up. */
+    result: { podSandboxId: string; runtimeHandler?: string };
   };
   'cri.PodSandboxStatus': { params: { podSandboxId: string }; result: { ips: string[]; ready: boolean } };
   'cri.StopPodSandbox': { params: { podSandboxId: string }; result: Empty };
@@ -58,7 +59,7 @@ export interface EffectCatalog {
    * CreateContainer is given; `unchecked` while nobody verifies pull credentials (KubeletEnsureSecretPulledImages).
    */
   'image.Status': {
-    params: { image: string; runtimeHandler: string };
+    params: { image: string; runtimeHandler: string; runtimeClass?: string };
     result: { present: ImagePresent | null; unchecked?: true };
   };
   /**
@@ -69,6 +70,8 @@ export interface EffectCatalog {
     params: {
       image: string;
       runtimeHandler: string;
+      /** Main looks its handler up right before; `runtimeHandler` is '' then. */
+      runtimeClass?: string;
       /** Where pull secrets are looked up, and their names. */
       namespace: string;
       pullSecrets: string[];
@@ -216,6 +219,8 @@ export type VolumeSetup =
       quotaBytes?: number;
     }
   | { name: string; kind: 'hostPath'; path: string; type: string }
+  /** What of it is not given is ''. */
+  | { name: string; kind: 'gitRepo'; repository: string; revision: string; directory: string }
   | { name: string; kind: 'downwardAPI'; files: VolumeFile[]; nested?: string[] }
   | ({ name: string; kind: 'configMap' | 'secret'; defaultMode: number; nested?: string[] } & ObjectFiles)
   | { name: string; kind: 'projected'; defaultMode: number; sources: ProjectedSource[]; nested?: string[] }

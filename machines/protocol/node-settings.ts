@@ -65,14 +65,23 @@ export interface NodeSettings {
   selinux?: boolean;
   /** Feature gates `LocalStorageCapacityIsolationFSQuotaMonitoring` and `UserNamespacesSupport`: file systems count emptyDir volumes. */
   volumeQuotas?: true;
+  /** Feature gate `GitRepoVolumeDriver`: volumes may be clones of git repositories. */
+  gitRepos?: true;
   /** Feature gate `EnvFiles` (KEP-3721), on unless false: without it a variable from a file is empty. */
   envFiles?: boolean;
   /** Feature gate `PreventStaticPodAPIReferences` is off: static pods may have volumes of API objects. */
   staticReferences?: boolean;
   /** Feature gate `PodReadyToStartContainersCondition`, on unless false: without it pods have no such condition. */
   readyToStartCondition?: boolean;
+  /**
+   * Feature gate `ChangeContainerStatusOnKubeletRestart`: probes begin anew with the agent, and what they have not said again of a container
+   * does not hold.
+   */
+  restartChangesStatus?: true;
   /** Feature gate `RestartAllContainersOnContainerExits` (KEP-5532): the action `RestartAllContainers` of a container's rules acts. */
   restartAllContainers?: true;
+  /** Feature gate `RuntimeClassInImageCriApi` (KEP-4216): a runtime may have images of its own for each runtime handler. */
+  imagesByHandler?: true;
   /** Feature gate `ContainerStopSignals` (KEP-4960): containers are stopped by the signal that they name, and their statuses tell it. */
   stopSignals?: true;
   /** Dead containers kept of each name while the pod lives (kubelet's container deletor); 1 when absent. */

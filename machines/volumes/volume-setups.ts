@@ -8,6 +8,7 @@ import { API_PROJECTIONS, API_VOLUMES } from '../sources/static-references.ts';
 import { podIdentity } from '../sandbox-config/pod-identity.ts';
 import { downwardFiles } from './downward-files.ts';
 import { emptyDirSetup, memoryBytes } from './empty-dir-setup.ts';
+import { gitRepoSetup } from './git-repo-setup.ts';
 import { aggregate } from '../values/aggregate.ts';
 import { FILE_MODE, configMapSetup, projectedSetup, secretSetup } from './object-volumes.ts';
 import { isManagedKind, isOldKind } from '../protocol/managed-kinds.ts';
@@ -16,8 +17,6 @@ import { allContainers } from './pod-containers.ts';
 const SUPPORTED = 'emptyDir, hostPath, downwardAPI, configMap, secret, projected';
 const MANAGED = 'persistentVolumeClaim, ephemeral, csi, nfs';
 const OLD = 'flexVolume, and volumes of clouds by their CSI drivers';
-const NO_GIT =
-  'git-repo volume plugin has been disabled; if necessary, it may be re-enabled by enabling the feature-gate `GitRepoVolumeDriver`';
 
 /**
  * What `host.SetUpVolumes` is to do: the volumes that a container of the pod mounts, in the order of the spec,
@@ -94,7 +93,7 @@ function volumeSetup(pod: Pod, volume: Volume, settings: NodeSettings): VolumeSe
   if (!behaves(settings, 'managedVolumes'))
     return `volume kind ${kind} is not supported by this agent yet; supported: ${SUPPORTED}`;
   if (isManagedKind(kind) && (!isOldKind(kind) || behaves(settings, 'oldKindsAreManaged'))) return { name, kind };
-  if (kind === 'gitRepo') return NO_GIT;
+  if (kind === 'gitRepo') return gitRepoSetup(volume, settings);
   return `volume kind ${kind} is not supported by this agent yet; supported: ${SUPPORTED}, ${MANAGED}${behaves(settings, 'oldKindsAreManaged') ? `, ${OLD}` : ''}`;
 }
 

@@ -34,6 +34,7 @@ export function nodeObjectConfigOf(
     port: config.port,
     // Controllers and kubectl read a Kubernetes version out of it; the suffix tells people which agent it is.
     kubeletVersion: agentVersion(),
+    ...(!gates.enabled('DisableNodeKubeProxyVersion') && { tellsKubeProxyVersion: true }),
     ...(declaredFeatures && { declaredFeatures }),
     ...(gates.enabled('KubeletRegistrationGetOnExistsOnly') && { getOnExistsOnly: true }),
   };

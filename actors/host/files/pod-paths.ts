@@ -8,6 +8,7 @@ export type PluginFolder = (typeof PLUGIN_FOLDERS)[number];
 /** Plugins whose volumes this agent sets up below a pod's folder, and so may delete. */
 export const PLUGIN_FOLDERS = [
   'kubernetes.io~empty-dir',
+  'kubernetes.io~git-repo',
   'kubernetes.io~downward-api',
   'kubernetes.io~configmap',
   'kubernetes.io~secret',
@@ -30,6 +31,11 @@ export function podVolumeDir(rootDir: string, podUid: string, plugin: PluginFold
 /** `<rootDir>/pods/<uid>/plugins/kubernetes.io~empty-dir/<volume>`: holds the file `ready` once the volume is set up. */
 export function emptyDirMetaDir(rootDir: string, podUid: string, volume: string): string {
   return join(podDir(rootDir, podUid), 'plugins', 'kubernetes.io~empty-dir', plainName(volume, 'the volume name'));
+}
+
+/** The same of a clone, as kubelet has it: `<rootDir>/pods/<uid>/plugins/kubernetes.io~git-repo/<volume>`. */
+export function gitRepoMetaDir(rootDir: string, podUid: string, volume: string): string {
+  return join(podDir(rootDir, podUid), 'plugins', 'kubernetes.io~git-repo', plainName(volume, 'the volume name'));
 }
 
 /** `name` when it is one path component. @throws ActorletError HOST010 otherwise */

@@ -2,6 +2,8 @@ import { HostFailure } from './host-failure.ts';
 
 /** A piece of work on one pod's folder and mounts, see {@link podWork}. */
 export interface PodWork {
+  /** Aborted when the pod's last work begins. */
+  readonly signal: AbortSignal;
   /** Waits for what does not touch the pod's folder; rejects at once when the pod's last work begins. */
   waitFor<T>(promise: Promise<T>): Promise<T>;
   /** Does what touches the pod's folder, alone. Rejects without doing it when the pod's last work has begun. */
@@ -26,6 +28,7 @@ export async function podWork<T>(dir: string, work: (turn: PodWork) => Promise<T
   pending.stops.add(stop);
   try {
     return await work({
+      signal: stop.signal,
       waitFor: (promise) => orStopped(promise, stop.signal),
       alone: (act) =>
         inTurn(pending, () => {

@@ -11,6 +11,7 @@ import type { PodWork } from '../files/pod-work.ts';
 import { removeTree } from '../files/remove-tree.ts';
 import { strangeFiles } from '../strange/strange-files.ts';
 import { setUpEmptyDir } from './empty-dir.ts';
+import { setUpGitRepo } from './git-repo.ts';
 import { failureOf, isManaged, managedVolume } from './managed-volume.ts';
 import { volumeContents } from './volume-content.ts';
 import type { VolumeContent } from './volume-content.ts';
@@ -111,6 +112,8 @@ async function setUpVolume(
   switch (volume.kind) {
     case 'hostPath':
       return turn.waitFor(setUpHostPath(volume));
+    case 'gitRepo':
+      return turn.alone(() => setUpGitRepo(podUid, volume, fsGroup, settings, turn.signal));
     case 'emptyDir':
       return turn.alone(() => setUpEmptyDir(podUid, volume, fsGroup, settings));
     default: {

@@ -6,7 +6,7 @@ import { observedContainer } from '../../runtime/pleg/observed-from-cri.ts';
 import { imagePresent } from '../../runtime/images/image-present.ts';
 import type { Ask } from '../../../machines/protocol/ask.ts';
 import { withEnvironment } from '../../host/effects/container-env.ts';
-import { handlerOf } from './runtime-class.ts';
+import { withHandler } from './runtime-class.ts';
 
 /** Effects that the runtime carries out. */
 export type CriEffectType = Extract<EffectType, `cri.${string}`> | 'image.Status';
@@ -26,10 +26,10 @@ export const criEffects: {
     ask?: Ask,
   ) => Promise<EffectCatalog[T]['result']>;
 } = {
-  'cri.RunPodSandbox': async ({ config, runtimeHandler, runtimeClass }, { runtime }, _log, ask) => {
-    const handler = runtimeClass === undefined ? runtimeHandler : await handlerOf(runtimeClass, ask);
-    const { podSandboxId } = await runtime.runPodSandbox({ config, runtimeHandler: handler });
-    return { podSandboxId };
+  'cri.RunPodSandbox': async (params, { runtime }, _log, ask) => {
+    const { config, runtimeHandler } = await withHandler(params, ask);
+    const { podSandboxId } = await runtime.runPodSandbox({ config, runtimeHandler });
+    return { podSandboxId, ...(params.runtimeClass !== undefined && { runtimeHandler }) };
   },
   'cri.PodSandboxStatus': async (params, { runtime }) => {
     const { status } = await runtime.podSandboxStatus(params);
@@ -84,7 +84,8 @@ export const criEffects: {
     const { stdout, stderr, exitCode } = await runtime.execSync({ containerId, cmd, timeout });
     return { exitCode, output: (Buffer.from(stdout).toString() + Buffer.from(stderr).toString()).slice(0, MAX_OUTPUT) };
   },
-  'image.Status': async ({ image, runtimeHandler }, cri) => {
+  'image.Status': async (params, cri, _log, ask) => {
+    const { image, runtimeHandler } = await withHandler(params, ask);
     const { image: found } = await cri.image.imageStatus({ image: { image, runtimeHandler } });
     if (found === undefined || found.id === '') return { present: null };
     return { present: imagePresent(found) };

@@ -21,6 +21,14 @@ export async function handlerOf(name: string, ask: Ask | undefined): Promise<str
   return found.handler;
 }
 
+/** What a call is made with for a pod that may have a RuntimeClass: its handler is looked up now. @throws Error as {@link handlerOf} */
+export async function withHandler<T extends { runtimeHandler: string; runtimeClass?: string }>(
+  { runtimeClass, ...params }: T,
+  ask: Ask | undefined,
+): Promise<Omit<T, 'runtimeClass'>> {
+  return runtimeClass === undefined ? params : { ...params, runtimeHandler: await handlerOf(runtimeClass, ask) };
+}
+
 /** The code is spelled as an errno, so that the event shows the text alone. */
 function refusal(text: string, cause?: unknown): Error {
   return Object.assign(new Error(text, { cause }), { code: 'ERUNTIMECLASS' });

@@ -8,6 +8,7 @@ import { mountedVolumes } from '../../../machines/volumes/volume-setups.ts';
 export const VOLUME_PLUGINS: Readonly<Record<Exclude<VolumeSetup['kind'], ManagedKind>, string>> = {
   hostPath: 'kubernetes.io/host-path',
   emptyDir: 'kubernetes.io/empty-dir',
+  gitRepo: 'kubernetes.io/git-repo',
   downwardAPI: 'kubernetes.io/downward-api',
   configMap: 'kubernetes.io/configmap',
   secret: 'kubernetes.io/secret',

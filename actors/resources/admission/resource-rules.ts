@@ -84,6 +84,7 @@ export function resourceRulesOf(
     retryMs: config.cpuManagerReconcilePeriod,
   };
   try {
+    if (!gates.enabled('TopologyManagerPolicyOptions')) refuseOptions(config.topologyManagerPolicyOptions);
     resourceGroundOf(rules, (bytes) => formatQuantity(BigInt(bytes) * 1_000_000_000n, 'BinarySI'));
     groundOf(rules);
   } catch (error) {
@@ -91,4 +92,14 @@ export function resourceRulesOf(
     throw new ActorletError(nodeErrors.managersRefuse, { problem: error.message });
   }
   return rules;
+}
+
+/** Without the gate there may be none. @throws ManagerConfigError in kubelet's words */
+function refuseOptions(options: Readonly<Record<string, string>>): void {
+  const given = Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (given.length === 0) return;
+  const told = `map[${given.map(([name, value]) => `${name}:${value}`).join(' ')}]`;
+  throw new ManagerConfigError(
+    `topology manager policy options ${told} require feature gates "TopologyManagerPolicyOptions" enabled`,
+  );
 }

@@ -1,5 +1,3 @@
-import type { CgroupReading } from '../cgroup-stats/cgroup-reading.ts';
-
 /** A rate over less time says little; the reading before is kept as the base then. */
 const SHORTEST_MS = 1_000;
 /** Between the two readings of a first request. */
@@ -25,7 +23,7 @@ export class CpuRates {
    * Takes a reading of a cgroup.
    * @returns ns of cpu for each second, rounded down; undefined when another reading is needed, some 100 ms later
    */
-  take(cgroup: string, { at, cpu }: Pick<CgroupReading, 'at' | 'cpu'>): number | undefined {
+  take(cgroup: string, { at, cpu }: { at: number; cpu?: { usageNs: number } | undefined }): number | undefined {
     if (cpu === undefined) return undefined;
     const { usageNs } = cpu;
     const base = this.bases.get(cgroup);

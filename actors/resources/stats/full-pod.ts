@@ -5,9 +5,11 @@ import type { ReadSizes } from './file-system-stats.ts';
 import { containerLogs, otherFiles } from './pod-files.ts';
 import type { PodFolders } from './pod-files.ts';
 import { addContainer, podStatsOf } from './pod-usage.ts';
+import type { PodUsage } from './pod-usage.ts';
 import type { MeasuredContainer, MeasuredPod } from './runtime-listing.ts';
 import { runtimeUsage } from './runtime-usage.ts';
 import type { ContainerStats, FsStats, PodStats } from './summary.ts';
+import { toldUsage } from './told-pods.ts';
 import type { PodVolumes } from './volume-usage.ts';
 
 /** What the pods of one summary are made from. */
@@ -46,7 +48,7 @@ export class ImageSizes {
 }
 
 /** A pod with everything there is to tell of it. */
-export async function fullPod({ sandbox, containers }: MeasuredPod, parts: FullPodParts): Promise<PodStats> {
+export async function fullPod({ sandbox, containers, told }: MeasuredPod, parts: FullPodParts): Promise<PodStats> {
   const { survey, folders, rootFs } = parts;
   const { metadata } = sandbox;
   const uid = metadata?.uid ?? '';
@@ -55,7 +57,9 @@ export async function fullPod({ sandbox, containers }: MeasuredPod, parts: FullP
     otherFiles(folders, metadata, rootFs),
     ...containers.map(({ container }) => containerLogs(folders, metadata, container.metadata?.name ?? '', rootFs)),
   ]);
-  const podUsage = survey.usageOf(`pod${uid}`);
+  const itself = told && toldUsage(told, parts.psi);
+  const podUsage: PodUsage | undefined = itself ?? survey.usageOf(`pod${uid}`);
+  if (itself !== undefined) Object.assign(pod, itself);
   let processes: number | undefined;
   for (const [index, each] of containers.entries()) {
     addContainer(pod, await fullContainer(each, parts, logs[index]), podUsage);
@@ -67,14 +71,14 @@ export async function fullPod({ sandbox, containers }: MeasuredPod, parts: FullP
   const { podRef, startTime, cpu, memory, io, swap } = pod;
   return {
     ...{ podRef, startTime, containers: pod.containers, cpu, memory, io },
-    network: survey.networkOf(sandbox.id),
+    network: itself === undefined ? survey.networkOf(sandbox.id) : itself.network,
     volume: volumes.length > 0 ? volumes : undefined,
     'ephemeral-storage': ephemeralStorage(rootFs, [
       ...pod.containers.flatMap(({ rootfs, logs: log }) => [rootfs, log]),
       ...(counted?.ephemeral ?? []),
       ...others,
     ]),
-    process_stats: processes === undefined ? undefined : { process_count: processes },
+    process_stats: itself?.process_stats ?? (processes === undefined ? undefined : { process_count: processes }),
     swap,
   };
 }

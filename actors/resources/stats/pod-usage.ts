@@ -1,6 +1,8 @@
 import type { PodSandbox } from '../../../cri/generated/runtime/v1/api.ts';
-import type { CgroupUsage } from './cgroup-usage.ts';
 import type { ContainerStats, PodStats } from './summary.ts';
+
+/** A pod's own figures. */
+export type PodUsage = Pick<PodStats, 'cpu' | 'memory' | 'swap' | 'io'>;
 
 /** A pod without its containers; its start is that of its sandbox. */
 export function podStatsOf({ metadata, createdAt }: PodSandbox): PodStats {
@@ -12,7 +14,7 @@ export function podStatsOf({ metadata, createdAt }: PodSandbox): PodStats {
  * Adds a container to its pod. The pod's cpu, memory, swap and io are those of its cgroup, or without one (`cgroupsPerQOS`
  * off) the sums of its containers.
  */
-export function addContainer(pod: PodStats, container: ContainerStats, own: CgroupUsage | undefined): void {
+export function addContainer(pod: PodStats, container: ContainerStats, own: PodUsage | undefined): void {
   pod.containers.push(container);
   if (own !== undefined) {
     pod.cpu = own.cpu;

@@ -4,6 +4,7 @@ import { ContainerState, PodSandboxState } from '../../../cri/generated/runtime/
 import type {
   Container,
   ContainerStats as CriContainerStats,
+  LinuxPodSandboxStats,
   PodSandbox,
 } from '../../../cri/generated/runtime/v1/api.ts';
 
@@ -23,6 +24,8 @@ export interface MeasuredContainer {
 export interface MeasuredPod {
   sandbox: PodSandbox;
   containers: MeasuredContainer[];
+  /** What the runtime tells of the pod itself, where it is asked for that: no cgroup is looked at then. */
+  told?: LinuxPodSandboxStats;
 }
 
 /**

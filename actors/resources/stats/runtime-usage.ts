@@ -93,7 +93,8 @@ function swapOf(
   };
 }
 
-function psiOf(stats: CriPsiStats | undefined, enabled: boolean): PsiStats | undefined {
+/** Pressure as the runtime tells it. @param enabled feature gate KubeletPSI */
+export function psiOf(stats: CriPsiStats | undefined, enabled: boolean): PsiStats | undefined {
   if (!enabled || stats === undefined) return undefined;
   return { full: psiData(stats.Full), some: psiData(stats.Some) };
 }

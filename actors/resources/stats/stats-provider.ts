@@ -1,4 +1,5 @@
 import { networkStats } from './cgroup-usage.ts';
+import { CpuRates } from './cpu-rates.ts';
 import { CgroupSurveyor } from './cgroup-survey.ts';
 import type { CgroupSurvey } from './cgroup-survey.ts';
 import { readSmall } from '../cgroup-stats/small-files.ts';
@@ -9,13 +10,14 @@ import { fileSystemStats, orderedFs } from './file-system-stats.ts';
 import { ImageSizes, fullPod } from './full-pod.ts';
 import { containerLogs } from './pod-files.ts';
 import type { PodFolders } from './pod-files.ts';
-import { addContainer, podStatsOf } from './pod-usage.ts';
 import { listRunning, listUsage, measuredPods, worded } from './runtime-listing.ts';
-import type { MeasuredPod } from './runtime-listing.ts';
-import { runtimeCpuAndMemory, valueOf } from './runtime-usage.ts';
+import type { MeasuredPod, RunningThings } from './runtime-listing.ts';
+import { valueOf } from './runtime-usage.ts';
+import { shortPod } from './short-pod.ts';
 import { machineReaders } from './stats-options.ts';
 import type { MachineReaders, StatsOptions } from './stats-options.ts';
-import type { FsStats, NodeStats, PodStats, Summary } from './summary.ts';
+import type { FsStats, NodeStats, Summary } from './summary.ts';
+import { listPodUsage, toldPods } from './told-pods.ts';
 import { VolumeUsage } from './volume-usage.ts';
 import type { PodVolumes } from './volume-usage.ts';
 
@@ -28,12 +30,14 @@ export interface LogUsage {
   usedBytes: number;
 }
 
+/** For a survey of the node alone. */
+const NOTHING: RunningThings = { containers: new Map(), sandboxes: new Map() };
 /** So long volumes are counted for whom it must not be figures of long ago, ms: the time between two looks of eviction. */
 const LONGEST_COUNT_MS = 10_000;
 
 /**
  * Tells what the node and its pods use, as kubelet's summary provider does with a CRI runtime: cpu, memory, swap, pressure
- * and network out of cgroups and /proc; writable layers and images out of the runtime, and what no cgroup tells; logs and
+ * and network out of cgroups and /proc (or all of pods out of the runtime, with its gate); writable layers and images out of the runtime, and what no cgroup tells; logs and
  * volumes by looking at the files. Nothing is read while nobody asks; those who ask at the same time get the same answer.
  */
 export class StatsProvider {
@@ -42,6 +46,9 @@ export class StatsProvider {
   private readonly cgroups: CgroupSurveyor;
   private readonly volumes: VolumeUsage;
   private readonly psi: boolean;
+  /** Feature gate PodAndContainerStatsFromCRI: of pods and containers only the runtime is asked. */
+  private readonly fromRuntime: boolean;
+  private readonly toldRates = new CpuRates();
   private readonly underWay = new Map<string, Promise<Summary>>();
 
   constructor(options: StatsOptions) {
@@ -49,6 +56,7 @@ export class StatsProvider {
     const { config, featureGates, flags, now, claimed, onVolumeCounted, quotas } = options;
     this.machine = { ...machineReaders, ...options.machine };
     this.psi = featureGates.enabled('KubeletPSI');
+    this.fromRuntime = featureGates.enabled('PodAndContainerStatsFromCRI');
     this.cgroups = new CgroupSurveyor(options, this.machine, this.psi);
     this.volumes = new VolumeUsage({
       ...{ rootDir: flags.rootDir, periodMs: config.volumeStatsAggPeriod, now, claimed, onVolumeCounted, quotas },
@@ -79,7 +87,7 @@ export class StatsProvider {
     const { node, flags, cri, now } = this.options;
     const images = new ImageSizes(this.machine.sizes);
     const [survey, { imageFilesystems, containerFilesystems }] = await Promise.all([
-      this.cgroups.survey({ containers: new Map(), sandboxes: new Map() }, false),
+      this.cgroups.survey(NOTHING, false),
       worded('failed to get imageFs stats', cri.image.imageFsInfo({})),
     ]);
     const time = now() * 1e6;
@@ -153,6 +161,8 @@ export class StatsProvider {
   /** While the runtime gathers its figures, which takes it longest, the cgroups are read. */
   private async measured(rates: boolean): Promise<{ pods: MeasuredPod[]; survey: CgroupSurvey }> {
     const { cri } = this.options;
+    const told = this.fromRuntime ? await this.told(rates) : null;
+    if (told !== null) return told;
     const asked = {
       surveyed: listRunning(cri).then(async (running) => ({
         running,
@@ -163,6 +173,21 @@ export class StatsProvider {
     await Promise.allSettled(Object.values(asked));
     const { running, survey } = await asked.surveyed;
     return { pods: measuredPods(running, await asked.usage), survey };
+  }
+
+  /** What the runtime tells; null when it tells nothing of pods. */
+  private async told(rates: boolean): Promise<{ pods: MeasuredPod[]; survey: CgroupSurvey } | null> {
+    const { cri, now } = this.options;
+    const asked = {
+      running: listRunning(cri),
+      usage: listPodUsage(cri),
+      survey: this.cgroups.survey(NOTHING, rates),
+    };
+    await Promise.allSettled(Object.values(asked));
+    const [running, usage] = [await asked.running, await asked.usage];
+    if (usage === null) return null;
+    this.toldRates.forget(now());
+    return { pods: toldPods(running, usage, this.toldRates), survey: await asked.survey };
   }
 
   private async full(): Promise<Summary> {
@@ -210,21 +235,7 @@ export class StatsProvider {
       memory: usage.memory,
       swap: usage.swap,
     };
-    return { node: nodeStats, pods: pods.map((pod) => this.shortPod(pod, survey)) };
-  }
-
-  private shortPod({ sandbox, containers }: MeasuredPod, survey: CgroupSurvey): PodStats {
-    const pod = podStatsOf(sandbox);
-    const podUsage = survey.usageOf(`pod${sandbox.metadata?.uid ?? ''}`);
-    for (const { container, stats } of containers) {
-      const told = runtimeCpuAndMemory(stats, Number(container.createdAt), this.options.now() * 1e6, this.psi);
-      const own = survey.usageOf(container.id);
-      // Swap stays the runtime's, as with the reference
-      const { name, startTime, cpu, memory, swap } = told;
-      addContainer(pod, { name, startTime, cpu: own?.cpu ?? cpu, memory: own?.memory ?? memory, swap }, podUsage);
-    }
-    const { podRef, startTime, containers: list, cpu, memory, swap } = pod;
-    return { podRef, startTime, containers: list, cpu, memory, swap };
+    return { node: nodeStats, pods: pods.map((pod) => shortPod(pod, survey, this.options.now() * 1e6, this.psi)) };
   }
 
   /** The first file system of images; what the node does not tell of it is left out. */

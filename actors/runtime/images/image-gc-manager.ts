@@ -17,6 +17,8 @@ import { imageGc } from '../../record/machines/image-gc.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import type { DiskSize, ImageNode } from './image-node.ts';
 import { imagesInUse } from './images-in-use.ts';
+import type { ImagesSeen } from './images-in-use.ts';
+import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 
 /** Time between two passes, ms (kubelet ImageGCPeriod). */
 const PERIOD_MS = 300_000;
@@ -27,7 +29,7 @@ export interface ImageGcOptions {
     KubeletConfiguration,
     'imageGCHighThresholdPercent' | 'imageGCLowThresholdPercent' | 'imageMinimumGCAge' | 'imageMaximumGCAge'
   >;
-  settings: { nodeName: string };
+  settings: Pick<NodeSettings, 'nodeName' | 'imagesByHandler'>;
   cri: Pick<CriClient, 'runtime' | 'image'>;
   clock: Clock;
   log: Logger;
@@ -100,7 +102,7 @@ export class ImageGcManager {
   /** What nobody uses now, whatever its age. */
   readonly spare = {
     images: async (): Promise<{ count: number; bytes: number }> => {
-      const { images, inUse } = await imagesInUse(this.options.cri, this.mayMount());
+      const { images, inUse } = await this.seen();
       const used = new Set(inUse);
       const unused = images.filter((image) => !image.pinned && !used.has(image.id) && !used.has(imageKey(image)));
       return { count: unused.length, bytes: unused.reduce((sum, { bytes }) => sum + bytes, 0) };
@@ -126,10 +128,10 @@ export class ImageGcManager {
   }
 
   private carryOut(order: ImageGcOrder): void {
-    const { clock, events, settings, cri, log, images } = this.options;
+    const { clock, events, settings, log, images } = this.options;
     switch (order.type) {
       case 'images.List':
-        this.answer(async (at) => ({ type: 'images.listed', at, ...(await imagesInUse(cri, this.mayMount())) }));
+        this.answer(async (at) => ({ type: 'images.listed', at, ...(await this.seen()) }));
         break;
       case 'disk.Measure':
         this.answer(async (at) => ({ type: 'disk.measured', at, ...(await this.measure()) }));
@@ -181,6 +183,11 @@ export class ImageGcManager {
     const path = images?.fsId?.mountpoint;
     if (path === undefined) throw new Error('imageFs information is unavailable');
     return this.options.images.disk(path);
+  }
+
+  private seen(): Promise<ImagesSeen> {
+    const { cri, settings } = this.options;
+    return imagesInUse(cri, this.mayMount(), settings.imagesByHandler === true);
   }
 
   /** Pods that are not known may have mounted an image; of those that are known the spec says it. */

@@ -1,6 +1,6 @@
 import type { CriClient } from '../../../cri/client/cri-client.ts';
 import { isCriError } from '../../../cri/client/cri-error.ts';
-import type { Image } from '../../../cri/generated/runtime/v1/api.ts';
+import type { Image, ImageSpec } from '../../../cri/generated/runtime/v1/api.ts';
 import type { ListedImage } from '../../../machines/images/image-gc-context.ts';
 import { imageKey } from '../../../machines/images/image-gc-context.ts';
 import { LABEL } from '../../../machines/protocol/runtime-labels.ts';
@@ -14,24 +14,27 @@ export interface ImagesSeen {
 
 /**
  * Lists all images, and those that a container, ended ones too, was made of or has mounted as a volume (kubelet detectImages).
+ * @param byHandler whether the runtime handler of an image counts (feature gate RuntimeClassInImageCriApi)
  * @param mayMount whether a pod may have a volume that is an image: only of its containers the mounts are asked for
  */
 export async function imagesInUse(
   cri: Pick<CriClient, 'runtime' | 'image'>,
   mayMount: (podUid: string) => boolean,
+  byHandler: boolean,
 ): Promise<ImagesSeen> {
+  const handlerOf = (spec: ImageSpec | undefined) => (byHandler ? (spec?.runtimeHandler ?? '') : '');
   const { images } = await cri.image.listImages({});
   const { containers } = await cri.runtime.listContainers({});
   const inUse = new Set<string>(await sandboxImages(cri, images));
   for (const { imageId, imageRef, image, id, labels } of containers) {
     // Runtimes from before Kubernetes 1.31 tell no imageId.
-    inUse.add(imageKey({ id: imageId === '' ? imageRef : imageId, handler: image?.runtimeHandler ?? '' }));
+    inUse.add(imageKey({ id: imageId === '' ? imageRef : imageId, handler: handlerOf(image) }));
     if (!mayMount(labels[LABEL.podUid] ?? '')) continue;
     for (const mounted of await mountedImages(cri, id)) inUse.add(mounted);
   }
   return {
     images: images.map(({ id, spec, size, pinned }) => ({
-      ...{ id, handler: spec?.runtimeHandler ?? '', bytes: Number(size), pinned },
+      ...{ id, handler: handlerOf(spec), bytes: Number(size), pinned },
     })),
     inUse: [...inUse],
   };

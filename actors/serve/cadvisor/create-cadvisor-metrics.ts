@@ -1,17 +1,16 @@
 import type { Logger } from 'pino';
-import { readMachineInfo } from '../../resources/cgroup-stats/machine-info.ts';
 import { findPartitions } from '../../resources/cgroup-stats/partitions.ts';
 import { readSmall } from '../../resources/cgroup-stats/small-files.ts';
 import { TextWriter } from '../../record/metrics/text-format.ts';
 import { readEntries } from './container-entries.ts';
 import { writeFamily } from './family.ts';
 import { ioFamilies } from './io-families.ts';
+import { keptMachineInfo } from './kept-machine-info.ts';
 import { writeMachineFamilies, writeVersionInfo } from './machine-families.ts';
 import { pressureFamilies, resourceFamilies } from './resource-families.ts';
 import { createRuntimeNames } from './runtime-names.ts';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
 import type { CgroupReader } from '../../resources/cgroup-stats/cgroup-reading.ts';
-import type { MachineInfo } from '../../resources/cgroup-stats/machine-info.ts';
 import type { NodeView } from '../../pods/store/node-view.ts';
 import type { ContainerFamily } from './family.ts';
 import type { Measured } from './container-entries.ts';
@@ -19,7 +18,7 @@ import type { RuntimeName } from './runtime-names.ts';
 
 /** The page `/metrics/cadvisor`. */
 export interface CadvisorMetrics {
-  /** Its body in the text format 0.0.4 (`TEXT_FORMAT_CONTENT_TYPE`). Never rejects: see `container_scrape_error`. */
+  /** Its body in the text format 0.0.4 (`TEXT_FORMAT_CONTENT_TYPE`). Never rejects. */
   text(): Promise<string>;
 }
 
@@ -40,8 +39,6 @@ export interface CadvisorOptions {
 }
 
 const MAX_AGE_MS = 10_000;
-/** cAdvisor reads the machine's facts anew after this long. */
-const MACHINE_INFO_MS = 5 * 60_000;
 
 /**
  * Tells of the node's cgroups what kubelet's built-in cAdvisor tells: the same families, labels and sample times. It
@@ -59,18 +56,14 @@ export function createCadvisorMetrics(options: CadvisorOptions): CadvisorMetrics
     ...(options.pressure ? pressureFamilies : []),
     lastSeen(now),
   ].sort((a, b) => (a.name < b.name ? -1 : 1));
-  let machine: MachineInfo | undefined;
-  let machineReadAt = 0;
+  const machineInfo = keptMachineInfo(now);
   let names: ReadonlyMap<string, RuntimeName> = new Map();
   const kept = new Map<string, Measured>();
   const maxAgeMs = options.maxAgeMs ?? MAX_AGE_MS;
   let underWay: Promise<string> | undefined;
 
   const write = async (): Promise<string> => {
-    if (machine === undefined || performance.now() - machineReadAt > MACHINE_INFO_MS) {
-      machine = readMachineInfo(now);
-      machineReadAt = performance.now();
-    }
+    const machine = machineInfo();
     let failed = 0;
     try {
       names = await runtime.read();

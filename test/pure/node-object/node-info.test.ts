@@ -4,6 +4,9 @@ import { nodeAddresses, providedAddresses } from '../../../machines/node-object/
 import { imagesOf, nodeInfoOf, runtimeVersionText } from '../../../machines/node-object/node-info.ts';
 import { initialCsiNode, reconciledCsiNode } from '../../../machines/node-object/csi-node.ts';
 import { microTime, renewedLease } from '../../../machines/node-object/node-lease.ts';
+import { nodeObjectConfigOf } from '../../../actors/cluster/node-object/node-object-config.ts';
+import type { KubeletFlags } from '../../../actors/configure/configuration/kubelet-flags.ts';
+import { loadConfiguration } from '../../../actors/configure/configuration/load-configuration.ts';
 import { configOf, factsOf } from './facts.ts';
 
 test('runtime versions are printed as kubelet prints them', () => {
@@ -22,6 +25,20 @@ test('swap is told when there is some', () => {
   const { machine, runtime } = factsOf();
   assert.equal(nodeInfoOf(machine, runtime, configOf()).swap, undefined);
   assert.deepEqual(nodeInfoOf({ ...machine, swapBytes: 4096 }, runtime, configOf()).swap, { capacity: 4096 });
+});
+
+test('DisableNodeKubeProxyVersion: on, the version of kube-proxy is empty; off, it is the one of kubelet', () => {
+  const { machine, runtime } = factsOf();
+  const { config } = loadConfiguration({ flags: [], cgroupVersion: 2 });
+  const flags = { nodeLabels: {}, cloudProvider: '' } as unknown as KubeletFlags;
+  const told = (featureGates: Record<string, boolean>) => {
+    const shape = nodeObjectConfigOf('n', { ...config, featureGates }, flags);
+    return [nodeInfoOf(machine, runtime, shape).kubeProxyVersion, shape.kubeletVersion];
+  };
+  assert.equal(told({})[0], '');
+  const [proxy, kubelet] = told({ DisableNodeKubeProxyVersion: false });
+  assert.equal(proxy, kubelet);
+  assert.match(proxy ?? '', /^v1\.35/);
 });
 
 test('the largest images, five names each, digests first', () => {

@@ -84,10 +84,11 @@ export class PodWorld {
     before?: PodWorld,
     begin = true,
     source: PodSource = 'file',
+    over: Partial<NodeSettings> = {},
   ) {
     this.definition = definition;
     this.source = source;
-    this.snapshot = bornPod({ pod: definition, source, settings: { ...settings, cluster: source === 'api' } });
+    this.snapshot = bornPod({ pod: definition, source, settings: { ...settings, cluster: source === 'api', ...over } });
     if (before !== undefined) {
       this.sandboxes = before.sandboxes;
       this.containers = before.containers;

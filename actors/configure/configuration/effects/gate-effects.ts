@@ -18,7 +18,8 @@ const acts = (on: string): GateEffect => ({ kind: 'acts', on });
 const always = (why: string): GateEffect => ({ kind: 'fixed', is: true, why });
 const never = (why: string): GateEffect => ({ kind: 'fixed', is: false, why });
 
-const SELINUX = 'volumes are not mounted with SELinux labels';
+const SELINUX =
+  'volumes are not mounted with SELinux labels; the runtime relabels what needs one. Without SELinux in the kernel kubelet does nothing with it either';
 const WIRE = 'how objects are written on the way: JSON is spoken';
 const INFORMERS = "client-go's informers; the caches here have one order of events";
 
@@ -28,7 +29,9 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   AllBeta: acts('all beta gates that are not named'),
   AllowDNSOnlyNodeCSR: acts('requests for a serving certificate without an IP address'),
   AllowParsingUserUIDFromCertAuth: acts("the user's uid in client certificates"),
-  ChangeContainerStatusOnKubeletRestart: never('containers stay ready and started when the agent starts anew'),
+  ChangeContainerStatusOnKubeletRestart: acts(
+    'whether containers are no longer started and ready when the agent starts, until their probes have said so again',
+  ),
   CPUManagerPolicyAlphaOptions: acts('alpha options of `cpuManagerPolicyOptions`'),
   CPUManagerPolicyBetaOptions: acts('beta options of `cpuManagerPolicyOptions`'),
   CSIVolumeHealth: acts('the health that CSI drivers tell of their volumes'),
@@ -43,22 +46,23 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   ContainerStopSignals: acts("containers' `lifecycle.stopSignal`, and `stopSignal` of their statuses"),
   ContextualLogging: always("a detail of Go's logs"),
   CustomCPUCFSQuotaPeriod: acts('whether `cpuCFSQuotaPeriod` may be other than 100ms'),
-  DRAConsumableCapacity: never("a device's share is told whatever it says"),
   DRAExtendedResource: acts('extended resources that drivers give (`extendedResourceClaimStatus`)'),
   DisableCPUQuotaWithExclusiveCPUs: acts('containers with CPUs of their own have no quota'),
-  DisableNodeKubeProxyVersion: always("the node object's `kubeProxyVersion` is empty"),
+  DisableNodeKubeProxyVersion: acts("whether the node object's `kubeProxyVersion` is empty; off, it says kubelet's"),
   EnvFiles: acts(
     'variables from files of a volume (`fileKeyRef`); off, such a variable is there and empty, as with kubelet',
   ),
   EventedPLEG: acts("whether the runtime's events are listened to"),
-  GitRepoVolumeDriver: never('volumes of the kind gitRepo'),
+  GitRepoVolumeDriver: acts('volumes of the kind gitRepo; off, a pod that mounts one waits, and is told why'),
   GracefulNodeShutdown: acts('whether a shutdown waits for pods'),
   GracefulNodeShutdownBasedOnPodPriority: acts('whether `shutdownGracePeriodByPodPriority` is accepted'),
   HostnameOverride: acts("pods' `hostnameOverride`"),
   ImageVolume: acts('volumes of images; off, a pod that mounts one waits for it'),
   InOrderInformers: always(INFORMERS),
   InOrderInformersBatchProcess: always(INFORMERS),
-  InPlacePodLevelResourcesVerticalScaling: never('resize of `spec.resources` of a pod'),
+  InPlacePodLevelResourcesVerticalScaling: never(
+    'what a pod was given by its own `spec.resources` stays; containers are resized within it',
+  ),
   InPlacePodVerticalScalingExclusiveCPUs: acts('whether a pod with CPUs of its own may be resized'),
   InPlacePodVerticalScalingExclusiveMemory: acts('whether a pod with memory of its own may be resized'),
   InformerResourceVersion: always(INFORMERS),
@@ -82,7 +86,9 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   MutableCSINodeAllocatableCount: acts('whether CSI drivers are asked again how many volumes the node can hold'),
   NodeDeclaredFeatures: acts("the node object's `declaredFeatures`, and whether pods are judged by it"),
   NodeLogQuery: acts('whether `enableSystemLogQuery` is accepted'),
-  PodAndContainerStatsFromCRI: never('statistics come from cgroups'),
+  PodAndContainerStatsFromCRI: acts(
+    'whether the runtime is asked for what pods use, in `/stats/summary` and `/metrics/*`, in place of cgroups',
+  ),
   PodCertificateRequest: acts('projected volumes of pod certificates'),
   PodLevelResources: acts("pods' `spec.resources`"),
   PodLogsQuerySplitStreams: acts('logs of one stream'),
@@ -96,14 +102,16 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   ResourceHealthStatus: acts('whether the health of devices is told in pod statuses'),
   RestartAllContainersOnContainerExits: acts("the action `RestartAllContainers` of containers' `restartPolicyRules`"),
   RotateKubeletServerCertificate: acts('whether `serverTLSBootstrap` is accepted'),
-  RuntimeClassInImageCriApi: never('images are the same for all runtime handlers'),
+  RuntimeClassInImageCriApi: acts(
+    "whether images are looked for, pulled and collected for the handler of the pod's RuntimeClass",
+  ),
   SELinuxChangePolicy: always(SELINUX),
   SELinuxMount: never(SELINUX),
   SELinuxMountReadWriteOncePod: always(SELINUX),
   TaintTolerationComparisonOperators: acts('tolerations with `Lt` and `Gt`'),
-  TopologyManagerPolicyAlphaOptions: never('there are no alpha options of the topology manager'),
-  TopologyManagerPolicyBetaOptions: always('its options are always accepted'),
-  TopologyManagerPolicyOptions: always('its options are always accepted'),
+  TopologyManagerPolicyAlphaOptions: never('there are no alpha options of the topology manager, in kubelet neither'),
+  TopologyManagerPolicyBetaOptions: always('all options of the topology manager are stable, in kubelet, too'),
+  TopologyManagerPolicyOptions: acts('whether `topologyManagerPolicyOptions` is accepted'),
   UserNamespacesHostNetworkSupport: acts(
     "whether a static pod in the host's network may have `hostUsers: false`; all others are judged by the API server",
   ),

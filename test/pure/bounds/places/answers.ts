@@ -143,6 +143,7 @@ export const places: readonly Place[] = [
         status: () => ({ info: { config: text } }),
       }),
       () => false,
+      true,
     ),
   ),
   info('createRuntimeNames', (text) =>

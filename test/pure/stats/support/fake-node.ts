@@ -6,6 +6,7 @@ import {
   ImageFsInfoResponse,
   PodSandbox,
   PodSandboxState,
+  PodSandboxStats,
 } from '../../../../cri/generated/runtime/v1/api.ts';
 import type { DeepPartial } from '../../../../cri/generated/runtime/v1/api.ts';
 import type { CgroupReader, CgroupReading } from '../../../../actors/resources/cgroup-stats/cgroup-reading.ts';
@@ -109,16 +110,29 @@ export function criStats(id: string, name: string, more: DeepPartial<ContainerSt
   });
 }
 
+/** What a runtime tells of a pod and the containers in it. */
+export function criPodStats(
+  id: string,
+  containers: ContainerStats[],
+  linux: DeepPartial<NonNullable<PodSandboxStats['linux']>> = {},
+): PodSandboxStats {
+  return PodSandboxStats.fromPartial({ attributes: { id }, linux: { ...linux, containers } });
+}
+
 /** What a test may change of a fake node. */
 export interface FakeNodeWish {
   containers?: Container[];
   sandboxes?: PodSandbox[];
   stats?: ContainerStats[];
+  /** What the runtime tells of pods (PodAndContainerStatsFromCRI). */
+  podStats?: PodSandboxStats[];
   cgroups?: Record<string, CgroupReading>;
   options?: Partial<StatsOptions>;
   config?: Record<string, unknown>;
   /** Fails the call of this name. */
   failing?: string;
+  /** How; a runtime that is gone otherwise. */
+  failure?: Error;
 }
 
 /** A provider on fakes, with the calls that the runtime got. */
@@ -133,7 +147,7 @@ export function fakeNode(wish: FakeNodeWish = {}) {
     () => {
       calls.push(name);
       return wish.failing === name
-        ? Promise.reject(new Error('rpc error: code = Unavailable desc = gone'))
+        ? Promise.reject(wish.failure ?? new Error('rpc error: code = Unavailable desc = gone'))
         : Promise.resolve(value);
     };
   const image = ImageFsInfoResponse.fromPartial({
@@ -146,6 +160,7 @@ export function fakeNode(wish: FakeNodeWish = {}) {
       listContainers: answer('ListContainers', { containers: wish.containers ?? [] }),
       listPodSandbox: answer('ListPodSandbox', { items: wish.sandboxes ?? [] }),
       listContainerStats: answer('ListContainerStats', { stats: wish.stats ?? [] }),
+      listPodSandboxStats: answer('ListPodSandboxStats', { stats: wish.podStats ?? [] }),
     },
     image: { imageFsInfo: answer('ImageFsInfo', image) },
   };

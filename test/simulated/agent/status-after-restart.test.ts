@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Bench } from './support/bench.ts';
+import { bench, manifest, until } from './support/bench.ts';
+
+/** Runs once, at once; the next run of an agent that starts anew lies minutes ahead. */
+const POD = manifest('p', {}, { readinessProbe: { exec: { command: ['p'] }, periodSeconds: 3600 } });
+
+/** `[started, ready]` of the pod's container, once it is told as running. */
+async function told(b: Bench): Promise<unknown[]> {
+  return until(
+    'the status',
+    async () => {
+      const [pod] = await b.agent.pods();
+      const [status] = pod?.status?.containerStatuses ?? [];
+      return status?.state?.running === undefined ? null : [status.started, status.ready];
+    },
+    { agent: b.agent },
+  );
+}
+
+for (const gate of [false, true])
+  test(`ChangeContainerStatusOnKubeletRestart=${gate}: a container that was ready is ${gate ? 'not ' : ''}when the agent is killed and starts`, async (t) => {
+    const b = await bench(t, { config: { featureGates: { ChangeContainerStatusOnKubeletRestart: gate } } });
+    await b.put('p.yaml', POD);
+    await until('ready', async () => (await told(b))[1] === true, { agent: b.agent });
+    await b.agent.kill();
+    await b.restart();
+    assert.deepEqual(await told(b), [true, !gate]);
+    assert.equal(b.sim.state.calls.count('CreateContainer'), 1);
+  });
