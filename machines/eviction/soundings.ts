@@ -1,6 +1,5 @@
 import type { Observation, Observations } from './observations.ts';
 import type { PodUse } from './pod-use.ts';
-import { isMemory } from './signals.ts';
 import type { Signal } from './signals.ts';
 import type { Threshold } from './thresholds.ts';
 import { amountOf } from './thresholds.ts';
@@ -97,14 +96,22 @@ export function leftOf({ value }: Threshold, { available, capacity }: Observatio
   return available - Number(amountOf(value, capacity)) / 1e9;
 }
 
-/** Bytes until the nearest threshold of memory that is not met; null: there is none. */
-export function memoryLeft(thresholds: readonly Threshold[], seen: Observations): number | null {
-  const left = thresholds.flatMap((threshold) => {
-    const observed = isMemory(threshold.signal) ? seen[threshold.signal] : undefined;
-    return observed === undefined ? [] : leftOf(threshold, observed);
-  });
-  const ahead = left.filter((bytes) => bytes > 0);
-  return ahead.length === 0 ? null : Math.min(...ahead);
+/** Of the node's memory and of what all its pods may have, bytes; null: not known, or there is none. */
+export interface NodeAndPods {
+  readonly node: number | null;
+  readonly pods: number | null;
+}
+
+/** Bytes until the nearest threshold of each memory that is not met. */
+export function memoryLeft(thresholds: readonly Threshold[], seen: Observations): NodeAndPods {
+  const nearest = (signal: Signal): number | null => {
+    const observed = seen[signal];
+    if (observed === undefined) return null;
+    const left = thresholds.flatMap((threshold) => (threshold.signal === signal ? leftOf(threshold, observed) : []));
+    const ahead = left.filter((bytes) => bytes > 0);
+    return ahead.length === 0 ? null : Math.min(...ahead);
+  };
+  return { node: nearest('memory.available'), pods: nearest('allocatableMemory.available') };
 }
 
 /** How fast a signal moves, a second; negative: there is less and less. Null: that is not known. */

@@ -38,7 +38,7 @@ async function trial(watched: boolean, offset: number): Promise<number> {
     usage: {
       ...{ nodeAlone, disks: () => Promise.resolve({ imageFs: false, splitFs: false }) },
       summary: async () => ({ node: await nodeAlone(), pods: [] }),
-      ...(watched && { memoryNow: available }),
+      ...(watched && { memoryNow: () => ({ node: available(), pods: null }) }),
     },
     tell: () => (toldAt ||= performance.now()),
   });

@@ -1,3 +1,4 @@
+import type { NodeAndPods } from '../../../machines/eviction/soundings.ts';
 import type { Logger } from 'pino';
 import type { Disks } from '../../../machines/eviction/container-fs-thresholds.ts';
 import type { Reclaimable } from '../../../machines/eviction/reclaim-plan.ts';
@@ -22,8 +23,8 @@ export interface NodeUsageSource {
   /** Has volumes counted that were not lately; the next summary tells what they take. Absent: its figures are always of now. */
   volumesCounted?(): Promise<void>;
   disks(): Promise<Disks>;
-  /** Bytes of memory that are free or can be at once: to see changes between two looks. Null: not known. Absent: nobody can say. */
-  memoryNow?(): number | null;
+  /** Bytes of memory that are free or can be at once: to see changes between two looks. Absent: nobody can say. */
+  memoryNow?(): NodeAndPods;
 }
 
 /**

@@ -10,6 +10,7 @@ import type { NodeFigures, Observations } from '../../../machines/eviction/obser
 import type { Signal } from '../../../machines/eviction/signals.ts';
 import type { PodsMeasured } from '../../../machines/eviction/soundings.ts';
 import { memoryLeft, podsToTell, worthTelling } from '../../../machines/eviction/soundings.ts';
+import type { NodeAndPods } from '../../../machines/eviction/soundings.ts';
 import { parseThresholds } from '../../../machines/eviction/thresholds.ts';
 import { bornSnapshot } from '../../../machines/machine-step/step.ts';
 import type { NodePressure } from '../../../machines/node-object/node-types.ts';
@@ -53,7 +54,7 @@ class Eviction {
     this.ground = ground;
     this.usage = usage;
     this.clockSteps = new ClockSteps(ground.clock);
-    const read = (): number | null => usage.memoryNow?.() ?? null;
+    const read = (): NodeAndPods => usage.memoryNow?.() ?? { node: null, pods: null };
     this.watch = new MemoryWatch({ clock: ground.clock, read, wake: () => this.lookNow() });
     this.host = new SingleMachine(
       eviction,

@@ -1,3 +1,4 @@
+import type { NodeAndPods } from '../../../machines/eviction/soundings.ts';
 import type { Clock, Timer } from '../../host/time/clock.ts';
 
 /** A node cannot lose more than this in a second, bytes: by it the next look is early enough. */
@@ -10,15 +11,16 @@ const WAKE_MS = 500;
 /** What the watch is made from. */
 export interface MemoryWatchOptions {
   clock: Clock;
-  /** Bytes that are free, or could be at once; only how it changes counts. Cheap. Null: not known. */
-  read: () => number | null;
+  /** Bytes that are free, or could be at once; only how they change counts. Cheap. */
+  read: () => NodeAndPods;
   /** So much has gone that a threshold may be met: look now. */
   wake: () => void;
 }
 
 /**
  * Looks at the node's memory between two looks of eviction, and wakes it when as much has gone since the last one as was left until
- * the nearest threshold. One small file of the kernel is read, each second while much is left, ten times a second when little is.
+ * the nearest threshold. Some small files of the kernel are read, each second while much is left, ten times a second when little is. What pods may have
+ * is looked at for itself: what the machine's other processes give back meanwhile hides nothing.
  */
 export class MemoryWatch {
   private readonly options: MemoryWatchOptions;
@@ -29,32 +31,45 @@ export class MemoryWatch {
     this.options = options;
   }
 
-  /** Begins anew after a look. @param left bytes until the nearest threshold that is not met; null: there is none */
-  arm(left: number | null): void {
+  /** Begins anew after a look. @param left bytes until the nearest threshold that is not met */
+  arm(left: NodeAndPods): void {
     this.disarm();
-    const before = left === null ? null : this.options.read();
-    if (left === null || before === null) return;
-    this.later(left, before);
+    const before = this.options.read();
+    const marks = (['node', 'pods'] as const).flatMap((of) => {
+      const [bytes, now] = [left[of], before[of]];
+      // So low it may fall.
+      return bytes === null || now === null ? [] : [{ of, low: now - bytes }];
+    });
+    if (marks.length > 0) this.later(marks);
   }
 
   disarm(): void {
     this.timer?.cancel();
   }
 
-  private later(left: number, before: number): void {
-    const { clock, read, wake } = this.options;
-    const rest = left - (before - (read() ?? before));
+  private later(marks: readonly Mark[]): void {
+    const { clock, wake } = this.options;
+    const rest = this.restOf(marks);
     const early = Math.min(MOST_MS, Math.max(LEAST_MS, (rest / FASTEST) * 1_000));
     const ms = Math.max(early, rest <= 0 ? this.wokenAt + WAKE_MS - clock.steady() : 0);
     this.timer = clock.lookAfter(ms, () => {
-      const now = read();
-      const late = now !== null && before - now >= left;
-      if (!late) this.later(left, before);
-      else if (clock.steady() - this.wokenAt < WAKE_MS) this.later(left, before);
+      if (this.restOf(marks) > 0 || clock.steady() - this.wokenAt < WAKE_MS) this.later(marks);
       else {
         this.wokenAt = clock.steady();
         wake();
       }
     });
   }
+
+  /** Bytes until the first of them. */
+  private restOf(marks: readonly Mark[]): number {
+    const now = this.options.read();
+    return Math.min(...marks.map(({ of, low }) => (now[of] ?? Infinity) - low));
+  }
+}
+
+/** How low one of the two may fall before it is looked at. */
+interface Mark {
+  readonly of: keyof NodeAndPods;
+  readonly low: number;
 }

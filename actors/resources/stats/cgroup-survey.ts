@@ -9,6 +9,9 @@ import type { RunningThings } from './runtime-listing.ts';
 import type { MachineReaders, StatsOptions } from './stats-options.ts';
 import type { ContainerStats, NetworkStats } from './summary.ts';
 
+/** For what is read ten times a second. */
+const MEMORY_ALONE = { files: true, blockIo: true, limits: true, details: true, processes: true, pressure: true };
+
 /** The cgroup below which all pods are (kubelet's GetPodCgroupRoot). */
 function podsRootOf({ cgroupRoot, cgroupsPerQOS, cgroupDriver }: StatsOptions['config']): string {
   const root = cgroupRoot.split('/').filter((part) => part !== '');
@@ -18,7 +21,7 @@ function podsRootOf({ cgroupRoot, cgroupsPerQOS, cgroupDriver }: StatsOptions['c
 
 /** Reads all cgroups that a summary tells of: the node's, the system's, those of pods and of containers. */
 export class CgroupSurveyor {
-  private readonly options: Pick<StatsOptions, 'config' | 'flags' | 'now'>;
+  private readonly options: Pick<StatsOptions, 'config' | 'flags' | 'now' | 'reader'>;
   private readonly machine: MachineReaders;
   private readonly psi: boolean;
   private readonly podsRoot: string;
@@ -63,6 +66,11 @@ export class CgroupSurveyor {
         return pid === null ? undefined : networkStats(this.machine.interfaces(pid), this.options.now());
       },
     });
+  }
+
+  /** Bytes that all pods together have in use; null without their cgroup. */
+  podsMemory(): number | null {
+    return this.options.reader.read(this.podsRoot, MEMORY_ALONE)?.memory?.workingSetBytes ?? null;
   }
 
   /** Names that summaries have for them, and cgroups; those that are not set are left out. */

@@ -1,3 +1,4 @@
+import type { NodeAndPods } from '../../../machines/eviction/soundings.ts';
 import { networkStats } from './cgroup-usage.ts';
 import { CpuRates } from './cpu-rates.ts';
 import { CgroupSurveyor } from './cgroup-survey.ts';
@@ -105,10 +106,14 @@ export class StatsProvider {
     };
   }
 
-  /** Bytes of memory that are free, or file pages not in use; null where the kernel does not tell. One small read. */
-  memoryNow(): number | null {
+  /** Bytes of the node's memory that are free, or file pages not in use, and those that pods take, less than nothing. Small reads. */
+  memoryNow(): NodeAndPods {
     const text = readSmall('/proc/meminfo');
-    return text === undefined ? null : meminfoBytes(text, 'MemFree') + meminfoBytes(text, 'Inactive(file)');
+    const taken = this.cgroups.podsMemory();
+    return {
+      node: text === undefined ? null : meminfoBytes(text, 'MemFree') + meminfoBytes(text, 'Inactive(file)'),
+      pods: taken === null ? null : -taken,
+    };
   }
 
   /** How the disks lie. @throws Error when the runtime does not tell where its images are */

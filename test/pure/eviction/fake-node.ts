@@ -54,7 +54,7 @@ export function fakeNode(over: FakeNodeOptions = {}) {
       seen.looks++;
       return nodeAlone();
     },
-    ...(over.watched === true && { memoryNow: () => seen.available }),
+    ...(over.watched === true && { memoryNow: () => ({ node: seen.available, pods: null }) }),
     disks: () =>
       seen.failure === null ? Promise.resolve({ imageFs: false, splitFs: false }) : Promise.reject(seen.failure),
     summary: async () => {

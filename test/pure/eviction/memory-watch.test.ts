@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import type { Clock } from '../../../actors/host/time/clock.ts';
+import { MemoryWatch } from '../../../actors/resources/eviction/memory-watch.ts';
 import { makePod } from './eviction-bench.ts';
 import { fakeNode, GI } from './fake-node.ts';
 
@@ -63,4 +65,19 @@ it('a stopped manager watches no more', async () => {
   await pass(60_000);
   assert.equal(seen.told.length, 0);
   assert.equal(looks.length, 0);
+});
+
+it('pods that take what they may have wake it, whatever the rest of the machine gives back meanwhile', () => {
+  let now = { node: 4 * GI, pods: -GI };
+  let ring: () => void = () => undefined;
+  let woken = 0;
+  const clock = { steady: () => 10_000, lookAfter: (_: number, then: () => void) => ((ring = then), { cancel() {} }) };
+  const watch = new MemoryWatch({ clock: clock as unknown as Clock, read: () => now, wake: () => woken++ });
+  watch.arm({ node: 3 * GI, pods: GI / 2 });
+  now = { node: 6 * GI, pods: -1.4 * GI };
+  ring();
+  assert.equal(woken, 0);
+  now = { node: 6 * GI, pods: -1.6 * GI };
+  ring();
+  assert.equal(woken, 1);
 });

@@ -1,3 +1,4 @@
+import type { NodeAndPods } from '../../../machines/eviction/soundings.ts';
 import type { NodeUsageSource } from '../../../actors/resources/eviction/eviction-ground.ts';
 import type { NodeStats, PodStats, Summary } from '../../../actors/resources/stats/summary.ts';
 import type { Fault, Leak, Plan } from '../draw/plan.ts';
@@ -97,8 +98,8 @@ export class UsageEdge implements NodeUsageSource {
   }
 
   /** All of memory that is free or can be at once. */
-  memoryNow(): number | null {
-    return this.options.node.disks === undefined ? null : this.available('memory');
+  memoryNow(): NodeAndPods {
+    return { node: this.options.node.disks === undefined ? null : this.available('memory'), pods: null };
   }
 
   async nodeAlone(): Promise<NodeStats> {
