@@ -61,7 +61,7 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   InOrderInformers: always(INFORMERS),
   InOrderInformersBatchProcess: always(INFORMERS),
   InPlacePodLevelResourcesVerticalScaling: never(
-    'what a pod was given by its own `spec.resources` stays; containers are resized within it',
+    'containers are resized; a change of the `spec.resources` of a pod alone is put in force when it starts anew, and no status tells of it',
   ),
   InPlacePodVerticalScalingExclusiveCPUs: acts('whether a pod with CPUs of its own may be resized'),
   InPlacePodVerticalScalingExclusiveMemory: acts('whether a pod with memory of its own may be resized'),
