@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fleetClock } from '../../../actors/node/fleet/fleet-clock.ts';
 import { planNodes } from '../../../actors/node/fleet/profile/plan-nodes.ts';
 import { checkProfile } from '../../../actors/node/fleet/profile/read-profile.ts';
 import { SimulatedMachine } from '../../../actors/node/fleet/simulated-machine.ts';
@@ -15,7 +16,15 @@ function machineOf(t: TestContext, profile: object, seed = 1): SimulatedMachine 
   const [node] = planNodes(checked, { count: 1, first: 0 });
   assert.ok(node !== undefined);
   const machine = new SimulatedMachine({
-    ...{ node, profile: checked, seed, rootDir: '/nowhere/node-0', address: '192.0.2.1', timeoutMs: 1_000 },
+    ...{
+      node,
+      profile: checked,
+      seed,
+      rootDir: '/nowhere/node-0',
+      address: '192.0.2.1',
+      timeoutMs: 1_000,
+      clock: fleetClock(),
+    },
   });
   t.after(() => machine.runtime.stop());
   return machine;
