@@ -17,6 +17,8 @@ export interface StandInFleetOptions {
   profile?: ProfileInput;
   clock?: FleetClock;
   featureGates?: Record<string, boolean>;
+  /** Further fields of the KubeletConfiguration. */
+  settings?: Record<string, unknown>;
 }
 
 /** A fleet in this process, over an API server of one's own, with kubelet's defaults; `dir` is to be removed by {@link StandInFleet.remove}. */
@@ -26,12 +28,20 @@ export interface StandInFleet {
 }
 
 /** Makes it; nothing of it runs yet. */
-export function standInFleet({ api, count, profile = {}, clock, featureGates }: StandInFleetOptions): StandInFleet {
+export function standInFleet({
+  api,
+  count,
+  profile = {},
+  clock,
+  featureGates,
+  settings = {},
+}: StandInFleetOptions): StandInFleet {
   const dir = mkdtempSync(join(tmpdir(), 'stand-in-fleet-'));
   const { config, gates } = loadConfiguration({
     flags: [
       { flag: '--root-dir', path: 'podLogsDir', value: join(dir, 'logs') },
       ...(featureGates ? [{ flag: '--feature-gates', path: 'featureGates', value: featureGates }] : []),
+      ...Object.entries(settings).map(([path, value]) => ({ flag: `--${path}`, path, value })),
     ],
     cgroupVersion: 2,
   });

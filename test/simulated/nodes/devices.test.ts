@@ -13,11 +13,17 @@ const GROUP = { name: 'n', machine: { cpus: 8, memory: '16Gi' } };
 type Devices = NonNullable<NonNullable<ProfileInput['groups']>[number]['devices']>;
 
 /** A node with these devices, over a stand-in for the API server. */
-async function nodeWith(t: TestContext, devices: Devices, more: ProfileInput = {}) {
+async function nodeWith(
+  t: TestContext,
+  devices: Devices,
+  more: ProfileInput = {},
+  settings: Record<string, unknown> = {},
+) {
   const api = new StandInApi();
   const { fleet, remove } = standInFleet({
     ...{ api, count: 1, profile: { groups: [{ ...GROUP, devices }], ...more } },
     featureGates: { ResourceHealthStatus: true },
+    settings,
   });
   t.after(async () => {
     await fleet.stop(false);
@@ -138,4 +144,16 @@ test('a plugin that goes leaves its devices unhealthy, and a node that dies has 
     await waitFor(`${name} to run again with what it had`, async () =>
       (await exec(name, 'printenv', 'GPUS')) === its ? true : undefined,
     );
+});
+
+test('with NUMA nodes devices are given from one of them, or the pod is refused', async (t) => {
+  const machine = { cpus: 8, memory: '16Gi', numa: 2 };
+  const devices = [{ resource: GPU, count: 4, numa: [0, 1] }];
+  const groups = [{ name: 'n', machine, devices }];
+  const { create, phase, exec } = await nodeWith(t, [], { groups }, { topologyManagerPolicy: 'single-numa-node' });
+  create('a', 3);
+  assert.equal((await phase('a', 'Failed')).status?.reason, 'TopologyAffinityError');
+  create('b', 2);
+  await phase('b', 'Running');
+  assert.match(await exec('b', 'printenv', 'EXAMPLE_COM_GPU'), /^(gpu-0,gpu-2|gpu-1,gpu-3)$/);
 });
