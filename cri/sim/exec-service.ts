@@ -13,7 +13,7 @@ import type { ContainerRecord } from './records.ts';
 import { findSandbox } from './sandbox-service.ts';
 import { refused, RpcError, scripted } from './rpc-error.ts';
 import type { SimCore } from './sim-core.ts';
-import type { Timer } from './timers.ts';
+import type { Timer } from './sim-time.ts';
 
 /** Where the streaming URLs point. Nothing listens there: the simulated runtime has no processes to stream from. */
 const STREAMING_HOST = 'http://127.0.0.1:10010';

@@ -26,7 +26,7 @@ import { faultSchema } from './script.ts';
 import type { SimPlan } from './script.ts';
 import type { SimCore } from './sim-core.ts';
 import { statsHandlers } from './stats-service.ts';
-import type { Timer } from './timers.ts';
+import type { Timer } from './sim-time.ts';
 
 type Method = RuntimeMethod | ImageMethod;
 type Service = (

@@ -1,4 +1,7 @@
-import type { Timer } from './timers.ts';
+/** A timer that was set. */
+export interface Timer {
+  cancel(): void;
+}
 
 /** The time in which a simulated runtime lives: the machine's, or that of whoever lets it run faster. */
 export interface SimTime {

@@ -1,10 +1,5 @@
 import { REAL_TIME } from './sim-time.ts';
-import type { SimTime } from './sim-time.ts';
-
-/** A timer of {@link Timers}. */
-export interface Timer {
-  cancel(): void;
-}
+import type { SimTime, Timer } from './sim-time.ts';
 
 /** The timers of one simulated runtime, so that none survives it. */
 export class Timers {
