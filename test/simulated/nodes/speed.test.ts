@@ -13,7 +13,7 @@ const SPEED = 20;
 const SOON_MS = 45_000;
 
 const PROFILE = {
-  groups: [{ name: 'n', count: 2 }],
+  groups: [{ name: 'n', count: 3 }],
   runtime: {
     images: [{ image: 'slow:1', pull: { takes: '60s' } }, { image: '*' }],
     containers: [
@@ -23,7 +23,10 @@ const PROFILE = {
     ],
   },
   probes: [{ match: { pod: 'probed' }, answers: [{ status: 503 }, { from: '50s' }] }],
-  failures: [{ does: 'die' as const, nodes: 'n-1', at: '70s', for: '60s' }],
+  failures: [
+    { does: 'die' as const, nodes: 'n-1', at: '70s', for: '60s' },
+    { does: 'fill-memory' as const, nodes: 'n-2', at: '30s', for: '30s' },
+  ],
 };
 
 const api = new StandInApi();
@@ -36,7 +39,8 @@ before(async () => {
   api.onChange = (resource, name, object) => {
     if (object !== null) told.push({ resource, name, at: Date.now(), object });
   };
-  made = standInFleet({ api, count: 2, profile: PROFILE, clock: fleetClock(SPEED) });
+  const settings = { evictionHard: { 'memory.available': '100Mi' } };
+  made = standInFleet({ api, count: 3, profile: PROFILE, clock: fleetClock(SPEED), settings });
   await made.fleet.start();
   beganAt = Date.now();
 });
@@ -126,6 +130,17 @@ describe(`nodes at ${SPEED}x`, { concurrency: true }, () => {
     assert.equal(first(last)?.state?.terminated?.exitCode, 137);
   });
 
+  test('pressure holds for the transition period of the nodes', async () => {
+    const pressed = (status: string) => () => {
+      const node = api.get('nodes', 'n-2');
+      return node && conditionsOf(node).some((its) => its.type === 'MemoryPressure' && its.status === status);
+    };
+    await soon('memory to be short', pressed('True'));
+    const took = await soon('the pressure to be over', pressed('False'));
+    // Kubelet's default: 5 min since it was short last.
+    assert.ok(took >= 300_000 / SPEED - 500, `${took} ms`);
+  });
+
   test('a failure strikes when its time of the nodes has come; leases and what the node tells of itself are real', async () => {
     const node = made.fleet.named('n-1');
     await soon('n-1 to die', () => node?.parts === null);
@@ -166,8 +181,10 @@ function leasesOf(name: string) {
   return told.filter((each) => each.resource === 'leases' && each.name === name);
 }
 
-function conditionsOf({ status }: Stored): { lastHeartbeatTime: string; lastTransitionTime: string }[] {
-  return (status?.['conditions'] ?? []) as { lastHeartbeatTime: string; lastTransitionTime: string }[];
+function conditionsOf({
+  status,
+}: Stored): Record<'type' | 'status' | 'lastHeartbeatTime' | 'lastTransitionTime', string>[] {
+  return (status?.['conditions'] ?? []) as ReturnType<typeof conditionsOf>;
 }
 
 function aboutOf(object: Stored): string {
