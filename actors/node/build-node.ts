@@ -68,7 +68,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   // What is seen of the runtime.
   const images = edges.images({ tokens: () => cluster?.objects.pluginTokens });
   const puller = nodeImagePuller({
-    ...{ cri, config, metrics, log, events, now },
+    ...{ cri, config, metrics, log, events, now, steady: clock.steady },
     edge: images,
     podOf: (uid) => trackedPod(supervisor.context.pods, uid)?.pod,
     pullSecret: async (namespace, name) => (await cluster?.objects.secret(namespace, name)) ?? null,

@@ -24,6 +24,8 @@ export interface NodeImagePullerOptions {
   log: Logger;
   events: EventRecorder;
   now: () => number;
+  /** A clock that nobody can set, ms. */
+  steady: () => number;
   edge: ImageEdge;
   podOf: (uid: string) => Pod | undefined;
   pullSecret: NonNullable<LoginSources['pullSecret']>;
@@ -33,14 +35,14 @@ export interface NodeImagePullerOptions {
 
 /** The node's one image puller with all its sources of logins. */
 export function nodeImagePuller(options: NodeImagePullerOptions): ImagePuller {
-  const { cri, config, metrics, log, events, now, edge, podOf, pullSecret, journal } = options;
+  const { cri, config, metrics, log, events, now, steady, edge, podOf, pullSecret, journal } = options;
   return new ImagePuller({
     ...{ cri, podOf, metrics, log, pullSecret, ...edge },
     serialize: config.serializeImagePulls,
     maxParallel: config.maxParallelImagePulls ?? null,
     qps: config.registryPullQPS,
     burst: config.registryBurst,
-    now,
+    ...{ now, steady },
     ...(journal && { journal }),
     onMissingSecrets: (uid, message) => {
       const { name = '', namespace = '' } = podOf(uid)?.metadata ?? {};

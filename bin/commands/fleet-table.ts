@@ -13,7 +13,7 @@ const LINES_EVERY_MS = 5_000;
 export function showFleet(
   report: FleetReport,
   output: NodesFlags['output'],
-  about: { seed: number; count: number },
+  about: { seed: number; count: number; speed: number },
 ): ShownFleet {
   const { stdout } = process;
   const asTable = output === 'table' || (output === 'auto' && stdout.isTTY);
@@ -47,8 +47,9 @@ export function showFleet(
 }
 
 /** The table as text. */
-export function tableOf(figures: FleetFigures, seconds: number, { seed }: { seed: number }): string {
+export function tableOf(figures: FleetFigures, seconds: number, about: { seed: number; speed: number }): string {
   const { nodes, pods } = figures;
+  const { seed, speed } = about;
   const { all, ready, ...phases } = pods;
   const byPhase = Object.entries(phases).map(([phase, n]) => `${phase} ${n}`);
   const rows: [string, string][] = [
@@ -66,7 +67,7 @@ export function tableOf(figures: FleetFigures, seconds: number, { seed }: { seed
     ],
     [
       'process',
-      `${figures.memoryMiB} MiB, ${figures.cpuPercent} % of a core, ${figures.lagMs} ms late; ${seconds} s, seed ${seed}`,
+      `${figures.memoryMiB} MiB, ${figures.cpuPercent} % of a core, ${figures.lagMs} ms late; ${seconds} s, seed ${seed}${speed === 1 ? '' : `, speed ${speed}x`}`,
     ],
   ];
   if (figures.loggedErrors > 0) rows.push(['errors', `${figures.loggedErrors}, last: ${wordsOf(figures.lastError)}`]);

@@ -10,6 +10,8 @@ export interface NodesFlags {
   nodeRange?: string;
   port: number;
   rootDir?: string;
+  /** How many times as fast as the machine's the nodes' clock runs. */
+  speed: number;
   cleanup: boolean;
   output: 'auto' | 'table' | 'json' | 'none';
   logFile?: string;

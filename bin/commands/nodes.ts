@@ -26,6 +26,12 @@ export function nodesCommand(): Command {
       'seed of all randomness; beats the one in the profile',
       wholeNumber('--seed', 0, 0xffffffff),
     )
+    .option(
+      '--speed <factor>',
+      "how many times as fast as this machine's the nodes' clock runs, 1x to 100x (docs/simulated-nodes.md#speed)",
+      speedFactor,
+      1,
+    )
     .option('--config <file>', 'KubeletConfiguration of all nodes')
     .option('--address <ip>', 'address of this machine that the API server reaches: the InternalIP of all nodes')
     .option(
@@ -59,6 +65,16 @@ export function nodesCommand(): Command {
       const { runNodes } = await import('./run-nodes.ts');
       await runNodes(flags);
     });
+}
+
+/** `10`, `10x` or `2.5x`. */
+function speedFactor(value: string): number {
+  const factor = Number(/^(\d+(?:\.\d+)?)x?$/.exec(value)?.[1]);
+  if (factor >= 1 && factor <= 100) return factor;
+  throw new ActorletError(nodesErrors.flagInvalid, {
+    ...{ flag: '--speed', value },
+    accepted: 'a factor from 1 to 100, as 10x, 10 or 2.5x',
+  });
 }
 
 function wholeNumber(flag: string, least: number, most: number): (value: string) => number {

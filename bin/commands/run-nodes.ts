@@ -10,6 +10,7 @@ import { agentVersion } from '../../actors/configure/configuration/version.ts';
 import { inspectorAddress } from '../../actors/configure/configuration/inspector-address.ts';
 import type { InspectorAddress } from '../../actors/configure/configuration/inspector-address.ts';
 import type { AgentInspector } from '../../actors/inspect/inspector/start-inspector.ts';
+import { fleetClock } from '../../actors/node/fleet/fleet-clock.ts';
 import { startFleetServer } from '../../actors/node/fleet/fleet-server.ts';
 import { FleetReport } from '../../actors/node/fleet/fleet-report.ts';
 import { NodeFleet } from '../../actors/node/fleet/node-fleet.ts';
@@ -53,7 +54,7 @@ export async function runNodes(given: NodesFlags): Promise<void> {
         given.journalDir === undefined ? null : { dir: resolve(given.journalDir), maxBytes: given.journalMaxBytes },
     };
     const fleet = new NodeFleet({
-      ...{ profile, seed, api, common },
+      ...{ profile, seed, api, common, clock: fleetClock(given.speed) },
       share: { count, first },
       addressOf: addresses(given),
     });
@@ -67,7 +68,7 @@ export async function runNodes(given: NodesFlags): Promise<void> {
       process.once('SIGTERM', resolved);
       process.once('SIGINT', resolved);
     });
-    const shown = showFleet(report, given.output, { seed, count });
+    const shown = showFleet(report, given.output, { seed, count, speed: given.speed });
     await Promise.race([fleet.start(), ended]);
     await ended;
     shown.end(cleanup ? 'removing the nodes' : 'the nodes are left');

@@ -14,6 +14,8 @@ import { RecordIndex } from './record-index.ts';
 import type { ContainerRecord, SandboxRecord } from './records.ts';
 import type { SimPlan } from './script.ts';
 import type { SimCore } from './sim-core.ts';
+import { REAL_TIME } from './sim-time.ts';
+import type { SimTime } from './sim-time.ts';
 import { Timers } from './timers.ts';
 
 /** Parts that whoever keeps many runtimes in one process has otherwise. */
@@ -24,21 +26,26 @@ export interface CoreParts {
   images?: ImageStore;
   /** How containers behave for which the plan says nothing. */
   otherwise?: SimCore['otherwise'];
+  /** The time it lives in; the machine's by default. */
+  time?: SimTime;
   /** How many calls are remembered in full, 2,000 by default. */
   callsKept?: number;
 }
 
 /** An empty runtime that will behave as the plan says. */
 export function buildCore(plan: SimPlan, seed: number, parts: CoreParts = {}): SimCore {
-  const startedAt = Date.now();
-  const clock = new NanoClock();
-  const timers = new Timers();
+  const { time = REAL_TIME } = parts;
+  const startedAt = time.now();
+  const age = (): number => time.now() - startedAt;
+  const clock = new NanoClock(time);
+  const timers = new Timers(time);
   const logs = parts.logs ?? new LogWriter();
   const events = new EventHub(clock, true);
   const containers = new RecordIndex<ContainerRecord>();
   return {
     plan,
     seed,
+    time,
     startedAt,
     clock,
     timers,
@@ -51,10 +58,10 @@ export function buildCore(plan: SimPlan, seed: number, parts: CoreParts = {}): S
     addresses: plan.runtime.podCIDRs.map((cidr) => new AddressPool(cidr)),
     images: parts.images ?? new ImageStore(plan.images),
     processes: new Processes({ seed, clock, timers, logs, events, containers }),
-    faults: new FaultRules(plan, seed, startedAt),
+    faults: new FaultRules(plan, seed, age),
     hangs: new Hangs(),
     exec: new ExecAnswers(),
-    readiness: new Readiness(plan.runtime.notReady, startedAt),
+    readiness: new Readiness(plan.runtime.notReady, age),
     calls: new CallJournal(parts.callsKept),
     otherwise: parts.otherwise,
     idsGiven: 0,

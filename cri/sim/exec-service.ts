@@ -5,7 +5,7 @@ import type { ExecSyncRequest, ExecSyncResponse } from '../generated/runtime/v1/
 import type { CallContext } from './call-context.ts';
 import { findRunning } from './find-container.ts';
 import type { RuntimeHandlers } from './handlers.ts';
-import { playCommand } from './play/play.ts';
+import { asksEnvironment, playCommand } from './play/play.ts';
 import type { Played } from './play/play.ts';
 import { drawBetween, hexId } from './prng.ts';
 import { attemptOf, whenExits } from './processes.ts';
@@ -13,7 +13,7 @@ import type { ContainerRecord } from './records.ts';
 import { findSandbox } from './sandbox-service.ts';
 import { refused, RpcError, scripted } from './rpc-error.ts';
 import type { SimCore } from './sim-core.ts';
-import type { Timer } from './timers.ts';
+import type { Timer } from './sim-time.ts';
 
 /** Where the streaming URLs point. Nothing listens there: the simulated runtime has no processes to stream from. */
 const STREAMING_HOST = 'http://127.0.0.1:10010';
@@ -80,7 +80,7 @@ async function execSync(core: SimCore, request: ExecSyncRequest, call: CallConte
   return output(answer.code, answer.stdout, answer.stderr);
 }
 
-/** A command that nothing is scripted for: played where the container plays its own and knows it, else it succeeds. */
+/** A command that nothing is scripted for: played where the container plays its own and knows it, or where it only asks for the environment; else it succeeds. */
 async function playedExec(
   core: SimCore,
   record: ContainerRecord,
@@ -97,7 +97,8 @@ async function playedExec(
       });
       timers.add(timer);
     });
-  const playing = attempt !== undefined && 'plays' in attempt ? playCommand(record, cmd, { sleep }) : undefined;
+  const plays = (attempt !== undefined && 'plays' in attempt) || asksEnvironment(cmd);
+  const playing = plays ? playCommand(record, cmd, { sleep }) : undefined;
   if (playing === undefined) return output(0, '', '');
   let played: Played | undefined;
   const seconds = Number(timeout);

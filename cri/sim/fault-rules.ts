@@ -18,15 +18,15 @@ interface Counted {
 export class FaultRules {
   readonly #plan: SimPlan;
   readonly #seed: number;
-  readonly #startedAt: number;
+  readonly #age: () => number;
   readonly #paced = new KeyedCounts();
   #rules: Counted[];
 
-  /** `startedAt`: ms since the epoch, the script's time zero. */
-  constructor(plan: SimPlan, seed: number, startedAt: number) {
+  /** @param age how long it is since the script's time zero, ms */
+  constructor(plan: SimPlan, seed: number, age: () => number) {
     this.#plan = plan;
     this.#seed = seed;
-    this.#startedAt = startedAt;
+    this.#age = age;
     this.#rules = plan.faults.map((rule, index) => counted(rule, index, false));
   }
 
@@ -74,7 +74,7 @@ export class FaultRules {
 
   #holdsNow(rule: FaultRule): boolean {
     if (rule.during === undefined) return true;
-    const now = Date.now() - this.#startedAt;
+    const now = this.#age();
     return now >= rule.during.from && (rule.during.for === undefined || now < rule.during.from + rule.during.for);
   }
 

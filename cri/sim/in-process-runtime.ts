@@ -26,6 +26,7 @@ import { faultSchema } from './script.ts';
 import type { SimPlan } from './script.ts';
 import type { SimCore } from './sim-core.ts';
 import { statsHandlers } from './stats-service.ts';
+import type { Timer } from './sim-time.ts';
 
 type Method = RuntimeMethod | ImageMethod;
 type Service = (
@@ -143,10 +144,10 @@ export class InProcessRuntime {
     return new Promise((resolve, reject) => {
       const cancels: (() => void)[] = [];
       const { signal } = options;
-      let timer: NodeJS.Timeout | undefined;
+      let timer: Timer | undefined;
       const settle = (how: () => void): void => {
         if (!this.pending.delete(gone)) return;
-        clearTimeout(timer);
+        timer?.cancel();
         signal?.removeEventListener('abort', aborted);
         how();
       };
@@ -164,10 +165,10 @@ export class InProcessRuntime {
       signal?.addEventListener('abort', aborted, { once: true });
       const limit = options.timeoutMs ?? deadlineMs(method, request, this.timeoutMs);
       if (limit !== Infinity)
-        timer = setTimeout(() => {
+        timer = this.core.time.after(limit, () => {
           cancel();
           refuse(new CriError(rpc, 'DeadlineExceeded', 'context deadline exceeded'));
-        }, limit);
+        });
       const answered = (error: ServiceError | null, answer?: unknown): void => {
         if (error !== null) refuse(fromServiceError(rpc, error));
         else settle(() => resolve(this.plain(method, request, answer)));

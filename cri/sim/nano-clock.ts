@@ -1,14 +1,22 @@
+import { REAL_TIME } from './sim-time.ts';
+import type { SimTime } from './sim-time.ts';
+
 /**
  * CRI timestamps: nanoseconds since the epoch as decimal strings. Each is later than the one before, so
  * "newest first" is well defined even for what is created in the same millisecond.
  */
 export class NanoClock {
+  readonly #time: Pick<SimTime, 'now'>;
   #ms = 0;
   #count = 0;
 
+  constructor(time: Pick<SimTime, 'now'> = REAL_TIME) {
+    this.#time = time;
+  }
+
   /** The present, strictly after every earlier answer. */
   now(): string {
-    const ms = Date.now();
+    const ms = this.#time.now();
     if (ms > this.#ms) {
       this.#ms = ms;
       this.#count = 0;

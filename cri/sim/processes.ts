@@ -8,7 +8,8 @@ import { drawBetween } from './prng.ts';
 import type { RecordIndex } from './record-index.ts';
 import type { ContainerRecord } from './records.ts';
 import type { ContainerBehaviour } from './script.ts';
-import type { Timer, Timers } from './timers.ts';
+import type { Timer } from './sim-time.ts';
+import type { Timers } from './timers.ts';
 
 const SIGKILL_EXIT = 137;
 

@@ -12,19 +12,20 @@ export interface NotReady {
 /** Whether runtime and network are ready: by the script's windows, or as a test has set it. */
 export class Readiness {
   readonly #windows: RuntimeSettings['notReady'];
-  readonly #startedAt: number;
+  readonly #age: () => number;
   readonly #set = new Map<ConditionName, NotReady | null>();
 
-  constructor(windows: RuntimeSettings['notReady'], startedAt: number) {
+  /** @param age how long the runtime has been there, ms */
+  constructor(windows: RuntimeSettings['notReady'], age: () => number) {
     this.#windows = windows;
-    this.#startedAt = startedAt;
+    this.#age = age;
   }
 
   /** Undefined when the condition holds. */
   problem(condition: ConditionName): NotReady | undefined {
     const set = this.#set.get(condition);
     if (set !== undefined) return set ?? undefined;
-    const now = Date.now() - this.#startedAt;
+    const now = this.#age();
     return this.#windows.find(
       (window) =>
         window.condition === condition &&

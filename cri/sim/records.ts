@@ -10,7 +10,7 @@ import type {
 import type { ContainerBehaviour, ExecBehaviour, SandboxBehaviour } from './script.ts';
 import type { ContainerFiles } from './play/container-files.ts';
 import type { Play } from './play/running-play.ts';
-import type { Timer } from './timers.ts';
+import type { Timer } from './sim-time.ts';
 
 /** An image the simulated node holds. */
 export interface ImageRecord {

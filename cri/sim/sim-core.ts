@@ -13,12 +13,14 @@ import type { Readiness } from './readiness.ts';
 import type { RecordIndex } from './record-index.ts';
 import type { ContainerRecord, SandboxRecord } from './records.ts';
 import type { ContainerBehaviour, SimPlan } from './script.ts';
+import type { SimTime } from './sim-time.ts';
 import type { Timers } from './timers.ts';
 
 /** All that the services of one simulated runtime share. */
 export interface SimCore {
   readonly plan: SimPlan;
   readonly seed: number;
+  readonly time: SimTime;
   /** Ms since the epoch: the script's time zero. */
   readonly startedAt: number;
   readonly clock: NanoClock;

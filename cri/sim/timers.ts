@@ -1,37 +1,30 @@
-const LONGEST_MS = 2_147_483_647;
+import { REAL_TIME } from './sim-time.ts';
+import type { SimTime, Timer } from './sim-time.ts';
 
-/** A timer of {@link Timers}. */
-export interface Timer {
-  cancel(): void;
-}
-
-/** The timers of one simulated runtime, so that none survives it. Any length: Node's own overflow after 24.8 days. */
+/** The timers of one simulated runtime, so that none survives it. */
 export class Timers {
   readonly #running = new Set<Timer>();
+  readonly #time: SimTime;
   #stopped = false;
+
+  constructor(time: SimTime = REAL_TIME) {
+    this.#time = time;
+  }
 
   /** Calls `action` once after `ms`. */
   after(ms: number, action: () => void): Timer {
-    let handle: NodeJS.Timeout | undefined;
+    if (this.#stopped) return { cancel: () => undefined };
+    const waits = this.#time.after(ms, () => {
+      this.#running.delete(timer);
+      action();
+    });
     const timer: Timer = {
       cancel: () => {
-        clearTimeout(handle);
+        waits.cancel();
         this.#running.delete(timer);
       },
     };
-    if (this.#stopped) return timer;
-    const wait = (left: number): void => {
-      handle = setTimeout(
-        () => {
-          if (left > LONGEST_MS) return wait(left - LONGEST_MS);
-          this.#running.delete(timer);
-          action();
-        },
-        Math.min(left, LONGEST_MS),
-      );
-    };
     this.#running.add(timer);
-    wait(ms);
     return timer;
   }
 

@@ -1,17 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { pino } from 'pino';
-import type { ApiClient, ApiRequest } from '../../actors/cluster/api/api-client.ts';
-import { loadConfiguration } from '../../actors/configure/configuration/load-configuration.ts';
-import { NodeFleet } from '../../actors/node/fleet/node-fleet.ts';
-import { checkProfile } from '../../actors/node/fleet/profile/read-profile.ts';
-import { createMetrics } from '../../actors/record/metrics/metrics-registry.ts';
-import { LineQueue } from '../../actors/node/fleet/line-queue.ts';
-import { strategicMergePatch } from '../simulated/api/support/patches.ts';
+import { StandInApi } from '../tools/stand-in-api.ts';
+import type { Stored } from '../tools/stand-in-api.ts';
+import { standInFleet } from '../tools/stand-in-fleet.ts';
 
 /**
  * What simulated nodes cost this process: memory of a node and of a pod (heap after a full collection, and resident), and CPU when nothing
@@ -22,95 +14,14 @@ const [nodes = 100, podsEach = 10] = process.argv.slice(2).map(Number);
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;
 
-type Stored = { metadata: Record<string, unknown>; spec?: Record<string, unknown>; status?: Record<string, unknown> };
-
-class StandIn implements ApiClient {
-  requests = 0;
-  private version = 1;
-  /** As bytes, outside the heap: what a real server keeps is not this process's. */
-  private readonly objects = new Map<string, Buffer>();
-  private readonly watches = new Map<string, Set<LineQueue<unknown>>>();
-
-  put(resource: string, object: Stored): Stored {
-    const key = `${resource}/${String(object.metadata['namespace'] ?? '')}/${String(object.metadata['name'])}`;
-    const type = this.objects.has(key) ? 'MODIFIED' : 'ADDED';
-    const uid = object.metadata['uid'] ?? crypto.randomUUID();
-    const stored = { ...object, metadata: { ...object.metadata, uid, resourceVersion: String(++this.version) } };
-    const text = JSON.stringify(stored);
-    // Events are told, and nobody asks for them.
-    if (resource !== 'events') this.objects.set(key, Buffer.from(text));
-    // As it would come over the wire.
-    for (const queue of this.watches.get(resource) ?? []) queue.put({ type, object: JSON.parse(text) as Stored });
-    return JSON.parse(text) as Stored;
-  }
-
-  request<T>(request: ApiRequest): Promise<T> {
-    this.requests++;
-    return Promise.resolve(this.answer(request) as T);
-  }
-
-  stream({ on, signal }: ApiRequest): Promise<AsyncIterable<unknown>> {
-    const queue = new LineQueue<unknown>();
-    const queues = this.watches.get(on.resource) ?? new Set();
-    this.watches.set(on.resource, queues.add(queue));
-    signal?.addEventListener('abort', () => queue.end(), { once: true });
-    return Promise.resolve(queue.read(() => queues.delete(queue)));
-  }
-
-  limited(): ApiClient {
-    return this;
-  }
-
-  close(): void {
-    // Nothing is open.
-  }
-
-  private answer({ method, on, name, body }: ApiRequest): unknown {
-    const { resource, namespace = '' } = on;
-    if (method === 'GET' && name === undefined)
-      return { metadata: { resourceVersion: String(this.version) }, items: [] };
-    const sent = JSON.parse(JSON.stringify(body ?? {})) as Stored;
-    if (method === 'POST') return this.put(resource, sent);
-    const bytes = this.objects.get(`${resource}/${namespace}/${name ?? ''}`);
-    const known = bytes && (JSON.parse(bytes.toString()) as Stored);
-    if (method === 'GET') return known;
-    // A patch names what changes of a list alone: who replaced the list by it would be told the rest for ever.
-    const after = method === 'PATCH' ? (strategicMergePatch(known, sent) as Stored) : sent;
-    return this.put(resource, { ...after, metadata: { ...known?.metadata, ...after.metadata } });
-  }
-}
-
-const dir = mkdtempSync(join(tmpdir(), 'bench-nodes-'));
-const { config, gates } = loadConfiguration({ flags: [], cgroupVersion: 2 });
-const api = new StandIn();
+const api = new StandInApi();
 const heap = (): number => {
   gc();
   gc();
   return process.memoryUsage().heapUsed;
 };
 const before = { heap: heap(), rss: process.memoryUsage.rss() };
-const fleet = new NodeFleet({
-  profile: checkProfile({}),
-  share: { count: nodes, first: 0 },
-  seed: 1,
-  api,
-  common: {
-    config,
-    featureGates: gates,
-    metrics: createMetrics({ processMetrics: false }),
-    agent: 'bench',
-    log: pino({ level: 'silent' }),
-    journals: null,
-    flags: {
-      ...{ configFile: '', configDir: '', rootDir: dir, certDir: dir, kubeconfig: '', bootstrapKubeconfig: '' },
-      ...{ hostnameOverride: '', nodeIPs: [], nodeLabels: {}, cloudProvider: '', runtimeCgroups: '', lockFile: '' },
-      ...{ imageCredentialProviderConfig: '', imageCredentialProviderBinDir: '', exitOnLockContention: false },
-      ...{ minimumContainerTtlDuration: 0, maximumDeadContainers: -1, maximumDeadContainersPerContainer: 1 },
-      ...{ experimentalMounterPath: '', experimentalAllocatableIgnoreEviction: false },
-    },
-  },
-  addressOf: () => '192.0.2.1',
-});
+const { fleet, remove } = standInFleet({ api, count: nodes });
 await fleet.start();
 await until(() => fleet.nodes.every(({ parts }) => parts?.cluster?.node.node() != null));
 await sleep(3_000);
@@ -145,7 +56,7 @@ process.stdout.write(
   )}\n`,
 );
 await fleet.stop(false);
-rmSync(dir, { recursive: true, force: true });
+remove();
 process.exit(0);
 
 /** CPU that this process takes while nothing changes, ms a second and node. */

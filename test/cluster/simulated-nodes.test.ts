@@ -17,11 +17,17 @@ import { Space } from './support/space.ts';
 const ACTORLET = fileURLToPath(new URL('../../bin/actorlet', import.meta.url));
 const PODS = 200;
 const WORKERS = 20;
+/** The doomed one, the reborn one and that with devices. */
+const OTHERS = 3;
 
 const PROFILE = {
   groups: [
     { name: 'doomed', count: 1, taints: [{ key: 'doomed', effect: 'NoSchedule' }] },
     { name: 'reborn', count: 1, taints: [{ key: 'doomed', effect: 'NoSchedule' }] },
+    {
+      ...{ name: 'gpu', count: 1, taints: [{ key: 'doomed', effect: 'NoSchedule' }] },
+      devices: [{ resource: 'example.com/gpu', count: 3, unhealthy: 1 }],
+    },
     { name: 'worker', zones: ['a', 'b', 'c'], machine: { cpus: 4, memory: '8Gi' }, labels: { made: 'here' } },
   ],
   runtime: {
@@ -100,7 +106,7 @@ before(async () => {
     name: 'actorlet nodes',
     program: ACTORLET,
     args: [
-      ...['nodes', '--kubeconfig', plane.adminKubeconfig, '--count', String(WORKERS + 2), '--seed', '11'],
+      ...['nodes', '--kubeconfig', plane.adminKubeconfig, '--count', String(WORKERS + OTHERS), '--seed', '11'],
       ...['--profile', profile, '--config', config, '--address', hostAddress, '--port', String(port)],
       ...['--output', 'json', '--log-file', join(plane.dir, 'nodes.log'), '--cleanup'],
       ...['--journal-dir', journals, '--inspect', String(inspectAt)],
@@ -134,7 +140,7 @@ describe('simulated nodes', { concurrency: true }, () => {
     const doomed = await nodeNamed('doomed-0');
     assert.ok(doomed.spec?.taints?.some(({ key, effect }) => key === 'doomed' && effect === 'NoSchedule'));
     const boots = new Set((await allNodes()).map(({ status }) => status?.nodeInfo?.bootID));
-    assert.equal(boots.size, WORKERS + 2, 'each machine booted by itself');
+    assert.equal(boots.size, WORKERS + OTHERS, 'each machine booted by itself');
     const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
     const lease = await waitFor('the lease', () => plane.api.find<Lease>(`${leases}/worker-7`));
     assert.equal(lease.spec?.holderIdentity, 'worker-7');
@@ -288,14 +294,86 @@ describe('simulated nodes', { concurrency: true }, () => {
     };
     const names = await waitFor('all nodes', async () => {
       const found = await ask<string[]>('/api/nodes');
-      return found.length === WORKERS + 2 ? found : undefined;
+      return found.length === WORKERS + OTHERS ? found : undefined;
     });
-    assert.deepEqual(names.slice(0, 3), ['doomed-0', 'reborn-0', 'worker-0']);
+    assert.deepEqual(names.slice(0, 4), ['doomed-0', 'gpu-0', 'reborn-0', 'worker-0']);
     const about = await waitFor('the journal of one', async () => {
       const found = await ask<{ nodeName: string }>('/nodes/worker-3/api/about');
       return found.nodeName === '' ? undefined : found;
     });
     assert.equal(about.nodeName, 'worker-3');
+  });
+
+  test('pods get the devices of a node, each its own, and one too many waits', async () => {
+    const own = await space('devices');
+    const { capacity, allocatable } = (await nodeNamed('gpu-0')).status ?? {};
+    assert.deepEqual([capacity?.['example.com/gpu'], allocatable?.['example.com/gpu']], ['3', '2']);
+    const resources = { limits: { 'example.com/gpu': '1' } };
+    const spec = { ...specOf('app:1', { resources }), tolerations: [{ key: 'doomed', operator: 'Exists' }] };
+    for (const name of ['a', 'b']) await own.create({ kind: 'Pod', metadata: { name, labels: { app: 'gpu' } }, spec });
+    await own.waitPods('app=gpu', 'both ready', (all) => all.length === 2 && all.every(isReadyPod));
+    const ids = await Promise.all(
+      ['a', 'b'].map((name) =>
+        patient('its environment', () => own.kubectl('exec', name, '--', 'printenv', 'EXAMPLE_COM_GPU')),
+      ),
+    );
+    assert.equal(new Set(ids).size, 2);
+    assert.ok(
+      ids.every((id) => /^gpu-[0-2]\n$/.test(id)),
+      ids.join(),
+    );
+    await own.create({ kind: 'Pod', metadata: { name: 'c' }, spec });
+    await own.waitEvent('c', 'FailedScheduling', /Insufficient example\.com\/gpu/);
+    await own.create({ kind: 'Pod', metadata: { name: 'd' }, spec: { ...spec, nodeName: 'gpu-0' } });
+    const refused = await own.waitPod('d', 'refused', ({ status }) => status?.phase === 'Failed');
+    assert.equal(refused.status?.reason, 'UnexpectedAdmissionError');
+  });
+
+  test('nodes whose clock runs faster: what others compare is real', async () => {
+    const own = await space('fast');
+    const taint = { key: 'fast', effect: 'NoSchedule' };
+    const profile = join(plane.dir, 'fast.json');
+    const { runtime } = PROFILE;
+    await writeFile(profile, JSON.stringify({ groups: [{ name: 'fast', taints: [taint] }], runtime }));
+    const fast = new DaemonProcess({
+      name: 'actorlet nodes --speed',
+      program: ACTORLET,
+      args: [
+        ...['nodes', '--kubeconfig', plane.adminKubeconfig, '--profile', profile, '--port', '0', '--speed', '20x'],
+        ...['--output', 'json', '--log-file', join(plane.dir, 'fast.log'), '--cleanup'],
+      ],
+      logFile: join(plane.dir, 'fast-out.log'),
+    });
+    try {
+      const there = { nodeName: 'fast-0' };
+      await waitFor(
+        'it to be Ready',
+        async () => (isReady(await nodeNamed('fast-0')) ? true : undefined),
+        () => fast.tail(40),
+      );
+      await own.create({
+        kind: 'Pod',
+        metadata: { name: 'p', labels: { app: 'crashing' } },
+        spec: { ...specOf('app:1'), ...there },
+      });
+      await own.create(
+        workload('Deployment', 'web', pod('web', 'nginx:1', {}, there), { replicas: 1, minReadySeconds: 5 }),
+      );
+      const began = performance.now();
+      await own.wait<Deployment>('Deployment', 'web', 'available', (d) => d.status?.availableReplicas === 1);
+      // It was Ready some 100 s of the nodes after they began: with that time it would be available 100 s later.
+      assert.ok(performance.now() - began < 60_000);
+      // 10 + 20 + 40 + 80 s of back-off.
+      await own.waitPod('p', 'restarted', ({ status }) => (status?.containerStatuses?.[0]?.restartCount ?? 0) >= 5);
+      assert.ok(performance.now() - began < 100_000);
+      const events = await plane.api.list<Event>(own.path('Event'));
+      for (const { lastTimestamp, firstTimestamp } of events)
+        for (const at of [firstTimestamp, lastTimestamp])
+          if (typeof at === 'string') assert.ok(Date.parse(at) <= Date.now() + 1_000, at);
+    } finally {
+      const { code } = await fast.terminate();
+      assert.equal(code, 0, await fast.tail());
+    }
   });
 
   test('a volume waits for its configMap, and kubelet says so', async () => {

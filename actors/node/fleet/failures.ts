@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
 import { anyMatches } from '../../../cri/sim/glob.ts';
 import { draw } from '../../../cri/sim/prng.ts';
-import type { FailureRule } from './profile/profile-schema.ts';
+import type { FailureRule } from './profile/failure-schema.ts';
+import type { FleetClock } from './fleet-clock.ts';
 import type { SimulatedNode } from './simulated-node.ts';
+import type { Timer } from '../../host/time/clock.ts';
 
 /** A failure that has been drawn: when, of which nodes. */
 export interface DrawnFailure {
@@ -12,6 +14,10 @@ export interface DrawnFailure {
   /** ms; null: for good. */
   for: number | null;
   nodes: string[];
+  /** Globs of resources, when it strikes devices; absent: all. */
+  resource?: readonly string[];
+  /** So many devices of each, on a node; absent: all. */
+  devices?: number;
 }
 
 /** What a failure needs to know of a node to choose it. */
@@ -39,35 +45,48 @@ export function drawFailure(
     .sort((a, b) => a.lot - b.lot)
     .slice(0, rule.count ?? fit.length)
     .map(({ name }) => name);
-  return { does: rule.does, at, for: rule.for ?? null, nodes: chosen };
+  const { does, resource, devices } = rule;
+  return {
+    ...{ does, at, for: rule.for ?? null, nodes: chosen },
+    ...(resource && { resource }),
+    ...(devices !== undefined && { devices }),
+  };
 }
 
 /** Lets things go wrong with nodes when their time has come, and puts them right again. */
 export class Failures {
-  private readonly timers = new Set<NodeJS.Timeout>();
+  private readonly timers = new Set<Timer>();
   private readonly rules: readonly FailureRule[];
   private readonly nodes: readonly SimulatedNode[];
   private readonly seed: number;
   private readonly log: Logger;
+  private readonly clock: FleetClock;
   private startedAt = 0;
   /** How many nodes were struck so far. */
   struck = 0;
 
-  constructor(rules: readonly FailureRule[], nodes: readonly SimulatedNode[], seed: number, log: Logger) {
+  constructor(
+    rules: readonly FailureRule[],
+    nodes: readonly SimulatedNode[],
+    seed: number,
+    log: Logger,
+    clock: FleetClock,
+  ) {
     this.rules = rules;
     this.nodes = nodes;
     this.seed = seed;
     this.log = log;
+    this.clock = clock;
   }
 
   /** The time of the profile begins. */
   start(): void {
-    this.startedAt = performance.now();
+    this.startedAt = this.clock.steady();
     for (const [index, rule] of this.rules.entries()) this.next(rule, index, 0, 0);
   }
 
   stop(): void {
-    for (const timer of this.timers) clearTimeout(timer);
+    for (const timer of this.timers) timer.cancel();
     this.timers.clear();
   }
 
@@ -82,35 +101,29 @@ export class Failures {
     });
   }
 
-  private strike(node: SimulatedNode, { does, at, for: span }: DrawnFailure): void {
+  private strike(node: SimulatedNode, drawn: DrawnFailure): void {
+    const { does, at, for: span } = drawn;
     this.struck++;
     this.log.warn({ node: node.name, does, forMs: span }, 'A failure of the profile');
     const attempt = (work: Promise<void> | void): void =>
       void Promise.resolve(work).catch((error: unknown) =>
         this.log.error({ err: error, node: node.name }, 'A failure of the profile'),
       );
-    attempt(begin(node, does));
-    if (span !== null) this.at(at + span, () => attempt(end(node, does)));
+    attempt(begin(node, drawn));
+    if (span !== null) this.at(at + span, () => attempt(end(node, drawn)));
   }
 
-  /** Timers of Node hold 24 days. */
+  /** @param ms since the start, of the nodes' clock */
   private at(ms: number, action: () => void): void {
-    const left = this.startedAt + ms - performance.now();
-    const timer = setTimeout(
-      () => {
-        this.timers.delete(timer);
-        if (left > LONGEST_MS) this.at(ms, action);
-        else action();
-      },
-      Math.min(LONGEST_MS, Math.max(0, left)),
-    );
+    const timer = this.clock.after(this.startedAt + ms - this.clock.steady(), () => {
+      this.timers.delete(timer);
+      action();
+    });
     this.timers.add(timer);
   }
 }
 
-const LONGEST_MS = 2_147_483_647;
-
-function begin(node: SimulatedNode, does: FailureRule['does']): Promise<void> | void {
+function begin(node: SimulatedNode, { does, ...drawn }: DrawnFailure): Promise<void> | void {
   const { machine } = node;
   switch (does) {
     case 'die':
@@ -124,10 +137,14 @@ function begin(node: SimulatedNode, does: FailureRule['does']): Promise<void> | 
     case 'fill-disk':
     case 'fill-memory':
       return machine.fill(does === 'fill-disk' ? 'disk' : 'memory', true);
+    case 'fail-devices':
+      return machine.devices.fail(drawn.resource, drawn.devices);
+    case 'stop-device-plugin':
+      return machine.devices.leave(drawn.resource);
   }
 }
 
-function end(node: SimulatedNode, does: FailureRule['does']): Promise<void> | void {
+function end(node: SimulatedNode, { does, ...drawn }: DrawnFailure): Promise<void> | void {
   const { machine } = node;
   switch (does) {
     case 'die':
@@ -141,5 +158,9 @@ function end(node: SimulatedNode, does: FailureRule['does']): Promise<void> | vo
     case 'fill-disk':
     case 'fill-memory':
       return machine.fill(does === 'fill-disk' ? 'disk' : 'memory', false);
+    case 'fail-devices':
+      return machine.devices.heal(drawn.resource, drawn.devices);
+    case 'stop-device-plugin':
+      return machine.devices.comeBack(drawn.resource);
   }
 }

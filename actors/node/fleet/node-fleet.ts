@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import type { ApiClient } from '../../cluster/api/api-client.ts';
 import { ApiStatusError } from '../../cluster/api/api-client.ts';
+import { fleetClock } from './fleet-clock.ts';
+import type { FleetClock } from './fleet-clock.ts';
 import { Failures } from './failures.ts';
 import { planNodes } from './profile/plan-nodes.ts';
 import type { PlannedNode, Share } from './profile/plan-nodes.ts';
@@ -17,6 +19,8 @@ export interface NodeFleetOptions {
   seed: number;
   api: ApiClient;
   common: CommonGround;
+  /** That of all nodes; the machine's when it is not given. */
+  clock?: FleetClock;
   /** A node's InternalIP. */
   addressOf: (node: PlannedNode) => string;
 }
@@ -33,7 +37,7 @@ export class NodeFleet {
   private stopped = false;
   private readonly byName: ReadonlyMap<string, SimulatedNode>;
 
-  constructor({ profile, share, seed, api, common, addressOf }: NodeFleetOptions) {
+  constructor({ profile, share, seed, api, common, addressOf, clock = fleetClock() }: NodeFleetOptions) {
     this.api = api;
     this.shared = new SharedWatches(
       api,
@@ -43,13 +47,13 @@ export class NodeFleet {
     this.nodes = planNodes(profile, share).map((node) => {
       const address = addressOf(node);
       const machine = new SimulatedMachine({
-        ...{ node, profile, seed, address },
+        ...{ node, profile, seed, address, clock },
         rootDir: join(common.flags.rootDir, 'nodes', node.name),
         timeoutMs: common.config.runtimeRequestTimeout,
       });
       return new SimulatedNode({ node, machine, common, api, shared: this.shared, address });
     });
-    this.failures = new Failures(profile.failures, this.nodes, seed, common.log);
+    this.failures = new Failures(profile.failures, this.nodes, seed, common.log, clock);
     this.byName = new Map(this.nodes.map((node) => [node.name, node]));
   }
 

@@ -1,7 +1,10 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { LogWriter } from '../../../cri/sim/log-writer.ts';
+import { nanosToMs } from '../../../cri/sim/nano-clock.ts';
 import { parseCriLog } from '../../host/effects/termination-message.ts';
+
+import type { FleetClock } from './fleet-clock.ts';
 
 /** Hears what a container says; whole lines have their end. */
 export type Follower = (stream: 'stdout' | 'stderr', text: string) => void;
@@ -11,8 +14,15 @@ export type Follower = (stream: 'stdout' | 'stderr', text: string) => void;
  * ({@link touch}): most containers of a large run never write, and nobody reads them.
  */
 export class NodeLogs extends LogWriter {
+  private readonly clock: Pick<FleetClock, 'toReal'>;
   private readonly made = new Set<string>();
   private readonly followers = new Map<string, Set<Follower>>();
+
+  /** @param clock that of the containers: logs have the times of the machine's, as who reads them asks by it */
+  constructor(clock: Pick<FleetClock, 'toReal'>) {
+    super();
+    this.clock = clock;
+  }
 
   override create(): void {
     // With the first line.
@@ -20,7 +30,8 @@ export class NodeLogs extends LogWriter {
 
   override write(path: string, at: string, stream: 'stdout' | 'stderr', text: string, partial = false): void {
     this.makeFolder(path);
-    super.write(path, at, stream, text, partial);
+    const real = `${this.clock.toReal(nanosToMs(at))}${at.slice(-6)}`;
+    super.write(path, real, stream, text, partial);
     const whole = partial || text.endsWith('\n') ? text : `${text}\n`;
     for (const follower of [...(this.followers.get(path) ?? [])]) follower(stream, whole);
   }

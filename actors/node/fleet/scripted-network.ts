@@ -9,6 +9,7 @@ import { isRunning } from '../../../cri/sim/processes.ts';
 import type { SimCore } from '../../../cri/sim/sim-core.ts';
 import { HostFailure } from '../../host/files/host-failure.ts';
 import type { NetEffectType } from '../../pods/prober/net-effects.ts';
+import type { FleetClock } from './fleet-clock.ts';
 import type { ProbeRule } from './profile/profile-schema.ts';
 
 type Answer = ProbeRule['answers'][number];
@@ -25,10 +26,12 @@ interface Asker {
 export class ScriptedNetwork {
   private readonly core: SimCore;
   private readonly rules: readonly ProbeRule[];
+  private readonly clock: Pick<FleetClock, 'now' | 'after'>;
 
-  constructor(core: SimCore, rules: readonly ProbeRule[]) {
+  constructor(core: SimCore, rules: readonly ProbeRule[], clock: Pick<FleetClock, 'now' | 'after'>) {
     this.core = core;
     this.rules = rules;
+    this.clock = clock;
   }
 
   /** Carries out an effect of a pod. A rejection has the words that the kubelet's events have. */
@@ -45,7 +48,7 @@ export class ScriptedNetwork {
     if (record === undefined) throw refused();
     const answer = this.answerOf(record, asker, type === 'net.HttpGet' ? params.path : '');
     const late = answer.hang || answer.takes > timeoutMs;
-    await sleep(late ? timeoutMs : answer.takes);
+    await this.pass(late ? timeoutMs : answer.takes);
     if (late)
       throw failed(
         'DeadlineExceeded',
@@ -73,8 +76,12 @@ export class ScriptedNetwork {
         (each.kind?.includes(kind) ?? true) &&
         (path === '' || anyMatches(each.path, path)),
     );
-    const age = Date.now() - nanosToMs(record.startedAt);
+    const age = this.clock.now() - nanosToMs(record.startedAt);
     return rule?.answers.findLast(({ from }) => from <= age) ?? OK;
+  }
+
+  private pass(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.clock.after(ms, resolve));
   }
 
   /** The running container of that name; any that runs when nobody named one. */
@@ -91,8 +98,4 @@ function askerOf(key: string): Asker {
   if (first === 'probe' && (kind === 'readiness' || kind === 'liveness' || kind === 'startup'))
     return { container, kind };
   return { container: first === 'container' ? container : '', kind: 'hook' };
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,4 +1,5 @@
 import type { CriClient } from '../../../cri/client/cri-client.ts';
+import type { RecordedEvent } from '../../../machines/protocol/recorded-event.ts';
 import { ApiEvents } from '../../cluster/events/api-events.ts';
 import { NodeObject } from '../../cluster/node-object/node-object.ts';
 import type { KubeletFlags } from '../../configure/configuration/kubelet-flags.ts';
@@ -26,10 +27,10 @@ export interface SimulatedEdgesOptions {
 const NONE = Promise.reject(new Error('a simulated machine has no users of its own for pods'));
 NONE.catch(() => undefined);
 
-/** A node on a machine that is simulated, with an API server that is not. Real time, nothing of this machine. */
+/** A node on a machine that is simulated, with an API server that is not. It lives by the clock of its machine; nothing here is of this one. */
 export function simulatedEdges({ ground, machine, api, life }: SimulatedEdgesOptions): NodeEdges {
   const { settings, log, rootDir, journals, agent } = ground;
-  const clock = machineClock;
+  const { clock } = machine;
   const cri: CriClient = machine.runtime.client;
   const looks = new KeptLooks();
   life.has('CRI client', 'ways', () => cri.close());
@@ -37,7 +38,7 @@ export function simulatedEdges({ ground, machine, api, life }: SimulatedEdgesOpt
     ...{ clock, cri },
     shards: (links) =>
       new InlineShards({
-        ...{ settings, log, now: clock.now, ...links },
+        ...{ settings, log, clock, ...links },
         journal: journals === null ? null : { ...journals, maxBytes: journals.shard, agent, log },
         run: (ask) =>
           simulatedEffects(
@@ -47,7 +48,7 @@ export function simulatedEdges({ ground, machine, api, life }: SimulatedEdgesOpt
       }),
     images: () => ({ records: null, disk: () => Promise.resolve(machine.disk()), log }),
     userNamespaces: { get: () => NONE, release: () => undefined },
-    devices: null,
+    devices: machine.devices.edge,
     claims: null,
     volumes: () => [],
     cluster: simulatedCluster(ground, machine, api, life),
@@ -74,24 +75,28 @@ function simulatedCluster(
   const { config, featureGates, flags, settings, log, metrics } = ground;
   const { nodeName } = settings;
   return {
-    connect({ cri, clock, events, runtimeState, plegError, shutdownErrors, tell, journalOf, ...rest }) {
+    connect({ cri, events, runtimeState, plegError, shutdownErrors, tell, journalOf, ...rest }) {
       const { conditions, pressure, devices, ...links } = rest;
+      // What others measure or compare goes by the machine's clock: leases, statuses, events, and all that is tried again.
+      const clock = machineClock;
       const { now, steady } = clock;
+      const { toReal, ofReal } = machine.clock;
+      const told = { record: (event: RecordedEvent) => events.record({ ...event, at: ofReal(event.at) }) };
       const limited = api.limited(config.kubeAPIQPS, config.kubeAPIBurst);
       const sink = new ApiEvents({ api, nodeName, log, now, qps: config.eventRecordQPS, burst: config.eventBurst });
-      events.addSink(sink);
+      events.addSink({ record: (event) => sink.record({ ...event, at: toReal(event.at) }) });
       life.has('events', 'work', () => sink.stop());
       const node = new NodeObject({
-        ...{ api, config, flags, settings, cri, log, now, steady, events, runtimeState, plegError },
+        ...{ api, config, flags, settings, cri, log, now, steady, events: told, runtimeState, plegError },
         ...{ conditions, pressure, devices, shutdownErrors },
         facts: machine.facts,
         journal: journalOf('nodeObject'),
       });
       const objects = new ClusterObjects({
-        ...{ api: limited, config, log, nodeName, featureGates, events, metrics },
+        ...{ api: limited, config, log, nodeName, featureGates, events: told, metrics },
         nodeUid: () => node.node()?.metadata?.uid,
         nodeTtlSeconds: () => ttlSeconds(node.node()),
-        refresh: (uid) => tell(uid, { type: 'pod.refresh', at: now() }),
+        refresh: (uid) => tell(uid, { type: 'pod.refresh', at: machine.clock.now() }),
       });
       const journal = journalOf('status');
       return new Cluster({ ...links, api, limited, node, objects, nodeName, log, metrics, clock, journal });

@@ -28,6 +28,7 @@ export function simulatedEffects(
     ...{ cri, now },
     // What else they have is for effects of the host, which do not come here.
     host: { ...settings, ask } as HostSettings,
+    devicesOf: (params) => ask('devices.Get', params),
     onDone: () => undefined,
   });
   return async (effect, podUid) => {

@@ -8,6 +8,7 @@ import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 import { parseBytes, parseCpuMilli } from '../../../machines/values/quantity.ts';
 import { nodeObjectConfigOf } from '../../cluster/node-object/node-object-config.ts';
 import type { FeatureGates } from '../../configure/configuration/feature-gates.ts';
+import { resourceRulesOf } from '../../resources/admission/resource-rules.ts';
 import { containerBackOff } from '../container-back-off.ts';
 import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
 import type { KubeletFlags } from '../../configure/configuration/kubelet-flags.ts';
@@ -17,6 +18,7 @@ import { journalShares } from '../journal-shares.ts';
 import type { JournalShares } from '../journal-shares.ts';
 import type { NodeGround } from '../node-ground.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
+import { machineTopology } from './machine-topology.ts';
 import type { PlannedNode } from './profile/plan-nodes.ts';
 
 /** What all nodes of the process have in common. */
@@ -94,9 +96,13 @@ export function simulatedGround(
     behaviour: [...ALL_BEHAVIOUR],
   };
   const { featureGates, metrics, agent, log } = common;
+  const topology = machineTopology(group.machine);
   return {
     ...{ config, rootDir, featureGates, settings, metrics, agent, log, flags },
     shards: 1,
+    ...(topology !== null && {
+      resources: resourceRulesOf(config, featureGates, topology, { facts: machine, shape }),
+    }),
     journals: journalsOf(common, name),
     ownNode: unregisteredNode(shape, machine, true),
     containerGc: containerGcPolicy(flags),

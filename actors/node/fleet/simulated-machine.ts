@@ -5,11 +5,13 @@ import { containerSchema } from '../../../cri/sim/script.ts';
 import type { ContainerBehaviour, SimPlan } from '../../../cri/sim/script.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { NodeFactsSource } from '../../cluster/node-object/node-facts-reader.ts';
+import type { FleetClock } from './fleet-clock.ts';
 import { MemoryHost } from './memory-host.ts';
 import { NodeLogs } from './node-logs.ts';
 import type { PlannedNode } from './profile/plan-nodes.ts';
 import type { Profile } from './profile/profile-schema.ts';
 import { ScriptedNetwork } from './scripted-network.ts';
+import { SimulatedDevices } from './simulated-devices.ts';
 import { SimulatedUsage } from './simulated-usage.ts';
 
 /** What a {@link SimulatedMachine} is made from. */
@@ -22,6 +24,7 @@ export interface SimulatedMachineOptions {
   address: string;
   /** `runtimeRequestTimeout`, ms. */
   timeoutMs: number;
+  clock: FleetClock;
 }
 
 /** A machine that is not there: what it is, what it runs, and what lies on it. It outlives the agents that run on it. */
@@ -29,8 +32,10 @@ export class SimulatedMachine {
   readonly runtime: InProcessRuntime;
   readonly host: MemoryHost;
   readonly network: ScriptedNetwork;
-  readonly logs = new NodeLogs();
+  readonly logs: NodeLogs;
   readonly usage: SimulatedUsage;
+  readonly devices: SimulatedDevices;
+  readonly clock: FleetClock;
   readonly seed: number;
   readonly facts: NodeFactsSource;
   /** The pods that the agent on it knows. */
@@ -39,7 +44,9 @@ export class SimulatedMachine {
   private readonly ends: { init: ContainerBehaviour; job: ContainerBehaviour };
   private boots = 0;
 
-  constructor({ node, profile, seed, rootDir, address, timeoutMs }: SimulatedMachineOptions) {
+  constructor({ node, profile, seed, rootDir, address, timeoutMs, clock }: SimulatedMachineOptions) {
+    this.clock = clock;
+    this.logs = new NodeLogs(clock);
     this.name = node.name;
     const { init, job } = profile.ends;
     this.ends = { init: endsAfter(init), job: endsAfter(job) };
@@ -49,17 +56,20 @@ export class SimulatedMachine {
       seed: this.seed,
       timeoutMs,
       logs: this.logs,
+      time: clock,
       callsKept: 1,
       otherwise: (sandbox, container) => this.otherwise(sandbox.metadata.uid, container),
     });
     this.host = new MemoryHost({ rootDir, logs: this.logs, tokens: profile.tokens });
-    this.network = new ScriptedNetwork(this.runtime.core, profile.probes);
+    this.network = new ScriptedNetwork(this.runtime.core, profile.probes, clock);
     this.usage = new SimulatedUsage({
       core: this.runtime.core,
       facts: () => this.facts.machine,
       nodeName: node.name,
       rules: profile.usage,
+      clock,
     });
+    this.devices = new SimulatedDevices({ rules: node.group.devices, seed: this.seed, clock });
     this.facts = {
       machine: this.machineFacts(node),
       addresses: { hostname: node.name, externalCloudProvider: false, given: [address], found: null },

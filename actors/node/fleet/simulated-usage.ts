@@ -7,6 +7,7 @@ import type { ContainerRecord, SandboxRecord } from '../../../cri/sim/records.ts
 import type { SimCore } from '../../../cri/sim/sim-core.ts';
 import type { NodeUsageSource } from '../../resources/eviction/eviction-ground.ts';
 import type { ContainerStats, NodeStats, PodStats, Summary } from '../../resources/stats/summary.ts';
+import type { FleetClock } from './fleet-clock.ts';
 import { sumUntil, valueAt } from './curve.ts';
 import type { Curve, UsageRule } from './profile/profile-schema.ts';
 
@@ -16,6 +17,7 @@ export interface SimulatedUsageOptions {
   facts: () => MachineFacts;
   nodeName: string;
   rules: readonly UsageRule[];
+  clock: Pick<FleetClock, 'now' | 'toReal' | 'speed'>;
 }
 
 /** What the system itself takes beside all pods. */
@@ -29,18 +31,19 @@ export class SimulatedUsage implements NodeUsageSource {
   /** Bytes that something else takes of memory and of the disk. */
   readonly taken = { memory: 0, disk: 0 };
   private readonly options: SimulatedUsageOptions;
-  private readonly bootedAt = Date.now();
+  private readonly bootedAt: number;
 
   constructor(options: SimulatedUsageOptions) {
     this.options = options;
+    this.bootedAt = options.clock.now();
   }
 
   async nodeAlone(): Promise<NodeStats> {
-    return Promise.resolve(this.node(this.pods(Date.now())));
+    return Promise.resolve(this.node(this.pods(this.options.clock.now())));
   }
 
   async summary(): Promise<Summary> {
-    const pods = this.pods(Date.now());
+    const pods = this.pods(this.options.clock.now());
     return Promise.resolve({ node: this.node(pods), pods });
   }
 
@@ -49,10 +52,10 @@ export class SimulatedUsage implements NodeUsageSource {
   }
 
   private node(pods: readonly PodStats[]): NodeStats {
-    const { nodeName, core } = this.options;
+    const { nodeName, core, clock } = this.options;
     const { memoryBytes, ephemeralStorageBytes } = this.options.facts();
-    const now = Date.now();
-    const time = now * NANOS;
+    const now = clock.now();
+    const time = this.timeOf(now);
     const sum = (of: (pod: PodStats) => number | undefined): number =>
       pods.reduce((total, pod) => total + (of(pod) ?? 0), 0);
     const used = Math.min(memoryBytes, SYSTEM.memory + this.taken.memory + sum((pod) => pod.memory?.workingSetBytes));
@@ -63,10 +66,10 @@ export class SimulatedUsage implements NodeUsageSource {
       ...{ time, capacityBytes, usedBytes, availableBytes: capacityBytes - usedBytes },
       ...{ inodes: INODES, inodesFree: INODES - 10_000, inodesUsed: 10_000 },
     };
-    const systemNanos = ((now - this.bootedAt) / 1000) * SYSTEM.milliCpus * 1e6;
+    const systemNanos = ((now - this.bootedAt) / clock.speed / 1000) * SYSTEM.milliCpus * 1e6;
     return {
       nodeName,
-      startTime: this.bootedAt * NANOS,
+      startTime: this.timeOf(this.bootedAt),
       cpu: {
         time,
         usageNanoCores: SYSTEM.milliCpus * 1e6 + sum((pod) => pod.cpu?.usageNanoCores),
@@ -97,11 +100,11 @@ export class SimulatedUsage implements NodeUsageSource {
       .map((record) => this.container(record, now));
     const sum = (of: (each: ContainerStats) => number | undefined): number =>
       containers.reduce((total, each) => total + (of(each) ?? 0), 0);
-    const time = now * NANOS;
+    const time = this.timeOf(now);
     const memory = sum((each) => each.memory?.workingSetBytes);
     return {
       podRef: { name, namespace, uid },
-      startTime: nanosToMs(sandbox.createdAt) * NANOS,
+      startTime: this.timeOf(nanosToMs(sandbox.createdAt)),
       containers,
       cpu: {
         time,
@@ -116,17 +119,19 @@ export class SimulatedUsage implements NodeUsageSource {
 
   private container(record: ContainerRecord, now: number): ContainerStats {
     const rule = this.ruleOf(record);
+    const { speed } = this.options.clock;
     const startedAt = nanosToMs(record.startedAt);
     const age = Math.max(0, now - startedAt);
-    const time = now * NANOS;
+    const time = this.timeOf(now);
     const { cpuNanoCores, memoryBytes } = record.behaviour.usage;
     const at = (curve: Curve | undefined, otherwise: number): number =>
       Math.round(curve === undefined ? otherwise : valueAt(curve, age));
     const memory = at(rule?.memory, memoryBytes);
-    const nanos = rule === undefined ? (cpuNanoCores * age) / 1000 : sumUntil(rule.cpu, age) * 1e6;
+    // Whoever reads it divides by the time that went by for him.
+    const nanos = (rule === undefined ? (cpuNanoCores * age) / 1000 : sumUntil(rule.cpu, age) * 1e6) / speed;
     return {
       name: record.metadata.name,
-      startTime: startedAt * NANOS,
+      startTime: this.timeOf(startedAt),
       cpu: {
         time,
         usageNanoCores: rule === undefined ? cpuNanoCores : Math.round(valueAt(rule.cpu, age) * 1e6),
@@ -136,6 +141,11 @@ export class SimulatedUsage implements NodeUsageSource {
       rootfs: { time, usedBytes: at(rule?.disk, 4096), inodesUsed: 1 },
       logs: { time, usedBytes: 0, inodesUsed: 1 },
     };
+  }
+
+  /** A moment of the nodes' clock as statistics have it: nanoseconds of the machine's. */
+  private timeOf(at: number): number {
+    return this.options.clock.toReal(at) * NANOS;
   }
 
   private ruleOf(record: ContainerRecord): UsageRule | undefined {

@@ -9,6 +9,7 @@ import { MachineHost, faultWords } from '../../record/host/machine-host.ts';
 import { MachineJournal } from '../../record/journal/machine-journal.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import { pods } from '../../record/machines/pods.ts';
+import type { Timer } from '../../host/time/clock.ts';
 import type { FromShard } from './shard-protocol.ts';
 import type { Outcome } from './effect-runner.ts';
 import type { Observation } from '../../record/metrics/observation.ts';
@@ -29,6 +30,8 @@ export interface ShardSettings {
   observe?: (batch: Observation[]) => void;
   /** Told of each message: a long batch is a sign of life too; only a single step that never ends is none. */
   marks?: Pick<WorkMarks, 'beat' | 'at'>;
+  /** Calls `action` once, after so many ms as {@link now} counts them; plain timers when it is not given. */
+  after?: (ms: number, action: () => void) => Timer;
   /** Carries out an effect; never rejects. */
   run: (effect: Effect, podUid: string) => Promise<Outcome>;
   /** Makes spans of rounds; absent: no traces are made. */
@@ -41,7 +44,7 @@ const MAX_BATCH = 64;
 interface HostedPod extends Hosted<PodSnapshot> {
   /** Its state as it was told last. */
   told: string;
-  timer: NodeJS.Timeout | undefined;
+  timer: Timer | undefined;
   deadline: number | null;
 }
 
@@ -94,7 +97,7 @@ export class Shard {
   /** Ends timers and closes the journal; effects under way are left to themselves. */
   close(): void {
     this.closed = true;
-    for (const pod of this.pods.values()) clearTimeout(pod.timer);
+    for (const pod of this.pods.values()) pod.timer?.cancel();
     this.pods.clear();
     this.journal?.close();
   }
@@ -155,7 +158,7 @@ export class Shard {
 
   private hosted(uid: string, message: PodMessage): HostedPod | undefined {
     if (message.type !== 'pod.start') return this.pods.get(uid);
-    clearTimeout(this.pods.get(uid)?.timer);
+    this.pods.get(uid)?.timer?.cancel();
     const { pod, source } = message;
     const made = {
       key: uid,
@@ -197,7 +200,7 @@ export class Shard {
         send({ t: 'observe', uid });
         return;
       case 'pod.Finished':
-        clearTimeout(pod.timer);
+        pod.timer?.cancel();
         this.pods.delete(uid);
         send({ t: 'finished', uid, pod: pod.state.context.pod });
         return;
@@ -214,14 +217,20 @@ export class Shard {
     if (!this.pods.has(pod.key)) return;
     const deadline = nextDeadline(pod.state);
     if (deadline === pod.deadline && pod.timer !== undefined) return;
-    clearTimeout(pod.timer);
+    pod.timer?.cancel();
     pod.timer = undefined;
     pod.deadline = deadline;
     if (deadline === null) return;
-    const wait = Math.min(Math.max(0, deadline - this.config.now()), 2 ** 31 - 1);
-    pod.timer = setTimeout(() => {
+    const { now, after = plainTimer } = this.config;
+    const wait = Math.min(Math.max(0, deadline - now()), 2 ** 31 - 1);
+    pod.timer = after(wait, () => {
       pod.timer = undefined;
-      this.post(pod.key, { type: 'timer', at: this.config.now() });
-    }, wait);
+      this.post(pod.key, { type: 'timer', at: now() });
+    });
   }
+}
+
+function plainTimer(ms: number, action: () => void): Timer {
+  const timer = setTimeout(action, ms);
+  return { cancel: () => clearTimeout(timer) };
 }

@@ -41,6 +41,8 @@ export interface ImagePullerOptions extends LoginSources {
   log: Logger;
   /** ms since the epoch; the clock unless given. */
   now?: () => number;
+  /** A clock that nobody can set, ms; the machine's unless given. */
+  steady?: () => number;
   /** Where the queue's messages are journaled; absent with `--no-journal`. */
   journal?: JournalSettings;
   /** Pull secrets could not be had; to be told as a Warning event with reason {@link MISSING_PULL_SECRET}. */
@@ -169,7 +171,7 @@ export class ImagePuller {
   ): Promise<{ result: PullResult; login: TrackedLogin | null }> {
     const { metrics } = this.options;
     const { image, fresh = false } = asking.params;
-    const asked = performance.now();
+    const asked = this.options.steady?.() ?? performance.now();
     const logins = await this.loginsOf(asking);
     if (asking.left !== null) throw asking.left;
     const right = pullRight(asking.params, logins);

@@ -41,15 +41,17 @@ function mark(right: string): string {
 export class PullAttempts {
   private readonly cri: CriClient;
   private readonly bucket: TokenBucket | null;
+  private readonly steady: () => number;
   /** By right: the last pull that ended well, while it is young. */
   private readonly justPulled = new Map<string, Pick<Pulled, 'login' | 'ended'>>();
   /** By the mark of a right: when its last pull failed. */
   private readonly failed = new Map<string, number>();
 
-  /** @param options.qps pulls per second, 0 = no limit */
-  constructor({ cri, qps, burst }: { cri: CriClient; qps: number; burst: number }) {
+  /** @param options.qps pulls per second, 0 = no limit @param options.steady a clock that nobody can set, ms; the machine's when it is not given */
+  constructor({ cri, qps, burst, steady }: { cri: CriClient; qps: number; burst: number; steady?: () => number }) {
     this.cri = cri;
-    this.bucket = qps > 0 ? new TokenBucket(qps, burst) : null;
+    this.steady = steady ?? (() => performance.now());
+    this.bucket = qps > 0 ? new TokenBucket(qps, burst, this.steady) : null;
   }
 
   /** The last pull with this right failed, not long ago. */
@@ -64,7 +66,7 @@ export class PullAttempts {
       this.failed.delete(mark(right));
       return pulled;
     } catch (error) {
-      const now = performance.now();
+      const now = this.steady();
       forgetOlder(this.failed, (at) => now - at > FAILED_MS);
       if (!signal.aborted) this.failed.set(mark(right), now);
       throw error;
@@ -76,19 +78,19 @@ export class PullAttempts {
     if (first === undefined) throw canceled();
     const { params, logins, id } = first;
     const image = { image: params.image, runtimeHandler: params.runtimeHandler };
-    const began = performance.now();
+    const began = this.steady();
     const before = this.justPulled.get(right);
     if (before !== undefined && began - before.ended < JUST_PULLED_MS && all.every((each) => !each.params.fresh)) {
       // They looked for it before it came.
       const { image: found } = await this.cri.image.imageStatus({ image });
-      if (found !== undefined) return { found, login: before.login, by: '', began, ended: performance.now() };
+      if (found !== undefined) return { found, login: before.login, by: '', began, ended: this.steady() };
     }
     this.countPull();
     const login = await pullWithLogins(this.cri, params, logins, signal);
     const { image: found } = await this.cri.image.imageStatus({ image });
     if (found === undefined)
       throw Object.assign(new Error(`image "${params.image}" is not there after its pull`), { code: 'NotFound' });
-    const ended = performance.now();
+    const ended = this.steady();
     forgetOlder(this.justPulled, (last) => ended - last.ended > JUST_PULLED_MS);
     this.justPulled.set(right, { login, ended });
     return { found, login, by: id, began, ended };

@@ -106,6 +106,12 @@ async function perform(
   });
 }
 
+/** `env` or `printenv`: every container can answer these, whatever runs in it. */
+export function asksEnvironment(argv: readonly string[]): boolean {
+  const name = (argv[0] ?? '').split('/').at(-1);
+  return name === 'printenv' || (name === 'env' && argv.length === 1);
+}
+
 /** Of the known programs only agnhost's pause ends on SIGTERM as the first process of a container. */
 function handlesTerm(argv: readonly string[]): boolean {
   return argv[1] === 'pause';

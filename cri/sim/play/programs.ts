@@ -19,6 +19,12 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     for (const [name, value] of env) streams.out(`${name}=${value}\n`);
     return 0;
   },
+  printenv: ({ argv, env, streams }) => {
+    const names = argv.slice(1);
+    if (names.length === 0) for (const [name, value] of env) streams.out(`${name}=${value}\n`);
+    for (const name of names) if (env.has(name)) streams.out(`${env.get(name) ?? ''}\n`);
+    return names.every((name) => env.has(name)) ? 0 : 1;
+  },
   sleep: async ({ argv, io }) => {
     await io.sleep(Number(argv[1]) * 1000);
     return 0;

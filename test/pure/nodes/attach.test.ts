@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { attachContainer } from '../../../actors/node/fleet/attach-container.ts';
+import { fleetClock } from '../../../actors/node/fleet/fleet-clock.ts';
 import { planNodes } from '../../../actors/node/fleet/profile/plan-nodes.ts';
 import { checkProfile } from '../../../actors/node/fleet/profile/read-profile.ts';
 import { SimulatedMachine } from '../../../actors/node/fleet/simulated-machine.ts';
@@ -25,7 +26,7 @@ async function started(t: TestContext, container: object) {
   const [node] = planNodes(profile, { count: 1, first: 0 });
   assert.ok(node !== undefined);
   const machine = new SimulatedMachine({
-    ...{ node, profile, seed: 1, rootDir: dir, address: '192.0.2.1', timeoutMs: 1_000 },
+    ...{ node, profile, seed: 1, rootDir: dir, address: '192.0.2.1', timeoutMs: 1_000, clock: fleetClock() },
   });
   const server = new StreamServer();
   await server.start();

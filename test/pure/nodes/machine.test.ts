@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { machineClock } from '../../../actors/host/time/clock.ts';
+import { fleetClock } from '../../../actors/node/fleet/fleet-clock.ts';
 import { planNodes } from '../../../actors/node/fleet/profile/plan-nodes.ts';
 import { checkProfile } from '../../../actors/node/fleet/profile/read-profile.ts';
 import { SimulatedMachine } from '../../../actors/node/fleet/simulated-machine.ts';
@@ -10,12 +15,20 @@ import type { Pod } from '../../../machines/protocol/api-types.ts';
 const LABELS = { 'io.kubernetes.pod.uid': 'u', app: 'web' };
 const NO_ASK = () => Promise.reject(new Error('nobody is to be asked'));
 
-function machineOf(t: TestContext, profile: object, seed = 1): SimulatedMachine {
+function machineOf(t: TestContext, profile: object, seed = 1, clock = fleetClock()): SimulatedMachine {
   const checked = checkProfile(profile);
   const [node] = planNodes(checked, { count: 1, first: 0 });
   assert.ok(node !== undefined);
   const machine = new SimulatedMachine({
-    ...{ node, profile: checked, seed, rootDir: '/nowhere/node-0', address: '192.0.2.1', timeoutMs: 1_000 },
+    ...{
+      node,
+      profile: checked,
+      seed,
+      rootDir: '/nowhere/node-0',
+      address: '192.0.2.1',
+      timeoutMs: 1_000,
+      clock,
+    },
   });
   t.after(() => machine.runtime.stop());
   return machine;
@@ -137,4 +150,35 @@ test('memory and disk that are full are seen by eviction, and usage follows its 
   assert.ok((full.fs?.availableBytes ?? 1) < 0.02 * 10 * 2 ** 30);
   machine.fill('memory', false);
   assert.equal((await machine.usage.nodeAlone()).memory?.availableBytes, node.memory?.availableBytes);
+});
+
+test('on a clock that runs faster usage grows faster, and statistics and logs have the times of the machine', async (t) => {
+  const times = { now: Date.parse('2026-03-01T12:00:00Z') };
+  const real = { ...machineClock, now: () => times.now, steady: () => times.now, looking: () => times.now };
+  const usage = [{ match: {}, cpu: { base: '500m' }, memory: { base: '64Mi', grows: '6Mi' } }];
+  const machine = machineOf(t, { usage }, 1, fleetClock(10, real));
+  await run(machine);
+  const look = async () => {
+    const { pods } = await machine.usage.summary();
+    const [container] = pods[0]?.containers ?? [];
+    const { cpu, memory, startTime } = container ?? {};
+    return {
+      ms: (cpu?.time ?? 0) / 1e6,
+      nanos: cpu?.usageCoreNanoSeconds ?? 0,
+      bytes: memory?.workingSetBytes,
+      startTime,
+    };
+  };
+  const before = await look();
+  times.now += 30_000;
+  const after = await look();
+  assert.equal(after.ms, times.now);
+  assert.equal(after.startTime, before.startTime);
+  assert.equal((after.nanos - before.nanos) / 1e9, 15, 'half a CPU for 30 s');
+  assert.equal(after.bytes, (64 + 5 * 6) * 2 ** 20, 'five minutes of the nodes have gone by');
+  const folder = mkdtempSync(join(tmpdir(), 'fleet-log-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  machine.logs.write(join(folder, '0.log'), machine.runtime.core.clock.now(), 'stdout', 'hello');
+  machine.logs.close(join(folder, '0.log'));
+  assert.match(readFileSync(join(folder, '0.log'), 'utf8'), /^2026-03-01T12:00:30\.000\d{6}Z stdout F hello\n$/);
 });

@@ -54,6 +54,52 @@ test('every wrong field is named, with the file', () => {
   );
 });
 
+test('wrong devices are named with what is accepted', () => {
+  const gpu = { resource: 'example.com/gpu', count: 2 };
+  const group = (...devices: object[]) => ({ groups: [{ name: 'n', devices }] });
+  const failure = (rule: object) => ({ ...group(gpu), failures: [{ at: '1s', ...rule }] });
+  for (const [profile, problem] of [
+    [
+      group({ ...gpu, resource: 'gpu' }),
+      'groups[0].devices[0].resource: must be an extended resource as example.com/gpu',
+    ],
+    [group({ ...gpu, resource: 'x.kubernetes.io/gpu' }), 'groups[0].devices[0].resource: must be an extended resource'],
+    [group({ ...gpu, count: 0 }), 'groups[0].devices[0].count: must be a whole number from 1 to 1000'],
+    [group({ ...gpu, count: 1.5 }), 'groups[0].devices[0].count: must be a whole number from 1 to 1000'],
+    [group({ ...gpu, count: 'many' }), 'groups[0].devices[0].count: must be a whole number from 1 to 1000'],
+    [group({ ...gpu, unhealthy: 3 }), 'groups[0].devices[0].unhealthy: must not be above `count`'],
+    [group({ ...gpu, numa: [] }), 'groups[0].devices[0].numa: must name at least one NUMA node'],
+    [group({ ...gpu, numa: [64] }), 'groups[0].devices[0].numa[0]: must be a whole number from 0 to 63'],
+    [group({ ...gpu, env: 'A-B' }), 'groups[0].devices[0].env: must be the name of a variable'],
+    [group({ ...gpu, takes: 'long' }), 'groups[0].devices[0].takes: '],
+    [group({ ...gpu, colour: 'red' }), 'groups[0].devices[0]: Unrecognized key: "colour"'],
+    [group(gpu, gpu), 'groups[0].devices: must name each resource once'],
+    [
+      { groups: [{ name: 'n', machine: { cpus: 8, numa: 3 } }] },
+      'groups[0].machine.numa: must divide `cpus`, from 1 to 8',
+    ],
+    [
+      failure({ does: 'die', resource: '*' }),
+      'failures[0].resource: goes with fail-devices and stop-device-plugin alone',
+    ],
+    [failure({ does: 'stop-device-plugin', devices: 1 }), 'failures[0].devices: goes with fail-devices alone'],
+    [
+      failure({ does: 'fail-devices', resource: 'example.com/fpga' }),
+      'failures[0].resource: strikes no devices: groups have example.com/gpu',
+    ],
+    [{ failures: [{ at: 0, does: 'fail-devices' }] }, 'failures[0].does: strikes no devices: no group has any'],
+  ] as const)
+    assert.throws(
+      () => checkProfile(profile, 'gpus.yaml'),
+      ({ message }: Error) => {
+        assert.ok(message.startsWith('NDS003: The profile gpus.yaml has wrong values: '), message);
+        assert.ok(message.includes(problem), `${message}\nhas not: ${problem}`);
+        return true;
+      },
+    );
+  checkProfile(failure({ does: 'fail-devices', resource: 'example.com/*', devices: 1 }));
+});
+
 test('a file that is not there and one that is no YAML are told apart', () => {
   assert.throws(() => readProfile('/nowhere/profile.yaml'), /NDS001.*\/nowhere\/profile\.yaml.*ENOENT/);
   assert.throws(() => readProfile(new URL('support/no-yaml.txt', import.meta.url).pathname), /NDS002/);

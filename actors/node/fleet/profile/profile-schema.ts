@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { parseBytes, parseCpuMilli } from '../../../../machines/values/quantity.ts';
 import { matchSchema, scriptSchema } from '../../../../cri/sim/script.ts';
 import { durationSchema, globsSchema, rangeSchema } from '../../../../cri/sim/script-values.ts';
+import { anyMatches } from '../../../../cri/sim/glob.ts';
+import { devicesSchema } from './device-schema.ts';
+import { failureSchema, ofDevices } from './failure-schema.ts';
 
 const bytesSchema = z
   .union([z.number(), z.string()])
@@ -20,17 +23,24 @@ const usedBytesSchema = z
   .transform((value) => quantity(value, parseBytes))
   .refine((bytes) => bytes >= 0, 'must be an amount of bytes as 64Mi');
 
-const machineSchema = z.strictObject({
-  cpus: cpusSchema.default(8),
-  memory: bytesSchema.default(32 * 2 ** 30),
-  /** Of the node's one file system, which holds images, logs and emptyDir volumes. */
-  disk: bytesSchema.default(100 * 2 ** 30),
-  /** `maxPods`. */
-  pods: z.int().min(1).max(5000).default(110),
-  osImage: z.string().default('Simulated Linux'),
-  kernelVersion: z.string().default('6.12.0-simulated'),
-  architecture: z.string().default('amd64'),
-});
+const machineSchema = z
+  .strictObject({
+    cpus: cpusSchema.default(8),
+    memory: bytesSchema.default(32 * 2 ** 30),
+    /** Of the node's one file system, which holds images, logs and emptyDir volumes. */
+    disk: bytesSchema.default(100 * 2 ** 30),
+    /** `maxPods`. */
+    pods: z.int().min(1).max(5000).default(110),
+    osImage: z.string().default('Simulated Linux'),
+    kernelVersion: z.string().default('6.12.0-simulated'),
+    architecture: z.string().default('amd64'),
+    /** NUMA nodes, among which CPUs and memory are shared out evenly; CPU, memory and topology manager go by them. */
+    numa: z.int().min(1).max(8).optional(),
+  })
+  .refine(({ numa, cpus }) => numa === undefined || cpus % numa === 0, {
+    path: ['numa'],
+    error: 'must divide `cpus`, from 1 to 8',
+  });
 
 const taintSchema = z.strictObject({
   key: z.string().min(1),
@@ -54,6 +64,8 @@ const groupSchema = z.strictObject({
   zones: z.array(z.string().min(1)).min(1).optional(),
   labels: z.record(z.string(), z.string()).default({}),
   taints: z.array(taintSchema).default([]),
+  /** What device plugins of each node give. */
+  devices: devicesSchema,
 });
 
 /** What an answer over the network is. */
@@ -98,61 +110,52 @@ const usageSchema = z.strictObject({
   disk: curveSchema(usedBytesSchema).default({ base: 4096, wave: 0, period: 600_000, grows: 0 }),
 });
 
-/** Something goes wrong with nodes. Times count from the start. */
-const failureSchema = z
-  .strictObject({
-    does: z.enum(['die', 'lose-network', 'hang-runtime', 'stop-runtime', 'fill-disk', 'fill-memory']),
-    /** Globs of nodes' names; without it all nodes. */
-    nodes: globsSchema.optional(),
-    zone: z.string().optional(),
-    /** So many of those, drawn by the seed; without it all of them. */
-    count: z.int().min(1).optional(),
-    at: durationSchema.optional(),
-    /** Again and again, at random: the mean time between two of them. */
-    every: durationSchema.pipe(z.number().min(1000, 'must be at least 1s')).optional(),
-    /** How long; without it for good. */
-    for: durationSchema.optional(),
-  })
-  .refine(
-    (failure) => (failure.at === undefined) !== (failure.every === undefined),
-    'needs exactly one of at and every',
-  );
-
 /** The profile file of `actorlet nodes`. */
-export const profileSchema = z.strictObject({
-  version: z.literal(1).default(1),
-  /** Beaten by `--seed`. */
-  seed: z.int().min(0).max(0xffffffff).optional(),
-  groups: z
-    .array(groupSchema)
-    .min(1)
-    .default([groupSchema.parse({ name: 'node' })])
-    .refine(
-      (groups) => new Set(groups.map(({ name }) => name)).size === groups.length,
-      'two groups have the same name',
-    ),
-  /** Addresses of pods: each node takes a /24 out of it. */
-  podCIDR: z
-    .string()
-    .refine((cidr) => isWideRange(cidr), 'must be as 10.128.0.0/9 (prefix 8 to 24)')
-    .default('10.128.0.0/9'),
-  /** The runtime of every node (docs/simulated-runtime.md): images, delays, containers, sandboxes, faults. */
-  runtime: scriptSchema.default(scriptSchema.parse({})),
-  /** For containers of which `runtime.containers` says nothing: those that are to end do, all others run. */
-  ends: z
-    .strictObject({
-      /** How long init containers run. */
-      init: rangeSchema.default({ min: 200, max: 1000 }),
-      /** How long containers run whose pod's restartPolicy is not Always. */
-      job: rangeSchema.default({ min: 1000, max: 5000 }),
-    })
-    .default({ init: { min: 200, max: 1000 }, job: { min: 1000, max: 5000 } }),
-  probes: z.array(probeSchema).default([]),
-  usage: z.array(usageSchema).default([]),
-  failures: z.array(failureSchema).default([]),
-  /** Ask for tokens of service accounts as kubelet does; no simulated container reads them. */
-  tokens: z.boolean().default(false),
-});
+export const profileSchema = z
+  .strictObject({
+    version: z.literal(1).default(1),
+    /** Beaten by `--seed`. */
+    seed: z.int().min(0).max(0xffffffff).optional(),
+    groups: z
+      .array(groupSchema)
+      .min(1)
+      .default([groupSchema.parse({ name: 'node' })])
+      .refine(
+        (groups) => new Set(groups.map(({ name }) => name)).size === groups.length,
+        'two groups have the same name',
+      ),
+    /** Addresses of pods: each node takes a /24 out of it. */
+    podCIDR: z
+      .string()
+      .refine((cidr) => isWideRange(cidr), 'must be as 10.128.0.0/9 (prefix 8 to 24)')
+      .default('10.128.0.0/9'),
+    /** The runtime of every node (docs/simulated-runtime.md): images, delays, containers, sandboxes, faults. */
+    runtime: scriptSchema.default(scriptSchema.parse({})),
+    /** For containers of which `runtime.containers` says nothing: those that are to end do, all others run. */
+    ends: z
+      .strictObject({
+        /** How long init containers run. */
+        init: rangeSchema.default({ min: 200, max: 1000 }),
+        /** How long containers run whose pod's restartPolicy is not Always. */
+        job: rangeSchema.default({ min: 1000, max: 5000 }),
+      })
+      .default({ init: { min: 200, max: 1000 }, job: { min: 1000, max: 5000 } }),
+    probes: z.array(probeSchema).default([]),
+    usage: z.array(usageSchema).default([]),
+    failures: z.array(failureSchema).default([]),
+    /** Ask for tokens of service accounts as kubelet does; no simulated container reads them. */
+    tokens: z.boolean().default(false),
+  })
+  .superRefine(({ groups, failures }, { addIssue }) => {
+    const resources = [...new Set(groups.flatMap(({ devices }) => devices.map(({ resource }) => resource)))];
+    for (const [i, { does, resource }] of failures.entries())
+      if (ofDevices(does) && !resources.some((name) => anyMatches(resource, name)))
+        addIssue({
+          code: 'custom',
+          path: ['failures', i, resource === undefined ? 'does' : 'resource'],
+          message: `strikes no devices: ${resources.length === 0 ? 'no group has any' : `groups have ${resources.join(', ')}`}`,
+        });
+  });
 
 /** A profile as one writes it. */
 export type ProfileInput = z.input<typeof profileSchema>;
@@ -166,8 +169,6 @@ export type ProbeRule = Profile['probes'][number];
 export type Curve = Profile['usage'][number]['cpu'];
 /** What containers use. */
 export type UsageRule = Profile['usage'][number];
-/** Something that goes wrong. */
-export type FailureRule = Profile['failures'][number];
 
 function quantity(value: number | string, parse: (text: string) => number): number {
   try {

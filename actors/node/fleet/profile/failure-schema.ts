@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { durationSchema, globsSchema } from '../../../../cri/sim/script-values.ts';
+
+/** Something goes wrong with nodes. Times count from the start. */
+export const failureSchema = z
+  .strictObject({
+    does: z.enum([
+      'die',
+      'lose-network',
+      'hang-runtime',
+      'stop-runtime',
+      'fill-disk',
+      'fill-memory',
+      'fail-devices',
+      'stop-device-plugin',
+    ]),
+    /** Globs of nodes' names; without it all nodes. */
+    nodes: globsSchema.optional(),
+    zone: z.string().optional(),
+    /** So many of those, drawn by the seed; without it all of them. */
+    count: z.int().min(1).optional(),
+    at: durationSchema.optional(),
+    /** Again and again, at random: the mean time between two of them. */
+    every: durationSchema.pipe(z.number().min(1000, 'must be at least 1s')).optional(),
+    /** How long; without it for good. */
+    for: durationSchema.optional(),
+    /** Globs of resources whose devices or plugin it strikes; without it all. */
+    resource: globsSchema.optional(),
+    /** So many devices of each resource on a node, drawn by the seed; without it all of them. */
+    devices: z.int().min(1).optional(),
+  })
+  .refine(
+    (failure) => (failure.at === undefined) !== (failure.every === undefined),
+    'needs exactly one of at and every',
+  )
+  .refine(({ does, resource }) => resource === undefined || ofDevices(does), {
+    path: ['resource'],
+    error: 'goes with fail-devices and stop-device-plugin alone',
+  })
+  .refine(({ does, devices }) => devices === undefined || does === 'fail-devices', {
+    path: ['devices'],
+    error: 'goes with fail-devices alone',
+  });
+
+/** Something that goes wrong. */
+export type FailureRule = z.output<typeof failureSchema>;
+
+/** It strikes devices, so some group must have some. */
+export function ofDevices(does: string): boolean {
+  return does === 'fail-devices' || does === 'stop-device-plugin';
+}
