@@ -21,7 +21,7 @@ done
 say() { echo "iscsiadm: $2" >&2; exit "$1"; }
 discovery=$here/discovery/$portal
 node=$here/nodes/$portal/$iqn
-session=$(grep -lx "$portal $iqn" "$here"/sessions/* 2>/dev/null | head -n 1)
+session=$(grep -lFx "$portal $iqn" "$here"/sessions/* 2>/dev/null | head -n 1)
 
 # asked PORTAL RECORD SETTING: does the record say what the portal asks for?
 may() {
