@@ -68,6 +68,18 @@ export class ScsiWorld {
     for (const link of links) symlinkSync(`../../${name}`, join(this.dir, 'dev/disk', link));
   }
 
+  /** A SCSI host that can be told to look for disks. */
+  host(number: number): void {
+    mkdirSync(join(this.dir, 'sys/class/scsi_host', `host${number}`));
+    this.put(`sys/class/scsi_host/host${number}/scan`, '');
+  }
+
+  /** A multipath device on these disks. */
+  multipath(name: string, minor: string, ...disks: string[]): void {
+    for (const disk of disks) mkdirSync(join(this.dir, 'sys/block', name, 'slaves', disk), { recursive: true });
+    execFileSync('mknod', [join(this.dir, 'dev', name), 'b', '7', minor]);
+  }
+
   /** Sessions that are signed in: `PORTAL IQN`. */
   get sessions(): string[] {
     const all = this.names('sessions').filter((name) => !name.startsWith('gone-'));
