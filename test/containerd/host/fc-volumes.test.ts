@@ -34,9 +34,18 @@ test('a LUN of a target: hosts look for it, it is mounted once, and the kernel f
     assert.deepEqual(await later.stagedOnDisk(), [
       { deviceName: `[${WWN}]:1`, name: '', mode: 'Filesystem', stagedPath: folder, attachable: true },
     ]);
-    assert.match(await words(user.unstage()), /^GetDeviceMountRefs check failed: the device mount path .* still mounted/);
+    assert.match(
+      await words(user.unstage()),
+      /^GetDeviceMountRefs check failed: the device mount path .* still mounted/,
+    );
     await user.unpublish();
-    await later.unstage({ deviceName: `[${WWN}]:1`, name: '', mode: 'Filesystem', stagedPath: folder, signal: user.signal });
+    await later.unstage({
+      deviceName: `[${WWN}]:1`,
+      name: '',
+      mode: 'Filesystem',
+      stagedPath: folder,
+      signal: user.signal,
+    });
     assert.equal(world.read('sys/block/sda/device/delete'), '1');
     assert.equal(world.read('sys/block/sdz/device/delete'), '');
     assert.equal(existsSync(folder), false);
