@@ -76,17 +76,19 @@ test('the session stays while another LUN of the target is used, be it as a devi
     const first = new VolumeUser(plugin, rootDir, ofPv('pv-0', lun(0)));
     const second = new VolumeUser(plugin, rootDir, ofPv('pv-1', lun(1), 'Block'));
     const other = new VolumeUser(plugin, rootDir, ofPv('pv-2', lun(0, { iqn: `${IQN}2` })));
-    await first.stage();
+    const folder = await first.stage();
     await other.stage();
     world.calls();
-    await second.stage();
+    const map = await second.stage();
     assert.deepEqual(world.calls(), ['-m iface -I default -o show']);
     assert.equal(world.read('sys/class/scsi_host/host2/scan'), '0 0 1');
-    await first.unstage();
+    // An agent that has signed in to nothing goes by the folders.
+    const next = new IscsiVolumes(ground);
+    await new VolumeUser(next, rootDir, first.spec).unstage(folder);
     assert.deepEqual([world.calls(), world.sessions.length], [[], 2]);
     assert.equal(world.read('sys/block/sd2n0/device/delete'), '1');
     assert.equal(world.read('sys/block/sd2n1/device/delete'), '');
-    await second.unstage();
+    await new VolumeUser(next, rootDir, second.spec).unstage(map);
     assert.deepEqual(world.calls(), LOGOUT);
     assert.deepEqual(world.sessions, [`${PORTAL} ${IQN}2`]);
     await other.unstage();
