@@ -2,6 +2,9 @@ import { CsiDrivers } from '../resources/csi/csi-drivers.ts';
 import { CsiVolumes } from '../resources/csi/csi-volumes.ts';
 import { FlexDrivers } from '../resources/flex/flex-drivers.ts';
 import type { PluginHandler } from '../resources/plugins/plugin-handler.ts';
+import { FcVolumes } from '../resources/scsi/fc-volumes.ts';
+import { IscsiVolumes } from '../resources/scsi/iscsi-volumes.ts';
+import { THIS_MACHINE } from '../resources/scsi/scsi-ground.ts';
 import { hostPathPlugin } from '../resources/volumes/plugins/host-path.ts';
 import { localPlugin } from '../resources/volumes/plugins/local.ts';
 import { nfsPlugin } from '../resources/volumes/plugins/nfs.ts';
@@ -28,7 +31,12 @@ export function nodeVolumes(volumes: VolumeGround, links: VolumeLinks): readonly
   const { warn, secret } = links;
   const flex = new FlexDrivers({ rootDir, pluginDir: config.volumePluginDir, secret, log });
   const nfs = nfsPlugin(volumes.mounterPath);
-  return [hostPathPlugin, localPlugin({ rootDir, log, warn }), nfs, csiVolumes(volumes, links), flex];
+  const scsi = {
+    ...{ rootDir, secret, log, machine: THIS_MACHINE },
+    attachable: config.enableControllerAttachDetach,
+  };
+  const disks = [new IscsiVolumes(scsi), new FcVolumes(scsi)];
+  return [hostPathPlugin, localPlugin({ rootDir, log, warn }), nfs, ...disks, csiVolumes(volumes, links), flex];
 }
 
 function csiVolumes({ ground, clock, handlers, life }: VolumeGround, { csi: api, journal }: VolumeLinks): CsiVolumes {

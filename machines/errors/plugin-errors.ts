@@ -22,4 +22,14 @@ export const pluginErrors = defineErrors('PLG', {
     'What the API server knows of CSI driver {driver} could not be put right: {problem}.',
     'See whether the agent may read and write its node and CSINode; it is done when the driver registers again.',
   ],
+  noIscsiadm: [
+    5,
+    'There is no iscsiadm to sign in to iSCSI targets with: executable file not found in $PATH.',
+    'Install open-iscsi (Debian, Ubuntu, SUSE) or iscsi-initiator-utils (Fedora, Red Hat) and see that iscsid runs; the volume is tried again.',
+  ],
+  noMultipath: [
+    6,
+    'failed to flush multipath device {device}: there is no multipath: executable file not found in $PATH.',
+    'Install multipath-tools (Debian, Ubuntu, SUSE) or device-mapper-multipath (Fedora, Red Hat); it is tried again.',
+  ],
 });

@@ -100,6 +100,8 @@ export const BEHAVIOUR = {
   canceledMountsAreQuiet: 71,
   /** FlexVolumes and volumes of clouds are asked of the volume manager, too. */
   oldKindsAreManaged: 72,
+  /** Volumes of iSCSI and Fibre Channel are asked of the volume manager, too. */
+  scsiKindsAreManaged: 73,
   /** A pod's ResourceClaims are prepared before its sandbox is made, and given back when nothing of it runs any more. */
   claimsArePrepared: 80,
   /**

@@ -4,10 +4,14 @@ export const OLD_KINDS = [
   ...(['cinder', 'gcePersistentDisk', 'portworxVolume', 'vsphereVolume'] as const),
 ] as const;
 
+/** Disks of storage networks, which the node signs in to. */
+export const SCSI_KINDS = ['iscsi', 'fc'] as const;
+
 /** Fields of `spec.volumes[]` whose volumes the main thread sets up: they have devices and drivers that all pods of the node share. */
 export const MANAGED_KINDS = [
   ...(['persistentVolumeClaim', 'ephemeral', 'csi', 'nfs'] as const),
   ...OLD_KINDS,
+  ...SCSI_KINDS,
   // Kubelet has no plugin for these any more: the volume manager says so in its words.
   ...(['cephfs', 'flocker', 'glusterfs', 'photonPersistentDisk', 'quobyte', 'rbd', 'scaleIO', 'storageos'] as const),
 ] as const;
@@ -23,4 +27,9 @@ export function isManagedKind(kind: string): kind is ManagedKind {
 /** Whether that is one of {@link OLD_KINDS}. */
 export function isOldKind(kind: string): boolean {
   return (OLD_KINDS as readonly string[]).includes(kind);
+}
+
+/** Whether that is one of {@link SCSI_KINDS}. */
+export function isScsiKind(kind: string): boolean {
+  return (SCSI_KINDS as readonly string[]).includes(kind);
 }

@@ -11,12 +11,13 @@ import { emptyDirSetup, memoryBytes } from './empty-dir-setup.ts';
 import { gitRepoSetup } from './git-repo-setup.ts';
 import { aggregate } from '../values/aggregate.ts';
 import { FILE_MODE, configMapSetup, projectedSetup, secretSetup } from './object-volumes.ts';
-import { isManagedKind, isOldKind } from '../protocol/managed-kinds.ts';
+import { isManagedKind, isOldKind, isScsiKind } from '../protocol/managed-kinds.ts';
 import { allContainers } from './pod-containers.ts';
 
 const SUPPORTED = 'emptyDir, hostPath, downwardAPI, configMap, secret, projected';
 const MANAGED = 'persistentVolumeClaim, ephemeral, csi, nfs';
 const OLD = 'flexVolume, and volumes of clouds by their CSI drivers';
+const SCSI = 'iscsi, fc';
 
 /**
  * What `host.SetUpVolumes` is to do: the volumes that a container of the pod mounts, in the order of the spec,
@@ -92,9 +93,12 @@ function volumeSetup(pod: Pod, volume: Volume, settings: NodeSettings): VolumeSe
   }
   if (!behaves(settings, 'managedVolumes'))
     return `volume kind ${kind} is not supported by this agent yet; supported: ${SUPPORTED}`;
-  if (isManagedKind(kind) && (!isOldKind(kind) || behaves(settings, 'oldKindsAreManaged'))) return { name, kind };
+  const old = behaves(settings, 'oldKindsAreManaged');
+  const scsi = behaves(settings, 'scsiKindsAreManaged');
+  if (isManagedKind(kind) && (old || !isOldKind(kind)) && (scsi || !isScsiKind(kind))) return { name, kind };
   if (kind === 'gitRepo') return gitRepoSetup(volume, settings);
-  return `volume kind ${kind} is not supported by this agent yet; supported: ${SUPPORTED}, ${MANAGED}${behaves(settings, 'oldKindsAreManaged') ? `, ${OLD}` : ''}`;
+  const managed = [MANAGED, ...(scsi ? [SCSI] : []), ...(old ? [OLD] : [])].join(', ');
+  return `volume kind ${kind} is not supported by this agent yet; supported: ${SUPPORTED}, ${managed}`;
 }
 
 /** What of the API server a projected volume needs. */

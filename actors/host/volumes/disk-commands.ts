@@ -1,41 +1,14 @@
-import { execFile } from 'node:child_process';
 import { HostFailure } from '../files/host-failure.ts';
 import { mount } from '../files/mounts.ts';
+import { howEnded, runProgram } from '../files/program.ts';
 import { diskFormatOf } from './disk-format.ts';
-
-interface Ended {
-  /** Exit status; null when it was killed or is not there. */
-  status: number | null;
-  missing: boolean;
-  output: string;
-}
-
-/** Making a file system on a large disk takes long: nothing is given up here but by `signal`. */
-function run(command: string, args: string[], signal?: AbortSignal): Promise<Ended> {
-  return new Promise((resolve) => {
-    const options = { env: { ...process.env, LC_ALL: 'C' }, maxBuffer: 1 << 22, ...(signal && { signal }) };
-    execFile(command, args, options, (error, stdout, stderr) => {
-      const output = `${stdout}${stderr}`;
-      if (error === null) resolve({ status: 0, missing: false, output });
-      else {
-        const { code } = error as { code?: unknown };
-        resolve({ status: typeof code === 'number' ? code : null, missing: code === 'ENOENT', output });
-      }
-    });
-  });
-}
-
-function how({ status, missing }: Ended): string {
-  if (missing) return 'executable file not found in $PATH';
-  return status === null ? 'signal: killed' : `exit status ${status}`;
-}
 
 /** The type of the file system on a disk, '' when it has none. @throws HostFailure when blkid cannot tell */
 export async function diskFormat(device: string): Promise<string> {
-  const ended = await run('blkid', ['-p', '-s', 'TYPE', '-s', 'PTTYPE', '-o', 'export', device]);
+  const ended = await runProgram('blkid', ['-p', '-s', 'TYPE', '-s', 'PTTYPE', '-o', 'export', device]);
   // Nothing was found on it.
   if (ended.status === 2) return '';
-  if (ended.status !== 0) throw new HostFailure('DiskFormat', how(ended));
+  if (ended.status !== 0) throw new HostFailure('DiskFormat', howEnded(ended));
   const format = diskFormatOf(ended.output);
   if (format === null) throw new HostFailure('DiskFormat', `blkid returns invalid output: ${ended.output}`);
   return format;
@@ -57,13 +30,13 @@ export async function formatAndMount(device: string, target: string, fsType: str
         `cannot mount unformatted disk ${device} as we are manipulating it in read-only mode`,
       );
     const flags = type === 'ext4' || type === 'ext3' ? ['-F', '-m0'] : type === 'xfs' ? ['-f'] : [];
-    const ended = await run(`mkfs.${type}`, [...flags, device]);
+    const ended = await runProgram(`mkfs.${type}`, [...flags, device]);
     if (ended.status !== 0) {
-      const text = `format of disk "${device}" failed: type:("${type}") target:("${target}") options:("${all.join(',')}") errcode:(${how(ended)}) output:(${ended.output}) `;
+      const text = `format of disk "${device}" failed: type:("${type}") target:("${target}") options:("${all.join(',')}") errcode:(${howEnded(ended)}) output:(${ended.output}) `;
       throw new HostFailure('FormatFailed', text);
     }
   } else if (!readOnly) {
-    const ended = await run('fsck', ['-a', device]);
+    const ended = await runProgram('fsck', ['-a', device]);
     // 4: what is wrong could not be put right. Others are told by mount, if they matter.
     if (ended.status === 4)
       throw new HostFailure(
@@ -82,9 +55,9 @@ export async function growFileSystem(device: string, mountPath: string): Promise
   });
   if (format === '') return;
   const grow = async (command: string, args: string[], what: string): Promise<void> => {
-    const ended = await run(command, args);
+    const ended = await runProgram(command, args);
     if (ended.status !== 0) {
-      const text = `resize of device ${what} failed: ${how(ended)}. ${command} output: ${ended.output}`;
+      const text = `resize of device ${what} failed: ${howEnded(ended)}. ${command} output: ${ended.output}`;
       throw new HostFailure('ResizeFailed', text);
     }
   };

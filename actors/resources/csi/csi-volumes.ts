@@ -10,6 +10,7 @@ import { messageOf } from '../../../machines/values/message-of.ts';
 import { VolumeFailure } from '../volumes/volume-plugin.ts';
 import type {
   ExpandCall,
+  MappedVolume,
   PluginCall,
   PublishCall,
   PublishedOnDisk,
@@ -100,7 +101,7 @@ export class CsiVolumes implements VolumePlugin {
     return call.mode === 'Block' ? unpublishBlock(this.ground, call) : unpublishVolume(this.ground, call);
   }
 
-  globalMapPath(name: string): string {
+  globalMapPath({ name }: MappedVolume): string {
     return blockPaths(this.ground.rootDir, name).dev;
   }
 

@@ -2,7 +2,6 @@ import { dirname } from 'node:path';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { matchesTerms } from '../../../machines/admission/node-affinity.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
-import { isQuantity, parseBytes } from '../../../machines/values/quantity.ts';
 import type { KnownVolume } from '../../../machines/volume-manager/mount-context.ts';
 import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders.ts';
 import { codeOf } from '../../host/files/host-failure.ts';
@@ -14,6 +13,7 @@ import type { StorageObjects } from './resolve-volume.ts';
 import { removeEmpty, volumeFolder } from './volume-folders.ts';
 import { VolumeFailure } from './volume-plugin.ts';
 import type { VolumeKind, VolumePlugin, VolumeSpec } from './volume-plugin.ts';
+import { sizesOf } from './volume-sizes.ts';
 
 /** What calls of plugins need of the node. */
 export interface VolumeCallsOptions {
@@ -82,7 +82,7 @@ export class VolumeCalls {
     return {
       ...{ plugin: plugin.name, name: spec.name, mode: spec.mode, device, attachable, stages },
       alone: modes.length === 1 && modes[0] === 'ReadWriteOncePod',
-      ...sizesOf(spec),
+      ...sizesOf(spec, plugin),
     };
   }
 
@@ -121,7 +121,7 @@ export class VolumeCalls {
     const path = volumeFolder(rootDir, uid, plugin.name, spec.name, spec.mode);
     const { fsGroup, fsGroupChangePolicy } = pod.spec?.securityContext ?? {};
     const { devicePath, stagedPath, again } = order;
-    const globalPath = spec.mode === 'Block' ? (plugin.globalMapPath?.(spec.name) ?? '') : '';
+    const globalPath = spec.mode === 'Block' ? ((await plugin.globalMapPath?.({ name: spec.name, spec })) ?? '') : '';
     const map = { podUid: uid, globalPath, linkPath: path };
     let isNamed = false;
     let published: string;
@@ -152,8 +152,9 @@ export class VolumeCalls {
     const path = volumeFolder(rootDir, uid, pluginName, name, mode);
     try {
       const plugin = await this.plugin(pluginName);
-      const globalPath = mode === 'Block' ? plugin.globalMapPath?.(name) : undefined;
-      if (globalPath !== undefined) await unmapBlockVolume({ podUid: uid, globalPath });
+      const from = { podUid: uid, path };
+      const globalPath = mode === 'Block' ? ((await plugin.globalMapPath?.({ name, from })) ?? '') : '';
+      if (globalPath !== '') await unmapBlockVolume({ podUid: uid, globalPath });
       await plugin.unpublish({ podUid: uid, name, mode, path, signal });
       if (mode === 'Block') await unnameBlockVolume(path);
       else await removeEmpty(dirname(path));
@@ -174,8 +175,8 @@ export class VolumeCalls {
       const plugin = await this.plugin(pluginName);
       const deviceName = device.slice(pluginName.length + 1);
       await plugin.unstage?.({ deviceName, name, mode, stagedPath, signal });
-      const globalPath = mode === 'Block' ? plugin.globalMapPath?.(name) : undefined;
-      if (globalPath !== undefined) await removeMapFolder(globalPath);
+      const globalPath = mode === 'Block' ? ((await plugin.globalMapPath?.({ name })) ?? '') : '';
+      if (globalPath !== '') await removeMapFolder(globalPath);
     } catch (error) {
       throw worded(error, mode === 'Block' ? 'UnmapDevice.TearDownDevice failed' : 'UnmountDevice failed', name);
     }
@@ -249,12 +250,4 @@ function worded(error: unknown, what: string, name: string, done = true): Volume
   const its = error instanceof VolumeFailure ? error : null;
   const text = `${its?.what ?? what} for volume "${name}" : ${messageOf(error)}`;
   return new VolumeFailure(its?.code ?? (codeOf(error) || 'Volume'), text, { done: its?.done ?? done, cause: error });
-}
-
-/** Sizes that count for an expansion: those of a claim that the pod may write to. */
-function sizesOf({ pv, claim, readOnly }: VolumeSpec): Pick<KnownVolume, 'wantedBytes' | 'knownBytes'> {
-  const none = { wantedBytes: 0, knownBytes: 0 };
-  if (pv === null || claim === null || readOnly) return none;
-  const bytes = (text = '0'): number => (isQuantity(text) ? parseBytes(text) : 0);
-  return { wantedBytes: bytes(pv.spec?.capacity?.['storage']), knownBytes: bytes(claim.status?.capacity?.['storage']) };
 }

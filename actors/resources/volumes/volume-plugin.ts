@@ -64,6 +64,16 @@ export interface UnpublishCall extends PluginCall {
   readonly path: string;
 }
 
+/** For {@link VolumePlugin.globalMapPath}: all that is known of a block volume. A kind whose folder is not called by the volume's name finds it by the pod's. */
+export interface MappedVolume {
+  /** {@link VolumeSpec.name}. */
+  readonly name: string;
+  /** Where it is put into a pod. */
+  readonly spec?: VolumeSpec;
+  /** Where it is taken from a pod: the pod, and the link in its folder. */
+  readonly from?: { readonly podUid: string; readonly path: string };
+}
+
 /** For {@link VolumePlugin.unstage} (kubelet: UnmountDevice, TearDownDevice); no pod has it published any more. Must do no harm when it is not staged. */
 export interface UnstageCall extends PluginCall {
   readonly deviceName: string;
@@ -165,8 +175,8 @@ export interface VolumePlugin {
    */
   publish(call: PublishCall): Promise<string>;
   unpublish(call: UnpublishCall): Promise<void>;
-  /** Of a kind with block volumes: where each pod's device is bind mounted under the pod's UID (kubelet: GetGlobalMapPath). */
-  globalMapPath?(name: string): string;
+  /** Of a kind with block volumes: where each pod's device is bind mounted under the pod's UID (kubelet: GetGlobalMapPath); '' when that is not known. */
+  globalMapPath?(of: MappedVolume): string | Promise<string>;
   unstage?(call: UnstageCall): Promise<void>;
   /** Can it be grown, and does the node have a part in it? Answers its size in bytes afterwards. */
   expand?(call: ExpandCall): Promise<number>;

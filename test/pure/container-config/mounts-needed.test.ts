@@ -78,8 +78,8 @@ test('what cannot be set up says so in the kubelet’s words', () => {
     `${failed}static pods may not reference persistentvolumeclaims`,
   );
   assert.match(
-    error({ name: 'v', fc: { lun: 1 } }),
-    /volume kind fc is not supported by this agent yet; supported: emptyDir, hostPath, downwardAPI, configMap, secret, projected/,
+    error({ name: 'v', ...{ newest: { lun: 1 } } }),
+    /volume kind newest is not supported by this agent yet; supported: emptyDir, hostPath, downwardAPI, configMap, secret, projected/,
   );
   const fields = (...paths: string[]): string =>
     error({

@@ -52,8 +52,8 @@ const CASES: Record<string, { world: () => ToldWorld; text: RegExp | null }> = {
     text: /^volume "v" \(emptyDir\): its set-up failed once \(no space left\); next try at \d{4}-/,
   },
   'pending.invalid': {
-    world: () => begun(() => undefined, withVolume({ fc: { lun: 1 } })),
-    text: /^volume "v" \(fc\) cannot be set up as it is defined \(volume kind fc is not supported.*until the spec changes$/,
+    world: () => begun(() => undefined, withVolume({ gitRepo: { repository: 'r' } })),
+    text: /^volume "v" \(gitRepo\) cannot be set up as it is defined \(git-repo volume plugin has been disabled.*until the spec changes$/,
   },
   'mounted.upToDate': { world: () => running(() => undefined), text: null },
   'mounted.remountRequired': {

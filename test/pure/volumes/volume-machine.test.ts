@@ -114,11 +114,11 @@ test('while the runtime is away a change waits: only what shows objects has to b
 });
 
 test('a definition that no node can set up: that volume is invalid, and is not tried', () => {
-  const claim = { name: 'claim', iscsi: { targetPortal: 't', iqn: 'q', lun: 0 } } as Volumes[number];
+  const claim = { name: 'claim', gitRepo: { repository: 'r' } } as Volumes[number];
   const world = new VolumeWorld(podWith([data, claim]));
   world.run(5_000);
   assert.deepEqual(world.volumes(), { data: 'pending.waitForAttachOrMount', claim: 'pending.invalid' });
-  assert.match(world.volume('claim').error, /iscsi/);
+  assert.match(world.volume('claim').error, /git-repo/);
   assert.equal(world.count('host.SetUpVolumes'), 0);
 });
 

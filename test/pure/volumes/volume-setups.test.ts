@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ALL_BEHAVIOUR, BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
-import { MANAGED_KINDS, OLD_KINDS } from '../../../machines/protocol/managed-kinds.ts';
+import { MANAGED_KINDS, OLD_KINDS, SCSI_KINDS } from '../../../machines/protocol/managed-kinds.ts';
 import type { Container, Pod, Volume } from '../../../machines/protocol/api-types.ts';
 import { nestedMounts, volumeOwner, volumeSetups } from '../../../machines/volumes/volume-setups.ts';
 import { nodeSettings } from '../qos/node-settings.ts';
@@ -285,14 +285,20 @@ test('what the volume manager sets up is asked of it; kinds that are off or not 
     'is not supported by this agent yet; supported: emptyDir, hostPath, downwardAPI, configMap, secret, projected';
   assert.equal(refused(nfs, []), `${failed}volume kind nfs ${text}`);
   assert.equal(
-    refused({ iscsi: {} }),
-    `${failed}volume kind iscsi ${text}, persistentVolumeClaim, ephemeral, csi, nfs, flexVolume, and volumes of clouds by their CSI drivers`,
+    refused({ newest: {} }),
+    `${failed}volume kind newest ${text}, persistentVolumeClaim, ephemeral, csi, nfs, iscsi, fc, flexVolume, and volumes of clouds by their CSI drivers`,
   );
-  const before = ALL_BEHAVIOUR.filter((change) => change !== BEHAVIOUR.oldKindsAreManaged);
+  const without = (change: 'oldKindsAreManaged' | 'scsiKindsAreManaged'): number[] =>
+    ALL_BEHAVIOUR.filter((each) => each !== BEHAVIOUR[change]);
   for (const kind of OLD_KINDS)
     assert.equal(
-      refused({ [kind]: {} }, before),
-      `${failed}volume kind ${kind} ${text}, persistentVolumeClaim, ephemeral, csi, nfs`,
+      refused({ [kind]: {} }, without('oldKindsAreManaged')),
+      `${failed}volume kind ${kind} ${text}, persistentVolumeClaim, ephemeral, csi, nfs, iscsi, fc`,
+    );
+  for (const kind of SCSI_KINDS)
+    assert.equal(
+      refused({ [kind]: {} }, without('scsiKindsAreManaged')),
+      `${failed}volume kind ${kind} ${text}, persistentVolumeClaim, ephemeral, csi, nfs, flexVolume, and volumes of clouds by their CSI drivers`,
     );
   assert.match(
     refused({ gitRepo: { repository: 'x' } }),

@@ -262,7 +262,7 @@ test('a device has kubelet’s places, and both its ends', async (t) => {
   const devices = join(b.rootDir, 'plugins/kubernetes.io/csi/volumeDevices');
   const stagedPath = await b.volumes.stage({ spec, pod: POD, devicePath: '', signal: b.signal });
   assert.equal(stagedPath, join(devices, 'staging/pv-1'));
-  assert.equal(b.volumes.globalMapPath('pv-1'), join(devices, 'pv-1/dev'));
+  assert.equal(b.volumes.globalMapPath({ name: 'pv-1' }), join(devices, 'pv-1/dev'));
   const published = await b.volumes.publish(b.publishing(spec, { stagedPath }));
   assert.equal(published, join(devices, 'publish/pv-1/pod-uid-1'));
   assert.ok(existsSync(published));

@@ -96,9 +96,9 @@ function withConfig(spec: PodSpec): void {
   spec.containers[0]?.volumeMounts?.push({ name: 'config', mountPath: '/config' });
 }
 
-/** A volume that this node cannot set up. */
+/** A volume that no node sets up any more. */
 function withOddVolume(spec: PodSpec): void {
-  spec.volumes?.push({ name: ODD_VOLUME, iscsi: { targetPortal: 'nowhere', iqn: 'iqn.2026-11.sim:odd', lun: 0 } });
+  spec.volumes?.push({ name: ODD_VOLUME, gitRepo: { repository: 'https://nowhere/odd' } });
   spec.containers[0]?.volumeMounts?.push({ name: ODD_VOLUME, mountPath: '/odd' });
 }
 

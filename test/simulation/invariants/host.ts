@@ -28,9 +28,9 @@ export const sandboxComesAfterVolumes: Rule = {
     on: (fact) => {
       if (fact.f !== 'effect' || fact.effect.type !== 'cri.RunPodSandbox') return;
       const held = world.host.pods.get(fact.uid)?.volumes;
-      // Those of API objects come and go with what people change; the odd one, of iSCSI, is never there.
-      for (const { name, emptyDir, iscsi } of world.workload.planOf(fact.uid)?.spec.volumes ?? [])
-        if ((emptyDir ?? iscsi) !== undefined && held?.has(name) !== true)
+      // Those of API objects come and go with what people change; the odd one, of git, is never there.
+      for (const { name, emptyDir, gitRepo } of world.workload.planOf(fact.uid)?.spec.volumes ?? [])
+        if ((emptyDir ?? gitRepo) !== undefined && held?.has(name) !== true)
           say(`${fact.uid} is to have a sandbox and has no volume ${name}`);
       if (![...world.host.cgroups.values()].includes(fact.uid))
         say(`${fact.uid} is to have a sandbox and has no cgroup`);

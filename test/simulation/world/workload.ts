@@ -221,9 +221,7 @@ function edit(pod: Pod, change: Change, at: number): void {
         ? volume
         : {
             name: 'data',
-            ...(change.odd
-              ? { iscsi: { targetPortal: 'nowhere', iqn: 'iqn.2026-11.sim:odd', lun: 0 } }
-              : { emptyDir: {} }),
+            ...(change.odd ? { gitRepo: { repository: 'https://nowhere/odd' } } : { emptyDir: {} }),
           },
     );
   if (change.do === 'deadline' && spec !== undefined) spec.activeDeadlineSeconds = change.seconds;

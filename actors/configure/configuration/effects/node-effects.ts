@@ -19,7 +19,9 @@ export const nodeEffects: Readonly<Record<string, Effect>> = {
   maxOpenFiles: acts("the agent's own limit of open files"),
   oomScoreAdj: acts("the agent's own OOM score"),
   runOnce: noneInKubelet('must be false'),
-  enableControllerAttachDetach: acts('the annotation `volumes.kubernetes.io/controller-managed-attach-detach`'),
+  enableControllerAttachDetach: acts(
+    'the annotation `volumes.kubernetes.io/controller-managed-attach-detach`; whether iSCSI and Fibre Channel volumes wait for the controller',
+  ),
 
   kubeletCgroups: acts('the cgroup that the agent goes into, and its statistics'),
   systemCgroups: acts("the statistics of the system's processes"),

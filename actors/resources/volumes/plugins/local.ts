@@ -44,7 +44,7 @@ export function localPlugin({ rootDir, log, warn }: LocalPluginOptions): VolumeP
     deviceName: ({ name }) => Promise.resolve(name),
     attachable: () => Promise.resolve(false),
     stages: () => Promise.resolve(true),
-    globalMapPath: (name) => join(rootDir, 'plugins', NAME.replace('/', '~'), 'volumeDevices', name),
+    globalMapPath: ({ name }) => join(rootDir, 'plugins', NAME.replace('/', '~'), 'volumeDevices', name),
 
     async stage({ spec }) {
       if (spec.mode === 'Block') return '';

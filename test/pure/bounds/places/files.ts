@@ -20,6 +20,9 @@ import { readFlexAnswer } from '../../../../machines/flex/flex-answer.ts';
 import { readHealthCheckpoint } from '../../../../machines/claims/health-checkpoint.ts';
 import { highestVersion } from '../../../../machines/csi/driver-version.ts';
 import { markDriver, NODE_ID_ANNOTATION } from '../../../../machines/csi/node-drivers.ts';
+import { ifaceSettings, transportOf } from '../../../../machines/scsi/iface-record.ts';
+import { readIscsiFile } from '../../../../machines/scsi/iscsi-file.ts';
+import { placeOfFolder } from '../../../../machines/scsi/iscsi-names.ts';
 import { readVolumeData } from '../../../../machines/csi/volume-data.ts';
 import { readDeviceCheckpoint } from '../../../../machines/devices/device-checkpoint.ts';
 import { hostsFile } from '../../../../machines/container-config/hosts-file.ts';
@@ -58,6 +61,8 @@ export const places: readonly Place[] = [
     const bytes = Buffer.from(text);
     readStamp(bytes, 0, bytes.length, { seconds: 0, nanos: 0 });
   }),
+  main('ifaceSettings', 'output of iscsiadm', (text) => [transportOf(text), ifaceSettings(text)], 1 << 20),
+  main('readIscsiFile', 'file beside an iSCSI volume', (text) => [readIscsiFile(text), placeOfFolder(text)], 64 << 10),
   main('readFlexAnswer', 'output of a FlexVolume driver', (text) => readFlexAnswer('mount', text), 1 << 20),
   main('sniffType', 'file below /var/log', (text) => sniffType(Buffer.from(text))),
   worker('EnvFileParser', 'env file of a container', (text) => {

@@ -1,0 +1,98 @@
+import { mkdir, readlink, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { ignoring } from '../../host/files/host-failure.ts';
+import { mount, mountOn } from '../../host/files/mounts.ts';
+import { formatAndMount } from '../../host/volumes/disk-commands.ts';
+import { giveToGroup } from '../../host/volumes/fs-group.ts';
+import { cleanMountPoint } from '../volumes/clean-mount-point.ts';
+import { mountRefs } from '../volumes/mount-refs.ts';
+import { joined } from '../volumes/plugins/local.ts';
+import { VolumeFailure } from '../volumes/volume-plugin.ts';
+import type { MappedVolume, PublishCall, VolumeSpec } from '../volumes/volume-plugin.ts';
+import { isThere } from './scsi-devices.ts';
+import { namesIn } from './scsi-ground.ts';
+
+/** Kubelet's folders of one such plugin, below its root: where file systems are mounted, and where block volumes have one entry for each pod. */
+export function pluginFolders(rootDir: string, plugin: string): { mounts: string; maps: string } {
+  const mounts = join(rootDir, 'plugins', plugin);
+  return { mounts, maps: join(mounts, 'volumeDevices') };
+}
+
+/** Mounts a disk once for all pods, formatted when it has nothing on it (kubelet: MountDevice); once it is mounted nothing is done. */
+export async function mountDisk(device: string, path: string, fsType: string, spec: VolumeSpec): Promise<void> {
+  if ((await mountOn(path)) !== undefined) return;
+  await mkdir(path, { recursive: true, mode: 0o750 });
+  await formatAndMount(device, path, fsType, joined(spec.readOnly ? ['ro'] : [], spec.pv?.spec?.mountOptions));
+}
+
+/** Puts a disk that is mounted at `source` into a pod (kubelet: diskSetUp). */
+export async function bindDisk(source: string, call: PublishCall, log: Logger): Promise<string> {
+  const { spec, path, fsGroup, fsGroupChangePolicy } = call;
+  if ((await mountOn(path)) !== undefined) return path;
+  await mkdir(path, { recursive: true, mode: 0o750 });
+  try {
+    await mount(source, path, '', joined(['bind', ...(spec.readOnly ? ['ro'] : [])], spec.pv?.spec?.mountOptions));
+  } catch (error) {
+    await cleanMountPoint(path);
+    throw error;
+  }
+  if (!spec.readOnly)
+    await giveToGroup(path, fsGroup, fsGroupChangePolicy, log).catch((error: unknown) =>
+      log.error({ path, err: messageOf(error) }, 'Cannot give a volume to the fsGroup'),
+    );
+  return path;
+}
+
+/** Nobody but this agent has the disk: rejects in kubelet's words where it is mounted for a pod, or for whoever. */
+export async function refuseInUse(path: string): Promise<void> {
+  if ((await mountOn(path)) === undefined) return;
+  // Where the root directory is seen by another path, too, this is the same mount.
+  const own = path.slice(Math.max(0, path.indexOf('/plugins/kubernetes.io/')));
+  const refs = await mountRefs(path);
+  if (refs.every((ref) => ref.includes(own))) return;
+  const text = `the device mount path "${path}" is still mounted by other references [${refs.join(' ')}]`;
+  throw new VolumeFailure('DeviceInUse', text, { what: 'GetDeviceMountRefs check failed' });
+}
+
+/** The same of a block volume's folder. @param own names in it that are no pod's */
+export async function refuseMapped(folder: string, own: readonly string[]): Promise<void> {
+  const pods = (await namesIn(folder)).filter((name) => !own.includes(name));
+  if (pods.length === 0) return;
+  const text = `the device "${folder}" is still referenced from other Pods [${pods.join(' ')}]`;
+  throw new VolumeFailure('DeviceInUse', text, { what: 'UnmapDevice failed' });
+}
+
+/**
+ * Which of a plugin's folders a mount in a pod's is of; '' when nothing is mounted there, null when it cannot be told (kubelet: ConstructVolumeSpec).
+ */
+export async function mountedFrom(mounts: string, path: string): Promise<string | null> {
+  if ((await mountOn(path)) === undefined) return '';
+  const refs = await mountRefs(path);
+  return refs.find((ref) => ref.startsWith(`${mounts}/`)) ?? null;
+}
+
+/**
+ * In which of these folders a pod has a block volume; '' when in none (kubelet: FindGlobalMapPathUUIDFromPod). A pod with several is told by the device
+ * that the link in its own folder leads to.
+ */
+export async function mappedIn(folders: readonly string[], { podUid, path }: NonNullable<MappedVolume['from']>) {
+  const found: string[] = [];
+  for (const folder of folders) if (await isThere(join(folder, podUid))) found.push(folder);
+  if (found.length === 0) return '';
+  const target = await ignoring(readlink(path), 'ENOENT', 'ENOTDIR', 'EINVAL');
+  const device = target === undefined ? undefined : await deviceOf(target);
+  for (const folder of found) {
+    const entry = join(folder, podUid);
+    if (target === entry || (device !== undefined && device === (await deviceOf(entry)))) return folder;
+  }
+  // The device has gone, and with it what the link led to.
+  return device === undefined && found.length === 1 ? (found[0] ?? '') : '';
+}
+
+/** Number of the device that a file stands for; undefined when it stands for none. */
+async function deviceOf(path: string): Promise<number | undefined> {
+  const found = await ignoring(stat(path), 'ENOENT', 'ENOTDIR', 'ENXIO');
+  return found?.isBlockDevice() === true ? found.rdev : undefined;
+}

@@ -1,0 +1,202 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { ISCSI_FILE, iscsiFileText } from '../../../machines/scsi/iscsi-file.ts';
+import { deviceOfPlace, iscsiFolder, placeOfFolder } from '../../../machines/scsi/iscsi-names.ts';
+import { iscsiDeviceName, iscsiSource } from '../../../machines/scsi/iscsi-source.ts';
+import type { IscsiSource } from '../../../machines/scsi/iscsi-source.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { codeOf } from '../../host/files/host-failure.ts';
+import { mountOn, unmount } from '../../host/files/mounts.ts';
+import { plainName } from '../../host/files/pod-paths.ts';
+import { readStatfs } from '../../host/strange/read-statfs.ts';
+import { cleanMountPoint } from '../volumes/clean-mount-point.ts';
+import { VolumeFailure } from '../volumes/volume-plugin.ts';
+import type {
+  MappedVolume,
+  PublishCall,
+  PublishedOnDisk,
+  StageCall,
+  StagedOnDisk,
+  UnpublishCall,
+  UnstageCall,
+  VolumePlugin,
+  VolumeSpec,
+  VolumeUsage,
+} from '../volumes/volume-plugin.ts';
+import { usageOf } from '../volumes/volume-usage.ts';
+import { bindDisk, mappedIn, mountDisk, mountedFrom, pluginFolders, refuseInUse, refuseMapped } from './disk-volume.ts';
+import { attachDisk } from './iscsi-attach.ts';
+import { attachedDisk, deleteDisks, removeFolder, signOut } from './iscsi-detach.ts';
+import { IscsiAdm } from './iscsiadm.ts';
+import { chapOf } from './iscsi-secret.ts';
+import { IscsiUse } from './iscsi-use.ts';
+import { isThere } from './scsi-devices.ts';
+import type { ScsiGround } from './scsi-ground.ts';
+import { Turns } from './turns.ts';
+
+/** Kubelet's name of the plugin. */
+export const ISCSI_PLUGIN = 'kubernetes.io/iscsi';
+
+/**
+ * Disks of iSCSI targets (kubelet: pkg/volume/iscsi), signed in to by open-iscsi's `iscsiadm`. They are attached when they are staged, and let go of when they
+ * are unstaged. Kubelet's folders and its `iscsi.json` say all of it, so a node can change hands with such volumes in use.
+ */
+export class IscsiVolumes implements VolumePlugin {
+  readonly name = ISCSI_PLUGIN;
+  private readonly ground: ScsiGround;
+  private readonly folders: { mounts: string; maps: string };
+  private readonly use: IscsiUse;
+  /** Two volumes of a target are not signed in to and out of at the same time. */
+  private readonly turns = new Turns();
+
+  constructor(ground: ScsiGround) {
+    this.ground = ground;
+    this.folders = pluginFolders(ground.rootDir, ISCSI_PLUGIN);
+    this.use = new IscsiUse(this.folders);
+  }
+
+  serves(spec: VolumeSpec): boolean {
+    return iscsiSource(spec) !== null;
+  }
+
+  async deviceName(spec: VolumeSpec): Promise<string> {
+    const source = sourceOf(spec);
+    const name = iscsiDeviceName(source);
+    this.use.named(this.folderOf(source, spec.mode), name);
+    return name;
+  }
+
+  attachable(): Promise<boolean> {
+    return Promise.resolve(this.ground.attachable);
+  }
+
+  stages(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
+  /** Answers the folder where it is mounted, or, for a block volume, where pods have it. */
+  async stage({ spec, pod, signal }: StageCall): Promise<string> {
+    const source = sourceOf(spec);
+    const folder = this.folderOf(source, spec.mode);
+    const chap = await chapOf(this.ground, source, pod.metadata?.namespace ?? '', spec.mode);
+    const device = await this.turns.take(source.iqn, () => this.attach(spec, source, { folder, chap, signal }));
+    this.use.attached(folder, { device, iqn: source.iqn, portals: source.portals });
+    if (spec.mode === 'Block') return folder;
+    try {
+      await mountDisk(device, folder, source.fsType, spec);
+    } catch (error) {
+      // The node is signed in: that is to be undone.
+      throw new VolumeFailure(codeOf(error) || 'Iscsi', messageOf(error), { done: false, cause: error });
+    }
+    return folder;
+  }
+
+  async publish(call: PublishCall): Promise<string> {
+    const folder = this.folderOf(sourceOf(call.spec), call.spec.mode);
+    return call.spec.mode === 'Block' ? this.use.deviceAt(folder) : bindDisk(folder, call, this.ground.log);
+  }
+
+  unpublish({ path, mode }: UnpublishCall): Promise<void> {
+    return mode === 'Block' ? Promise.resolve() : cleanMountPoint(path);
+  }
+
+  async globalMapPath({ spec, from }: MappedVolume): Promise<string> {
+    if (spec !== undefined) return this.folderOf(sourceOf(spec), 'Block');
+    return from === undefined ? '' : mappedIn(await this.use.onDisk('Block'), from);
+  }
+
+  async unstage({ deviceName, mode, stagedPath, signal }: UnstageCall): Promise<void> {
+    const folder = stagedPath === '' ? this.use.folderOf(deviceName, mode) : stagedPath;
+    if (folder === '' || !this.use.isNamed(folder, deviceName)) return;
+    if (!(await isThere(folder))) return this.use.left(folder);
+    try {
+      await (mode === 'Block' ? refuseMapped(folder, [ISCSI_FILE]) : refuseInUse(folder));
+      while (mode !== 'Block' && (await mountOn(folder)) !== undefined) await unmount(folder);
+      await this.detach(folder, signal);
+    } catch (error) {
+      if (error instanceof VolumeFailure) throw error;
+      const text = `iscsi: failed to detach disk: ${folder}\nError: ${messageOf(error)}`;
+      throw new VolumeFailure(codeOf(error) || 'Iscsi', text, { cause: error });
+    }
+    try {
+      await removeFolder(folder);
+    } catch (error) {
+      const text = `iscsi: failed to delete the directory: ${folder}\nError: ${messageOf(error)}`;
+      throw new VolumeFailure(codeOf(error) || 'Iscsi', text, { cause: error });
+    }
+    this.use.left(folder);
+  }
+
+  async publishedOnDisk({ podUid, path, mode }: Omit<UnpublishCall, 'signal'>): Promise<PublishedOnDisk | null> {
+    const folder =
+      mode === 'Block'
+        ? await mappedIn(await this.use.onDisk('Block'), { podUid, path })
+        : await mountedFrom(this.folders.mounts, path);
+    if (folder === '') return { deviceName: '', attachable: false };
+    const place = folder === null ? null : placeOfFolder(basename(folder));
+    return place && { deviceName: deviceOfPlace(place), attachable: this.ground.attachable };
+  }
+
+  async stagedOnDisk(): Promise<readonly StagedOnDisk[]> {
+    const staged: StagedOnDisk[] = [];
+    for (const mode of ['Filesystem', 'Block'] as const)
+      for (const stagedPath of await this.use.onDisk(mode)) {
+        const place = placeOfFolder(basename(stagedPath));
+        if (place === null) continue;
+        const { attachable } = this.ground;
+        staged.push({ deviceName: deviceOfPlace(place), name: '', mode, stagedPath, attachable });
+      }
+    return staged;
+  }
+
+  async usage({ spec, path }: { spec: VolumeSpec; path: string }): Promise<VolumeUsage | null> {
+    return spec.mode === 'Block' ? null : usageOf(await readStatfs(path));
+  }
+
+  private async attach(
+    spec: VolumeSpec,
+    source: IscsiSource,
+    { folder, chap, signal }: { folder: string; chap: Record<string, string>; signal: AbortSignal },
+  ): Promise<string> {
+    const { machine, log } = this.ground;
+    let begun = false;
+    try {
+      const adm = new IscsiAdm(machine.iscsiadm, signal);
+      return await attachDisk({ machine, adm, source, chap, signal, log }, async () => {
+        await mkdir(folder, { recursive: true, mode: 0o750 });
+        begun = true;
+        // Of one that is mounted the file lies below the mount.
+        if (spec.mode === 'Block' || (await mountOn(folder)) === undefined)
+          await writeFile(join(folder, ISCSI_FILE), iscsiFileText(source, spec.name), { mode: 0o644 });
+      });
+    } catch (error) {
+      // The node may be signed in, or have written of it: that is to be undone.
+      const what = `${spec.mode === 'Block' ? 'MapVolume' : 'MountVolume'}.WaitForAttach failed`;
+      throw new VolumeFailure(codeOf(error) || 'Iscsi', messageOf(error), { done: !begun, what, cause: error });
+    }
+  }
+
+  /** The LUN goes; the session, too, by each portal by which no other LUN of the target is used. */
+  private async detach(folder: string, signal: AbortSignal): Promise<void> {
+    const { machine, log } = this.ground;
+    const disk = await attachedDisk(folder);
+    await this.turns.take(disk.iqn, async () => {
+      await deleteDisks(machine, disk, log);
+      await signOut(new IscsiAdm(machine.iscsiadm, signal), disk, await this.use.unused(folder, disk));
+    });
+  }
+
+  /** Where kubelet has it. Rejects a name that leads elsewhere. */
+  private folderOf(source: IscsiSource, mode: VolumeSpec['mode']): string {
+    const { iface, iqn, lun, portals } = source;
+    const above = plainName(`iface-${iface}`, 'the iSCSI interface');
+    const folder = plainName(iscsiFolder({ portal: portals[0] ?? '', iqn, lun }), 'the iSCSI target');
+    return join(mode === 'Block' ? this.folders.maps : this.folders.mounts, above, folder);
+  }
+}
+
+function sourceOf(spec: VolumeSpec): IscsiSource {
+  const source = iscsiSource(spec);
+  if (source === null) throw new VolumeFailure('NoSource', 'Spec does not reference an ISCSI volume type');
+  return source;
+}
