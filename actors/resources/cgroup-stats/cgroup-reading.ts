@@ -137,6 +137,10 @@ export interface WithoutParts {
   /** No `processes`. */
   processes?: boolean;
   pressure?: boolean;
+  /** No `memory`. */
+  memory?: boolean;
+  /** `createdAt` comes as 0. */
+  createdAt?: boolean;
 }
 
 /** Reads cgroups; paths as cAdvisor names them (`/`, `/kubepods/burstable/pod...`). */

@@ -5,7 +5,8 @@ import { readPids } from './processes.ts';
 import { readV1 } from './read-v1.ts';
 import { readV2 } from './read-v2.ts';
 import type { CgroupHost } from '../../host/files/cgroup-host.ts';
-import type { CgroupReader } from './cgroup-reading.ts';
+import type { CgroupReader, WithoutParts } from './cgroup-reading.ts';
+import type { ReadingParts } from './read-v1.ts';
 
 /**
  * Reads this machine's cgroups by synchronous reads of small files: a cgroup takes some tenths of a millisecond, and
@@ -25,11 +26,16 @@ export function createCgroupReader(host: CgroupHost, now: () => number = Date.no
     mount === undefined ? undefined : cgroup === '/' ? mount : `${mount}${cgroup}`;
   const mountsOfTime = host.version === 2 ? [main] : [main, host.mounts.memory];
 
+  /** Null when the main hierarchy has no such cgroup. */
   const createdAt = (cgroup: string, at: number): number | null => {
     let known = created.get(cgroup);
     for (const mount of mountsOfTime) {
       const path = folder(mount, cgroup);
       const found = path === undefined ? undefined : createdAtOf(path, host.version);
+      if (found === undefined && mount === main) {
+        created.delete(cgroup);
+        return null;
+      }
       if (found === undefined) continue;
       // another inode in the same hierarchy: the cgroup was removed and made again
       if (known === undefined || (mount === main && known.inode !== found.inode)) known = { ...found };
@@ -40,31 +46,26 @@ export function createCgroupReader(host: CgroupHost, now: () => number = Date.no
     return Math.min(at, Math.max(known.at, bootedAt));
   };
 
+  const readParts = (path: string, cgroup: string, without: WithoutParts): ReadingParts => {
+    if (host.version === 2) return readV2(path, devices, without);
+    const of = (controller: string) => folder(host.mounts[controller], cgroup);
+    const [pids, blkio] = [cgroup === '/' ? undefined : of('pids'), of('blkio')];
+    return readV1({ cpu: of('cpu'), cpuacct: of('cpuacct'), memory: of('memory'), pids, blkio }, devices, without);
+  };
+
   return {
     read: (cgroup, without = {}) => {
       const path = folder(main, cgroup);
       const at = now();
-      const since = path !== undefined && isFolder(path) ? createdAt(cgroup, at) : null;
-      if (path === undefined || since === null) {
-        created.delete(cgroup);
-        return null;
+      if (path === undefined) return null;
+      if (without.createdAt !== true) {
+        const since = createdAt(cgroup, at);
+        return since === null ? null : { at, createdAt: since, ...readParts(path, cgroup, without) };
       }
-      const of = (controller: string) => folder(host.mounts[controller], cgroup);
-      const parts =
-        host.version === 2
-          ? readV2(path, devices, without)
-          : readV1(
-              {
-                cpu: of('cpu'),
-                cpuacct: of('cpuacct'),
-                memory: of('memory'),
-                pids: cgroup === '/' ? undefined : of('pids'),
-                blkio: of('blkio'),
-              },
-              devices,
-              without,
-            );
-      return { at, createdAt: since, ...parts };
+      const parts = readParts(path, cgroup, without);
+      // What of the main hierarchy could be read is there; only where nothing could is the folder looked for.
+      const there = parts.cpu !== undefined || parts.processes !== undefined || isFolder(path);
+      return there ? { at, createdAt: 0, ...parts } : null;
     },
     tree: (from) => {
       const found: string[] = [];
@@ -95,7 +96,7 @@ interface Created {
  */
 function createdAtOf(path: string, version: 1 | 2): Created | undefined {
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) return undefined;
+  if (stat?.isDirectory() !== true) return undefined;
   const file = statSync(`${path}/${version === 2 ? 'cgroup.events' : 'cgroup.clone_children'}`, {
     throwIfNoEntry: false,
   });

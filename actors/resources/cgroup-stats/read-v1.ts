@@ -20,7 +20,8 @@ export function readV1(folders: V1Folders, devices: DeviceNames, without: Withou
   const parts: ReadingParts = {};
   const cpu = readCpu(folders, without);
   if (cpu !== undefined) parts.cpu = cpu;
-  const memory = folders.memory === undefined ? undefined : readMemory(folders.memory, without);
+  const withMemory = without.memory !== true && folders.memory !== undefined;
+  const memory = withMemory ? readMemory(folders.memory, without) : undefined;
   if (memory !== undefined) parts.memory = memory;
   const pids = without.processes === true || folders.cpu === undefined ? undefined : readPids(folders.cpu);
   if (pids !== undefined) {

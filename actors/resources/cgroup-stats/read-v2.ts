@@ -10,7 +10,7 @@ export function readV2(folder: string, devices: DeviceNames, without: WithoutPar
   const parts: ReadingParts = {};
   const cpu = readCpu(folder, without.limits === true || without.details === true);
   if (cpu !== undefined) parts.cpu = cpu;
-  const memory = readMemory(folder, without);
+  const memory = without.memory === true ? undefined : readMemory(folder, without);
   if (memory !== undefined) parts.memory = memory;
   const pids = without.processes === true ? undefined : readPids(folder);
   if (pids !== undefined) {

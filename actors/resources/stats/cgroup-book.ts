@@ -1,11 +1,14 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { CgroupReader, CgroupReading } from '../cgroup-stats/cgroup-reading.ts';
+import type { CgroupReader, CgroupReading, WithoutParts } from '../cgroup-stats/cgroup-reading.ts';
 import { CpuRates } from './cpu-rates.ts';
 
 /** What summaries have no use for. */
-const WITHOUT = { files: true, blockIo: true, details: true } as const;
+export const WITHOUT = { files: true, blockIo: true, details: true } as const;
 /** A second reading is for its cpu time alone. */
-const CPU_ONLY = { ...WITHOUT, limits: true, processes: true, pressure: true } as const;
+const CPU_ONLY = {
+  ...WITHOUT,
+  ...{ limits: true, processes: true, pressure: true, memory: true, createdAt: true },
+} as const;
 /** From a first reading to the second, ms. */
 const SECOND_LOOK_MS = 150;
 /** Reading goes on in the next turn of the event loop after this time, ms. */
@@ -56,34 +59,33 @@ export class CgroupBook {
 
   /**
    * Reads these cgroups; those that are gone are not in the answer.
+   * @param cgroups each with what of it is of no use
    * @param wantRates wait for a second reading of those that have no former one
    */
-  async read(cgroups: Iterable<string>, wantRates: boolean): Promise<ReadonlyMap<string, MeasuredCgroup>> {
+  async read(
+    cgroups: ReadonlyMap<string, WithoutParts>,
+    wantRates: boolean,
+  ): Promise<ReadonlyMap<string, MeasuredCgroup>> {
     const measured = new Map<string, MeasuredCgroup>();
     const unrated: string[] = [];
-    let turnBegan = performance.now();
-    const breathe = async () => {
-      if (performance.now() - turnBegan < TURN_MS) return;
-      await nextTurn();
-      turnBegan = performance.now();
-    };
-    for (const cgroup of new Set(cgroups)) {
-      const reading = this.reader.read(cgroup, WITHOUT);
+    const turns = new Turns();
+    for (const [cgroup, without] of cgroups) {
+      const reading = this.reader.read(cgroup, without);
       if (reading === null) continue;
       const rate = this.rates.take(cgroup, reading);
       measured.set(cgroup, { reading, rate });
       if (rate === undefined && reading.cpu !== undefined) unrated.push(cgroup);
-      await breathe();
+      if (turns.over) await turns.next();
     }
     this.rates.forget(this.now());
     if (!wantRates || unrated.length === 0) return measured;
     await sleep(SECOND_LOOK_MS);
-    turnBegan = performance.now();
+    turns.begin();
     for (const cgroup of unrated) {
       const again = this.reader.read(cgroup, CPU_ONLY);
       const first = measured.get(cgroup);
       if (again !== null && first !== undefined) first.rate = this.rates.take(cgroup, again);
-      await breathe();
+      if (turns.over) await turns.next();
     }
     return measured;
   }
@@ -91,6 +93,27 @@ export class CgroupBook {
   /** First process of a cgroup, whose network namespace is that of the pod; null when there is none. */
   firstPid(cgroup: string): number | null {
     return this.reader.firstPid(cgroup);
+  }
+}
+
+/** Long work in pieces: others have their turn in between. */
+export class Turns {
+  private began = performance.now();
+
+  /** This turn was long enough. */
+  get over(): boolean {
+    return performance.now() - this.began >= TURN_MS;
+  }
+
+  /** Lets the others have their turn. */
+  async next(): Promise<void> {
+    await nextTurn();
+    this.begin();
+  }
+
+  /** A turn begins now: work was resumed after a wait. */
+  begin(): void {
+    this.began = performance.now();
   }
 }
 

@@ -1,5 +1,6 @@
 import { cgroupPath } from '../../../machines/qos/pod-cgroup.ts';
-import { CgroupBook } from './cgroup-book.ts';
+import type { WithoutParts } from '../cgroup-stats/cgroup-reading.ts';
+import { CgroupBook, Turns, WITHOUT } from './cgroup-book.ts';
 import type { MeasuredCgroup } from './cgroup-book.ts';
 import { cgroupUsage, networkStats } from './cgroup-usage.ts';
 import type { CgroupUsage } from './cgroup-usage.ts';
@@ -17,6 +18,16 @@ function podsRootOf({ cgroupRoot, cgroupsPerQOS, cgroupDriver }: StatsOptions['c
   const root = cgroupRoot.split('/').filter((part) => part !== '');
   if (!cgroupsPerQOS) return cgroupPath(root, 'cgroupfs');
   return cgroupPath([...root, 'kubepods'], cgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs');
+}
+
+/** What of a survey its caller has a use for. */
+export interface SurveyWish {
+  /** Wait for a second reading where there is no former one. */
+  rates: boolean;
+  /** Networks of sandboxes. */
+  networks: boolean;
+  /** What of no cgroup is told. Processes are read of containers alone, whatever is said here. */
+  without: Pick<WithoutParts, 'processes' | 'limits' | 'pressure'>;
 }
 
 /** Reads all cgroups that a summary tells of: the node's, the system's, those of pods and of containers. */
@@ -40,10 +51,9 @@ export class CgroupSurveyor {
 
   /**
    * Takes a survey of these containers and the pods that they belong to.
-   * @param rates wait for a second reading where there is no former one
    * @throws Error when there is no root cgroup
    */
-  async survey({ containers, sandboxes }: RunningThings, rates: boolean): Promise<CgroupSurvey> {
+  async survey({ containers, sandboxes }: RunningThings, wish: SurveyWish): Promise<CgroupSurvey> {
     const keys = new Set<string>();
     for (const { id, podSandboxId } of containers.values()) {
       const sandbox = sandboxes.get(podSandboxId);
@@ -54,18 +64,41 @@ export class CgroupSurveyor {
           .add(id);
     }
     const paths = this.book.find(keys);
-    // Of a sandbox only the network is told, which is no matter of its cgroup
-    const wanted = [...paths].filter(([key]) => !sandboxes.has(key)).map(([, path]) => path);
     const system = this.systemCgroups();
-    const measured = await this.book.read(['/', ...system.map(([, path]) => path), ...wanted], rates);
+    const cgroups = new Map<string, WithoutParts>();
+    // When a pod or a container began is told by the runtime
+    const [ofContainer, ofOthers] = [
+      { ...WITHOUT, ...wish.without },
+      { ...WITHOUT, ...wish.without, processes: true },
+    ];
+    const [container, pod] = [ofContainer, ofOthers].map((without) => ({ ...without, createdAt: true }));
+    for (const path of ['/', ...system.map(([, path]) => path)]) cgroups.set(path, ofOthers);
+    for (const [key, path] of paths) {
+      // Of a sandbox only the network is told, which is no matter of its cgroup
+      const without = containers.has(key) ? container : sandboxes.has(key) ? undefined : pod;
+      if (without !== undefined && !cgroups.has(path)) cgroups.set(path, without);
+    }
+    const measured = await this.book.read(cgroups, wish.rates);
+    const networks = wish.networks ? await this.networksOf(paths, sandboxes) : new Map<string, NetworkStats>();
     const machine = this.machine.usage(this.options.now());
-    return new CgroupSurvey({
-      ...{ paths, measured, system, machine, psi: this.psi, startedAt: this.startedAt },
-      networkOf: (cgroup) => {
-        const pid = this.book.firstPid(cgroup);
-        return pid === null ? undefined : networkStats(this.machine.interfaces(pid), this.options.now());
-      },
-    });
+    return new CgroupSurvey({ paths, measured, networks, system, machine, psi: this.psi, startedAt: this.startedAt });
+  }
+
+  /** By sandbox. */
+  private async networksOf(
+    paths: ReadonlyMap<string, string>,
+    sandboxes: RunningThings['sandboxes'],
+  ): Promise<Map<string, NetworkStats>> {
+    const found = new Map<string, NetworkStats>();
+    const turns = new Turns();
+    for (const id of sandboxes.keys()) {
+      const path = paths.get(id);
+      const pid = path === undefined ? null : this.book.firstPid(path);
+      const network = pid === null ? undefined : networkStats(this.machine.interfaces(pid), this.options.now());
+      if (network !== undefined) found.set(id, network);
+      if (turns.over) await turns.next();
+    }
+    return found;
   }
 
   /** Bytes that all pods together have in use; null without their cgroup. */
@@ -97,7 +130,8 @@ interface SurveyParts {
   psi: boolean;
   /** Start of this agent, ns. */
   startedAt: number;
-  networkOf: (cgroup: string) => NetworkStats | undefined;
+  /** By sandbox. */
+  networks: ReadonlyMap<string, NetworkStats>;
 }
 
 /** What was read, in the terms of summaries. Keys are `pod<uid>` and ids of containers. */
@@ -126,6 +160,11 @@ export class CgroupSurvey {
     return own && cgroupUsage(own.reading, own.rate, this.parts.psi);
   }
 
+  /** Its cgroup tells all that it can tell, so that nobody else need be asked. */
+  isWhole(key: string): boolean {
+    return this.measuredOf(key)?.reading.memory !== undefined;
+  }
+
   /** Processes of the cgroup itself. */
   processesOf(key: string): number | undefined {
     return this.measuredOf(key)?.reading.processes?.processes;
@@ -133,8 +172,7 @@ export class CgroupSurvey {
 
   /** Network of a sandbox, by its id. */
   networkOf(sandbox: string): NetworkStats | undefined {
-    const cgroup = this.parts.paths.get(sandbox);
-    return cgroup === undefined ? undefined : this.parts.networkOf(cgroup);
+    return this.parts.networks.get(sandbox);
   }
 
   /** `systemContainers`; undefined when there are none. @param io with pressure of I/O */

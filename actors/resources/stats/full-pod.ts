@@ -2,8 +2,8 @@ import type { FilesystemUsage } from '../../../cri/generated/runtime/v1/api.ts';
 import type { CgroupSurvey } from './cgroup-survey.ts';
 import { ephemeralStorage, fileSystemStats, orderedFs } from './file-system-stats.ts';
 import type { ReadSizes } from './file-system-stats.ts';
-import { containerLogs, otherFiles } from './pod-files.ts';
-import type { PodFolders } from './pod-files.ts';
+import { filesStats } from './pod-files.ts';
+import type { PodFiles } from './pod-files.ts';
 import { addContainer, podStatsOf } from './pod-usage.ts';
 import type { PodUsage } from './pod-usage.ts';
 import type { MeasuredContainer, MeasuredPod } from './runtime-listing.ts';
@@ -15,7 +15,10 @@ import type { PodVolumes } from './volume-usage.ts';
 /** What the pods of one summary are made from. */
 export interface FullPodParts {
   survey: CgroupSurvey;
-  folders: PodFolders;
+  /** By sandbox. */
+  files: ReadonlyMap<string, PodFiles>;
+  /** ms since the epoch. */
+  now: () => number;
   /** The file system of the agent's root folder. */
   rootFs: FsStats;
   /** File systems of the runtime. */
@@ -49,20 +52,18 @@ export class ImageSizes {
 
 /** A pod with everything there is to tell of it. */
 export async function fullPod({ sandbox, containers, told }: MeasuredPod, parts: FullPodParts): Promise<PodStats> {
-  const { survey, folders, rootFs } = parts;
+  const { survey, rootFs } = parts;
   const { metadata } = sandbox;
   const uid = metadata?.uid ?? '';
   const pod = podStatsOf(sandbox);
-  const [others, ...logs] = await Promise.all([
-    otherFiles(folders, metadata, rootFs),
-    ...containers.map(({ container }) => containerLogs(folders, metadata, container.metadata?.name ?? '', rootFs)),
-  ]);
+  const files = parts.files.get(sandbox.id);
   const itself = told && toldUsage(told, parts.psi);
   const podUsage: PodUsage | undefined = itself ?? survey.usageOf(`pod${uid}`);
   if (itself !== undefined) Object.assign(pod, itself);
   let processes: number | undefined;
-  for (const [index, each] of containers.entries()) {
-    addContainer(pod, await fullContainer(each, parts, logs[index]), podUsage);
+  for (const each of containers) {
+    const logs = filesStats(rootFs, files?.logs.get(each.container.metadata?.name ?? ''));
+    addContainer(pod, await fullContainer(each, parts, logs), podUsage);
     const own = survey.processesOf(each.container.id);
     if (own !== undefined) processes = (processes ?? 0) + own;
   }
@@ -76,7 +77,7 @@ export async function fullPod({ sandbox, containers, told }: MeasuredPod, parts:
     'ephemeral-storage': ephemeralStorage(rootFs, [
       ...pod.containers.flatMap(({ rootfs, logs: log }) => [rootfs, log]),
       ...(counted?.ephemeral ?? []),
-      ...others,
+      ...(files?.others ?? []).map((each) => filesStats(rootFs, each)),
     ]),
     process_stats: itself?.process_stats ?? (processes === undefined ? undefined : { process_count: processes }),
     swap,
@@ -86,10 +87,10 @@ export async function fullPod({ sandbox, containers, told }: MeasuredPod, parts:
 /** What its cgroup tells comes before what the runtime tells, but for the writable layer. */
 async function fullContainer(
   { container, stats }: MeasuredContainer,
-  { survey, folders, images, psi }: FullPodParts,
+  { survey, now, images, psi }: FullPodParts,
   logs: FsStats | undefined,
 ): Promise<ContainerStats> {
-  const told = runtimeUsage(stats, Number(container.createdAt), folders.now() * 1e6, psi);
+  const told = runtimeUsage(stats, Number(container.createdAt), now() * 1e6, psi);
   const own = survey.usageOf(container.id);
   return {
     name: told.name,

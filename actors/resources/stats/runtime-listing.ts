@@ -14,6 +14,9 @@ export interface RunningThings {
   sandboxes: ReadonlyMap<string, PodSandbox>;
 }
 
+/** For a look at the node alone. */
+export const NOTHING: RunningThings = { containers: new Map(), sandboxes: new Map() };
+
 /** A running container with what the runtime tells of its usage. */
 export interface MeasuredContainer {
   container: Container;
@@ -48,11 +51,11 @@ export async function listRunning(cri: Pick<CriClient, 'runtime'>): Promise<Runn
   };
 }
 
-/** The usage of all containers, in one call. */
-export function listUsage(cri: Pick<CriClient, 'runtime'>): Promise<CriContainerStats[]> {
+/** The usage of all containers, in one call; or of the one with this id. @throws Error with kubelet's words */
+export function listUsage(cri: Pick<CriClient, 'runtime'>, id = ''): Promise<CriContainerStats[]> {
   return worded(
     'failed to list all container stats',
-    cri.runtime.listContainerStats({ filter: {} }).then(({ stats }) => stats),
+    cri.runtime.listContainerStats({ filter: { id } }).then(({ stats }) => stats),
   );
 }
 

@@ -1,24 +1,22 @@
 import type { NodeAndPods } from '../../../machines/eviction/soundings.ts';
 import { networkStats } from './cgroup-usage.ts';
-import { CpuRates } from './cpu-rates.ts';
 import { CgroupSurveyor } from './cgroup-survey.ts';
-import type { CgroupSurvey } from './cgroup-survey.ts';
+import type { SurveyWish } from './cgroup-survey.ts';
 import { readSmall } from '../cgroup-stats/small-files.ts';
 import { meminfoBytes } from '../machine/machine-facts.ts';
 import { nodeDisks } from './node-disks.ts';
 import type { NodeDisks } from './node-disks.ts';
 import { fileSystemStats, orderedFs } from './file-system-stats.ts';
 import { ImageSizes, fullPod } from './full-pod.ts';
-import { containerLogs } from './pod-files.ts';
+import { countLogs } from './pod-files.ts';
 import type { PodFolders } from './pod-files.ts';
-import { listRunning, listUsage, measuredPods, worded } from './runtime-listing.ts';
-import type { MeasuredPod, RunningThings } from './runtime-listing.ts';
+import { PodLooks } from './pod-looks.ts';
+import { listRunning, NOTHING, worded } from './runtime-listing.ts';
 import { valueOf } from './runtime-usage.ts';
 import { shortPod } from './short-pod.ts';
 import { machineReaders } from './stats-options.ts';
 import type { MachineReaders, StatsOptions } from './stats-options.ts';
 import type { FsStats, NodeStats, Summary } from './summary.ts';
-import { listPodUsage, toldPods } from './told-pods.ts';
 import { VolumeUsage } from './volume-usage.ts';
 import type { PodVolumes } from './volume-usage.ts';
 
@@ -31,10 +29,11 @@ export interface LogUsage {
   usedBytes: number;
 }
 
-/** For a survey of the node alone. */
-const NOTHING: RunningThings = { containers: new Map(), sandboxes: new Map() };
 /** So long volumes are counted for whom it must not be figures of long ago, ms: the time between two looks of eviction. */
 const LONGEST_COUNT_MS = 10_000;
+
+/** What is read of cgroups for the node alone. */
+const NODE: SurveyWish = { rates: false, networks: false, without: { processes: true } };
 
 /**
  * Tells what the node and its pods use, as kubelet's summary provider does with a CRI runtime: cpu, memory, swap, pressure
@@ -46,10 +45,8 @@ export class StatsProvider {
   private readonly machine: MachineReaders;
   private readonly cgroups: CgroupSurveyor;
   private readonly volumes: VolumeUsage;
+  private readonly looks: PodLooks;
   private readonly psi: boolean;
-  /** Feature gate PodAndContainerStatsFromCRI: of pods and containers only the runtime is asked. */
-  private readonly fromRuntime: boolean;
-  private readonly toldRates = new CpuRates();
   private readonly underWay = new Map<string, Promise<Summary>>();
 
   constructor(options: StatsOptions) {
@@ -57,8 +54,11 @@ export class StatsProvider {
     const { config, featureGates, flags, now, claimed, onVolumeCounted, quotas } = options;
     this.machine = { ...machineReaders, ...options.machine };
     this.psi = featureGates.enabled('KubeletPSI');
-    this.fromRuntime = featureGates.enabled('PodAndContainerStatsFromCRI');
     this.cgroups = new CgroupSurveyor(options, this.machine, this.psi);
+    this.looks = new PodLooks(options.cri, this.cgroups, {
+      folders: this.folders,
+      fromRuntime: featureGates.enabled('PodAndContainerStatsFromCRI'),
+    });
     this.volumes = new VolumeUsage({
       ...{ rootDir: flags.rootDir, periodMs: config.volumeStatsAggPeriod, now, claimed, onVolumeCounted, quotas },
       sizes: this.machine.sizes,
@@ -72,7 +72,7 @@ export class StatsProvider {
 
   /**
    * Cpu and memory alone.
-   * @param rates false: `usageNanoCores` may be 0 for what is read for the first time
+   * @param rates false: what `/metrics/resource` tells; rates, limits and pressure are not to be relied on
    * @throws Error as {@link summary}
    */
   cpuAndMemory(rates = true): Promise<Summary> {
@@ -88,7 +88,7 @@ export class StatsProvider {
     const { node, flags, cri, now } = this.options;
     const images = new ImageSizes(this.machine.sizes);
     const [survey, { imageFilesystems, containerFilesystems }] = await Promise.all([
-      this.cgroups.survey(NOTHING, false),
+      this.cgroups.survey(NOTHING, NODE),
       worded('failed to get imageFs stats', cri.image.imageFsInfo({})),
     ]);
     const time = now() * 1e6;
@@ -142,9 +142,9 @@ export class StatsProvider {
       [...containers.values()].map(async ({ podSandboxId, metadata }) => {
         const pod = sandboxes.get(podSandboxId)?.metadata;
         const container = metadata?.name ?? '';
-        const usage = pod && (await containerLogs(this.folders, pod, container, { time: 0 }));
-        if (pod === undefined || usage?.usedBytes === undefined) return [];
-        return [{ namespace: pod.namespace, pod: pod.name, uid: pod.uid, container, usedBytes: usage.usedBytes }];
+        const files = pod && (await countLogs(this.folders, pod, container));
+        if (pod === undefined || files === null || files === undefined || files.inodes === 0) return [];
+        return [{ namespace: pod.namespace, pod: pod.name, uid: pod.uid, container, usedBytes: files.bytes }];
       }),
     );
     return used.flat();
@@ -163,51 +163,20 @@ export class StatsProvider {
     return made;
   }
 
-  /** While the runtime gathers its figures, which takes it longest, the cgroups are read. */
-  private async measured(rates: boolean): Promise<{ pods: MeasuredPod[]; survey: CgroupSurvey }> {
-    const { cri } = this.options;
-    const told = this.fromRuntime ? await this.told(rates) : null;
-    if (told !== null) return told;
-    const asked = {
-      surveyed: listRunning(cri).then(async (running) => ({
-        running,
-        survey: await this.cgroups.survey(running, rates),
-      })),
-      usage: listUsage(cri),
-    };
-    await Promise.allSettled(Object.values(asked));
-    const { running, survey } = await asked.surveyed;
-    return { pods: measuredPods(running, await asked.usage), survey };
-  }
-
-  /** What the runtime tells; null when it tells nothing of pods. */
-  private async told(rates: boolean): Promise<{ pods: MeasuredPod[]; survey: CgroupSurvey } | null> {
-    const { cri, now } = this.options;
-    const asked = {
-      running: listRunning(cri),
-      usage: listPodUsage(cri),
-      survey: this.cgroups.survey(NOTHING, rates),
-    };
-    await Promise.allSettled(Object.values(asked));
-    const [running, usage] = [await asked.running, await asked.usage];
-    if (usage === null) return null;
-    this.toldRates.forget(now());
-    return { pods: toldPods(running, usage, this.toldRates), survey: await asked.survey };
-  }
-
   private async full(): Promise<Summary> {
-    const { node, flags } = this.options;
+    const { node, flags, now } = this.options;
     const images = new ImageSizes(this.machine.sizes);
     const asked = {
       images: worded('failed to get imageFs stats', this.imageFs(images)),
-      pods: worded('failed to list pod stats', this.measured(true)),
+      pods: worded('failed to list pod stats', this.looks.full()),
       volumes: this.volumesOfPods(),
+      sizes: this.machine.sizes(flags.rootDir),
     };
     // Of many failures the first in this order is told, not the first in time.
     await Promise.allSettled(Object.values(asked));
-    const [imageFs, { pods, survey }, volumes] = [await asked.images, await asked.pods, await asked.volumes];
+    const [imageFs, { pods, survey, files }, volumes] = [await asked.images, await asked.pods, await asked.volumes];
     const { machine, root } = survey;
-    const sizes = await this.machine.sizes(flags.rootDir);
+    const sizes = await asked.sizes;
     if (sizes === null) throw new Error('failed to get rootFs stats: failed to get rootFs info');
     const rootFs = fileSystemStats(sizes, root.reading.at * 1e6);
     const usage = survey.rootUsage();
@@ -224,13 +193,13 @@ export class StatsProvider {
       rlimit: machine.rlimit,
       swap: usage.swap,
     };
-    const parts = { survey, folders: this.folders, rootFs, images, volumes, psi: this.psi };
+    const parts = { survey, files, rootFs, images, volumes, psi: this.psi, now };
     return { node: nodeStats, pods: await Promise.all(pods.map((pod) => fullPod(pod, parts))) };
   }
 
   private async short(rates: boolean): Promise<Summary> {
     const { node } = this.options;
-    const { pods, survey } = await worded('failed to list pod stats', this.measured(rates));
+    const { pods, survey } = await worded('failed to list pod stats', this.looks.cpuAndMemory(rates));
     const usage = survey.rootUsage();
     const nodeStats: NodeStats = {
       nodeName: node.nodeName,

@@ -148,9 +148,14 @@ export interface PvcReference {
 
 /** The summary as kubelet prints it: indented by one space, times in whole seconds of UTC. */
 export function summaryJson(summary: Summary): string {
-  const rfc3339 = (key: string, value: unknown): unknown =>
-    (key === 'time' || key === 'startTime') && typeof value === 'number'
-      ? `${new Date(Math.floor(value / 1e9) * 1000).toISOString().slice(0, 19)}Z`
-      : value;
+  // Nearly all times of a summary are of a few seconds
+  const known = new Map<number, string>();
+  const rfc3339 = (key: string, value: unknown): unknown => {
+    if (typeof value !== 'number' || (key !== 'time' && key !== 'startTime')) return value;
+    const seconds = Math.floor(value / 1e9);
+    let text = known.get(seconds);
+    if (text === undefined) known.set(seconds, (text = `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`));
+    return text;
+  };
   return JSON.stringify(summary, rfc3339, 1);
 }

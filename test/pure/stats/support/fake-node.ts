@@ -9,7 +9,11 @@ import {
   PodSandboxStats,
 } from '../../../../cri/generated/runtime/v1/api.ts';
 import type { DeepPartial } from '../../../../cri/generated/runtime/v1/api.ts';
-import type { CgroupReader, CgroupReading } from '../../../../actors/resources/cgroup-stats/cgroup-reading.ts';
+import type {
+  CgroupReader,
+  CgroupReading,
+  WithoutParts,
+} from '../../../../actors/resources/cgroup-stats/cgroup-reading.ts';
 import { resolveFeatureGates } from '../../../../actors/configure/configuration/feature-gates.ts';
 import { kubeletConfigurationSchema } from '../../../../actors/configure/configuration/kubelet-configuration.ts';
 import { StatsProvider } from '../../../../actors/resources/stats/stats-provider.ts';
@@ -46,12 +50,15 @@ export function reading(size: number, more: Partial<CgroupReading> = {}): Cgroup
 export class FakeCgroups implements CgroupReader {
   readonly cgroups = new Map<string, CgroupReading>();
   readonly reads: string[] = [];
+  /** What the first read of each had no use for. */
+  readonly without = new Map<string, WithoutParts>();
   trees = 0;
   /** ms since NOW. */
   passed = 0;
 
-  read(cgroup: string): CgroupReading | null {
+  read(cgroup: string, without: WithoutParts = {}): CgroupReading | null {
     const found = this.cgroups.get(cgroup);
+    if (!this.without.has(cgroup)) this.without.set(cgroup, without);
     this.reads.push(cgroup);
     // time goes on from one reading to the next
     this.passed += 100;
