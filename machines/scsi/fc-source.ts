@@ -23,7 +23,7 @@ export function fcSource({
   const { targetWWNs = [], wwids = [], lun, fsType = '' } = source;
   if (targetWWNs.length > 0 && lun !== undefined && lun !== null) {
     const disk = { wwns: targetWWNs, lun, wwids: [] };
-    return { disk, deviceName: `[${targetWWNs.join(' ')}]:${lun}`, fsType };
+    return { disk, deviceName: deviceOfDisk(disk), fsType };
   }
   if (wwids.length === 0) return { disk: null, deviceName: '', fsType };
   const disk = { wwns: [], lun: 0, wwids: wwids.map((wwid) => wwid.replaceAll(' ', '_')) };

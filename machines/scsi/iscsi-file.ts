@@ -6,14 +6,11 @@ import type { IscsiSource } from './iscsi-source.ts';
 export const ISCSI_FILE = 'iscsi.json';
 
 /** What {@link ISCSI_FILE} says, by kubelet's names: each agent takes down what the other has made. */
-export interface IscsiFile {
+export interface IscsiFile extends Pick<
+  IscsiSource,
+  'portals' | 'iqn' | 'lun' | 'initIface' | 'iface' | 'initiatorName'
+> {
   volName: string;
-  portals: string[];
-  iqn: string;
-  lun: number;
-  initIface: string;
-  iface: string;
-  initiatorName: string;
 }
 
 /** The file's bytes as kubelet writes them (persistISCSIFile). No secret is among it. */

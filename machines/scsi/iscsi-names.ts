@@ -34,17 +34,6 @@ export function deviceOfPlace({ portal, iqn, lun }: IscsiPlace): string {
   return `${portal}:${iqn}:${lun}`;
 }
 
-/** The same the other way round: where a device of this name is, whatever its interface. */
-export function placeOfDevice(deviceName: string): IscsiPlace | null {
-  const end = deviceName.lastIndexOf(':');
-  const begins = NAMINGS.map((naming) => deviceName.indexOf(`:${naming}`)).filter((at) => at > 0);
-  const at = Math.min(...begins);
-  const lun = Number(deviceName.slice(end + 1));
-  if (begins.length === 0 || at >= end || !isLun(lun)) return null;
-  const portal = deviceName.slice(0, at);
-  return { portal: portal.includes(':') ? portal : `${portal}:3260`, iqn: deviceName.slice(at + 1, end), lun };
-}
-
 /** udev's link to the device, in `/dev/disk/by-path`; with `tcp` the whole name, else what it ends with behind `pci-...`. */
 export function linkName(transport: string, { portal, iqn, lun }: IscsiPlace): string {
   const address = portal.startsWith('[') ? portal.replaceAll('[', '').replaceAll(']', '') : portal;

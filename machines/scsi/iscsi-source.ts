@@ -1,5 +1,6 @@
 import type { Volume } from '../protocol/api-types.ts';
 import type { PersistentVolume } from '../protocol/storage-types.ts';
+import { deviceOfPlace } from './iscsi-names.ts';
 
 /** An iSCSI volume, of a PV or inline in a pod. */
 export interface IscsiSource {
@@ -49,7 +50,7 @@ export function iscsiSource({
 
 /** Kubelet's unique name of the device without the plugin's (GetVolumeName). */
 export function iscsiDeviceName({ targetPortal, iqn, lun }: IscsiSource): string {
-  return `${targetPortal}:${iqn}:${lun}`;
+  return deviceOfPlace({ portal: targetPortal, iqn, lun });
 }
 
 function withPort(portal: string): string {

@@ -1,8 +1,9 @@
-import { lstat, readdir, rmdir } from 'node:fs/promises';
+import { lstat, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { ignoring } from '../../host/files/host-failure.ts';
 import { mountOn } from '../../host/files/mounts.ts';
+import { namesIn } from '../../host/files/what-is-there.ts';
 import { VolumeFailure } from '../volumes/volume-plugin.ts';
 import type { StagedOnDisk, UnpublishCall, UnstageCall } from '../volumes/volume-plugin.ts';
 import { before, says, telling, withClient } from './csi-ground.ts';
@@ -91,10 +92,6 @@ async function known({ log }: CsiGround, folder: string): ReturnType<typeof load
     log.error({ folder, problem: messageOf(error) }, 'Staged CSI volume');
     return null;
   });
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  return (await ignoring(readdir(folder), 'ENOENT', 'ENOTDIR')) ?? [];
 }
 
 /** Where a device of this name is staged; a handle may hold the sign between both, a driver's name cannot. */

@@ -1,7 +1,7 @@
-import type { NodeAndPods } from '../../../machines/eviction/soundings.ts';
 import type { Logger } from 'pino';
 import type { Disks } from '../../../machines/eviction/container-fs-thresholds.ts';
 import type { Reclaimable } from '../../../machines/eviction/reclaim-plan.ts';
+import type { NodeAndPods } from '../../../machines/eviction/soundings.ts';
 import type { Spare } from '../../../machines/eviction/soundings.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';

@@ -40,32 +40,32 @@ export class MemoryWatch {
       // So low it may fall.
       return bytes === null || now === null ? [] : [{ of, low: now - bytes }];
     });
-    if (marks.length > 0) this.later(marks);
+    if (marks.length > 0) this.later(marks, restOf(marks, before));
   }
 
   disarm(): void {
     this.timer?.cancel();
   }
 
-  private later(marks: readonly Mark[]): void {
-    const { clock, wake } = this.options;
-    const rest = this.restOf(marks);
+  /** @param rest bytes until the first of them */
+  private later(marks: readonly Mark[], rest: number): void {
+    const { clock, read, wake } = this.options;
     const early = Math.min(MOST_MS, Math.max(LEAST_MS, (rest / FASTEST) * 1_000));
     const ms = Math.max(early, rest <= 0 ? this.wokenAt + WAKE_MS - clock.steady() : 0);
     this.timer = clock.lookAfter(ms, () => {
-      if (this.restOf(marks) > 0 || clock.steady() - this.wokenAt < WAKE_MS) this.later(marks);
+      const now = restOf(marks, read());
+      if (now > 0 || clock.steady() - this.wokenAt < WAKE_MS) this.later(marks, now);
       else {
         this.wokenAt = clock.steady();
         wake();
       }
     });
   }
+}
 
-  /** Bytes until the first of them. */
-  private restOf(marks: readonly Mark[]): number {
-    const now = this.options.read();
-    return Math.min(...marks.map(({ of, low }) => (now[of] ?? Infinity) - low));
-  }
+/** Bytes until the first of them. */
+function restOf(marks: readonly Mark[], now: NodeAndPods): number {
+  return Math.min(...marks.map(({ of, low }) => (now[of] ?? Infinity) - low));
 }
 
 /** How low one of the two may fall before it is looked at. */

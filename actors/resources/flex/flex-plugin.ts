@@ -1,4 +1,4 @@
-import { lstat, mkdir, readdir, rmdir } from 'node:fs/promises';
+import { mkdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { flexOptions, flexSource, mountOptions } from '../../../machines/flex/flex-options.ts';
 import type { FlexSource } from '../../../machines/flex/flex-options.ts';
@@ -6,6 +6,7 @@ import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { codeOf, ignoring } from '../../host/files/host-failure.ts';
 import { mount, mountOn } from '../../host/files/mounts.ts';
+import { isThere, namesIn } from '../../host/files/what-is-there.ts';
 import { readStatfs } from '../../host/strange/read-statfs.ts';
 import { formatAndMount, growFileSystem } from '../../host/volumes/disk-commands.ts';
 import { giveToGroup } from '../../host/volumes/fs-group.ts';
@@ -114,7 +115,7 @@ export function flexPlugin(name: string, driver: FlexDriver, { rootDir, secret, 
     },
 
     async stagedOnDisk() {
-      const names = (await ignoring(readdir(mounts), 'ENOENT', 'ENOTDIR')) ?? [];
+      const names = await namesIn(mounts);
       return names.map((volume) => ({
         ...{ deviceName: volume, name: volume, mode: 'Filesystem' as const },
         ...{ stagedPath: join(mounts, volume), attachable: true },
@@ -163,8 +164,4 @@ async function isMountedOrMade(path: string): Promise<boolean> {
   if ((await mountOn(path)) !== undefined) return true;
   await mkdir(path, { recursive: true, mode: 0o750 });
   return false;
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return (await ignoring(lstat(path), 'ENOENT', 'ENOTDIR')) !== undefined;
 }

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { ignoring } from '../../host/files/host-failure.ts';
 import { mount, mountOn } from '../../host/files/mounts.ts';
+import { isThere, namesIn } from '../../host/files/what-is-there.ts';
 import { formatAndMount } from '../../host/volumes/disk-commands.ts';
 import { giveToGroup } from '../../host/volumes/fs-group.ts';
 import { cleanMountPoint } from '../volumes/clean-mount-point.ts';
@@ -11,8 +12,6 @@ import { mountRefs } from '../volumes/mount-refs.ts';
 import { joined } from '../volumes/plugins/local.ts';
 import { VolumeFailure } from '../volumes/volume-plugin.ts';
 import type { MappedVolume, PublishCall, VolumeSpec } from '../volumes/volume-plugin.ts';
-import { isThere } from './scsi-devices.ts';
-import { namesIn } from './scsi-ground.ts';
 
 /** Kubelet's folders of one such plugin, below its root: where file systems are mounted, and where block volumes have one entry for each pod. */
 export function pluginFolders(rootDir: string, plugin: string): { mounts: string; maps: string } {

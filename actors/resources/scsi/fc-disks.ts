@@ -6,8 +6,8 @@ import type { FcDisk } from '../../../machines/scsi/fc-source.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { ignoring } from '../../host/files/host-failure.ts';
 import { howEnded, runProgram } from '../../host/files/program.ts';
+import { namesIn } from '../../host/files/what-is-there.ts';
 import { deleteDisk, flushMultipath, multipathOf, pathsOf, tellKernel } from './scsi-devices.ts';
-import { namesIn } from './scsi-ground.ts';
 import type { ScsiMachine } from './scsi-ground.ts';
 
 /**

@@ -7,6 +7,7 @@ import { messageOf } from '../../../machines/values/message-of.ts';
 import { codeOf, ignoring } from '../../host/files/host-failure.ts';
 import { mountOn } from '../../host/files/mounts.ts';
 import { plainName } from '../../host/files/pod-paths.ts';
+import { isThere, namesIn } from '../../host/files/what-is-there.ts';
 import { cleanMountPoint } from '../volumes/clean-mount-point.ts';
 import { VolumeFailure } from '../volumes/volume-plugin.ts';
 import type {
@@ -20,11 +21,11 @@ import type {
   VolumePlugin,
   VolumeSpec,
 } from '../volumes/volume-plugin.ts';
-import { bindDisk, mappedIn, mountDisk, mountedFrom, pluginFolders, refuseInUse, refuseMapped } from './disk-volume.ts';
+import { bindDisk, mappedIn, mountDisk, pluginFolders, refuseInUse, refuseMapped } from './disk-volume.ts';
 import { DiskUse } from './disk-use.ts';
 import { findDisk, letGo, searchDisk } from './fc-disks.ts';
-import { isThere } from './scsi-devices.ts';
-import { namesIn } from './scsi-ground.ts';
+import { publishedDisk, stagedDisks } from './found-disks.ts';
+import type { DiskFolders } from './found-disks.ts';
 import type { ScsiGround } from './scsi-ground.ts';
 
 /** Kubelet's name of the plugin. */
@@ -42,6 +43,7 @@ export class FcVolumes implements VolumePlugin {
   private readonly ground: ScsiGround;
   private readonly folders: { mounts: string; maps: string };
   private readonly use: DiskUse<{ device: string }>;
+  private readonly found: DiskFolders;
   /** Folder -> the device that was mounted there, and that the kernel still knows. */
   private readonly unmounted = new Map<string, string>();
 
@@ -49,6 +51,15 @@ export class FcVolumes implements VolumePlugin {
     this.ground = ground;
     this.folders = pluginFolders(ground.rootDir, FC_PLUGIN);
     this.use = new DiskUse(this.folders.maps);
+    this.found = {
+      mounts: this.folders.mounts,
+      attachable: ground.attachable,
+      onDisk: (mode) => this.onDisk(mode),
+      deviceOf: (folder) => {
+        const disk = diskOfFolder(basename(folder));
+        return disk && deviceOfDisk(disk);
+      },
+    };
   }
 
   serves(spec: VolumeSpec): boolean {
@@ -115,26 +126,12 @@ export class FcVolumes implements VolumePlugin {
     this.use.left(folder);
   }
 
-  async publishedOnDisk({ podUid, path, mode }: Omit<UnpublishCall, 'signal'>): Promise<PublishedOnDisk | null> {
-    const folder =
-      mode === 'Block'
-        ? await mappedIn(await this.onDisk('Block'), { podUid, path })
-        : await mountedFrom(this.folders.mounts, path);
-    if (folder === '') return { deviceName: '', attachable: false };
-    const disk = folder === null ? null : diskOfFolder(basename(folder));
-    return disk && { deviceName: deviceOfDisk(disk), attachable: this.ground.attachable };
+  publishedOnDisk(call: Omit<UnpublishCall, 'signal'>): Promise<PublishedOnDisk | null> {
+    return publishedDisk(this.found, call);
   }
 
-  async stagedOnDisk(): Promise<readonly StagedOnDisk[]> {
-    const staged: StagedOnDisk[] = [];
-    for (const mode of ['Filesystem', 'Block'] as const)
-      for (const stagedPath of await this.onDisk(mode)) {
-        const disk = diskOfFolder(basename(stagedPath));
-        if (disk === null) continue;
-        const { attachable } = this.ground;
-        staged.push({ deviceName: deviceOfDisk(disk), name: '', mode, stagedPath, attachable });
-      }
-    return staged;
+  stagedOnDisk(): Promise<readonly StagedOnDisk[]> {
+    return stagedDisks(this.found);
   }
 
   /** A file system (kubelet: UnmountDevice). A multipath device is often still in use for a moment after its mount. */

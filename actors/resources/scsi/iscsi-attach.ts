@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isCardLink, linkName } from '../../../machines/scsi/iscsi-names.ts';
 import { transportOf } from '../../../machines/scsi/iface-record.ts';
 import { ignoring } from '../../host/files/host-failure.ts';
+import { namesIn } from '../../host/files/what-is-there.ts';
 import { portalHosts, scanLun } from './iscsi-sessions.ts';
 import { cloneIface, signIn } from './iscsi-sign-in.ts';
 import type { IscsiLogin } from './iscsi-sign-in.ts';
 import { awaitMultipath } from './scsi-devices.ts';
-import { namesIn } from './scsi-ground.ts';
 import type { ScsiMachine } from './scsi-ground.ts';
 
 /** Kubelet's: all portals are tried so often; with two of them it is content after the second time. */

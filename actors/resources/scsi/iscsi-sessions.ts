@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
-import { isThere, tellKernel } from './scsi-devices.ts';
-import { namesIn } from './scsi-ground.ts';
+import { isThere, namesIn } from '../../host/files/what-is-there.ts';
+import { tellKernel } from './scsi-devices.ts';
 import type { ScsiMachine } from './scsi-ground.ts';
 
 interface Session {

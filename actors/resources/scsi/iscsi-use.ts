@@ -1,9 +1,9 @@
 import { basename, join } from 'node:path';
 import { targetFolders } from '../../../machines/scsi/iscsi-names.ts';
+import { namesIn } from '../../host/files/what-is-there.ts';
 import type { VolumeSpec } from '../volumes/volume-plugin.ts';
 import { DiskUse } from './disk-use.ts';
 import type { AttachedDisk } from './iscsi-detach.ts';
-import { namesIn } from './scsi-ground.ts';
 
 /** Which iSCSI volumes are on this node: told by kubelet's folders, and by what this agent has done. */
 export class IscsiUse extends DiskUse<{ device: string; iqn: string; portals: readonly string[] }> {

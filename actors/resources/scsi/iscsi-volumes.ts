@@ -8,6 +8,7 @@ import { messageOf } from '../../../machines/values/message-of.ts';
 import { codeOf } from '../../host/files/host-failure.ts';
 import { mountOn, unmount } from '../../host/files/mounts.ts';
 import { plainName } from '../../host/files/pod-paths.ts';
+import { isThere } from '../../host/files/what-is-there.ts';
 import { readStatfs } from '../../host/strange/read-statfs.ts';
 import { cleanMountPoint } from '../volumes/clean-mount-point.ts';
 import { VolumeFailure } from '../volumes/volume-plugin.ts';
@@ -24,13 +25,14 @@ import type {
   VolumeUsage,
 } from '../volumes/volume-plugin.ts';
 import { usageOf } from '../volumes/volume-usage.ts';
-import { bindDisk, mappedIn, mountDisk, mountedFrom, pluginFolders, refuseInUse, refuseMapped } from './disk-volume.ts';
+import { bindDisk, mappedIn, mountDisk, pluginFolders, refuseInUse, refuseMapped } from './disk-volume.ts';
+import { publishedDisk, stagedDisks } from './found-disks.ts';
+import type { DiskFolders } from './found-disks.ts';
 import { attachDisk } from './iscsi-attach.ts';
 import { attachedDisk, deleteDisks, removeFolder, signOut } from './iscsi-detach.ts';
 import { IscsiAdm } from './iscsiadm.ts';
 import { chapOf } from './iscsi-secret.ts';
 import { IscsiUse } from './iscsi-use.ts';
-import { isThere } from './scsi-devices.ts';
 import type { ScsiGround } from './scsi-ground.ts';
 import { Turns } from './turns.ts';
 
@@ -46,6 +48,7 @@ export class IscsiVolumes implements VolumePlugin {
   private readonly ground: ScsiGround;
   private readonly folders: { mounts: string; maps: string };
   private readonly use: IscsiUse;
+  private readonly found: DiskFolders;
   /** Two volumes of a target are not signed in to and out of at the same time. */
   private readonly turns = new Turns();
 
@@ -53,6 +56,15 @@ export class IscsiVolumes implements VolumePlugin {
     this.ground = ground;
     this.folders = pluginFolders(ground.rootDir, ISCSI_PLUGIN);
     this.use = new IscsiUse(this.folders);
+    this.found = {
+      mounts: this.folders.mounts,
+      attachable: ground.attachable,
+      onDisk: (mode) => this.use.onDisk(mode),
+      deviceOf: (folder) => {
+        const place = placeOfFolder(basename(folder));
+        return place && deviceOfPlace(place);
+      },
+    };
   }
 
   serves(spec: VolumeSpec): boolean {
@@ -127,26 +139,12 @@ export class IscsiVolumes implements VolumePlugin {
     this.use.left(folder);
   }
 
-  async publishedOnDisk({ podUid, path, mode }: Omit<UnpublishCall, 'signal'>): Promise<PublishedOnDisk | null> {
-    const folder =
-      mode === 'Block'
-        ? await mappedIn(await this.use.onDisk('Block'), { podUid, path })
-        : await mountedFrom(this.folders.mounts, path);
-    if (folder === '') return { deviceName: '', attachable: false };
-    const place = folder === null ? null : placeOfFolder(basename(folder));
-    return place && { deviceName: deviceOfPlace(place), attachable: this.ground.attachable };
+  publishedOnDisk(call: Omit<UnpublishCall, 'signal'>): Promise<PublishedOnDisk | null> {
+    return publishedDisk(this.found, call);
   }
 
-  async stagedOnDisk(): Promise<readonly StagedOnDisk[]> {
-    const staged: StagedOnDisk[] = [];
-    for (const mode of ['Filesystem', 'Block'] as const)
-      for (const stagedPath of await this.use.onDisk(mode)) {
-        const place = placeOfFolder(basename(stagedPath));
-        if (place === null) continue;
-        const { attachable } = this.ground;
-        staged.push({ deviceName: deviceOfPlace(place), name: '', mode, stagedPath, attachable });
-      }
-    return staged;
+  stagedOnDisk(): Promise<readonly StagedOnDisk[]> {
+    return stagedDisks(this.found);
   }
 
   async usage({ spec, path }: { spec: VolumeSpec; path: string }): Promise<VolumeUsage | null> {

@@ -1,4 +1,4 @@
-import { lstat, open, realpath } from 'node:fs/promises';
+import { open, realpath } from 'node:fs/promises';
 import { constants } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { ActorletError } from '../../../machines/errors/define.ts';
 import { pluginErrors } from '../../../machines/errors/plugin-errors.ts';
 import { ignoring } from '../../host/files/host-failure.ts';
 import { howEnded, runProgram } from '../../host/files/program.ts';
-import { namesIn } from './scsi-ground.ts';
+import { isThere, namesIn } from '../../host/files/what-is-there.ts';
 import type { ScsiMachine } from './scsi-ground.ts';
 
 /** The multipath device that a disk (or a link to it) is a path of, '' when there is none; one that is such a device is that itself. */
@@ -66,9 +66,4 @@ export async function tellKernel(path: string, text: string): Promise<void> {
   } finally {
     await file.close();
   }
-}
-
-/** Is there anything of this name? */
-export async function isThere(path: string): Promise<boolean> {
-  return (await ignoring(lstat(path), 'ENOENT', 'ENOTDIR')) !== undefined;
 }

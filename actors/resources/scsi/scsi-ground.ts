@@ -1,7 +1,5 @@
-import { readdir } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { ObjectContent } from '../../../machines/protocol/ask.ts';
-import { ignoring } from '../../host/files/host-failure.ts';
 
 /** What disks of storage networks are found, signed in to and let go with. */
 export interface ScsiGround {
@@ -37,8 +35,3 @@ export const THIS_MACHINE: ScsiMachine = {
   ...{ dev: '/dev', sys: '/sys', iscsiadm: 'iscsiadm', multipath: 'multipath', blockdev: 'blockdev' },
   ...{ lookMs: 1_000, letGoMs: 10_000 },
 };
-
-/** What is in a folder, in the order of the alphabet; nothing where there is none. */
-export async function namesIn(folder: string): Promise<string[]> {
-  return ((await ignoring(readdir(folder), 'ENOENT', 'ENOTDIR')) ?? []).sort();
-}

@@ -11,7 +11,7 @@ import type { MachineReaders, StatsOptions } from './stats-options.ts';
 import type { ContainerStats, NetworkStats } from './summary.ts';
 
 /** For what is read ten times a second. */
-const MEMORY_ALONE = { files: true, blockIo: true, limits: true, details: true, processes: true, pressure: true };
+const MEMORY_ALONE = { ...WITHOUT, limits: true, processes: true, pressure: true, createdAt: true };
 
 /** The cgroup below which all pods are (kubelet's GetPodCgroupRoot). */
 function podsRootOf({ cgroupRoot, cgroupsPerQOS, cgroupDriver }: StatsOptions['config']): string {

@@ -9,6 +9,7 @@ import { keptMachineInfo } from './kept-machine-info.ts';
 import { writeMachineFamilies, writeVersionInfo } from './machine-families.ts';
 import { pressureFamilies, resourceFamilies } from './resource-families.ts';
 import { createRuntimeNames } from './runtime-names.ts';
+import { sharedScrape } from './shared-scrape.ts';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
 import type { CgroupReader } from '../../resources/cgroup-stats/cgroup-reading.ts';
 import type { NodeView } from '../../pods/store/node-view.ts';
@@ -60,7 +61,6 @@ export function createCadvisorMetrics(options: CadvisorOptions): CadvisorMetrics
   let names: ReadonlyMap<string, RuntimeName> = new Map();
   const kept = new Map<string, Measured>();
   const maxAgeMs = options.maxAgeMs ?? MAX_AGE_MS;
-  let underWay: Promise<string> | undefined;
 
   const write = async (): Promise<string> => {
     const machine = machineInfo();
@@ -87,14 +87,7 @@ export function createCadvisorMetrics(options: CadvisorOptions): CadvisorMetrics
     return writer.toString();
   };
 
-  return {
-    text: () => {
-      underWay ??= write().finally(() => {
-        underWay = undefined;
-      });
-      return underWay;
-    },
-  };
+  return sharedScrape(write);
 }
 
 const SCRAPE_ERROR = 'container_scrape_error';

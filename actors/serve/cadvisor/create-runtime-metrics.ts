@@ -5,6 +5,7 @@ import type { Metric, MetricDescriptor, PodSandboxMetrics } from '../../../cri/g
 import { labelText, TextWriter } from '../../record/metrics/text-format.ts';
 import type { CadvisorMetrics } from './create-cadvisor-metrics.ts';
 import { keptMachineInfo } from './kept-machine-info.ts';
+import { sharedScrape } from './shared-scrape.ts';
 import { writeMachineFamilies } from './machine-families.ts';
 
 /** What {@link createRuntimeMetrics} needs. */
@@ -23,7 +24,6 @@ export interface RuntimeMetricsOptions {
 export function createRuntimeMetrics({ cri, log, now }: RuntimeMetricsOptions): CadvisorMetrics {
   const machineInfo = keptMachineInfo(now);
   let families: ReadonlyMap<string, MetricDescriptor> | undefined;
-  let underWay: Promise<string> | undefined;
 
   const readFamilies = async (): Promise<ReadonlyMap<string, MetricDescriptor>> => {
     const { descriptors } = await cri.runtime.listMetricDescriptors({});
@@ -46,14 +46,7 @@ export function createRuntimeMetrics({ cri, log, now }: RuntimeMetricsOptions): 
     return writer.toString();
   };
 
-  return {
-    text: () => {
-      underWay ??= write().finally(() => {
-        underWay = undefined;
-      });
-      return underWay;
-    },
-  };
+  return sharedScrape(write);
 }
 
 /** Writes the samples of all pods by family; those of a family that was not announced, or with other labels than it has, are left out. */

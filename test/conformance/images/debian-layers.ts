@@ -101,7 +101,8 @@ export async function fileIn(tar: string, path: string): Promise<string> {
   return (await promisify(execFile)('tar', ['-xOf', tar, path])).stdout;
 }
 
-async function layer(fill: (tar: Pack) => Promise<void>): Promise<Buffer> {
+/** A layer of what `fill` puts into it. */
+export async function layer(fill: (tar: Pack) => Promise<void> | void): Promise<Buffer> {
   const tar = pack();
   const done = buffer(tar);
   await fill(tar);

@@ -1,6 +1,5 @@
-import { pack } from 'tar-stream';
-import { buffer } from 'node:stream/consumers';
 import type { ImageSource } from '../../../cri/image-maker/image-archive.ts';
+import { layer } from './debian-layers.ts';
 import { SUITE } from './suite-refs.ts';
 
 /**
@@ -44,11 +43,9 @@ export async function pulledImages(userland: Buffer, small: Buffer): Promise<Ima
   ];
 }
 
-async function manyFiles(count: number): Promise<Buffer> {
-  const tar = pack();
-  const done = buffer(tar);
-  for (let at = 0; at < count; at += 1)
-    tar.entry({ name: `usr/share/perl-files/${Math.floor(at / 500)}/${at}`, mode: 0o644, mtime: new Date(0) }, '');
-  tar.finalize();
-  return done;
+function manyFiles(count: number): Promise<Buffer> {
+  return layer((tar) => {
+    for (let at = 0; at < count; at += 1)
+      tar.entry({ name: `usr/share/perl-files/${Math.floor(at / 500)}/${at}`, mode: 0o644, mtime: new Date(0) }, '');
+  });
 }

@@ -1,0 +1,12 @@
+import { lstat, readdir } from 'node:fs/promises';
+import { ignoring } from './host-failure.ts';
+
+/** What is in a folder, in the order of the alphabet; nothing where there is none. */
+export async function namesIn(folder: string): Promise<string[]> {
+  return ((await ignoring(readdir(folder), 'ENOENT', 'ENOTDIR')) ?? []).sort();
+}
+
+/** Is there anything of this name? */
+export async function isThere(path: string): Promise<boolean> {
+  return (await ignoring(lstat(path), 'ENOENT', 'ENOTDIR')) !== undefined;
+}
