@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import { createCadvisorMetrics } from '../serve/cadvisor/create-cadvisor-metrics.ts';
 import { createRuntimeMetrics } from '../serve/cadvisor/create-runtime-metrics.ts';
-import type { CadvisorMetrics } from '../serve/cadvisor/create-cadvisor-metrics.ts';
+import type { CadvisorMetrics } from '../serve/cadvisor/shared-scrape.ts';
 import { reportedCgroups } from '../serve/cadvisor/cgroup-roots.ts';
 import { createCgroupReader } from '../resources/cgroup-stats/create-cgroup-reader.ts';
 import type { FeatureGates } from '../configure/configuration/feature-gates.ts';

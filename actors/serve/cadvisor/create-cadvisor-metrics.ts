@@ -10,18 +10,13 @@ import { writeMachineFamilies, writeVersionInfo } from './machine-families.ts';
 import { pressureFamilies, resourceFamilies } from './resource-families.ts';
 import { createRuntimeNames } from './runtime-names.ts';
 import { sharedScrape } from './shared-scrape.ts';
+import type { CadvisorMetrics } from './shared-scrape.ts';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
 import type { CgroupReader } from '../../resources/cgroup-stats/cgroup-reading.ts';
 import type { NodeView } from '../../pods/store/node-view.ts';
 import type { ContainerFamily } from './family.ts';
 import type { Measured } from './container-entries.ts';
 import type { RuntimeName } from './runtime-names.ts';
-
-/** The page `/metrics/cadvisor`. */
-export interface CadvisorMetrics {
-  /** Its body in the text format 0.0.4 (`TEXT_FORMAT_CONTENT_TYPE`). Never rejects. */
-  text(): Promise<string>;
-}
 
 /** What {@link createCadvisorMetrics} needs. */
 export interface CadvisorOptions {

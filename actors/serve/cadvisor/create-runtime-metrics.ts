@@ -3,9 +3,9 @@ import type { CriClient } from '../../../cri/client/cri-client.ts';
 import { MetricType } from '../../../cri/generated/runtime/v1/api.ts';
 import type { Metric, MetricDescriptor, PodSandboxMetrics } from '../../../cri/generated/runtime/v1/api.ts';
 import { labelText, TextWriter } from '../../record/metrics/text-format.ts';
-import type { CadvisorMetrics } from './create-cadvisor-metrics.ts';
 import { keptMachineInfo } from './kept-machine-info.ts';
 import { sharedScrape } from './shared-scrape.ts';
+import type { CadvisorMetrics } from './shared-scrape.ts';
 import { writeMachineFamilies } from './machine-families.ts';
 
 /** What {@link createRuntimeMetrics} needs. */

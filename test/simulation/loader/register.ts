@@ -15,9 +15,10 @@ const placeModule = pathToFileURL(join(root, 'machines/machine-step/step.ts')).h
 const watchedPlaces = pathToFileURL(join(here, 'world/watched-places.ts')).href;
 const storage = (name: string): string => pathToFileURL(join(here, 'world/storage', name)).href;
 /** What makes volumes of claims acts on the machine of the simulation. */
-const storageRooms = ['actors/resources/csi/', 'actors/resources/volumes/', 'actors/host/files/loop-devices.ts'].map(
-  (room) => pathToFileURL(join(root, room)).href,
-);
+const storageRooms = [
+  ...['actors/resources/csi/', 'actors/resources/volumes/'],
+  ...['actors/host/files/loop-devices.ts', 'actors/host/files/what-is-there.ts'],
+].map((room) => pathToFileURL(join(root, room)).href);
 const simulatedStorage: Readonly<Record<string, string>> = {
   'node:fs/promises': storage('fs-promises.ts'),
   [pathToFileURL(join(root, 'actors/host/files/mounts.ts')).href]: storage('host-mounts.ts'),
