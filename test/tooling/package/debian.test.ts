@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  closeSync,
   copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
+  readSync,
   realpathSync,
   rmSync,
   writeFileSync,
@@ -20,6 +23,21 @@ import { loadConfiguration } from '../../../actors/configure/configuration/load-
 const checkout = realpathSync(join(import.meta.dirname, '..', '..', '..'));
 const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8')) as { version: string };
 const arch = process.arch === 'arm64' ? 'arm64' : 'amd64';
+
+const ELF = Buffer.from('\x7fELF', 'latin1');
+/** `e_machine`, at byte 18 of a program or library (System V ABI, `elf.h`). */
+const ELF_MACHINE = { amd64: 62, arm64: 183 };
+
+function headOf(file: string): Buffer {
+  const head = Buffer.alloc(20);
+  const opened = openSync(file, 'r');
+  try {
+    readSync(opened, head, 0, head.length, 0);
+    return head;
+  } finally {
+    closeSync(opened);
+  }
+}
 
 function lacking(): string | false {
   if (process.getuid?.() !== 0) return 'needs root (dpkg)';
@@ -84,6 +102,23 @@ describe('the Debian package and the tarball', { skip: lacking() }, () => {
     make('second', 'deb');
     run('cmp', [join(work, 'first', deb), join(work, 'second', deb)]);
     rmSync(join(work, 'second'), { recursive: true });
+  });
+
+  it('is made for the other kind of machine, too, with programs and libraries of that kind alone', () => {
+    const other = arch === 'arm64' ? 'amd64' : 'arm64';
+    make('other', 'deb', '--arch', other);
+    const root = join(work, 'other', 'root');
+    run('dpkg-deb', ['--extract', join(work, 'other', `actorlet_${version}_${other}.deb`), root]);
+    const programs = readdirSync(root, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => ({ name: entry.name, head: headOf(join(entry.parentPath, entry.name)) }))
+      .filter(({ head }) => head.subarray(0, 4).equals(ELF));
+    assert.ok(programs.some(({ name }) => name === 'node'));
+    assert.deepEqual(
+      programs.filter(({ head }) => head.readUInt16LE(18) !== ELF_MACHINE[other]).map(({ name }) => name),
+      [],
+    );
+    rmSync(join(work, 'other'), { recursive: true });
   });
 
   it('says what it is', () => {
