@@ -3,7 +3,6 @@ import { afterShutdown } from '../../machines/pod/after-shutdown.ts';
 import { trackedPod, trackedPods } from '../../machines/supervisor/pod-table.ts';
 import { EventRecorder } from '../cluster/events/event-recorder.ts';
 import { declaredFeaturesOf } from '../configure/configuration/declared-features-of.ts';
-import { journalsClosed } from '../record/journal/segment-log.ts';
 import type { JournalSettings } from '../record/journal/machine-journal.ts';
 import { endOf, restoreMemory } from '../record/journal/restore-memory.ts';
 import { createPodSources } from '../pods/sources/pod-sources.ts';
@@ -16,10 +15,9 @@ import { ClaimManager } from '../resources/claims/claim-manager.ts';
 import { attachedVolumes } from '../resources/volumes/attached-volumes.ts';
 import { VolumeManager } from '../resources/volumes/volume-manager.ts';
 import { DeviceManager } from '../resources/devices/device-manager.ts';
-import { listenToEvents } from '../runtime/pleg/evented-pleg.ts';
 import type { ListedPod } from '../runtime/pleg/observe-pod.ts';
 import { Pleg } from '../runtime/pleg/pleg.ts';
-import { EVENTED_RATE, GENERIC_RATE } from '../runtime/pleg/relist-rate.ts';
+import { GENERIC_RATE } from '../runtime/pleg/relist-rate.ts';
 import { RuntimeWatch } from '../runtime/runtime-state/runtime-watch.ts';
 import { AsidePods, blameOf } from './aside-pods.ts';
 import { burstableShares, memoryRequests } from './burstable-shares.ts';
@@ -32,6 +30,7 @@ import type { NodeManager } from './managers.ts';
 import { makeManagers, notReadyBy, pressureOf, reclaimBy, refusalOf } from './managers.ts';
 import { nodeImagePuller } from './node-image-puller.ts';
 import type { NodeGround } from './node-ground.ts';
+import { orderNode } from './node-order.ts';
 import { NodeState } from './node-state.ts';
 import { podGatesOf } from './pod-gates-of.ts';
 import { PodIntake } from './pod-intake.ts';
@@ -39,6 +38,7 @@ import { PodMetrics } from './pod-metrics.ts';
 import { HealthTeller } from './pod-health.ts';
 import { Resync } from './resync.ts';
 import { runningContainers } from './running-containers.ts';
+import { runtimeEvents } from './runtime-events.ts';
 import { spareOf } from './spare.ts';
 import { staticLife } from './static-life.ts';
 
@@ -309,7 +309,6 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     onSetBack: (byMs) => supervisor.broadcast({ type: 'clock.steppedBack', at: now(), byMs }),
   });
   const resync = new Resync({ supervisor, periodMs: config.syncFrequency, clock });
-  const runtimeEvents = eventsPart();
   const leisure = edges.host({
     alive: (uid) => supervisor.tracks(uid) || listed?.has(uid) === true,
     askNode: nodeAnswers(() => parts),
@@ -326,66 +325,28 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     ...{ userNamespaces: edges.userNamespaces, quotas: edges.quotas },
   };
 
-  // Ports are taken before the first pod is: with one that is not free no pod has run. Then what sees the runtime, so that
-  // the first pod meets what is there already; then the pods; then the rest.
-  life.add(
-    { name: 'shards', phase: 'shards', start: () => shards.start(), stop: () => shards.stop() },
-    { name: 'runtime state', phase: 'work', start: () => runtime.start(), stop: () => runtime.stop() },
-    ...edges.pages(parts),
-  );
-  life.add({ name: 'PLEG', phase: 'work', start: () => pleg.start(), stop: () => pleg.stop() });
-  life.add({ name: 'node state', phase: 'work', start: () => nodeState.watch(), stop: () => nodeState.stop() });
-  life.add(runtimeEvents);
-  for (const manager of managers) {
-    const { name } = manager;
-    life.add({ name, phase: 'work', start: () => manager.start?.(), stop: () => manager.stop?.() });
-  }
-  life.add({ name: 'claims', phase: 'hearers', start: () => claims?.start(), stop: () => claims?.stop() });
-  life.add({ name: 'volumes', phase: 'hearers', start: () => volumes.start(), stop: () => volumes.stop() });
-  life.add({ name: 'devices', phase: 'hearers', start: () => devices?.start(), stop: () => devices?.stop() });
-  life.add({
-    name: 'pod sources',
-    phase: 'work',
-    start() {
-      sources.start();
-      nodeState.look();
+  orderNode(life, {
+    ...{
+      shards,
+      runtime,
+      pleg,
+      nodeState,
+      managers,
+      claims,
+      volumes,
+      devices,
+      sources,
+      clockWatch,
+      cluster,
+      resync,
+      leisure,
     },
-    stop: () => sources.stop(),
+    ...{ asidePods, supervisor, puller, admission },
+    pages: edges.pages(parts),
+    runtimeEvents: runtimeEvents({
+      ...{ cri, log, metrics, now, pleg, runtime },
+      enabled: featureGates.enabled('EventedPLEG'),
+    }),
   });
-  life.add({ name: 'clock', phase: 'work', start: () => clockWatch.start(), stop: () => clockWatch.stop() });
-  life.add({ name: 'cluster', phase: 'work', start: () => cluster?.start(), stop: () => cluster?.stop() });
-  life.add({ name: 'resync', phase: 'work', start: () => resync.start(), stop: () => resync.stop() });
-  for (const part of leisure) life.add(part);
-  life.has('pods put aside', 'hearers', () => asidePods.stop());
-  life.has('supervisor', 'hearers', () => supervisor.close());
-  life.has('image puller', 'hearers', () => puller.close());
-  life.has('admission', 'hearers', () => admission.stop());
-  life.has('journals', 'ways', journalsClosed);
   return parts;
-
-  /** With gate EventedPLEG: follows the runtime's events. */
-  function eventsPart() {
-    const listening = new AbortController();
-    let ended: Promise<void> = Promise.resolve();
-    return {
-      name: 'runtime events',
-      phase: 'work' as const,
-      start() {
-        if (!featureGates.enabled('EventedPLEG')) return;
-        const links = {
-          ...{ cri, log, metrics, now },
-          onEvent: (uid: string | null) => (uid === null ? void pleg.relist() : pleg.observe(uid)),
-          onConnected: (connected: boolean) => {
-            pleg.setRate(connected ? EVENTED_RATE : GENERIC_RATE);
-            if (!connected) runtime.suspect();
-          },
-        };
-        ended = listenToEvents(links, listening.signal);
-      },
-      stop: () => {
-        listening.abort();
-        return ended;
-      },
-    };
-  }
 }
