@@ -18,11 +18,13 @@ export interface DialOptions {
   timeoutMs?: number;
   /** Certificates that vouch for an `https` streaming server; Node's and the system's when absent, as with kubelet. */
   ca?: readonly string[] | undefined;
+  /** Connects to a plain `http` server in Node's place. */
+  connect?: ((host: string, port: number) => Socket) | undefined;
 }
 
 /** Sends a request that asks the runtime's streaming server for another protocol. Rejects with Node's errors. */
 export async function dialUpgrade(target: URL, options: DialOptions): Promise<UpgradeAnswer> {
-  const { method, headers, signal, timeoutMs = 0, ca } = options;
+  const { method, headers, signal, timeoutMs = 0, ca, connect } = options;
   // A connection of its own: it is given away.
   const settings: RequestOptions & { ca?: string[] } = { method, headers, signal, agent: false, timeout: timeoutMs };
   let send = httpRequest;
@@ -30,6 +32,10 @@ export async function dialUpgrade(target: URL, options: DialOptions): Promise<Up
     const [https, tls] = await Promise.all([import('node:https'), import('node:tls')]);
     send = https.request;
     settings.ca = [...(ca ?? [...tls.getCACertificates('default'), ...tls.getCACertificates('system')])];
+  } else if (connect !== undefined) {
+    // Any agent, even none for this one request (`false`), would connect by itself.
+    delete settings.agent;
+    settings.createConnection = ({ host, port }) => connect(host ?? 'localhost', Number(port ?? 80));
   }
   return new Promise((resolve, reject) => {
     const request = send(target, settings);

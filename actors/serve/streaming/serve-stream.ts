@@ -9,6 +9,7 @@ import { dialUpgrade } from '../remote-command/dial-upgrade.ts';
 import type { DialOptions, UpgradeAnswer } from '../remote-command/dial-upgrade.ts';
 import type { BridgeOptions } from './bridges.ts';
 import { answered, sendProxyError } from './refusal.ts';
+import { KeptBuffer } from './kept-buffer.ts';
 import { splice } from './splice.ts';
 import { streamingTarget, targetHeaders } from './target-request.ts';
 
@@ -49,9 +50,14 @@ export async function serveStream(
   try {
     target = streamingTarget(plan.address);
     if (plan.bridge === undefined) {
-      const answer = await askUpgrade(request.raw, target, { signal, ca });
+      let kept: KeptBuffer | undefined;
+      const connect = (host: string, port: number): Socket => {
+        kept = new KeptBuffer(host, port);
+        return kept.socket;
+      };
+      const answer = await askUpgrade(request.raw, target, { signal, ca, connect });
       if (answer.kind === 'plain') await passOn(answer.response, reply, log);
-      else await join(answer, takeOver(reply, upgrade.socket), upgrade.head, signal, log);
+      else await join({ ...answer, kept }, takeOver(reply, upgrade.socket), upgrade.head, signal, log);
       return;
     }
   } catch (error) {
@@ -97,7 +103,7 @@ function takeOver(reply: FastifyReply, socket: Duplex): Duplex {
 }
 
 async function join(
-  runtime: { response: IncomingMessage; socket: Duplex; head: Buffer },
+  runtime: { response: IncomingMessage; socket: Duplex; head: Buffer; kept: KeptBuffer | undefined },
   client: Duplex,
   clientHead: Buffer,
   signal: AbortSignal,
@@ -106,7 +112,7 @@ async function join(
   client.write(headOf(runtime.response), 'latin1');
   if (runtime.head.length > 0) client.write(runtime.head);
   if (clientHead.length > 0) runtime.socket.write(clientHead);
-  const { error, ...counts } = await splice(client, runtime.socket, { signal });
+  const { error, ...counts } = await splice(client, runtime.socket, { signal, kept: runtime.kept });
   log.debug({ err: error, ...counts }, 'stream ended');
 }
 
@@ -150,12 +156,12 @@ async function passOn(response: IncomingMessage, reply: FastifyReply, log: Logge
 async function askUpgrade(
   client: IncomingMessage,
   target: URL,
-  { signal, ca }: Pick<DialOptions, 'signal' | 'ca'>,
+  options: Pick<DialOptions, 'signal' | 'ca' | 'connect'>,
 ): Promise<UpgradeAnswer> {
   try {
-    return await dialUpgrade(target, { method: client.method, headers: targetHeaders(client), signal, ca });
+    return await dialUpgrade(target, { method: client.method, headers: targetHeaders(client), ...options });
   } catch (error) {
-    if (signal.aborted) throw new Error('context canceled', { cause: error });
+    if (options.signal.aborted) throw new Error('context canceled', { cause: error });
     throw error instanceof Error ? inGoWords(error, target) : error;
   }
 }

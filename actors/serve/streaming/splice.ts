@@ -1,5 +1,7 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { KeptBuffer } from './kept-buffer.ts';
+import { pour } from './pour.ts';
 
 /** How a splice ended. */
 export interface SpliceEnd {
@@ -19,6 +21,8 @@ export interface SpliceOptions {
   lingerMs?: number;
   /** Then, one that has not taken yet what the other had sent before its end may take nothing of it for so long, ms. */
   drainMs?: number;
+  /** What reads the runtime's connection, when it is one of those. */
+  kept?: KeptBuffer | undefined;
 }
 
 const LINGER_MS = 5_000;
@@ -34,7 +38,7 @@ const DRAIN_MS = 300_000;
  * is nobody to tell, and the runtime's is closed.
  */
 export function splice(client: Duplex, runtime: Duplex, options: SpliceOptions): Promise<SpliceEnd> {
-  const { signal, lingerMs = LINGER_MS, drainMs = DRAIN_MS } = options;
+  const { signal, lingerMs = LINGER_MS, drainMs = DRAIN_MS, kept } = options;
   return new Promise((resolve) => {
     const end: SpliceEnd = { sent: 0, received: 0 };
     let open = 2;
@@ -77,18 +81,11 @@ export function splice(client: Duplex, runtime: Duplex, options: SpliceOptions):
       socket.on('error', failed);
       socket.once('end', beginLinger);
     }
-    client.on('data', (chunk: Buffer) => {
-      end.sent += chunk.length;
-    });
-    runtime.on('data', (chunk: Buffer) => {
-      end.received += chunk.length;
-    });
     client.once('close', () => {
       runtime.destroy();
       closed();
     });
     runtime.once('close', () => {
-      client.unpipe(runtime);
       if (!client.destroyed) {
         // Read on and throw away: closing a socket with unread bytes resets it, and the client would lose our last ones.
         client.resume();
@@ -100,8 +97,13 @@ export function splice(client: Duplex, runtime: Duplex, options: SpliceOptions):
     if (signal.aborted) cut();
     else signal.addEventListener('abort', cut, { once: true });
     if (client.destroyed || runtime.destroyed) cut();
-    client.pipe(runtime);
-    runtime.pipe(client);
+    pour(client, runtime, (bytes) => (end.sent += bytes));
+    const received = (bytes: number): void => {
+      end.received += bytes;
+    };
+    // Memory is kept only for a client that has taken what it says it has written: a connection of the system.
+    if (kept !== undefined && client instanceof Socket) kept.pourInto(client, received);
+    else pour(runtime, client, received);
     // A connection that closed before anybody listened tells nothing any more.
     if (client.closed) closed();
     if (runtime.closed) closed();

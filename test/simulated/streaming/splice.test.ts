@@ -253,6 +253,22 @@ for (const kind of ['plain', 'TLS'] as const) {
   });
 }
 
+// Over TLS the server ends such a client itself.
+test('the end of a client that came before the runtime answered is told, too', async () => {
+  const late: OnUpgrade = (_request, socket) => {
+    socket.allowHalfOpen = true;
+    setTimeout(() => socket.write(SWITCHING), 300);
+    socket.resume().on('end', () => socket.end('heard the end'));
+  };
+  await withParts(late, async ({ connect }) => {
+    const client = await connect();
+    client.socket.write(upgradeRequest(path));
+    client.socket.end();
+    assert.equal(await client.ended, true);
+    assert.ok(client.text().endsWith('heard the end'), client.text());
+  });
+});
+
 test('an error answer of the runtime reaches the client with its body', async () => {
   const refuse: OnUpgrade = (_request, socket) => {
     socket.write(
