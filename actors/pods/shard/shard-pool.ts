@@ -13,16 +13,10 @@ import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import { keepHeapsSmall } from './small-heaps.ts';
 import type { FromShard, ShardTask, ToShard } from './shard-protocol.ts';
 import { MARKS_BYTES, WorkMarks } from './work-marks.ts';
+import { patienceMs } from './worker-patience.ts';
 
-/** How often heartbeats are looked at, and how long a worker may be silent, ms. */
+/** How often heartbeats are looked at, ms. */
 const CHECK_MS = 500;
-const SILENT_MS = 3_000;
-/** A silent worker that computes so long without a beat loops, ms of processor time. */
-const LOOPING_CPU_MS = 1_500;
-/** One that has not come to compute may be starved by others, and is ended later, ms. */
-const STARVED_MS = 30_000;
-/** The same for a worker that still loads its code, ms: on a starved machine that takes its time, and nothing can loop yet. */
-const LOADING_MS = 60_000;
 /** A shard that has had no worker which answers for so long is lost: to replace them does not help any more, ms. */
 const LOST_MS = 120_000;
 
@@ -85,6 +79,8 @@ interface Worker {
   loaded: boolean;
   /** The kernel's id of its thread; null before it has answered. */
   thread: number | null;
+  /** What its thread had computed when it had loaded its code, ms; null when nobody knows. */
+  loadCpuMs: number | null;
   /** What its thread had computed when it was first found without a new beat, ms; null when it beats, or nobody knows. */
   quietAtCpuMs: number | null;
   /** It takes another's place and has not been told of its pods yet. */
@@ -172,6 +168,7 @@ export class ShardPool {
       ready,
       loaded: false,
       thread: null,
+      loadCpuMs: null,
       quietAtCpuMs: null,
       toldAnew: false,
       ended: Promise.resolve(),
@@ -180,6 +177,7 @@ export class ShardPool {
       if (message.t === 'ready') {
         worker.loaded = true;
         worker.thread = message.thread;
+        worker.loadCpuMs = message.thread === null ? null : threadCpuMs(message.thread);
         worker.lastSeen = performance.now();
         answered();
       } else this.options.onMessage(shard, message);
@@ -238,11 +236,10 @@ export class ShardPool {
   }
 }
 
-/** How long a worker may be silent, ms. One that others leave no processor to is not ended for it: a new one would get no more. */
+/** What a silent worker's thread says of it. */
 function patienceWith(worker: Worker): number {
-  if (!worker.loaded) return LOADING_MS;
   const cpuMs = worker.thread === null ? null : threadCpuMs(worker.thread);
-  if (cpuMs === null) return SILENT_MS;
-  worker.quietAtCpuMs ??= cpuMs;
-  return cpuMs - worker.quietAtCpuMs >= LOOPING_CPU_MS ? SILENT_MS : STARVED_MS;
+  if (cpuMs !== null) worker.quietAtCpuMs ??= cpuMs;
+  const quietCpuMs = cpuMs === null ? null : cpuMs - (worker.quietAtCpuMs ?? cpuMs);
+  return patienceMs({ loaded: worker.loaded, loadCpuMs: worker.loadCpuMs, quietCpuMs });
 }

@@ -28,6 +28,8 @@ export interface LogDisk {
   begin: (path: string, last: number, bound: SegmentBound, over: (error: Error | null, fd: number) => void) => void;
   /** Writes all of it. */
   write: (fd: number, bytes: Buffer, over: Over) => void;
+  /** When a call of whichever log was answered last (`performance.now()`), where calls wait for each other. */
+  answeredAt?: () => number;
   /** Closes a segment for good; `cut`: half a line at its end goes, `remove`: the file does. No matter what fails. */
   end: (path: string, fd: number, how: 'as it is' | 'cut' | 'remove', over: () => void) => void;
 }
@@ -78,6 +80,7 @@ export const gatheringDisk: LogDisk = { ...syncDisk, gathers: true };
 
 /** Calls of all logs of this thread that are still to be made, the one under way first. */
 const turns: (() => void)[] = [];
+let answeredAt = -Infinity;
 
 /**
  * Makes a call when those before it are over: on a disk that stalls, the logs of a thread hold one of the few threads for files
@@ -87,6 +90,7 @@ function inTurn<A extends unknown[]>(call: (over: (...told: A) => void) => void,
   const start = (): void =>
     call((...told) => {
       turns.shift();
+      answeredAt = performance.now();
       turns[0]?.();
       over(...told);
     });
@@ -97,6 +101,7 @@ function inTurn<A extends unknown[]>(call: (over: (...told: A) => void) => void,
 /** The calls wait in Node's threads for files, and the thread that makes them goes on. */
 export const patientDisk: LogDisk = {
   gathers: true,
+  answeredAt: () => answeredAt,
   begin: (path, last, bound, over) => inTurn((told) => threadPool.begin(path, last, bound, told), over),
   write: (fd, bytes, over) => inTurn((told) => threadPool.write(fd, bytes, told), over),
   end: (path, fd, how, over) => inTurn((told) => threadPool.end(path, fd, how, told), over),

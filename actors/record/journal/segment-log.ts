@@ -228,7 +228,8 @@ export class SegmentLog {
 
   /**
    * Gives the disk up when it has not answered in time. When this comes late, the thread or the machine was held up, and not the disk alone:
-   * what it answered meanwhile is heard first, and it gets its time anew.
+   * what it answered meanwhile is heard first, and it gets its time anew. So it does while it answers other logs, whose turn was before: it is
+   * slow then, and does not stall.
    */
   private watch(task: Task): NodeJS.Timeout {
     const began = performance.now();
@@ -236,7 +237,8 @@ export class SegmentLog {
       const late = performance.now() - began - STALL_MS > LATE_MS;
       setImmediate(() => {
         if (this.current !== task) return;
-        if (late) this.stallTimer = this.watch(task);
+        const answers = (this.disk.answeredAt?.() ?? -Infinity) > began;
+        if (late || answers) this.stallTimer = this.watch(task);
         else this.giveUp(`it has not answered for ${STALL_MS} ms`);
       });
     }, STALL_MS);

@@ -108,6 +108,32 @@ test('a disk that does not answer for five seconds is gone on without; it is cou
   assert.deepEqual([result.difference, result.machines], [null, ['pods']]);
 });
 
+test('a disk that answers other logs meanwhile is slow: it is waited for until it answers nobody for five seconds', async (t) => {
+  ownTime(t);
+  const disk: HeldDisk & { answeredAt?: () => number } = new HeldDisk();
+  const { shard, lines } = shardOn(t, disk);
+  const before = losses.stalls;
+  disk.answeredAt = () => performance.now();
+  disk.holds = true;
+  const [first] = life;
+  assert.ok(first !== undefined);
+  shard.post('u1', first);
+  for (let i = 0; i < 3; i++) {
+    mock.timers.tick(5_000);
+    await turn();
+  }
+  assert.deepEqual(
+    [shard.handled, losses.stalls - before, lines.filter((line) => line.includes('JRN012'))],
+    [0, 0, []],
+  );
+  disk.answeredAt = () => 0;
+  mock.timers.tick(5_000);
+  await turn();
+  assert.deepEqual([shard.handled, losses.stalls - before], [1, 1]);
+  disk.answer();
+  shard.close();
+});
+
 test('a segment that had only begun when the disk was given up is none: the log has no hole', async (t) => {
   ownTime(t);
   const disk = new HeldDisk();
