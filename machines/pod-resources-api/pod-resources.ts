@@ -135,9 +135,12 @@ export function allocatableResources({ devices, resources, ground }: PodResource
             .filter((id) => !cpu.reserved.has(id))
             .map(String),
     memory: (resources?.memory?.nodes ?? []).flatMap(({ id, memoryMap }) =>
-      Object.entries(memoryMap).map(([memoryType, { allocatable }]) => ({
-        ...{ memoryType, size: String(allocatable), topology: topologyOf([id]) },
-      })),
+      Object.entries(memoryMap)
+        // Huge pages of a size that the machine knows, and has none of (kubelet's `GetAllocatableMemory`).
+        .filter(([, { allocatable }]) => allocatable !== 0)
+        .map(([memoryType, { allocatable }]) => ({
+          ...{ memoryType, size: String(allocatable), topology: topologyOf([id]) },
+        })),
     ),
   };
 }
