@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePorts } from '../../bin/demo-steps/free-ports.ts';
+import type { ResourceClaim } from '../../machines/claims/resource-claim.ts';
 import { DaemonProcess } from '../tools/daemon-process.ts';
 import { waitFor } from '../tools/wait-for.ts';
 import type { Deployment, Event, Job, Lease, Node, Pod } from './support/api-objects.ts';
@@ -27,6 +28,15 @@ const PROFILE = {
     {
       ...{ name: 'gpu', count: 1, taints: [{ key: 'doomed', effect: 'NoSchedule' }] },
       devices: [{ resource: 'example.com/gpu', count: 3, unhealthy: 1 }],
+      drivers: [
+        {
+          driver: 'gpu.example.com',
+          devices: [
+            { name: 'small', count: 2, capacity: { memory: '16Gi' } },
+            { name: 'large', count: 1, attributes: { model: 'xl' }, capacity: { memory: '80Gi' } },
+          ],
+        },
+      ],
     },
     { name: 'worker', zones: ['a', 'b', 'c'], machine: { cpus: 4, memory: '8Gi' }, labels: { made: 'here' } },
   ],
@@ -64,6 +74,8 @@ const PROFILE = {
     { does: 'die', nodes: 'reborn-*', at: '40s', for: '2s' },
   ],
 };
+
+const RESOURCES = '/apis/resource.k8s.io/v1';
 
 let plane: ControlPlane;
 let nodes: DaemonProcess;
@@ -304,6 +316,47 @@ describe('simulated nodes', { concurrency: true }, () => {
     assert.equal(about.nodeName, 'worker-3');
   });
 
+  test('claims are allocated by the scheduler, prepared by the driver of the node, and given back', async () => {
+    const own = await space('claims');
+    const { name } = own;
+    const selectors = [{ cel: { expression: 'device.driver == "gpu.example.com"' } }];
+    await plane.api.post(`${RESOURCES}/deviceclasses`, {
+      ...{ apiVersion: 'resource.k8s.io/v1', kind: 'DeviceClass', metadata: { name }, spec: { selectors } },
+    });
+    const large = 'device.capacity["gpu.example.com"].memory.isGreaterThan(quantity("20Gi"))';
+    const exactly = { deviceClassName: name, selectors: [{ cel: { expression: large } }] };
+    const devices = { requests: [{ name: 'gpu', exactly }] };
+    await own.create({ kind: 'ResourceClaimTemplate', metadata: { name: 'large' }, spec: { spec: { devices } } });
+    const spec = {
+      ...specOf('app:1', { resources: { claims: [{ name: 'gpu' }] } }),
+      resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'large' }],
+      tolerations: [{ key: 'doomed', operator: 'Exists' }],
+      terminationGracePeriodSeconds: 1,
+    };
+    await own.create({ kind: 'Pod', metadata: { name: 'a' }, spec });
+    const a = await own.waitPod('a', 'ready', isReadyPod);
+    assert.equal(a.spec?.nodeName, 'gpu-0');
+    const [claim] = await plane.api.list<ResourceClaim>(own.path('ResourceClaim'));
+    const [given, ...more] = claim?.status?.allocation?.devices?.results ?? [];
+    assert.deepEqual([given?.driver, given?.pool, given?.device, more], ['gpu.example.com', 'gpu-0', 'large-0', []]);
+    // There is one such device, and the next pod has it when the first has given it back.
+    await own.create({ kind: 'Pod', metadata: { name: 'b' }, spec });
+    await own.waitEvent('b', 'FailedScheduling', /cannot allocate all claims/);
+    await own.kubectl('delete', 'pod', 'a');
+    await own.waitPod('b', 'ready', isReadyPod);
+    await own.kubectl('delete', 'pod', 'b');
+    await waitFor('no claim to be left', async () =>
+      (await plane.api.list(own.path('ResourceClaim'))).length === 0 ? true : undefined,
+    );
+    const [slice] = await plane.api.list<{ metadata: { ownerReferences?: { kind: string; name: string }[] } }>(
+      `${RESOURCES}/resourceslices`,
+    );
+    assert.deepEqual(
+      slice?.metadata.ownerReferences?.map(({ kind, name: of }) => `${kind} ${of}`),
+      ['Node gpu-0'],
+    );
+  });
+
   test('pods get the devices of a node, each its own, and one too many waits', async () => {
     const own = await space('devices');
     const { capacity, allocatable } = (await nodeNamed('gpu-0')).status ?? {};
@@ -410,16 +463,17 @@ describe('simulated nodes', { concurrency: true }, () => {
   });
 });
 
-test('at the end nodes and leases are removed', async () => {
+test('at the end nodes, leases and ResourceSlices are removed', async () => {
   const { code } = await nodes.terminate();
   assert.equal(code, 0, await nodes.tail());
   assert.deepEqual(await allNodes(), []);
   const leases = await plane.api.list<Lease>('/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases');
   assert.deepEqual(leases, []);
+  assert.deepEqual(await plane.api.list(`${RESOURCES}/resourceslices`), []);
 });
 
 test('the journals of the nodes are replayed, of one that was switched off and on, too', async () => {
-  for (const name of ['doomed-0', 'reborn-0', 'worker-0', 'worker-1']) {
+  for (const name of ['doomed-0', 'reborn-0', 'gpu-0', 'worker-0', 'worker-1']) {
     const { stdout } = await promisify(execFile)(ACTORLET, ['replay', join(journals, name)]);
     assert.equal(stdout, 'identical\n', name);
   }

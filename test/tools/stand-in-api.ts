@@ -93,10 +93,20 @@ export class StandInApi implements ApiClient {
     for (const queue of this.watches.get(resource) ?? []) queue.put({ type, object: JSON.parse(text) as Stored });
   }
 
-  private answer({ method, on, name, body }: ApiRequest): unknown {
+  /** Removes those of a resource of which these fields are so: `spec.a=b,spec.c=d`. */
+  private removeAll(resource: string, fieldSelector: string): void {
+    const fields = fieldSelector.split(',').map((field) => field.split('='));
+    for (const { metadata, spec } of this.all(resource))
+      if (fields.every(([path = '', value]) => spec?.[path.replace(/^spec\./, '')] === value))
+        this.remove(resource, String(metadata['name']), metadata['namespace']);
+  }
+
+  private answer({ method, on, name, body, query }: ApiRequest): unknown {
     const { resource, namespace = '' } = on;
     if (method === 'GET' && name === undefined)
       return { metadata: { resourceVersion: String(this.version) }, items: [] };
+    if (method === 'DELETE' && name === undefined && query?.['fieldSelector'] !== undefined)
+      return this.removeAll(resource, query['fieldSelector']) ?? {};
     if (method === 'DELETE') return this.remove(resource, name ?? '', namespace) ?? {};
     const sent = JSON.parse(JSON.stringify(body ?? {})) as Stored;
     if (method === 'POST') return this.put(resource, sent);

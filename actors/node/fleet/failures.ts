@@ -16,6 +16,8 @@ export interface DrawnFailure {
   nodes: string[];
   /** Globs of resources, when it strikes devices; absent: all. */
   resource?: readonly string[];
+  /** Globs of drivers of dynamic resources, when it strikes them or their devices; absent: all. */
+  driver?: readonly string[];
   /** So many devices of each, on a node; absent: all. */
   devices?: number;
 }
@@ -45,10 +47,11 @@ export function drawFailure(
     .sort((a, b) => a.lot - b.lot)
     .slice(0, rule.count ?? fit.length)
     .map(({ name }) => name);
-  const { does, resource, devices } = rule;
+  const { does, resource, driver, devices } = rule;
   return {
     ...{ does, at, for: rule.for ?? null, nodes: chosen },
     ...(resource && { resource }),
+    ...(driver && { driver }),
     ...(devices !== undefined && { devices }),
   };
 }
@@ -141,6 +144,12 @@ function begin(node: SimulatedNode, { does, ...drawn }: DrawnFailure): Promise<v
       return machine.devices.fail(drawn.resource, drawn.devices);
     case 'stop-device-plugin':
       return machine.devices.leave(drawn.resource);
+    case 'fail-driver-devices':
+      return machine.drivers.fail(drawn.driver, drawn.devices);
+    case 'refuse-claims':
+      return machine.drivers.refuse(drawn.driver);
+    case 'stop-driver':
+      return machine.drivers.leave(drawn.driver);
   }
 }
 
@@ -162,5 +171,11 @@ function end(node: SimulatedNode, { does, ...drawn }: DrawnFailure): Promise<voi
       return machine.devices.heal(drawn.resource, drawn.devices);
     case 'stop-device-plugin':
       return machine.devices.comeBack(drawn.resource);
+    case 'fail-driver-devices':
+      return machine.drivers.heal(drawn.driver, drawn.devices);
+    case 'refuse-claims':
+      return machine.drivers.accept(drawn.driver);
+    case 'stop-driver':
+      return machine.drivers.comeBack(drawn.driver);
   }
 }

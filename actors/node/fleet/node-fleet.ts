@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { ApiClient } from '../../cluster/api/api-client.ts';
 import { ApiStatusError } from '../../cluster/api/api-client.ts';
+import { ResourceClaims } from '../../cluster/objects/resource-claims.ts';
 import { fleetClock } from './fleet-clock.ts';
 import type { FleetClock } from './fleet-clock.ts';
 import { Failures } from './failures.ts';
@@ -74,17 +75,24 @@ export class NodeFleet {
     this.failures.stop();
     await inTurns(this.nodes, 100, (node) => node.end());
     this.shared.stop();
-    if (cleanUp) await inTurns(this.nodes, STARTING, (node) => this.remove(node.name));
+    if (cleanUp) await inTurns(this.nodes, STARTING, (node) => this.remove(node));
   }
 
-  /** The node's object and its lease go; the control plane removes its pods. */
-  private async remove(name: string): Promise<void> {
+  /** The node's object, its lease and what its drivers published go; the control plane removes its pods. */
+  private async remove({ name, machine }: SimulatedNode): Promise<void> {
+    const { api } = this;
     const lease = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases', namespace: 'kube-node-lease' };
+    if (machine.drivers.any) await unlessGone(new ResourceClaims(api, name).wipeSlices(null));
     for (const on of [{ group: '', version: 'v1', resource: 'nodes' }, lease])
-      await this.api.request({ method: 'DELETE', on, name }).catch((error: unknown) => {
-        if (!(error instanceof ApiStatusError) || error.status !== 404) throw error;
-      });
+      await unlessGone(api.request({ method: 'DELETE', on, name }));
   }
+}
+
+/** What is not there need not be removed. */
+async function unlessGone(removal: Promise<unknown>): Promise<void> {
+  await removal.catch((error: unknown) => {
+    if (!(error instanceof ApiStatusError) || error.status !== 404) throw error;
+  });
 }
 
 /** Does the same for all, so many at a time. */

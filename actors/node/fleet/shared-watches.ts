@@ -22,8 +22,8 @@ const WHOLE: ReadonlySet<string> = new Set(['services', 'runtimeclasses']);
 const SINGLE: ReadonlySet<string> = new Set(['configmaps', 'secrets']);
 
 /**
- * The watches that all nodes of the process share: one of all pods that are bound to a node, one of all nodes, one of services,
- * and one of each object that pods name, however many nodes show it. Kubelets watch each for themselves.
+ * The watches that all nodes of the process share: one of all pods that are bound to a node, one of all nodes, one of services, one
+ * of nodes' ResourceSlices where there are drivers, and one of each object that pods name, however many nodes show it. Kubelets watch each for themselves.
  */
 export class SharedWatches {
   private readonly api: ApiClient;
@@ -59,6 +59,8 @@ export class SharedWatches {
     const [field = '', value = ''] = (query?.['fieldSelector'] ?? '').split('=');
     if (resource === 'pods' && field === 'spec.nodeName') return this.part(on, value, 'spec.nodeName!=', nodeOf);
     if (resource === 'nodes' && field === 'metadata.name') return this.part(on, value, undefined, nameOf);
+    if (resource === 'resourceslices' && field === 'spec.nodeName')
+      return this.part(on, value, 'spec.nodeName!=', nodeOf);
     if (WHOLE.has(resource) && field === '' && namespace === undefined) return this.part(on, '', undefined, () => '');
     if (SINGLE.has(resource) && field === 'metadata.name') return this.part(on, '', `metadata.name=${value}`, () => '');
     return null;

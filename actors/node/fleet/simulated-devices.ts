@@ -1,10 +1,11 @@
 import { anyMatches } from '../../../cri/sim/glob.ts';
-import { draw, drawBetween } from '../../../cri/sim/prng.ts';
+import { drawBetween } from '../../../cri/sim/prng.ts';
 import type { AllocateResponse, Device, DeviceState } from '../../../machines/devices/device-state.ts';
 import { uidEntries } from '../../../machines/supervisor/uid-table.ts';
 import type { FoundDevices } from '../../resources/devices/device-checkpoint-file.ts';
 import type { DevicePlugins, PluginHears } from '../../resources/devices/device-plugins.ts';
 import type { DeviceEdge } from '../edges.ts';
+import { FailingLots } from './failing-lots.ts';
 import type { FleetClock } from './fleet-clock.ts';
 import type { DeviceRule } from './profile/device-schema.ts';
 
@@ -19,10 +20,7 @@ export interface SimulatedDevicesOptions {
 /** One plugin with its devices. */
 interface Plugin {
   rule: DeviceRule;
-  /** Ids of its devices, those first that fall ill first. */
-  lots: readonly string[];
-  /** Failures that hold, each with the number of devices that it takes; null: all. */
-  failures: (number | null)[];
+  lots: FailingLots;
   /** How often it was told to go and has not come back. */
   away: number;
 }
@@ -61,7 +59,7 @@ export class SimulatedDevices {
   /** So many devices of each of these resources fall ill, drawn by the seed; without a number all of them. */
   fail(resources: readonly string[] | undefined, count: number | undefined): void {
     for (const plugin of this.named(resources)) {
-      plugin.failures.push(count ?? null);
+      plugin.lots.fail(count);
       this.tell(plugin);
     }
   }
@@ -69,8 +67,7 @@ export class SimulatedDevices {
   /** What {@link fail} did with the same words is over. */
   heal(resources: readonly string[] | undefined, count: number | undefined): void {
     for (const plugin of this.named(resources)) {
-      const place = plugin.failures.indexOf(count ?? null);
-      if (place >= 0) plugin.failures.splice(place, 1);
+      plugin.lots.heal(count);
       this.tell(plugin);
     }
   }
@@ -131,19 +128,15 @@ export class SimulatedDevices {
   }
 
   private pluginOf(rule: DeviceRule): Plugin {
-    const { seed } = this.options;
-    const lots = idsOf(rule)
-      .map((id) => ({ id, lot: draw(seed, 'device', rule.resource, id) }))
-      .sort((a, b) => a.lot - b.lot)
-      .map(({ id }) => id);
-    return { rule, lots, failures: [], away: 0 };
+    const of = ['device', rule.resource];
+    const lots = new FailingLots({ seed: this.options.seed, of, ids: idsOf(rule), unhealthy: rule.unhealthy });
+    return { rule, lots, away: 0 };
   }
 }
 
-function devicesOf({ rule, lots, failures }: Plugin): Record<string, Device> {
-  const { numa, unhealthy, count } = rule;
-  const failed = failures.reduce<number>((sum, each) => sum + (each ?? count), 0);
-  const ill = new Set(lots.slice(0, unhealthy + failed));
+function devicesOf({ rule, lots }: Plugin): Record<string, Device> {
+  const { numa } = rule;
+  const { ill } = lots;
   return Object.fromEntries(
     idsOf(rule).map((id, i) => [
       id,

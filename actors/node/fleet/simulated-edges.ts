@@ -5,6 +5,7 @@ import { NodeObject } from '../../cluster/node-object/node-object.ts';
 import type { KubeletFlags } from '../../configure/configuration/kubelet-flags.ts';
 import { machineClock } from '../../host/time/clock.ts';
 import { Cluster, ttlSeconds } from '../cluster.ts';
+import { ResourceClaims } from '../../cluster/objects/resource-claims.ts';
 import { ClusterObjects } from '../cluster-objects.ts';
 import type { ClusterEdge, NodeEdges } from '../edges.ts';
 import type { Lifecycle } from '../lifecycle.ts';
@@ -14,6 +15,7 @@ import { KeptLooks } from './kept-looks.ts';
 import type { NodeApi } from './node-api.ts';
 import { simulatedEffects } from './simulated-effects.ts';
 import type { SimulatedMachine } from './simulated-machine.ts';
+import { publishSlices } from './slice-publisher.ts';
 import { simulatedPodLogs } from './simulated-pod-logs.ts';
 
 /** What the edges of a simulated node are made from. */
@@ -49,7 +51,12 @@ export function simulatedEdges({ ground, machine, api, life }: SimulatedEdgesOpt
     images: () => ({ records: null, disk: () => Promise.resolve(machine.disk()), log }),
     userNamespaces: { get: () => NONE, release: () => undefined },
     devices: machine.devices.edge,
-    claims: null,
+    claims: ground.featureGates.enabled('DynamicResourceAllocation')
+      ? machine.drivers.edge({
+          health: ground.featureGates.enabled('ResourceHealthStatus'),
+          claim: (namespace, name) => new ResourceClaims(api, settings.nodeName).get(namespace, name),
+        })
+      : null,
     volumes: () => [],
     cluster: simulatedCluster(ground, machine, api, life),
     usage: () => machine.usage,
@@ -92,6 +99,7 @@ function simulatedCluster(
         facts: machine.facts,
         journal: journalOf('nodeObject'),
       });
+      if (machine.drivers.any) publishSlices(machine.drivers, node, { api, nodeName, log }, life);
       const objects = new ClusterObjects({
         ...{ api: limited, config, log, nodeName, featureGates, events: told, metrics },
         nodeUid: () => node.node()?.metadata?.uid,

@@ -12,6 +12,7 @@ import type { PlannedNode } from './profile/plan-nodes.ts';
 import type { Profile } from './profile/profile-schema.ts';
 import { ScriptedNetwork } from './scripted-network.ts';
 import { SimulatedDevices } from './simulated-devices.ts';
+import { SimulatedDrivers } from './simulated-drivers.ts';
 import { SimulatedUsage } from './simulated-usage.ts';
 
 /** What a {@link SimulatedMachine} is made from. */
@@ -35,6 +36,7 @@ export class SimulatedMachine {
   readonly logs: NodeLogs;
   readonly usage: SimulatedUsage;
   readonly devices: SimulatedDevices;
+  readonly drivers: SimulatedDrivers;
   readonly clock: FleetClock;
   readonly seed: number;
   readonly facts: NodeFactsSource;
@@ -70,6 +72,7 @@ export class SimulatedMachine {
       clock,
     });
     this.devices = new SimulatedDevices({ rules: node.group.devices, seed: this.seed, clock });
+    this.drivers = new SimulatedDrivers({ rules: node.group.drivers, nodeName: node.name, seed: this.seed, clock });
     this.facts = {
       machine: this.machineFacts(node),
       addresses: { hostname: node.name, externalCloudProvider: false, given: [address], found: null },

@@ -8,6 +8,8 @@ const GROUPS: Readonly<Record<string, string>> = {
   DaemonSet: 'apis/apps/v1',
   Job: 'apis/batch/v1',
   PodDisruptionBudget: 'apis/policy/v1',
+  ResourceClaim: 'apis/resource.k8s.io/v1',
+  ResourceClaimTemplate: 'apis/resource.k8s.io/v1',
 };
 
 /** A namespace of one test. */

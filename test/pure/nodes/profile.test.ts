@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { drawFailure } from '../../../actors/node/fleet/failures.ts';
 import { sumUntil, valueAt } from '../../../actors/node/fleet/curve.ts';
 import { planNodes } from '../../../actors/node/fleet/profile/plan-nodes.ts';
+import { slicesOf } from '../../../actors/node/fleet/driver-slices.ts';
 import { checkProfile, readProfile } from '../../../actors/node/fleet/profile/read-profile.ts';
 
 const EXAMPLES = new URL('../../../docs/profiles/', import.meta.url).pathname;
@@ -82,7 +83,10 @@ test('wrong devices are named with what is accepted', () => {
       failure({ does: 'die', resource: '*' }),
       'failures[0].resource: goes with fail-devices and stop-device-plugin alone',
     ],
-    [failure({ does: 'stop-device-plugin', devices: 1 }), 'failures[0].devices: goes with fail-devices alone'],
+    [
+      failure({ does: 'stop-device-plugin', devices: 1 }),
+      'failures[0].devices: goes with fail-devices and fail-driver-devices alone',
+    ],
     [
       failure({ does: 'fail-devices', resource: 'example.com/fpga' }),
       'failures[0].resource: strikes no devices: groups have example.com/gpu',
@@ -98,6 +102,83 @@ test('wrong devices are named with what is accepted', () => {
       },
     );
   checkProfile(failure({ does: 'fail-devices', resource: 'example.com/*', devices: 1 }));
+});
+
+test('wrong drivers are named with what is accepted', () => {
+  const gpus = { name: 'gpu', count: 2 };
+  const gpu = { driver: 'gpu.example.com', devices: [gpus] };
+  const group = (...drivers: object[]) => ({ groups: [{ name: 'n', drivers }] });
+  const sorts = (...devices: object[]) => group({ ...gpu, devices });
+  const failure = (rule: object) => ({ ...group(gpu), failures: [{ at: '1s', ...rule }] });
+  const at = 'groups[0].drivers[0]';
+  for (const [profile, problem] of [
+    [group({ ...gpu, driver: 'GPU' }), `${at}.driver: must be a DNS subdomain as gpu.example.com`],
+    [group({ ...gpu, driver: `${'a'.repeat(64)}` }), `${at}.driver: must have at most 63 letters`],
+    [group(gpu, gpu), 'groups[0].drivers: must name each driver once'],
+    [sorts(), `${at}.devices: must name at least one sort of devices`],
+    [sorts(gpus, gpus), `${at}.devices: must name each sort once`],
+    [sorts({ ...gpus, count: 600 }, { name: 'b', count: 600 }), `${at}.devices: must be at most 1000 together`],
+    [sorts({ ...gpus, name: 'a_b' }), `${at}.devices[0].name: must be a DNS label`],
+    [sorts({ ...gpus, count: 0 }), `${at}.devices[0].count: must be a whole number from 1 to 1000`],
+    [group({ ...gpu, unhealthy: 3 }), `${at}.unhealthy: must not be above the \`count\` of its devices`],
+    [sorts({ ...gpus, capacity: { memory: 'much' } }), `${at}.devices[0].capacity.memory: must be a quantity as 80Gi`],
+    [
+      sorts({ ...gpus, attributes: { model: { version: 'one' } } }),
+      `${at}.devices[0].attributes.model.version: must be a version as 1.2.3`,
+    ],
+    [sorts({ ...gpus, attributes: { model: [] } }), `${at}.devices[0].attributes.model: must be a text of at most 64`],
+    [sorts({ ...gpus, attributes: { 'a-b': 1 } }), `${at}.devices[0].attributes.a-b: must be a name as model`],
+    [group({ ...gpu, takes: 'long' }), `${at}.takes: `],
+    [group({ ...gpu, colour: 'red' }), `${at}: Unrecognized key: "colour"`],
+    [
+      failure({ does: 'die', driver: '*' }),
+      'failures[0].driver: goes with fail-driver-devices, refuse-claims and stop-driver alone',
+    ],
+    [failure({ does: 'stop-driver', devices: 1 }), 'failures[0].devices: goes with fail-devices and'],
+    [
+      failure({ does: 'stop-driver', driver: 'x' }),
+      'failures[0].driver: strikes no drivers: groups have gpu.example.com',
+    ],
+    [failure({ does: 'fail-devices' }), 'failures[0].does: strikes no devices: no group has any'],
+    [{ failures: [{ at: 0, does: 'refuse-claims' }] }, 'failures[0].does: strikes no drivers: no group has any'],
+  ] as const)
+    assert.throws(
+      () => checkProfile(profile, 'claims.yaml'),
+      ({ message }: Error) => {
+        assert.ok(message.startsWith('NDS003: The profile claims.yaml has wrong values: '), message);
+        assert.ok(message.includes(problem), `${message}\nhas not: ${problem}`);
+        return true;
+      },
+    );
+  checkProfile(failure({ does: 'fail-driver-devices', driver: '*.example.com', devices: 1 }));
+});
+
+test("a driver's devices are told in slices of 128, each fact by its kind", () => {
+  const attributes = { model: 'a100', cores: 4, shared: true, 'example.com/firmware': { version: '1.2.3' } };
+  const sort = { name: 'gpu', count: 130, attributes, capacity: { memory: '80Gi' } };
+  const { groups } = checkProfile({
+    groups: [{ name: 'n', drivers: [{ driver: 'gpu.example.com', devices: [sort, { name: 'nic', count: 1 }] }] }],
+  });
+  const [rule] = groups[0]?.drivers ?? [];
+  assert.ok(rule !== undefined);
+  const slices = slicesOf(rule, 'n-0');
+  assert.deepEqual(
+    slices.map(({ metadata, spec }) => [metadata.name, spec.devices.length]),
+    [
+      ['n-0-gpu.example.com-0', 128],
+      ['n-0-gpu.example.com-1', 3],
+    ],
+  );
+  assert.deepEqual(slices[0]?.spec.pool, { name: 'n-0', generation: 1, resourceSliceCount: 2 });
+  assert.deepEqual(slices[0].spec.devices[0], {
+    name: 'gpu-0',
+    attributes: {
+      ...{ model: { string: 'a100' }, cores: { int: 4 }, shared: { bool: true } },
+      'example.com/firmware': { version: '1.2.3' },
+    },
+    capacity: { memory: { value: '80Gi' } },
+  });
+  assert.deepEqual(slices[1]?.spec.devices.at(-1), { name: 'nic-0', attributes: {}, capacity: {} });
 });
 
 test('a file that is not there and one that is no YAML are told apart', () => {

@@ -1,14 +1,10 @@
 import { z } from 'zod';
 import { rangeSchema } from '../../../../cri/sim/script-values.ts';
 import { isExtendedResource } from '../../../../machines/values/extended-resource.ts';
+import { wholeNumber } from './whole-number.ts';
 
 /** As many as a node has room for in its status; kubelet's own limit is the size of a message. */
 const MOST_DEVICES = 1_000;
-
-const wholeNumber = (least: number, most: number) =>
-  z.int(`must be a whole number from ${least} to ${most}`).refine((number) => number >= least && number <= most, {
-    error: `must be a whole number from ${least} to ${most}`,
-  });
 
 /** The devices of one resource, which a device plugin of each node of the group gives. */
 export const deviceSchema = z

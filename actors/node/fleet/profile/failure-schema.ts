@@ -13,6 +13,9 @@ export const failureSchema = z
       'fill-memory',
       'fail-devices',
       'stop-device-plugin',
+      'fail-driver-devices',
+      'refuse-claims',
+      'stop-driver',
     ]),
     /** Globs of nodes' names; without it all nodes. */
     nodes: globsSchema.optional(),
@@ -26,26 +29,42 @@ export const failureSchema = z
     for: durationSchema.optional(),
     /** Globs of resources whose devices or plugin it strikes; without it all. */
     resource: globsSchema.optional(),
-    /** So many devices of each resource on a node, drawn by the seed; without it all of them. */
+    /** Globs of drivers of dynamic resources that it strikes, or whose devices; without it all. */
+    driver: globsSchema.optional(),
+    /** So many devices of each resource or driver on a node, drawn by the seed; without it all of them. */
     devices: z.int().min(1).optional(),
   })
   .refine(
     (failure) => (failure.at === undefined) !== (failure.every === undefined),
     'needs exactly one of at and every',
   )
-  .refine(({ does, resource }) => resource === undefined || ofDevices(does), {
+  .refine(({ does, resource }) => resource === undefined || struckBy(does) === 'devices', {
     path: ['resource'],
     error: 'goes with fail-devices and stop-device-plugin alone',
   })
-  .refine(({ does, devices }) => devices === undefined || does === 'fail-devices', {
+  .refine(({ does, driver }) => driver === undefined || struckBy(does) === 'drivers', {
+    path: ['driver'],
+    error: 'goes with fail-driver-devices, refuse-claims and stop-driver alone',
+  })
+  .refine(({ does, devices }) => devices === undefined || does === 'fail-devices' || does === 'fail-driver-devices', {
     path: ['devices'],
-    error: 'goes with fail-devices alone',
+    error: 'goes with fail-devices and fail-driver-devices alone',
   });
 
 /** Something that goes wrong. */
 export type FailureRule = z.output<typeof failureSchema>;
 
-/** It strikes devices, so some group must have some. */
-export function ofDevices(does: string): boolean {
-  return does === 'fail-devices' || does === 'stop-device-plugin';
+/** What of the groups it strikes, so that some group must have some; null: something that every node has. */
+export function struckBy(does: string): 'devices' | 'drivers' | null {
+  switch (does) {
+    case 'fail-devices':
+    case 'stop-device-plugin':
+      return 'devices';
+    case 'fail-driver-devices':
+    case 'refuse-claims':
+    case 'stop-driver':
+      return 'drivers';
+    default:
+      return null;
+  }
 }

@@ -4,7 +4,8 @@ import { matchSchema, scriptSchema } from '../../../../cri/sim/script.ts';
 import { durationSchema, globsSchema, rangeSchema } from '../../../../cri/sim/script-values.ts';
 import { anyMatches } from '../../../../cri/sim/glob.ts';
 import { devicesSchema } from './device-schema.ts';
-import { failureSchema, ofDevices } from './failure-schema.ts';
+import { driversSchema } from './driver-schema.ts';
+import { failureSchema, struckBy } from './failure-schema.ts';
 
 const bytesSchema = z
   .union([z.number(), z.string()])
@@ -66,6 +67,8 @@ const groupSchema = z.strictObject({
   taints: z.array(taintSchema).default([]),
   /** What device plugins of each node give. */
   devices: devicesSchema,
+  /** Drivers of dynamic resources (claims) of each node. */
+  drivers: driversSchema,
 });
 
 /** What an answer over the network is. */
@@ -147,14 +150,21 @@ export const profileSchema = z
     tokens: z.boolean().default(false),
   })
   .superRefine(({ groups, failures }, { addIssue }) => {
-    const resources = [...new Set(groups.flatMap(({ devices }) => devices.map(({ resource }) => resource)))];
-    for (const [i, { does, resource }] of failures.entries())
-      if (ofDevices(does) && !resources.some((name) => anyMatches(resource, name)))
-        addIssue({
-          code: 'custom',
-          path: ['failures', i, resource === undefined ? 'does' : 'resource'],
-          message: `strikes no devices: ${resources.length === 0 ? 'no group has any' : `groups have ${resources.join(', ')}`}`,
-        });
+    const names = {
+      devices: [...new Set(groups.flatMap(({ devices }) => devices.map(({ resource }) => resource)))],
+      drivers: [...new Set(groups.flatMap(({ drivers }) => drivers.map(({ driver }) => driver)))],
+    };
+    for (const [i, { does, resource, driver }] of failures.entries()) {
+      const what = struckBy(does);
+      const globs = resource ?? driver;
+      if (what === null || names[what].some((name) => anyMatches(globs, name))) continue;
+      const named = resource === undefined ? 'driver' : 'resource';
+      addIssue({
+        code: 'custom',
+        path: ['failures', i, globs === undefined ? 'does' : named],
+        message: `strikes no ${what}: ${names[what].length === 0 ? 'no group has any' : `groups have ${names[what].join(', ')}`}`,
+      });
+    }
   });
 
 /** A profile as one writes it. */

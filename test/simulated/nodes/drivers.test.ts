@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { fleetClock } from '../../../actors/node/fleet/fleet-clock.ts';
+import type { ProfileInput } from '../../../actors/node/fleet/profile/profile-schema.ts';
+import { StandInApi } from '../../tools/stand-in-api.ts';
+import { standInFleet } from '../../tools/stand-in-fleet.ts';
+import { waitFor } from '../../tools/wait-for.ts';
+
+const DRIVER = 'gpu.example.com';
+
+/** A node with two GPUs of a driver, over a stand-in for the API server; what a scheduler does, the test does. */
+async function nodeWith(t: TestContext, more: ProfileInput = {}, speed = 1) {
+  const api = new StandInApi();
+  const drivers = [{ driver: DRIVER, devices: [{ name: 'gpu', count: 2 }], takes: '5ms' }];
+  const { fleet, remove } = standInFleet({
+    ...{ api, count: 1, profile: { groups: [{ name: 'n', drivers }], ...more } },
+    featureGates: { ResourceHealthStatus: true },
+    clock: fleetClock(speed),
+  });
+  t.after(async () => {
+    await fleet.stop(false);
+    remove();
+  });
+  await fleet.start();
+  const [node] = fleet.nodes;
+  assert.ok(node !== undefined);
+  const pod = (name: string) => api.get('pods', name, 'd') as Pod | undefined;
+  const events: string[] = [];
+  api.onChange = (resource, _name, object) => {
+    if (resource === 'events') events.push(String((object as unknown as { message?: string })?.message));
+  };
+  return {
+    ...{ api, fleet, node, pod, events },
+    slices: () => api.all('resourceslices'),
+    /** A pod with a claim to which these devices were allocated. */
+    create: (name: string, ...devices: string[]) => {
+      const uid = String(api.put('pods', podOf(name)).metadata['uid']);
+      const results = devices.map((device) => ({ request: 'one/best', driver: DRIVER, pool: 'n-0', device }));
+      const status = { reservedFor: [{ resource: 'pods', name, uid }], allocation: { devices: { results } } };
+      api.put('resourceclaims', { metadata: { name: `of-${name}`, namespace: 'd' }, status });
+    },
+    phase: (name: string, phase: string) =>
+      waitFor(`${name} to be ${phase}`, () => (pod(name)?.status?.phase === phase ? pod(name) : undefined)),
+    /** What the runtime is to put into the pod's container. */
+    cdi: (name: string) => node.parts?.claims?.cdiDevices(pod(name) ?? {}, 'c'),
+  };
+}
+
+function podOf(name: string) {
+  const resources = { claims: [{ name: 'gpu', request: 'one' }] };
+  return {
+    metadata: { name, namespace: 'd' },
+    spec: {
+      nodeName: 'n-0',
+      resourceClaims: [{ name: 'gpu', resourceClaimName: `of-${name}` }],
+      containers: [{ name: 'c', image: 'app:1', resources }],
+    },
+  };
+}
+
+const gone = (what: string, is: () => boolean) => waitFor(what, () => (is() ? true : undefined));
+
+test('a pod has the devices of its claim until it ends; slices belong to the node and go with it', async (t) => {
+  const { api, fleet, node, create, phase, cdi, slices } = await nodeWith(t);
+  const slice = await waitFor('the slice', () => slices()[0]);
+  assert.deepEqual(slice.spec, {
+    ...{ driver: DRIVER, nodeName: 'n-0', pool: { name: 'n-0', generation: 1, resourceSliceCount: 1 } },
+    devices: ['gpu-0', 'gpu-1'].map((name) => ({ name, attributes: {}, capacity: {} })),
+  });
+  const uid = api.get('nodes', 'n-0')?.metadata['uid'];
+  assert.deepEqual(slice.metadata['ownerReferences'], [
+    { apiVersion: 'v1', kind: 'Node', name: 'n-0', uid, controller: true },
+  ]);
+  create('a', 'gpu-1');
+  await phase('a', 'Running');
+  assert.deepEqual(cdi('a'), [`${DRIVER}/gpu=gpu-1`]);
+  assert.equal(node.machine.drivers.prepared.size, 1);
+  api.end('a', 'd');
+  await gone('a to be gone', () => api.get('pods', 'a', 'd') === undefined);
+  await gone('its claim to be given back', () => node.machine.drivers.prepared.size === 0);
+  await fleet.stop(true);
+  assert.deepEqual(slices(), []);
+});
+
+test('what somebody removes is published again; a driver that is away is not asked, and one that is back is', async (t) => {
+  const { api, node, create, phase, slices, events } = await nodeWith(t, {}, 20);
+  const before = await waitFor('the slice', () => slices()[0]);
+  api.remove('resourceslices', String(before.metadata['name']));
+  await gone(
+    'another slice',
+    () => (slices()[0]?.metadata['uid'] ?? before.metadata['uid']) !== before.metadata['uid'],
+  );
+  node.machine.drivers.leave([DRIVER]);
+  create('a', 'gpu-0');
+  await gone('words of that', () => events.some((text) => text.includes(`DRA driver ${DRIVER} is not registered`)));
+  // 30 s of the node's clock later the agent removes them, and nobody publishes them meanwhile.
+  await gone('no slice to be left', () => slices().length === 0);
+  node.machine.drivers.comeBack([DRIVER]);
+  await phase('a', 'Running');
+  await waitFor('the slice again', () => slices()[0]);
+});
+
+test('claims are refused by the schedule, and so are devices that are not there', async (t) => {
+  const { create, phase, events, pod } = await nodeWith(t, {
+    failures: [{ does: 'refuse-claims', driver: 'gpu.*', at: 0, for: '2s' }],
+  });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  create('a', 'gpu-0');
+  create('b', 'gpu-7');
+  await gone('the refusal', () => events.some((text) => text.includes('the driver refuses claims')));
+  await phase('a', 'Running');
+  await gone('the other one', () => events.some((text) => text.includes('there is no device gpu-7 in the pool n-0')));
+  assert.notEqual(pod('b')?.status?.phase, 'Running');
+});
+
+test('devices fail by the schedule, the pod is told, and after a death it has the same ones', async (t) => {
+  const { create, phase, pod, cdi, node } = await nodeWith(t, {
+    failures: [{ does: 'fail-driver-devices', at: '1500ms', for: '1500ms' }],
+  });
+  create('a', 'gpu-0', 'gpu-1');
+  await phase('a', 'Running');
+  const become = (health: string) =>
+    gone(`devices to be ${health}`, () => {
+      const [row] = pod('a')?.status?.containerStatuses?.[0]?.allocatedResourcesStatus ?? [];
+      return row?.resources?.length === 2 && row.resources.every((one) => one.health === health);
+    });
+  await become('Unhealthy');
+  await become('Healthy');
+  await node.die();
+  assert.equal(node.machine.drivers.prepared.size, 1);
+  await node.comeBack();
+  await gone('it to run again', () => {
+    const [status] = pod('a')?.status?.containerStatuses ?? [];
+    return status?.state?.running !== undefined && (status.restartCount ?? 0) > 0;
+  });
+  assert.deepEqual(cdi('a'), [`${DRIVER}/gpu=gpu-0`, `${DRIVER}/gpu=gpu-1`]);
+});
