@@ -100,12 +100,11 @@ export class NodeState {
 
   private tellRuntime({ runtime }: NodeFacts): void {
     const known = this.context.runtime;
-    const { runtimeReady, networkReady, messages, quiet } = runtime;
+    const { runtimeReady, networkReady, messages } = runtime;
     const same =
       known !== null &&
       known.runtimeReady === runtimeReady &&
       known.networkReady === networkReady &&
-      known.quiet === quiet &&
       known.messages.join('\n') === messages.join('\n');
     if (!same)
       this.take({
@@ -114,7 +113,6 @@ export class NodeState {
         runtimeReady,
         networkReady,
         messages: [...messages],
-        ...(quiet === true && { quiet }),
       });
   }
 
