@@ -46,6 +46,16 @@ export class ApiStatusError extends Error {
   }
 }
 
+/** The server has no such object. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ApiStatusError && error.status === 404;
+}
+
+/** The server has an object of this name already. */
+export function isAlreadyExists(error: unknown): boolean {
+  return error instanceof ApiStatusError && error.reason === 'AlreadyExists';
+}
+
 /** What the parts of the node need of the API server; all of it plain JSON. */
 export interface ApiClient {
   /** Sends one request and reads its whole answer. Rejects with {@link ApiStatusError}. */

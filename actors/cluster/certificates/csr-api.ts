@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { certificateErrors } from '../../../machines/errors/certificate-errors.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
-import { ApiStatusError } from '../api/api-client.ts';
+import { isAlreadyExists } from '../api/api-client.ts';
 import type { ApiClient } from '../api/api-client.ts';
 import { Reflector } from '../api/reflector.ts';
 import { certificatesIn } from './key-pair.ts';
@@ -46,7 +46,7 @@ const REQUESTS = { group: 'certificates.k8s.io', version: 'v1', resource: 'certi
 
 /**
  * Creates the request, or finds the one of this name that was made with the same key. Rejects with the
- * {@link ApiStatusError} of the server, or with CERT011 when the other one cannot be ours.
+ * `ApiStatusError` of the server, or with CERT011 when the other one cannot be ours.
  */
 export async function createRequest(wish: RequestWish): Promise<RequestRef> {
   const { api, name, log } = wish;
@@ -59,7 +59,7 @@ export async function createRequest(wish: RequestWish): Promise<RequestRef> {
   try {
     return refOf(await api.request<SigningRequest>({ method: 'POST', on: REQUESTS, body }));
   } catch (error) {
-    if (!(error instanceof ApiStatusError) || error.reason !== 'AlreadyExists' || name === '') throw error;
+    if (!isAlreadyExists(error) || name === '') throw error;
   }
   log.info({ name }, 'csr for this node already exists, reusing');
   const found = await api.request<SigningRequest>({ method: 'GET', on: REQUESTS, name });

@@ -5,7 +5,7 @@ import type { CsiDriver, VolumeAttachment } from '../../../machines/csi/storage-
 import { initialCsiNode, reconciledCsiNode } from '../../../machines/node-object/csi-node.ts';
 import type { CsiNode } from '../../../machines/node-object/csi-node.ts';
 import type { CsiApi, TokenOwner } from '../../resources/csi/csi-api.ts';
-import { ApiStatusError } from '../api/api-client.ts';
+import { isNotFound } from '../api/api-client.ts';
 import type { ApiClient, ApiRequest } from '../api/api-client.ts';
 import { Reflector } from '../api/reflector.ts';
 import { knownObject } from '../objects/object-content.ts';
@@ -112,7 +112,7 @@ export class CsiObjects implements CsiApi {
     try {
       found = await this.ask<CsiNode>({ method: 'GET', on: CSI_NODES, name });
     } catch (error) {
-      if (!(error instanceof ApiStatusError) || error.status !== 404) throw error;
+      if (!isNotFound(error)) throw error;
       if (!make) return null;
       const uid = (await this.nodeMeta()).uid ?? '';
       return this.ask<CsiNode>({ method: 'POST', on: CSI_NODES, body: initialCsiNode(name, uid) });

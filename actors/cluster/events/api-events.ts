@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { EventCorrelator } from '../../../machines/events/event-correlator.ts';
 import type { RecordedEvent } from '../../../machines/protocol/recorded-event.ts';
 import type { Correlated } from '../../../machines/events/event-correlator.ts';
-import { ApiStatusError } from '../api/api-client.ts';
+import { ApiStatusError, isNotFound } from '../api/api-client.ts';
 import type { ApiClient, ApiResource } from '../api/api-client.ts';
 import type { EventSink } from './event-sink.ts';
 
@@ -142,7 +142,7 @@ export class ApiEvents implements EventSink {
           return null;
         } catch (error) {
           // Events live an hour on the API server: what has expired there is made again with its count.
-          if (!(error instanceof ApiStatusError && error.status === 404)) throw error;
+          if (!isNotFound(error)) throw error;
         }
       }
       await this.api.request({ method: 'POST', on, body: event, signal });

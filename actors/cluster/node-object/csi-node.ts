@@ -1,6 +1,6 @@
 import { initialCsiNode, reconciledCsiNode } from '../../../machines/node-object/csi-node.ts';
 import type { CsiNode } from '../../../machines/node-object/csi-node.ts';
-import { ApiStatusError } from '../api/api-client.ts';
+import { isAlreadyExists, isNotFound } from '../api/api-client.ts';
 import type { ApiClient } from '../api/api-client.ts';
 
 const CSI_NODES = { group: 'storage.k8s.io', version: 'v1', resource: 'csinodes' };
@@ -22,7 +22,7 @@ export async function ensureCsiNode(
       await create();
       return;
     } catch (error) {
-      if (!(error instanceof ApiStatusError) || error.reason !== 'AlreadyExists') throw error;
+      if (!isAlreadyExists(error)) throw error;
     }
   }
   try {
@@ -30,7 +30,7 @@ export async function ensureCsiNode(
     const right = reconciledCsiNode(existing);
     if (right !== null) await api.request({ method: 'PUT', on: CSI_NODES, name: node.name, body: right, signal });
   } catch (error) {
-    if (!(error instanceof ApiStatusError) || error.status !== 404) throw error;
+    if (!isNotFound(error)) throw error;
     await create();
   }
 }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { nodeProblem } from '../../../machines/node-object/node-shape.ts';
 import type { Node } from '../../../machines/node-object/node-types.ts';
-import { ApiStatusError } from '../api/api-client.ts';
+import { isNotFound } from '../api/api-client.ts';
 import { Reflector } from '../api/reflector.ts';
 import { isOlder } from '../api/resource-version.ts';
 import { callNode, NODES } from './node-registration.ts';
@@ -64,7 +64,7 @@ export class OwnNode {
     try {
       this.took(await callNode(this.options.calls, { method: 'GET', name: this.options.nodeName }));
     } catch (error) {
-      if (!(error instanceof ApiStatusError) || error.status !== 404) throw error;
+      if (!isNotFound(error)) throw error;
       this.gone();
     }
   }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Node, NodeEvent, NodeObjectConfig } from '../../../machines/node-object/node-types.ts';
-import { ApiStatusError } from '../api/api-client.ts';
+import { ApiStatusError, isAlreadyExists } from '../api/api-client.ts';
 import type { KnownNode } from './known-node.ts';
 import { patchNode, Registration } from './node-registration.ts';
 import type { AdoptedNode, NodeCalls } from './node-registration.ts';
@@ -45,7 +45,7 @@ export class Registering {
     } catch (error) {
       this.problem = error;
       came = 'failed';
-      if (error instanceof ApiStatusError && error.reason === 'AlreadyExists') came = 'exists';
+      if (isAlreadyExists(error)) came = 'exists';
       else if (error instanceof ApiStatusError && error.status === 403 && config.getOnExistsOnly !== true)
         came = 'forbidden';
     }

@@ -22,8 +22,8 @@ export interface DriverSlice {
 }
 
 /** Names of all devices of a driver: `gpu-0`, `gpu-1` ... */
-export function deviceNames({ devices }: Pick<DriverRule, 'devices'>): string[] {
-  return devices.flatMap(({ name, count }) => Array.from({ length: count }, (_, i) => `${name}-${i}`));
+export function deviceNames(rule: DriverRule): string[] {
+  return devicesOf(rule).map(({ name }) => name);
 }
 
 /**
@@ -32,14 +32,18 @@ export function deviceNames({ devices }: Pick<DriverRule, 'devices'>): string[] 
  */
 export function slicesOf(rule: DriverRule, nodeName: string): DriverSlice[] {
   const { driver } = rule;
-  const devices = rule.devices.flatMap(({ name, count, attributes, capacity }) => {
-    const amounts = Object.fromEntries(Object.entries(capacity).map(([key, value]) => [key, { value }]));
-    return Array.from({ length: count }, (_, i) => ({ name: `${name}-${i}`, attributes, capacity: amounts }));
-  });
+  const devices = devicesOf(rule);
   const resourceSliceCount = Math.ceil(devices.length / MOST_OF_SLICE);
   const pool = { name: nodeName, generation: 1, resourceSliceCount };
   return Array.from({ length: resourceSliceCount }, (_, i) => ({
     metadata: { name: `${nodeName}-${driver}-${i}` },
     spec: { driver, nodeName, pool, devices: devices.slice(i * MOST_OF_SLICE, (i + 1) * MOST_OF_SLICE) },
   }));
+}
+
+function devicesOf({ devices }: DriverRule): SliceDevice[] {
+  return devices.flatMap(({ name, count, attributes, capacity }) => {
+    const amounts = Object.fromEntries(Object.entries(capacity).map(([key, value]) => [key, { value }]));
+    return Array.from({ length: count }, (_, i) => ({ name: `${name}-${i}`, attributes, capacity: amounts }));
+  });
 }

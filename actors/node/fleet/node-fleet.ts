@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { ApiClient } from '../../cluster/api/api-client.ts';
-import { ApiStatusError } from '../../cluster/api/api-client.ts';
+import { isNotFound } from '../../cluster/api/api-client.ts';
 import { ResourceClaims } from '../../cluster/objects/resource-claims.ts';
 import { fleetClock } from './fleet-clock.ts';
 import type { FleetClock } from './fleet-clock.ts';
@@ -91,7 +91,7 @@ export class NodeFleet {
 /** What is not there need not be removed. */
 async function unlessGone(removal: Promise<unknown>): Promise<void> {
   await removal.catch((error: unknown) => {
-    if (!(error instanceof ApiStatusError) || error.status !== 404) throw error;
+    if (!isNotFound(error)) throw error;
   });
 }
 

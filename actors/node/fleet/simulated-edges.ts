@@ -35,6 +35,7 @@ export function simulatedEdges({ ground, machine, api, life }: SimulatedEdgesOpt
   const { clock } = machine;
   const cri: CriClient = machine.runtime.client;
   const looks = new KeptLooks();
+  const claims = new ResourceClaims(api, settings.nodeName);
   life.has('CRI client', 'ways', () => cri.close());
   return {
     ...{ clock, cri },
@@ -54,7 +55,7 @@ export function simulatedEdges({ ground, machine, api, life }: SimulatedEdgesOpt
     claims: ground.featureGates.enabled('DynamicResourceAllocation')
       ? machine.drivers.edge({
           health: ground.featureGates.enabled('ResourceHealthStatus'),
-          claim: (namespace, name) => new ResourceClaims(api, settings.nodeName).get(namespace, name),
+          claim: (namespace, name) => claims.get(namespace, name),
         })
       : null,
     volumes: () => [],

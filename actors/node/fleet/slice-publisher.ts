@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { BackOff } from '../../../machines/values/back-off.ts';
 import type { ApiClient } from '../../cluster/api/api-client.ts';
-import { ApiStatusError } from '../../cluster/api/api-client.ts';
+import { isAlreadyExists } from '../../cluster/api/api-client.ts';
 import { Reflector } from '../../cluster/api/reflector.ts';
 import type { Reflected } from '../../cluster/api/reflector.ts';
 import type { NodeObject } from '../../cluster/node-object/node-object.ts';
@@ -132,5 +132,5 @@ export function publishSlices(
 
 /** An earlier one of the same name is there, and the watch has not told yet. */
 function unlessThere(error: unknown): void {
-  if (!(error instanceof ApiStatusError) || error.reason !== 'AlreadyExists') throw error;
+  if (!isAlreadyExists(error)) throw error;
 }

@@ -177,7 +177,7 @@ export class ShardPool {
       if (message.t === 'ready') {
         worker.loaded = true;
         worker.thread = message.thread;
-        worker.loadCpuMs = message.thread === null ? null : threadCpuMs(message.thread);
+        worker.loadCpuMs = cpuOf(message.thread);
         worker.lastSeen = performance.now();
         answered();
       } else this.options.onMessage(shard, message);
@@ -236,10 +236,13 @@ export class ShardPool {
   }
 }
 
-/** What a silent worker's thread says of it. */
+/** How long a worker may be silent, ms, by what its thread computes meanwhile. */
 function patienceWith(worker: Worker): number {
-  const cpuMs = worker.thread === null ? null : threadCpuMs(worker.thread);
-  if (cpuMs !== null) worker.quietAtCpuMs ??= cpuMs;
-  const quietCpuMs = cpuMs === null ? null : cpuMs - (worker.quietAtCpuMs ?? cpuMs);
-  return patienceMs({ loaded: worker.loaded, loadCpuMs: worker.loadCpuMs, quietCpuMs });
+  const { loaded, thread, loadCpuMs } = worker;
+  const cpuMs = cpuOf(thread);
+  return patienceMs({ loaded, loadCpuMs, quietCpuMs: cpuMs === null ? null : cpuMs - (worker.quietAtCpuMs ??= cpuMs) });
+}
+
+function cpuOf(thread: number | null): number | null {
+  return thread === null ? null : threadCpuMs(thread);
 }

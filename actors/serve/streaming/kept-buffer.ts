@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import { passOnEnd } from './pour.ts';
 
 /** One read, and one write of a client, carry so much at most; 64 KiB cost a tenth more CPU with many streams. */
 const SIZE = 128 << 10;
@@ -49,8 +50,7 @@ export class KeptBuffer {
       client.write(bytes, next);
       return false;
     };
-    if (socket.readableEnded) client.end();
-    else socket.once('end', () => client.end());
+    passOnEnd(socket, client);
     socket.resume();
   }
 }

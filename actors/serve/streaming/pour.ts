@@ -27,10 +27,14 @@ export function pour(from: Duplex, to: Duplex, count: (bytes: number) => void): 
     }
     if (!to.write(chunk, written?.(chunk))) from.pause();
   });
-  // A client may have ended before the runtime answered.
+  passOnEnd(from, to);
+  to.on('drain', () => from.resume());
+}
+
+/** Ends `to` when `from` has ended; a client may have done so before the runtime answered. */
+export function passOnEnd(from: Duplex, to: Duplex): void {
   if (from.readableEnded) to.end();
   else from.once('end', () => to.end());
-  to.on('drain', () => from.resume());
 }
 
 /**

@@ -3,8 +3,8 @@ import { rangeSchema } from '../../../../cri/sim/script-values.ts';
 import { isExtendedResource } from '../../../../machines/values/extended-resource.ts';
 import { wholeNumber } from './whole-number.ts';
 
-/** As many as a node has room for in its status; kubelet's own limit is the size of a message. */
-const MOST_DEVICES = 1_000;
+/** Of one plugin or driver: as many as a node has room for in its status; kubelet's own limit is the size of a message. */
+export const MOST_DEVICES = 1_000;
 
 /** The devices of one resource, which a device plugin of each node of the group gives. */
 export const deviceSchema = z

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { rangeSchema } from '../../../../cri/sim/script-values.ts';
 import { isQuantity } from '../../../../machines/values/quantity.ts';
+import { MOST_DEVICES } from './device-schema.ts';
+import { isLabel, isSubdomain } from './dns-names.ts';
 import { wholeNumber } from './whole-number.ts';
 
-/** As many as a device plugin of the profile may have. */
-const MOST_DEVICES = 1_000;
 /** Attributes and capacities of one device together (resource.k8s.io/v1 ResourceSliceMaxAttributesAndCapacitiesPerDevice). */
 const MOST_FACTS = 32;
 /** Of a driver's name (DriverNameMaxLength), and of a device's (a DNS label). */
@@ -57,7 +57,7 @@ const driverDeviceSchema = z
     /** Devices are called `<name>-<number>`. */
     name: z
       .string()
-      .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'must be a DNS label: lower case letters, digits and "-"')
+      .refine(isLabel, 'must be a DNS label: lower case letters, digits and "-"')
       // Room for the number.
       .max(LONGEST_NAME - 4, `must have at most ${LONGEST_NAME - 4} letters`),
     count: wholeNumber(1, MOST_DEVICES),
@@ -75,10 +75,7 @@ export const driverSchema = z
     driver: z
       .string()
       .max(LONGEST_NAME, `must have at most ${LONGEST_NAME} letters`)
-      .regex(
-        /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
-        'must be a DNS subdomain as gpu.example.com',
-      ),
+      .refine(isSubdomain, 'must be a DNS subdomain as gpu.example.com'),
     devices: z
       .array(driverDeviceSchema)
       .min(1, 'must name at least one sort of devices')

@@ -4,6 +4,7 @@ import { matchSchema, scriptSchema } from '../../../../cri/sim/script.ts';
 import { durationSchema, globsSchema, rangeSchema } from '../../../../cri/sim/script-values.ts';
 import { anyMatches } from '../../../../cri/sim/glob.ts';
 import { devicesSchema } from './device-schema.ts';
+import { isLabel } from './dns-names.ts';
 import { driversSchema } from './driver-schema.ts';
 import { failureSchema, struckBy } from './failure-schema.ts';
 
@@ -51,10 +52,7 @@ const taintSchema = z.strictObject({
 
 const groupSchema = z.strictObject({
   /** Nodes are called `<name>-<number>`. */
-  name: z
-    .string()
-    .max(50)
-    .refine((name) => isLabel(name), 'must be a DNS label: lower case letters, digits and "-"'),
+  name: z.string().max(50).refine(isLabel, 'must be a DNS label: lower case letters, digits and "-"'),
   /** So many of the nodes, by weight, when `count` says nothing. */
   weight: z.number().positive().default(1),
   /** So many nodes, whatever `--count` says of the rest. */
@@ -186,10 +184,6 @@ function quantity(value: number | string, parse: (text: string) => number): numb
   } catch {
     return Number.NaN;
   }
-}
-
-function isLabel(name: string): boolean {
-  return /^[a-z0-9-]+$/.test(name) && !name.startsWith('-') && !name.endsWith('-');
 }
 
 function isWideRange(cidr: string): boolean {
