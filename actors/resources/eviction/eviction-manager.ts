@@ -5,7 +5,7 @@ import { refusedUnderPressure } from '../../../machines/eviction/admit-under-pre
 import { hasLocalLimit } from '../../../machines/eviction/local-storage.ts';
 import { isNews } from '../../../machines/eviction/look.ts';
 import { pressureOf } from '../../../machines/eviction/signals.ts';
-import { observe } from '../../../machines/eviction/observations.ts';
+import { observe, thresholdsMet } from '../../../machines/eviction/observations.ts';
 import type { NodeFigures, Observations } from '../../../machines/eviction/observations.ts';
 import type { Signal } from '../../../machines/eviction/signals.ts';
 import type { NodeAndPods, PodsMeasured } from '../../../machines/eviction/soundings.ts';
@@ -25,6 +25,7 @@ import { activePods, hasEnded, isCleanedUp } from './active-pods.ts';
 import { carryOut } from './carry-out.ts';
 import type { AskingOrder } from './carry-out.ts';
 import type { EvictionGround, NodeUsageSource } from './eviction-ground.ts';
+import { seenOnceFreed } from './late-freeing.ts';
 import { MemoryWatch } from './memory-watch.ts';
 import { candidatesOf, offendersOf, usesOf } from './pods-of-summary.ts';
 
@@ -45,6 +46,8 @@ class Eviction {
   /** Much has gone while a look was under way. */
   private again = false;
   private stopped = false;
+  /** A pod that was evicted has ended right before this look: its layers go only now. */
+  private freeing = false;
   /** Why the last look failed; null when it did not. */
   private failure: string | null = null;
   private readonly clockSteps: ClockSteps;
@@ -150,6 +153,7 @@ class Eviction {
       this.tellFailure(error);
     }
     this.looking = false;
+    this.freeing = waited && !this.isEnding;
     // After an eviction it is seen at once what it has brought.
     this.later(this.isEnding ? POLL_MS : waited || this.again ? 0 : LOOK_MS);
   }
@@ -239,8 +243,15 @@ class Eviction {
         failures.push(messageOf(error));
       });
     }
-    const seen = await this.seenAgain();
+    const first = await this.seenAgain();
+    const seen = this.freeing ? await this.seenWhenFreed(first) : first;
     return { type: 'eviction.reclaimed', at: this.now(), failures, seen };
+  }
+
+  private seenWhenFreed(first: Observations | null): Promise<Observations | null> {
+    const isShort = (seen: Observations): boolean =>
+      !this.stopped && thresholdsMet(this.context.thresholds, seen, true).length > 0;
+    return seenOnceFreed(first, isShort, () => this.seenAgain(), this.ground.clock);
   }
 
   private async seenAgain(): Promise<Observations | null> {

@@ -35,7 +35,7 @@ const DRAIN_MS = 300_000;
  * after the other's end, and has taken all that it sent, is closed (kubelet closes it at once, and may so lose the last bytes).
  *
  * When the runtime's connection breaks, what it sent before still reaches the client; when the client's breaks, there
- * is nobody to tell, and the runtime's is closed.
+ * is nobody to tell, and the runtime's is closed. A client that has ended as it should has all that it sent delivered.
  */
 export function splice(client: Duplex, runtime: Duplex, options: SpliceOptions): Promise<SpliceEnd> {
   const { signal, lingerMs = LINGER_MS, drainMs = DRAIN_MS, kept } = options;
@@ -82,7 +82,12 @@ export function splice(client: Duplex, runtime: Duplex, options: SpliceOptions):
       socket.once('end', beginLinger);
     }
     client.once('close', () => {
-      runtime.destroy();
+      // A client whose both ways have ended is still owed its last bytes: a slow runtime has them before it.
+      const owed = client.readableEnded && client.writableFinished && !runtime.writableFinished;
+      if (owed && !runtime.destroyed) {
+        runtime.once('finish', () => runtime.destroy());
+        beginLinger();
+      } else runtime.destroy();
       closed();
     });
     runtime.once('close', () => {

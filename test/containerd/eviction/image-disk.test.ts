@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { pack } from 'tar-stream';
+import { unmountBelow } from '../../../actors/host/files/mounts.ts';
 import { imageArchive } from '../../../cri/image-maker/image-archive.ts';
 import { BUSYBOX_IMAGE } from '../../../cri/private-containerd/own-images.ts';
 import { findRuntimeBinaries } from '../../../cri/private-containerd/binaries.ts';
@@ -43,6 +44,7 @@ describe('a node whose images have a disk of their own', { concurrency: false },
     },
     async () => {
       await disk.remove();
+      await unmountBelow(agentRoot);
       await rm(agentRoot, { recursive: true, force: true });
     },
   );
@@ -82,7 +84,7 @@ describe('a node whose images have a disk of their own', { concurrency: false },
       status.message ?? '',
       /^The node was low on resource: ephemeral-storage\. Threshold quantity: 450Mi, available: /,
     );
-    // containerd frees layers some time after it removed the container: the neighbour may go in the next look, as on kubelet (kubernetes#127864).
+    // containerd frees layers some time after it removed the container: until then nobody else goes (on kubelet the neighbour may, kubernetes#127864).
     assert.equal(node.status('keeps-data')?.phase, 'Running');
     await node.condition('DiskPressure', 'False');
     await Promise.all(['keeps-data', 'fills-layer'].map((name) => node.remove(name)));

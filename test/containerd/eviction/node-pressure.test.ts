@@ -32,8 +32,6 @@ interface Way {
   wish?: PodWish;
   condition: string;
   resource: string;
-  /** containerd frees layers some time after it removed the container: the next pod may go meanwhile, as on kubelet (kubernetes#127864). */
-  freedLate?: true;
 }
 const WAYS: readonly Way[] = [
   { of: 'memory', script: grows('/data/file', 320), wish: MEMORY, condition: 'MemoryPressure', resource: 'memory' },
@@ -49,7 +47,6 @@ const WAYS: readonly Way[] = [
     script: grows('/file', 1000),
     condition: 'DiskPressure',
     resource: 'ephemeral-storage',
-    freedLate: true,
   },
   {
     of: 'its log',
@@ -95,8 +92,8 @@ describe('a real node that is used up', () => {
     () => disk.remove(),
   );
 
-  for (const { of, script, wish, condition, resource, freedLate } of WAYS)
-    it(`evicts who uses up ${of}, tells of it${freedLate === true ? '' : ', and leaves the neighbour alone'}`, async () => {
+  for (const { of, script, wish, condition, resource } of WAYS)
+    it(`evicts who uses up ${of}, tells of it, and leaves the neighbour alone`, async () => {
       const node = place();
       const [filler, neighbour] = [
         `filler-${resource}-${of.replaceAll(' ', '-')}`,
@@ -114,7 +111,7 @@ describe('a real node that is used up', () => {
       const disruption = status.conditions?.find(({ type }) => type === 'DisruptionTarget');
       assert.deepEqual([disruption?.status, disruption?.reason], ['True', 'TerminationByKubelet']);
       await node.condition(condition, 'False');
-      if (freedLate !== true) assert.deepEqual([node.life(neighbour)], before, JSON.stringify(node.status(neighbour)));
+      assert.deepEqual([node.life(neighbour)], before, JSON.stringify(node.status(neighbour)));
       const why = await explainFromJournal({
         ...{ pod: `default/${filler}`, journals: [node.node.journalDir], now: Date.now() },
       });

@@ -36,6 +36,35 @@ it('ends one pod, looks each second whether it has, and then at once at what tha
   manager.stop?.();
 });
 
+for (const [late, gone] of [
+  [4_000, ['uid-first']],
+  [18_000, ['uid-first', 'uid-second']],
+] as const)
+  it(`ends no other pod while the runtime frees the layers of the last one: ${late / 1000} s`, async () => {
+    const pods = [makePod('first'), makePod('second')];
+    const reclaim = () => Promise.resolve();
+    const { manager, seen, pass } = fakeNode({ pods, reclaim, evictionHard: { 'nodefs.available': '4Gi' } });
+    seen.disk = 8 * GI;
+    manager.start?.();
+    await pass(5_000);
+    seen.disk = GI;
+    await pass(10_000);
+    assert.deepEqual(
+      seen.told.map(({ uid }) => uid),
+      ['uid-first'],
+      'the first one goes at once',
+    );
+    seen.states.set('uid-first', 'terminated.kept');
+    await pass(late);
+    seen.disk = 8 * GI;
+    await pass(20_000);
+    assert.deepEqual(
+      seen.told.map(({ uid }) => uid),
+      gone,
+    );
+    manager.stop?.();
+  });
+
 for (const [how, byMs] of [
   ['forward', 3_600_000],
   ['back', -3_600_000],

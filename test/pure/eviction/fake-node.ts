@@ -19,6 +19,8 @@ interface FakeNodeOptions {
   watched?: boolean;
   /** What a pod takes of memory, bytes; the first 1Gi, the second 2Gi ... unless given. */
   takes?: (pod: Pod) => number;
+  /** What there is to be given back before a pod goes; nobody gives anything unless given. */
+  reclaim?: EvictionGround['reclaim'];
   config?: Partial<EvictionGround['config']>;
 }
 
@@ -30,6 +32,8 @@ export function fakeNode(over: FakeNodeOptions = {}) {
     /** What the clock was set forward by, ms. */
     ahead: 0,
     available: 8 * GI,
+    /** Free bytes of the only disk; null: nothing is told of it. */
+    disk: null as number | null,
     failure: null as Error | null,
     sourcesReady: true,
     states: new Map((over.pods ?? []).map((pod) => [pod.metadata?.uid ?? '', 'syncing.running'])),
@@ -47,7 +51,9 @@ export function fakeNode(over: FakeNodeOptions = {}) {
       availableBytes: seen.available,
       workingSetBytes: 16 * GI - seen.available,
     };
-    return Promise.resolve({ nodeName: 'n', startTime: 0, memory });
+    const fs =
+      seen.disk === null ? {} : { fs: { time: memory.time, availableBytes: seen.disk, capacityBytes: 16 * GI } };
+    return Promise.resolve({ nodeName: 'n', startTime: 0, memory, ...fs });
   };
   const usage: NodeUsageSource = {
     nodeAlone: () => {
@@ -99,7 +105,7 @@ export function fakeNode(over: FakeNodeOptions = {}) {
     stateOf: (uid) => seen.states.get(uid) ?? null,
     sourcesReady: () => seen.sourcesReady,
     usage,
-    reclaim: () => Promise.reject(new Error('nobody')),
+    reclaim: over.reclaim ?? (() => Promise.reject(new Error('nobody'))),
     spare: () => Promise.resolve({ images: { count: 3, bytes: GI }, containers: null }),
     tell: (uid, message) => void seen.told.push({ uid, message }),
     changed: () => void seen.posts++,

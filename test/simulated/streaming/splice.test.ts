@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { duplexPair } from 'node:stream';
-import type { Duplex } from 'node:stream';
+import { Duplex, duplexPair } from 'node:stream';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -469,4 +469,30 @@ test('clients of v5 and of the port-forward tunnel are bridged, others are not',
     await app.close();
     await runtime.close();
   }
+});
+
+test('a client that has ended, and been ended, leaves its last bytes to a runtime that takes them later', async () => {
+  const [near, far] = duplexPair({ highWaterMark: 1 << 20 });
+  const gone = once(near, 'close');
+  let taken = 0;
+  const runtime = new Duplex({
+    highWaterMark: 1 << 20,
+    read() {
+      this.push(null);
+    },
+    // The first piece is on its way until the client has gone, the others wait behind it.
+    write: (piece: Buffer, _encoding, written) => {
+      void gone.then(() => {
+        taken += piece.length;
+        written();
+      });
+    },
+  });
+  const over = splice(near, runtime, { signal: new AbortController().signal });
+  far.resume();
+  const pieces = 16;
+  for (let i = 0; i < pieces; i++) far.write(Buffer.alloc(1 << 12, 7));
+  far.end();
+  assert.deepEqual(await over, { sent: pieces << 12, received: 0 });
+  assert.equal(taken, pieces << 12);
 });
