@@ -1,6 +1,7 @@
 import type { Candidate } from '../../../machines/eviction/candidates.ts';
 import type { EvictionContext, EvictionMessage, EvictionOrder } from '../../../machines/eviction/eviction-context.ts';
 import { evictionMachine } from '../../../machines/eviction/eviction-machine.ts';
+import { partsOf } from '../../../machines/eviction/candidates.ts';
 import { refusedUnderPressure } from '../../../machines/eviction/admit-under-pressure.ts';
 import { hasLocalLimit } from '../../../machines/eviction/local-storage.ts';
 import { isNews } from '../../../machines/eviction/look.ts';
@@ -25,7 +26,7 @@ import { activePods, hasEnded, isCleanedUp } from './active-pods.ts';
 import { carryOut } from './carry-out.ts';
 import type { AskingOrder } from './carry-out.ts';
 import type { EvictionGround, NodeUsageSource } from './eviction-ground.ts';
-import { seenOnceFreed } from './late-freeing.ts';
+import { seenOnceFreed, summaryWithLayersSince } from './late-figures.ts';
 import { MemoryWatch } from './memory-watch.ts';
 import { candidatesOf, offendersOf, usesOf } from './pods-of-summary.ts';
 
@@ -263,15 +264,22 @@ class Eviction {
     }
   }
 
+  private withLayers(): Promise<Summary> {
+    const since = this.stopped ? 0 : (this.context.round?.at ?? 0);
+    return summaryWithLayersSince(since, () => this.usage.summary(), this.ground.clock);
+  }
+
   /** Null when the pods' figures cannot be had. */
   private async measure(signal: Signal): Promise<Candidate[] | null> {
     const { pods, stateOf, log } = this.ground;
     const { disks } = this.context;
     try {
-      // What is told of volumes may be as old as the last one who asked.
-      if (pressureOf(signal) === 'DiskPressure') await this.usage.volumesCounted?.();
-      const summary = await this.usage.summary();
       if (disks === null) return null;
+      const isDisk = pressureOf(signal) === 'DiskPressure';
+      // What is told of volumes may be as old as the last one who asked.
+      if (isDisk) await this.usage.volumesCounted?.();
+      const layersCount = isDisk && partsOf(signal, disks).includes('root');
+      const summary = await (layersCount ? this.withLayers() : this.usage.summary());
       const seen = observe(summary.node as NodeFigures);
       const measured = await this.podsNow(summary);
       this.take({ type: 'eviction.sounded', at: this.now(), seen, pods: measured });

@@ -65,6 +65,39 @@ for (const [late, gone] of [
     manager.stop?.();
   });
 
+it('waits for layers to be counted after the disk was short: who has filled it since the last count goes', async () => {
+  const pods = [makePod('neighbour'), makePod('fills')];
+  const { manager, seen, pass } = fakeNode({ pods, evictionHard: { 'nodefs.available': '4Gi' } });
+  seen.disk = 8 * GI;
+  manager.start?.();
+  await pass(5_000);
+  seen.disk = GI;
+  seen.layers = { at: seen.now - 1_000, bytes: { neighbour: 10, fills: 9 } };
+  await pass(12_000);
+  assert.equal(seen.told.length, 0, 'the figures are of before');
+  seen.layers = { at: seen.now, bytes: { neighbour: 10, fills: 7 * GI } };
+  await pass(2_000);
+  assert.deepEqual(
+    seen.told.map(({ uid }) => uid),
+    ['uid-fills'],
+  );
+  manager.stop?.();
+});
+
+it('ranks by old figures of layers when the runtime gives no new ones', async () => {
+  const pods = [makePod('neighbour'), makePod('fills')];
+  const { manager, seen, pass } = fakeNode({ pods, evictionHard: { 'nodefs.available': '4Gi' } });
+  seen.disk = GI;
+  seen.layers = { at: seen.now - 1_000, bytes: { neighbour: 1, fills: 9 } };
+  manager.start?.();
+  await pass(30_000);
+  assert.deepEqual(
+    seen.told.map(({ uid }) => uid),
+    ['uid-fills'],
+  );
+  manager.stop?.();
+});
+
 for (const [how, byMs] of [
   ['forward', 3_600_000],
   ['back', -3_600_000],

@@ -34,6 +34,8 @@ export function fakeNode(over: FakeNodeOptions = {}) {
     available: 8 * GI,
     /** Free bytes of the only disk; null: nothing is told of it. */
     disk: null as number | null,
+    /** Bytes that the pods' containers have written by their names, and when they were counted; null: as `use` has them. */
+    layers: null as { at: number; bytes: Readonly<Record<string, number>> } | null,
     failure: null as Error | null,
     sourcesReady: true,
     states: new Map((over.pods ?? []).map((pod) => [pod.metadata?.uid ?? '', 'syncing.running'])),
@@ -69,6 +71,7 @@ export function fakeNode(over: FakeNodeOptions = {}) {
         podRef: { uid: pod.metadata?.uid ?? '', name: pod.metadata?.name ?? '', namespace: 'default' },
         startTime: 0,
         ...(use({ memory: String(over.takes?.(pod) ?? (i + 1) * GI), volume: `${i + 1}Gi` }) as object),
+        ...(seen.layers && { containers: [written(pod.metadata?.name ?? '', seen.layers)] }),
       }));
       return { node: await nodeAlone(), pods: pods as never };
     },
@@ -124,4 +127,14 @@ export function fakeNode(over: FakeNodeOptions = {}) {
     seen.now = until;
   };
   return { manager: evictionManager(ground), seen, looks, pass, ground };
+}
+
+function written(name: string, { at, bytes }: { at: number; bytes: Readonly<Record<string, number>> }): object {
+  const time = at * 1e6;
+  return {
+    name: 'c',
+    startTime: 0,
+    rootfs: { time, usedBytes: bytes[name] ?? 0, inodesUsed: 1 },
+    logs: { time, usedBytes: 0, inodesUsed: 1 },
+  };
 }
