@@ -100,11 +100,12 @@ export class NodeState {
 
   private tellRuntime({ runtime }: NodeFacts): void {
     const known = this.context.runtime;
-    const { runtimeReady, networkReady, messages } = runtime;
+    const { runtimeReady, networkReady, messages, quiet } = runtime;
     const same =
       known !== null &&
       known.runtimeReady === runtimeReady &&
       known.networkReady === networkReady &&
+      known.quiet === quiet &&
       known.messages.join('\n') === messages.join('\n');
     if (!same)
       this.take({
@@ -113,6 +114,7 @@ export class NodeState {
         runtimeReady,
         networkReady,
         messages: [...messages],
+        ...(quiet === true && { quiet }),
       });
   }
 

@@ -54,7 +54,14 @@ export function explainNode({ context, since }: NodePlace, now: number): Explana
 
 /** What the node has to do with a pod that waits for runtime or network; null when it is well, or nothing is known of it. */
 export function nodeCause(node: NodePlace | undefined): Cause | null {
-  if (node === undefined || !node.context.focus.startsWith('notReady.')) return null;
-  const { focus, reasons } = node.context;
+  if (node === undefined) return null;
+  const { focus, reasons, runtime } = node.context;
+  if (runtime?.quiet === true)
+    return {
+      at: node.since,
+      text: 'the container runtime does not answer, and did so half a minute ago',
+      kind: 'runtime',
+    };
+  if (!focus.startsWith('notReady.')) return null;
   return { at: node.since, text: `the node is not ready (${focus}): ${short(reasons.join(', '))}`, kind: 'node' };
 }

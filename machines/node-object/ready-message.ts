@@ -6,9 +6,14 @@ export interface RuntimeCondition {
   message: string;
 }
 
-/** What is known of the runtime: not asked yet, no answer, or its conditions. */
+/**
+ * What is known of the runtime: not asked yet, no answer now (`before` is what it was), no answer for long, or its conditions.
+ */
 export type RuntimeLook =
-  { state: 'unasked' } | { state: 'silent' } | { state: 'answered'; conditions: readonly RuntimeCondition[] };
+  | { state: 'unasked' }
+  | { state: 'quiet'; before: RuntimeHealth }
+  | { state: 'silent' }
+  | { state: 'answered'; conditions: readonly RuntimeCondition[] };
 
 /** The runtime's part in the node's readiness. */
 export interface RuntimeHealth {
@@ -16,6 +21,11 @@ export interface RuntimeHealth {
   networkReady: boolean;
   /** Why not, in kubelet's words and order; empty when all is well. */
   messages: string[];
+  /**
+   * It does not answer, and was ready not long ago: pods wait, the node stays what it was, with its messages. Kubelet, too, bears a
+   * restart of the runtime and a machine that is slow for a while (`maxWaitForContainerRuntime`, 30 s).
+   */
+  quiet?: true;
 }
 
 const NETWORK_MESSAGES = ['network state unknown', 'container runtime network not ready'];
@@ -28,6 +38,9 @@ export function runtimeHealthOf(look: RuntimeLook): RuntimeHealth {
       networkReady: false,
       messages: ['container runtime status check may not have completed yet', 'network state unknown'],
     };
+  }
+  if (look.state === 'quiet') {
+    return { runtimeReady: false, networkReady: false, messages: look.before.messages, quiet: true };
   }
   if (look.state === 'silent') {
     return { runtimeReady: false, networkReady: false, messages: ['container runtime is down'] };
@@ -63,7 +76,8 @@ export function readinessErrors(facts: ReadinessFacts): string[] {
   const ofNetwork = (m: string) => NETWORK_MESSAGES.some((start) => m.startsWith(start));
   const runtimeMessages = runtime.messages.filter((m) => !ofNetwork(m));
   const networkMessages = runtime.messages.filter(ofNetwork);
-  if (!runtime.runtimeReady && runtimeMessages.length === 0) runtimeMessages.push('container runtime is down');
+  if (!runtime.runtimeReady && runtime.quiet !== true && runtimeMessages.length === 0)
+    runtimeMessages.push('container runtime is down');
   if (!runtime.networkReady && runtime.runtimeReady && networkMessages.length === 0) {
     networkMessages.push('container runtime network not ready: <nil>');
   }

@@ -1,5 +1,6 @@
 import type { Decision } from '../machine-step/act.ts';
 import { readinessErrors } from '../node-object/ready-message.ts';
+import type { RuntimeHealth } from '../node-object/ready-message.ts';
 import type { NodeContext, NodeStateName, NodeMessage, NodeOrder } from './node-context.ts';
 
 /** One message: what is known after it, the state that follows from that, and what the host is to do. */
@@ -21,8 +22,8 @@ function take(context: NodeContext, message: NodeMessage): NodeContext {
       return { ...context, nodeName, agent, cluster, startedAt: at, registered: !cluster };
     }
     case 'runtime.state': {
-      const { runtimeReady, networkReady, messages } = message;
-      return { ...context, runtime: { runtimeReady, networkReady, messages } };
+      const { runtimeReady, networkReady, messages, quiet } = message;
+      return { ...context, runtime: { runtimeReady, networkReady, messages, ...(quiet === true && { quiet }) } };
     }
     case 'pleg.state':
       return { ...context, pleg: message.problem ?? '' };
@@ -45,22 +46,23 @@ function stateOf({ runtime, pleg, cluster, registered, sourcesReady, stopping }:
   if (stopping) return 'shuttingDown';
   if (runtime === null || pleg === null) return 'starting';
   // Only a runtime that answers has a word about its network.
-  if (!runtime.runtimeReady)
-    return runtime.messages.some((m) => m.startsWith('container runtime not ready'))
-      ? 'notReady.runtimeNotReady'
-      : 'notReady.runtimeDown';
+  const quiet = runtime.quiet === true;
+  if (!runtime.runtimeReady && runtime.messages.some((m) => m.startsWith('container runtime not ready')))
+    return 'notReady.runtimeNotReady';
+  if (!runtime.runtimeReady && !quiet) return 'notReady.runtimeDown';
   if (pleg !== '') return 'notReady.plegUnhealthy';
-  if (!runtime.networkReady) return 'notReady.networkNotReady';
+  // One that is quiet has its messages of before: of its network, if of anything.
+  if (quiet ? runtime.messages.length > 0 : !runtime.networkReady) return 'notReady.networkNotReady';
   if (cluster && !registered) return 'ready.registering';
   return sourcesReady ? 'ready.running' : 'ready.waitingForSources';
 }
 
 function ordersOf(before: NodeContext, after: NodeContext, message: NodeMessage): NodeOrder[] {
   const orders: NodeOrder[] = [];
-  const was = before.runtime ?? { runtimeReady: false, networkReady: false };
+  const was: RuntimeHealth = before.runtime ?? { runtimeReady: false, networkReady: false, messages: [] };
   const is = after.runtime ?? was;
   const flipped = was.runtimeReady !== is.runtimeReady || was.networkReady !== is.networkReady;
-  if (flipped || isWell(before) !== isWell(after)) orders.push({ type: 'status.post' });
+  if ((flipped && is.quiet !== true) || isWell(before) !== isWell(after)) orders.push({ type: 'status.post' });
   if (message.type !== 'runtime.state' || !flipped) return orders;
   const { runtimeReady, networkReady } = is;
   orders.push({ type: 'pods.tellRuntime', runtimeReady, networkReady });

@@ -165,6 +165,7 @@ function turnWords({ key, place }: Record<string, unknown>): string {
 
 function runtimeWords(message: Record<string, unknown>): string {
   const { messages } = message;
+  if (message['quiet'] === true) return 'the runtime does not answer';
   if (Array.isArray(messages) && messages.length > 0) return cut(messages.map(text).join(', '));
   if (message['runtimeReady'] !== true) return 'the runtime is not ready';
   return message['networkReady'] === true ? 'runtime and network are ready' : 'the network is not ready';

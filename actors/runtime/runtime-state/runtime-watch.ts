@@ -12,6 +12,8 @@ const PERIOD_MS = 1_000;
 const ALARMED_PERIOD_MS = 500;
 /** A look that takes longer counts as "no answer", ms. */
 const TIMEOUT_MS = 5_000;
+/** The runtime is down when it was not ready for so long, ms (kubelet's `maxWaitForContainerRuntime`). */
+const DOWN_MS = 30_000;
 
 /** What the runtime says of itself (CRI `Status`). */
 export interface RuntimeState extends RuntimeHealth {
@@ -35,6 +37,8 @@ export class RuntimeWatch {
   private timer: Timer | undefined;
   private stopped = false;
   private looking = false;
+  /** When it said last that it is ready, on the clock that nobody sets. */
+  private readyAt = -Infinity;
   state: RuntimeState = {
     ...runtimeHealthOf({ state: 'unasked' }),
     problem: 'container runtime status check may not have completed yet',
@@ -77,11 +81,9 @@ export class RuntimeWatch {
     this.state = await this.ask();
     this.looking = false;
     if (this.stopped) return;
-    if (before.runtimeReady === this.state.runtimeReady && before.networkReady === this.state.networkReady) return;
-    this.options.log.info(
-      { runtimeReady: this.state.runtimeReady, networkReady: this.state.networkReady, problem: this.state.problem },
-      'Runtime state changed',
-    );
+    const { runtimeReady, networkReady, quiet } = this.state;
+    if (before.runtimeReady === runtimeReady && before.networkReady === networkReady && before.quiet === quiet) return;
+    this.options.log.info({ runtimeReady, networkReady, problem: this.state.problem }, 'Runtime state changed');
     this.options.onChange(this.state);
   }
 
@@ -92,12 +94,15 @@ export class RuntimeWatch {
       const problems = conditions
         .filter((c) => !c.status && (c.type === 'RuntimeReady' || c.type === 'NetworkReady'))
         .map((c) => `${c.reason}: ${c.message}`);
-      return { ...runtimeHealthOf({ state: 'answered', conditions }), problem: problems.join('; ') };
+      const health = runtimeHealthOf({ state: 'answered', conditions });
+      if (health.runtimeReady) this.readyAt = this.clock.steady();
+      return { ...health, problem: problems.join('; ') };
     } catch (error) {
-      return {
-        ...runtimeHealthOf({ state: 'silent' }),
-        problem: `container runtime is down: ${messageOf(error)}`,
-      };
+      if (this.clock.steady() - this.readyAt < DOWN_MS) {
+        const health = runtimeHealthOf({ state: 'quiet', before: this.state });
+        return { ...health, problem: `container runtime does not answer: ${messageOf(error)}` };
+      }
+      return { ...runtimeHealthOf({ state: 'silent' }), problem: `container runtime is down: ${messageOf(error)}` };
     }
   }
 }

@@ -51,6 +51,27 @@ test('a start with an API server: starting, registering, waitingForSources, runn
   ]);
 });
 
+test('a runtime that has been quiet for less than half a minute keeps pods waiting, and leaves the node as it was', () => {
+  const well = runtimeHealthOf(answered(true, true));
+  const quiet = runtime({ state: 'quiet', before: well });
+  const start = [begin(false), runtime(answered(true, true)), pleg(null), { type: 'sources.ready', at: 11 }] as const;
+  const { states, orders, snapshot } = through(...start, quiet);
+  assert.equal(states.at(-1), 'ready.running');
+  assert.deepEqual(orders, [{ type: 'pods.tellRuntime', runtimeReady: false, networkReady: false }]);
+  assert.match(nodeCause({ context: snapshot.context, since: 10 })?.text ?? '', /does not answer/);
+  // It answers again: nothing was posted, and pods go on.
+  const back = through(...start, quiet, runtime(answered(true, true)));
+  assert.ok(back.orders.some((order) => order.type === 'pods.tellRuntime' && order.runtimeReady));
+  // It does not: now the node is told.
+  const down = through(...start, quiet, runtime({ state: 'silent' }));
+  assert.equal(down.states.at(-1), 'notReady.runtimeDown');
+  assert.deepEqual(down.orders, [{ type: 'status.post' }]);
+  // What was wrong with its network stays so.
+  const before = runtimeHealthOf(answered(true, false));
+  const without = through(...start, runtime(answered(true, false)), runtime({ state: 'quiet', before }));
+  assert.equal(without.states.at(-1), 'notReady.networkNotReady');
+});
+
 test('what stands in the way first, with the words of the Ready condition', () => {
   for (const [looks, state, reasons] of [
     [[runtime({ state: 'silent' }), pleg(null)], 'notReady.runtimeDown', ['container runtime is down']],
