@@ -193,7 +193,7 @@ export const pods: readonly Mutation[] = [
     within: 'mergeObserved',
     from: 'if (before !== null && seen.at < before.at) {',
     to: 'if (before !== null && seen.at < 0) {',
-    seed: 69,
+    seed: 133,
   },
   {
     name: 'late-endings-are-lost',
