@@ -84,7 +84,8 @@ function suiteCommand(suite: string, { folder, runtime }: SuitePlace, wish: Conf
     ...[`--container-runtime-endpoint=${runtime}`, `--system-spec-file=${folder}/system-spec.json`],
     ...(gates.length === 0 ? [] : [`--feature-gates=${gates.join(',')}`]),
   ];
-  return `mkdir -p out && ${suite} ${flags.map((flag) => `'${flag.replaceAll("'", `'\\''`)}'`).join(' ')} || true`;
+  // Whatever it leaves when it is ended goes with its folder: etcd's data ...
+  return `mkdir -p out tmp && TMPDIR=${folder}/tmp ${suite} ${flags.map((flag) => `'${flag.replaceAll("'", `'\\''`)}'`).join(' ')} || true`;
 }
 
 async function versions({ run, folder, containerd }: SuitePlace, agent: string): Promise<Record<string, string>> {
