@@ -1,7 +1,7 @@
+import { partsOf } from '../../../machines/eviction/candidates.ts';
 import type { Candidate } from '../../../machines/eviction/candidates.ts';
 import type { EvictionContext, EvictionMessage, EvictionOrder } from '../../../machines/eviction/eviction-context.ts';
 import { evictionMachine } from '../../../machines/eviction/eviction-machine.ts';
-import { partsOf } from '../../../machines/eviction/candidates.ts';
 import { refusedUnderPressure } from '../../../machines/eviction/admit-under-pressure.ts';
 import { hasLocalLimit } from '../../../machines/eviction/local-storage.ts';
 import { isNews } from '../../../machines/eviction/look.ts';
@@ -27,6 +27,7 @@ import { carryOut } from './carry-out.ts';
 import type { AskingOrder } from './carry-out.ts';
 import type { EvictionGround, NodeUsageSource } from './eviction-ground.ts';
 import { seenOnceFreed, summaryWithLayersSince } from './late-figures.ts';
+import type { Waiting } from './late-figures.ts';
 import { MemoryWatch } from './memory-watch.ts';
 import { candidatesOf, offendersOf, usesOf } from './pods-of-summary.ts';
 
@@ -52,10 +53,13 @@ class Eviction {
   /** Why the last look failed; null when it did not. */
   private failure: string | null = null;
   private readonly clockSteps: ClockSteps;
+  private readonly waiting: Waiting;
 
   constructor(ground: EvictionGround, usage: NodeUsageSource) {
     this.ground = ground;
     this.usage = usage;
+    // Memory that goes meanwhile waits for no disk.
+    this.waiting = { clock: ground.clock, isUrgent: () => this.stopped || this.again };
     this.clockSteps = new ClockSteps(ground.clock);
     const read = (): NodeAndPods => usage.memoryNow?.() ?? { node: null, pods: null };
     this.watch = new MemoryWatch({ clock: ground.clock, read, wake: () => this.lookNow() });
@@ -156,7 +160,7 @@ class Eviction {
     this.looking = false;
     this.freeing = waited && !this.isEnding;
     // After an eviction it is seen at once what it has brought.
-    this.later(this.isEnding ? POLL_MS : waited || this.again ? 0 : LOOK_MS);
+    this.later(this.isEnding ? POLL_MS : this.freeing || this.again ? 0 : LOOK_MS);
   }
 
   /** A failure is told when it begins, and that it has ended. */
@@ -250,9 +254,8 @@ class Eviction {
   }
 
   private seenWhenFreed(first: Observations | null): Promise<Observations | null> {
-    const isShort = (seen: Observations): boolean =>
-      !this.stopped && thresholdsMet(this.context.thresholds, seen, true).length > 0;
-    return seenOnceFreed(first, isShort, () => this.seenAgain(), this.ground.clock);
+    const isShort = (seen: Observations): boolean => thresholdsMet(this.context.thresholds, seen, true).length > 0;
+    return seenOnceFreed(first, isShort, () => this.seenAgain(), this.waiting);
   }
 
   private async seenAgain(): Promise<Observations | null> {
@@ -262,11 +265,6 @@ class Eviction {
       this.ground.log.error({ err }, 'Eviction manager: failed to get summary stats after resource reclaim');
       return null;
     }
-  }
-
-  private withLayers(): Promise<Summary> {
-    const since = this.stopped ? 0 : (this.context.round?.at ?? 0);
-    return summaryWithLayersSince(since, () => this.usage.summary(), this.ground.clock);
   }
 
   /** Null when the pods' figures cannot be had. */
@@ -279,7 +277,9 @@ class Eviction {
       // What is told of volumes may be as old as the last one who asked.
       if (isDisk) await this.usage.volumesCounted?.();
       const layersCount = isDisk && partsOf(signal, disks).includes('root');
-      const summary = await (layersCount ? this.withLayers() : this.usage.summary());
+      const look = (): Promise<Summary> => this.usage.summary();
+      const since = this.context.round?.at ?? 0;
+      const summary = await (layersCount ? summaryWithLayersSince(since, look, this.waiting) : look());
       const seen = observe(summary.node as NodeFigures);
       const measured = await this.podsNow(summary);
       this.take({ type: 'eviction.sounded', at: this.now(), seen, pods: measured });

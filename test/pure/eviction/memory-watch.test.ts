@@ -81,3 +81,17 @@ it('pods that take what they may have wake it, whatever the rest of the machine 
   ring();
   assert.equal(woken, 1);
 });
+
+it('memory that goes while figures of the disk are waited for ends that wait', async () => {
+  const evictionHard = { 'memory.available': '1Gi', 'nodefs.available': '4Gi' };
+  const { manager, seen, pass } = fakeNode({ pods: [makePod('one'), makePod('two')], watched: true, evictionHard });
+  seen.disk = GI;
+  seen.layers = { at: seen.now - 1_000, bytes: { one: 2, two: 1 } };
+  manager.start?.();
+  await pass(3_000);
+  assert.equal(seen.told.length, 0, 'layers are waited for');
+  seen.available = GI / 2;
+  await pass(2_000);
+  assert.equal(seen.told.length, 1, 'by what is known of them');
+  manager.stop?.();
+});
