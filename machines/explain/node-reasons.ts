@@ -27,12 +27,20 @@ export const NODE_REASONS: Readonly<Record<NodeStateName, { text: string; kind: 
   shuttingDown: { text: 'the agent ends; pods go on without it', kind: 'agent' },
 };
 
+/** The node stays what it was meanwhile, so since when it is in its state says nothing of this. */
+const QUIET: Cause = {
+  at: 0,
+  text: 'the container runtime does not answer; it did within the last half minute',
+  kind: 'runtime',
+};
+
 /** Why the node is in its state. */
 export function explainNode({ context, since }: NodePlace, now: number): Explanation {
   const { focus, reasons, nodeName, agent, startedAt } = context;
   const { text, kind } = NODE_REASONS[focus];
   const causes: Cause[] = [
     { at: since, text, kind },
+    ...(context.runtime?.quiet === true ? [QUIET] : []),
     ...reasons.map((reason): Cause => ({ at: since, text: `Ready is False: ${short(reason)}`, kind: 'node' })),
     {
       at: startedAt,
@@ -56,12 +64,7 @@ export function explainNode({ context, since }: NodePlace, now: number): Explana
 export function nodeCause(node: NodePlace | undefined): Cause | null {
   if (node === undefined) return null;
   const { focus, reasons, runtime } = node.context;
-  if (runtime?.quiet === true)
-    return {
-      at: node.since,
-      text: 'the container runtime does not answer, and did so half a minute ago',
-      kind: 'runtime',
-    };
+  if (runtime?.quiet === true) return QUIET;
   if (!focus.startsWith('notReady.')) return null;
   return { at: node.since, text: `the node is not ready (${focus}): ${short(reasons.join(', '))}`, kind: 'node' };
 }

@@ -58,7 +58,9 @@ test('a runtime that has been quiet for less than half a minute keeps pods waiti
   const { states, orders, snapshot } = through(...start, quiet);
   assert.equal(states.at(-1), 'ready.running');
   assert.deepEqual(orders, [{ type: 'pods.tellRuntime', runtimeReady: false, networkReady: false }]);
-  assert.match(nodeCause({ context: snapshot.context, since: 10 })?.text ?? '', /does not answer/);
+  const cause = nodeCause({ context: snapshot.context, since: 10 });
+  assert.match(cause?.text ?? '', /does not answer/);
+  assert.equal(cause?.at, 0, 'since when is not known: the node is as it was');
   // It answers again: nothing was posted, and pods go on.
   const back = through(...start, quiet, runtime(answered(true, true)));
   assert.ok(back.orders.some((order) => order.type === 'pods.tellRuntime' && order.runtimeReady));
