@@ -82,9 +82,9 @@ export function splice(client: Duplex, runtime: Duplex, options: SpliceOptions):
       socket.once('end', beginLinger);
     }
     client.once('close', () => {
-      // A client whose both ways have ended is still owed its last bytes: a slow runtime has them before it.
-      const owed = client.readableEnded && client.writableFinished && !runtime.writableFinished;
-      if (owed && !runtime.destroyed) {
+      // Both ways of the client have ended as they should: what it sent last may still wait for a slow runtime.
+      const undelivered = client.readableEnded && client.writableFinished && !runtime.writableFinished;
+      if (undelivered && !runtime.destroyed) {
         runtime.once('finish', () => runtime.destroy());
         beginLinger();
       } else runtime.destroy();

@@ -84,7 +84,7 @@ function suiteCommand(suite: string, { folder, runtime }: SuitePlace, wish: Conf
     ...[`--container-runtime-endpoint=${runtime}`, `--system-spec-file=${folder}/system-spec.json`],
     ...(gates.length === 0 ? [] : [`--feature-gates=${gates.join(',')}`]),
   ];
-  // Whatever it leaves when it is ended goes with its folder: etcd's data ...
+  // What it leaves when it is ended, such as etcd's data, goes with its folder.
   return `mkdir -p out tmp && TMPDIR=${folder}/tmp ${suite} ${flags.map((flag) => `'${flag.replaceAll("'", `'\\''`)}'`).join(' ')} || true`;
 }
 
