@@ -1,6 +1,17 @@
 import type { Duplex } from 'node:stream';
 import { Socket } from 'node:net';
 
+/** When a stream is to end. */
+export interface StreamSignals {
+  /** Aborts when the client's connection closes, and with `stop`. */
+  readonly signal: AbortSignal;
+  /**
+   * Aborts when the stream has been idle for too long and when all streams are stopped. For what sees by itself that the
+   * client is gone, and has then bytes of it to deliver.
+   */
+  readonly stop: AbortSignal;
+}
+
 /** The streams that are open, so that they can be counted and ended. */
 export class OpenStreams {
   readonly #open = new Map<AbortController, Promise<void>>();
@@ -17,34 +28,37 @@ export class OpenStreams {
     return this.#open.size;
   }
 
-  /**
-   * Carries out one stream. Its signal aborts when the client's connection closes, when the stream has been idle for too
-   * long and when all streams are stopped.
-   */
-  run(client: Duplex, body: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  /** Carries out one stream. */
+  run(client: Duplex, body: (signals: StreamSignals) => Promise<void>): Promise<void> {
     return this.#run(client, this.#idleMs, body);
   }
 
   /** The same for something that may be silent, such as a command of `/run`. */
-  runQuiet(client: Duplex, body: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  runQuiet(client: Duplex, body: (signals: StreamSignals) => Promise<void>): Promise<void> {
     return this.#run(client, 0, body);
   }
 
-  async #run(client: Duplex, idleMs: number, body: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  async #run(client: Duplex, idleMs: number, body: (signals: StreamSignals) => Promise<void>): Promise<void> {
     const controller = new AbortController();
-    const abort = (): void => {
+    const stop = controller.signal;
+    const gone = new AbortController();
+    const leave = (): void => {
+      gone.abort();
+    };
+    if (this.#stopped) controller.abort();
+    if (client.destroyed) leave();
+    client.once('close', leave);
+    const quiet = (): void => {
       controller.abort();
     };
-    if (this.#stopped || client.destroyed) abort();
-    client.once('close', abort);
-    const endWatch = client instanceof Socket ? watchIdle(client, idleMs, abort) : () => undefined;
+    const endWatch = client instanceof Socket ? watchIdle(client, idleMs, quiet) : () => undefined;
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.#open.set(controller, promise);
     try {
-      await body(controller.signal);
+      await body({ signal: AbortSignal.any([gone.signal, stop]), stop });
     } finally {
       endWatch();
-      client.removeListener('close', abort);
+      client.removeListener('close', leave);
       this.#open.delete(controller);
       resolve(undefined);
     }

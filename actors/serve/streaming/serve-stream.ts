@@ -10,6 +10,7 @@ import type { DialOptions, UpgradeAnswer } from '../remote-command/dial-upgrade.
 import type { BridgeOptions } from './bridges.ts';
 import { answered, sendProxyError } from './refusal.ts';
 import { KeptBuffer } from './kept-buffer.ts';
+import type { StreamSignals } from './open-streams.ts';
 import { splice } from './splice.ts';
 import { streamingTarget, targetHeaders } from './target-request.ts';
 
@@ -22,9 +23,8 @@ export interface StreamPlan {
 }
 
 /** Settings of {@link serveStream}. */
-export interface ServeStreamOptions {
+export interface ServeStreamOptions extends StreamSignals {
   upgrade: Upgrade;
-  signal: AbortSignal;
   log: Logger;
   /** See `AskUpgradeOptions`. */
   ca?: readonly string[];
@@ -44,7 +44,7 @@ export async function serveStream(
   request: FastifyRequest,
   reply: FastifyReply,
   plan: StreamPlan,
-  { upgrade, signal, log, ca }: ServeStreamOptions,
+  { upgrade, signal, stop, log, ca }: ServeStreamOptions,
 ): Promise<void> {
   let target: URL;
   try {
@@ -57,7 +57,7 @@ export async function serveStream(
       };
       const answer = await askUpgrade(request.raw, target, { signal, ca, connect });
       if (answer.kind === 'plain') await passOn(answer.response, reply, log);
-      else await join({ ...answer, kept }, takeOver(reply, upgrade.socket), upgrade.head, signal, log);
+      else await join({ ...answer, kept }, takeOver(reply, upgrade.socket), upgrade.head, stop, log);
       return;
     }
   } catch (error) {
@@ -106,13 +106,13 @@ async function join(
   runtime: { response: IncomingMessage; socket: Duplex; head: Buffer; kept: KeptBuffer | undefined },
   client: Duplex,
   clientHead: Buffer,
-  signal: AbortSignal,
+  stop: AbortSignal,
   log: Logger,
 ): Promise<void> {
   client.write(headOf(runtime.response), 'latin1');
   if (runtime.head.length > 0) client.write(runtime.head);
   if (clientHead.length > 0) runtime.socket.write(clientHead);
-  const { error, ...counts } = await splice(client, runtime.socket, { signal, kept: runtime.kept });
+  const { error, ...counts } = await splice(client, runtime.socket, { signal: stop, kept: runtime.kept });
   log.debug({ err: error, ...counts }, 'stream ended');
 }
 

@@ -68,10 +68,10 @@ export function addStreamingRoutes(app: FastifyInstance, options: StreamingRoute
       return sendProxyError(reply, 'Upgrade request required');
     }
     if (hasBody(request.raw)) return sendRefusal(reply, new Refusal(400, 'an upgrade request cannot have a body'));
-    await streams.run(upgrade.socket, async (signal) => {
+    await streams.run(upgrade.socket, async (signals) => {
       let plan;
       try {
-        plan = await ask(sources, request, params, signal);
+        plan = await ask(sources, request, params, signals.signal);
       } catch (error) {
         if (upgrade.socket.destroyed) reply.hijack();
         else {
@@ -80,14 +80,14 @@ export function addStreamingRoutes(app: FastifyInstance, options: StreamingRoute
         }
         return;
       }
-      await serveStream(request, reply, plan, { upgrade, signal, log, ca });
+      await serveStream(request, reply, plan, { upgrade, ...signals, log, ca });
     });
     return reply;
   };
 
   const run = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const params = request.params as StreamParams;
-    await streams.runQuiet(request.raw.socket, async (signal) => {
+    await streams.runQuiet(request.raw.socket, async ({ signal }) => {
       try {
         podOf(sources, params);
         const cmd = firstValue(parseGoQuery(request.url), 'cmd').split(' ');

@@ -221,12 +221,15 @@ describe('an agent that ends and comes back', { concurrency: false }, () => {
       await node.write('ending.json', ending);
       await node.startAgent();
       for (const name of ['gone', 'ending']) {
+        // Where a busy disk was given up, the next agent may not know that it was ending: its container ends first, and starts again.
         await waitFor(
           `${name} runs`,
-          async () => ((await node.machineState(name)) === 'syncing.running' ? true : undefined),
+          async () => {
+            const runs = Object.keys(await node.running(name)).join(' ') === 'a';
+            return runs && (await node.machineState(name)) === 'syncing.running' ? true : undefined;
+          },
           () => node.agent.tail(),
         );
-        assert.deepEqual(Object.keys(await node.running(name)), ['a']);
       }
       await node.agent.terminate();
       await replaysIdentical();

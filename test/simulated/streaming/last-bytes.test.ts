@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
+import type { AddressInfo, Socket } from 'node:net';
 import { Duplex, duplexPair } from 'node:stream';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { splice } from '../../../actors/serve/streaming/splice.ts';
+import { joined, ways } from './support/joined.ts';
 
-// What one side sent before its end and the other has not taken yet, on connections that are slow as a test wants them.
+// What one side sent before its end and the other has not taken yet.
 
 for (const drainMs of [20_000, 300])
   test(`a runtime that has ended waits ${drainMs === 300 ? 'not for ever ' : ''}for a client that takes nothing`, async () => {
@@ -49,3 +52,43 @@ test('a client that has ended, and been ended, leaves its last bytes to a runtim
   assert.deepEqual(await over, { sent: pieces << 12, received: 0 });
   assert.equal(taken, pieces << 12);
 });
+
+for (const way of ways)
+  test(`so it is on connections of the system: ${way[0]} client, ${way[1]} runtime`, async () => {
+    const made = new Set<Socket>();
+    const onSocket = (message: unknown): void => {
+      made.add((message as { socket: Socket }).socket);
+    };
+    subscribe('net.client.socket', onSocket);
+    try {
+      await joined(way, async (client, runtime) => {
+        const address = (runtime as Duplex & { address(): AddressInfo }).address();
+        const towardsRuntime = [...made].find(({ remotePort }) => remotePort === address.port);
+        assert.ok(towardsRuntime !== undefined);
+        runtime.pause();
+        client.resume();
+        // Until the system's buffers are full and the agent has something left in its own.
+        const piece = Buffer.alloc(4 << 10, 7);
+        let sent = 0;
+        for (let full = 0; full < 5;) {
+          full = towardsRuntime.writableLength > 0 ? full + 1 : 0;
+          if (full > 0) await sleep(10);
+          else {
+            if (!client.write(piece)) await once(client, 'drain');
+            await sleep(0);
+            sent += piece.length;
+          }
+        }
+        const gone = once(client, 'close');
+        runtime.end();
+        client.end();
+        await gone;
+        let taken = 0;
+        runtime.on('data', (part: Buffer) => (taken += part.length)).resume();
+        await once(runtime, 'end');
+        assert.equal(taken, sent);
+      });
+    } finally {
+      unsubscribe('net.client.socket', onSocket);
+    }
+  });
