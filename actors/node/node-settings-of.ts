@@ -101,6 +101,7 @@ export async function nodeSettingsOf(
       gates.enabled('UserNamespacesSupport') && { volumeQuotas: true as const }),
     ...(gates.enabled('RuntimeClassInImageCriApi') && { imagesByHandler: true as const }),
     ...(gates.enabled('ContainerStopSignals') && { stopSignals: true }),
+    ...(gates.enabled('InPlacePodLevelResourcesVerticalScaling') && { podLevelResizes: true as const }),
     ...(gates.enabled('GitRepoVolumeDriver') && { gitRepos: true as const }),
     ...(!gates.enabled('EnvFiles') && { envFiles: false }),
     ...(!gates.enabled('PreventStaticPodAPIReferences') && { staticReferences: true }),

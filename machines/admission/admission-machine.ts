@@ -2,7 +2,8 @@ import { lackingForChange } from '../node-object/declared-features.ts';
 import type { Node } from '../node-object/node-types.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import { actuatedOf } from '../resize/actuated.ts';
-import { allocationOf, withAllocation } from '../resize/allocation.ts';
+import { withAllocation } from '../resize/allocation.ts';
+import { sameRequirements } from '../resize/requirements.ts';
 import { notedBefore } from '../resize/resize-conditions.ts';
 import { resizeOperations } from '../resize/resize-operations.ts';
 import { isTerminalPhase } from '../status/phase.ts';
@@ -15,7 +16,7 @@ import { statusClaim } from './pod-claim.ts';
 import { RESOURCE_MANAGERS } from './all-managers.ts';
 import { changeAll } from './resource-manager.ts';
 import type { ResourceManager } from './resource-manager.ts';
-import { retry, running } from './resize-turns.ts';
+import { allocated, retry, running } from './resize-turns.ts';
 
 type MessageOf<T extends AdmissionMessage['type']> = Extract<AdmissionMessage, { type: T }>;
 
@@ -124,8 +125,7 @@ function comes(turn: AdmissionTurn, pod: Pod): void {
   const resizing = pod.status?.conditions?.some(({ type }) => type === 'PodResizeInProgress') ?? false;
   const known: AllocatedPod = {
     desired: pod,
-    // What kubelet knows of pod-level resources stays in its file.
-    allocation: { ...allocationOf(given), PodLevelResources: atUid(before, uid)?.PodLevelResources ?? null },
+    allocation: allocated(turn.state.rules, given, atUid(before, uid)),
     pending: (waits && notedBefore(pod, 'PodResizePending', turn.at)) || null,
     status: statusClaim(pod.status ?? {}),
     ...{ resizing, resized: resizing, since: 0, terminal },
@@ -158,11 +158,13 @@ function resizes(
 ): void {
   if (JSON.stringify(known.desired) !== JSON.stringify(pod)) turn.changePod(uid, { desired: pod });
   const operations = resizeOperations(known.desired, pod);
+  const { waiting, rules } = turn.state;
+  const whole = rules.podLevelResizes && !sameRequirements(known.desired.spec?.resources, pod.spec?.resources);
   // A pod that has ended, or was given up, gets nothing more.
-  if (operations.length === 0 || known.terminal) return;
-  turn.order({ type: 'resize.asked', uid, operations });
-  const { waiting } = turn.state;
-  if (withAllocation(pod, known.allocation) === pod) turn.changePod(uid, { pending: null });
+  if ((operations.length === 0 && !whole) || known.terminal) return;
+  // Kubelet counts what is wished for containers alone.
+  if (operations.length > 0) turn.order({ type: 'resize.asked', uid, operations });
+  if (withAllocation(pod, known.allocation, rules.podLevelResizes) === pod) turn.changePod(uid, { pending: null });
   else if (!waiting.includes(uid)) turn.change({ waiting: [...waiting, uid] });
   if (turn.state.waiting.length > 0) retry(turn, 'pod_updated', ready, uid);
 }
@@ -172,7 +174,7 @@ function reported(turn: AdmissionTurn, message: MessageOf<'pod.reported'>): void
   const known = turn.pod(uid);
   if (known !== undefined) {
     if (JSON.stringify(known.status) !== JSON.stringify(status)) turn.changePod(uid, { status });
-    const pod = running(known.desired, known);
+    const pod = running(known.desired, known, turn.state.rules);
     if (message.initialized) {
       const { managed } = turn.state;
       const free = changeAll(turn.managers, managed, (manager, own) => manager.initialized?.(own, pod) ?? own);

@@ -20,6 +20,8 @@ export interface AdmissionRules {
   declaredFeatures?: readonly string[];
   /** Feature gate TaintTolerationComparisonOperators. */
   taintComparison?: true;
+  /** Feature gate InPlacePodLevelResourcesVerticalScaling (KEP-5419): what is asked for a whole pod is allocated, and resized. */
+  podLevelResizes?: true;
   /** How CPUs and memory of NUMA nodes are given away; absent in logs from before that. */
   resources?: ResourceRules;
 }

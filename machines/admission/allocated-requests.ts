@@ -14,7 +14,7 @@ export function allocatedRequests(pod: Pod): Amounts {
 function withStatus(pod: Pod): Pod {
   const { spec, status } = pod;
   const states = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
-  if (!spec || !states.some((state) => state.resources)) return pod;
+  if (!spec || !(status?.resources || states.some((state) => state.resources))) return pod;
   const condition = status?.conditions?.find((each) => each.type === 'PodResizePending');
   const infeasible = condition?.reason === 'Infeasible';
   const effective = (container: Container): Container => {
@@ -22,10 +22,18 @@ function withStatus(pod: Pod): Pod {
     if (!state?.resources) return container;
     return { ...container, resources: { ...container.resources, requests: held(container, state, infeasible) } };
   };
+  const whole = status?.resources && spec.resources && held(spec, status, infeasible);
   return {
     ...pod,
     spec: {
       ...spec,
+      // Only what is asked for the whole pod, and not what was told of its containers' sum.
+      ...(whole && {
+        resources: {
+          ...spec.resources,
+          requests: Object.fromEntries(Object.entries(whole).filter(([name]) => spec.resources?.requests?.[name])),
+        },
+      }),
       containers: spec.containers.map(effective),
       ...(spec.initContainers
         ? { initContainers: spec.initContainers.map((each) => (isSidecar(each) ? effective(each) : each)) }
@@ -35,8 +43,12 @@ function withStatus(pod: Pod): Pod {
 }
 
 /** A resize that will never be done does not count with what its spec asks. */
-function held(container: Container, state: ContainerStatus, infeasible: boolean): ResourceList {
-  const most: ResourceList = infeasible ? {} : { ...container.resources?.requests };
+function held(
+  { resources }: Pick<Container, 'resources'>,
+  state: Pick<ContainerStatus, 'resources' | 'allocatedResources'>,
+  infeasible: boolean,
+): ResourceList {
+  const most: ResourceList = infeasible ? {} : { ...resources?.requests };
   for (const list of [state.resources?.requests, state.allocatedResources]) {
     for (const [name, quantity] of Object.entries(list ?? {})) {
       if (!isQuantity(quantity)) continue;

@@ -15,8 +15,8 @@ import type { Admission } from './rejection.ts';
 const UNRECOVERED = 'Unexpected error while attempting to recover from admission failure';
 
 /** A pod that comes, as it is to run: with what was allocated to it, by an earlier agent too. */
-export function arriving({ before }: Pick<AdmissionState, 'before'>, pod: Pod): Pod {
-  return withAllocation(pod, atUid(before, pod.metadata?.uid ?? ''));
+export function arriving({ before, rules }: Pick<AdmissionState, 'before' | 'rules'>, pod: Pod): Pod {
+  return withAllocation(pod, atUid(before, pod.metadata?.uid ?? ''), rules.podLevelResizes);
 }
 
 /** What else is known of a pod that asks; see the message. */
@@ -85,9 +85,9 @@ function verdictOn(
 }
 
 /** Pods that hold something of the node, as they run. */
-function activePods({ pods, usage }: AdmissionState): Pod[] {
+function activePods({ pods, usage, rules }: AdmissionState): Pod[] {
   return uidEntries(pods).flatMap(([uid, known]) =>
-    isCounted(usage, uid) ? [withAllocation(known.desired, known.allocation)] : [],
+    isCounted(usage, uid) ? [withAllocation(known.desired, known.allocation, rules.podLevelResizes)] : [],
   );
 }
 

@@ -30,6 +30,7 @@ export function statusClaim(status: PodStatus): PodStatus {
   const conditions = status.conditions?.filter(({ type }) => CONDITIONS.includes(type)) ?? [];
   return {
     ...(conditions.length > 0 && { conditions }),
+    ...some(status, ['resources', 'allocatedResources']),
     ...held('containerStatuses', status),
     ...held('initContainerStatuses', status),
   };

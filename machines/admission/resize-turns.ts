@@ -1,4 +1,5 @@
 import { allocationOf, withAllocation } from '../resize/allocation.ts';
+import type { PodAllocation } from '../resize/allocation.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import { inOrderOfTurn } from '../resize/pending-queue.ts';
 import { pendingNote, withPending } from '../resize/resize-conditions.ts';
@@ -6,6 +7,7 @@ import { decideResize } from '../resize/resize-decision.ts';
 import type { ResizeDecision } from '../resize/resize-decision.ts';
 import { resizeMessage } from '../resize/resize-events.ts';
 import { atUid, withUid } from '../supervisor/uid-table.ts';
+import type { AdmissionRules } from './admission-rules.ts';
 import type { AllocatedPod, RetryTrigger } from './admission-state.ts';
 import type { AdmissionTurn } from './admission-turn.ts';
 import { fits, recount } from './judge.ts';
@@ -16,21 +18,39 @@ export const FIRST_RETRY_MS = 30_000;
 const RETRY_MS = 180_000;
 
 /** A pod as it is to run. */
-export function running(pod: Pod, { allocation, pending }: Pick<AllocatedPod, 'allocation' | 'pending'>): Pod {
-  return withPending(withAllocation(pod, allocation), pending ?? undefined);
+export function running(
+  pod: Pod,
+  { allocation, pending }: Pick<AllocatedPod, 'allocation' | 'pending'>,
+  { podLevelResizes }: PodLevelRule,
+): Pod {
+  return withPending(withAllocation(pod, allocation, podLevelResizes), pending ?? undefined);
+}
+
+type PodLevelRule = Pick<AdmissionRules, 'podLevelResizes'>;
+
+/** What a pod holds that is taken as it stands; without the gate, what a kubelet knows of the whole pod stays in its file. */
+export function allocated(
+  { podLevelResizes }: PodLevelRule,
+  pod: Pod,
+  before: Pick<PodAllocation, 'PodLevelResources'> | undefined,
+): PodAllocation {
+  const allocation = allocationOf(pod, podLevelResizes);
+  return podLevelResizes ? allocation : { ...allocation, PodLevelResources: before?.PodLevelResources ?? null };
 }
 
 /** Looks at all waiting resizes, in their order. `quiet`: the pod of this UID is told by who asked. */
 export function retry(turn: AdmissionTurn, trigger: RetryTrigger, ready: boolean, quiet = ''): void {
   turn.order({ type: 'retry.in', ms: ready ? RETRY_MS : FIRST_RETRY_MS });
   if (!ready) return;
+  const { rules } = turn.state;
   const left: string[] = [];
   for (const uid of inTurn(turn)) {
     const before = turn.pod(uid);
     if (before === undefined) continue;
     if (decide(turn, uid, before, trigger)) left.push(uid);
     const after = turn.pod(uid);
-    if (uid !== quiet && after !== undefined && told(before) !== told(after)) turn.order({ type: 'pod.runs', uid });
+    if (uid !== quiet && after !== undefined && told(before, rules) !== told(after, rules))
+      turn.order({ type: 'pod.runs', uid });
   }
   turn.change({ waiting: left });
 }
@@ -41,13 +61,15 @@ function inTurn(turn: AdmissionTurn): string[] {
     const known = turn.pod(uid);
     if (known === undefined || known.terminal) return [];
     const { desired, allocation, pending } = known;
-    return [{ uid, pod: desired, allocation, since: pending?.since ?? null }];
+    return [
+      { uid, pod: desired, allocation, podLevel: turn.state.rules.podLevelResizes, since: pending?.since ?? null },
+    ];
   });
   return (inOrderOfTurn(turns) as typeof turns).map(({ uid }) => uid);
 }
 
-function told(pod: AllocatedPod): string {
-  return JSON.stringify(running(pod.desired, pod));
+function told(pod: AllocatedPod, rules: PodLevelRule): string {
+  return JSON.stringify(running(pod.desired, pod, rules));
 }
 
 /** True: it goes on waiting. */
@@ -55,12 +77,12 @@ function decide(turn: AdmissionTurn, uid: string, known: AllocatedPod, trigger: 
   const { desired, allocation } = known;
   const { allocatable } = turn.state.rules.settings;
   const admit = (pod: Pod) => fits(turn.state, pod);
-  const { resources } = turn.state.rules;
+  const { resources, podLevelResizes: podLevel } = turn.state.rules;
   const fixed = resources && {
     cpu: resources.cpu.policy === 'static' && !resources.resizes.cpu,
     memory: resources.memory.policy === 'Static' && !resources.resizes.memory,
   };
-  const verdict = decideResize({ desired, allocation, allocatable, admit, ...(fixed && { fixed }) });
+  const verdict = decideResize({ desired, allocation, podLevel, allocatable, admit, ...(fixed && { fixed }) });
   switch (verdict.kind) {
     case 'none':
       turn.changePod(uid, { pending: null });
@@ -77,7 +99,7 @@ function decide(turn: AdmissionTurn, uid: string, known: AllocatedPod, trigger: 
 function grant(turn: AdmissionTurn, uid: string, known: AllocatedPod, trigger: RetryTrigger): void {
   const { desired, allocation, pending, status } = known;
   if (pending?.reason === 'Deferred') turn.order({ type: 'resize.accepted', uid, trigger });
-  const given = { ...allocationOf(desired), PodLevelResources: allocation.PodLevelResources };
+  const given = allocated(turn.state.rules, desired, allocation);
   turn.changePod(uid, { allocation: given, resizing: true, resized: true, since: turn.at, pending: null });
   // What is put in force must be on disk before.
   turn.write('allocated', 'now');

@@ -9,8 +9,8 @@ export function memoryOf(context: PodContext): PodMemory {
   const memory: PodMemory = { containers: {}, probes: {}, messages: context.messages };
   if (context.startedAt !== 0) memory.startedAt = context.startedAt;
   if (context.resize !== undefined) {
-    const { generation, since, error, actuated } = context.resize;
-    memory.resize = { generation, since, error, actuated };
+    const { generation, since, error, actuated, podLevel } = context.resize;
+    memory.resize = { generation, since, error, actuated, ...(podLevel && { podLevel }) };
   }
   if (context.termination !== null) memory.termination = context.termination;
   const { containers, probes } = context;

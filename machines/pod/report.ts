@@ -3,8 +3,12 @@ import type { PodStatus } from '../protocol/api-types.ts';
 import type { PodMemory } from '../protocol/memory.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
 import { podStatus } from '../status/pod-status.ts';
+import type { ResourcesInForce } from '../status/pod-level-resources.ts';
 import { terminatedStatus } from '../status/terminated-status.ts';
 import type { ContainerDecision } from '../status/status-input.ts';
+import { podCgroup } from '../qos/pod-cgroup.ts';
+import { actuatedOf } from '../resize/actuated.ts';
+import { withAllocation } from '../resize/allocation.ts';
 import { podIPs } from './children.ts';
 import { readsMessages } from './clean-up.ts';
 import type { Draft } from './draft.ts';
@@ -152,6 +156,7 @@ function statusOf(draft: Draft, containers: Record<string, ContainerDecision>): 
       },
     }),
     ...(context.resize && { resize: context.resize }),
+    ...(context.settings.podLevelResizes && { inForce: inForceOf(context) }),
     ...(context.health && { health: context.health }),
     ...(restartAll && { restartAll }),
     podIsTerminal: context.focus.startsWith('terminated.'),
@@ -177,4 +182,10 @@ function toldOf(context: PodContext): ObservedPod | null {
       return early ? { ...c, state: 'created' } : c;
     }),
   };
+}
+
+/** What was last put in force of the pod's resources. */
+function inForceOf({ pod, resize, settings }: PodContext): ResourcesInForce {
+  const has = resize === undefined ? pod : withAllocation(pod, actuatedOf(pod, resize), true);
+  return { pod: has, cgroup: podCgroup(has, settings) };
 }

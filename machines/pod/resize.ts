@@ -9,7 +9,8 @@ import type { ObservedContainer } from '../protocol/observed.ts';
 import { isStaticPod } from '../qos/critical-pod.ts';
 import { cgroupParent, podCgroup } from '../qos/pod-cgroup.ts';
 import { memoryFault } from '../resize/memory-check.ts';
-import { resizableContainers, sameSizes } from '../resize/requirements.ts';
+import { givenContainer, givenContainers, podLevelBefore } from '../resize/pod-level.ts';
+import { sameSizes, withResource } from '../resize/requirements.ts';
 import type { Requirements } from '../protocol/requirements.ts';
 import { notedBefore } from '../resize/resize-conditions.ts';
 import { resizeMessage } from '../resize/resize-events.ts';
@@ -35,9 +36,11 @@ export function noteResize(draft: Draft, before: Pod, after: Pod): void {
   const { context } = draft;
   if (context.termination !== null || isStaticPod(after)) return;
   const actuated: Record<string, Requirements> = { ...context.resize?.actuated };
-  let changed = false;
-  for (const container of resizableContainers(after)) {
-    const old = resizableContainers(before).find(({ name }) => name === container.name);
+  const { settings } = context;
+  const whole = podLevelBefore(before, after, settings);
+  let changed = whole !== undefined;
+  for (const container of givenContainers(after, settings)) {
+    const old = givenContainers(before, settings).find(({ name }) => name === container.name);
     if (old === undefined || sameSizes(old.resources, container.resources)) continue;
     changed = true;
     if (!Object.hasOwn(actuated, container.name) && isMade(context, container.name))
@@ -45,11 +48,12 @@ export function noteResize(draft: Draft, before: Pod, after: Pod): void {
   }
   if (!changed) return;
   const generation = after.metadata?.generation ?? 0;
-  const { restarting = [], steps: known = null } = context.resize ?? {};
+  const { restarting = [], steps: known = null, podLevel = whole } = context.resize ?? {};
   // A call that is under way is waited for: what it does counts.
   const busy = taskOf(draft, TASK)?.state === 'running';
   const steps = busy ? (known?.slice(0, 1) ?? null) : null;
-  context.resize = { generation, since: draft.at, error: '', actuated, restarting, unsettled: true, steps };
+  const has = { actuated, ...(podLevel && { podLevel }) };
+  context.resize = { generation, since: draft.at, error: '', ...has, restarting, unsettled: true, steps };
   if (!busy) forgetTasks(draft, TASK);
   tell(draft, 'ResizeStarted');
 }
@@ -60,19 +64,19 @@ export function adoptResize(draft: Draft, remembered: ResizeMemory | undefined):
   if (isStaticPod(context.pod)) return;
   const told = notedBefore(context.pod, 'PodResizeInProgress', at);
   if (remembered === undefined && told === undefined) return;
-  const { generation, since, error, actuated } = remembered ?? {
+  const resize: ResizeMemory = remembered ?? {
     generation: told?.generation ?? 0,
     since: told?.since ?? at,
     error: told?.message ?? '',
     actuated: {},
   };
-  context.resize = { generation, since, error, actuated, restarting: [], unsettled: true, steps: null };
+  context.resize = { ...resize, restarting: [], unsettled: true, steps: null };
 }
 
 /** A container runs with resources that it can only lose by a restart (`resizePolicy`: RestartContainer). */
-export function restartsForResize({ resize }: PodContext, container: Container): boolean {
+export function restartsForResize({ resize, pod, settings }: PodContext, container: Container): boolean {
   if (resize === undefined || !Object.hasOwn(resize.actuated, container.name)) return false;
-  return needsRestart(container, resize.actuated[container.name]);
+  return needsRestart(givenContainer(pod, container, settings), resize.actuated[container.name]);
 }
 
 /** A container ended because its resources change: it runs again whatever its policy says. */
@@ -110,7 +114,7 @@ export function planResize(draft: Draft): void {
     return;
   }
   if (!context.settings.cgroupsPerQOS && resize.steps === null) {
-    context.resize = { ...resize, unsettled: false, steps: stepsWithoutCgroup(context, targets) };
+    settle(context, resize, stepsWithoutCgroup(context, targets));
     planResize(draft);
     return;
   }
@@ -144,19 +148,36 @@ export function takeResize(draft: Draft, outcome: EffectDone | EffectFailed): vo
     }
     forgetTasks(draft, TASK);
     if (!known) return;
-    context.resize = {
-      ...resize,
-      unsettled: false,
-      steps: resizeSteps(context.pod, targets, result, cgroupSettings(context)),
-    };
+    settle(context, resize, resizeSteps(context.pod, targets, result, cgroupSettings(context)));
     return;
   }
   forgetTasks(draft, TASK);
   const [done, ...rest] = resize.steps ?? [];
   if (done === undefined) return;
   context.resize = { ...resize, steps: rest };
+  if (done.do === 'cgroup') tookEffectForAll(context, context.resize, done);
   if (done.do === 'cgroup' && !rest.some((step) => step.do === 'cgroup')) tellRuntime(draft);
   if (done.do === 'container') tookEffect(draft, context.resize, done);
+}
+
+/** The calls are known; where none is one for the pod's cgroup, it allows what was allocated. */
+function settle(context: PodContext, { podLevel, ...resize }: PodResize, steps: ResizeStep[]): void {
+  const differs = podLevel !== undefined && steps.some((step) => step.do === 'cgroup');
+  context.resize = { ...resize, ...(differs && { podLevel }), unsettled: false, steps };
+}
+
+/** What the whole pod has now of a resource is known, once its last limit is set. */
+function tookEffectForAll(
+  context: PodContext,
+  { podLevel, ...resize }: PodResize,
+  { resource }: Extract<ResizeStep, { do: 'cgroup' }>,
+): void {
+  if (podLevel === undefined || resize.steps?.some((step) => step.do === 'cgroup' && step.resource === resource))
+    return;
+  const wanted = context.pod.spec?.resources;
+  const has = withResource(podLevel, wanted, resource);
+  const rest = resize.steps?.some((step) => step.do === 'cgroup') === true;
+  context.resize = { ...resize, ...(rest && { podLevel: has }) };
 }
 
 /** What the container has now is known; the status shows what the runtime makes of it. */
@@ -222,7 +243,7 @@ function swept(draft: Draft, resize: PodResize): PodResize {
     draft.effects.flatMap((e) => (e.type === 'cri.CreateContainer' ? [e.params.config.metadata.name] : [])),
   );
   const actuated: Record<string, Requirements> = {};
-  for (const container of resizableContainers(context.pod)) {
+  for (const container of givenContainers(context.pod, context.settings)) {
     const { name } = container;
     const has = resize.actuated[name];
     if (has === undefined || made.has(name) || !isMade(context, name)) continue;
@@ -245,7 +266,7 @@ function waitsForStart(context: PodContext, name: string): boolean {
 }
 
 function targetsOf(context: PodContext, resize: PodResize): ResizeTarget[] {
-  return resizableContainers(context.pod).flatMap((container) => {
+  return givenContainers(context.pod, context.settings).flatMap((container) => {
     const seen: ObservedContainer | null = newestOf(context.observed, container.name);
     if (seen?.state !== 'running' || !Object.hasOwn(resize.actuated, container.name)) return [];
     return [{ container, id: seen.id, actuated: resize.actuated[container.name] }];
@@ -267,7 +288,7 @@ function stepEffect(context: PodContext, step: ResizeStep, key: string): Effect 
   const { pod, settings } = context;
   if (step.do === 'cgroup')
     return { type: 'host.UpdatePodCgroup', key, params: { path: cgroupParent(pod, settings), limits: step.limits } };
-  const container = resizableContainers(pod).find(({ name }) => name === step.name);
+  const container = givenContainers(pod, settings).find(({ name }) => name === step.name);
   const linux = containerResources(pod, { name: step.name, ...container, resources: step.actuated }, settings);
   const quotaOff = runsWithoutQuota(context, step.name) && linux.cpuPeriod !== undefined;
   const given = quotaOff ? { ...linux, cpuQuota: '-1' } : linux;

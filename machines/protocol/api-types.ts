@@ -23,11 +23,16 @@ export type Plain<T> = T extends Date
       : T;
 
 /** A `v1.Pod` as plain JSON. */
-export type Pod = Plain<V1Pod>;
+export type Pod = Omit<Plain<V1Pod>, 'status'> & { status?: PodStatus };
 /** A `v1.PodSpec` as plain JSON. */
 export type PodSpec = Plain<V1PodSpec>;
-/** A `v1.PodStatus` as plain JSON. */
-export type PodStatus = Plain<V1PodStatus>;
+/** A `v1.PodStatus` as plain JSON, with what the client's types do not have yet (KEP-5419, Kubernetes 1.35). */
+export type PodStatus = Plain<V1PodStatus> & {
+  /** Requests and limits of the whole pod that are in force. */
+  resources?: NonNullable<Container['resources']>;
+  /** Requests that are allocated to the whole pod. */
+  allocatedResources?: Record<string, string>;
+};
 /** A `v1.PodCondition` as plain JSON. */
 export type PodCondition = Plain<V1PodCondition>;
 /** A `v1.Container` as plain JSON; init containers and sidecars have the same type. */

@@ -29,6 +29,8 @@ export interface ResizeMemory {
   error: string;
   /** Resources that containers have, by name, where those differ from what is allocated to them. */
   actuated: Record<string, Requirements>;
+  /** What the whole pod has (`spec.resources`), where that differs from what is allocated to it. */
+  podLevel?: Requirements;
 }
 
 /** One container's share of {@link PodMemory}. */

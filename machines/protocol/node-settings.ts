@@ -84,6 +84,8 @@ export interface NodeSettings {
   imagesByHandler?: true;
   /** Feature gate `ContainerStopSignals` (KEP-4960): containers are stopped by the signal that they name, and their statuses tell it. */
   stopSignals?: true;
+  /** Feature gate `InPlacePodLevelResourcesVerticalScaling` (KEP-5419): `spec.resources` is resized in place, and statuses tell of it. */
+  podLevelResizes?: true;
   /** Dead containers kept of each name while the pod lives (kubelet's container deletor); 1 when absent. */
   keptDead?: number;
   /** The node works with an API server: objects, tokens and service variables are there for its pods. */

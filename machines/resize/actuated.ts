@@ -1,8 +1,10 @@
 import type { PodMemory, ResizeMemory } from '../protocol/memory.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import { allocationOf } from './allocation.ts';
+import { givenContainer } from './pod-level.ts';
+import type { PodLevelResizes } from './pod-level.ts';
 import type { PodAllocation } from './allocation.ts';
-import { sameSizes } from './requirements.ts';
+import { resizableContainers, sameSizes } from './requirements.ts';
 import type { Requirements } from '../protocol/requirements.ts';
 import { notedBefore } from './resize-conditions.ts';
 
@@ -11,7 +13,7 @@ export function actuatedOf(pod: Pod, resize: ResizeMemory | undefined): PodAlloc
   const { ContainerResources } = allocationOf(pod);
   return {
     ContainerResources: { ...ContainerResources, ...resize?.actuated },
-    PodLevelResources: pod.spec?.resources ?? null,
+    PodLevelResources: resize?.podLevel ?? pod.spec?.resources ?? null,
   };
 }
 
@@ -24,16 +26,33 @@ export function withActuated(
   pod: Pod,
   checkpoint: PodAllocation | undefined,
   at: number,
+  settings: PodLevelResizes = {},
 ): PodMemory | null {
   if (memory?.resize !== undefined || checkpoint === undefined) return memory;
   const actuated: Record<string, Requirements> = {};
-  for (const [name, wanted] of Object.entries(allocationOf(pod).ContainerResources)) {
+  const whole = checkpoint.PodLevelResources;
+  for (const container of resizableContainers(pod)) {
+    const { name } = container;
     const has = checkpoint.ContainerResources[name];
-    if (has !== undefined && !sameSizes(has, wanted)) actuated[name] = has;
+    if (has === undefined) continue;
+    // Kubelet notes what a container was given, with the pod's limits where it has none.
+    const given = (each: Requirements | undefined, resources = pod.spec?.resources): Requirements | undefined =>
+      givenContainer(withWhole(pod, resources), { name, resources: each }, settings).resources;
+    const had = given(has, whole ?? undefined);
+    if (!sameSizes(had, given(container.resources))) actuated[name] = had ?? {};
   }
-  if (Object.keys(actuated).length === 0) return memory;
+  const podLevel =
+    settings.podLevelResizes && whole !== null && !sameSizes(whole, pod.spec?.resources) ? whole : undefined;
+  if (Object.keys(actuated).length === 0 && podLevel === undefined) return memory;
   const told = notedBefore(pod, 'PodResizeInProgress', at);
   const generation = told?.generation ?? pod.metadata?.generation ?? 0;
-  const resize: ResizeMemory = { generation, since: told?.since ?? at, error: told?.message ?? '', actuated };
+  const resize: ResizeMemory = {
+    ...{ generation, since: told?.since ?? at, error: told?.message ?? '', actuated },
+    ...(podLevel && { podLevel }),
+  };
   return { ...(memory ?? { containers: {}, probes: {}, messages: {} }), resize };
+}
+
+function withWhole(pod: Pod, resources: Requirements | undefined): Pod {
+  return { ...pod, spec: { containers: [], ...pod.spec, resources } };
 }

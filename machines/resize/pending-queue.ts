@@ -8,6 +8,8 @@ import type { PodAllocation } from './allocation.ts';
 export interface PendingResize {
   pod: Pod;
   allocation: PodAllocation | undefined;
+  /** What is asked for the whole pod is allocated, too. */
+  podLevel?: boolean | undefined;
   /** When its PodResizePending condition was set, ms; null when it has none. */
   since: number | null;
 }
@@ -31,8 +33,8 @@ function isGuaranteed({ pod }: PendingResize): boolean {
   return podQosClass(pod) === 'Guaranteed';
 }
 
-function asksForMore({ pod, allocation }: PendingResize): boolean {
-  const given = withAllocation(pod, allocation);
+function asksForMore({ pod, allocation, podLevel }: PendingResize): boolean {
+  const given = withAllocation(pod, allocation, podLevel);
   if (given === pod) return false;
   const [before, after] = [podRequests(given), podRequests(pod)];
   return ['cpu', 'memory'].some((name) => (after[name] ?? 0n) > (before[name] ?? 0n));

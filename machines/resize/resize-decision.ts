@@ -21,6 +21,8 @@ export interface ResizeQuestion {
   /** The pod as its spec wants it. */
   desired: Pod;
   allocation: PodAllocation | undefined;
+  /** What is asked for the whole pod is allocated, too. */
+  podLevel?: boolean | undefined;
   /** All that pods may ever have of the node: capacity less what is reserved. */
   allocatable: { cpuMilli: number; memoryBytes: number };
   /** CPUs, memory of Guaranteed pods are given by a static policy, and stay what they are. */
@@ -33,8 +35,9 @@ export interface ResizeQuestion {
  * Decides about a pod whose spec asks for other resources than it was given (kubelet handlePodResourcesResize and
  * canResizePod): a static pod never, more than the whole node never (Infeasible), what others hold later (Deferred).
  */
-export function decideResize({ desired, allocation, allocatable, fixed, admit }: ResizeQuestion): ResizeDecision {
-  if (withAllocation(desired, allocation) === desired) return { kind: 'none' };
+export function decideResize(question: ResizeQuestion): ResizeDecision {
+  const { desired, allocation, podLevel, allocatable, fixed, admit } = question;
+  if (withAllocation(desired, allocation, podLevel) === desired) return { kind: 'none' };
   if (isStaticPod(desired)) {
     const message = 'In-place resize of static-pods is not supported';
     return { kind: 'pending', reason: 'Infeasible', message, detail: 'static_pod', told: false };

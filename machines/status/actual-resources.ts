@@ -6,8 +6,8 @@ import { formatQuantity } from '../values/quantity.ts';
 
 type Resources = NonNullable<ContainerStatus['resources']>;
 /** Below these the kernel's minimum hides what was asked, so the asked value is shown. */
-const MIN_LIMIT_MILLI = 10;
-const MIN_SHARES = 2;
+export const MIN_LIMIT_MILLI = 10;
+export const MIN_SHARES = 2;
 
 /**
  * `containerStatuses[].resources`: the spec's, and for a running container what the runtime says is in force

@@ -7,6 +7,7 @@ import { isIPv6, sortPodIPs } from '../sandbox-config/pod-ips.ts';
 import { podConditions } from './conditions.ts';
 import { containerStatuses } from './container-statuses.ts';
 import { isTerminalPhase, podPhase } from './phase.ts';
+import { podLevelStatus } from './pod-level-resources.ts';
 import type { Phase } from './phase.ts';
 import { rfc3339 } from '../values/rfc3339.ts';
 import type { StatusInput } from './status-input.ts';
@@ -56,6 +57,7 @@ export function podStatus(input: StatusInput): PodStatus {
   if (init.length > 0) status.initContainerStatuses = init;
   if (regular.length > 0) status.containerStatuses = regular;
   status.qosClass = qosOf(pod);
+  if (input.inForce) Object.assign(status, podLevelStatus(pod, phase, input.inForce));
   if (ephemeral.length > 0) status.ephemeralContainerStatuses = ephemeral;
   return status;
 }

@@ -1,3 +1,4 @@
+import type { ResourcesInForce } from './pod-level-resources.ts';
 import type { RestartAll } from './restart-all.ts';
 import type { Pod, PodStatus } from '../protocol/api-types.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
@@ -45,6 +46,8 @@ export interface StatusInput {
   podIsTerminal?: boolean;
   /** A resize in place that is under way, with what containers still have of the old resources. */
   resize?: ResizeMemory;
+  /** What of the pod's resources is in force; absent where nothing is told of the whole pod. */
+  inForce?: ResourcesInForce;
   /** How the devices that its containers have are; absent where that is not told. */
   health?: PodHealth;
   /** How a restart of all containers stands; absent where none can be. */

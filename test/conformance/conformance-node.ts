@@ -35,8 +35,8 @@ export interface ConformanceWish {
   containerd?: string;
   /** No containers at all: the simulated runtime. */
   simulated?: boolean;
-  /** Further fields of the KubeletConfiguration. */
-  config?: Record<string, unknown>;
+  /** Feature gates of the agent and of the API server. */
+  featureGates?: Readonly<Record<string, boolean>>;
 }
 
 const KUBELET_PORT = 10250;
@@ -56,7 +56,13 @@ export async function startConformanceNode(wish: ConformanceWish): Promise<Confo
     stops.push(() => rm(folder, { recursive: true, force: true }));
     const tokens = join(folder, 'tokens.csv');
     await writeFile(tokens, `${token},suite,suite,"system:masters"\n`, { mode: 0o600 });
-    const plane = await ControlPlane.start({ apiServerFlags: ['--token-auth-file', tokens] });
+    const gates = Object.entries(wish.featureGates ?? {});
+    const plane = await ControlPlane.start({
+      apiServerFlags: [
+        ...['--token-auth-file', tokens],
+        ...(gates.length > 0 ? ['--feature-gates', gates.map(([gate, on]) => `${gate}=${on}`).join(',')] : []),
+      ],
+    });
     stops.push(() => plane.stop());
     const containerd = await (wish.simulated === true ? startSimulatedNodeRuntime() : realRuntime(wish.containerd));
     stops.push(() => containerd.stop());
@@ -66,7 +72,7 @@ export async function startConformanceNode(wish: ConformanceWish): Promise<Confo
       // the suite of nodes asks the agent's health at its usual port
       ...(wish.suite === 'node' ? { healthzPort: HEALTHZ_PORT } : {}),
       ...(wish.agent === 'kubelet' ? { syncFrequency: '1m' } : {}),
-      ...wish.config,
+      ...(gates.length > 0 && { featureGates: wish.featureGates }),
     });
     const node = await ClusterNode.start(plane, { name: 'node1', agent: wish.agent, containerd, config });
     stops.push(() => node.stop());

@@ -50,11 +50,10 @@ async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
   const around = await surroundings();
   say('making images, control plane and node ...');
   const { agent, suite, containerd, simulated, featureGates } = wish;
-  const config = Object.keys(featureGates).length === 0 ? {} : { featureGates };
   const lab = await startConformanceNode({
     agent,
     suite,
-    config,
+    featureGates,
     simulated,
     ...(containerd === undefined ? {} : { containerd }),
   });

@@ -52,7 +52,7 @@ containerd with images made here, and the agent. FOCUS is a regular expression o
                              restarts it by itself; one spec at a time, those that are serial, slow or disruptive too
   --vm                       the same in a virtual machine of bin/vm (systemd, cgroup v2, 4 CPUs in 2 NUMA nodes). Computing takes
                              12 times as long there
-  --feature-gates A=true,... for the agent
+  --feature-gates A=true,... for the agent and the API server
   --keep PART                keep the result (test/conformance/results) and write docs/conformance.md anew
 Exit code 0: every spec that the reference passes was passed (with --simulated those that need processes apart); 1: not;
 2: wrong flags.

@@ -3,6 +3,7 @@ import { z } from 'zod';
 const backOff = { delayMs: z.number(), since: z.number() };
 const outcome = z.enum(['success', 'failure', 'unknown']);
 const amounts = z.record(z.string(), z.string());
+const requirements = z.looseObject({ requests: amounts.optional(), limits: amounts.optional() });
 
 /** `PodMemory` as it must be read back: fields that it lacks may be anything. */
 export const podMemory = z.looseObject({
@@ -41,7 +42,8 @@ export const podMemory = z.looseObject({
       generation: z.number(),
       since: z.number(),
       error: z.string(),
-      actuated: z.record(z.string(), z.looseObject({ requests: amounts.optional(), limits: amounts.optional() })),
+      actuated: z.record(z.string(), requirements),
+      podLevel: requirements.optional(),
     })
     .optional(),
 });

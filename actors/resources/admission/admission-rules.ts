@@ -9,7 +9,7 @@ import { goArchitecture } from '../machine/machine-facts.ts';
 export function admissionRules(
   config: Pick<KubeletConfiguration, 'allowedUnsafeSysctls' | 'maxPods' | 'podsPerCore'>,
   { nodeName, capacity, allocatable, runtimeFeatures }: NodeSettings,
-  more: Pick<AdmissionRules, 'declaredFeatures' | 'resources' | 'taintComparison'> = {},
+  more: Pick<AdmissionRules, 'declaredFeatures' | 'resources' | 'taintComparison' | 'podLevelResizes'> = {},
 ): AdmissionRules {
   const { maxPods, podsPerCore, allowedUnsafeSysctls } = config;
   const { supplementalGroupsPolicy } = runtimeFeatures;

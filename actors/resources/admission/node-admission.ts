@@ -210,7 +210,13 @@ export class NodeAdmission {
 
   /** The memory that a pod's actor starts with, with what an earlier agent's checkpoint knows of a resize. */
   remembered(pod: Pod, memory: PodMemory | null): PodMemory | null {
-    return withActuated(memory, pod, atUid(this.state.actuatedBefore, uidOf(pod)), this.options.now());
+    return withActuated(
+      memory,
+      pod,
+      atUid(this.state.actuatedBefore, uidOf(pod)),
+      this.options.now(),
+      this.options.rules,
+    );
   }
 
   /** A pod's actor told how it stands. */
@@ -279,7 +285,7 @@ export class NodeAdmission {
   /** The pod as it is to run. */
   private running(uid: string): Pod | undefined {
     const [pod, known] = [this.wanted.get(uid), atUid(this.state.pods, uid)];
-    return pod && known && running(pod, known);
+    return pod && known && running(pod, known, this.options.rules);
   }
 
   /** The Node may have changed since it was last looked at. */

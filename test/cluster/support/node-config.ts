@@ -65,7 +65,10 @@ export function nodeConfig(wish: NodeConfigWish): Record<string, unknown> {
     fileCheckFrequency: '1s',
     logging: { format: 'json', verbosity: 2 },
     // The reference mounts changed objects at its next look at the pod only.
-    ...(wish.agent === 'kubelet' ? { syncFrequency: '5s', featureGates: { KubeletInUserNamespace: true } } : {}),
+    ...(wish.agent === 'kubelet' ? { syncFrequency: '5s' } : {}),
     ...wish.more,
+    ...(wish.agent === 'kubelet' && {
+      featureGates: { KubeletInUserNamespace: true, ...(wish.more['featureGates'] as object | undefined) },
+    }),
   };
 }

@@ -122,6 +122,39 @@ test('a resize waits for room, is granted when it is there, and is on disk befor
   assert.deepEqual(told.state.waiting, []);
 });
 
+test('what is asked for a whole pod is allocated and resized where the gate is on', () => {
+  const asks = (cpu: string, generation = 1): Pod => {
+    const own = asking('a', '500m', generation);
+    return { ...own, spec: { containers: [], ...own.spec, resources: { requests: { cpu }, limits: { cpu } } } };
+  };
+  const resizing = (podLevelResizes?: true) => {
+    const told = new Told([], { ...RULES, ...(podLevelResizes && { podLevelResizes }) });
+    told.comes(asks('1'));
+    const orders = kinds(told.take({ type: 'pod.changed', pod: claimOf(asks('2', 2)), ready: true }));
+    const { allocation, desired } = atUid(told.state.pods, 'uid-a') ?? {};
+    return { told, orders, whole: allocation?.PodLevelResources, runs: desired?.spec?.resources?.requests };
+  };
+  const { told, orders, whole } = resizing(true);
+  assert.deepEqual(orders, ['retry.in', 'checkpoint.write'], 'kubelet counts no wish for whole pods');
+  assert.deepEqual(whole, { requests: { cpu: '2' }, limits: { cpu: '2' } });
+  assert.equal(told.state.usage.total.cpu, 2_000);
+  // Below what it has in force it holds that, until it is told to be resized.
+  const status = { resources: { requests: { cpu: '2' } }, allocatedResources: { cpu: '2' } };
+  told.take({ type: 'pod.changed', pod: claimOf(asks('1', 3)), ready: true });
+  const resize = { generation: 3, since: 0, error: '', actuated: {}, podLevel: { requests: { cpu: '2' } } };
+  told.take({ type: 'pod.reported', uid: 'uid-a', status, generation: 3, ended: false, resize });
+  assert.equal(told.state.usage.total.cpu, 2_000);
+  assert.deepEqual(atUid(told.state.actuated, 'uid-a')?.PodLevelResources, { requests: { cpu: '2' } });
+  told.take({ type: 'pod.reported', uid: 'uid-a', status: {}, generation: 3, ended: false });
+  assert.equal(told.state.usage.total.cpu, 1_000);
+  // More than the node has is pending, and the pod runs with what it has.
+  const tooMuch = told.take({ type: 'pod.changed', pod: claimOf(asks('5', 4)), ready: true });
+  assert.deepEqual(tooMuch[1], { type: 'resize.infeasible', uid: 'uid-a', detail: 'insufficient_node_allocatable' });
+  assert.deepEqual(atUid(told.state.pods, 'uid-a')?.allocation.PodLevelResources?.requests, { cpu: '1' });
+  const without = resizing();
+  assert.deepEqual([without.orders, without.whole, without.runs], [[], null, { cpu: '2' }]);
+});
+
 test('more than the node can ever give is never given, and does not wait', () => {
   const told = new Told();
   told.comes(asking('a', '2'));

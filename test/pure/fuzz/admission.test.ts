@@ -63,7 +63,8 @@ test('admission: judges whatever pod and node the API server may have', () => {
       );
       assert.deepEqual(order.type === 'pod.take' ? true : order.message, verdict.admit || verdict.message);
       assert.deepEqual(usageOf([claim]), usageOf([pod as Pod]));
-      assert.deepEqual(allocationOf(claim), allocationOf(pod as Pod));
+      for (const podLevel of [false, true])
+        assert.deepEqual(allocationOf(claim, podLevel), allocationOf(pod as Pod, podLevel));
     }),
     fuzz(500),
   );
@@ -71,8 +72,9 @@ test('admission: judges whatever pod and node the API server may have', () => {
 
 test('a pod machine bears whatever pod the API server may have', () => {
   fc.assert(
-    fc.property(apiPod, (pod) => {
-      const world = new PodWorld(pod as Pod, null, undefined, true, 'api');
+    fc.property(apiPod, fc.boolean(), (pod, gated) => {
+      const over = gated ? { podLevelResizes: true as const } : {};
+      const world = new PodWorld(pod as Pod, null, undefined, true, 'api', over);
       world.run(20_000);
       for (const effect of world.effects)
         assert.equal(notPlain(effect), null, `${effect.type} ${notPlain(effect) ?? ''}`);

@@ -60,8 +60,8 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   ImageVolume: acts('volumes of images; off, a pod that mounts one waits for it'),
   InOrderInformers: always(INFORMERS),
   InOrderInformersBatchProcess: always(INFORMERS),
-  InPlacePodLevelResourcesVerticalScaling: never(
-    'containers are resized; a change of the `spec.resources` of a pod alone is put in force when it starts anew, and no status tells of it',
+  InPlacePodLevelResourcesVerticalScaling: acts(
+    "whether pods' `spec.resources` are resized in place, and told in their statuses",
   ),
   InPlacePodVerticalScalingExclusiveCPUs: acts('whether a pod with CPUs of its own may be resized'),
   InPlacePodVerticalScalingExclusiveMemory: acts('whether a pod with memory of its own may be resized'),
