@@ -46,15 +46,9 @@ export async function startNodeServers(options: NodeServersOptions): Promise<Nod
     await Promise.all(ends.splice(0).map(async (end) => end()));
   };
   try {
-    const healthz =
-      config.healthzPort > 0
-        ? await startHealthzServer({ address: config.healthzBindAddress, port: config.healthzPort, log, checks })
-        : null;
-    if (healthz !== null) ends.push(() => healthz.close());
-    if (!config.enableServer && config.readOnlyPort <= 0) return { kubelet: null, healthz, readOnly: null, close };
-    const pages = new NodePages(options);
+    const pages = config.enableServer || config.readOnlyPort > 0 ? new NodePages(options) : null;
     const readOnly =
-      config.readOnlyPort > 0
+      pages !== null && config.readOnlyPort > 0
         ? await startReadOnlyServer({
             ...{ address: config.address, port: config.readOnlyPort, log, metrics, rows, resources },
             healthChecks: pages.checkNames,
@@ -65,8 +59,14 @@ export async function startNodeServers(options: NodeServersOptions): Promise<Nod
           })
         : null;
     if (readOnly !== null) ends.push(() => readOnly.close());
-    const kubelet = config.enableServer ? await startGuarded(options, pages) : null;
+    const kubelet = pages !== null && config.enableServer ? await startGuarded(options, pages) : null;
     if (kubelet !== null) ends.push(() => kubelet.close());
+    // Last, as kubelet: who waits for it looks at the node then, and must not see what an earlier agent told of it.
+    const healthz =
+      config.healthzPort > 0
+        ? await startHealthzServer({ address: config.healthzBindAddress, port: config.healthzPort, log, checks })
+        : null;
+    if (healthz !== null) ends.push(() => healthz.close());
     return { kubelet, healthz, readOnly, close };
   } catch (error) {
     await close();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { freePorts } from '../../../bin/demo-steps/free-ports.ts';
 import { startSimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';
 import type { Outcome, Task } from './failing-start.ts';
 
@@ -68,6 +69,23 @@ async function takenPort(t: TestContext): Promise<number> {
 function assertNothingLeft({ threads, sockets, children }: Outcome): void {
   assert.deepEqual({ threads, sockets, children }, { threads: 0, sockets: 0, children: 0 });
 }
+
+test('the port of health is the last that answers: who waits for it finds the others there', async (t) => {
+  const { run } = await rig(t);
+  const [healthzPort = 0] = await freePorts(1);
+  let seen = false;
+  const look = setInterval(() => {
+    const socket = connect(healthzPort, '127.0.0.1');
+    socket.on('connect', () => (seen = true) && socket.destroy()).on('error', () => undefined);
+  }, 2);
+  t.after(() => {
+    clearInterval(look);
+  });
+  const ports = { address: '127.0.0.1', enableServer: true, port: await takenPort(t), healthzPort };
+  const outcome = await run({ configuration: ports });
+  assert.match(outcome.error?.message ?? '', /in use|EADDRINUSE/);
+  assert.equal(seen, false);
+});
 
 for (const [field, more] of [
   ['healthzPort', {}],
