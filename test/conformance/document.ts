@@ -44,7 +44,7 @@ function timesOf(ours: KeptRun, reference: KeptRun): string {
 }
 
 /** The command that was run. */
-function commandOf({ ownMachine, vm, services, suite, simulated, focus, skip, procs }: KeptRun): string {
+function commandOf({ ownMachine, vm, services, suite, simulated, featureGates, focus, skip, procs }: KeptRun): string {
   const flags = [
     ...(simulated === true ? ['--simulated'] : []),
     ...(vm === true ? ['--vm'] : []),
@@ -52,6 +52,7 @@ function commandOf({ ownMachine, vm, services, suite, simulated, focus, skip, pr
     ...(suite === undefined ? [] : [`--suite ${suite}`]),
     `--skip '${skip}'`,
     ...(vm === true || services === true ? [] : [`--procs ${procs}`]),
+    ...(featureGates === undefined ? [] : [`--feature-gates ${featureGates}`]),
   ];
   return `${ownMachine === true ? 'test/tools/own-machine.sh ' : ''}bin/conformance '${focus}' ${flags.join(' ')}`;
 }

@@ -81,7 +81,12 @@ async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
       const { focus, skip, procs, keep: part } = wish;
       const date = new Date().toISOString().slice(0, 10);
       const versions = await versionsOf(lab.node);
-      const how = { focus, skip, procs, ...(suite === 'node' && { suite }), ...(simulated && { simulated }) };
+      const how = {
+        ...{ focus, skip, procs },
+        ...(suite === 'node' && { suite }),
+        ...(simulated && { simulated }),
+        ...gatesKept(featureGates),
+      };
       await keepRun({ part, agent, date, versions, ...how, ...around, ...last });
       await writeConformanceDocument();
     }
@@ -103,11 +108,20 @@ async function withServices(wish: ConformanceOptions, out: string): Promise<bool
   process.stdout.write(comparisonText(run, reference));
   if (part !== undefined) {
     const date = new Date().toISOString().slice(0, 10);
-    const how = { ...(wish.vm ? { vm: true as const } : { services: true as const }), ...(loaded && { loaded }) };
+    const how = {
+      ...(wish.vm ? { vm: true as const } : { services: true as const }),
+      ...gatesKept(wish.featureGates),
+      ...(loaded && { loaded }),
+    };
     await keepRun({ part, agent, date, versions, focus, skip, procs, ...how, ...run });
     await writeConformanceDocument();
   }
   return shortcomings(compareRuns(run, reference)).length === 0;
+}
+
+function gatesKept(gates: Readonly<Record<string, boolean>>): { featureGates?: string } {
+  const set = Object.entries(gates).map(([gate, on]) => `${gate}=${on}`);
+  return set.length === 0 ? {} : { featureGates: set.join(',') };
 }
 
 /** The kubelet's kept run of the same part, else that of the parallel part, which most specs are in. */
