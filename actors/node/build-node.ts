@@ -258,7 +258,6 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       ...(ground.resources && { resources: ground.resources }),
       ...(declaredFeatures && { declaredFeatures }),
       ...(featureGates.enabled('TaintTolerationComparisonOperators') && { taintComparison: true }),
-      ...(settings.podLevelResizes && { podLevelResizes: true }),
     }),
     journal: journalOf('admission'),
     node: () => cluster?.node.node() ?? ground.ownNode ?? null,

@@ -1,9 +1,10 @@
 import type { Node } from '../node-object/node-types.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import { withAllocation } from '../resize/allocation.ts';
+import type { PodLevelResizes } from '../resize/pod-level.ts';
 import { atUid, uidEntries } from '../supervisor/uid-table.ts';
 import { admitPod } from './admit-pod.ts';
-import type { AdmissionState } from './admission-state.ts';
+import type { AdmissionState, AllocatedPod } from './admission-state.ts';
 import type { AdmissionMessage, Victim } from './admission-messages.ts';
 import type { AdmissionTurn } from './admission-turn.ts';
 import { isCounted, withPod, withoutPod } from './node-usage.ts';
@@ -17,6 +18,14 @@ const UNRECOVERED = 'Unexpected error while attempting to recover from admission
 /** A pod that comes, as it is to run: with what was allocated to it, by an earlier agent too. */
 export function arriving({ before, rules }: Pick<AdmissionState, 'before' | 'rules'>, pod: Pod): Pod {
   return withAllocation(pod, atUid(before, pod.metadata?.uid ?? ''), rules.podLevelResizes);
+}
+
+/** A pod with what is allocated to it; the same object when that is all it wants. */
+export function given(
+  { desired, allocation }: Pick<AllocatedPod, 'desired' | 'allocation'>,
+  { podLevelResizes }: PodLevelResizes,
+): Pod {
+  return withAllocation(desired, allocation, podLevelResizes);
 }
 
 /** What else is known of a pod that asks; see the message. */
@@ -86,9 +95,7 @@ function verdictOn(
 
 /** Pods that hold something of the node, as they run. */
 function activePods({ pods, usage, rules }: AdmissionState): Pod[] {
-  return uidEntries(pods).flatMap(([uid, known]) =>
-    isCounted(usage, uid) ? [withAllocation(known.desired, known.allocation, rules.podLevelResizes)] : [],
-  );
+  return uidEntries(pods).flatMap(([uid, known]) => (isCounted(usage, uid) ? [given(known, rules)] : []));
 }
 
 function victimOf({ metadata, spec }: Pod): Victim {

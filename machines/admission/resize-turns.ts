@@ -2,15 +2,15 @@ import { allocationOf, withAllocation } from '../resize/allocation.ts';
 import type { PodAllocation } from '../resize/allocation.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import { inOrderOfTurn } from '../resize/pending-queue.ts';
+import type { PodLevelResizes } from '../resize/pod-level.ts';
 import { pendingNote, withPending } from '../resize/resize-conditions.ts';
 import { decideResize } from '../resize/resize-decision.ts';
 import type { ResizeDecision } from '../resize/resize-decision.ts';
 import { resizeMessage } from '../resize/resize-events.ts';
 import { atUid, withUid } from '../supervisor/uid-table.ts';
-import type { AdmissionRules } from './admission-rules.ts';
 import type { AllocatedPod, RetryTrigger } from './admission-state.ts';
 import type { AdmissionTurn } from './admission-turn.ts';
-import { fits, recount } from './judge.ts';
+import { fits, given, recount } from './judge.ts';
 
 /** First look at waiting resizes after the start, and while sources have not all spoken, ms. */
 export const FIRST_RETRY_MS = 30_000;
@@ -21,16 +21,14 @@ const RETRY_MS = 180_000;
 export function running(
   pod: Pod,
   { allocation, pending }: Pick<AllocatedPod, 'allocation' | 'pending'>,
-  { podLevelResizes }: PodLevelRule,
+  { podLevelResizes }: PodLevelResizes,
 ): Pod {
   return withPending(withAllocation(pod, allocation, podLevelResizes), pending ?? undefined);
 }
 
-type PodLevelRule = Pick<AdmissionRules, 'podLevelResizes'>;
-
 /** What a pod holds that is taken as it stands; without the gate, what a kubelet knows of the whole pod stays in its file. */
 export function allocated(
-  { podLevelResizes }: PodLevelRule,
+  { podLevelResizes }: PodLevelResizes,
   pod: Pod,
   before: Pick<PodAllocation, 'PodLevelResources'> | undefined,
 ): PodAllocation {
@@ -60,29 +58,28 @@ function inTurn(turn: AdmissionTurn): string[] {
   const turns = turn.state.waiting.flatMap((uid) => {
     const known = turn.pod(uid);
     if (known === undefined || known.terminal) return [];
-    const { desired, allocation, pending } = known;
-    return [
-      { uid, pod: desired, allocation, podLevel: turn.state.rules.podLevelResizes, since: pending?.since ?? null },
-    ];
+    const { desired, pending } = known;
+    return [{ uid, pod: desired, given: given(known, turn.state.rules), since: pending?.since ?? null }];
   });
   return (inOrderOfTurn(turns) as typeof turns).map(({ uid }) => uid);
 }
 
-function told(pod: AllocatedPod, rules: PodLevelRule): string {
+function told(pod: AllocatedPod, rules: PodLevelResizes): string {
   return JSON.stringify(running(pod.desired, pod, rules));
 }
 
 /** True: it goes on waiting. */
 function decide(turn: AdmissionTurn, uid: string, known: AllocatedPod, trigger: RetryTrigger): boolean {
-  const { desired, allocation } = known;
-  const { allocatable } = turn.state.rules.settings;
+  const { desired } = known;
+  const { rules } = turn.state;
+  const { allocatable } = rules.settings;
   const admit = (pod: Pod) => fits(turn.state, pod);
-  const { resources, podLevelResizes: podLevel } = turn.state.rules;
+  const { resources } = rules;
   const fixed = resources && {
     cpu: resources.cpu.policy === 'static' && !resources.resizes.cpu,
     memory: resources.memory.policy === 'Static' && !resources.resizes.memory,
   };
-  const verdict = decideResize({ desired, allocation, podLevel, allocatable, admit, ...(fixed && { fixed }) });
+  const verdict = decideResize({ desired, given: given(known, rules), allocatable, admit, ...(fixed && { fixed }) });
   switch (verdict.kind) {
     case 'none':
       turn.changePod(uid, { pending: null });
@@ -99,8 +96,8 @@ function decide(turn: AdmissionTurn, uid: string, known: AllocatedPod, trigger: 
 function grant(turn: AdmissionTurn, uid: string, known: AllocatedPod, trigger: RetryTrigger): void {
   const { desired, allocation, pending, status } = known;
   if (pending?.reason === 'Deferred') turn.order({ type: 'resize.accepted', uid, trigger });
-  const given = allocated(turn.state.rules, desired, allocation);
-  turn.changePod(uid, { allocation: given, resizing: true, resized: true, since: turn.at, pending: null });
+  const next = allocated(turn.state.rules, desired, allocation);
+  turn.changePod(uid, { allocation: next, resizing: true, resized: true, since: turn.at, pending: null });
   // What is put in force must be on disk before.
   turn.write('allocated', 'now');
   const { actuated } = turn.state;

@@ -1,6 +1,6 @@
 import type { Container, Pod } from '../protocol/api-types.ts';
 import { hasPodLevelResources } from '../qos/pod-resources.ts';
-import { compareQuantities, canonicalQuantity, formatQuantity } from '../values/quantity.ts';
+import { bytesText, compareQuantities, canonicalQuantity } from '../values/quantity.ts';
 import type { Disks } from './container-fs-thresholds.ts';
 import { podUseOf, usageOf } from './pod-use.ts';
 import type { FsPart, PodFigures, PodUse } from './pod-use.ts';
@@ -93,9 +93,4 @@ function containersOver(pod: Pod, stats: PodFigures, resource: StarvedResource):
 /** Undefined when one of them is not known. */
 function sumOf(parts: readonly (number | undefined)[]): number | undefined {
   return parts.reduce((sum, part) => (sum === undefined || part === undefined ? undefined : sum + part), 0);
-}
-
-/** Bytes as a quantity. */
-export function bytesText(bytes: number): string {
-  return formatQuantity(BigInt(bytes) * 1_000_000_000n, 'BinarySI');
 }

@@ -1,4 +1,4 @@
-import { bytesText } from '../eviction/candidates.ts';
+import { bytesText } from '../values/quantity.ts';
 import type { EvictionContext, EvictionMessage, Round } from '../eviction/eviction-context.ts';
 import type { Offender } from '../eviction/local-storage.ts';
 import type { Observation } from '../eviction/observations.ts';

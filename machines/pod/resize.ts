@@ -9,7 +9,7 @@ import type { ObservedContainer } from '../protocol/observed.ts';
 import { isStaticPod } from '../qos/critical-pod.ts';
 import { cgroupParent, podCgroup } from '../qos/pod-cgroup.ts';
 import { memoryFault } from '../resize/memory-check.ts';
-import { givenContainer, givenContainers, podLevelBefore } from '../resize/pod-level.ts';
+import { givenContainer, givenContainers, hadBefore } from '../resize/pod-level.ts';
 import { sameSizes, withResource } from '../resize/requirements.ts';
 import type { Requirements } from '../protocol/requirements.ts';
 import { notedBefore } from '../resize/resize-conditions.ts';
@@ -35,25 +35,20 @@ const RETRY_MS = 10_000;
 export function noteResize(draft: Draft, before: Pod, after: Pod): void {
   const { context } = draft;
   if (context.termination !== null || isStaticPod(after)) return;
+  const had = hadBefore(before, after, context.settings);
+  if (had === undefined) return;
   const actuated: Record<string, Requirements> = { ...context.resize?.actuated };
-  const { settings } = context;
-  const whole = podLevelBefore(before, after, settings);
-  let changed = whole !== undefined;
-  for (const container of givenContainers(after, settings)) {
-    const old = givenContainers(before, settings).find(({ name }) => name === container.name);
-    if (old === undefined || sameSizes(old.resources, container.resources)) continue;
-    changed = true;
-    if (!Object.hasOwn(actuated, container.name) && isMade(context, container.name))
-      actuated[container.name] = old.resources ?? {};
-  }
-  if (!changed) return;
+  for (const [name, old] of Object.entries(had.actuated))
+    if (!Object.hasOwn(actuated, name) && isMade(context, name)) actuated[name] = old;
   const generation = after.metadata?.generation ?? 0;
-  const { restarting = [], steps: known = null, podLevel = whole } = context.resize ?? {};
+  const { restarting = [], steps: known = null, podLevel = had.podLevel } = context.resize ?? {};
   // A call that is under way is waited for: what it does counts.
   const busy = taskOf(draft, TASK)?.state === 'running';
   const steps = busy ? (known?.slice(0, 1) ?? null) : null;
-  const has = { actuated, ...(podLevel && { podLevel }) };
-  context.resize = { generation, since: draft.at, error: '', ...has, restarting, unsettled: true, steps };
+  context.resize = {
+    ...{ generation, since: draft.at, error: '', actuated, restarting, unsettled: true, steps },
+    ...(podLevel && { podLevel }),
+  };
   if (!busy) forgetTasks(draft, TASK);
   tell(draft, 'ResizeStarted');
 }
@@ -172,12 +167,10 @@ function tookEffectForAll(
   { podLevel, ...resize }: PodResize,
   { resource }: Extract<ResizeStep, { do: 'cgroup' }>,
 ): void {
-  if (podLevel === undefined || resize.steps?.some((step) => step.do === 'cgroup' && step.resource === resource))
-    return;
-  const wanted = context.pod.spec?.resources;
-  const has = withResource(podLevel, wanted, resource);
-  const rest = resize.steps?.some((step) => step.do === 'cgroup') === true;
-  context.resize = { ...resize, ...(rest && { podLevel: has }) };
+  const left = (resize.steps ?? []).filter((step) => step.do === 'cgroup');
+  if (podLevel === undefined || left.some((step) => step.resource === resource)) return;
+  const has = withResource(podLevel, context.pod.spec?.resources, resource);
+  context.resize = { ...resize, ...(left.length > 0 && { podLevel: has }) };
 }
 
 /** What the container has now is known; the status shows what the runtime makes of it. */

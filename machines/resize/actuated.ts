@@ -1,11 +1,9 @@
 import type { PodMemory, ResizeMemory } from '../protocol/memory.ts';
 import type { Pod } from '../protocol/api-types.ts';
-import { allocationOf } from './allocation.ts';
-import { givenContainer } from './pod-level.ts';
+import { allocationOf, withAllocation } from './allocation.ts';
+import { hadBefore } from './pod-level.ts';
 import type { PodLevelResizes } from './pod-level.ts';
 import type { PodAllocation } from './allocation.ts';
-import { resizableContainers, sameSizes } from './requirements.ts';
-import type { Requirements } from '../protocol/requirements.ts';
 import { notedBefore } from './resize-conditions.ts';
 
 /** What a pod's containers have: what is allocated to them, save where a resize has still to put it in force. */
@@ -29,30 +27,12 @@ export function withActuated(
   settings: PodLevelResizes = {},
 ): PodMemory | null {
   if (memory?.resize !== undefined || checkpoint === undefined) return memory;
-  const actuated: Record<string, Requirements> = {};
-  const whole = checkpoint.PodLevelResources;
-  for (const container of resizableContainers(pod)) {
-    const { name } = container;
-    const has = checkpoint.ContainerResources[name];
-    if (has === undefined) continue;
-    // Kubelet notes what a container was given, with the pod's limits where it has none.
-    const given = (each: Requirements | undefined, resources = pod.spec?.resources): Requirements | undefined =>
-      givenContainer(withWhole(pod, resources), { name, resources: each }, settings).resources;
-    const had = given(has, whole ?? undefined);
-    if (!sameSizes(had, given(container.resources))) actuated[name] = had ?? {};
-  }
-  const podLevel =
-    settings.podLevelResizes && whole !== null && !sameSizes(whole, pod.spec?.resources) ? whole : undefined;
-  if (Object.keys(actuated).length === 0 && podLevel === undefined) return memory;
+  // What nobody noted of the whole pod is taken to be what it is allocated.
+  const podLevel = settings.podLevelResizes && checkpoint.PodLevelResources !== null;
+  const had = hadBefore(withAllocation(pod, checkpoint, podLevel), pod, settings);
+  if (had === undefined) return memory;
   const told = notedBefore(pod, 'PodResizeInProgress', at);
   const generation = told?.generation ?? pod.metadata?.generation ?? 0;
-  const resize: ResizeMemory = {
-    ...{ generation, since: told?.since ?? at, error: told?.message ?? '', actuated },
-    ...(podLevel && { podLevel }),
-  };
+  const resize: ResizeMemory = { generation, since: told?.since ?? at, error: told?.message ?? '', ...had };
   return { ...(memory ?? { containers: {}, probes: {}, messages: {} }), resize };
-}
-
-function withWhole(pod: Pod, resources: Requirements | undefined): Pod {
-  return { ...pod, spec: { containers: [], ...pod.spec, resources } };
 }

@@ -1,15 +1,12 @@
 import type { Pod } from '../protocol/api-types.ts';
 import { podRequests } from '../qos/pod-resources.ts';
 import { podQosClass } from '../qos/qos-class.ts';
-import { withAllocation } from './allocation.ts';
-import type { PodAllocation } from './allocation.ts';
 
 /** A pod whose resize waits. */
 export interface PendingResize {
   pod: Pod;
-  allocation: PodAllocation | undefined;
-  /** What is asked for the whole pod is allocated, too. */
-  podLevel?: boolean | undefined;
+  /** As it runs: with what is allocated to it. */
+  given: Pod;
   /** When its PodResizePending condition was set, ms; null when it has none. */
   since: number | null;
 }
@@ -33,8 +30,7 @@ function isGuaranteed({ pod }: PendingResize): boolean {
   return podQosClass(pod) === 'Guaranteed';
 }
 
-function asksForMore({ pod, allocation, podLevel }: PendingResize): boolean {
-  const given = withAllocation(pod, allocation, podLevel);
+function asksForMore({ pod, given }: PendingResize): boolean {
   if (given === pod) return false;
   const [before, after] = [podRequests(given), podRequests(pod)];
   return ['cpu', 'memory'].some((name) => (after[name] ?? 0n) > (before[name] ?? 0n));

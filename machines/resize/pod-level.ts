@@ -1,4 +1,5 @@
 import type { Container, Pod } from '../protocol/api-types.ts';
+import type { ResizeMemory } from '../protocol/memory.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import type { Requirements } from '../protocol/requirements.ts';
 import { amountsOf } from '../qos/resource-amounts.ts';
@@ -32,12 +33,21 @@ export function givenContainer(pod: Pod, container: Container, { podLevelResizes
   return more ? { ...container, resources: { ...resources, limits } } : container;
 }
 
-/** What the whole pod had before, when a newer definition asks for other cpu or memory for it; else undefined. */
-export function podLevelBefore(
+/**
+ * What a pod had where a newer version gives it other cpu or memory: its containers by name, and the whole pod. Undefined when
+ * nothing differs.
+ */
+export function hadBefore(
   before: Pod,
   after: Pod,
-  { podLevelResizes }: PodLevelResizes,
-): Requirements | undefined {
-  if (podLevelResizes !== true || sameSizes(before.spec?.resources, after.spec?.resources)) return undefined;
-  return before.spec?.resources ?? {};
+  settings: PodLevelResizes,
+): Pick<ResizeMemory, 'actuated' | 'podLevel'> | undefined {
+  const old = new Map(givenContainers(before, settings).map(({ name, resources }) => [name, resources]));
+  const actuated: Record<string, Requirements> = {};
+  for (const { name, resources } of givenContainers(after, settings))
+    if (old.has(name) && !sameSizes(old.get(name), resources)) actuated[name] = old.get(name) ?? {};
+  const whole = before.spec?.resources;
+  const differs = settings.podLevelResizes === true && !sameSizes(whole, after.spec?.resources);
+  if (!differs && Object.keys(actuated).length === 0) return undefined;
+  return { actuated, ...(differs && { podLevel: whole ?? {} }) };
 }

@@ -3,8 +3,6 @@ import { isStaticPod } from '../qos/critical-pod.ts';
 import { podRequests } from '../qos/pod-resources.ts';
 import { podQosClass } from '../qos/qos-class.ts';
 import { milli, units } from '../qos/resource-amounts.ts';
-import { withAllocation } from './allocation.ts';
-import type { PodAllocation } from './allocation.ts';
 import { resizableContainers, sameSize, sizesOf } from './requirements.ts';
 
 /** What a wished resize comes to. */
@@ -20,9 +18,8 @@ export type ResizeDecision =
 export interface ResizeQuestion {
   /** The pod as its spec wants it. */
   desired: Pod;
-  allocation: PodAllocation | undefined;
-  /** What is asked for the whole pod is allocated, too. */
-  podLevel?: boolean | undefined;
+  /** The pod as it runs: with what is allocated to it; the same object when that is all it wants. */
+  given: Pod;
   /** All that pods may ever have of the node: capacity less what is reserved. */
   allocatable: { cpuMilli: number; memoryBytes: number };
   /** CPUs, memory of Guaranteed pods are given by a static policy, and stay what they are. */
@@ -35,14 +32,13 @@ export interface ResizeQuestion {
  * Decides about a pod whose spec asks for other resources than it was given (kubelet handlePodResourcesResize and
  * canResizePod): a static pod never, more than the whole node never (Infeasible), what others hold later (Deferred).
  */
-export function decideResize(question: ResizeQuestion): ResizeDecision {
-  const { desired, allocation, podLevel, allocatable, fixed, admit } = question;
-  if (withAllocation(desired, allocation, podLevel) === desired) return { kind: 'none' };
+export function decideResize({ desired, given, allocatable, fixed, admit }: ResizeQuestion): ResizeDecision {
+  if (given === desired) return { kind: 'none' };
   if (isStaticPod(desired)) {
     const message = 'In-place resize of static-pods is not supported';
     return { kind: 'pending', reason: 'Infeasible', message, detail: 'static_pod', told: false };
   }
-  const kept = fixed && givenForGood(desired, allocation, fixed);
+  const kept = fixed && givenForGood(desired, given, fixed);
   if (kept) return kept;
   const requests = podRequests(desired);
   const [cpu, memory] = [milli(requests['cpu']), units(requests['memory'])];
@@ -62,16 +58,12 @@ export function decideResize(question: ResizeQuestion): ResizeDecision {
 }
 
 /** What a static policy gave a Guaranteed pod cannot be resized (gates InPlacePodVerticalScalingExclusiveCPUs and ...Memory are off). */
-function givenForGood(
-  desired: Pod,
-  allocation: PodAllocation | undefined,
-  fixed: NonNullable<ResizeQuestion['fixed']>,
-): ResizeDecision | null {
+function givenForGood(desired: Pod, given: Pod, fixed: NonNullable<ResizeQuestion['fixed']>): ResizeDecision | null {
   if (podQosClass(desired) !== 'Guaranteed') return null;
-  const given = resizableContainers(withAllocation(desired, allocation));
+  const containers = resizableContainers(given);
   const differs = (resource: 'cpu' | 'memory'): boolean =>
     resizableContainers(desired).some(({ name, resources }) => {
-      const has = given.find((each) => each.name === name)?.resources;
+      const has = containers.find((each) => each.name === name)?.resources;
       return !sameSize(sizesOf(resources), sizesOf(has), resource);
     });
   const refuse = (manager: string, policy: string, detail: string): ResizeDecision => {

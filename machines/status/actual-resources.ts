@@ -2,7 +2,7 @@ import type { Container, ContainerStatus } from '../protocol/api-types.ts';
 import type { ObservedContainer } from '../protocol/observed.ts';
 import { quotaToMilli, sharesToMilli } from '../qos/cpu-shares.ts';
 import { amountsOf, milli } from '../qos/resource-amounts.ts';
-import { formatQuantity } from '../values/quantity.ts';
+import { bytesText, formatQuantity } from '../values/quantity.ts';
 
 type Resources = NonNullable<ContainerStatus['resources']>;
 /** Below these the kernel's minimum hides what was asked, so the asked value is shown. */
@@ -34,7 +34,7 @@ export function actualResources(
     const cpu = quotaToMilli(Number(cpuQuota ?? 0), Number(cpuPeriod ?? 0));
     setCpu(out.limits, cpu, MIN_LIMIT_MILLI, silent ? actuated?.limits : before?.limits);
     const memory = Number(memoryLimitInBytes ?? 0);
-    if (memory > 0) out.limits['memory'] = formatQuantity(BigInt(memory) * 1_000_000_000n, 'BinarySI');
+    if (memory > 0) out.limits['memory'] = bytesText(memory);
     else keep(out.limits, 'memory', silent ? actuated?.limits : before?.limits);
   }
   if (out.requests) {
@@ -49,11 +49,12 @@ export function actualResources(
   return out;
 }
 
-function setCpu(
+/** Sets what is in force, 0 where that is not known: then `before` is told. Below the kernel's minimum what was asked is told. */
+export function setCpu(
   list: Record<string, string>,
   actualMilli: number,
   least: number,
-  before: Record<string, string> | undefined,
+  before?: Record<string, string>,
 ): void {
   if (actualMilli <= 0) keep(list, 'cpu', before);
   else if (actualMilli > least || milli(amountsOf(list)['cpu']) > least) {

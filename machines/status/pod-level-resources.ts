@@ -2,10 +2,10 @@ import type { Pod, PodStatus } from '../protocol/api-types.ts';
 import type { PodCgroup } from '../protocol/effects.ts';
 import { quotaToMilli, sharesToMilli } from '../qos/cpu-shares.ts';
 import { podLimits, podRequests } from '../qos/pod-resources.ts';
-import { amountsOf, milli } from '../qos/resource-amounts.ts';
+import { amountsOf } from '../qos/resource-amounts.ts';
 import type { Amounts, ResourceList } from '../qos/resource-amounts.ts';
-import { formatQuantity } from '../values/quantity.ts';
-import { MIN_LIMIT_MILLI, MIN_SHARES } from './actual-resources.ts';
+import { bytesText, formatQuantity } from '../values/quantity.ts';
+import { MIN_LIMIT_MILLI, MIN_SHARES, setCpu } from './actual-resources.ts';
 
 /** What of a pod's resources is in force: the pod with them, and its cgroup. */
 export interface ResourcesInForce {
@@ -31,7 +31,7 @@ export function podLevelStatus(pod: Pod, phase: string, inForce: ResourcesInForc
   setCpu(has, sharesToMilli(cpuShares ?? 0), MIN_SHARES);
   has['memory'] ??= told(podRequests(inForce.pod))['memory'] ?? '0';
   setCpu(most, quotaToMilli(cpuQuotaUs ?? 0, cpuPeriodUs ?? 0), MIN_LIMIT_MILLI);
-  if (memoryLimitBytes) most['memory'] = formatQuantity(BigInt(memoryLimitBytes) * 1_000_000_000n, 'BinarySI');
+  if (memoryLimitBytes) most['memory'] = bytesText(memoryLimitBytes);
   return { resources: lists(has, most), allocatedResources };
 }
 
@@ -40,12 +40,6 @@ function lists(requests: ResourceList, limits: ResourceList): Told['resources'] 
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(Object.keys(requests).length > 0 && { requests }),
   };
-}
-
-/** Below the kernel's minimum what was asked is told. */
-function setCpu(list: ResourceList, inForce: number, least: number): void {
-  if (inForce > least || (inForce > 0 && milli(amountsOf(list)['cpu']) > least))
-    list['cpu'] = formatQuantity(BigInt(inForce) * 1_000_000n, 'DecimalSI');
 }
 
 /** @param asked where it says the same, its words are kept */

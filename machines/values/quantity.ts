@@ -99,6 +99,11 @@ export function canonicalQuantity(q: string): string {
   return formatQuantity(need(q), quantityFormat(q));
 }
 
+/** Bytes as a quantity. */
+export function bytesText(bytes: number): string {
+  return formatQuantity(BigInt(bytes) * NANO, 'BinarySI');
+}
+
 /** Writes nano units canonically in a format. */
 export function formatQuantity(nano: bigint, format: QuantityFormat): string {
   if (nano === 0n) return '0';

@@ -13,6 +13,7 @@ import { startTestContainerd } from '../containerd/support/with-containerd.ts';
 import type { TestContainerd } from '../containerd/support/with-containerd.ts';
 import { suiteImages } from './images/suite-images.ts';
 import { PLACE_BY_DIGEST, startSuiteRegistry, writeRegistryHosts } from './images/suite-registry.ts';
+import { gatesText } from './options.ts';
 import type { SuiteName } from './options.ts';
 import { startSimulatedNodeRuntime } from './simulated-node-runtime.ts';
 
@@ -56,12 +57,9 @@ export async function startConformanceNode(wish: ConformanceWish): Promise<Confo
     stops.push(() => rm(folder, { recursive: true, force: true }));
     const tokens = join(folder, 'tokens.csv');
     await writeFile(tokens, `${token},suite,suite,"system:masters"\n`, { mode: 0o600 });
-    const gates = Object.entries(wish.featureGates ?? {});
+    const gates = gatesText(wish.featureGates ?? {});
     const plane = await ControlPlane.start({
-      apiServerFlags: [
-        ...['--token-auth-file', tokens],
-        ...(gates.length > 0 ? ['--feature-gates', gates.map(([gate, on]) => `${gate}=${on}`).join(',')] : []),
-      ],
+      apiServerFlags: ['--token-auth-file', tokens, ...(gates === '' ? [] : ['--feature-gates', gates])],
     });
     stops.push(() => plane.stop());
     const containerd = await (wish.simulated === true ? startSimulatedNodeRuntime() : realRuntime(wish.containerd));
@@ -72,7 +70,7 @@ export async function startConformanceNode(wish: ConformanceWish): Promise<Confo
       // the suite of nodes asks the agent's health at its usual port
       ...(wish.suite === 'node' ? { healthzPort: HEALTHZ_PORT } : {}),
       ...(wish.agent === 'kubelet' ? { syncFrequency: '1m' } : {}),
-      ...(gates.length > 0 && { featureGates: wish.featureGates }),
+      ...(gates !== '' && { featureGates: wish.featureGates }),
     });
     const node = await ClusterNode.start(plane, { name: 'node1', agent: wish.agent, containerd, config });
     stops.push(() => node.stop());

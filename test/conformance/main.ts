@@ -8,7 +8,7 @@ import { comparisonText, compareRuns, inShort, shortcomings } from './compare.ts
 import { startConformanceNode } from './conformance-node.ts';
 import { writeConformanceDocument } from './document.ts';
 import { keepRun, keptRun } from './kept-results.ts';
-import { conformanceOptions, USAGE } from './options.ts';
+import { conformanceOptions, gatesText, USAGE } from './options.ts';
 import type { ConformanceOptions } from './options.ts';
 import { againInNamespaces, inNamespaces, runSuiteInNamespaces } from './services/suite-in-namespaces.ts';
 import { runSuiteInVm } from './services/suite-in-vm.ts';
@@ -120,8 +120,8 @@ async function withServices(wish: ConformanceOptions, out: string): Promise<bool
 }
 
 function gatesKept(gates: Readonly<Record<string, boolean>>): { featureGates?: string } {
-  const set = Object.entries(gates).map(([gate, on]) => `${gate}=${on}`);
-  return set.length === 0 ? {} : { featureGates: set.join(',') };
+  const featureGates = gatesText(gates);
+  return featureGates === '' ? {} : { featureGates };
 }
 
 /** The kubelet's kept run of the same part, else that of the parallel part, which most specs are in. */

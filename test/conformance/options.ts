@@ -119,6 +119,13 @@ function positive(flag: string, text: string): number {
   return value;
 }
 
+/** Gates as `--feature-gates` has them, '' when there are none. */
+export function gatesText(featureGates: Readonly<Record<string, boolean>>): string {
+  return Object.entries(featureGates)
+    .map(([gate, on]) => `${gate}=${on}`)
+    .join(',');
+}
+
 function gates(text: string): Record<string, boolean> {
   const out: Record<string, boolean> = {};
   for (const pair of text.split(',').filter((part) => part !== '')) {

@@ -8,8 +8,8 @@ import { goArchitecture } from '../machine/machine-facts.ts';
 /** What this node judges pods by. @param more how CPUs and memory are given away, and what feature gates allow */
 export function admissionRules(
   config: Pick<KubeletConfiguration, 'allowedUnsafeSysctls' | 'maxPods' | 'podsPerCore'>,
-  { nodeName, capacity, allocatable, runtimeFeatures }: NodeSettings,
-  more: Pick<AdmissionRules, 'declaredFeatures' | 'resources' | 'taintComparison' | 'podLevelResizes'> = {},
+  { nodeName, capacity, allocatable, runtimeFeatures, podLevelResizes }: NodeSettings,
+  more: Pick<AdmissionRules, 'declaredFeatures' | 'resources' | 'taintComparison'> = {},
 ): AdmissionRules {
   const { maxPods, podsPerCore, allowedUnsafeSysctls } = config;
   const { supplementalGroupsPolicy } = runtimeFeatures;
@@ -23,6 +23,7 @@ export function admissionRules(
     allowedUnsafeSysctls,
     kernelVersion: release(),
     appArmorEnabled: appArmorIsOn(),
+    ...(podLevelResizes && { podLevelResizes }),
     ...more,
   };
 }

@@ -39,27 +39,25 @@ export class OpenStreams {
   }
 
   async #run(client: Duplex, idleMs: number, body: (signals: StreamSignals) => Promise<void>): Promise<void> {
-    const controller = new AbortController();
-    const stop = controller.signal;
-    const gone = new AbortController();
-    const leave = (): void => {
+    const [gone, stop] = [new AbortController(), new AbortController()];
+    const onClose = (): void => {
       gone.abort();
     };
-    if (this.#stopped) controller.abort();
-    if (client.destroyed) leave();
-    client.once('close', leave);
-    const quiet = (): void => {
-      controller.abort();
+    const onIdle = (): void => {
+      stop.abort();
     };
-    const endWatch = client instanceof Socket ? watchIdle(client, idleMs, quiet) : () => undefined;
+    if (this.#stopped) stop.abort();
+    if (client.destroyed) gone.abort();
+    client.once('close', onClose);
+    const endWatch = client instanceof Socket ? watchIdle(client, idleMs, onIdle) : () => undefined;
     const { promise, resolve } = Promise.withResolvers<undefined>();
-    this.#open.set(controller, promise);
+    this.#open.set(stop, promise);
     try {
-      await body({ signal: AbortSignal.any([gone.signal, stop]), stop });
+      await body({ signal: AbortSignal.any([gone.signal, stop.signal]), stop: stop.signal });
     } finally {
       endWatch();
-      client.removeListener('close', leave);
-      this.#open.delete(controller);
+      client.removeListener('close', onClose);
+      this.#open.delete(stop);
       resolve(undefined);
     }
   }

@@ -34,6 +34,7 @@ export interface NodePorts {
 
 /** The KubeletConfiguration, the same for both agents but for what the reference needs on these machines. */
 export function nodeConfig(wish: NodeConfigWish): Record<string, unknown> {
+  const featureGates = wish.more['featureGates'] as Record<string, boolean> | undefined;
   return {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
@@ -65,10 +66,8 @@ export function nodeConfig(wish: NodeConfigWish): Record<string, unknown> {
     fileCheckFrequency: '1s',
     logging: { format: 'json', verbosity: 2 },
     // The reference mounts changed objects at its next look at the pod only.
-    ...(wish.agent === 'kubelet' ? { syncFrequency: '5s' } : {}),
+    ...(wish.agent === 'kubelet' && { syncFrequency: '5s' }),
     ...wish.more,
-    ...(wish.agent === 'kubelet' && {
-      featureGates: { KubeletInUserNamespace: true, ...(wish.more['featureGates'] as object | undefined) },
-    }),
+    ...(wish.agent === 'kubelet' && { featureGates: { KubeletInUserNamespace: true, ...featureGates } }),
   };
 }

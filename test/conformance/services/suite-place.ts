@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { clusterTool } from '../../cluster/support/cluster-tool.ts';
+import { gatesText } from '../options.ts';
 import type { ConformanceOptions } from '../options.ts';
 import { readGinkgoReport } from '../suite/ginkgo-report.ts';
 import type { SuiteRun } from '../suite/spec-result.ts';
@@ -75,14 +76,14 @@ export async function runSuiteIn(place: SuitePlace, wish: ConformanceOptions, ou
 /** Its exit code is no matter: the report tells which specs failed. */
 function suiteCommand(suite: string, { folder, runtime }: SuitePlace, wish: ConformanceOptions): string {
   const { focus, skip, timeoutMinutes, featureGates } = wish;
-  const gates = Object.entries(featureGates).map(([gate, on]) => `${gate}=${on}`);
+  const gates = gatesText(featureGates);
   const flags = [
     ...[`--ginkgo.focus=${focus}`, ...(skip === '' ? [] : [`--ginkgo.skip=${skip}`])],
     ...[`--ginkgo.timeout=${timeoutMinutes}m`, '--ginkgo.no-color', '--ginkgo.silence-skips', '--ginkgo.v'],
     ...[`--report-dir=${folder}/out`, `--ginkgo.json-report=${folder}/out/report.json`, '--dump-logs-on-failure=false'],
     ...[`--k8s-bin-dir=${folder}`, `--kubelet-config-file=${folder}/base-config.yaml`, '--prepull-images=false'],
     ...[`--container-runtime-endpoint=${runtime}`, `--system-spec-file=${folder}/system-spec.json`],
-    ...(gates.length === 0 ? [] : [`--feature-gates=${gates.join(',')}`]),
+    ...(gates === '' ? [] : [`--feature-gates=${gates}`]),
   ];
   // What it leaves when it is ended, such as etcd's data, goes with its folder.
   return `mkdir -p out tmp && TMPDIR=${folder}/tmp ${suite} ${flags.map((flag) => `'${flag.replaceAll("'", `'\\''`)}'`).join(' ')} || true`;

@@ -230,6 +230,7 @@ describe('an agent that ends and comes back', { concurrency: false }, () => {
           },
           () => node.agent.tail(),
         );
+        assert.deepEqual(Object.keys(await node.running(name)), ['a']);
       }
       await node.agent.terminate();
       await replaysIdentical();

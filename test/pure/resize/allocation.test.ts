@@ -85,6 +85,23 @@ describe('what was actuated', () => {
     assert.equal(withActuated(null, allocated, undefined, 5000), null, 'nothing is known: what is allocated counts');
   });
 
+  test('what a kubelet noted of the whole pod goes on where the gate is on', () => {
+    const whole = { limits: { cpu: '2' } };
+    const allocated = apiPod([{ name: 'c', image: 'img' }], 2, 'u1', whole);
+    const checkpoint = {
+      ContainerResources: { c: { limits: { cpu: '1' } } },
+      PodLevelResources: { limits: { cpu: '1' } },
+    };
+    const gated = withActuated(null, allocated, checkpoint, 5, { podLevelResizes: true });
+    assert.deepEqual(gated?.resize?.actuated, { c: { limits: { cpu: '1' } } });
+    assert.deepEqual(gated.resize.podLevel, { limits: { cpu: '1' } });
+    const inForce = { ContainerResources: { c: whole }, PodLevelResources: whole };
+    assert.equal(withActuated(null, allocated, inForce, 5, { podLevelResizes: true }), null);
+    const unknown = { ContainerResources: { c: whole }, PodLevelResources: null };
+    assert.equal(withActuated(null, allocated, unknown, 5, { podLevelResizes: true }), null);
+    assert.equal(withActuated(null, allocated, checkpoint, 5)?.resize?.podLevel, undefined);
+  });
+
   test('what the actor remembers is newer than the checkpoint', () => {
     const allocated = apiPod([sized('c', '2', '1Gi')]);
     const resize = { generation: 2, since: 1, error: '', actuated: {} };

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { Admission } from '../../../machines/admission/rejection.ts';
-import { allocationOf } from '../../../machines/resize/allocation.ts';
+import { allocationOf, withAllocation } from '../../../machines/resize/allocation.ts';
 import { inOrderOfTurn } from '../../../machines/resize/pending-queue.ts';
 import { pendingNote, withPending } from '../../../machines/resize/resize-conditions.ts';
 import { decideResize } from '../../../machines/resize/resize-decision.ts';
@@ -10,6 +11,7 @@ import { apiPod, sized } from './resize-pods.ts';
 
 const GI = 2 ** 30;
 const allocation = allocationOf(apiPod([sized('c', '1', '1Gi')]));
+const givenTo = (pod: Pod): Pod => withAllocation(pod, allocation);
 const allocatable = { cpuMilli: 4000, memoryBytes: 8 * GI };
 const yes = (): Admission => ({ admit: true });
 
@@ -17,17 +19,19 @@ describe('may a pod get what it asks for? (KEP-1287, kubelet canResizePod)', () 
   test('the same by value: nothing to do, and nobody is asked', () => {
     const admit = (): Admission => assert.fail('asked');
     const desired = apiPod([sized('c', '1000m', '1Gi')]);
-    assert.deepEqual(decideResize({ desired, allocation, allocatable, admit }), { kind: 'none' });
+    assert.deepEqual(decideResize({ desired, given: givenTo(desired), allocatable, admit }), { kind: 'none' });
   });
 
   test('it fits: allocated', () => {
     const desired = apiPod([sized('c', '2', '2Gi')]);
-    assert.deepEqual(decideResize({ desired, allocation, allocatable, admit: yes }), { kind: 'allocate' });
+    assert.deepEqual(decideResize({ desired, given: givenTo(desired), allocatable, admit: yes }), { kind: 'allocate' });
   });
 
   test('more than the whole node has: Infeasible, told with an event; memory is named before cpu', () => {
-    const ask = (cpu: string, memory: string) =>
-      decideResize({ desired: apiPod([sized('c', cpu, memory)]), allocation, allocatable, admit: yes });
+    const ask = (cpu: string, memory: string) => {
+      const desired = apiPod([sized('c', cpu, memory)]);
+      return decideResize({ desired, given: givenTo(desired), allocatable, admit: yes });
+    };
     assert.deepEqual(ask('5', '1Gi'), {
       kind: 'pending',
       reason: 'Infeasible',
@@ -42,7 +46,7 @@ describe('may a pod get what it asks for? (KEP-1287, kubelet canResizePod)', () 
   test('others hold it now: Deferred, with the words of admission', () => {
     const admit = (): Admission => ({ admit: false, reason: 'OutOfcpu', message: 'no cpu left' });
     const desired = apiPod([sized('c', '3', '1Gi')]);
-    assert.deepEqual(decideResize({ desired, allocation, allocatable, admit }), {
+    assert.deepEqual(decideResize({ desired, given: givenTo(desired), allocatable, admit }), {
       kind: 'pending',
       reason: 'Deferred',
       message: 'no cpu left',
@@ -53,7 +57,7 @@ describe('may a pod get what it asks for? (KEP-1287, kubelet canResizePod)', () 
   test('a static pod is never resized, and no event is made of it', () => {
     const desired = apiPod([sized('c', '2', '1Gi')]);
     desired.metadata = { ...desired.metadata, annotations: { 'kubernetes.io/config.source': 'file' } };
-    const verdict = decideResize({ desired, allocation, allocatable, admit: yes });
+    const verdict = decideResize({ desired, given: givenTo(desired), allocatable, admit: yes });
     assert.deepEqual(verdict, {
       kind: 'pending',
       reason: 'Infeasible',
@@ -72,7 +76,7 @@ describe('who waits is tried in turn (kubelet sortPendingResizes)', () => {
       uid,
     );
     pod.spec = { ...pod.spec, containers: pod.spec?.containers ?? [], priority: over.priority };
-    return { pod, allocation, since: over.since ?? null };
+    return { pod, given: givenTo(pod), since: over.since ?? null };
   };
   const order = (...wishes: ReturnType<typeof wish>[]) => inOrderOfTurn(wishes).map(({ pod }) => pod.metadata?.uid);
 

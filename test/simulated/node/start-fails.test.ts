@@ -76,7 +76,11 @@ test('the port of health is the last that answers: who waits for it finds the ot
   let seen = false;
   const look = setInterval(() => {
     const socket = connect(healthzPort, '127.0.0.1');
-    socket.on('connect', () => (seen = true) && socket.destroy()).on('error', () => undefined);
+    socket.on('error', () => undefined);
+    socket.on('connect', () => {
+      seen = true;
+      socket.destroy();
+    });
   }, 2);
   t.after(() => {
     clearInterval(look);
