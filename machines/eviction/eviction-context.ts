@@ -21,6 +21,8 @@ export interface EvictionSettings {
    * Absent in journals of before, which replay as they were.
    */
   endsForGood?: boolean;
+  /** A pod that was evicted and still ends is not evicted again. Absent in journals of before. */
+  evictsOnce?: boolean;
 }
 
 /** One try to get a resource back: why, what was tried, and who was there to choose from. */
@@ -74,6 +76,8 @@ export interface EvictionContext {
   round: Round | null;
   /** Pods whose end is waited for. */
   victims: Victim[];
+  /** How often the end of pods was waited for in vain, by uid; missing: of none. */
+  going?: Record<string, number>;
   /** When the wait is over, ms since the epoch; null: nothing is waited for. */
   deadline: number | null;
   focus: EvictionStateName;

@@ -1,16 +1,13 @@
 import type { Decision } from '../machine-step/act.ts';
+import { awaitEnd, overdue, waited } from './await-end.ts';
 import type { Candidate } from './candidates.ts';
 import { withClock } from './clock-step.ts';
 import { withContainerFs } from './container-fs-thresholds.ts';
-import type {
-  EvictionContext,
-  EvictionMessage,
-  EvictionOrder,
-  EvictionStateName,
-  Round,
-  Victim,
-} from './eviction-context.ts';
+import type { EvictionContext, EvictionMessage, EvictionOrder, EvictionStateName, Round } from './eviction-context.ts';
+import { log, watching } from './eviction-draft.ts';
+import type { Draft } from './eviction-draft.ts';
 import { evictionWords } from './eviction-words.ts';
+import { isGivenUp, isGoing, withoutGone } from './going-pods.ts';
 import type { Offender } from './local-storage.ts';
 import { takeLook } from './look.ts';
 import { thresholdsMet } from './observations.ts';
@@ -24,17 +21,6 @@ import type { Threshold } from './thresholds.ts';
 
 /** Grace period of pods that must go at once, s. */
 const AT_ONCE_SECONDS = 1;
-/** For so long the containers of a pod are waited for at least, ms (kubelet's killPodNow). */
-const LEAST_KILL_MS = 10_000;
-/** For so long what is left of an ended pod is waited for, ms (kubelet's podCleanupTimeout). */
-const CLEAN_UP_MS = 30_000;
-
-/** A context on its way through a step, and the orders so far. */
-interface Draft {
-  readonly at: number;
-  context: EvictionContext;
-  readonly orders: EvictionOrder[];
-}
 
 /** One message: what is known after it, the state that follows, and what the host is to do. */
 export function decideEviction(
@@ -82,21 +68,19 @@ function take(draft: Draft, message: EvictionMessage): EvictionStateName {
     case 'eviction.killed':
       return waited(draft, (victim) => (victim.uid === message.uid ? { ...victim, killed: true } : victim));
     case 'eviction.cleaned':
+      draft.context = withoutGone(context, (uid) => uid === message.uid);
       return waited(draft, (victim) => (victim.uid === message.uid ? null : victim));
     case 'timer':
       return overdue(draft);
   }
 }
 
-function watching({ context }: Draft): EvictionStateName {
-  return context.conditions.length > 0 ? 'watching.pressed' : 'watching.calm';
-}
-
 function looked(draft: Draft, seen: Observations, offenders: readonly Offender[]): EvictionStateName {
   const { patch, act } = takeLook(draft.context, seen, draft.at);
   draft.context = { ...draft.context, ...patch };
   // Whoever breaks a limit of its own goes first; then it is seen what is still short.
-  if (offenders.length > 0) return evictOffenders(draft, offenders);
+  const staying = offenders.filter(({ uid }) => !isGoing(draft.context, uid));
+  if (staying.length > 0) return evictOffenders(draft, staying);
   const [threshold] = act;
   const observed = threshold && seen[threshold.signal];
   const { disks } = draft.context;
@@ -156,7 +140,8 @@ function measured(draft: Draft, candidates: readonly Candidate[] | null): Evicti
     if (observedAt === 0) continue;
     draft.orders.push({ type: 'stats.age', signal: each.signal, seconds: (draft.at - observedAt) / 1000 });
   }
-  const victim = ranking.find(({ critical }) => critical !== true);
+  draft.context = withoutGone(draft.context, (uid) => ranking.every((each) => each.uid !== uid));
+  const victim = ranking.find(({ uid, critical }) => critical !== true && !isGivenUp(draft.context, uid));
   if (victim === undefined) {
     log(draft, 'Eviction manager: unable to evict any pods from the node', {});
     return watching(draft);
@@ -164,9 +149,15 @@ function measured(draft: Draft, candidates: readonly Candidate[] | null): Evicti
   const { maxPodGraceSeconds } = settings;
   const { uid, namespace, name, graceSeconds: own = maxPodGraceSeconds } = victim;
   const graceSeconds = isHard(threshold) ? AT_ONCE_SECONDS : Math.min(maxPodGraceSeconds, own);
-  const words = evictionWords(resource, victim, thresholds, seen);
   const { signal } = threshold;
-  draft.orders.push({ type: 'pod.evict', uid, namespace, name, signal, ...words, graceSeconds, disrupts: true });
+  if (isGoing(draft.context, uid)) {
+    log(draft, 'Eviction manager: the pod to evict is ending already, waiting for it once more', {
+      pod: `${namespace}/${name}`,
+    });
+  } else {
+    const words = evictionWords(resource, victim, thresholds, seen);
+    draft.orders.push({ type: 'pod.evict', uid, namespace, name, signal, ...words, graceSeconds, disrupts: true });
+  }
   return awaitEnd(draft, [{ uid, namespace, name, signal, graceSeconds }]);
 }
 
@@ -183,61 +174,4 @@ function evictOffenders(draft: Draft, offenders: readonly Offender[]): EvictionS
     draft,
     offenders.map(({ uid, namespace, name, limit }) => ({ uid, namespace, name, signal: limit, graceSeconds })),
   );
-}
-
-/** Waits for the end of pods that go now. */
-function awaitEnd(
-  draft: Draft,
-  pods: readonly (Omit<Victim, 'killBy' | 'killed'> & { graceSeconds: number })[],
-): EvictionStateName {
-  const victims = pods.map(({ graceSeconds, ...victim }): Victim => {
-    const killBy = draft.at + Math.max(LEAST_KILL_MS, graceSeconds * 1500);
-    return { ...victim, killBy, killed: false };
-  });
-  draft.context = { ...draft.context, victims, deadline: earliest(victims) };
-  return 'ending.killing';
-}
-
-/** What became of the pods that are waited for; null: it is gone. */
-function waited(draft: Draft, look: (victim: Victim) => Victim | null): EvictionStateName {
-  const { context, at } = draft;
-  if (!context.focus.startsWith('ending.')) return context.focus;
-  const victims = context.victims.flatMap((victim) => look(victim) ?? []);
-  if (victims.length === 0) return waitIsOver(draft);
-  if (context.focus === 'ending.cleaning') {
-    draft.context = { ...context, victims };
-    return context.focus;
-  }
-  const killing = victims.some(({ killed }) => !killed);
-  draft.context = { ...context, victims, deadline: killing ? earliest(victims) : at + CLEAN_UP_MS };
-  return killing ? 'ending.killing' : 'ending.cleaning';
-}
-
-function overdue(draft: Draft): EvictionStateName {
-  const { context, at, orders } = draft;
-  const { deadline, focus, victims } = context;
-  if (deadline === null || at < deadline) return focus;
-  if (focus === 'ending.cleaning') {
-    const pods = victims.map(({ namespace, name }) => `${namespace}/${name}`).join();
-    log(draft, 'Eviction manager: timed out waiting for pods to be cleaned up', { pods });
-    return waitIsOver(draft);
-  }
-  for (const { uid, namespace, name } of victims.filter(({ killed, killBy }) => !killed && killBy <= at)) {
-    const message = 'Container runtime did not kill the pod within specified grace period.';
-    orders.push({ type: 'pod.event', uid, namespace, name, reason: 'ExceededGracePeriod', message });
-  }
-  return waited(draft, (victim) => (victim.killBy <= at ? { ...victim, killed: true } : victim));
-}
-
-function waitIsOver(draft: Draft): EvictionStateName {
-  draft.context = { ...draft.context, victims: [], deadline: null };
-  return watching(draft);
-}
-
-function earliest(victims: readonly Victim[]): number {
-  return Math.min(...victims.filter(({ killed }) => !killed).map(({ killBy }) => killBy));
-}
-
-function log({ orders }: Draft, text: string, about: Record<string, string>): void {
-  orders.push({ type: 'log', text, about });
 }

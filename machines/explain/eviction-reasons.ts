@@ -1,5 +1,6 @@
 import { bytesText } from '../values/quantity.ts';
 import type { EvictionContext, EvictionMessage, Round } from '../eviction/eviction-context.ts';
+import { isGoing } from '../eviction/going-pods.ts';
 import type { Offender } from '../eviction/local-storage.ts';
 import type { Observation } from '../eviction/observations.ts';
 import { signalText } from '../eviction/observations.ts';
@@ -22,6 +23,8 @@ export function evidenceOf(
   if (before.focus.startsWith('ending.') || !after.focus.startsWith('ending.')) return [];
   const { at } = message;
   return after.victims.flatMap(({ uid }): EvictionEvidence[] => {
+    // It was evicted before, and is waited for once more.
+    if (isGoing(before, uid)) return [];
     if (message.type === 'eviction.looked') {
       const offender = message.offenders.find((each) => each.uid === uid);
       return offender === undefined ? [] : [{ at, uid, offender }];

@@ -77,6 +77,7 @@ class Eviction {
       transitionMs: config.evictionPressureTransitionPeriod,
       maxPodGraceSeconds: config.evictionMaxPodGracePeriod,
       endsForGood: true,
+      evictsOnce: true,
     };
     this.take({ type: 'eviction.start', at: this.now(), settings });
     this.awaitSources(clock.steady() + LOOK_MS);

@@ -355,6 +355,78 @@ describe('the wait for the end of a pod', () => {
   });
 });
 
+describe('a pod that was evicted and still ends', () => {
+  const endsLate = (settings: { evictsOnce?: boolean } = { evictsOnce: true }) => {
+    const bench = new EvictionBench([hard('memory.available', '1Gi')], settings);
+    bench.endsAtOnce = false;
+    const figures = use({ memory: '1Gi' });
+    bench.pods = [
+      { pod: makePod('first', { priority: -1 }), figures },
+      { pod: makePod('second'), figures },
+    ];
+    return bench;
+  };
+  /** Nothing is heard of its end until nobody waits for it any more. */
+  const waitInVain = (bench: EvictionBench) => {
+    bench.now += 10_000;
+    bench.take({ type: 'timer', at: bench.now });
+    bench.now += 30_000;
+    bench.take({ type: 'timer', at: bench.now });
+    assert.equal(bench.state, 'watching.pressed');
+  };
+
+  it('is not evicted again, but waited for once more; then it holds up nobody', () => {
+    const bench = endsLate();
+    assert.deepEqual(names(bench.look(memory('500Mi', 1))), ['first']);
+    waitInVain(bench);
+    assert.deepEqual(names(bench.look(memory('500Mi', 2))), []);
+    assert.deepEqual(
+      bench.context.victims.map(({ uid, killed }) => ({ uid, killed })),
+      [{ uid: 'uid-first', killed: false }],
+    );
+    waitInVain(bench);
+    assert.deepEqual(names(bench.look(memory('500Mi', 3))), ['second']);
+  });
+
+  it('is forgotten when it has gone while nobody waited for it, and when it goes in the end', () => {
+    const alone = endsLate();
+    alone.look(memory('500Mi', 1));
+    waitInVain(alone);
+    alone.pods.shift();
+    assert.deepEqual(names(alone.look(memory('500Mi', 2))), ['second']);
+    assert.deepEqual(alone.context.going, {});
+
+    const watched = endsLate();
+    watched.look(memory('500Mi', 1));
+    waitInVain(watched);
+    watched.look(memory('500Mi', 2));
+    watched.take({ type: 'eviction.cleaned', at: watched.now, uid: 'uid-first' });
+    assert.deepEqual([watched.state, watched.context.going], ['watching.pressed', {}]);
+  });
+
+  it('breaks no limit of its own a second time', () => {
+    const bench = new EvictionBench([], { evictsOnce: true });
+    bench.endsAtOnce = false;
+    const limits = { 'ephemeral-storage': '1Mi' };
+    bench.pods = [{ pod: makePod('full', { limits }), figures: use({ root: '2Mi' }) }];
+    assert.deepEqual(names(bench.look({})), ['full']);
+    bench.now += 10_000;
+    bench.take({ type: 'timer', at: bench.now });
+    bench.now += 30_000;
+    bench.take({ type: 'timer', at: bench.now });
+    assert.deepEqual(names(bench.look({})), []);
+    assert.equal(bench.state, 'watching.calm');
+  });
+
+  it('was evicted again each time in records of before, which replay so', () => {
+    const bench = endsLate({});
+    for (const at of [1, 2, 3]) {
+      assert.deepEqual(names(bench.look(memory('500Mi', at))), ['first']);
+      waitInVain(bench);
+    }
+  });
+});
+
 it('a node that is well tells its machine nothing, and one whose pressure has ended only that', () => {
   const bench = new EvictionBench([hard('memory.available', '1Gi')]);
   bench.pods = [];
