@@ -38,18 +38,21 @@ export function evictionOf(fact: Fact): Eviction | null {
 
 /** Who is evicted, when, and how many at a time. */
 export const evictionIsOrderly: Rule = {
-  name: 'the node evicts only when it is short, one pod at a time, and never a critical one',
+  name: 'the node evicts only when it is short, one pod at a time, each once, and never a critical one',
   source: 'kubelet eviction manager: "we kill at most a single pod during each eviction interval"; IsCriticalPod',
   begin: ({ world, book, say }) => {
     let recent: { uid: string; at: number }[] = [];
+    let evicted = new Set<string>();
     return {
       on: (fact) => {
-        if (fact.f === 'agent') recent = [];
+        if (fact.f === 'agent') [recent, evicted] = [[], new Set()];
         const eviction = evictionOf(fact);
         if (eviction === null) return;
         const { uid, pod, resource } = eviction;
         const { now } = world.time;
         if (isCriticalPod(pod)) say(`${uid} is critical, and is evicted`);
+        if (evicted.has(uid)) say(`${uid} is evicted again`);
+        evicted.add(uid);
         recent = recent.filter(({ at }) => now - at < WAIT_MS);
         if (resource !== null)
           for (const last of recent)

@@ -93,6 +93,13 @@ export const pressure: readonly Mutation[] = [
     to: '',
   },
   {
+    name: 'evicted-again',
+    breaks: 'a pod that takes long to end is evicted a second time',
+    within: 'withLeft',
+    from: 'context.settings.evictsOnce !== true',
+    to: 'true',
+  },
+  {
     name: 'pressure-stays',
     breaks: 'the node tells of pressure long after its cause has ended',
     within: 'conditionsAt',
