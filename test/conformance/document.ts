@@ -44,10 +44,12 @@ function timesOf(ours: KeptRun, reference: KeptRun): string {
 }
 
 /** The command that was run. */
-function commandOf({ ownMachine, vm, services, suite, simulated, featureGates, focus, skip, procs }: KeptRun): string {
+function commandOf(run: KeptRun): string {
+  const { ownMachine, vm, oneDisk, services, suite, simulated, featureGates, focus, skip, procs } = run;
   const flags = [
     ...(simulated === true ? ['--simulated'] : []),
     ...(vm === true ? ['--vm'] : []),
+    ...(oneDisk === true ? ['--one-disk'] : []),
     ...(services === true ? ['--services'] : []),
     ...(suite === undefined ? [] : [`--suite ${suite}`]),
     `--skip '${skip}'`,

@@ -110,6 +110,7 @@ async function withServices(wish: ConformanceOptions, out: string): Promise<bool
     const date = new Date().toISOString().slice(0, 10);
     const how = {
       ...(wish.vm ? { vm: true as const } : { services: true as const }),
+      ...(wish.oneDisk && { oneDisk: true as const }),
       ...gatesKept(wish.featureGates),
       ...(loaded && { loaded }),
     };

@@ -26,6 +26,8 @@ export interface ConformanceOptions {
   services: boolean;
   /** The same in a virtual machine with systemd and cgroup v2 (`bin/vm`). */
   vm: boolean;
+  /** There, the agent's folder lies on the machine's only disk. */
+  oneDisk: boolean;
   featureGates: Record<string, boolean>;
   /** Keep the result under this part's name and write docs/conformance.md anew. */
   keep: string | undefined;
@@ -52,6 +54,8 @@ containerd with images made here, and the agent. FOCUS is a regular expression o
                              restarts it by itself; one spec at a time, those that are serial, slow or disruptive too
   --vm                       the same in a virtual machine of bin/vm (systemd, cgroup v2, 4 CPUs in 2 NUMA nodes). Computing takes
                              12 times as long there
+  --one-disk                 with --vm: all is on one disk, as specs of eviction for a disk want it; else the agent's folder is on one of its
+                             own that counts by project, for specs of quotas
   --feature-gates A=true,... for the agent and the API server
   --keep PART                keep the result (test/conformance/results) and write docs/conformance.md anew
 Exit code 0: every spec that the reference passes was passed (with --simulated those that need processes apart); 1: not;
@@ -75,6 +79,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
       simulated: { type: 'boolean', default: false },
       services: { type: 'boolean', default: false },
       vm: { type: 'boolean', default: false },
+      'one-disk': { type: 'boolean', default: false },
       'feature-gates': { type: 'string', default: '' },
       keep: { type: 'string' },
     },
@@ -88,6 +93,8 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
   const { suite = once ? 'node' : 'e2e' } = values;
   if (once && (suite !== 'node' || values.simulated || values.runs !== '1'))
     throw new Error('--services, --vm: run the suite of nodes once, so not with --suite e2e, --simulated or --runs');
+  const oneDisk = values['one-disk'];
+  if (oneDisk && !vm) throw new Error('--one-disk: says how the disks of --vm lie, so not without it');
   if (suite !== 'e2e' && suite !== 'node') throw new Error(`--suite ${suite}: accepted are e2e and node`);
   if (positionals.length > 1) throw new Error(`one FOCUS at most, not ${positionals.length}; quote it`);
   if (values.keep !== undefined && !/^[a-z0-9-]+$/.test(values.keep)) {
@@ -108,6 +115,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
     simulated: values.simulated,
     services,
     vm,
+    oneDisk,
     featureGates: gates(values['feature-gates']),
     keep: values.keep,
   };

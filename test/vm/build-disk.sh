@@ -87,7 +87,7 @@ CONFIG
 cp "$root"/boot/vmlinuz-* "$new/kernel"
 cp "$root"/boot/initrd.img-* "$new/initrd"
 # Sparse: the file takes what is written to it.
-mkfs.ext4 -q -d "$root" "$new/disk.new" 6G >> "$folder/build.log" 2>&1 || fail "mkfs.ext4 failed (see $folder/build.log)"
+mkfs.ext4 -q -d "$root" "$new/disk.new" 12G >> "$folder/build.log" 2>&1 || fail "mkfs.ext4 failed (see $folder/build.log)"
 for file in key key.pub kernel initrd; do mv "$new/$file" "$folder/$file"; done
 # Last: with it the disk is finished.
 mv "$new/disk.new" "$folder/disk.img"

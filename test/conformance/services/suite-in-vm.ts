@@ -39,7 +39,7 @@ export async function runSuiteInVm(wish: ConformanceOptions, out: string): Promi
   let registry: TestRegistry | undefined;
   try {
     if (wish.containerd !== undefined) await changeContainerd(machine, wish.containerd);
-    await machine.run(KUBELET_DISK.join(' && '));
+    if (!wish.oneDisk) await machine.run(KUBELET_DISK.join(' && '));
     registry = await startSuiteRegistry(images);
     const port = registry.host.split(':').at(-1);
     await machine.write('/etc/containerd/certs.d/_default/hosts.toml', mirrorOf(`${THIS_SIDE}:${port}`));
