@@ -27,6 +27,8 @@ export interface NodeEnd {
   changed(): void;
   /** Nothing that changed waits to be told. */
   told(): boolean;
+  /** It was told a first time, or that could not be done. */
+  hasSpoken(): boolean;
   /** Closes journals without a word, as a death does. */
   close(): void;
   stop(): Promise<void>;

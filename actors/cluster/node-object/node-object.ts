@@ -48,6 +48,7 @@ export class NodeObject {
   private readonly sync: StatusSync;
   /** Why the last request about CSINode failed. */
   private csiProblem: unknown;
+  private spoke = false;
 
   constructor(options: NodeObjectOptions) {
     const { settings, config, flags } = options;
@@ -119,6 +120,11 @@ export class NodeObject {
     this.take({ type: 'object.changed' });
   }
 
+  /** The API server has heard of the node as this agent sees it, or could not be told. What is read there before is an earlier agent's. */
+  hasSpoken(): boolean {
+    return this.spoke;
+  }
+
   /** The API server has it as ready as it is, or has no object of it. */
   told(): boolean {
     const { node } = this.own;
@@ -166,6 +172,7 @@ export class NodeObject {
       this.sync.wait(this.options.config.nodeStatusUpdateFrequency);
       return;
     }
+    this.spoke ||= speaks(message, orders);
     for (const order of orders) this.carryOut(order);
   }
 
@@ -285,4 +292,10 @@ export class NodeObject {
     const ready = node.status?.conditions?.find((condition) => condition.type === 'Ready');
     if (ready?.status === 'True') this.options.startup?.becameReady();
   }
+}
+
+/** Has a first try to tell of the node come to its end with this, whatever that was? */
+function speaks({ type }: ObjectMessage, orders: readonly ObjectOrder[]): boolean {
+  const told = type === 'sync.patched' || (type === 'sync.due' && !orders.some((order) => order.type === 'sync.patch'));
+  return told || orders.some((order) => order.type === 'register.wait' || order.type === 'sync.complain');
 }

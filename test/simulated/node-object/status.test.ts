@@ -69,6 +69,38 @@ test('images are listed again after a while, also when the clock is set back mea
   await until(() => images().includes('b:1'), 'the second image');
 });
 
+test('a node has been told of when the API server has what this agent sees, not what an earlier one told', async (t) => {
+  const { server, node, stored } = await makeNodeObject(t, { config: quiet });
+  const capacity = () => stored()?.status?.capacity?.['memory'];
+  node.start();
+  await until(() => node.hasSpoken(), 'the first one to have told');
+  const object = structuredClone(stored());
+  const own = capacity();
+  assert.ok(object?.status?.capacity !== undefined && own !== undefined);
+  await node.stop();
+  object.status.capacity['memory'] = '1Ki';
+  server.put(NODES, object);
+
+  server.fault({ verb: 'patch', resource: 'nodes' }, { do: 'delay', ms: 300 });
+  const { node: next } = await makeNodeObject(t, { config: quiet, server });
+  assert.equal(next.hasSpoken(), false);
+  next.start();
+  const seen: unknown[] = [];
+  await until(() => {
+    if (!next.hasSpoken()) return false;
+    seen.push(capacity());
+    return true;
+  }, 'the next one to have told');
+  assert.deepEqual(seen, [own]);
+});
+
+test('a node that cannot be told of has tried', async (t) => {
+  const { server, node } = await makeNodeObject(t, { config: quiet });
+  await server.stop();
+  node.start();
+  await until(() => node.hasSpoken(), 'a try');
+});
+
 test('a node that was given up says at once that it is there', async (t) => {
   const { server, node, stored, ready } = await makeNodeObject(t, { config: quiet });
   node.start();

@@ -100,6 +100,10 @@ export class SimulatedNodeEnd implements NodeEnd {
     return this.keeper?.told() ?? true;
   }
 
+  hasSpoken(): boolean {
+    return this.keeper?.hasSpoken() ?? true;
+  }
+
   close(): void {
     this.keeper?.close();
   }
