@@ -15,7 +15,10 @@ const NODES = { group: '', version: 'v1', resource: 'nodes' };
 test('an agent is healthy when the API server has heard of its node: who waits for that finds the object as this agent tells it', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'actorlet-healthy-'));
   const server = await startFakeApiServer();
-  const ends: (() => void | Promise<void>)[] = [() => server.close(), () => rmSync(dir, { recursive: true, force: true, maxRetries: 5 })];
+  const ends: (() => void | Promise<void>)[] = [
+    () => server.close(),
+    () => rmSync(dir, { recursive: true, force: true, maxRetries: 5 }),
+  ];
   t.after(async () => {
     for (const end of ends.reverse()) await end();
   });
