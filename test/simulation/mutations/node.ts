@@ -130,8 +130,8 @@ export const node: readonly Mutation[] = [
     name: 'critical-pod-evicted',
     breaks: 'a node that runs short ends static pods, too',
     within: 'measured',
-    from: 'ranking.find(({ critical }) => critical !== true)',
-    to: 'ranking[0]',
+    from: 'critical !== true && !isGivenUp(draft.context, uid)',
+    to: '!isGivenUp(draft.context, uid)',
     seed: 1,
   },
   {
