@@ -27,7 +27,7 @@ export interface NodeEnd {
   changed(): void;
   /** Nothing that changed waits to be told. */
   told(): boolean;
-  /** It was told a first time, or that could not be done. */
+  /** It was told a first time, or that could not be done, or has taken too long. */
   hasSpoken(): boolean;
   /** Closes journals without a word, as a death does. */
   close(): void;

@@ -16,9 +16,6 @@ import type { NodeOptions } from './node-options.ts';
 import { startNodeServers } from './node-servers.ts';
 import type { NodeServers } from './node-servers.ts';
 
-/** For so long at most the node is not called healthy because the API server has not heard of it yet, ms. */
-const FIRST_WORD_MS = 15_000;
-
 /** What a node shows to others: its servers and its inspector. */
 export interface NodeFronts {
   /** Null before they are started. */
@@ -81,10 +78,9 @@ export function nodeFronts({ options, ground, cri, cgroups, stats, spans, api }:
       pods: () => store.list(),
       podNamed: (namespace: string, name: string) => store.named(namespace, name),
     };
-    const since = now();
     // Who waits for health looks at the node's object then, and must not see what an earlier agent told of it.
-    const isUntold = (): boolean => cluster !== null && !cluster.node.hasSpoken() && now() - since < FIRST_WORD_MS;
-    const syncLoop = (): string | null => (isUntold() ? 'the node was not told of yet' : pleg.unhealthy());
+    const syncLoop = (): string | null =>
+      cluster?.node.hasSpoken() === false ? 'the node was not told of yet' : pleg.unhealthy();
     return {
       ...{ config, featureGates, flags, log, cri, cgroups, now, metrics, spans, api },
       node: view,

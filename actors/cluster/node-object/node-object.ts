@@ -21,6 +21,9 @@ import { OwnNode } from './own-node.ts';
 import { Registering } from './registering.ts';
 import { StatusSync } from './status-sync.ts';
 
+/** Who has given no answer for so long is waited for no more, ms. */
+const FIRST_WORD_MS = 15_000;
+
 const CGROUP_V1_WARNING =
   'cgroup v1 detected. cgroup v1 support is deprecated and will be removed in a future release. Please migrate to cgroup v2. More information at https://git.k8s.io/enhancements/keps/sig-node/5573-remove-cgroup-v1';
 
@@ -49,6 +52,8 @@ export class NodeObject {
   /** Why the last request about CSINode failed. */
   private csiProblem: unknown;
   private spoke = false;
+  /** By `at`; null before the start. */
+  private startedAt: number | null = null;
 
   constructor(options: NodeObjectOptions) {
     const { settings, config, flags } = options;
@@ -96,6 +101,7 @@ export class NodeObject {
 
   /** Begins to register, see `whenRegistered`. */
   start(): void {
+    this.startedAt = this.at();
     this.record({ type: 'Normal', reason: 'Starting', message: 'Starting kubelet.' });
     if (this.options.settings.cgroupVersion === 1) {
       this.record({ type: 'Warning', reason: 'CgroupV1', message: CGROUP_V1_WARNING });
@@ -120,9 +126,12 @@ export class NodeObject {
     this.take({ type: 'object.changed' });
   }
 
-  /** The API server has heard of the node as this agent sees it, or could not be told. What is read there before is an earlier agent's. */
+  /**
+   * The API server has heard of the node as this agent sees it, or could not be told, or gave no answer for long. What is read there
+   * before is an earlier agent's.
+   */
   hasSpoken(): boolean {
-    return this.spoke;
+    return this.spoke || (this.startedAt !== null && this.at() - this.startedAt >= FIRST_WORD_MS);
   }
 
   /** The API server has it as ready as it is, or has no object of it. */

@@ -7,10 +7,9 @@ import { freePorts } from '../../../bin/demo-steps/free-ports.ts';
 import { unmountBelow } from '../../../actors/host/files/mounts.ts';
 import { startSimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';
 import { startFakeApiServer } from '../api/support/fake-api-server.ts';
+import { NODES } from '../node-object/support/start-node-object.ts';
 import { startAgent } from './support/agent.ts';
 import { until } from './support/bench.ts';
-
-const NODES = { group: '', version: 'v1', resource: 'nodes' };
 
 test('an agent is healthy when the API server has heard of its node: who waits for that finds the object as this agent tells it', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'actorlet-healthy-'));

@@ -101,6 +101,18 @@ test('a node that cannot be told of has tried', async (t) => {
   await until(() => node.hasSpoken(), 'a try');
 });
 
+test('an API server that gives no answer is waited for 15 s, also when the clock is set back meanwhile', async (t) => {
+  const clock = { now: Date.now(), steady: 1_000 };
+  const { server, node } = await makeNodeObject(t, { config: quiet, now: () => clock.now, steady: () => clock.steady });
+  server.fault({ resource: 'nodes' }, { do: 'delay', ms: 2_000 });
+  node.start();
+  clock.now -= 3_600_000;
+  clock.steady += 14_999;
+  assert.equal(node.hasSpoken(), false);
+  clock.steady += 1;
+  assert.equal(node.hasSpoken(), true);
+});
+
 test('a node that was given up says at once that it is there', async (t) => {
   const { server, node, stored, ready } = await makeNodeObject(t, { config: quiet });
   node.start();
