@@ -14,6 +14,7 @@ import { offence } from '../../../machines/eviction/local-storage.ts';
 import { isNews } from '../../../machines/eviction/look.ts';
 import type { Observations } from '../../../machines/eviction/observations.ts';
 import type { Reclaimable } from '../../../machines/eviction/reclaim-plan.ts';
+import type { Signal } from '../../../machines/eviction/signals.ts';
 import type { Threshold } from '../../../machines/eviction/thresholds.ts';
 import { bornSnapshot, statePath, step } from '../../../machines/machine-step/step.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
@@ -83,6 +84,24 @@ export function use(of: {
 export function memory(available: string, at = 0, capacity = '4Gi'): Observations {
   return { 'memory.available': { available: bytes(available), capacity: bytes(capacity), at } };
 }
+
+/** A hard threshold. */
+export const hard = (signal: Signal, quantity: string, minReclaim?: string): Threshold => ({
+  signal,
+  value: { quantity },
+  graceMs: 0,
+  ...(minReclaim !== undefined && { minReclaim: { quantity: minReclaim } }),
+});
+
+/** A soft threshold. */
+export const soft = (signal: Signal, quantity: string, graceMs = 2 * MINUTE): Threshold => ({
+  signal,
+  value: { quantity },
+  graceMs,
+});
+
+/** Who was evicted. */
+export const names = (evicted: { name: string }[]) => evicted.map(({ name }) => name);
 
 /** An eviction machine with a node of pods around it, as kubelet's tests drive `synchronize`. */
 export class EvictionBench {
