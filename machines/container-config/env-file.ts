@@ -1,3 +1,5 @@
+import { byteText } from '../values/byte-text.ts';
+
 /**
  * Bytes of the longest line that is read, without its `\n`. Kubelet reads by Go's bufio.Scanner, which holds at most
  * 64 KiB and must find the end of a line in that.
@@ -25,7 +27,7 @@ export class EnvFileParser {
   #found: EnvFileContent | null = null;
 
   constructor(keys: Iterable<string>) {
-    this.#lines = contentOf(new Map([...keys].map((key) => [bytesOf(key), key])));
+    this.#lines = contentOf(new Map([...keys].map((key) => [byteText(key), key])));
     this.#take('');
   }
 
@@ -124,11 +126,6 @@ function* contentOf(keys: Map<string, string>): Generator<undefined, EnvFileCont
 
 function withoutBlanks(text: string): string {
   return text.replace(/^[ \t]+/, '');
-}
-
-/** The UTF-8 of a text, each byte as one character. */
-function bytesOf(text: string): string {
-  return String.fromCharCode(...new TextEncoder().encode(text));
 }
 
 /** The text that bytes are, or null. */

@@ -161,7 +161,7 @@ export const containerMachine = machine.createMachine({
               { guard: 'imageHeldBack', target: 'imageBackOff', actions: act(image.imageBackedOff) },
               { guard: 'own', target: 'pullingImage' },
             ],
-            failed: failToStart('ImageInspectError'),
+            failed: { guard: 'own', target: '#container.retrying', actions: act(image.inspectFailed) },
           },
         },
         pullingImage: {

@@ -1,7 +1,9 @@
+import { behaves } from '../protocol/behaviour.ts';
 import type { ContainerContext, ContainerEvent } from './container-context.ts';
 import { ask, errorOf, RETRY_MS } from './asking.ts';
 import type { Out } from './asking.ts';
-import { containerEvent, runtimeError } from './container-events.ts';
+import { containerEvent } from './container-events.ts';
+import { startError } from './start-actions.ts';
 import { nextKey } from './start-effects.ts';
 
 /** Pause before a container is looked at again of which a look could not tell, ms. */
@@ -14,7 +16,7 @@ const LOOK_AGAIN_MS = 5_000;
  */
 export function startDoubted(context: ContainerContext, event: ContainerEvent): Out {
   const raw = errorOf(event);
-  const message = runtimeError(raw);
+  const message = startError(event.world, raw);
   return {
     patch: {
       op: '',
@@ -44,12 +46,17 @@ export function lookFailed(context: ContainerContext, event: ContainerEvent): Ou
   };
 }
 
-/** A look has told that it does not run: the next try follows after the pause of every failed start. */
-export function doubtOver({ doubt }: ContainerContext, { world }: ContainerEvent): Out {
+/** Pause before the next try when the runtime has the container as ended, ms: kubelet's PLEG sees its end within that. */
+const ENDED_MS = 1_000;
+
+/** A look has told that it does not run: the next try follows after the pause of every failed start, or that of an end. */
+export function doubtOver({ id, doubt }: ContainerContext, { world }: ContainerEvent): Out {
+  const ended = world.observed?.id === id && world.observed.state === 'exited';
+  const pause = ended && behaves(world.settings, 'endedStartsAreRetriedSoon') ? ENDED_MS : RETRY_MS;
   return {
     patch: {
       op: '',
-      deadline: (doubt?.since ?? world.at) + RETRY_MS,
+      deadline: (doubt?.since ?? world.at) + pause,
       waiting: { reason: 'RunContainerError', message: doubt?.message ?? '' },
       doubt: null,
     },

@@ -1,4 +1,5 @@
 import { pullFailure } from '../images/pull-error.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import { goDuration } from '../values/go-duration.ts';
 import { ask, errorOf, outcomeOf, RETRY_MS } from './asking.ts';
 import type { Out } from './asking.ts';
@@ -29,6 +30,20 @@ function refused(context: ContainerContext, at: number, reason: string, told: { 
 
 export function askImageStatus(context: ContainerContext, { world }: ContainerEvent): Out {
   return ask(context, imageStatusEffect(context, world));
+}
+
+/** Kubelet leaves out which image it was: its message names what was not found out. */
+export function inspectFailed(context: ContainerContext, event: ContainerEvent): Out {
+  const { at, settings } = event.world;
+  const raw = errorOf(event);
+  const reason = 'ImageInspectError';
+  const text = runtimeError(raw);
+  if (behaves(settings, 'failuresInKubeletsWords'))
+    return refused(context, at, reason, { event: 'InspectFailed', message: `Failed to inspect image "": ${text}` });
+  return {
+    patch: { op: '', deadline: at + RETRY_MS, waiting: { reason, message: text } },
+    effects: [containerEvent(context, 'Warning', 'Failed', `Error: ${raw.message}`)],
+  };
 }
 
 export function imageFound(context: ContainerContext, event: ContainerEvent): Out {
@@ -74,7 +89,9 @@ export function pullFailed(context: ContainerContext, event: ContainerEvent): Ou
   const image = world.container.image ?? '';
   const refused = errorOf(event);
   // The runtime's code `Unknown` says nothing: its words stand alone (kubelet drops the code, too).
-  const { reason, message } = pullFailure(image, refused.code === 'Unknown' ? refused.message : runtimeError(refused));
+  const text = refused.code === 'Unknown' ? refused.message : runtimeError(refused);
+  const { reason, message } = pullFailure(image, text);
+  const told = behaves(world.settings, 'failuresInKubeletsWords') ? text : message;
   const entry = nextBackOff(context.imageBackOff, world.at, world.at, MAX_IMAGE_BACK_OFF_MS);
   return {
     patch: {
@@ -84,7 +101,7 @@ export function pullFailed(context: ContainerContext, event: ContainerEvent): Ou
       waiting: { reason, message },
     },
     effects: [
-      containerEvent(context, 'Warning', 'Failed', `Failed to pull image "${image}": ${message}`),
+      containerEvent(context, 'Warning', 'Failed', `Failed to pull image "${image}": ${told}`),
       containerEvent(context, 'Warning', 'Failed', `Error: ${reason}`),
     ],
   };

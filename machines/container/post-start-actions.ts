@@ -1,8 +1,10 @@
+import { behaves } from '../protocol/behaviour.ts';
 import { ask } from './asking.ts';
 import type { Out } from './asking.ts';
 import type { ContainerContext, ContainerEvent, ContainerWorld } from './container-context.ts';
 import { containerEvent } from './container-events.ts';
 import { fallbackEvents, hookAction, hookOverHttp } from './hook-effect.ts';
+import { postStartFailure } from './hook-failure.ts';
 import { nextKey } from './start-effects.ts';
 
 export function askPostStart(context: ContainerContext, { world }: ContainerEvent): Out {
@@ -40,13 +42,16 @@ export function hookKillGrace(world: ContainerWorld): number {
 }
 
 /** A failed postStart hook kills its container (kubelet reason PostStartHookError, event FailedPostStartHook). */
-export function postStartFailed(context: ContainerContext, { world }: ContainerEvent): Out {
+export function postStartFailed(context: ContainerContext, event: ContainerEvent): Out {
+  const { world } = event;
   const graceSeconds = hookKillGrace(world);
+  const told = behaves(world.settings, 'failuresInKubeletsWords');
+  const message = told ? postStartFailure(event) : 'PostStartHook failed';
   return {
     patch: {
       op: '',
       deadline: null,
-      waiting: { reason: 'PostStartHookError', message: 'PostStartHook failed' },
+      waiting: { reason: 'PostStartHookError', message },
       kill: { reason: 'postStartHook', message: 'FailedPostStartHook', graceSeconds, since: world.at, waitTurn: false },
     },
     effects: [

@@ -1,4 +1,5 @@
 import type { Effect } from '../protocol/effects.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import { ask, errorOf, outcomeOf, RETRY_MS } from './asking.ts';
 import type { Out } from './asking.ts';
 import { nextBackOff } from './back-off.ts';
@@ -17,15 +18,21 @@ export function begun(context: ContainerContext, { world }: ContainerEvent): Out
   const since = before === undefined ? ended : before;
   const backOff =
     since === null ? context.backOff : { ...nextBackOff(entry, since, world.at, max, first), hash: world.hash };
-  const waiting = context.waiting?.reason === 'CrashLoopBackOff' ? null : context.waiting;
+  const told = behaves(world.settings, 'backsOffUntilItRuns') || context.waiting?.reason !== 'CrashLoopBackOff';
+  const waiting = told ? context.waiting : null;
   return { patch: { attempt: world.nextAttempt, backOff, kill: null, image: null, waiting, op: '', deadline: null } };
+}
+
+/** Words of the runtime for why a container was not made or started: kubelet tells them without the error's code. */
+export function startError({ settings }: ContainerWorld, error: { code: string; message: string }): string {
+  return behaves(settings, 'failuresInKubeletsWords') ? error.message : runtimeError(error);
 }
 
 /** Any other failure on the way to CreateContainer: told, and tried again after a pause. */
 export function failed(reason: string) {
   return (context: ContainerContext, event: ContainerEvent): Out => {
     const raw = errorOf(event);
-    const message = reason === 'CreateContainerConfigError' ? raw.message : runtimeError(raw);
+    const message = reason === 'CreateContainerConfigError' ? raw.message : startError(event.world, raw);
     return {
       patch: { op: '', deadline: event.world.at + RETRY_MS, waiting: { reason, message } },
       effects: [containerEvent(context, 'Warning', 'Failed', `Error: ${raw.message}`)],
@@ -156,7 +163,7 @@ export function startFailed(context: ContainerContext, event: ContainerEvent): O
     patch: {
       op: '',
       deadline: event.world.at + RETRY_MS,
-      waiting: { reason: 'RunContainerError', message: runtimeError(raw) },
+      waiting: { reason: 'RunContainerError', message: startError(event.world, raw) },
     },
     effects: [
       containerEvent(context, 'Warning', 'Failed', `Error: ${raw.message}`),

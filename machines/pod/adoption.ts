@@ -17,7 +17,9 @@ import { beginTermination } from './termination.ts';
 /** The node does not admit the pod (kubelet rejectPod): it has failed before anything is made of it. */
 function reject(draft: Draft, { reason, message }: { reason: string; message: string }): void {
   podEvent(draft, 'Warning', reason, message);
-  beginTermination(draft, { reason, message: `Pod was rejected: ${message}`, gracePeriodSeconds: 0 }, 'Failed');
+  const rejected = behaves(draft.context.settings, 'rejectedTellNoMore');
+  const order = { reason, message: `Pod was rejected: ${message}`, gracePeriodSeconds: 0 };
+  beginTermination(draft, { ...order, ...(rejected && { rejected: true }) }, 'Failed');
 }
 
 /** The node has judged a pod that waited for that. */

@@ -16,6 +16,7 @@ import { grantOf, runsWithoutQuota } from './cpu-grants.ts';
 import { imagesFor } from './image-volumes.ts';
 import { takesUp } from './left-over.ts';
 import { newestOf, newestSandbox } from './observation.ts';
+import { isInHook } from './readiness.ts';
 import type { PodContext } from './pod-context.ts';
 import { imageRuntimeOf } from './pod-runtime.ts';
 import type { SpecContainer } from './spec.ts';
@@ -164,7 +165,8 @@ function probeWorld(draft: Draft, owner: SpecContainer, probe: Probe): ProbeWorl
   const seen = newestOf(context.observed, owner.container.name);
   // A container that is being stopped is probed on: it is ready until it says otherwise (kubelet's worker asks whether it runs, no more).
   const state = statePath(context.containers[owner.container.name]?.value);
-  const running = seen?.state === 'running' && (state === 'running' || state.startsWith('stopping'));
+  const failedHook = isInHook(context, owner.container.name) && behaves(context.settings, 'failedHookEndsProbes');
+  const running = seen?.state === 'running' && (state === 'running' || (state.startsWith('stopping') && !failedHook));
   return {
     at: draft.at,
     pod: context.pod,

@@ -18,13 +18,17 @@ export function logLinkName(draft: Draft, container: ObservedContainer): string 
   return `${pod?.name ?? ''}_${pod?.namespace ?? ''}_${container.name}-${container.id}.log`;
 }
 
+/** The runtime's reason for the end of a container that could not even be started: it has no log. */
+const NEVER_RAN = 'ContainerCannotRun';
+
 /** Reads the termination message of each ended container once. */
 export function readMessages(draft: Draft): void {
   const { context } = draft;
   for (const c of context.observed?.containers ?? []) {
     if (c.state !== 'exited' || entryOf(context.messages, c.id) !== undefined) continue;
     const path = c.terminationLogHostPath ?? '';
-    const fallback = c.annotations[ANNOTATION.terminationMessagePolicy] === 'FallbackToLogsOnError' && c.exitCode !== 0;
+    const failed = c.exitCode !== 0 && !(c.reason === NEVER_RAN && behaves(context.settings, 'wordsFollowTheRuntimes'));
+    const fallback = c.annotations[ANNOTATION.terminationMessagePolicy] === 'FallbackToLogsOnError' && failed;
     if (path === '' && !fallback) continue;
     want(draft, `message/${c.id}`, (key) => ({
       type: 'host.ReadTerminationMessage',

@@ -4,12 +4,15 @@ import type { ObservedContainer } from '../protocol/observed.ts';
 import { takeCpus } from './cpu-grants.ts';
 import { probesOf, tellContainer, tellProbe } from './children.ts';
 import type { Draft } from './draft.ts';
+import type { PodContext } from './pod-context.ts';
 import { forgetTasks, podEvent, taskDone, taskFailed, taskNameOf, taskOf, own } from './draft.ts';
 import { dropContainer, dropSandbox, newestSandbox, patchContainer, putContainer, putSandbox } from './observation.ts';
 import { forgetImageVolumes, takeImageVolume } from './image-volumes.ts';
 import { takeResize } from './resize.ts';
 import { specContainer, usesHostNetwork } from './spec.ts';
 import { runtimeError } from '../container/container-events.ts';
+import { byteText } from '../values/byte-text.ts';
+import { goQuote } from '../values/go-quote.ts';
 import { containerHash } from '../container-config/container-hash.ts';
 
 /** The outcome of an effect reaches the one that asked for it: a task, a container machine, a probe machine, or the view itself. */
@@ -46,10 +49,14 @@ function noteFact(draft: Draft, name: string, outcome: EffectDone | EffectFailed
   if (outcome.effect === 'cri.StartContainer')
     patchContainer(draft, context.id, {
       ...{ state: 'running', startedAt: draft.at },
-      // One that is started again was told as waiting meanwhile: that it runs is told at once.
-      ...(context.attempt === 0 && behaves(draft.context.settings, 'toldOnceLookedAt') && { unseen: true as const }),
+      ...(isToldOnceLookedAt(draft, context.attempt) && { unseen: true as const }),
     });
   if (outcome.effect === 'cri.ContainerStatus') putStatus(draft, outcome.result);
+}
+
+/** That it runs is told with what the look that follows its start says of it: one status, not two. */
+function isToldOnceLookedAt({ context: { settings } }: Draft, attempt: number): boolean {
+  return behaves(settings, 'toldOnceLookedAt') && (attempt === 0 || behaves(settings, 'backsOffUntilItRuns'));
 }
 
 /** What the failure of an own call proves of container `id`, or leaves open. */
@@ -205,6 +212,13 @@ function isCanceled({ context }: Draft, { error }: EffectFailed): boolean {
   );
 }
 
+/** Why a pod's sandbox was not stopped, as kubelet's results of a sync say it. */
+function unkilled({ pod, settings }: PodContext, text: string): string {
+  if (!behaves(settings, 'failuresInKubeletsWords')) return text;
+  const what = `failed to "KillPodSandbox" for "${pod.metadata?.uid ?? ''}"`;
+  return `${what} with KillPodSandboxError: ${goQuote(byteText(text))}`;
+}
+
 /** Tells what a failed task means to an operator; the task itself is tried again after its pause. */
 function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void {
   const { context } = draft;
@@ -234,7 +248,7 @@ function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void 
   if (name === 'cgroup')
     podEvent(draft, 'Warning', 'FailedCreatePodContainer', `unable to ensure pod container exists: ${text}`);
   if (name.startsWith('sandbox.stop/') && context.termination !== null)
-    podEvent(draft, 'Warning', 'FailedKillPod', `error killing pod: ${text}`);
+    podEvent(draft, 'Warning', 'FailedKillPod', `error killing pod: ${unkilled(context, text)}`);
   if (name.startsWith('message/')) {
     own(draft, 'messages')[name.slice('message/'.length)] = '';
     forgetTasks(draft, name);

@@ -1,5 +1,6 @@
 import { entryOf } from '../values/entry-of.ts';
 import type { PodStatus } from '../protocol/api-types.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import type { PodMemory } from '../protocol/memory.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
 import { podStatus } from '../status/pod-status.ts';
@@ -153,6 +154,7 @@ function statusOf(draft: Draft, containers: Record<string, ContainerDecision>): 
         message: termination.message,
         phase: termination.phase,
         ...(termination.disruption === true && { disruptedAt: termination.since }),
+        ...(termination.rejected && { rejected: true as const }),
       },
     }),
     ...(context.resize && { resize: context.resize }),
@@ -164,18 +166,21 @@ function statusOf(draft: Draft, containers: Record<string, ContainerDecision>): 
     startedAt: context.startedAt,
     settings: context.settings,
   });
-  return context.focus.startsWith('terminated.') ? terminatedStatus(context.pod, status, context.settings) : status;
+  return context.focus.startsWith('terminated.')
+    ? terminatedStatus(context.pod, status, context.settings, context.status)
+    : status;
 }
 
 /** The runtime's view as it is told: with the termination messages that were read, and running what has come through its hook and was looked at. */
 function toldOf(context: PodContext): ObservedPod | null {
   const { observed, messages, containers } = context;
   if (observed === null) return null;
+  const follows = behaves(context.settings, 'wordsFollowTheRuntimes');
   return {
     ...observed,
     containers: observed.containers.map((c) => {
       const message = entryOf(messages, c.id);
-      if (message) return { ...c, message };
+      if (message) return { ...c, message: c.message !== '' && follows ? `${c.message}: ${message}` : message };
       const early =
         c.state === 'running' &&
         (c.unseen === true || (entryOf(containers, c.name)?.context.id === c.id && isInHook(context, c.name)));

@@ -43,6 +43,7 @@ export function beginTermination(draft: Draft, order: TerminationOrder, phase: '
       deletedFromSource: givenUp(draft, order.reason),
       phase,
       ...(order.disruption === true && { disruption: true }),
+      ...(order.rejected && { rejected: true }),
       ...(order.comesBack === true && { comesBack: true }),
     };
     return;

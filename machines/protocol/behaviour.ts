@@ -121,6 +121,22 @@ export const BEHAVIOUR = {
   startedIsTheApis: 110,
   /** Images are asked for by the pod's runtime handler only where its gate is on ({@link NodeSettings.imagesByHandler}). */
   gatedImageHandlers: 111,
+  /** Last words of a container stand behind what the runtime says of its end; of one that could not run no log is read. */
+  wordsFollowTheRuntimes: 120,
+  /** A pod that the node does not admit is told as failed, and why: nothing of containers that it never had. */
+  rejectedTellNoMore: 121,
+  /** Why a start or a postStart hook failed is told in kubelet's words: without the code of the runtime's error, and with what the hook said. */
+  failuresInKubeletsWords: 122,
+  /** A container that crashed is told as backing off until the one that follows it runs, and that one when it was looked at. */
+  backsOffUntilItRuns: 123,
+  /** The end of a pod is told once: why it is not ready, and that a container of it never ran, are not made again of what was told. */
+  endIsToldOnce: 124,
+  /** A container whose postStart hook failed is not probed while it is stopped for that. */
+  failedHookEndsProbes: 125,
+  /** Without cgroups per QoS the runtime chooses where a pod's cgroup is. */
+  noParentWithoutQos: 126,
+  /** A container that could not be started and is seen as ended is started again soon, as one that crashed: kubelet's PLEG wakes the pod for its end. */
+  endedStartsAreRetriedSoon: 127,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

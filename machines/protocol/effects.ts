@@ -51,7 +51,8 @@ export interface EffectCatalog {
   /** `output` is stdout then stderr, cut at 10 KiB. `timeoutSeconds` 0 = none. */
   'cri.ExecSync': {
     params: { containerId: string; cmd: string[]; timeoutSeconds: number };
-    result: { exitCode: number; output: string };
+    /** `output`: what it wrote, `stdout` first; `stderr` alone once more of a command that failed and wrote there. */
+    result: { exitCode: number; output: string; stderr?: string };
   };
 
   /**

@@ -66,6 +66,8 @@ export interface Termination {
   phase: 'Failed' | null;
   /** The node ended it for its own sake: its status has the condition DisruptionTarget. */
   disruption?: true;
+  /** The node did not admit it. */
+  rejected?: true;
   /** Its source names it again: what is dead of it stays for its next life. */
   comesBack?: boolean;
 }

@@ -12,6 +12,8 @@ export type PodSource = 'file' | 'http' | 'api';
 
 /** Why a pod is told to terminate. */
 export interface TerminationOrder {
+  /** The node did not admit the pod. */
+  rejected?: true;
   /** `Deleted`, `Removed` (from its static source), `Orphaned`, `Evicted`, `Terminated` (the node shuts down) ... */
   reason: string;
   message: string;

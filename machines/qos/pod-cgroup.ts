@@ -50,8 +50,9 @@ export function qosCgroups(settings: CgroupSettings): QosCgroups | null {
 }
 
 /** The sandbox's `cgroupParent`: the pod's cgroup, or the root where cgroups per QoS are switched off. */
-export function cgroupParent(pod: Pod, settings: CgroupSettings): string {
-  // Without a QoS tree the kubelet hands out the root in cgroupfs form, whatever the driver.
+export function cgroupParent(pod: Pod, settings: CgroupSettings & Pick<NodeSettings, 'behaviour'>): string {
+  // Without a QoS tree kubelet names no parent (podContainerManagerNoop).
+  if (!settings.cgroupsPerQOS && behaves(settings, 'noParentWithoutQos')) return '';
   if (!settings.cgroupsPerQOS) return cgroupPath(qosParentParts('Guaranteed', settings), 'cgroupfs');
   const parts = [...qosParentParts(podQosClass(pod), settings), podCgroupName(pod.metadata?.uid ?? '')];
   return cgroupPath(parts, settings.cgroupDriver);

@@ -109,6 +109,10 @@ function showWaiting(
 ): ContainerStatus {
   const waiting = decisionOf(input, spec)?.waiting;
   if (waiting === undefined) return status;
+  if (input.podIsTerminal === true && behaves(input.settings, 'endIsToldOnce')) return status;
+  // The next one is made: what the API has of the last is shown until it runs.
+  const isMade = newest?.state === 'created' && behaves(input.settings, 'backsOffUntilItRuns');
+  if (isMade && waiting.reason === 'CrashLoopBackOff') return status;
   if (list === 'init' && newest?.state === 'exited' && newest.exitCode === 0) return status;
   if (!isToBeStarted(spec, input.pod, newest, input.settings.restartAllContainers)) return status;
   const lastState = status.state?.terminated ? status.state : status.lastState;

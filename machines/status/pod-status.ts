@@ -20,6 +20,8 @@ import { disruptionMessage, isOwnEnding } from './node-endings.ts';
 export function podStatus(input: StatusInput): PodStatus {
   const { pod, observed } = input;
   const old: PodStatus = input.previous ?? pod.status ?? {};
+  if (input.termination?.rejected && !hadContainers(old, observed))
+    return rejectedStatus(input, old, input.termination);
   const regular = containerStatuses(input, pod.spec?.containers ?? [], old.containerStatuses ?? [], 'regular');
   const init = containerStatuses(input, pod.spec?.initContainers ?? [], old.initContainerStatuses ?? [], 'init');
   const ephemeral = containerStatuses(
@@ -60,6 +62,29 @@ export function podStatus(input: StatusInput): PodStatus {
   if (input.inForce) Object.assign(status, podLevelStatus(pod, phase, input.inForce));
   if (ephemeral.length > 0) status.ephemeralContainerStatuses = ephemeral;
   return status;
+}
+
+/** Was anything ever told or seen of a container? */
+function hadContainers(old: PodStatus, observed: ObservedPod | null): boolean {
+  const told = [old.containerStatuses, old.initContainerStatuses, old.ephemeralContainerStatuses];
+  return told.some((list) => list !== undefined && list.length > 0) || (observed?.containers.length ?? 0) > 0;
+}
+
+/** The node never took the pod: it has failed, and why (kubelet's rejectPod). */
+function rejectedStatus(
+  { pod, at }: StatusInput,
+  old: PodStatus,
+  { reason, message }: { reason: string; message: string },
+): PodStatus {
+  const generation = Math.max(pod.metadata?.generation ?? 0, old.observedGeneration ?? 0);
+  return {
+    ...(generation > 0 && { observedGeneration: generation }),
+    phase: 'Failed',
+    message,
+    reason,
+    startTime: old.startTime ?? pod.status?.startTime ?? rfc3339(at),
+    qosClass: qosOf(pod),
+  };
 }
 
 interface PhaseVerdict {

@@ -41,6 +41,8 @@ export interface StatusInput {
     phase?: 'Failed' | 'Succeeded' | null;
     /** The node ended it for its own sake, at this time: it gets the condition DisruptionTarget. */
     disruptedAt?: number;
+    /** The node did not admit it: of one that never had a container no more is told. */
+    rejected?: true;
   };
   /** All containers are stopped for good: an API pod's phase becomes terminal (never a static pod's, kubernetes#116484). */
   podIsTerminal?: boolean;

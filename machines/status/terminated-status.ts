@@ -13,9 +13,16 @@ const NOT_LOCATED = 'The container could not be located when the pod was termina
  * its end is taken for failed, and the phase of an API pod becomes terminal. That of a static pod is what follows from
  * these ends, at once: told only with the next report, it would go back when an agent's next life begins with this one.
  */
-export function terminatedStatus(pod: Pod, status: PodStatus, settings: Pick<NodeSettings, 'behaviour'>): PodStatus {
+export function terminatedStatus(
+  pod: Pod,
+  status: PodStatus,
+  settings: Pick<NodeSettings, 'behaviour'>,
+  before: PodStatus | null = null,
+): PodStatus {
   const out: PodStatus = { ...status };
-  if (hasInitialized(pod, status)) out.containerStatuses = status.containerStatuses?.map(ended);
+  if (isTerminalPhase(before?.phase) && behaves(settings, 'endIsToldOnce')) keepReadiness(out, before);
+  const regular = status.containerStatuses;
+  if (regular && hasInitialized(pod, status)) out.containerStatuses = regular.map(ended);
   const init = status.initContainerStatuses;
   if (init) {
     const tried = Math.max(1, init.findLastIndex(wasTried) + 1);
@@ -28,6 +35,15 @@ export function terminatedStatus(pod: Pod, status: PodStatus, settings: Pick<Nod
     out.phase = podPhase(pod, statuses, { podIsTerminal: true, initialized: false });
   }
   return out;
+}
+
+/** Why it is not ready was told before its phase was final, and is not made again of that phase. */
+function keepReadiness(status: PodStatus, before: PodStatus | null): void {
+  if (status.conditions === undefined) return;
+  const kept = before?.conditions?.filter(
+    (c) => (c.type === 'Ready' || c.type === 'ContainersReady') && c.status === 'False',
+  );
+  status.conditions = status.conditions.map((c) => kept?.find(({ type }) => type === c.type) ?? c);
 }
 
 function ended(status: ContainerStatus): ContainerStatus {

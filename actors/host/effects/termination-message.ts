@@ -39,8 +39,14 @@ export async function readTerminationMessage(
     const text = parseCriLog(await readLastLines(fallbackLogPath, maxLines));
     return { message: text.subarray(Math.max(0, text.length - Math.min(maxBytes, MAX_LOG_BYTES))).toString('utf8') };
   } catch (error) {
-    return { message: `Error on reading termination message from logs: ${messageOf(error)}` };
+    return { message: `Error on reading termination message from logs: ${unread(fallbackLogPath, error)}` };
   }
+}
+
+/** Why a log cannot be read; that it is not there in kubelet's words, which follows links first. */
+function unread(path: string, error: unknown): string {
+  if (codeOf(error) !== 'ENOENT') return messageOf(error);
+  return `failed to try resolving symlinks in path ${JSON.stringify(path)}: lstat ${path}: no such file or directory`;
 }
 
 /** `<rootDir>/pods/<uid>/containers/...`: on the agent's own disk. What a subPath leads to lies beside it. */

@@ -82,7 +82,12 @@ export const criEffects: {
     // CRI knows whole seconds only; what is left of a grace period is none (a preStop hook that an earlier agent began)
     const timeout = String(Math.ceil(timeoutSeconds));
     const { stdout, stderr, exitCode } = await runtime.execSync({ containerId, cmd, timeout });
-    return { exitCode, output: (Buffer.from(stdout).toString() + Buffer.from(stderr).toString()).slice(0, MAX_OUTPUT) };
+    const errors = Buffer.from(stderr).toString();
+    return {
+      exitCode,
+      output: (Buffer.from(stdout).toString() + errors).slice(0, MAX_OUTPUT),
+      ...(exitCode !== 0 && errors !== '' && { stderr: errors.slice(0, MAX_OUTPUT) }),
+    };
   },
   'image.Status': async (params, cri, _log, ask) => {
     const { image, runtimeHandler } = await withHandler(params, ask);

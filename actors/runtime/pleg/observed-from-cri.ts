@@ -35,7 +35,7 @@ export function observedContainer(status: ContainerStatus, sandboxId: string, st
     exitCode: status.exitCode,
     reason: status.reason,
     message: status.message,
-    image: status.image?.userSpecifiedImage || status.image?.image || '',
+    image: status.image?.image ?? '',
     imageRef: status.imageRef,
     imageId: status.imageId,
     logPath: status.logPath,

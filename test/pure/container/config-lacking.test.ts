@@ -27,7 +27,7 @@ test('any other failure of the call stays CreateContainerError', () => {
   bench.failed('cri.CreateContainer', 'Internal', 'grpc: error while marshaling');
   assert.deepEqual(bench.context.waiting, {
     reason: 'CreateContainerError',
-    message: 'rpc error: code = Internal desc = grpc: error while marshaling',
+    message: 'grpc: error while marshaling',
   });
 });
 

@@ -45,13 +45,30 @@ for (const seconds of [0, 3]) {
   });
 }
 
-const failing: [string, Lifecycle, (bench: ContainerBench) => unknown][] = [
-  ['exec ends with 1', { postStart: exec }, (b) => b.done('cri.ExecSync', { exitCode: 1, output: 'no' })],
-  ['exec call fails', { postStart: exec }, (b) => b.failed('cri.ExecSync', 'Unknown', 'x')],
-  ['httpGet fails', { postStart: http }, (b) => b.failed('net.HttpGet', 'ECONNREFUSED', 'x')],
-  ['httpGet names no port', { postStart: broken }, (b) => b.ring()],
+const WHOSE = 'for Container "c" in Pod "web-node1_default(u1)" failed - error:';
+const failing: [string, Lifecycle, (bench: ContainerBench) => unknown, string][] = [
+  [
+    ...(['exec ends with 1', { postStart: exec }] as const),
+    (b) => b.done('cri.ExecSync', { exitCode: 1, output: 'a "no"\nwhy ✗\n', stderr: 'why ✗\n' }),
+    `Exec lifecycle hook ([do]) ${WHOSE} command 'do' exited with 1: why ✗\n, message: "a \\"no\\"\\nwhy ✗\\n"`,
+  ],
+  [
+    ...(['exec call fails', { postStart: exec }] as const),
+    (b) => b.failed('cri.ExecSync', 'Unknown', 'x'),
+    `Exec lifecycle hook ([do]) ${WHOSE} rpc error: code = Unknown desc = x, message: ""`,
+  ],
+  [
+    ...(['httpGet fails', { postStart: http }] as const),
+    (b) => b.failed('net.HttpGet', 'ECONNREFUSED', 'x'),
+    `HTTP lifecycle hook (/x) ${WHOSE} x`,
+  ],
+  [
+    ...(['httpGet names no port', { postStart: broken }] as const),
+    (b) => b.ring(),
+    `HTTP lifecycle hook () ${WHOSE} couldn't find port: "nowhere" in container c`,
+  ],
 ];
-for (const [name, lifecycle, fail] of failing) {
+for (const [name, lifecycle, fail, message] of failing) {
   test(`postStart, ${name}: FailedPostStartHook, the container is killed`, () => {
     const bench = atPostStart(lifecycle);
     bench.effects = [];
@@ -59,7 +76,7 @@ for (const [name, lifecycle, fail] of failing) {
     assert.equal(bench.state, 'stopping.killing');
     assert.deepEqual(reasons(bench.effects), ['FailedPostStartHook', 'Killing']);
     assert.equal(find(bench.effects, 'cri.StopContainer').timeoutSeconds, 30);
-    assert.deepEqual(bench.context.waiting, { reason: 'PostStartHookError', message: 'PostStartHook failed' });
+    assert.deepEqual(bench.context.waiting, { reason: 'PostStartHookError', message });
   });
 }
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
-import { pod, PodWorld } from './pod-world.ts';
+import { BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
+import { bornPod } from '../../../machines/pod/pod-step.ts';
+import { pod, PodWorld, settings } from './pod-world.ts';
 
 /** A pod as the API server hands it over. */
 function apiPod(spec: Partial<NonNullable<Pod['spec']>> = {}, more: Partial<Pod> = {}): Pod {
@@ -17,10 +19,42 @@ test('a pod that the node does not admit fails before anything is made of it', (
   assert.equal(world.status?.phase, 'Failed');
   assert.equal(world.status?.reason, 'OutOfcpu');
   assert.equal(world.status?.message, 'Pod was rejected: Node didn’t have enough resource: cpu');
+  assert.deepEqual(
+    Object.keys(world.status).sort(),
+    ['message', 'phase', 'qosClass', 'reason', 'startTime'],
+    'no more than kubelet tells',
+  );
   assert.deepEqual(world.events, ['OutOfcpu: Node didn’t have enough resource: cpu']);
   assert.equal(world.count('cri.RunPodSandbox'), 0);
   assert.equal(world.count('image.Status'), 0);
   assert.equal(world.state, 'terminated.kept');
+});
+
+test('logs of before replay a rejected pod with all that was told of its containers', () => {
+  const behaviour = settings.behaviour.filter((n) => n !== BEHAVIOUR.rejectedTellNoMore);
+  const world = fromApi(apiPod(), false);
+  world.snapshot = bornPod({ pod: world.definition, source: 'api', settings: { ...settings, behaviour } });
+  world.begin(null, true, { reason: 'OutOfcpu', message: 'none left' });
+  world.run(60_000);
+  assert.equal(world.status?.containerStatuses?.length, 1);
+});
+
+test('why a pod that was deleted before it ran is not ready is told once: its phase is not said twice', () => {
+  const world = fromApi(apiPod({ initContainers: [{ name: 'i', image: 'img:1' }] }));
+  world.run(1_000);
+  world.exit('i', 7);
+  world.run(1_000);
+  const deleted = apiPod(world.definition.spec, {
+    metadata: { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 1 },
+  });
+  world.effects = [];
+  world.send({ type: 'pod.update', at: world.at, pod: deleted });
+  world.run(60_000);
+  const told = world.effects.flatMap((e) =>
+    e.type === 'status.Publish' && e.params.status.phase === 'Failed' ? [e.params.status] : [],
+  );
+  const reasons = told.map(({ conditions = [] }) => conditions.find(({ type }) => type === 'Ready')?.reason);
+  assert.deepEqual([...new Set(reasons)], ['ContainersNotReady']);
 });
 
 test('a deleted pod keeps its containers until its object is gone', () => {
@@ -117,4 +151,19 @@ test('a volume that waits for its object is tried at once when the object appear
   world.send({ type: 'pod.refresh', at: world.at });
   world.run(200);
   assert.equal(world.state, 'syncing.running');
+});
+
+test('a sandbox that is not stopped is told in the words of a sync of kubelet', () => {
+  const world = fromApi(apiPod());
+  world.run(1_000);
+  world.answers['cri.StopPodSandbox'] = () => ({ error: { code: 'Internal', message: 'says "no"' } });
+  const at = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 1 };
+  world.send({ type: 'pod.update', at: world.at, pod: apiPod({}, { metadata: at }) });
+  world.run(2_000);
+  const told = world.events.find((event) => event.startsWith('FailedKillPod'));
+  const error = String.raw`"rpc error: code = Internal desc = says \"no\""`;
+  assert.equal(
+    told,
+    `FailedKillPod: error killing pod: failed to "KillPodSandbox" for "u1" with KillPodSandboxError: ${error}`,
+  );
 });

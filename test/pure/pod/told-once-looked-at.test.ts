@@ -84,11 +84,41 @@ test('a look that hangs holds nothing up that the observer has seen', () => {
   assert.deepEqual(world.toldRunning(), ['ready, no user']);
 });
 
-test('a container that starts again is told at once: as waiting it was told before', () => {
-  const world = started();
+/** Statuses of a container that crashes twice, from its second end until it runs again. */
+function toldOfASecondCrash(behaviour?: readonly number[]): Telling {
+  const world = started(behaviour);
+  world.run(3_000);
+  world.exit('c', 1);
   world.run(3_000);
   world.exit('c', 1);
   world.told = [];
   world.run(30_000);
+  return world;
+}
+
+/** How its first container is, in each status that clients see (`withoutCreated`): state, last end, count of restarts. */
+function states(told: readonly PodStatus[]): string[] {
+  const texts = told.map(({ containerStatuses = [] }) => {
+    const [{ state, lastState, restartCount, user } = { state: {}, lastState: {}, restartCount: 0, user: undefined }] =
+      containerStatuses;
+    const now = state?.waiting?.reason ?? Object.keys(state ?? {})[0] ?? '';
+    const before = lastState?.terminated === undefined ? 'no last end' : `ended with ${lastState.terminated.exitCode}`;
+    return `${now}${user === undefined ? '' : ', a user'}, ${before}, ${restartCount}`;
+  });
+  return texts.filter((text, i) => text !== texts[i - 1] && !text.startsWith('waiting'));
+}
+
+test('a container that crashed is told as backing off until it runs again, and that once', () => {
+  const { told } = toldOfASecondCrash();
+  assert.deepEqual(states(told).slice(-2), ['CrashLoopBackOff, ended with 1, 1', 'running, a user, ended with 1, 2']);
+  assert.ok(
+    states(told).every((text) => text.includes('ended with 1')),
+    states(told).join('\n'),
+  );
+});
+
+test('logs that were written before replay with each step of a restart told', () => {
+  const before = settings.behaviour.filter((n) => n !== BEHAVIOUR.backsOffUntilItRuns);
+  const world = toldOfASecondCrash(before);
   assert.deepEqual(world.toldRunning(), ['ready, no user', 'ready, a user']);
 });

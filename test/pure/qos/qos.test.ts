@@ -1,3 +1,4 @@
+import { CURRENT } from '../../../machines/protocol/behaviour.ts';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -66,7 +67,9 @@ test('the sandbox’s cgroup parent follows QoS, driver and root', () => {
     cgroupParent(bestEffort, nodeSettings({ cgroupDriver: 'systemd' })),
     '/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod1234_abcd.slice',
   );
-  assert.equal(cgroupParent(bestEffort, nodeSettings({ cgroupsPerQOS: false, cgroupRoot: '/x' })), '/x');
+  const withoutQos = { cgroupsPerQOS: false, cgroupRoot: '/x' };
+  assert.equal(cgroupParent(bestEffort, nodeSettings({ ...withoutQos, ...CURRENT })), '', 'the runtime chooses');
+  assert.equal(cgroupParent(bestEffort, nodeSettings({ ...withoutQos, behaviour: [] })), '/x', 'logs of before');
 });
 
 test('a pids limit is set only when the node has one', () => {

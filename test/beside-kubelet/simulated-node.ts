@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { unmountBelow } from '../../cri/private-containerd/mount-points.ts';
+import { startSimulatedRuntime } from '../../cri/sim/simulated-runtime.ts';
+import type { SimulatedRuntime } from '../../cri/sim/simulated-runtime.ts';
+import type { ContainerRecord, SandboxRecord } from '../../cri/sim/records.ts';
+import type { SimScript } from '../../cri/sim/script.ts';
+import { CriCalls } from '../containerd/support/cri-calls.ts';
+import { ClusterNode } from '../cluster/support/cluster-node.ts';
+import type { ControlPlane } from '../cluster/support/control-plane.ts';
+import type { AgentKind } from '../cluster/support/node-config.ts';
+
+/** How often the runtime is looked at, ms: what was made and removed between two looks is not seen. */
+const LOOK_MS = 25;
+
+/** A node of a real control plane whose runtime is simulated, and all that its agent ever asked this runtime for. */
+export class SimulatedNode {
+  readonly node: ClusterNode;
+  readonly runtime: SimulatedRuntime;
+  /** Every sandbox and container there was, in the order of their making. */
+  readonly sandboxes = new Map<string, SandboxRecord>();
+  readonly containers = new Map<string, ContainerRecord>();
+  readonly #looking: NodeJS.Timeout;
+  readonly #folder: string;
+
+  private constructor(node: ClusterNode, runtime: SimulatedRuntime, folder: string) {
+    this.node = node;
+    this.runtime = runtime;
+    this.#folder = folder;
+    this.#looking = setInterval(() => this.#look(), LOOK_MS);
+  }
+
+  /** Starts runtime and agent; resolves when the node is ready. The caller stops it. */
+  static async start(plane: ControlPlane, name: string, agent: AgentKind, script: SimScript): Promise<SimulatedNode> {
+    const folder = await mkdtemp(join(tmpdir(), 'beside-'));
+    const socket = join(folder, 'sim.sock');
+    const runtime = await startSimulatedRuntime({
+      socket,
+      script: { ...script, runtime: { ...script.runtime, imageFilesystem: { mountpoint: folder } } },
+    });
+    try {
+      const cri = new CriCalls(`unix://${socket}`);
+      const containerd = { endpoint: `unix://${socket}`, rootDir: folder, cri, stop: () => Promise.resolve() };
+      const node = await ClusterNode.start(plane, {
+        name,
+        agent,
+        containerd,
+        config: { cgroupsPerQOS: false, enforceNodeAllocatable: [], syncFrequency: '1m' },
+      });
+      return new SimulatedNode(node, runtime, folder);
+    } catch (error) {
+      await runtime.stop();
+      throw error;
+    }
+  }
+
+  #look(): void {
+    for (const [id, record] of this.runtime.state.sandboxes) this.sandboxes.set(id, record);
+    for (const [id, record] of this.runtime.state.containers) this.containers.set(id, record);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#looking);
+    await this.node.stop();
+    await this.runtime.stop();
+    await unmountBelow(this.#folder);
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
