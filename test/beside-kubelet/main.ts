@@ -15,7 +15,7 @@ its own, and prints what the two did or told otherwise. Needs root, and the tool
   --actions      pods are changed, and containers and sandboxes die
   --restart      both agents are restarted
   --all          what may hang on the time of a look, too: which states were shown, which events there were
-  --out DIR      keep both agents' logs and all differences as JSON there
+  --out DIR      keep both agents' logs, all differences and all statuses there
 Exit code 0: nothing differs for sure; 1: something does; 2: wrong flags.`;
 
 try {
@@ -44,6 +44,8 @@ async function main(): Promise<number> {
   const differences = compare(both);
   for (const why of both.refused) print(`the API server refused ${why.slice(0, 200)}`);
   print(report(differences, values.all));
+  const [theirs, ours] = [both.kubelet, both.actorlet].map(({ statuses }) => [...statuses.values()].flat().length);
+  print(`statuses that clients were shown: kubelet ${String(theirs)}, actorlet ${String(ours)}`);
   const found = defects(differences);
   print(`${String(both.pods.length)} pods, ${String(found.length)} differences that are not meant`);
   if (values.out !== undefined) {
@@ -51,6 +53,8 @@ async function main(): Promise<number> {
     await writeFile(join(values.out, 'kubelet.log'), both.logs.kubelet);
     await writeFile(join(values.out, 'actorlet.log'), both.logs.actorlet);
     await writeFile(join(values.out, 'differences.json'), JSON.stringify(differences, null, 1));
+    for (const [agent, { statuses }] of [['kubelet', both.kubelet] as const, ['actorlet', both.actorlet] as const])
+      await writeFile(join(values.out, `statuses-${agent}.json`), JSON.stringify(Object.fromEntries(statuses)));
   }
   return found.length === 0 ? 0 : 1;
 }

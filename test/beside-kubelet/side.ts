@@ -103,6 +103,9 @@ export class Side {
     const { api } = this.#plane;
     const { runtime } = this.#node;
     if (action.kind === 'patch') await api.patch(this.#path('pods', name), action.body, 'strategic-merge');
+    else if (action.kind === 'delete') await api.delete(this.#path('pods', name), action.options);
+    else if (action.kind === 'resize')
+      await api.patch(`${this.#path('pods', name)}/resize`, action.body, 'strategic-merge');
     else if (action.kind === 'ephemeral')
       await api.patch(`${this.#path('pods', name)}/ephemeralcontainers`, action.body, 'strategic-merge');
     else if (action.kind === 'sandbox-dies') {
@@ -120,17 +123,18 @@ export class Side {
     return this.#node.node.restart();
   }
 
-  /** Deletes the pods and waits until they are gone, `patienceMs` at most. */
+  /** Deletes the pods and waits until they are gone, `patienceMs` at most. One that went before took no time. */
   async end(patienceMs: number): Promise<void> {
     const { api } = this.#plane;
-    const names = (await api.list<Pod>(this.#path('pods'))).map(({ metadata }) => metadata?.name ?? '');
+    const left = async () =>
+      new Set((await api.list<Pod>(this.#path('pods'))).map(({ metadata }) => metadata?.name ?? ''));
     const began = performance.now();
-    for (const name of names) await api.delete(this.#path('pods', name)).catch(() => undefined);
-    for (;;) {
-      const left = new Set((await api.list<Pod>(this.#path('pods'))).map(({ metadata }) => metadata?.name));
-      for (const name of names)
-        if (!left.has(name) && !this.#goneMs.has(name)) this.#goneMs.set(name, performance.now() - began);
-      if (left.size === 0 || performance.now() - began > patienceMs) break;
+    for (const name of await left()) await api.delete(this.#path('pods', name)).catch(() => undefined);
+    for (let there = await left(); ; there = await left()) {
+      const took = performance.now() - began;
+      for (const name of this.#uids.keys())
+        if (!there.has(name) && !this.#goneMs.has(name)) this.#goneMs.set(name, took);
+      if (there.size === 0 || took > patienceMs) break;
       await sleep(100);
     }
     this.#unwatch();

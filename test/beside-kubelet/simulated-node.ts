@@ -46,7 +46,7 @@ export class SimulatedNode {
         name,
         agent,
         containerd,
-        config: { cgroupsPerQOS: false, enforceNodeAllocatable: [], syncFrequency: '1m' },
+        config: { syncFrequency: '1m' },
       });
       return new SimulatedNode(node, runtime, folder);
     } catch (error) {
@@ -56,7 +56,9 @@ export class SimulatedNode {
   }
 
   #look(): void {
-    for (const [id, record] of this.runtime.state.sandboxes) this.sandboxes.set(id, record);
+    // As it was asked for: a resize of its pod changes the runtime's own.
+    for (const [id, record] of this.runtime.state.sandboxes)
+      if (!this.sandboxes.has(id)) this.sandboxes.set(id, { ...record, config: structuredClone(record.config) });
     for (const [id, record] of this.runtime.state.containers) this.containers.set(id, record);
   }
 

@@ -6,7 +6,9 @@ export type Action =
   | { kind: 'patch'; body: object }
   | { kind: 'exit'; container: string; code: number }
   | { kind: 'sandbox-dies' }
-  | { kind: 'ephemeral'; body: object };
+  | { kind: 'ephemeral'; body: object }
+  | { kind: 'resize'; body: object }
+  | { kind: 'delete'; options: object };
 
 /** What happens to this pod; null = nothing. */
 export function drawnAction(seed: number, number: number, { spec }: DrawnPod): Action | null {
@@ -21,6 +23,11 @@ export function drawnAction(seed: number, number: number, { spec }: DrawnPod): A
     () => ({ kind: 'exit', container: name, code: d.one([0, 1, 137]) }),
     () => ({ kind: 'exit', container: name, code: d.one([0, 1, 137]) }),
     () => ({ kind: 'sandbox-dies' }),
+    () => ({
+      kind: 'resize',
+      body: { spec: { containers: [{ name, resources: { requests: { cpu: '15m' }, limits: { cpu: '90m' } } }] } },
+    }),
+    () => ({ kind: 'delete', options: d.one([{}, { gracePeriodSeconds: 0 }, { gracePeriodSeconds: 3 }]) }),
     () => ({
       kind: 'ephemeral',
       body: {

@@ -28,11 +28,19 @@ export function drawnContainer(d: Draws, role: Role, mounts: readonly string[]):
     ...d.maybe(0.2, () => ({ terminationMessagePolicy: d.one(['File', 'FallbackToLogsOnError']) })),
     ...(mounts.length > 0 && { volumeMounts: drawnMounts(d, mounts) }),
     ...(role === 'sidecar' && { restartPolicy: 'Always' }),
+    ...(role !== 'sidecar' && d.maybe(0.15, () => drawnRestarts(d, role))),
     ...(servesProbes && d.maybe(0.35, () => ({ readinessProbe: drawnProbe(d, 'ready') }))),
     ...(servesProbes && d.maybe(0.25, () => ({ livenessProbe: drawnProbe(d, 'live') }))),
     ...(servesProbes && d.maybe(0.2, () => ({ startupProbe: drawnProbe(d, 'started') }))),
     ...(servesProbes && d.maybe(0.25, () => ({ lifecycle: drawnLifecycle(d) }))),
   };
+}
+
+/** A container's own policy of restarts, with or without rules (KEP-5307). */
+function drawnRestarts(d: Draws, role: Role): Record<string, unknown> {
+  const restartPolicy = d.one(role === 'init' ? ['Never', 'OnFailure'] : ['Never', 'OnFailure', 'Always']);
+  const exitCodes = { operator: d.one(['In', 'NotIn']), values: d.one([[7], [1, 3]]) };
+  return { restartPolicy, ...d.maybe(0.6, () => ({ restartPolicyRules: [{ action: 'Restart', exitCodes }] })) };
 }
 
 function drawnResources(d: Draws): Record<string, unknown> {

@@ -44,6 +44,10 @@ export function drawnPod(seed: number, number: number): DrawnPod {
       ...d.maybe(0.4, () => ({ securityContext: drawnPodSecurity(d) })),
       ...d.maybe(0.7, () => ({ terminationGracePeriodSeconds: d.between(0, 4) })),
       automountServiceAccountToken: d.chance(0.2),
+      ...d.maybe(0.1, () => ({
+        resources: d.one([{ requests: { cpu: '30m' } }, { limits: { cpu: '60m', memory: '400Mi' } }]),
+      })),
+      ...(!hostNetwork && d.maybe(0.06, () => ({ hostUsers: false }))),
       ...(hostNetwork && { hostNetwork }),
       ...d.maybe(0.08, () => ({ hostPID: true })),
       ...d.maybe(0.08, () => ({ hostIPC: true })),
