@@ -16,6 +16,10 @@ const ACCEPTED: readonly { why: string; about: RegExp; actorlet?: RegExp }[] = [
     why: 'kubelet counts init containers and sidecars from 0 again when a sandbox is made anew; a count never falls here',
     about: /^container\.config\.(annotations\.io\.kubernetes\.container\.restartCount|logPath|metadata\.attempt)$/,
   },
+  {
+    why: 'kubelet tells of a resize with the resources of before when it was granted while the pod was being synced (a race that its source names)',
+    about: /^words of event Normal ResizeCompleted/,
+  },
 ];
 
 /** Why this difference is meant; undefined when it is not. */
