@@ -7,6 +7,7 @@ import type { SimulatedRuntime } from '../../cri/sim/simulated-runtime.ts';
 import type { ContainerRecord, SandboxRecord } from '../../cri/sim/records.ts';
 import type { SimScript } from '../../cri/sim/script.ts';
 import { CriCalls } from '../containerd/support/cri-calls.ts';
+import { stopOnSignal } from '../cluster/support/end-with-test.ts';
 import { ClusterNode } from '../cluster/support/cluster-node.ts';
 import type { ControlPlane } from '../cluster/support/control-plane.ts';
 import type { AgentKind } from '../cluster/support/node-config.ts';
@@ -22,35 +23,27 @@ export class SimulatedNode {
   readonly sandboxes = new Map<string, SandboxRecord>();
   readonly containers = new Map<string, ContainerRecord>();
   readonly #looking: NodeJS.Timeout;
-  readonly #folder: string;
+  readonly #ground: Ground;
+  readonly #forget: () => void;
 
-  private constructor(node: ClusterNode, runtime: SimulatedRuntime, folder: string) {
+  private constructor(node: ClusterNode, ground: Ground) {
     this.node = node;
-    this.runtime = runtime;
-    this.#folder = folder;
+    this.runtime = ground.runtime;
+    this.#ground = ground;
     this.#looking = setInterval(() => this.#look(), LOOK_MS);
+    this.#forget = stopOnSignal(() => this.stop());
   }
 
   /** Starts runtime and agent; resolves when the node is ready. The caller stops it. */
   static async start(plane: ControlPlane, name: string, agent: AgentKind, script: SimScript): Promise<SimulatedNode> {
-    const folder = await mkdtemp(join(tmpdir(), 'beside-'));
-    const socket = join(folder, 'sim.sock');
-    const runtime = await startSimulatedRuntime({
-      socket,
-      script: { ...script, runtime: { ...script.runtime, imageFilesystem: { mountpoint: folder } } },
-    });
+    const ground = await makeGround(script);
     try {
-      const cri = new CriCalls(`unix://${socket}`);
-      const containerd = { endpoint: `unix://${socket}`, rootDir: folder, cri, stop: () => Promise.resolve() };
-      const node = await ClusterNode.start(plane, {
-        name,
-        agent,
-        containerd,
-        config: { syncFrequency: '1m' },
-      });
-      return new SimulatedNode(node, runtime, folder);
+      const { folder, cri } = ground;
+      const containerd = { endpoint: cri.endpoint, rootDir: folder, cri, stop: () => Promise.resolve() };
+      const config = { syncFrequency: '1m' };
+      return new SimulatedNode(await ClusterNode.start(plane, { name, agent, containerd, config }), ground);
     } catch (error) {
-      await runtime.stop();
+      await removeGround(ground);
       throw error;
     }
   }
@@ -62,11 +55,36 @@ export class SimulatedNode {
     for (const [id, record] of this.runtime.state.containers) this.containers.set(id, record);
   }
 
+  /** Ends agent and runtime and removes what they had. */
   async stop(): Promise<void> {
+    this.#forget();
     clearInterval(this.#looking);
     await this.node.stop();
-    await this.runtime.stop();
-    await unmountBelow(this.#folder);
-    await rm(this.#folder, { recursive: true, force: true });
+    await removeGround(this.#ground);
   }
+}
+
+/** What a node stands on: a folder, and a runtime whose socket is in it. */
+interface Ground {
+  folder: string;
+  runtime: SimulatedRuntime;
+  cri: CriCalls;
+}
+
+async function makeGround(script: SimScript): Promise<Ground> {
+  const folder = await mkdtemp(join(tmpdir(), 'beside-'));
+  const socket = join(folder, 'sim.sock');
+  const own = { ...script, runtime: { ...script.runtime, imageFilesystem: { mountpoint: folder } } };
+  return {
+    folder,
+    runtime: await startSimulatedRuntime({ socket, script: own }),
+    cri: new CriCalls(`unix://${socket}`),
+  };
+}
+
+async function removeGround({ folder, runtime, cri }: Ground): Promise<void> {
+  cri.close();
+  await runtime.stop();
+  await unmountBelow(folder);
+  await rm(folder, { recursive: true, force: true });
 }
