@@ -44,9 +44,18 @@ export function compare({ kubelet, actorlet, pods }: Both): Difference[] {
   return out;
 }
 
-/** What the runtime was asked to make: the first two of a name, since how many there are hangs on the time. */
+/**
+ * What the runtime was asked to make: the first two of a name, since how many there are hangs on the time. So does which of
+ * them are of the image that a pod was given later.
+ */
 function requests(say: Say, kubelet: readonly Row[], actorlet: readonly Row[], what: string): void {
-  for (let i = 0; i < Math.min(kubelet.length, actorlet.length, 2); i++) tell(say, what, kubelet[i], actorlet[i]);
+  for (let i = 0; i < Math.min(kubelet.length, actorlet.length, 2); i++)
+    if (imageOf(kubelet[i]) === imageOf(actorlet[i])) tell(say, what, kubelet[i], actorlet[i]);
+}
+
+function imageOf(row: Row | undefined): string {
+  const { config } = (row ?? {}) as { config?: { image?: { userSpecifiedImage?: string } } };
+  return config?.image?.userSpecifiedImage ?? '';
 }
 
 /** A reason that both have shown is explained in the same words. */
