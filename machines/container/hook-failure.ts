@@ -1,3 +1,4 @@
+import { behaves } from '../protocol/behaviour.ts';
 import { byteText } from '../values/byte-text.ts';
 import { goQuote } from '../values/go-quote.ts';
 import type { ContainerEvent } from './container-context.ts';
@@ -22,7 +23,12 @@ export function postStartFailure(event: ContainerEvent): string {
 }
 
 function failureOf(event: ContainerEvent): { error: string; output: string } {
-  if (event.type === 'failed') return { error: runtimeError(event.outcome.error), output: '' };
+  if (event.type === 'failed') {
+    const { effect, error } = event.outcome;
+    // Not the runtime's word but that of a request: it has no gRPC code.
+    const plain = effect === 'net.HttpGet' && behaves(event.world.settings, 'requestsFailWithoutCodes');
+    return { error: plain ? error.message : runtimeError(error), output: '' };
+  }
   const { container, podIPs } = event.world;
   const handler = container.lifecycle?.postStart;
   if (event.type === 'done' && event.outcome.effect === 'cri.ExecSync') {

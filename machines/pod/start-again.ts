@@ -6,6 +6,7 @@ import { restartsAfterExit } from '../status/restart-rule.ts';
 import type { Draft } from './draft.ts';
 import { newestOf } from './observation.ts';
 import type { PodContext } from './pod-context.ts';
+import { isUnseen } from './readiness.ts';
 import { restartsForResizeNow } from './resize.ts';
 import type { SpecContainer } from './spec.ts';
 
@@ -47,7 +48,9 @@ export function settleStartAgain({ context }: Draft): string[] {
     if (seen === null) return false;
     const value = statePath(context.containers[name]?.value ?? '');
     if (seen.id === context.startAgain?.[name]) return seen.state === 'running' || !GIVEN_UP.has(value);
-    return value.startsWith('starting.');
+    return (
+      value.startsWith('starting.') || (isUnseen(context, name) && behaves(context.settings, 'restartsAreToldOnce'))
+    );
   });
   if (left.length === names.length) return [];
   if (left.length === 0) delete context.startAgain;
@@ -78,15 +81,20 @@ export function endedBefore(context: PodContext, name: string): number | null | 
   return last === null ? null : last.finishedAt;
 }
 
+/** Steps of a start that may take long: clients are told meanwhile that nothing runs (kubelet tells them nothing). */
+const LONG_STEPS = new Set(['starting.pullingImage', 'starting.awaitingPod']);
+
 /**
- * An end that would be one for good, were the container not started again: nobody is told of it (the API server lets no
- * container come back from such an end, and the pod's phase would follow), the status stays as it was until the next one runs.
+ * The end of a container that was stopped so that it starts again: nobody is told of it, the status stays as it was until the
+ * next one runs or its start is held back or takes long. Were it told of one whose policy lets it end, the API server would let it not come
+ * back, and the pod's phase would follow.
  */
 export function endIsHidden(context: PodContext, { container }: SpecContainer): boolean {
   const id = stoppedOf(context, container.name);
   const stopped = id === '' ? undefined : context.observed?.containers.find((c) => c.id === id);
-  return (
-    stopped?.state === 'exited' &&
-    !restartsAfterExit(container, context.pod, stopped.exitCode, context.settings.restartAllContainers)
-  );
+  if (stopped?.state !== 'exited') return false;
+  const { settings } = context;
+  if (!restartsAfterExit(container, context.pod, stopped.exitCode, settings.restartAllContainers)) return true;
+  const step = statePath(context.containers[container.name]?.value ?? '');
+  return behaves(settings, 'restartsAreToldOnce') && !LONG_STEPS.has(step);
 }

@@ -137,6 +137,13 @@ export const BEHAVIOUR = {
   noParentWithoutQos: 126,
   /** A container that could not be started and is seen as ended is started again soon, as one that crashed: kubelet's PLEG wakes the pod for its end. */
   endedStartsAreRetriedSoon: 127,
+  /**
+   * A container that is stopped so that it starts again is told as it was, until the next one runs, or its start is held back or takes long: kubelet stops and
+   * starts it in one pass, and tells nothing in between.
+   */
+  restartsAreToldOnce: 128,
+  /** Why the request of a postStart hook failed is told without a code, which only words of the runtime have. */
+  requestsFailWithoutCodes: 129,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -23,7 +23,9 @@ export function containerStatuses(
   const out = containers.map((spec) => {
     const old = previous.find((status) => status.name === spec.name);
     const instances = seen.get(spec.name) ?? [];
-    const status = showWaiting(input, spec, instances[0], statusOf(input, spec, old, instances), list);
+    const found = statusOf(input, spec, old, instances);
+    if (found === old && behaves(input.settings, 'restartsAreToldOnce')) return withHealth(input, old, list);
+    const status = showWaiting(input, spec, instances[0], found, list);
     return withHealth(input, withProbes(status, spec, decisionOf(input, spec), list), list);
   });
   return list === 'init' ? out : out.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));

@@ -17,7 +17,7 @@ export interface ContainerDecision {
   ready: boolean;
   /** Outcome of the startup probe, true without one. Counts only while the container runs. */
   started: boolean;
-  /** It has ended and is about to start again whatever its policy says: its state is told as it was before. */
+  /** It was stopped so that it starts again, and has ended: it is told as it was before. */
   endIsHidden?: boolean;
 }
 

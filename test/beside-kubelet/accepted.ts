@@ -20,6 +20,33 @@ const ACCEPTED: readonly { why: string; about: RegExp; actorlet?: RegExp }[] = [
     why: 'kubelet tells of a resize with the resources of before when it was granted while the pod was being synced (a race that its source names)',
     about: /^words of event Normal ResizeCompleted/,
   },
+  { why: 'the agent tells its own version behind that of kubelet', about: /^node\.status\.nodeInfo\.kubeletVersion$/ },
+  {
+    why: 'a hook asks on a connection of its own, which is closed then, and for no compressed answer',
+    about: /^request of .* by (kube-lifecycle|own)/,
+  },
+  {
+    why: 'the libraries of gRPC have their own words for a server that speaks none',
+    about: /^words of event Warning Unhealthy /,
+    actorlet: /does not implement the grpc health protocol/,
+  },
+  {
+    why: 'a static pod that the node does not admit is shown with the reason; kubelet makes no mirror of it',
+    about: /^shown to clients$/,
+    actorlet: /true/,
+  },
+  {
+    why: 'the group of a local volume is that of the first pod that mounts it, and which one that is hangs on the time',
+    about: /^on disk: volumes\/kubernetes\.io~local-volume\//,
+  },
+  {
+    why: 'of a static pod that comes back kubelet counts the sandboxes on that it has not removed yet',
+    about: /^sandbox\.config\.metadata\.attempt$/,
+  },
+  {
+    why: 'whoever makes the folder of volumes first gives it its mode, in kubelet too; what is above it is closed to others',
+    about: /^on disk: volumes$/,
+  },
 ];
 
 /** Why this difference is meant; undefined when it is not. */

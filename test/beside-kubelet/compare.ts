@@ -16,13 +16,20 @@ export interface Difference {
 
 type Say = (about: string, kubelet: unknown, actorlet: unknown, certain: boolean) => void;
 
-/** Events whose words depend on the moment: which pull came first, which probe failed before the pod was ended. */
-const BY_MOMENT = new Set(['Pulled', 'Pulling', 'Unhealthy', 'Killing']);
+/** Events whose words depend on the moment: which pull came first, what was ended by whom. */
+const BY_MOMENT = new Set(['Pulled', 'Pulling', 'Killing']);
 
 /** All differences: what the runtime was asked for, what clients were shown, events, and whether pods went. */
 export function compare({ kubelet, actorlet, pods }: Both): Difference[] {
   const out: Difference[] = [];
   const [theirs, ours] = [new SeenPods(kubelet), new SeenPods(actorlet)];
+  const ofAll: Say = (about, a, b) => {
+    out.push({ about, pod: '', kubelet: textOf(a), actorlet: textOf(b), certain: true });
+  };
+  tell(ofAll, 'node', theirs.node(), ours.node());
+  for (const [subject, a, b] of pairs<Set<string>>(theirs.asked(), ours.asked(), new Set()))
+    if (a.size > 0 && b.size > 0 && ![...b].some((kind) => a.has(kind)))
+      ofAll(`request of ${subject}`, [...a], [...b], true);
   for (const pod of pods) {
     const say: Say = (about, a, b, certain) => {
       out.push({ about, pod, kubelet: textOf(a), actorlet: textOf(b), certain });
@@ -37,6 +44,12 @@ export function compare({ kubelet, actorlet, pods }: Both): Difference[] {
       onlyOnce(say, `shown ${kind}`, a, b);
     words(say, ...both((seen) => seen.words(pod)));
     events(say, ...both((seen) => seen.events(pod)));
+    folders(say, ...both((seen) => seen.folder(pod)));
+    const [shownA, shownB] = both((seen) => seen.isShown(pod));
+    if (shownA !== shownB) {
+      say('shown to clients', shownA, shownB, true);
+      continue;
+    }
     const [goneA, goneB] = both((seen) => seen.goneMs(pod));
     if ((goneA === undefined) !== (goneB === undefined)) say('gone after its deletion', goneA, goneB, true);
     else if ((goneB ?? 0) > (goneA ?? 0) + 2_500) say('gone after, ms', goneA, goneB, false);
@@ -77,11 +90,25 @@ function events(say: Say, kubelet: readonly Event[], actorlet: readonly Event[])
   }
 }
 
+/** What is on the disk for a pod that ran on both sides at the look. */
+function folders(
+  say: Say,
+  kubelet: Record<string, string> | undefined,
+  actorlet: Record<string, string> | undefined,
+): void {
+  if (kubelet === undefined || actorlet === undefined) return;
+  for (const path of new Set([...Object.keys(kubelet), ...Object.keys(actorlet)]))
+    if (kubelet[path] !== actorlet[path]) say(`on disk: ${kindOf(path)}`, kubelet[path], actorlet[path], true);
+}
+
 function textsOf(list: readonly Event[]): Map<string, Set<string>> {
   const out = new Map<string, Set<string>>();
   for (const { type, reason, involvedObject, message } of list) {
     const path = (involvedObject?.fieldPath ?? '').replace(/\{.*/, '');
-    const subject = [type, reason, path].filter((word) => word !== undefined && word !== '').join(' ');
+    // Probes of a container tell of themselves, each in its words.
+    const probe =
+      reason === 'Unhealthy' || reason === 'ProbeWarning' ? (/^\w+ probe \w+/.exec(message ?? '')?.[0] ?? '') : '';
+    const subject = [type, reason, path, probe].filter((word) => word !== undefined && word !== '').join(' ');
     out.set(subject, (out.get(subject) ?? new Set()).add(message ?? ''));
   }
   return out;

@@ -8,7 +8,10 @@ const VARYING: [RegExp, string][] = [
   [/containers\/([^/"]+)\/[0-9a-f]{8}/g, 'containers/$1/X'],
   [/in \d[\dms.]*s \(\d[\dms.]*s including waiting\)/g, 'in TIME'],
   [/back-off \d+[ms\d]*/g, 'back-off TIME'],
-  [/"hostId":\d+/g, '"hostId":"HOST-ID"'],
+  [/(\\?"hostId\\?":)\d+/g, '$10'],
+  [/"Port":\d+/g, '"Port":"PORT"'],
+  [/\\"port\\":\d{5}/g, '\\"port\\":PORT'],
+  [/(kubernetes\.io\/config\.seen=\\")[\dTZ:.-]+/g, '$1TIME'],
   [/127\.0\.0\.1:\d+/g, 'LOCAL'],
 ];
 

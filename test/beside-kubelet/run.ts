@@ -3,6 +3,9 @@ import { ControlPlane } from '../cluster/support/control-plane.ts';
 import { drawnAction } from './draw/actions.ts';
 import { script } from './draw/behaviour.ts';
 import { drawnPod } from './draw/pod.ts';
+import type { DrawnPod } from './draw/pod.ts';
+import { drawnStaticAction } from './draw/static-actions.ts';
+import { drawnStaticPod } from './draw/static-pod.ts';
 import { Side } from './side.ts';
 import type { Seen } from './side.ts';
 
@@ -40,12 +43,13 @@ export async function runBeside(options: RunOptions): Promise<Both> {
     const told = script(seed, options.faults ? options.pods : 0);
     for (const agent of ['kubelet', 'actorlet'] as const) sides.push(await Side.start(plane, agent, told));
     const { pods, refused } = await create(sides, options);
-    const names = pods.map(({ metadata }) => metadata.name);
+    const names = pods.map(({ name }) => name);
     await sleep(lasts * 0.4);
     if (options.actions) await act(sides, options, pods);
     await sleep(lasts * 0.2);
     if (options.restart) await Promise.all(sides.map((side) => side.restart()));
     await sleep(lasts * 0.4);
+    await Promise.all(sides.map((side) => side.look()));
     await Promise.all(sides.map((side) => side.end(END_MS)));
     // The last removals and events come after a pod is gone.
     await sleep(3_000);
@@ -59,28 +63,47 @@ export async function runBeside(options: RunOptions): Promise<Both> {
   }
 }
 
+/** Each pod of this many is a static one. */
+const STATIC_EVERY = 6;
+
+interface Drawn {
+  number: number;
+  pod: DrawnPod;
+  /** As it is known on both sides. */
+  name: string;
+  isStatic: boolean;
+}
+
+function drawn(seed: number, number: number): Drawn {
+  const isStatic = number % STATIC_EVERY === STATIC_EVERY - 1;
+  const pod = isStatic ? drawnStaticPod(seed, number) : drawnPod(seed, number);
+  return { number, pod, name: isStatic ? `${pod.metadata.name}-NODE` : pod.metadata.name, isStatic };
+}
+
 async function create(sides: readonly Side[], { seed, pods: count }: RunOptions) {
-  const pods: ReturnType<typeof drawnPod>[] = [];
+  const pods: Drawn[] = [];
   const refused: string[] = [];
   for (let number = 0; number < count; number++) {
-    const pod = drawnPod(seed, number);
+    const one = drawn(seed, number);
     const [first, second] = sides;
-    const problem = await first?.create(pod);
-    if (problem != null) refused.push(`${pod.metadata.name}: ${problem}`);
+    if (one.isStatic) for (const side of sides) await side.put(one.pod);
+    const problem = one.isStatic ? null : await first?.create(one.pod);
+    if (problem != null) refused.push(`${one.name}: ${problem}`);
     else {
-      await second?.create(pod);
-      pods.push(pod);
+      if (!one.isStatic) await second?.create(one.pod);
+      pods.push(one);
     }
   }
   return { pods, refused };
 }
 
-async function act(sides: readonly Side[], { seed }: RunOptions, pods: readonly ReturnType<typeof drawnPod>[]) {
-  for (const pod of pods) {
-    const { name } = pod.metadata;
-    const action = drawnAction(seed, Number(name.slice(1)), pod);
+async function act(sides: readonly Side[], { seed }: RunOptions, pods: readonly Drawn[]) {
+  for (const { number, pod, name, isStatic } of pods) {
+    const action = isStatic ? drawnStaticAction(seed, number, pod) : drawnAction(seed, number, pod);
     if (action === null) continue;
     // Of a pod that has ended the API server refuses some changes, for both.
-    await Promise.all(sides.map((side) => side.act(name, action).catch(() => undefined)));
+    const happens = (side: Side) =>
+      action.kind === 'manifest' || action.kind === 'away' ? side.actOnManifest(action) : side.act(name, action);
+    await Promise.all(sides.map((side) => happens(side).catch(() => undefined)));
   }
 }

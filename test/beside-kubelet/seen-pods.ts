@@ -16,6 +16,11 @@ export class SeenPods {
     this.#normal = normalForm(seen);
   }
 
+  /** Is this side's name the pod's? A static pod's ends with its node's. */
+  #is(name: string | undefined, pod: string): boolean {
+    return name !== undefined && this.#normal(name) === pod;
+  }
+
   /** All that clients were shown of it, by kind: phases, conditions, states of containers. */
   shown(pod: string): Map<string, Set<string>> {
     const out = new Map<string, Set<string>>();
@@ -55,12 +60,14 @@ export class SeenPods {
 
   /** Its events. */
   events(pod: string): Event[] {
-    return this.#normal(this.#seen.events.filter(({ involvedObject: o }) => o?.kind === 'Pod' && o.name === pod));
+    return this.#normal(
+      this.#seen.events.filter(({ involvedObject: o }) => o?.kind === 'Pod' && this.#is(o.name, pod)),
+    );
   }
 
   /** What was asked for each of its sandboxes. */
   sandboxes(pod: string): Row[] {
-    const own = this.#seen.sandboxes.filter(({ metadata }) => metadata.name === pod);
+    const own = this.#seen.sandboxes.filter(({ metadata }) => this.#is(metadata.name, pod));
     return own.map(({ config, runtimeHandler }) => this.#normal({ config, runtimeHandler }));
   }
 
@@ -68,9 +75,38 @@ export class SeenPods {
   containers(pod: string): Map<string, Row[]> {
     const out = new Map<string, Row[]>();
     for (const { sandbox, metadata, config } of this.#seen.containers)
-      if (sandbox.metadata.name === pod)
+      if (this.#is(sandbox.metadata.name, pod))
         out.set(metadata.name, [...(out.get(metadata.name) ?? []), this.#normal({ config })]);
     return out;
+  }
+
+  /** What was on the disk for it while it ran, by path; undefined when it did not run at the look. */
+  folder(pod: string): Record<string, string> | undefined {
+    const found = this.#seen.folders.get(pod);
+    return found && this.#normal(Object.fromEntries(found));
+  }
+
+  /** What network probes and hooks asked for, by path and who asked. */
+  asked(): Map<string, Set<string>> {
+    const out = new Map<string, Set<string>>();
+    for (const [path, kinds] of this.#seen.asked)
+      for (const kind of kinds) {
+        const subject = `${path} by ${/user-agent: (.*)/.exec(kind)?.[1] ?? 'nobody'}`;
+        out.set(subject, (out.get(subject) ?? new Set()).add(this.#normal(kind)));
+      }
+    return out;
+  }
+
+  /** Clients have seen it at all. */
+  isShown(pod: string): boolean {
+    return this.#seen.statuses.has(pod);
+  }
+
+  /** The node object, without what is of one node or one moment. */
+  node(): Row {
+    const { metadata, spec, status } = this.#seen.node ?? {};
+    const { labels, annotations, finalizers, ownerReferences } = metadata ?? {};
+    return this.#normal({ metadata: { labels, annotations, finalizers, ownerReferences }, spec, status });
   }
 
   /** From its deletion to its end, ms; undefined when it did not go. */

@@ -1,11 +1,18 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Event, Pod } from '../cluster/support/api-objects.ts';
+import type { Event, Node, Pod } from '../cluster/support/api-objects.ts';
 import type { ControlPlane } from '../cluster/support/control-plane.ts';
 import type { AgentKind } from '../cluster/support/node-config.ts';
 import type { ContainerRecord, SandboxRecord } from '../../cri/sim/records.ts';
 import type { SimScript } from '../../cri/sim/script.ts';
 import type { Action } from './draw/actions.ts';
 import type { DrawnPod } from './draw/pod.ts';
+import { PROBED_PORT, PROBED_TLS_PORT } from './draw/probes.ts';
+import type { StaticAction } from './draw/static-actions.ts';
+import { furnish } from './furniture.ts';
+import { readPodFolder } from './pod-folder.ts';
+import type { PodFolder } from './pod-folder.ts';
+import { ProbedServer } from './probed-server.ts';
 import { SimulatedNode } from './simulated-node.ts';
 
 /** All that was seen of one agent's work. */
@@ -19,6 +26,11 @@ export interface Seen {
   containers: ContainerRecord[];
   /** By pod: ms from its deletion to its end; one that did not go is missing. */
   goneMs: Map<string, number>;
+  /** The node object, and the folders of pods that ran then, at the last look. */
+  node: Node | undefined;
+  folders: Map<string, PodFolder>;
+  /** By path: the kinds of requests that network probes and hooks came with. */
+  asked: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /** One of the two: an agent, its node and its namespace. Both get the same pods, and the same happens to them. */
@@ -28,23 +40,31 @@ export class Side {
   readonly #name: string;
   readonly #statuses = new Map<string, NonNullable<Pod['status']>[]>();
   readonly #goneMs = new Map<string, number>();
+  /** Pods by UID: a static pod whose manifest changed has had several. */
   readonly #uids = new Map<string, string>();
+  readonly #folders = new Map<string, PodFolder>();
+  #object: Node | undefined;
+  readonly #probed: ProbedServer;
   #unwatch: () => void = () => {};
 
-  private constructor(plane: ControlPlane, node: SimulatedNode, name: string) {
+  private constructor(plane: ControlPlane, node: SimulatedNode, probed: ProbedServer, name: string) {
     this.#plane = plane;
     this.#node = node;
+    this.#probed = probed;
     this.#name = name;
   }
 
   /** Starts the agent on a simulated runtime of its own, and makes its namespace with what drawn pods refer to. */
   static async start(plane: ControlPlane, agent: AgentKind, script: SimScript): Promise<Side> {
     const node = await SimulatedNode.start(plane, `node-${agent}`, agent, script);
-    const side = new Side(plane, node, agent);
+    let probed: ProbedServer | undefined;
     try {
-      await side.#furnish();
+      probed = await ProbedServer.start(await plane.pki.issue('probed', 'probed', 'probed'));
+      const side = new Side(plane, node, probed, agent);
+      await side.#begin();
       return side;
     } catch (error) {
+      await probed?.stop();
       await node.stop();
       throw error;
     }
@@ -58,49 +78,75 @@ export class Side {
     return `/api/v1/namespaces/${this.#namespace}/${kind}${name === '' ? '' : `/${name}`}`;
   }
 
-  async #furnish(): Promise<void> {
+  async #begin(): Promise<void> {
+    const { node } = this.#node;
     const { api } = this.#plane;
-    const data = { plain: 'a setting', 'dotted.key': 'another' };
-    await api.post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: this.#namespace } });
-    await api.post(this.#path('configmaps'), {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name: 'settings' },
-      data,
-    });
-    await api.post(this.#path('secrets'), {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'hidden' },
-      stringData: data,
-    });
-    while ((await api.find(this.#path('serviceaccounts', 'default'))) === undefined) await sleep(100);
+    await furnish(api, { namespace: this.#namespace, node: node.name, dir: node.dir });
     const { stop } = api.watch<Pod>(this.#path('pods'), ({ object }) => this.#saw(object));
     this.#unwatch = stop;
   }
 
   #saw({ metadata, status }: Pod): void {
     if (status === undefined) return;
-    const name = metadata?.name ?? '';
+    const name = this.#known(metadata?.name ?? '');
+    const hash = metadata?.annotations?.['kubernetes.io/config.hash'];
+    // An agent knows a static pod by this, not by its mirror's UID.
+    if (hash !== undefined) this.#uids.set(hash, name);
     const seen = this.#statuses.get(name) ?? [];
     if (JSON.stringify(seen.at(-1)) !== JSON.stringify(status)) this.#statuses.set(name, [...seen, status]);
   }
 
+  /** The name of a pod on both sides: a static pod's ends with its node's. */
+  #known(name: string): string {
+    return name.replace(this.#node.node.name, 'NODE');
+  }
+
+  /** The name of a pod on this side. */
+  #own(name: string): string {
+    return name.replace('NODE', this.#node.node.name);
+  }
+
+  /** A drawn pod as it is on this side. */
+  #here(pod: DrawnPod, more: object): DrawnPod {
+    const { port, tlsPort } = this.#probed;
+    const text = JSON.stringify({ ...pod, spec: { ...pod.spec, ...more } })
+      .replaceAll(`"${PROBED_PORT}"`, String(port))
+      .replaceAll(`"${PROBED_TLS_PORT}"`, String(tlsPort));
+    return JSON.parse(text) as DrawnPod;
+  }
+
   /** Creates a pod on this node; the API server's words when it refuses it. */
   async create(pod: DrawnPod): Promise<string | null> {
-    const body = { ...pod, spec: { ...pod.spec, nodeName: this.#node.node.name } };
     try {
+      const body = this.#here(pod, { nodeName: this.#node.node.name });
       const made = await this.#plane.api.post<Pod>(this.#path('pods'), body);
-      this.#uids.set(pod.metadata.name, made.metadata?.uid ?? '');
+      this.#uids.set(made.metadata?.uid ?? '', pod.metadata.name);
       return null;
     } catch (error) {
       return String(error);
     }
   }
 
+  /** Puts the manifest of a static pod in place. */
+  async put(pod: DrawnPod): Promise<void> {
+    const { metadata, ...rest } = this.#here(pod, {});
+    const manifest = { ...rest, metadata: { ...metadata, namespace: this.#namespace } };
+    await this.#node.node.writeManifest(`${metadata.name}.json`, manifest);
+  }
+
+  /** What happens to a static pod by its manifest. */
+  async actOnManifest({ kind, ...action }: StaticAction): Promise<void> {
+    if (kind === 'away') {
+      await this.#node.node.removeManifest(`${action.pod.metadata.name}.json`);
+      await sleep('ms' in action ? action.ms : 0);
+    }
+    await this.put(action.pod);
+  }
+
   /** Something happens to a pod; to one that has no such container or is over, nothing. */
-  async act(name: string, action: Action): Promise<void> {
+  async act(known: string, action: Action): Promise<void> {
     const { api } = this.#plane;
+    const name = this.#own(known);
     const { runtime } = this.#node;
     if (action.kind === 'patch') await api.patch(this.#path('pods', name), action.body, 'strategic-merge');
     else if (action.kind === 'delete') await api.delete(this.#path('pods', name), action.options);
@@ -123,16 +169,26 @@ export class Side {
     return this.#node.node.restart();
   }
 
+  /** Keeps what the node object tells, and what is on the disk for pods that run. */
+  async look(): Promise<void> {
+    const { node } = this.#node;
+    this.#object = await node.object();
+    for (const [uid, name] of this.#uids)
+      if (this.#statuses.get(name)?.at(-1)?.phase === 'Running')
+        this.#folders.set(name, await readPodFolder(join(node.agentRoot, 'pods', uid)));
+  }
+
   /** Deletes the pods and waits until they are gone, `patienceMs` at most. One that went before took no time. */
   async end(patienceMs: number): Promise<void> {
     const { api } = this.#plane;
     const left = async () =>
-      new Set((await api.list<Pod>(this.#path('pods'))).map(({ metadata }) => metadata?.name ?? ''));
+      new Set((await api.list<Pod>(this.#path('pods'))).map(({ metadata }) => this.#known(metadata?.name ?? '')));
     const began = performance.now();
-    for (const name of await left()) await api.delete(this.#path('pods', name)).catch(() => undefined);
+    await this.#node.removeManifests();
+    for (const name of await left()) await api.delete(this.#path('pods', this.#own(name))).catch(() => undefined);
     for (let there = await left(); ; there = await left()) {
       const took = performance.now() - began;
-      for (const name of this.#uids.keys())
+      for (const name of this.#uids.values())
         if (!there.has(name) && !this.#goneMs.has(name)) this.#goneMs.set(name, took);
       if (there.size === 0 || took > patienceMs) break;
       await sleep(100);
@@ -146,7 +202,7 @@ export class Side {
     const ids = [
       ...[...sandboxes.keys()].map((id): [string, string] => [id, 'SANDBOX']),
       ...[...containers.values()].map(({ id, metadata }): [string, string] => [id, `CONTAINER(${metadata.name})`]),
-      ...[...this.#uids].map(([name, uid]): [string, string] => [uid, `UID(${name})`]),
+      ...[...this.#uids].map(([uid, name]): [string, string] => [uid, `UID(${name})`]),
     ];
     const own: [string, string][] = [
       ...([
@@ -164,6 +220,9 @@ export class Side {
       sandboxes: [...sandboxes.values()],
       containers: [...containers.values()],
       goneMs: this.#goneMs,
+      node: this.#object,
+      folders: this.#folders,
+      asked: this.#probed.asked,
     };
   }
 
@@ -172,8 +231,9 @@ export class Side {
     return this.#node.node.agentLogs();
   }
 
-  stop(): Promise<void> {
+  async stop(): Promise<void> {
     this.#unwatch();
-    return this.#node.stop();
+    await this.#node.stop();
+    await this.#probed.stop();
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unmountBelow } from '../../cri/private-containerd/mount-points.ts';
@@ -53,6 +53,11 @@ export class SimulatedNode {
     for (const [id, record] of this.runtime.state.sandboxes)
       if (!this.sandboxes.has(id)) this.sandboxes.set(id, { ...record, config: structuredClone(record.config) });
     for (const [id, record] of this.runtime.state.containers) this.containers.set(id, record);
+  }
+
+  /** Takes all static pods away. */
+  async removeManifests(): Promise<void> {
+    for (const file of await readdir(this.node.manifests)) await this.node.removeManifest(file);
   }
 
   /** Ends agent and runtime and removes what they had. */

@@ -33,7 +33,10 @@ const ENDS: Record<string, object> = {
 export function script(seed: number, faulty: number): SimScript {
   return {
     seed,
-    runtime: { podCIDRs: ['10.88.0.0/16'] },
+    runtime: {
+      podCIDRs: ['10.88.0.0/16'],
+      handlers: [{ name: '' }, { name: 'sandboxed', recursiveReadOnlyMounts: false, userNamespaces: false }],
+    },
     containers: Object.entries(ENDS).map(([name, behaviour]) => ({
       match: { container: `*-?-${name}` },
       logs: [{ text: `${name} speaks` }],

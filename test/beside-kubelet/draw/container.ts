@@ -1,5 +1,6 @@
 import type { Draws } from './draws.ts';
 import { drawnEnvironment } from './environment.ts';
+import { drawnHttpGet, drawnProbe } from './probes.ts';
 import { drawnSecurity } from './security.ts';
 
 /** What a container is for; each may have other fields. */
@@ -70,25 +71,14 @@ function drawnMounts(d: Draws, names: readonly string[]): unknown[] {
   return d.some(names, 0.7).map((name) => ({
     name,
     mountPath: `/mnt/${name}`,
-    ...d.maybe(0.25, () => ({ readOnly: true })),
+    ...d.maybe(0.25, () => ({
+      readOnly: true,
+      ...d.maybe(0.4, () => ({ recursiveReadOnly: d.one(['Disabled', 'IfPossible', 'Enabled']) })),
+    })),
     ...d.maybe(0.15, () => ({ mountPropagation: d.one(['None', 'HostToContainer']) })),
     ...(name.startsWith('empty') &&
       d.maybe(0.3, () => (d.chance(0.5) ? { subPath: 'below/it' } : { subPathExpr: '$(POD_NAME)' }))),
   }));
-}
-
-function drawnProbe(d: Draws, command: string): Record<string, unknown> {
-  const handler = d.chance(0.9)
-    ? { exec: { command: [command, d.one(['always', 'later', 'never', 'thrice'])] } }
-    : d.one([{ httpGet: { path: '/', port: 8080 } }, { tcpSocket: { port: 8081 } }, { grpc: { port: 8082 } }]);
-  return {
-    ...handler,
-    periodSeconds: d.between(1, 3),
-    ...d.maybe(0.4, () => ({ initialDelaySeconds: d.between(1, 3) })),
-    ...d.maybe(0.4, () => ({ failureThreshold: d.between(1, 4) })),
-    ...(command === 'ready' && d.maybe(0.3, () => ({ successThreshold: 2 }))),
-    ...(command !== 'ready' && d.maybe(0.3, () => ({ terminationGracePeriodSeconds: d.between(1, 3) }))),
-  };
 }
 
 function drawnLifecycle(d: Draws): Record<string, unknown> {
@@ -98,6 +88,7 @@ function drawnLifecycle(d: Draws): Record<string, unknown> {
         { exec: { command: ['hook', 'good'] } },
         { exec: { command: ['hook', 'bad'] } },
         { sleep: { seconds: 1 } },
+        { httpGet: drawnHttpGet(d) },
       ]),
     })),
     ...d.maybe(0.6, () => ({
@@ -107,6 +98,7 @@ function drawnLifecycle(d: Draws): Record<string, unknown> {
           { exec: { command: ['hook', 'long'] } },
           { sleep: { seconds: 2 } },
           { httpGet: { path: '/stop', port: 9090 } },
+          { httpGet: drawnHttpGet(d) },
         ],
       ]),
     })),

@@ -58,6 +58,7 @@ export function drawnPod(seed: number, number: number): DrawnPod {
       ...d.maybe(0.3, () => drawnDns(d)),
       ...d.maybe(0.2, () => ({ enableServiceLinks: false })),
       ...d.maybe(0.08, () => ({ activeDeadlineSeconds: d.between(5, 12) })),
+      ...d.maybe(0.1, () => ({ runtimeClassName: d.one(['sandboxed', 'sandboxed', 'sandboxed', 'unknown']) })),
       ...d.maybe(0.1, () => ({ readinessGates: [{ conditionType: 'example.com/gate' }] })),
       ...d.maybe(0.04, () => ({ nodeSelector: { 'example.com/none': 'such' } })),
       ...d.maybe(0.04, () => ({ os: { name: d.one(['linux', 'windows']) } })),

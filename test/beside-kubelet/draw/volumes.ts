@@ -25,8 +25,10 @@ export function drawnVolumes(d: Draws): { name: string }[] {
       downwardAPI: {
         items: [
           { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } },
-          { path: 'name', fieldRef: { fieldPath: 'metadata.name' } },
+          { path: 'name', fieldRef: { fieldPath: 'metadata.name' }, ...d.maybe(0.3, () => ({ mode: 0o600 })) },
+          { path: 'notes', fieldRef: { fieldPath: 'metadata.annotations' } },
         ],
+        ...drawnMode(d),
       },
     }),
     () => ({
@@ -37,6 +39,7 @@ export function drawnVolumes(d: Draws): { name: string }[] {
           { secret: { name: 'hidden', ...ITEMS } },
           { serviceAccountToken: { path: 'token', expirationSeconds: 3600 } },
         ],
+        ...drawnMode(d),
       },
     }),
     () => ({
@@ -44,7 +47,14 @@ export function drawnVolumes(d: Draws): { name: string }[] {
       hostPath: { path: '/usr/share', ...d.maybe(0.6, () => ({ type: d.one(['', 'Directory', 'File']) })) },
     }),
   ];
-  return d.some(volumes, 0.2).map((make) => make());
+  return d.some([...volumes, () => drawnClaim(d)], 0.2).map((make) => make());
+}
+
+/** A claim: bound to a folder of the node, to nothing, or missing. */
+function drawnClaim(d: Draws): { name: string } {
+  const claimName = d.one(['host', 'host', 'local', 'local', 'local', 'pending', 'missing']);
+  const persistentVolumeClaim = { claimName, ...d.maybe(0.2, () => ({ readOnly: true })) };
+  return Object.assign({ name: 'claim' }, { persistentVolumeClaim });
 }
 
 function drawnObject(d: Draws, name: string): Record<string, unknown> {

@@ -63,6 +63,11 @@ const failing: [string, Lifecycle, (bench: ContainerBench) => unknown, string][]
     `HTTP lifecycle hook (/x) ${WHOSE} x`,
   ],
   [
+    ...(['httpGet is sent round in circles', { postStart: http }] as const),
+    (b) => b.failed('net.HttpGet', 'Http', 'Get "/x": stopped after 10 redirects'),
+    `HTTP lifecycle hook (/x) ${WHOSE} Get "/x": stopped after 10 redirects`,
+  ],
+  [
     ...(['httpGet names no port', { postStart: broken }] as const),
     (b) => b.ring(),
     `HTTP lifecycle hook () ${WHOSE} couldn't find port: "nowhere" in container c`,

@@ -71,6 +71,27 @@ for (const [restartPolicy, code] of [
   }
 }
 
+test('a restart by a probe is one step to clients: ready until it is ready again', () => {
+  const world = new Obeying(pod({ restartPolicy: 'Always', containers: [web('c', { livenessProbe: liveness })] }));
+  world.stopsWith(137);
+  let fails = false;
+  world.answers['cri.ExecSync'] = () => ({ result: { exitCode: fails ? 1 : 0, output: '' } });
+  world.run(15_000);
+  world.effects = [];
+  fails = true;
+  world.run(35_000);
+  fails = false;
+  world.run(20_000);
+  const told = world.effects.flatMap((e) => (e.type === 'status.Publish' ? [e.params.status] : []));
+  const steps = told.map(({ conditions = [], containerStatuses = [] }) => {
+    const [status] = containerStatuses;
+    const ready = conditions.find(({ type }) => type === 'Ready')?.status ?? '';
+    return `${Object.keys(status?.state ?? {}).join()}#${String(status?.restartCount)} ${ready}`;
+  });
+  assert.deepEqual([...new Set(steps)], ['running#0 True', 'running#1 True']);
+  assert.equal(world.status?.containerStatuses?.[0]?.lastState?.terminated?.exitCode, 137);
+});
+
 test('a container that its liveness probe stopped starts again though it ended well, unless its policy is Never', () => {
   for (const restartPolicy of ['OnFailure', 'Never'] as const) {
     const world = new Obeying(pod({ restartPolicy, containers: [web('c', { livenessProbe: liveness })] }));
