@@ -31,6 +31,7 @@ export function startedOf(context: PodContext, { container }: SpecContainer): bo
   const value = context.containers[container.name]?.value;
   if (typeof value === 'object') {
     if (value !== null && 'starting' in value) return false;
+    if (behaves(context.settings, 'failedHookIsNoStart') && isInHook(context, container.name)) return false;
   } else if (value !== 'running') return false;
   if (container.startupProbe === undefined) return true;
   const probe = context.probes[`${container.name}/startup`]?.context;

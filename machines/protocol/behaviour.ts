@@ -144,6 +144,8 @@ export const BEHAVIOUR = {
   restartsAreToldOnce: 128,
   /** Why the request of a postStart hook failed is told without a code, which only words of the runtime have. */
   requestsFailWithoutCodes: 129,
+  /** A sidecar that is stopped for its failed postStart hook has not started: what comes after it waits on. */
+  failedHookIsNoStart: 130,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

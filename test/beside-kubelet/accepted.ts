@@ -47,6 +47,14 @@ const ACCEPTED: readonly { why: string; about: RegExp; actorlet?: RegExp }[] = [
     why: 'whoever makes the folder of volumes first gives it its mode, in kubelet too; what is above it is closed to others',
     about: /^on disk: volumes$/,
   },
+  {
+    why: 'a sandbox that is made anew has the labels of its moment',
+    about: /^sandbox\.config\.(labels|annotations)\.added$/,
+  },
+  {
+    why: 'how a command breaks off whose container ends hangs on the moment',
+    about: /^words of event Warning Unhealthy .* probe errored/,
+  },
 ];
 
 /** Why this difference is meant; undefined when it is not. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Container, Pod } from '../../../machines/protocol/api-types.ts';
-import { pod, PodWorld } from './pod-world.ts';
+import { ObeyingWorld } from './obeying-world.ts';
+import { pod } from './pod-world.ts';
 
 const web = (name = 'c', over: Partial<Container> = {}): Container => ({
   name,
@@ -12,17 +13,8 @@ const web = (name = 'c', over: Partial<Container> = {}): Container => ({
 
 const liveness = { exec: { command: ['x'] }, periodSeconds: 10, failureThreshold: 3, timeoutSeconds: 1 };
 
-/** A runtime whose containers end with this code when they are told to stop. */
-class Obeying extends PodWorld {
-  stopsWith(exitCode: number): void {
-    this.answers['cri.StopContainer'] = (effect) => {
-      const id = effect.type === 'cri.StopContainer' ? effect.params.containerId : '';
-      const c = this.containers.find((x) => x.id === id);
-      if (c?.state === 'running') this.replace({ ...c, state: 'exited', exitCode, finishedAt: this.at + 1_000 });
-      return { result: {} };
-    };
-  }
-
+/** What clients were told of its containers. */
+class Watched extends ObeyingWorld {
   update(definition: Pod): void {
     this.definition = definition;
     this.send({ type: 'pod.update', at: this.at, pod: definition });
@@ -47,7 +39,7 @@ for (const [restartPolicy, code] of [
 ] as const) {
   for (const others of [[], [web('d')]]) {
     test(`a changed definition restarts the container, though it ended with ${code} and the policy is ${restartPolicy} (${1 + others.length} containers)`, () => {
-      const world = new Obeying(pod({ restartPolicy, containers: [web(), ...others] }));
+      const world = new Watched(pod({ restartPolicy, containers: [web(), ...others] }));
       world.stopsWith(code);
       world.run(2_000);
       world.effects = [];
@@ -72,7 +64,7 @@ for (const [restartPolicy, code] of [
 }
 
 test('a restart by a probe is one step to clients: ready until it is ready again', () => {
-  const world = new Obeying(pod({ restartPolicy: 'Always', containers: [web('c', { livenessProbe: liveness })] }));
+  const world = new Watched(pod({ restartPolicy: 'Always', containers: [web('c', { livenessProbe: liveness })] }));
   world.stopsWith(137);
   let fails = false;
   world.answers['cri.ExecSync'] = () => ({ result: { exitCode: fails ? 1 : 0, output: '' } });
@@ -94,7 +86,7 @@ test('a restart by a probe is one step to clients: ready until it is ready again
 
 test('a container that its liveness probe stopped starts again though it ended well, unless its policy is Never', () => {
   for (const restartPolicy of ['OnFailure', 'Never'] as const) {
-    const world = new Obeying(pod({ restartPolicy, containers: [web('c', { livenessProbe: liveness })] }));
+    const world = new Watched(pod({ restartPolicy, containers: [web('c', { livenessProbe: liveness })] }));
     world.stopsWith(0);
     world.answers['cri.ExecSync'] = () => ({ result: { exitCode: 1, output: 'bad' } });
     world.run(60_000);
@@ -104,7 +96,7 @@ test('a container that its liveness probe stopped starts again though it ended w
 });
 
 test('a start that fails after the stop is not tried again when the policy says Never: the pod ends', () => {
-  const world = new Obeying(pod({ restartPolicy: 'Never', containers: [web()] }));
+  const world = new Watched(pod({ restartPolicy: 'Never', containers: [web()] }));
   world.stopsWith(143);
   world.run(2_000);
   world.answers['image.Pull'] = () => ({ error: { code: 'NotFound', message: 'no such image' } });
@@ -116,7 +108,7 @@ test('a start that fails after the stop is not tried again when the policy says 
 });
 
 test('a pod that is deleted while its container is stopped to start again tells how it ended', () => {
-  const world = new Obeying(pod({ restartPolicy: 'Never', containers: [web()] }), null, undefined, true, 'api');
+  const world = new Watched(pod({ restartPolicy: 'Never', containers: [web()] }), null, undefined, true, 'api');
   world.stopsWith(7);
   world.run(2_000);
   world.update(pod({ restartPolicy: 'Never', containers: [web('c', { image: 'img:2' })] }));
@@ -133,7 +125,7 @@ test('a pod that is deleted while its container is stopped to start again tells 
 });
 
 test('restarts by a liveness probe are held back only when a container lived shorter than the delay', () => {
-  const world = new Obeying(pod({ containers: [web('c', { livenessProbe: liveness })] }));
+  const world = new Watched(pod({ containers: [web('c', { livenessProbe: liveness })] }));
   world.stopsWith(143);
   world.answers['cri.ExecSync'] = () => ({ result: { exitCode: 1, output: 'bad' } });
   const backOffs: string[] = [];
@@ -159,7 +151,7 @@ test('restarts by a liveness probe are held back only when a container lived sho
 
 test('a sidecar that its liveness probe stopped starts again at once, too', () => {
   const side = web('s', { restartPolicy: 'Always', livenessProbe: liveness });
-  const world = new Obeying(pod({ initContainers: [side] }));
+  const world = new Watched(pod({ initContainers: [side] }));
   world.stopsWith(0);
   world.run(2_000);
   world.answers['cri.ExecSync'] = () => ({ result: { exitCode: 1, output: 'bad' } });
@@ -169,7 +161,7 @@ test('a sidecar that its liveness probe stopped starts again at once, too', () =
 });
 
 test('a container that ends by itself while it is about to be stopped goes by its policy', () => {
-  const world = new Obeying(pod({ restartPolicy: 'Never', containers: [web()] }));
+  const world = new Watched(pod({ restartPolicy: 'Never', containers: [web()] }));
   world.run(2_000);
   world.exit('c', 3);
   world.run(5_000);
