@@ -1,26 +1,43 @@
 import { statePath } from '../../../machines/machine-step/step.ts';
+import { specContainers } from '../../../machines/pod/spec.ts';
 import type { Ground, Rule } from './rule.ts';
 
-/** Init containers run one after the other to their end, sidecars are begun in their place, and only then the others. */
+/**
+ * Init containers run one after the other to their end, sidecars are started in their place (their postStart hook with them), and
+ * only then the others.
+ */
 export const startOrder: Rule = {
   name: 'init containers and sidecars come first, in order',
   source: 'core/v1 PodSpec.initContainers; KEP-753',
-  begin: ({ world, book, say }) => ({
-    on: (fact) => {
-      if (fact.f !== 'container' || fact.change !== 'started') return;
-      const spec = world.workload.planOf(fact.uid)?.spec;
-      const { name } = fact.record.metadata;
-      for (const before of spec?.initContainers ?? []) {
-        if (before.name === name) break;
-        const tried = book.of(fact.uid, before.name).filter(({ sandboxId }) => sandboxId === fact.record.sandbox.id);
-        const sidecar = before.restartPolicy === 'Always';
-        const done = tried.some(
-          (c) => c.startedAt !== null && (sidecar || (c.exitedAt !== null && c.record.exitCode === 0)),
-        );
-        if (!done) say(`${fact.uid}/${name} starts before ${before.name} ${sidecar ? 'has started' : 'has succeeded'}`);
-      }
-    },
-  }),
+  begin: ({ world, book, say }) => {
+    /** By pod: containers whose start has come to its end at least once, hook included. */
+    const wellStarted = new Map<string, Set<string>>();
+    return {
+      on: (fact) => {
+        // A static pod that comes back is another life under the same UID.
+        if (fact.f === 'finished') wellStarted.delete(fact.uid);
+        if (fact.f === 'step')
+          for (const { container } of specContainers(fact.after.context.pod))
+            if (fact.after.context.containers[container.name]?.value === 'running')
+              wellStarted.set(fact.uid, (wellStarted.get(fact.uid) ?? new Set()).add(container.name));
+        if (fact.f !== 'container' || fact.change !== 'started') return;
+        const spec = world.workload.planOf(fact.uid)?.spec;
+        const { name } = fact.record.metadata;
+        for (const before of spec?.initContainers ?? []) {
+          if (before.name === name) break;
+          const tried = book.of(fact.uid, before.name).filter(({ sandboxId }) => sandboxId === fact.record.sandbox.id);
+          const sidecar = before.restartPolicy === 'Always';
+          const isWell =
+            before.lifecycle?.postStart === undefined || wellStarted.get(fact.uid)?.has(before.name) === true;
+          const done = tried.some(
+            (c) => c.startedAt !== null && (sidecar ? isWell : c.exitedAt !== null && c.record.exitCode === 0),
+          );
+          if (!done)
+            say(`${fact.uid}/${name} starts before ${before.name} ${sidecar ? 'has started' : 'has succeeded'}`);
+        }
+      },
+    };
+  },
 };
 
 /** Sidecars end after all regular containers, the last one first. */

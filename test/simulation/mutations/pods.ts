@@ -164,6 +164,14 @@ export const pods: readonly Mutation[] = [
     seed: 1,
   },
   {
+    name: 'failed-hook-is-a-start',
+    breaks: 'what comes after a sidecar is started while that fails in its postStart hook',
+    within: 'startedOf',
+    from: "if (behaves(context.settings, 'failedHookIsNoStart') && isInHook(context, container.name)) return false;",
+    to: 'if (context.reported === "none" && isInHook(context, container.name)) return false;',
+    seed: 44,
+  },
+  {
     name: 'no-back-off',
     breaks: 'a container that crashes is started again at once',
     within: 'waitsUntil',
