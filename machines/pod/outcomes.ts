@@ -4,15 +4,13 @@ import type { ObservedContainer } from '../protocol/observed.ts';
 import { takeCpus } from './cpu-grants.ts';
 import { probesOf, tellContainer, tellProbe } from './children.ts';
 import type { Draft } from './draft.ts';
-import type { PodContext } from './pod-context.ts';
 import { forgetTasks, podEvent, taskDone, taskFailed, taskNameOf, taskOf, own } from './draft.ts';
 import { dropContainer, dropSandbox, newestSandbox, patchContainer, putContainer, putSandbox } from './observation.ts';
+import { containerNotStopped, sandboxNotStopped } from './kill-failures.ts';
 import { forgetImageVolumes, takeImageVolume } from './image-volumes.ts';
 import { takeResize } from './resize.ts';
 import { specContainer, usesHostNetwork } from './spec.ts';
 import { runtimeError } from '../container/container-events.ts';
-import { byteText } from '../values/byte-text.ts';
-import { goQuote } from '../values/go-quote.ts';
 import { containerHash } from '../container-config/container-hash.ts';
 
 /** The outcome of an effect reaches the one that asked for it: a task, a container machine, a probe machine, or the view itself. */
@@ -30,6 +28,7 @@ function takeContainer(draft: Draft, name: string, outcome: EffectDone | EffectF
   else {
     tellContainer(draft, name, { type: 'failed', outcome });
     if (outcome.effect === 'cri.CreateContainer') forgetImageVolumes(draft, name);
+    if (outcome.effect === 'cri.StopContainer') containerNotStopped(draft, name, outcome);
   }
 }
 
@@ -212,13 +211,6 @@ function isCanceled({ context }: Draft, { error }: EffectFailed): boolean {
   );
 }
 
-/** Why a pod's sandbox was not stopped, as kubelet's results of a sync say it. */
-function unkilled({ pod, settings }: PodContext, text: string): string {
-  if (!behaves(settings, 'failuresInKubeletsWords')) return text;
-  const what = `failed to "KillPodSandbox" for "${pod.metadata?.uid ?? ''}"`;
-  return `${what} with KillPodSandboxError: ${goQuote(byteText(text))}`;
-}
-
 /** Tells what a failed task means to an operator; the task itself is tried again after its pause. */
 function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void {
   const { context } = draft;
@@ -247,8 +239,7 @@ function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void 
     podEvent(draft, 'Warning', 'FailedPrepareDynamicResources', `Failed to prepare dynamic resources: ${text}`);
   if (name === 'cgroup')
     podEvent(draft, 'Warning', 'FailedCreatePodContainer', `unable to ensure pod container exists: ${text}`);
-  if (name.startsWith('sandbox.stop/') && context.termination !== null)
-    podEvent(draft, 'Warning', 'FailedKillPod', `error killing pod: ${unkilled(context, text)}`);
+  if (name.startsWith('sandbox.stop/')) sandboxNotStopped(draft, text);
   if (name.startsWith('message/')) {
     own(draft, 'messages')[name.slice('message/'.length)] = '';
     forgetTasks(draft, name);

@@ -146,6 +146,8 @@ export const BEHAVIOUR = {
   requestsFailWithoutCodes: 129,
   /** A sidecar that is stopped for its failed postStart hook has not started: what comes after it waits on. */
   failedHookIsNoStart: 130,
+  /** That a container of a pod that ends was not stopped is an event, as it is of its sandbox. */
+  failedStopsAreTold: 131,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -153,17 +153,21 @@ test('a volume that waits for its object is tried at once when the object appear
   assert.equal(world.state, 'syncing.running');
 });
 
-test('a sandbox that is not stopped is told in the words of a sync of kubelet', () => {
-  const world = fromApi(apiPod());
-  world.run(1_000);
-  world.answers['cri.StopPodSandbox'] = () => ({ error: { code: 'Internal', message: 'says "no"' } });
-  const at = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 1 };
-  world.send({ type: 'pod.update', at: world.at, pod: apiPod({}, { metadata: at }) });
-  world.run(2_000);
-  const told = world.events.find((event) => event.startsWith('FailedKillPod'));
-  const error = String.raw`"rpc error: code = Internal desc = says \"no\""`;
-  assert.equal(
-    told,
-    `FailedKillPod: error killing pod: failed to "KillPodSandbox" for "u1" with KillPodSandboxError: ${error}`,
-  );
-});
+for (const [call, what, whose] of [
+  ['cri.StopPodSandbox', 'KillPodSandbox', 'u1'],
+  ['cri.StopContainer', 'KillContainer', 'c'],
+] as const)
+  test(`what of a pod is not stopped is told in the words of a sync of kubelet: ${what}`, () => {
+    const world = fromApi(apiPod());
+    world.run(1_000);
+    world.answers[call] = () => ({ error: { code: 'Internal', message: 'says "no"' } });
+    const at = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 1 };
+    world.send({ type: 'pod.update', at: world.at, pod: apiPod({}, { metadata: at }) });
+    world.run(2_000);
+    const told = world.events.find((event) => event.startsWith('FailedKillPod'));
+    const error = String.raw`"rpc error: code = Internal desc = says \"no\""`;
+    assert.equal(
+      told,
+      `FailedKillPod: error killing pod: failed to "${what}" for "${whose}" with ${what}Error: ${error}`,
+    );
+  });
