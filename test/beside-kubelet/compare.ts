@@ -1,3 +1,4 @@
+import { RESIZED } from './draw/actions.ts';
 import type { Event } from '../cluster/support/api-objects.ts';
 import { kindOf, SeenPods } from './seen-pods.ts';
 import type { Row } from './seen-pods.ts';
@@ -59,16 +60,24 @@ export function compare({ kubelet, actorlet, pods }: Both): Difference[] {
 
 /**
  * What the runtime was asked to make: the first two of a name, since how many there are hangs on the time. So does which of
- * them are of the image that a pod was given later.
+ * them are of the image or the CPU that a pod was given later.
  */
 function requests(say: Say, kubelet: readonly Row[], actorlet: readonly Row[], what: string): void {
   for (let i = 0; i < Math.min(kubelet.length, actorlet.length, 2); i++)
-    if (imageOf(kubelet[i]) === imageOf(actorlet[i])) tell(say, what, kubelet[i], actorlet[i]);
+    if (versionOf(kubelet[i]) === versionOf(actorlet[i])) tell(say, what, kubelet[i], actorlet[i]);
 }
 
-function imageOf(row: Row | undefined): string {
-  const { config } = (row ?? {}) as { config?: { image?: { userSpecifiedImage?: string } } };
-  return config?.image?.userSpecifiedImage ?? '';
+interface Config {
+  image?: { userSpecifiedImage?: string };
+  linux?: { resources?: { cpuShares?: unknown; cpuQuota?: unknown } };
+}
+
+/** Which of the pod's versions a container was made of: its image, and whether it has the CPU of the resize that is drawn. */
+function versionOf(row: Row | undefined): string {
+  const { image, linux } = (row as { config?: Config } | undefined)?.config ?? {};
+  const { cpuShares, cpuQuota } = linux?.resources ?? {};
+  const isResized = String(cpuShares) === RESIZED.cpuShares || String(cpuQuota) === RESIZED.cpuQuota;
+  return `${image?.userSpecifiedImage ?? ''} ${String(isResized)}`;
 }
 
 /** A reason that both have shown is explained in the same words. */

@@ -10,6 +10,10 @@ export type Action =
   | { kind: 'resize'; body: object }
   | { kind: 'delete'; options: object };
 
+/** The CPU that a resize gives, as no container has it before; and what a runtime is told for it. */
+const RESIZE = { requests: { cpu: '15m' }, limits: { cpu: '90m' } };
+export const RESIZED = { cpuShares: '15', cpuQuota: '9000' };
+
 /** What happens to this pod; null = nothing. */
 export function drawnAction(seed: number, number: number, { spec }: DrawnPod): Action | null {
   const d = new Draws(seed, `action-${String(number)}`);
@@ -25,7 +29,7 @@ export function drawnAction(seed: number, number: number, { spec }: DrawnPod): A
     () => ({ kind: 'sandbox-dies' }),
     () => ({
       kind: 'resize',
-      body: { spec: { containers: [{ name, resources: { requests: { cpu: '15m' }, limits: { cpu: '90m' } } }] } },
+      body: { spec: { containers: [{ name, resources: RESIZE }] } },
     }),
     () => ({ kind: 'delete', options: d.one([{}, { gracePeriodSeconds: 0 }, { gracePeriodSeconds: 3 }]) }),
     () => ({
