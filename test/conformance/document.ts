@@ -45,11 +45,12 @@ function timesOf(ours: KeptRun, reference: KeptRun): string {
 
 /** The command that was run. */
 function commandOf(run: KeptRun): string {
-  const { ownMachine, vm, oneDisk, services, suite, simulated, featureGates, focus, skip, procs } = run;
+  const { ownMachine, vm, oneDisk, criProxy, services, suite, simulated, featureGates, focus, skip, procs } = run;
   const flags = [
     ...(simulated === true ? ['--simulated'] : []),
     ...(vm === true ? ['--vm'] : []),
     ...(oneDisk === true ? ['--one-disk'] : []),
+    ...(criProxy === true ? ['--cri-proxy'] : []),
     ...(services === true ? ['--services'] : []),
     ...(suite === undefined ? [] : [`--suite ${suite}`]),
     `--skip '${skip}'`,

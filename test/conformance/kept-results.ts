@@ -25,6 +25,7 @@ const kept = z.object({
   vm: z.literal(true).optional(),
   /** All of that machine is on one disk. */
   oneDisk: z.literal(true).optional(),
+  criProxy: z.literal(true).optional(),
   /** Feature gates that were set, as `--feature-gates` has them; absent: none. */
   featureGates: z.string().optional(),
   /** On a machine of its own (`test/tools/own-machine.sh`), whose first process specs can enter. */

@@ -111,6 +111,7 @@ async function withServices(wish: ConformanceOptions, out: string): Promise<bool
     const how = {
       ...(wish.vm ? { vm: true as const } : { services: true as const }),
       ...(wish.oneDisk && { oneDisk: true as const }),
+      ...(wish.criProxy && { criProxy: true as const }),
       ...gatesKept(wish.featureGates),
       ...(loaded && { loaded }),
     };

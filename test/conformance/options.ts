@@ -28,6 +28,8 @@ export interface ConformanceOptions {
   vm: boolean;
   /** There, the agent's folder lies on the machine's only disk. */
   oneDisk: boolean;
+  /** The suite stands between agent and runtime, and has calls fail or wait. */
+  criProxy: boolean;
   featureGates: Record<string, boolean>;
   /** Keep the result under this part's name and write docs/conformance.md anew. */
   keep: string | undefined;
@@ -56,6 +58,7 @@ containerd with images made here, and the agent. FOCUS is a regular expression o
                              12 times as long there
   --one-disk                 with --vm: all is on one disk, as specs of eviction for a disk want it; else the agent's folder is on one of its
                              own that counts by project, for specs of quotas
+  --cri-proxy                with --services or --vm: the suite stands between agent and runtime, for specs of [Feature:CriProxy]
   --feature-gates A=true,... for the agent and the API server
   --keep PART                keep the result (test/conformance/results) and write docs/conformance.md anew
 Exit code 0: every spec that the reference passes was passed (with --simulated those that need processes apart); 1: not;
@@ -80,6 +83,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
       services: { type: 'boolean', default: false },
       vm: { type: 'boolean', default: false },
       'one-disk': { type: 'boolean', default: false },
+      'cri-proxy': { type: 'boolean', default: false },
       'feature-gates': { type: 'string', default: '' },
       keep: { type: 'string' },
     },
@@ -95,6 +99,8 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
     throw new Error('--services, --vm: run the suite of nodes once, so not with --suite e2e, --simulated or --runs');
   const oneDisk = values['one-disk'];
   if (oneDisk && !vm) throw new Error('--one-disk: says how the disks of --vm lie, so not without it');
+  const criProxy = values['cri-proxy'];
+  if (criProxy && !once) throw new Error('--cri-proxy: is of the suite of nodes with --services or --vm');
   if (suite !== 'e2e' && suite !== 'node') throw new Error(`--suite ${suite}: accepted are e2e and node`);
   if (positionals.length > 1) throw new Error(`one FOCUS at most, not ${positionals.length}; quote it`);
   if (values.keep !== undefined && !/^[a-z0-9-]+$/.test(values.keep)) {
@@ -116,6 +122,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
     services,
     vm,
     oneDisk,
+    criProxy,
     featureGates: gates(values['feature-gates']),
     keep: values.keep,
   };

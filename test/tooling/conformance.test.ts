@@ -75,6 +75,7 @@ test('flags are checked, and the message names what is accepted', () => {
   assert.deepEqual({ suite, procs, skip }, { suite: 'node', procs: 1, skip: 'Windows' });
   const beside = conformanceOptions(['--services', 'DRA']);
   assert.deepEqual([beside.services, beside.vm, beside.suite, beside.skip], [true, false, 'node', 'Windows']);
+  assert.ok(conformanceOptions(['--services', '--cri-proxy']).criProxy);
   for (const [args, message] of [
     [['--agent', 'crio'], /actorlet and kubelet/],
     [['--procs', '0'], /whole numbers from 1 on/],
@@ -83,6 +84,7 @@ test('flags are checked, and the message names what is accepted', () => {
     [['one', 'two'], /quote it/],
     [['--wrong'], /--wrong/],
     [['--vm', '--simulated'], /--services, --vm: run the suite of nodes once/],
+    [['--cri-proxy'], /--services or --vm/],
     [['--services', '--suite', 'e2e'], /--services, --vm: run the suite of nodes once/],
   ] as const) {
     assert.throws(() => conformanceOptions(args), message);

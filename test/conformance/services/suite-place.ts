@@ -75,7 +75,7 @@ export async function runSuiteIn(place: SuitePlace, wish: ConformanceOptions, ou
 
 /** Its exit code is no matter: the report tells which specs failed. */
 function suiteCommand(suite: string, { folder, runtime }: SuitePlace, wish: ConformanceOptions): string {
-  const { focus, skip, timeoutMinutes, featureGates } = wish;
+  const { focus, skip, timeoutMinutes, featureGates, criProxy } = wish;
   const gates = gatesText(featureGates);
   const flags = [
     ...[`--ginkgo.focus=${focus}`, ...(skip === '' ? [] : [`--ginkgo.skip=${skip}`])],
@@ -84,6 +84,7 @@ function suiteCommand(suite: string, { folder, runtime }: SuitePlace, wish: Conf
     ...[`--k8s-bin-dir=${folder}`, `--kubelet-config-file=${folder}/base-config.yaml`, '--prepull-images=false'],
     ...[`--container-runtime-endpoint=${runtime}`, `--system-spec-file=${folder}/system-spec.json`],
     ...(gates === '' ? [] : [`--feature-gates=${gates}`]),
+    ...(criProxy ? ['--cri-proxy-enabled'] : []),
   ];
   // What it leaves when it is ended, such as etcd's data, goes with its folder.
   return `mkdir -p out tmp && TMPDIR=${folder}/tmp ${suite} ${flags.map((flag) => `'${flag.replaceAll("'", `'\\''`)}'`).join(' ')} || true`;

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../../../bin/demo-steps/free-ports.ts';
+import { findProgram } from '../../../cri/private-containerd/binaries.ts';
 import { DaemonProcess } from '../../tools/daemon-process.ts';
 import { waitFor } from '../../tools/wait-for.ts';
 import { pushArchive, pushImage } from './push-image.ts';
@@ -51,6 +52,8 @@ export class TestRegistry {
 
   /** Starts one; `open` lets everybody in, otherwise only {@link ANN} and {@link BOB} may push and pull. */
   static async start(wish: { open?: boolean } = {}): Promise<TestRegistry> {
+    const program = await findProgram('docker-registry');
+    if (program === null) throw new Error('docker-registry is missing; apt-get install docker-registry');
     const dir = await mkdtemp(join(tmpdir(), 'registry-'));
     const [upstream = 0] = await freePorts(1);
     const htpasswd = join(dir, 'htpasswd');
@@ -66,7 +69,7 @@ export class TestRegistry {
     await writeFile(join(dir, 'config.yml'), JSON.stringify(config));
     const daemon = new DaemonProcess({
       name: 'docker-registry',
-      program: 'docker-registry',
+      program,
       args: ['serve', join(dir, 'config.yml')],
       logFile: join(dir, 'log'),
     });
