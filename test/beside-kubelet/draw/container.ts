@@ -7,6 +7,8 @@ import { drawnSecurity } from './security.ts';
 export type Role = 'init' | 'sidecar' | 'app';
 
 const IMAGES = ['busybox', 'docker.io/library/busybox:1.36', 'registry.example/app:v1', 'late.example/app:v1'];
+/** What a container that never pulls may name: an image that is there, and one that no other container has pulled for it. */
+const UNPULLED_IMAGES = ['registry.example/app:v1', 'unpulled.example/app:v1'];
 /** Images that cannot be had: not to be pulled, not a name. */
 const BROKEN_IMAGES = ['missing.example/app:v1', 'Not A Name'];
 
@@ -15,7 +17,8 @@ export function drawnContainer(d: Draws, role: Role, mounts: readonly string[]):
   const servesProbes = role !== 'init';
   return {
     image: d.chance(0.06) ? d.one(BROKEN_IMAGES) : d.one(IMAGES),
-    ...d.maybe(0.3, () => ({ imagePullPolicy: d.one(['Always', 'IfNotPresent', 'Never']) })),
+    ...d.maybe(0.2, () => ({ imagePullPolicy: d.one(['Always', 'IfNotPresent']) })),
+    ...d.maybe(0.1, () => ({ imagePullPolicy: 'Never', image: d.one(UNPULLED_IMAGES) })),
     ...d.maybe(0.6, () => ({ command: d.one([['run'], ['sh', '-c', 'echo $(GREETING) $$(GREETING) $(NONE)']]) })),
     ...d.maybe(0.4, () => ({ args: ['--name=$(POD_NAME)', '$(GREETING)'] })),
     ...d.maybe(0.1, () => ({ workingDir: '/work' })),
