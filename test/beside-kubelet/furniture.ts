@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdminApi } from '../cluster/support/admin-api.ts';
+import { waitFor } from '../tools/wait-for.ts';
 
 /** Where a side's pods live. */
 export interface Place {
@@ -61,6 +62,13 @@ async function makeClaims(api: AdminApi, { namespace, node, dir }: Place): Promi
     await claim(kind, { volumeName: `${namespace}-${kind}` });
   }
   await claim('pending', {});
+  const phaseOf = async (name: string) => {
+    const path = `/api/v1/namespaces/${namespace}/persistentvolumeclaims/${name}`;
+    return (await api.find<{ status?: { phase?: string } }>(path))?.status?.phase;
+  };
+  // Pods that came before they are bound would tell of that, on one side or the other.
+  for (const kind of ['host', 'local'])
+    await waitFor(`the claim ${kind} to be bound`, async () => ((await phaseOf(kind)) === 'Bound' ? true : undefined));
 }
 
 function object(kind: string, name: string): object {

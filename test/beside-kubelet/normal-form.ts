@@ -8,6 +8,7 @@ const VARYING: [RegExp, string][] = [
   [/containers\/([^/"]+)\/[0-9a-f]{8}/g, 'containers/$1/X'],
   [/in \d[\dms.]*s \(\d[\dms.]*s including waiting\)/g, 'in TIME'],
   [/back-off \d+[ms\d]*/g, 'back-off TIME'],
+  [/unmounted volumes=\[[^\]]*\]/g, 'unmounted volumes=[SOME]'],
   [/(\\?"hostId\\?":)\d+/g, '$10'],
   [/"Port":\d+/g, '"Port":"PORT"'],
   [/\\"port\\":\d{5}/g, '\\"port\\":PORT'],

@@ -102,9 +102,9 @@ export class SeenPods {
     return this.#seen.statuses.has(pod);
   }
 
-  /** The node object, without what is of one node or one moment. */
+  /** The node object, without what is of one node or one moment (which images it has). */
   node(): Row {
-    const { metadata, spec, status } = this.#seen.node ?? {};
+    const { metadata, spec, status: { images: _images, ...status } = {} } = this.#seen.node ?? {};
     const { labels, annotations, finalizers, ownerReferences } = metadata ?? {};
     return this.#normal({ metadata: { labels, annotations, finalizers, ownerReferences }, spec, status });
   }
