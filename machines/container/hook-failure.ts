@@ -2,7 +2,7 @@ import { behaves } from '../protocol/behaviour.ts';
 import { byteText } from '../values/byte-text.ts';
 import { goQuote } from '../values/go-quote.ts';
 import type { ContainerEvent } from './container-context.ts';
-import { podText, runtimeError } from './container-events.ts';
+import { failureText, podText, runtimeError } from './container-events.ts';
 import { hookAction } from './hook-effect.ts';
 
 /**
@@ -24,10 +24,8 @@ export function postStartFailure(event: ContainerEvent): string {
 
 function failureOf(event: ContainerEvent): { error: string; output: string } {
   if (event.type === 'failed') {
-    const { effect, error } = event.outcome;
-    // Not the runtime's word but that of a request: it has no gRPC code.
-    const plain = effect === 'net.HttpGet' && behaves(event.world.settings, 'requestsFailWithoutCodes');
-    return { error: plain ? error.message : runtimeError(error), output: '' };
+    const follows = behaves(event.world.settings, 'requestsFailWithoutCodes');
+    return { error: follows ? failureText(event.outcome) : runtimeError(event.outcome.error), output: '' };
   }
   const { container, podIPs } = event.world;
   const handler = container.lifecycle?.postStart;

@@ -10,7 +10,7 @@ import { containerNotStopped, sandboxNotStopped } from './kill-failures.ts';
 import { forgetImageVolumes, takeImageVolume } from './image-volumes.ts';
 import { takeResize } from './resize.ts';
 import { specContainer, usesHostNetwork } from './spec.ts';
-import { runtimeError } from '../container/container-events.ts';
+import { failureText } from '../container/container-events.ts';
 import { containerHash } from '../container-config/container-hash.ts';
 
 /** The outcome of an effect reaches the one that asked for it: a task, a container machine, a probe machine, or the view itself. */
@@ -214,8 +214,7 @@ function isCanceled({ context }: Draft, { error }: EffectFailed): boolean {
 /** Tells what a failed task means to an operator; the task itself is tried again after its pause. */
 function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void {
   const { context } = draft;
-  // Only the runtime's own refusals carry a gRPC code; those of the node's volumes and cgroups stand for themselves.
-  const text = outcome.effect.startsWith('cri.') ? runtimeError(outcome.error) : outcome.error.message;
+  const text = failureText(outcome);
   taskFailed(
     draft,
     name,

@@ -86,8 +86,8 @@ const LONG_STEPS = new Set(['starting.pullingImage', 'starting.awaitingPod']);
 
 /**
  * The end of a container that was stopped so that it starts again: nobody is told of it, the status stays as it was until the
- * next one runs or its start is held back or takes long. Were it told of one whose policy lets it end, the API server would let it not come
- * back, and the pod's phase would follow.
+ * next one runs, or its start is held back or takes long. One whose policy lets it end stays hidden even then: the API server
+ * lets no container come back from such an end, and the pod's phase would follow.
  */
 export function endIsHidden(context: PodContext, { container }: SpecContainer): boolean {
   const id = stoppedOf(context, container.name);

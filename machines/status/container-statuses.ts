@@ -23,9 +23,9 @@ export function containerStatuses(
   const out = containers.map((spec) => {
     const old = previous.find((status) => status.name === spec.name);
     const instances = seen.get(spec.name) ?? [];
-    const found = statusOf(input, spec, old, instances);
-    if (found === old && behaves(input.settings, 'restartsAreToldOnce')) return withHealth(input, old, list);
-    const status = showWaiting(input, spec, instances[0], found, list);
+    const before = statusBefore(input, spec, old);
+    if (before !== undefined && behaves(input.settings, 'restartsAreToldOnce')) return withHealth(input, before, list);
+    const status = showWaiting(input, spec, instances[0], statusOf(input, spec, old, instances), list);
     return withHealth(input, withProbes(status, spec, decisionOf(input, spec), list), list);
   });
   return list === 'init' ? out : out.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
@@ -53,7 +53,8 @@ function statusOf(
   [newest, before]: ObservedContainer[],
 ): ContainerStatus {
   if (newest === undefined) return unseenStatus(input, spec, old);
-  if (old?.state?.running && decisionOf(input, spec)?.endIsHidden === true) return old;
+  const hidden = statusBefore(input, spec, old);
+  if (hidden !== undefined) return hidden;
   const { spec: podSpec } = input.pod;
   const count =
     (podSpec?.containers.length ?? 0) +
@@ -71,6 +72,15 @@ function statusOf(
   if (told > status.restartCount) status.restartCount = told;
   if (before !== undefined) status.lastState = observedStatus(before, spec, old, context).state;
   return status;
+}
+
+/** The status of before, of a container that is being restarted and was told as running. */
+function statusBefore(
+  input: StatusInput,
+  spec: Container,
+  old: ContainerStatus | undefined,
+): ContainerStatus | undefined {
+  return old?.state?.running && decisionOf(input, spec)?.endIsHidden === true ? old : undefined;
 }
 
 /** All containers of the pod are removed, to be made anew. */

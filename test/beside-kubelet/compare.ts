@@ -24,17 +24,16 @@ const BY_MOMENT = new Set(['Pulled', 'Pulling', 'Killing']);
 export function compare({ kubelet, actorlet, pods }: Both): Difference[] {
   const out: Difference[] = [];
   const [theirs, ours] = [new SeenPods(kubelet), new SeenPods(actorlet)];
-  const ofAll: Say = (about, a, b) => {
-    out.push({ about, pod: '', kubelet: textOf(a), actorlet: textOf(b), certain: true });
+  const sayOf = (pod: string): Say => {
+    return (about, a, b, certain) => void out.push({ about, pod, kubelet: textOf(a), actorlet: textOf(b), certain });
   };
+  const ofAll = sayOf('');
   tell(ofAll, 'node', theirs.node(), ours.node());
   for (const [subject, a, b] of pairs<Set<string>>(theirs.asked(), ours.asked(), new Set()))
     if (a.size > 0 && b.size > 0 && ![...b].some((kind) => a.has(kind)))
       ofAll(`request of ${subject}`, [...a], [...b], true);
   for (const pod of pods) {
-    const say: Say = (about, a, b, certain) => {
-      out.push({ about, pod, kubelet: textOf(a), actorlet: textOf(b), certain });
-    };
+    const say = sayOf(pod);
     const both = <T>(look: (seen: SeenPods) => T): [T, T] => [look(theirs), look(ours)];
     requests(say, ...both((seen) => seen.sandboxes(pod)), 'sandbox');
     for (const [name, a, b] of pairs<Row[]>(...both((seen) => seen.containers(pod)), [])) {

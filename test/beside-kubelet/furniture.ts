@@ -1,6 +1,5 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdminApi } from '../cluster/support/admin-api.ts';
 import { waitFor } from '../tools/wait-for.ts';
 
@@ -36,7 +35,9 @@ export async function furnish(api: AdminApi, place: Place): Promise<void> {
         ...rest,
       })
       .catch(() => undefined);
-  while ((await api.find(`/api/v1/namespaces/${namespace}/serviceaccounts/default`)) === undefined) await sleep(100);
+  await waitFor('the default service account', () =>
+    api.find(`/api/v1/namespaces/${namespace}/serviceaccounts/default`),
+  );
 }
 
 /** Claims that are bound to a folder of the node, by both sources that need no driver, and one that is bound to nothing. */

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { mountAt, mountsBelow, readMounts } from '../../actors/host/files/mountinfo.ts';
+import type { MountEntry } from '../../actors/host/files/mountinfo.ts';
 
 /** What is in a pod's folder, by path below it: `file 644 0:0 its content`, `link ..data`, `dir 777 0:3000`, and what is mounted there. */
 export type PodFolder = Map<string, string>;
@@ -13,19 +15,18 @@ const CONTENT_VARIES = /(^|\/)(token|termination-log|[0-9a-f]{8})$/;
 /** Reads the folder that an agent keeps for a pod; empty when there is none. */
 export async function readPodFolder(dir: string): Promise<PodFolder> {
   const out: PodFolder = new Map();
-  const mounts = await mountsBy(dir);
-  await walk(dir, '', mounts, out);
+  await walk(dir, '', mountsBelow(await readMounts(), dir), out);
   return out;
 }
 
-async function walk(dir: string, below: string, mounts: Map<string, string>, out: PodFolder): Promise<void> {
+async function walk(dir: string, below: string, mounts: MountEntry[], out: PodFolder): Promise<void> {
   const names = await readdir(join(dir, below)).catch(() => []);
   for (const name of names.sort()) {
     const path = below === '' ? name : `${below}/${name}`;
     // It may go while it is looked at.
     const told = await describe(join(dir, path)).catch(() => undefined);
     if (told === undefined) continue;
-    out.set(steady(path), `${told}${mounts.get(join(dir, path)) ?? ''}`);
+    out.set(steady(path), `${told}${mountText(mounts, join(dir, path))}`);
     if (told.startsWith('dir ')) await walk(dir, path, mounts, out);
   }
 }
@@ -47,14 +48,10 @@ function steady(path: string): string {
   return path.replace(/\.\.\d{4}_[\d_]+\.\w+/g, '..TIME');
 }
 
-/** ` mounted TYPE OPTIONS` by mount point; of several at one place the uppermost. */
-async function mountsBy(dir: string): Promise<Map<string, string>> {
-  const out = new Map<string, string>();
-  for (const line of (await readFile('/proc/self/mountinfo', 'utf8')).split('\n')) {
-    const [, , , , point = '', options = '', ...rest] = line.split(' ');
-    if (!point.startsWith(`${dir}/`)) continue;
-    const [type = '', , superOptions = ''] = rest.slice(rest.indexOf('-') + 1);
-    out.set(point, ` mounted ${type} ${options}${type === 'tmpfs' ? ` ${superOptions}` : ''}`);
-  }
-  return out;
+/** ` mounted TYPE OPTIONS` of what is mounted at a path; '' where nothing is. */
+function mountText(mounts: MountEntry[], path: string): string {
+  const mount = mountAt(mounts, path);
+  if (mount === undefined) return '';
+  const { fsType, options, superOptions } = mount;
+  return ` mounted ${fsType} ${options.join()}${fsType === 'tmpfs' ? ` ${superOptions.join()}` : ''}`;
 }

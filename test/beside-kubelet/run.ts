@@ -6,6 +6,7 @@ import { drawnPod } from './draw/pod.ts';
 import type { DrawnPod } from './draw/pod.ts';
 import { drawnStaticAction } from './draw/static-actions.ts';
 import { drawnStaticPod } from './draw/static-pod.ts';
+import { NODE } from './pod-names.ts';
 import { Side } from './side.ts';
 import type { Seen } from './side.ts';
 
@@ -77,7 +78,7 @@ interface Drawn {
 function drawn(seed: number, number: number): Drawn {
   const isStatic = number % STATIC_EVERY === STATIC_EVERY - 1;
   const pod = isStatic ? drawnStaticPod(seed, number) : drawnPod(seed, number);
-  return { number, pod, name: isStatic ? `${pod.metadata.name}-NODE` : pod.metadata.name, isStatic };
+  return { number, pod, name: isStatic ? `${pod.metadata.name}-${NODE}` : pod.metadata.name, isStatic };
 }
 
 async function create(sides: readonly Side[], { seed, pods: count }: RunOptions) {
@@ -102,8 +103,6 @@ async function act(sides: readonly Side[], { seed }: RunOptions, pods: readonly 
     const action = isStatic ? drawnStaticAction(seed, number, pod) : drawnAction(seed, number, pod);
     if (action === null) continue;
     // Of a pod that has ended the API server refuses some changes, for both.
-    const happens = (side: Side) =>
-      action.kind === 'manifest' || action.kind === 'away' ? side.actOnManifest(action) : side.act(name, action);
-    await Promise.all(sides.map((side) => happens(side).catch(() => undefined)));
+    await Promise.all(sides.map((side) => side.act(name, action).catch(() => undefined)));
   }
 }

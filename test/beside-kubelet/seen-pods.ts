@@ -1,4 +1,5 @@
 import type { Event } from '../cluster/support/api-objects.ts';
+import { knownName } from './pod-names.ts';
 import { normalForm } from './normal-form.ts';
 import type { Seen } from './side.ts';
 
@@ -18,7 +19,7 @@ export class SeenPods {
 
   /** Is this side's name the pod's? A static pod's ends with its node's. */
   #is(name: string | undefined, pod: string): boolean {
-    return name !== undefined && this.#normal(name) === pod;
+    return name !== undefined && knownName(name, this.#seen.nodeName) === pod;
   }
 
   /** All that clients were shown of it, by kind: phases, conditions, states of containers. */

@@ -8,8 +8,8 @@ import type { SimScript } from '../../cri/sim/script.ts';
 import type { Action } from './draw/actions.ts';
 import type { DrawnPod } from './draw/pod.ts';
 import { PROBED_PORT, PROBED_TLS_PORT } from './draw/probes.ts';
-import type { StaticAction } from './draw/static-actions.ts';
 import { furnish } from './furniture.ts';
+import { knownName, NODE, ownName } from './pod-names.ts';
 import { readPodFolder } from './pod-folder.ts';
 import type { PodFolder } from './pod-folder.ts';
 import { ProbedServer } from './probed-server.ts';
@@ -17,6 +17,7 @@ import { SimulatedNode } from './simulated-node.ts';
 
 /** All that was seen of one agent's work. */
 export interface Seen {
+  nodeName: string;
   /** Texts that differ between the sides by their nature, and what stands for them when both are compared. */
   names: [string, string][];
   /** By pod: the statuses that clients were shown, in their order. */
@@ -96,14 +97,12 @@ export class Side {
     if (JSON.stringify(seen.at(-1)) !== JSON.stringify(status)) this.#statuses.set(name, [...seen, status]);
   }
 
-  /** The name of a pod on both sides: a static pod's ends with its node's. */
   #known(name: string): string {
-    return name.replace(this.#node.node.name, 'NODE');
+    return knownName(name, this.#node.node.name);
   }
 
-  /** The name of a pod on this side. */
-  #own(name: string): string {
-    return name.replace('NODE', this.#node.node.name);
+  #own(known: string): string {
+    return ownName(known, this.#node.node.name);
   }
 
   /** A drawn pod as it is on this side. */
@@ -134,13 +133,10 @@ export class Side {
     await this.#node.node.writeManifest(`${metadata.name}.json`, manifest);
   }
 
-  /** What happens to a static pod by its manifest. */
-  async actOnManifest({ kind, ...action }: StaticAction): Promise<void> {
-    if (kind === 'away') {
-      await this.#node.node.removeManifest(`${action.pod.metadata.name}.json`);
-      await sleep('ms' in action ? action.ms : 0);
-    }
-    await this.put(action.pod);
+  async #putAgain(pod: DrawnPod, afterMs: number): Promise<void> {
+    await this.#node.node.removeManifest(`${pod.metadata.name}.json`);
+    await sleep(afterMs);
+    await this.put(pod);
   }
 
   /** Something happens to a pod; to one that has no such container or is over, nothing. */
@@ -149,6 +145,8 @@ export class Side {
     const name = this.#own(known);
     const { runtime } = this.#node;
     if (action.kind === 'patch') await api.patch(this.#path('pods', name), action.body, 'strategic-merge');
+    else if (action.kind === 'manifest') await this.put(action.pod);
+    else if (action.kind === 'away') await this.#putAgain(action.pod, action.ms);
     else if (action.kind === 'delete') await api.delete(this.#path('pods', name), action.options);
     else if (action.kind === 'resize')
       await api.patch(`${this.#path('pods', name)}/resize`, action.body, 'strategic-merge');
@@ -208,12 +206,13 @@ export class Side {
       ...([
         [node.agentRoot, 'ROOT'],
         [node.dir, 'DIR'],
-        [node.name, 'NODE'],
+        [node.name, NODE],
         [this.#namespace, 'NAMESPACE'],
         [node.address, 'ADDRESS'],
       ] as [string, string][]),
     ];
     return {
+      nodeName: node.name,
       names: [...ids, ...own],
       statuses: this.#statuses,
       events: await this.#plane.api.list<Event>(this.#path('events')),

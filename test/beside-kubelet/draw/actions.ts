@@ -8,7 +8,10 @@ export type Action =
   | { kind: 'sandbox-dies' }
   | { kind: 'ephemeral'; body: object }
   | { kind: 'resize'; body: object }
-  | { kind: 'delete'; options: object };
+  | { kind: 'delete'; options: object }
+  /** Of a static pod: another manifest in the place of the first, or none for so many ms. */
+  | { kind: 'manifest'; pod: DrawnPod }
+  | { kind: 'away'; pod: DrawnPod; ms: number };
 
 /** The CPU that a resize gives, as no container has it before; and what a runtime is told for it. */
 const RESIZE = { requests: { cpu: '15m' }, limits: { cpu: '90m' } };

@@ -1,5 +1,4 @@
 import { statePath } from '../../../machines/machine-step/step.ts';
-import { specContainers } from '../../../machines/pod/spec.ts';
 import type { Ground, Rule } from './rule.ts';
 
 /**
@@ -10,16 +9,17 @@ export const startOrder: Rule = {
   name: 'init containers and sidecars come first, in order',
   source: 'core/v1 PodSpec.initContainers; KEP-753',
   begin: ({ world, book, say }) => {
-    /** By pod: containers whose start has come to its end at least once, hook included. */
+    /** By pod: sidecars whose postStart hook has ended well at least once. */
     const wellStarted = new Map<string, Set<string>>();
     return {
       on: (fact) => {
         // A static pod that comes back is another life under the same UID.
         if (fact.f === 'finished') wellStarted.delete(fact.uid);
         if (fact.f === 'step')
-          for (const { container } of specContainers(fact.after.context.pod))
-            if (fact.after.context.containers[container.name]?.value === 'running')
-              wellStarted.set(fact.uid, (wellStarted.get(fact.uid) ?? new Set()).add(container.name));
+          for (const { name, restartPolicy, lifecycle } of fact.after.context.pod.spec?.initContainers ?? [])
+            if (restartPolicy === 'Always' && lifecycle?.postStart !== undefined)
+              if (fact.after.context.containers[name]?.value === 'running')
+                wellStarted.set(fact.uid, (wellStarted.get(fact.uid) ?? new Set()).add(name));
         if (fact.f !== 'container' || fact.change !== 'started') return;
         const spec = world.workload.planOf(fact.uid)?.spec;
         const { name } = fact.record.metadata;
