@@ -17,6 +17,8 @@ interface Rig {
   told: string[];
   errors: string[];
   write: (name: string, text: string) => Promise<void>;
+  /** The same, whole at once: a file that is read while it is written has an error of its own. */
+  place: (name: string, text: string) => Promise<void>;
   /** Waits until `told` is exactly this; the test's own time limit is the only one. */
   expect: (...want: string[]) => Promise<void>;
   until: (done: () => boolean) => Promise<void>;
@@ -56,6 +58,10 @@ async function rig(
     told,
     errors,
     write: (name, text) => writeFile(join(folder, name), text),
+    place: async (name, text) => {
+      await writeFile(`${root}.partial`, text);
+      await rename(`${root}.partial`, join(folder, name));
+    },
     until,
     expect: async (...want) => {
       await until(() => told.length >= want.length);
@@ -103,9 +109,9 @@ test('a touched or reformatted file says nothing', LIMIT, async (t) => {
 });
 
 test('bad among good: one error, the good run', LIMIT, async (t) => {
-  const { write, expect, errors, until, sources } = await rig(t);
+  const { place, expect, errors, until, sources } = await rig(t);
   await expect('ADD nothing');
-  await write('all.yaml', `${doc('a')}---\n${doc('b').replace('image', 'imagee')}---\n${doc('c')}`);
+  await place('all.yaml', `${doc('a')}---\n${doc('b').replace('image', 'imagee')}---\n${doc('c')}`);
   await expect('ADD a-n', 'ADD c-n');
   await until(() => errors.length > 0);
   assert.equal(errors.length, 1);
@@ -114,24 +120,24 @@ test('bad among good: one error, the good run', LIMIT, async (t) => {
     /SRC001: Cannot use pod default\/b in .*all\.yaml, document 2: spec\.containers\[0\]\.image: Required value\./,
   );
   assert.equal(sources.lastErrors().file?.length, 1);
-  await write('all.yaml', `${doc('a')}---\n${doc('b')}---\n${doc('c')}`);
+  await place('all.yaml', `${doc('a')}---\n${doc('b')}---\n${doc('c')}`);
   await expect('ADD b-n');
   await until(() => sources.lastErrors().file === undefined);
 });
 
 test('a half-saved edit keeps the pod; a file that stays bad loses it after a whole check period', LIMIT, async (t) => {
-  const { write, expect, errors, until, told } = await rig(t, { fileCheckFrequencyMs: 400 });
+  const { place, expect, errors, until, told } = await rig(t, { fileCheckFrequencyMs: 400 });
   await expect('ADD nothing');
-  await write('web.yaml', doc('web'));
+  await place('web.yaml', doc('web'));
   await expect('ADD web-n');
-  await write('web.yaml', 'apiVersion: v1\nkind: Pod\nmetadata: {name');
+  await place('web.yaml', 'apiVersion: v1\nkind: Pod\nmetadata: {name');
   await until(() => errors.length === 1);
   assert.match(errors[0] ?? '', /^SRC003/);
   assert.deepEqual(told, []);
-  await write('web.yaml', doc('web'));
-  await write('next.yaml', doc('next'));
+  await place('web.yaml', doc('web'));
+  await place('next.yaml', doc('next'));
   await expect('ADD next-n');
-  await write('web.yaml', '');
+  await place('web.yaml', '');
   await expect('REMOVE web-n');
   assert.equal(errors.length, 2, 'told once, not at each poll');
 });
@@ -369,11 +375,11 @@ test('polling alone finds what no event told (a link whose target changed)', LIM
 });
 
 test('the same pod in two files: the first file wins, one clear error', LIMIT, async (t) => {
-  const { write, expect, errors, folder, until } = await rig(t);
+  const { place, expect, errors, folder, until } = await rig(t);
   await expect('ADD nothing');
-  await write('a.yaml', doc('web'));
+  await place('a.yaml', doc('web'));
   await expect('ADD web-n');
-  await write('b.yaml', doc('web'));
+  await place('b.yaml', doc('web'));
   await until(() => errors.length === 1);
   assert.match(errors[0] ?? '', /^SRC009: Pod default\/web-n stands more than once in source file/);
   await unlink(join(folder, 'a.yaml'));
@@ -381,14 +387,14 @@ test('the same pod in two files: the first file wins, one clear error', LIMIT, a
 });
 
 test('an unreadable file does not touch the pods of others', LIMIT, async (t) => {
-  const { folder, write, expect, errors, until, told } = await rig(t);
+  const { folder, place, expect, errors, until, told } = await rig(t);
   await expect('ADD nothing');
-  await write('web.yaml', doc('web'));
+  await place('web.yaml', doc('web'));
   await expect('ADD web-n');
   await symlink('loop.yaml', join(folder, 'loop.yaml'));
   await until(() => errors.length === 1);
   assert.match(errors[0] ?? '', /^SRC005: Cannot read .*loop\.yaml: ELOOP\./);
-  await write('more.yaml', doc('more'));
+  await place('more.yaml', doc('more'));
   await expect('ADD more-n');
   assert.deepEqual(told, []);
 });

@@ -88,6 +88,10 @@ describe('bin/test', () => {
     assert.equal(last, '3 passed, 1 failed, 0 skipped', out);
     assert.notEqual(code, 0);
     assert.match(out, /bad one[^]*what went wrong/);
+    assert.match(
+      out,
+      /----- what failed, in short -----\npure: test at .*bad\.test\.ts.*\npure: ✖ bad one .*\npure: .*what went wrong\n\.\.\. {3}all of it/,
+    );
   });
 
   it('takes a file that cannot be loaded, and a layer without tests, as failed', () => {
