@@ -30,6 +30,7 @@ import { publishedDisk, stagedDisks } from './found-disks.ts';
 import type { DiskFolders } from './found-disks.ts';
 import { attachDisk } from './iscsi-attach.ts';
 import { attachedDisk, deleteDisks, removeFolder, signOut } from './iscsi-detach.ts';
+import type { AttachedDisk } from './iscsi-detach.ts';
 import { IscsiAdm } from './iscsiadm.ts';
 import { chapOf } from './iscsi-secret.ts';
 import { IscsiUse } from './iscsi-use.ts';
@@ -121,22 +122,17 @@ export class IscsiVolumes implements VolumePlugin {
     const folder = stagedPath === '' ? this.use.folderOf(deviceName, mode) : stagedPath;
     if (folder === '' || !this.use.isNamed(folder, deviceName)) return;
     if (!(await isThere(folder))) return this.use.left(folder);
-    try {
+    await saying(`iscsi: failed to detach disk: ${folder}`, async () => {
       await (mode === 'Block' ? refuseMapped(folder, [ISCSI_FILE]) : refuseInUse(folder));
       while (mode !== 'Block' && (await mountOn(folder)) !== undefined) await unmount(folder);
-      await this.detach(folder, signal);
-    } catch (error) {
-      if (error instanceof VolumeFailure) throw error;
-      const text = `iscsi: failed to detach disk: ${folder}\nError: ${messageOf(error)}`;
-      throw new VolumeFailure(codeOf(error) || 'Iscsi', text, { cause: error });
-    }
-    try {
-      await removeFolder(folder);
-    } catch (error) {
-      const text = `iscsi: failed to delete the directory: ${folder}\nError: ${messageOf(error)}`;
-      throw new VolumeFailure(codeOf(error) || 'Iscsi', text, { cause: error });
-    }
-    this.use.left(folder);
+      const disk = await attachedDisk(folder);
+      // It holds the session until its folder is gone: of two that go at the same time the second signs out.
+      await this.turns.take(disk.iqn, async () => {
+        await this.detach(folder, disk, signal);
+        await saying(`iscsi: failed to delete the directory: ${folder}`, () => removeFolder(folder));
+        this.use.left(folder);
+      });
+    });
   }
 
   publishedOnDisk(call: Omit<UnpublishCall, 'signal'>): Promise<PublishedOnDisk | null> {
@@ -175,13 +171,10 @@ export class IscsiVolumes implements VolumePlugin {
   }
 
   /** The LUN goes; the session, too, by each portal by which no other LUN of the target is used. */
-  private async detach(folder: string, signal: AbortSignal): Promise<void> {
+  private async detach(folder: string, disk: AttachedDisk, signal: AbortSignal): Promise<void> {
     const { machine, log } = this.ground;
-    const disk = await attachedDisk(folder);
-    await this.turns.take(disk.iqn, async () => {
-      await deleteDisks(machine, disk, log);
-      await signOut(new IscsiAdm(machine.iscsiadm, signal), disk, await this.use.unused(folder, disk));
-    });
+    await deleteDisks(machine, disk, log);
+    await signOut(new IscsiAdm(machine.iscsiadm, signal), disk, await this.use.unused(folder, disk));
   }
 
   /** Where kubelet has it. Rejects a name that leads elsewhere. */
@@ -197,4 +190,14 @@ function sourceOf(spec: VolumeSpec): IscsiSource {
   const source = iscsiSource(spec);
   if (source === null) throw new VolumeFailure('NoSource', 'Spec does not reference an ISCSI volume type');
   return source;
+}
+
+/** Runs a step of letting go; a failure that has no words of its own gets these in front. */
+async function saying(what: string, step: () => Promise<void>): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    if (error instanceof VolumeFailure) throw error;
+    throw new VolumeFailure(codeOf(error) || 'Iscsi', `${what}\nError: ${messageOf(error)}`, { cause: error });
+  }
 }

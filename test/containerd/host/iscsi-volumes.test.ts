@@ -1,8 +1,11 @@
 /** iSCSI volumes on a machine whose `iscsiadm` is a script: what is called, which folders and files there are, what is let go of when. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import fs from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { IscsiVolumes } from '../../../actors/resources/scsi/iscsi-volumes.ts';
 import { VolumeUser, inline, IQN, lun, mountedAt, ofPv, PORTAL, skip, withScsi, words } from './scsi-bench.ts';
 
@@ -92,6 +95,25 @@ test('the session stays while another LUN of the target is used, be it as a devi
     assert.deepEqual(world.calls(), LOGOUT);
     assert.deepEqual(world.sessions, [`${PORTAL} ${IQN}2`]);
     await other.unstage();
+    assert.deepEqual(world.sessions, []);
+  });
+});
+
+test('of LUNs that are let go of at the same moment the last one ends the session', { skip }, async (t) => {
+  const { rmdir } = fs;
+  t.after(() => {
+    Object.assign(fs, { rmdir });
+    syncBuiltinESMExports();
+  });
+  await withScsi(async ({ rootDir, world, ground }) => {
+    world.target(IQN, 2, PORTAL);
+    const plugin = new IscsiVolumes(ground);
+    const users = [0, 1].map((i) => new VolumeUser(plugin, rootDir, ofPv(`pv-${i}`, lun(i), 'Block')));
+    for (const user of users) await user.stage();
+    // A disk that is slow just then.
+    Object.assign(fs, { rmdir: (path: string) => sleep(200).then(() => rmdir(path)) });
+    syncBuiltinESMExports();
+    await Promise.all(users.map((user) => user.unstage()));
     assert.deepEqual(world.sessions, []);
   });
 });
