@@ -1,3 +1,4 @@
+import { behaves } from '../protocol/behaviour.ts';
 import type { Container, Pod } from '../protocol/api-types.ts';
 import { NamespaceMode } from '../protocol/cri-shapes.ts';
 import type { LinuxContainerSecurityContext } from '../protocol/cri-shapes.ts';
@@ -7,7 +8,7 @@ import { formatPod } from '../sandbox-config/pod-identity.ts';
 import { podNamespaces } from '../sandbox-config/pod-namespaces.ts';
 import { configError } from './config-error.ts';
 import type { Failed } from './config-error.ts';
-import { appArmorProfile, seccompProfile } from './security-profiles.ts';
+import { appArmorProfile, oldAppArmorName, seccompProfile } from './security-profiles.ts';
 
 type ContainerSecurity = NonNullable<Container['securityContext']>;
 
@@ -88,7 +89,10 @@ export function containerSecurity(
     readonlyPaths: unmasked ? [] : [...READONLY_PATHS],
     seccomp: seccomp.profile,
   };
-  if (apparmor.profile) security.apparmor = apparmor.profile;
+  if (apparmor.profile) {
+    security.apparmor = apparmor.profile;
+    if (behaves(settings, 'profilesHaveOldNames')) security.apparmorProfile = oldAppArmorName(apparmor.profile);
+  }
   if (groups.policy !== undefined) security.supplementalGroupsPolicy = groups.policy;
   if (effective.capabilities) {
     const { add = [], drop = [] } = effective.capabilities;

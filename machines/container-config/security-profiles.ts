@@ -44,6 +44,12 @@ export function appArmorProfile(pod: Pod, container: Container): { profile?: Sec
   }
 }
 
+/** An AppArmor profile in the words of the annotation that was there before the field, as CRI's `apparmor_profile` has it. */
+export function oldAppArmorName({ profileType, localhostRef = '' }: SecurityProfile): string {
+  if (profileType === 0) return 'runtime/default';
+  return profileType === 1 ? 'unconfined' : `localhost/${localhostRef}`;
+}
+
 function annotatedProfile(pod: Pod, name: string): { type: string; localhostProfile?: string } | undefined {
   const value = pod.metadata?.annotations?.[APPARMOR_ANNOTATION + name];
   if (value === 'runtime/default') return { type: 'RuntimeDefault' };

@@ -148,6 +148,8 @@ export const BEHAVIOUR = {
   failedHookIsNoStart: 130,
   /** That a container of a pod that ends was not stopped is an event, as it is of its sandbox. */
   failedStopsAreTold: 131,
+  /** A container's AppArmor profile is named in CRI's older field, too, which is all that older runtimes know. */
+  profilesHaveOldNames: 132,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

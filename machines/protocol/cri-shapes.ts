@@ -141,6 +141,8 @@ export interface LinuxContainerSecurityContext {
   readonlyPaths: string[];
   seccomp?: SecurityProfile;
   apparmor?: SecurityProfile;
+  /** The same in CRI's older words, for runtimes that know no other. */
+  apparmorProfile?: string;
 }
 
 /** CRI `KeyValue`. */

@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
 import { drawnAction } from './draw/actions.ts';
 import { script } from './draw/behaviour.ts';
+import { withDevices } from './draw/devices.ts';
+import { Draws } from './draw/draws.ts';
 import { drawnPod } from './draw/pod.ts';
 import type { DrawnPod } from './draw/pod.ts';
 import { drawnStaticAction } from './draw/static-actions.ts';
@@ -46,7 +48,10 @@ export async function runBeside(options: RunOptions): Promise<Both> {
     const { pods, refused } = await create(sides, options);
     const names = pods.map(({ name }) => name);
     await sleep(lasts * 0.4);
-    if (options.actions) await act(sides, options, pods);
+    if (options.actions) {
+      await act(sides, options, pods);
+      await Promise.all(sides.map((side) => side.renewDevices()));
+    }
     await sleep(lasts * 0.2);
     if (options.restart) await Promise.all(sides.map((side) => side.restart()));
     await sleep(lasts * 0.4);
@@ -77,7 +82,8 @@ interface Drawn {
 
 function drawn(seed: number, number: number): Drawn {
   const isStatic = number % STATIC_EVERY === STATIC_EVERY - 1;
-  const pod = isStatic ? drawnStaticPod(seed, number) : drawnPod(seed, number);
+  const own = new Draws(seed, `devices-${String(number)}`);
+  const pod = isStatic ? drawnStaticPod(seed, number) : withDevices(own, drawnPod(seed, number));
   return { number, pod, name: isStatic ? `${pod.metadata.name}-${NODE}` : pod.metadata.name, isStatic };
 }
 

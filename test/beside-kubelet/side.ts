@@ -13,6 +13,7 @@ import { knownName, NODE, ownName } from './pod-names.ts';
 import { readPodFolder } from './pod-folder.ts';
 import type { PodFolder } from './pod-folder.ts';
 import { ProbedServer } from './probed-server.ts';
+import { SideDevices } from './side-devices.ts';
 import { SimulatedNode } from './simulated-node.ts';
 
 /** All that was seen of one agent's work. */
@@ -46,6 +47,7 @@ export class Side {
   readonly #folders = new Map<string, PodFolder>();
   #object: Node | undefined;
   readonly #probed: ProbedServer;
+  readonly #devices: SideDevices;
   #unwatch: () => void = () => {};
 
   private constructor(plane: ControlPlane, node: SimulatedNode, probed: ProbedServer, name: string) {
@@ -53,20 +55,20 @@ export class Side {
     this.#node = node;
     this.#probed = probed;
     this.#name = name;
+    this.#devices = new SideDevices(plane.api, this.#namespace, node.node.agentRoot);
   }
 
   /** Starts the agent on a simulated runtime of its own, and makes its namespace with what drawn pods refer to. */
   static async start(plane: ControlPlane, agent: AgentKind, script: SimScript): Promise<Side> {
     const node = await SimulatedNode.start(plane, `node-${agent}`, agent, script);
-    let probed: ProbedServer | undefined;
+    let side: Side | undefined;
     try {
-      probed = await ProbedServer.start(await plane.pki.issue('probed', 'probed', 'probed'));
-      const side = new Side(plane, node, probed, agent);
+      const probed = await ProbedServer.start(await plane.pki.issue('probed', 'probed', 'probed'));
+      side = new Side(plane, node, probed, agent);
       await side.#begin();
       return side;
     } catch (error) {
-      await probed?.stop();
-      await node.stop();
+      await (side ?? node).stop();
       throw error;
     }
   }
@@ -85,6 +87,7 @@ export class Side {
     await furnish(api, { namespace: this.#namespace, node: node.name, dir: node.dir });
     const { stop } = api.watch<Pod>(this.#path('pods'), ({ object }) => this.#saw(object));
     this.#unwatch = stop;
+    await this.#devices.start(async () => (await node.object())?.status?.capacity ?? {});
   }
 
   #saw({ metadata, status }: Pod): void {
@@ -119,11 +122,22 @@ export class Side {
     try {
       const body = this.#here(pod, { nodeName: this.#node.node.name });
       const made = await this.#plane.api.post<Pod>(this.#path('pods'), body);
-      this.#uids.set(made.metadata?.uid ?? '', pod.metadata.name);
+      const { name = '', uid = '' } = made.metadata ?? {};
+      this.#uids.set(uid, name);
+      const claims = (pod.spec['resourceClaims'] ?? []) as { resourceClaimName: string }[];
+      await this.#devices.reserve(
+        { name, uid },
+        claims.map(({ resourceClaimName }) => resourceClaimName),
+      );
       return null;
     } catch (error) {
       return String(error);
     }
+  }
+
+  /** Device plugins and drivers are started anew. */
+  renewDevices(): Promise<void> {
+    return this.#devices.renew(1_000);
   }
 
   /** Puts the manifest of a static pod in place. */
@@ -232,6 +246,7 @@ export class Side {
 
   async stop(): Promise<void> {
     this.#unwatch();
+    this.#devices.stop();
     await this.#node.stop();
     await this.#probed.stop();
   }

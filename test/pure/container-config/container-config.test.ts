@@ -252,12 +252,15 @@ test('security: the container over the pod', () => {
 });
 
 test('AppArmor from the old annotation', () => {
-  const input = inputOf({});
+  const input = { ...inputOf({}), ...settingsWith(CURRENT) };
   const key = 'container.apparmor.security.beta.kubernetes.io/c';
   const apparmor = (value: string): unknown => {
     const pod: Pod = { ...input.pod, metadata: { ...input.pod.metadata, annotations: { [key]: value } } };
     const made = containerConfig({ ...input, pod });
-    return 'config' in made ? made.config.linux.securityContext.apparmor : made.error;
+    if (!('config' in made)) return made.error;
+    const { apparmor: profile, apparmorProfile: oldName } = made.config.linux.securityContext;
+    assert.equal(oldName, profile && value, 'runtimes that know no profiles know it by its annotation');
+    return profile;
   };
   assert.deepEqual(apparmor('localhost/x'), { profileType: 2, localhostRef: 'x' });
   assert.deepEqual(apparmor('runtime/default'), { profileType: 0 });
