@@ -26,6 +26,8 @@ export interface EnvValues {
   files: ReadonlyMap<string, EnvFile | Error>;
   /** Variables of the services that the pod sees. */
   serviceEnvs: readonly EnvEntry[];
+  /** What device plugins gave: variables of the container do not see it, but its command and arguments do. */
+  givenEnvs?: readonly EnvEntry[];
 }
 
 /** An environment as CreateContainer takes it. Its values may be secret: it stays in the worker. */
@@ -113,7 +115,8 @@ function resolve(plan: EnvPlan, values: EnvValues): ResolvedEnv | EnvFault {
     return { fault: { code: 'Internal', message: `${NOT_UTF8}: environment variable ${unusable}` } };
   const all = new Map(own);
   for (const [name, value] of services) if (!own.has(name)) all.set(name, value);
-  const each = (text: string): string => expandFrom(text, all);
+  const seen = new Map([...(values.givenEnvs ?? []).map(({ key, value }) => [key, value] as const), ...all]);
+  const each = (text: string): string => expandFrom(text, seen);
   const command = plan.command.map(each);
   const args = plan.args.map(each);
   assertFits([...all.values(), ...command, ...args]);

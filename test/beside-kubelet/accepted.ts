@@ -22,6 +22,11 @@ const ACCEPTED: readonly { why: string; about: RegExp; actorlet?: RegExp }[] = [
   },
   { why: 'the agent tells its own version behind that of kubelet', about: /^node\.status\.nodeInfo\.kubeletVersion$/ },
   {
+    why: 'kubelet tells of the containers that it could not end when it has tried all, the agent of each',
+    about: /^words of event Warning FailedKillPod/,
+    actorlet: /failed to \\"KillContainer\\".*failed to \\"KillContainer\\"/,
+  },
+  {
     why: 'a hook asks on a connection of its own, which is closed then, and for no compressed answer',
     about: /^request of .* by (kube-lifecycle|own)/,
   },

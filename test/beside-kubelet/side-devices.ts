@@ -37,17 +37,17 @@ const DRIVER_OF: Partial<Record<(typeof CLAIMS)[number], string>> = {
   driverless: 'absent.example.com',
 };
 
-interface Claim {
-  metadata: { name: string };
-  status?: { reservedFor?: object[] };
-}
-
-/** Device plugins and drivers of dynamic resources of one side, and the claims of its pods. */
+/**
+ * Device plugins and drivers of dynamic resources of one side, and the claims of its pods. The controller of claims reserves them for
+ * pods that nobody scheduled.
+ */
 export class SideDevices {
   readonly #api: AdminApi;
   readonly #claims: string;
   readonly #plugins: TestDevicePlugin[];
   readonly #drivers: TestDriver[];
+  /** UIDs of claims, and what both sides call them. */
+  readonly names: [string, string][] = [];
 
   constructor(api: AdminApi, namespace: string, agentRoot: string) {
     this.#api = api;
@@ -74,26 +74,17 @@ export class SideDevices {
   }
 
   async #make(name: string, driver: string | undefined): Promise<void> {
-    const claim = await this.#api.post<Claim>(this.#claims, {
+    const claim = await this.#api.post<{ metadata: { uid: string } }>(this.#claims, {
       ...{ apiVersion: 'resource.k8s.io/v1', kind: 'ResourceClaim', metadata: { name } },
       spec: { devices: { requests: [{ name: CLAIM_REQUEST, exactly: { deviceClassName: 'example' } }] } },
     });
+    this.names.push([claim.metadata.uid, `CLAIM(${name})`]);
     if (driver === undefined) return;
     const results = [{ request: CLAIM_REQUEST, driver, pool: 'pool', device: `dev-${name}` }];
     await this.#api.put(`${this.#claims}/${name}/status`, {
       ...claim,
       status: { allocation: { devices: { results } } },
     });
-  }
-
-  /** Reserves the claims that a pod names for it, as the scheduler does before the pod has a node. */
-  async reserve(pod: { name: string; uid: string }, claims: readonly string[]): Promise<void> {
-    for (const name of claims) {
-      if (DRIVER_OF[name as keyof typeof DRIVER_OF] === undefined) continue;
-      const claim = await this.#api.get<Claim>(`${this.#claims}/${name}`);
-      const reservedFor = [...(claim.status?.reservedFor ?? []), { resource: 'pods', ...pod }];
-      await this.#api.put(`${this.#claims}/${name}/status`, { ...claim, status: { ...claim.status, reservedFor } });
-    }
   }
 
   /** Plugins and drivers go and come back a moment later, as when they are updated. */

@@ -122,13 +122,7 @@ export class Side {
     try {
       const body = this.#here(pod, { nodeName: this.#node.node.name });
       const made = await this.#plane.api.post<Pod>(this.#path('pods'), body);
-      const { name = '', uid = '' } = made.metadata ?? {};
-      this.#uids.set(uid, name);
-      const claims = (pod.spec['resourceClaims'] ?? []) as { resourceClaimName: string }[];
-      await this.#devices.reserve(
-        { name, uid },
-        claims.map(({ resourceClaimName }) => resourceClaimName),
-      );
+      this.#uids.set(made.metadata?.uid ?? '', pod.metadata.name);
       return null;
     } catch (error) {
       return String(error);
@@ -227,7 +221,7 @@ export class Side {
     ];
     return {
       nodeName: node.name,
-      names: [...ids, ...own],
+      names: [...ids, ...own, ...this.#devices.names],
       statuses: this.#statuses,
       events: await this.#plane.api.list<Event>(this.#path('events')),
       sandboxes: [...sandboxes.values()],

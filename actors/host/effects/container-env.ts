@@ -35,7 +35,7 @@ export async function withEnvironment(
 ): Promise<Omit<CreateParams, 'env'>> {
   const { env, ...rest } = params;
   if (env === undefined) return rest;
-  const { envs, command, args } = await environmentOf(env, log, ask);
+  const { envs, command, args } = await environmentOf(env, log, ask, rest.config.envs);
   return { ...rest, config: { ...rest.config, envs: [...rest.config.envs, ...envs], command, args } };
 }
 
@@ -65,13 +65,18 @@ export async function expandedSubPaths(
 }
 
 /** Asks main for all that the plan names and reads its files, at once, and takes the plan's steps. */
-async function environmentOf(plan: EnvPlan, log: Logger, ask: Ask | undefined): Promise<ResolvedEnv> {
+async function environmentOf(
+  plan: EnvPlan,
+  log: Logger,
+  ask: Ask | undefined,
+  givenEnvs: readonly EnvEntry[] = [],
+): Promise<ResolvedEnv> {
   const [serviceEnvs, objects, files] = await Promise.all([
     serviceEnvsOf(plan, ask),
     objectsNamed(plan, ask),
     readEnvFiles(plan, log),
   ]);
-  const resolved = resolveEnv(plan, { objects, files, serviceEnvs });
+  const resolved = resolveEnv(plan, { objects, files, serviceEnvs, givenEnvs });
   if ('fault' in resolved) throw new EnvFailure(resolved.fault.code, resolved.fault.message);
   return resolved;
 }

@@ -5,7 +5,7 @@ import { containerEnv } from '../../../machines/container-config/env.ts';
 import type { EnvEntry } from '../../../machines/protocol/cri-shapes.ts';
 import { envPlan } from '../../../machines/container-config/env-plan.ts';
 import { filesOf, objectsOf, resolveEnv } from '../../../machines/container-config/resolve-env.ts';
-import type { EnvFile, EnvObject } from '../../../machines/container-config/resolve-env.ts';
+import type { EnvFile, EnvObject, ResolvedEnv } from '../../../machines/container-config/resolve-env.ts';
 import { expandCommand } from '../../../machines/container-config/container-config.ts';
 import type { Container } from '../../../machines/protocol/api-types.ts';
 import type { EnvPlan, EnvStep } from '../../../machines/protocol/effects.ts';
@@ -139,6 +139,29 @@ test('service variables come last and only where nothing replaced them; commands
     command: ['10.0.0.1', 'hunter2'],
     args: ['own', '$(NONE)', '$(PW)'],
   });
+});
+
+test('what device plugins gave is seen by the command, behind the container’s own, and by no variable', () => {
+  const steps: EnvStep[] = [
+    { step: 'set', name: 'OWN', value: 'o' },
+    { step: 'expand', name: 'V', value: '$(GIVEN)' },
+  ];
+  const plan = { namespace: 'ns', serviceLinks: true, steps, command: ['$(GIVEN)', '$$(GIVEN)'], args: ['$(OWN)'] };
+  const givenEnvs = [
+    { key: 'GIVEN', value: 'g' },
+    { key: 'OWN', value: 'not this' },
+  ];
+  const { command, args, envs } = resolveEnv(plan, {
+    objects: new Map(),
+    files: FILES,
+    serviceEnvs: [],
+    givenEnvs,
+  }) as ResolvedEnv;
+  assert.deepEqual([command, args], [['g', '$(GIVEN)'], ['o']]);
+  assert.deepEqual(envs, [
+    { key: 'OWN', value: 'o' },
+    { key: 'V', value: '$(GIVEN)' },
+  ]);
 });
 
 test('what is missing, in kubelet’s words', () => {
