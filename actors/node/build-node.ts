@@ -1,3 +1,4 @@
+import { errorOf } from '../pods/shard/effect-runner.ts';
 import { afterAgentRestart } from '../../machines/pod/adopt-probes.ts';
 import { afterShutdown } from '../../machines/pod/after-shutdown.ts';
 import { trackedPod, trackedPods } from '../../machines/supervisor/pod-table.ts';
@@ -78,6 +79,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     stopSignals: settings.stopSignals,
     ...{ cri, clock, rate: GENERIC_RATE, log, metrics },
     onPod: (seen) => edges.seen(seen, (observed) => supervisor.take({ type: 'seen', at: now(), observed })),
+    onUnseen: (uid, error) => supervisor.tell(uid, { type: 'pod.unseen', at: now(), error: errorOf(error) }),
     onFailure: () => runtime.suspect(),
     onRelist: (pods) => (listed = pods),
   });

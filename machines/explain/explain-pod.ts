@@ -5,6 +5,7 @@ import { POD_REASONS } from './pod-reasons.ts';
 import type { ExplainInput, Reason, View } from './view.ts';
 import { viewOf } from './view.ts';
 import { volumeCauses } from './volume-reasons.ts';
+import { short } from './words.ts';
 import { moment, span } from '../values/spoken-time.ts';
 
 /**
@@ -14,7 +15,7 @@ import { moment, span } from '../values/spoken-time.ts';
 export function explainPod(input: ExplainInput): Explanation {
   const { context, history, now } = input;
   const view = viewOf(input);
-  const reason = POD_REASONS[context.focus](view);
+  const reason = withoutLooks(view, POD_REASONS[context.focus](view));
   const origin = originOf(context, input.place ?? '', history.startedAt);
   const gone = history.finishedAt > 0;
   const changed: Cause[] =
@@ -32,6 +33,13 @@ export function explainPod(input: ExplainInput): Explanation {
     causes: causes.map((cause) => ({ ...cause, at: Math.min(cause.at, now) })),
     ...(reason.next !== undefined && !gone && { next: reason.next }),
   };
+}
+
+/** While the runtime does not say what it holds of the pod, that is the nearest cause: all else is how it was before. */
+function withoutLooks({ context: { unseen, finished } }: View, reason: Reason): Reason {
+  if (unseen === undefined || finished) return reason;
+  const text = `the container runtime fails to say what it holds of the pod: ${short(unseen.why)}`;
+  return { ...reason, causes: [{ at: unseen.since, text, kind: 'runtime' }, ...reason.causes] };
 }
 
 /** What stands in the way beside the nearest cause. */

@@ -27,6 +27,7 @@ import { fireTimers, settleDeadlines } from './timers.ts';
 import { beginTermination, planTerminating } from './termination.ts';
 import { followVolumes } from './volume-children.ts';
 import { volumesChanged } from './volume-plan.ts';
+import { takeUnseen } from './unseen.ts';
 import { isOwnEnding } from '../status/node-endings.ts';
 
 /**
@@ -96,7 +97,11 @@ function take(draft: Draft, message: PodMessage): void {
       beginTermination(draft, message.order, isOwnEnding(message.order.reason) ? 'Failed' : null);
       break;
     case 'pod.observed':
+      delete draft.context.unseen;
       mergeObserved(draft, message.observed);
+      break;
+    case 'pod.unseen':
+      takeUnseen(draft, message.error);
       break;
     case 'runtime.state':
       draft.context.runtimeReady = message.runtimeReady;

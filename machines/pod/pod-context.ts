@@ -69,6 +69,8 @@ export interface PodContext {
   imageVolumes?: Record<string, ImageVolume>;
   /** Pulls that had to wait in the node's queue, by the key of their effect, until they end; absent when there are none. */
   pullTurns?: Record<string, ToldPull>;
+  /** The runtime fails to say what it holds of the pod: since when, and why. Absent when it does not fail. */
+  unseen?: { since: number; why: string };
   sandboxConfig: SandboxConfig | null;
   /** Termination messages by container id. */
   messages: Record<string, string>;

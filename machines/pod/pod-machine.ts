@@ -73,6 +73,7 @@ export const podMachine = machine.createMachine({
     'pod.update': advancing,
     'pod.terminate': advancing,
     'pod.observed': advancing,
+    'pod.unseen': advancing,
     'pod.sync': advancing,
     'pod.refresh': advancing,
     'clock.steppedBack': advancing,

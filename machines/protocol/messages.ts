@@ -64,6 +64,8 @@ export type PodMessage =
   | { type: 'pod.refresh'; at: number }
   /** From PLEG: the runtime's view changed, or was asked for. */
   | { type: 'pod.observed'; at: number; observed: ObservedPod }
+  /** From PLEG: the runtime fails to say what it holds of the pod. It goes on asking, and tells of it from time to time. */
+  | { type: 'pod.unseen'; at: number; error: EffectFailed['error'] }
   /** Resync: look again at what is wanted and what is seen. */
   | { type: 'pod.sync'; at: number }
   /** The node's clock was set back by so many ms; `at` is the new time. */

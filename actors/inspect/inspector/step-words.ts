@@ -38,6 +38,7 @@ export function messageLane(message: Record<string, unknown>, source: string): L
     case 'pull.turn':
       return 'images';
     case 'pod.observed':
+    case 'pod.unseen':
       return 'pleg';
     case 'timer':
       return 'timer';
@@ -62,6 +63,8 @@ export function messageWords(message: Record<string, unknown>): string {
       return 'an object that its volumes show has changed';
     case 'pod.observed':
       return observedWords(message['observed']);
+    case 'pod.unseen':
+      return 'the runtime fails to say what it holds of it';
     case 'pod.sync':
       return 'resync';
     case 'timer':

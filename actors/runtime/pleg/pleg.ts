@@ -12,6 +12,7 @@ import { LABEL } from '../../../machines/protocol/runtime-labels.ts';
 import { EVENTED_RATE } from './relist-rate.ts';
 import type { RelistRate } from './relist-rate.ts';
 import { RuntimeCounts } from './runtime-counts.ts';
+import { UnseenPods } from './unseen-pods.ts';
 
 /** A list that takes longer is left to itself, and the next relist comes at its time all the same, ms. */
 const SLOW_LIST_MS = 10_000;
@@ -38,6 +39,8 @@ export interface PlegOptions {
   clock?: Clock;
   /** The runtime's view of a pod changed (or was asked for). */
   onPod: (observed: ObservedPod) => void;
+  /** Looks at a pod that the list names fail one after the other; told again while that goes on. */
+  onUnseen?: (uid: string, error: unknown) => void;
   /** A relist failed: the runtime does not answer. */
   onFailure?: () => void;
   /** A relist is done: all pods that the runtime holds, by UID. Looks at single pods keep the map right until the next. */
@@ -57,6 +60,7 @@ export class Pleg {
   /** Looks that are under way or wait for a place. */
   private readonly looks = new Map<string, { again: boolean }>();
   private readonly queue: (() => void)[] = [];
+  private readonly unseen = new UnseenPods();
   private places = MAX_LOOKS;
   private readonly clock: Clock;
   private timer: Timer | undefined;
@@ -277,9 +281,11 @@ export class Pleg {
     try {
       const { cri, stopSignals } = this.options;
       const observed = await observePod(cri, pod, at, stopSignals);
+      this.unseen.seen(pod.uid);
       if (!this.stopped) this.options.onPod(observed);
     } catch (error) {
       this.missed(pod.uid);
+      if (this.unseen.failed(pod.uid, this.clock.steady())) this.options.onUnseen?.(pod.uid, error);
       this.options.log.debug({ err: error, podUID: pod.uid }, 'PLEG: could not look at the pod');
     }
   }

@@ -352,6 +352,19 @@ const CASES: Case[] = [
     summary: /removing a container failed .*still in use.*; next try in/,
   },
   {
+    state: 'syncing.running',
+    what: 'nobody is told how it is',
+    definition: pod({}),
+    story: (definition) => {
+      const world = told(definition);
+      world.run(5_000);
+      world.send({ type: 'pod.unseen', at: world.at, error: { code: 'Internal', message: 'no answer' } });
+      return world;
+    },
+    summary:
+      /^is in syncing\.running since .*: the container runtime fails to say what it holds of the pod: Internal: no answer; spec came from/,
+  },
+  {
     state: 'terminated.finished',
     what: 'it is gone',
     definition: pod({}),
