@@ -41,6 +41,8 @@ export class Gathered {
 export class AnswerBytes {
   #socket: Socket;
   #held: Buffer = Buffer.alloc(0);
+  /** What came beyond the limit; it counts when there is none any more. */
+  #over: Buffer | null = null;
   #ended = false;
   #failure: Error | undefined;
   #wake: () => void = () => undefined;
@@ -125,6 +127,13 @@ export class AnswerBytes {
     }
   }
 
+  /** As much of what came as the limit lets through: where that ends within a line, Go looks at the line so far. */
+  #within(chunk: Buffer | null): Buffer | null {
+    const room = this.limit - this.taken;
+    this.#over = chunk !== null && chunk.length > room ? chunk.subarray(room) : null;
+    return this.#over === null ? chunk : (chunk?.subarray(0, room) ?? null);
+  }
+
   #cut(length: number): Buffer {
     const piece = this.#held.subarray(0, length);
     this.#held = this.#held.subarray(length);
@@ -134,7 +143,7 @@ export class AnswerBytes {
   async #more(): Promise<boolean> {
     for (;;) {
       if (this.taken >= this.limit) throw this.onLimit();
-      const chunk = this.#socket.read() as Buffer | null;
+      const chunk = this.#within(this.#over ?? (this.#socket.read() as Buffer | null));
       if (chunk !== null) {
         this.taken += chunk.length;
         this.#held = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
