@@ -14,6 +14,7 @@ its own, and prints what the two did or told otherwise. Needs root, and the tool
   --faults       the runtime refuses calls of some pods
   --actions      pods are changed, and containers and sandboxes die
   --restart      both agents are restarted
+  --outage       for some seconds the runtime refuses all calls, and then its network is not ready
   --all          what may hang on the time of a look, too: which states were shown, which events there were
   --out DIR      keep both agents' logs, all differences and all statuses there
 Exit code 0: nothing differs for sure; 1: something does; 2: wrong flags.`;
@@ -31,16 +32,16 @@ async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
       ...{ seed: { ...text, default: '1' }, pods: { ...text, default: '40' }, seconds: { ...text, default: '50' } },
-      ...{ faults: flag, actions: flag, restart: flag, all: flag, out: text, help: flag },
+      ...{ faults: flag, actions: flag, restart: flag, outage: flag, all: flag, out: text, help: flag },
     },
   });
   if (values.help) {
     print(USAGE);
     return 0;
   }
-  const { faults, actions, restart } = values;
+  const { faults, actions, restart, outage } = values;
   const [seed, pods, seconds] = [values.seed, values.pods, values.seconds].map(wholeNumber) as [number, number, number];
-  const both = await runBeside({ seed, pods, lasts: seconds * 1000, faults, actions, restart });
+  const both = await runBeside({ seed, pods, lasts: seconds * 1000, faults, actions, restart, outage });
   const differences = compare(both);
   for (const why of both.refused) print(`the API server refused ${why.slice(0, 200)}`);
   print(report(differences, values.all));

@@ -20,6 +20,7 @@ export interface RunOptions {
   faults: boolean;
   actions: boolean;
   restart: boolean;
+  outage: boolean;
   /** From the last pod's creation to the deletion of all. */
   lasts: number;
 }
@@ -33,6 +34,9 @@ export interface Both {
   refused: string[];
   logs: { kubelet: string; actorlet: string };
 }
+
+/** How long the runtime refuses all calls, and its network is not ready after that. */
+const OUTAGE_MS = 5_000;
 
 /** Longest end of a pod that is waited for. */
 const END_MS = 120_000;
@@ -53,6 +57,7 @@ export async function runBeside(options: RunOptions): Promise<Both> {
       await Promise.all(sides.map((side) => side.renewDevices()));
     }
     await sleep(lasts * 0.2);
+    if (options.outage) await Promise.all(sides.map((side) => side.outage(OUTAGE_MS)));
     if (options.restart) await Promise.all(sides.map((side) => side.restart()));
     await sleep(lasts * 0.4);
     await Promise.all(sides.map((side) => side.look()));

@@ -170,6 +170,17 @@ export class Side {
     }
   }
 
+  /** The runtime refuses all calls for so long, and then its network is not ready for as long. */
+  async outage(ms: number): Promise<void> {
+    const { runtime } = this.#node;
+    runtime.fail({ fail: { code: 'Unavailable', message: 'the runtime is being updated' } });
+    await sleep(ms);
+    runtime.clearFailures();
+    runtime.setReady('NetworkReady', { reason: 'NetworkPluginNotReady', message: 'cni plugin not initialized' });
+    await sleep(ms);
+    runtime.setReady('NetworkReady', undefined);
+  }
+
   /** The agent is ended and starts again. */
   restart(): Promise<void> {
     return this.#node.node.restart();

@@ -7,7 +7,15 @@ import { runBeside } from '../beside-kubelet/run.ts';
 
 test('drawn pods are the same to the runtime and in words as with the reference kubelet', async (t) => {
   const differing = async (): Promise<Difference[]> => {
-    const both = await runBeside({ seed: 32, pods: 30, lasts: 25_000, faults: true, actions: false, restart: false });
+    const both = await runBeside({
+      seed: 32,
+      pods: 30,
+      lasts: 25_000,
+      faults: true,
+      actions: false,
+      restart: false,
+      outage: false,
+    });
     assert.ok(both.pods.length >= 20, `too few pods: ${both.refused.join('\n')}`);
     const found = compare(both);
     if (defects(found).length > 0) t.diagnostic(report(found, false));

@@ -9,6 +9,8 @@ const CALLS = [
   'StopContainer',
   'RemoveContainer',
   'StopPodSandbox',
+  'RemovePodSandbox',
+  'PodSandboxStatus',
   'ContainerStatus',
 ];
 const CODES = ['Unknown', 'Internal', 'Unavailable', 'ResourceExhausted'] as const;
