@@ -31,7 +31,9 @@ const UNORDERED: Record<string, string> = { envs: 'key', hugepageLimits: 'pageSi
 
 function ordered(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) {
-    const items = (value as unknown[]).map((item) => ordered(item));
+    const all = (value as unknown[]).map((item) => ordered(item));
+    // Of a claim that it prepares a second time kubelet has each device twice.
+    const items = key === 'CDIDevices' ? unique(all) : all;
     const by = UNORDERED[key];
     if (by === undefined && key !== 'options') return items;
     const place = (item: unknown) => (by === undefined ? String(item) : String((item as Record<string, unknown>)[by]));
@@ -39,4 +41,8 @@ function ordered(value: unknown, key = ''): unknown {
   }
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, ordered(part, name)]));
+}
+
+function unique(items: readonly unknown[]): unknown[] {
+  return [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
 }
