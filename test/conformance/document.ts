@@ -88,6 +88,7 @@ function section(part: string, ours: KeptRun | undefined, reference: KeptRun | u
           ),
         ]),
     '',
+    ...(ours?.remark === undefined ? [] : [ours.remark, '']),
     '| actorlet | kubelet | spec |',
     '| --- | --- | --- |',
     ...rows.map((row) => `| ${cell(row.ours)} | ${cell(row.reference)} | ${plain(row.name)} |`),

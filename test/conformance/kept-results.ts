@@ -28,6 +28,8 @@ const kept = z.object({
   criProxy: z.literal(true).optional(),
   /** Feature gates that were set, as `--feature-gates` has them; absent: none. */
   featureGates: z.string().optional(),
+  /** Written by hand: why specs failed, where the table alone would mislead. */
+  remark: z.string().optional(),
   /** On a machine of its own (`test/tools/own-machine.sh`), whose first process specs can enter. */
   ownMachine: z.literal(true).optional(),
   /** More ran beside it than the machine has processors: its times are no measurement. */
