@@ -1,4 +1,3 @@
-import { errorOf } from '../pods/shard/effect-runner.ts';
 import { afterAgentRestart } from '../../machines/pod/adopt-probes.ts';
 import { afterShutdown } from '../../machines/pod/after-shutdown.ts';
 import { trackedPod, trackedPods } from '../../machines/supervisor/pod-table.ts';
@@ -6,6 +5,7 @@ import { EventRecorder } from '../cluster/events/event-recorder.ts';
 import { declaredFeaturesOf } from '../configure/configuration/declared-features-of.ts';
 import type { JournalSettings } from '../record/journal/machine-journal.ts';
 import { endOf, restoreMemory } from '../record/journal/restore-memory.ts';
+import { errorOf } from '../pods/shard/effect-runner.ts';
 import { createPodSources } from '../pods/sources/pod-sources.ts';
 import { PodStore } from '../pods/store/pod-store.ts';
 import { Supervisor } from '../pods/supervisor/supervisor.ts';

@@ -1,5 +1,5 @@
-import { behaves } from '../protocol/behaviour.ts';
 import type { Container, Pod } from '../protocol/api-types.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import { NamespaceMode } from '../protocol/cri-shapes.ts';
 import type { LinuxContainerSecurityContext } from '../protocol/cri-shapes.ts';
 import type { ImagePresent } from '../protocol/effects.ts';

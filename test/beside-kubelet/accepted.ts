@@ -1,7 +1,7 @@
 import type { Difference } from './compare.ts';
 
 /** Differences that are meant, and why. */
-const ACCEPTED: readonly { why: string; about: RegExp; actorlet?: RegExp }[] = [
+const ACCEPTED: readonly { why: string; about: RegExp; kubelet?: RegExp; actorlet?: RegExp }[] = [
   {
     why: "kubelet names the node's user namespace, which is what a runtime takes when none is named",
     about: /namespaceOptions\.usernsOptions$/,
@@ -60,9 +60,16 @@ const ACCEPTED: readonly { why: string; about: RegExp; actorlet?: RegExp }[] = [
     why: 'how a command breaks off whose container ends hangs on the moment',
     about: /^words of event Warning Unhealthy .* probe errored/,
   },
+  {
+    why: 'kubelet prepares claims again a minute later: when its first try came before the claim was reserved for the pod it tells of that alone',
+    about: /^words of event Warning FailedPrepareDynamicResources/,
+    kubelet: /is not allowed to use ResourceClaim/,
+  },
 ];
 
 /** Why this difference is meant; undefined when it is not. */
-export function whyAccepted({ about, actorlet }: Difference): string | undefined {
-  return ACCEPTED.find((one) => one.about.test(about) && (one.actorlet?.test(actorlet) ?? true))?.why;
+export function whyAccepted({ about, kubelet, actorlet }: Difference): string | undefined {
+  return ACCEPTED.find(
+    (one) => one.about.test(about) && (one.kubelet?.test(kubelet) ?? true) && (one.actorlet?.test(actorlet) ?? true),
+  )?.why;
 }

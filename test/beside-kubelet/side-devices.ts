@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdminApi } from '../cluster/support/admin-api.ts';
 import { TestDevicePlugin } from '../tools/device-plugin.ts';
 import type { PluginBehaviour } from '../tools/device-plugin.ts';
@@ -63,8 +64,7 @@ export class SideDevices {
 
   /** Starts them all, makes the claims, and waits until the node tells of the devices in its capacity. */
   async start(capacityOf: () => Promise<Partial<Record<string, unknown>>>): Promise<void> {
-    for (const driver of this.#drivers) await driver.start();
-    for (const plugin of this.#plugins) await plugin.start(true);
+    await this.#startAll();
     for (const name of CLAIMS) if (name !== 'absent') await this.#make(name, DRIVER_OF[name]);
     await waitFor('the node to tell of its devices', async () => {
       const capacity = await capacityOf();
@@ -90,7 +90,11 @@ export class SideDevices {
   /** Plugins and drivers go and come back a moment later, as when they are updated. */
   async renew(afterMs: number): Promise<void> {
     this.stop();
-    await new Promise((resolve) => setTimeout(resolve, afterMs));
+    await sleep(afterMs);
+    await this.#startAll();
+  }
+
+  async #startAll(): Promise<void> {
     for (const driver of this.#drivers) await driver.start();
     for (const plugin of this.#plugins) await plugin.start(true);
   }

@@ -128,10 +128,13 @@ export class AnswerBytes {
   }
 
   /** As much of what came as the limit lets through: where that ends within a line, Go looks at the line so far. */
-  #within(chunk: Buffer | null): Buffer | null {
+  #next(): Buffer | null {
+    const chunk = this.#over ?? (this.#socket.read() as Buffer | null);
+    this.#over = null;
     const room = this.limit - this.taken;
-    this.#over = chunk !== null && chunk.length > room ? chunk.subarray(room) : null;
-    return this.#over === null ? chunk : (chunk?.subarray(0, room) ?? null);
+    if (chunk === null || chunk.length <= room) return chunk;
+    this.#over = chunk.subarray(room);
+    return chunk.subarray(0, room);
   }
 
   #cut(length: number): Buffer {
@@ -143,7 +146,7 @@ export class AnswerBytes {
   async #more(): Promise<boolean> {
     for (;;) {
       if (this.taken >= this.limit) throw this.onLimit();
-      const chunk = this.#within(this.#over ?? (this.#socket.read() as Buffer | null));
+      const chunk = this.#next();
       if (chunk !== null) {
         this.taken += chunk.length;
         this.#held = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);

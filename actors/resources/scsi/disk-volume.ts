@@ -2,7 +2,7 @@ import { mkdir, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { messageOf } from '../../../machines/values/message-of.ts';
-import { ignoring } from '../../host/files/host-failure.ts';
+import { codeOf, ignoring } from '../../host/files/host-failure.ts';
 import { mount, mountOn } from '../../host/files/mounts.ts';
 import { isThere, namesIn } from '../../host/files/what-is-there.ts';
 import { formatAndMount } from '../../host/volumes/disk-commands.ts';
@@ -94,4 +94,14 @@ export async function mappedIn(folders: readonly string[], { podUid, path }: Non
 async function deviceOf(path: string): Promise<number | undefined> {
   const found = await ignoring(stat(path), 'ENOENT', 'ENOTDIR', 'ENXIO');
   return found?.isBlockDevice() === true ? found.rdev : undefined;
+}
+
+/** Runs a step of letting go; a failure that has no words of its own gets these in front, and `code` where it has none. */
+export async function saying(code: string, what: string, step: () => Promise<unknown>): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    if (error instanceof VolumeFailure) throw error;
+    throw new VolumeFailure(codeOf(error) || code, `${what}\nError: ${messageOf(error)}`, { cause: error });
+  }
 }

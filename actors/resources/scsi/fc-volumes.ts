@@ -21,7 +21,7 @@ import type {
   VolumePlugin,
   VolumeSpec,
 } from '../volumes/volume-plugin.ts';
-import { bindDisk, mappedIn, mountDisk, pluginFolders, refuseInUse, refuseMapped } from './disk-volume.ts';
+import { bindDisk, mappedIn, mountDisk, pluginFolders, refuseInUse, refuseMapped, saying } from './disk-volume.ts';
 import { DiskUse } from './disk-use.ts';
 import { findDisk, letGo, searchDisk } from './fc-disks.ts';
 import { publishedDisk, stagedDisks } from './found-disks.ts';
@@ -141,10 +141,7 @@ export class FcVolumes implements VolumePlugin {
       await refuseInUse(folder);
       this.unmounted.set(folder, mounted);
     }
-    await cleanMountPoint(folder).catch((error: unknown) => {
-      const text = `fc: failed to unmount: ${folder}\nError: ${messageOf(error)}`;
-      throw new VolumeFailure(codeOf(error) || 'Fc', text, { cause: error });
-    });
+    await saying('Fc', `fc: failed to unmount: ${folder}`, () => cleanMountPoint(folder));
     const device = this.unmounted.get(folder);
     if (device === undefined) return;
     const { machine, log } = this.ground;
@@ -168,15 +165,12 @@ export class FcVolumes implements VolumePlugin {
     const { machine, log } = this.ground;
     if (!(await isThere(folder))) return;
     await refuseMapped(folder, []);
-    try {
+    await saying('Fc', `fc: failed to detach disk: ${folder}`, async () => {
       const disk = diskOfFolder(basename(folder));
       const { device, multipath } = disk ? await findDisk(machine, disk) : { device: '', multipath: '' };
       if (device !== '') await letGo(machine, multipath || device, log);
       await ignoring(rmdir(folder), 'ENOENT');
-    } catch (error) {
-      const text = `fc: failed to detach disk: ${folder}\nError: ${messageOf(error)}`;
-      throw new VolumeFailure(codeOf(error) || 'Fc', text, { cause: error });
-    }
+    });
   }
 
   private async onDisk(mode: VolumeSpec['mode']): Promise<string[]> {

@@ -25,7 +25,7 @@ import type {
   VolumeUsage,
 } from '../volumes/volume-plugin.ts';
 import { usageOf } from '../volumes/volume-usage.ts';
-import { bindDisk, mappedIn, mountDisk, pluginFolders, refuseInUse, refuseMapped } from './disk-volume.ts';
+import { bindDisk, mappedIn, mountDisk, pluginFolders, refuseInUse, refuseMapped, saying } from './disk-volume.ts';
 import { publishedDisk, stagedDisks } from './found-disks.ts';
 import type { DiskFolders } from './found-disks.ts';
 import { attachDisk } from './iscsi-attach.ts';
@@ -122,14 +122,14 @@ export class IscsiVolumes implements VolumePlugin {
     const folder = stagedPath === '' ? this.use.folderOf(deviceName, mode) : stagedPath;
     if (folder === '' || !this.use.isNamed(folder, deviceName)) return;
     if (!(await isThere(folder))) return this.use.left(folder);
-    await saying(`iscsi: failed to detach disk: ${folder}`, async () => {
+    await saying('Iscsi', `iscsi: failed to detach disk: ${folder}`, async () => {
       await (mode === 'Block' ? refuseMapped(folder, [ISCSI_FILE]) : refuseInUse(folder));
       while (mode !== 'Block' && (await mountOn(folder)) !== undefined) await unmount(folder);
       const disk = await attachedDisk(folder);
       // It holds the session until its folder is gone: of two that go at the same time the second signs out.
       await this.turns.take(disk.iqn, async () => {
         await this.detach(folder, disk, signal);
-        await saying(`iscsi: failed to delete the directory: ${folder}`, () => removeFolder(folder));
+        await saying('Iscsi', `iscsi: failed to delete the directory: ${folder}`, () => removeFolder(folder));
         this.use.left(folder);
       });
     });
@@ -190,14 +190,4 @@ function sourceOf(spec: VolumeSpec): IscsiSource {
   const source = iscsiSource(spec);
   if (source === null) throw new VolumeFailure('NoSource', 'Spec does not reference an ISCSI volume type');
   return source;
-}
-
-/** Runs a step of letting go; a failure that has no words of its own gets these in front. */
-async function saying(what: string, step: () => Promise<void>): Promise<void> {
-  try {
-    await step();
-  } catch (error) {
-    if (error instanceof VolumeFailure) throw error;
-    throw new VolumeFailure(codeOf(error) || 'Iscsi', `${what}\nError: ${messageOf(error)}`, { cause: error });
-  }
 }

@@ -285,7 +285,8 @@ export class Pleg {
       if (!this.stopped) this.options.onPod(observed);
     } catch (error) {
       this.missed(pod.uid);
-      if (this.unseen.failed(pod.uid, this.clock.steady())) this.options.onUnseen?.(pod.uid, error);
+      const tells = this.unseen.failed(pod.uid, this.clock.steady());
+      if (tells && !this.stopped) this.options.onUnseen?.(pod.uid, error);
       this.options.log.debug({ err: error, podUID: pod.uid }, 'PLEG: could not look at the pod');
     }
   }

@@ -5,9 +5,7 @@ import type { DrawnPod } from './pod.ts';
  * Resources of the side's device plugins, and one that nobody has. `plain` has plenty of devices, those of `sick` are not well,
  * `refusing` gives out none, `unready` fails before a container starts.
  */
-export const DEVICE_RESOURCES = ['plain', 'sick', 'refusing', 'unready', 'nobodys'].map(
-  (name) => `example.com/${name}`,
-);
+const DEVICE_RESOURCES = ['plain', 'sick', 'refusing', 'unready', 'nobodys'].map((name) => `example.com/${name}`);
 
 /**
  * Claims of each side's namespace: `good` and `other` are allocated on a driver that works, `refused` on one that prepares nothing,
