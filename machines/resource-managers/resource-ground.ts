@@ -47,10 +47,9 @@ export function resourceGroundOf(rules: ResourceRules, shown: ShownAmount = Stri
   const places = asConfigError(() => cpuTopologyOf(machine));
   let ground: ResourceGround['cpu'] = null;
   if (cpu.policy === 'static') {
-    if (cpu.reservedMilli === 0) {
-      const what = 'systemreserved.cpu + kubereserved.cpu to be greater than zero';
-      throw new ManagerConfigError(`[cpumanager] the static policy requires ${what}`);
-    }
+    // What is reserved has no entry for nothing: kubelet's other words, of a zero, are never said.
+    if (cpu.reservedMilli === 0)
+      throw new ManagerConfigError('[cpumanager] unable to determine reserved CPU resources for static policy');
     const because = (make: () => ResourceGround['cpu']): ResourceGround['cpu'] => {
       try {
         return make();

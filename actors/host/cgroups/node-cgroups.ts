@@ -8,7 +8,7 @@ import { messageOf } from '../../../machines/values/message-of.ts';
 import type { CgroupHost } from '../files/cgroup-host.ts';
 import type { CgroupDriver } from './driver.ts';
 import { MIN_SHARES } from './cgroups.ts';
-import { lackOf } from './cgroup-presence.ts';
+import { lackOf, shownName } from './cgroup-presence.ts';
 
 /** Time from one try to limit all pods together to the next, ms (kubelet's enforceNodeAllocatableCgroups). */
 const RETRY_MS = 60_000;
@@ -94,7 +94,7 @@ export class NodeCgroups {
       await driver.set(qos.kubepods, limits);
       tell(enforced('Updated Node Allocatable limit across pods'));
     } catch (error) {
-      tell(failed(`Failed to update Node Allocatable Limits "${qos.kubepods}": ${messageOf(error)}`));
+      tell(failed(`Failed to update Node Allocatable Limits ${shownName(qos.kubepods)}: ${messageOf(error)}`));
       this.timer = setTimeout(() => (this.working = this.limitPods(tell)), RETRY_MS);
     }
   }

@@ -19,9 +19,9 @@ test('v1: every hierarchy that kubelet looks at', () => {
   );
   const host: CgroupHost = { version: 1, controllers: ['cpu', 'memory', 'devices'], mounts };
   const lack = (path: string) => lackOf(host, path)?.replaceAll(`${root}/`, '') ?? null;
-  assert.equal(lack('/a'), 'cgroup "/a" has some missing paths: cpu/a, memory/a, name=systemd/a');
+  assert.equal(lack('/a'), 'cgroup ["a"] has some missing paths: cpu/a, memory/a, name=systemd/a');
   for (const name of ['cpu', 'memory']) mkdirSync(join(root, name, 'a'), { recursive: true });
-  assert.equal(lack('/a'), 'cgroup "/a" has some missing paths: name=systemd/a');
+  assert.equal(lack('/a'), 'cgroup ["a"] has some missing paths: name=systemd/a');
   mkdirSync(join(root, 'name=systemd/a'), { recursive: true });
   assert.equal(lack('/a'), null);
 });
@@ -35,7 +35,7 @@ function made(path: string, controllers: string): void {
 test('v2: every controller that the machine has', () => {
   assert.match(lackOf(v2, '/b') ?? '', /^could not read controllers for cgroup "\/b": ENOENT/);
   made('b', 'cpu\n');
-  assert.equal(lackOf(v2, '/b'), 'cgroup "/b" has some missing controllers: memory');
+  assert.equal(lackOf(v2, '/b'), 'cgroup ["b"] has some missing controllers: memory');
   made('b', 'cpu memory\n');
   assert.equal(lackOf(v2, '/b'), null);
 });
