@@ -11,7 +11,7 @@ import { allocatableOf, machineCapacity } from '../../machines/node-object/node-
 import { parseBytes, parseCpuMilli } from '../../machines/values/quantity.ts';
 import { ALL_BEHAVIOUR } from '../../machines/protocol/behaviour.ts';
 import type { NodeSettings } from '../../machines/protocol/node-settings.ts';
-import { unreservedMemory } from '../../machines/qos/node-limits.ts';
+import { unreserved } from '../../machines/qos/node-limits.ts';
 import { resolveFeatureGates } from '../configure/configuration/feature-gates.ts';
 import { containerBackOff } from './container-back-off.ts';
 import type { KubeletFlags } from '../configure/configuration/kubelet-flags.ts';
@@ -46,6 +46,8 @@ export async function nodeSettingsOf(
     .catch(() => ({ runtimeHandlers: [], features: undefined }));
   const handler = runtimeHandlers.find((h) => h.name === '')?.features;
   const { gates } = resolveFeatureGates(config.featureGates);
+  const shape = nodeObjectConfigOf(nodeName, config, flags);
+  const left = unreserved(machineCapacity(machine, shape), config);
   return {
     nodeName,
     runtimeName: version.runtimeName,
@@ -65,7 +67,8 @@ export async function nodeSettingsOf(
       memoryBytes: machine.memoryBytes,
       ephemeralStorageBytes: machine.ephemeralStorageBytes ?? 0,
     },
-    allocatable: allocatableOfNode(machine, nodeObjectConfigOf(nodeName, config, flags)),
+    allocatable: allocatableOfNode(machine, shape),
+    unreserved: left,
     ...containerBackOff(config, gates),
     cpuCFSQuota: config.cpuCFSQuota,
     cpuCFSQuotaPeriodUs: config.cpuCFSQuotaPeriod * 1000,
@@ -86,10 +89,7 @@ export async function nodeSettingsOf(
         memoryQoS: {
           throttlingFactor: config.memoryThrottlingFactor,
           pageBytes: await pageBytes(),
-          unreservedBytes: unreservedMemory(
-            machineCapacity(machine, nodeObjectConfigOf(nodeName, config, flags)),
-            config,
-          ),
+          unreservedBytes: left.memoryBytes,
         },
       }),
     singleProcessOOMKill: config.singleProcessOOMKill ?? cgroups.version === 1,

@@ -6,6 +6,8 @@ export interface AdmissionRules {
   settings: Pick<NodeSettings, 'nodeName' | 'allocatable'> & {
     runtimeFeatures: Pick<NodeSettings['runtimeFeatures'], 'supplementalGroupsPolicy'>;
   };
+  /** A resize to more than this can never be granted (kubelet GetNodeAllocatableAbsolute). Absent in older logs: more than is allocatable. */
+  most?: NonNullable<NodeSettings['unreserved']>;
   /** A critical pod that does not fit displaces others. Absent: it is refused, as agents did before. */
   preempts?: true;
   maxPods: number;

@@ -24,6 +24,8 @@ export interface NodeSettings {
   hostResolver: { nameservers: string[]; searches: string[]; options: string[] };
   capacity: { cpuMilli: number; memoryBytes: number; ephemeralStorageBytes: number };
   allocatable: { cpuMilli: number; memoryBytes: number; ephemeralStorageBytes: number };
+  /** What is not reserved of the node, huge pages and what hard eviction keeps free included; absent in logs from before that. */
+  unreserved?: { cpuMilli: number; memoryBytes: number };
   /** `crashLoopBackOff.maxContainerRestartPeriod` in ms, 300000 by default. */
   maxContainerRestartPeriodMs: number;
   /** The first back-off of a container that ended, ms; absent: 10000 (feature gate ReduceDefaultCrashLoopBackOffDecay). */

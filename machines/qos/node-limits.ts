@@ -37,7 +37,16 @@ export function unreservedMemory(
   capacity: ResourceList,
   config: Omit<NodeLimitsConfig, 'enforceNodeAllocatable'>,
 ): number {
-  return units(lessReserved(capacity, config)['memory']);
+  return unreserved(capacity, config).memoryBytes;
+}
+
+/** CPU and memory that are not reserved (GetNodeAllocatableAbsolute): huge pages and what eviction keeps free are part of it. */
+export function unreserved(
+  capacity: ResourceList,
+  config: Omit<NodeLimitsConfig, 'enforceNodeAllocatable'>,
+): { cpuMilli: number; memoryBytes: number } {
+  const { cpu, memory } = lessReserved(capacity, config);
+  return { cpuMilli: milli(cpu), memoryBytes: units(memory) };
 }
 
 function lessReserved(capacity: ResourceList, config: Omit<NodeLimitsConfig, 'enforceNodeAllocatable'>): Amounts {

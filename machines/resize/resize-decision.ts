@@ -21,7 +21,7 @@ export interface ResizeQuestion {
   /** The pod as it runs: with what is allocated to it; the same object when that is all it wants. */
   given: Pod;
   /** All that pods may ever have of the node: capacity less what is reserved. */
-  allocatable: { cpuMilli: number; memoryBytes: number };
+  most: { cpuMilli: number; memoryBytes: number };
   /** CPUs, memory of Guaranteed pods are given by a static policy, and stay what they are. */
   fixed?: { cpu: boolean; memory: boolean };
   /** Admission of the pod as it wants to be, beside all others as they are now. Asked last. */
@@ -32,7 +32,7 @@ export interface ResizeQuestion {
  * Decides about a pod whose spec asks for other resources than it was given (kubelet handlePodResourcesResize and
  * canResizePod): a static pod never, more than the whole node never (Infeasible), what others hold later (Deferred).
  */
-export function decideResize({ desired, given, allocatable, fixed, admit }: ResizeQuestion): ResizeDecision {
+export function decideResize({ desired, given, most, fixed, admit }: ResizeQuestion): ResizeDecision {
   if (given === desired) return { kind: 'none' };
   if (isStaticPod(desired)) {
     const message = 'In-place resize of static-pods is not supported';
@@ -43,10 +43,10 @@ export function decideResize({ desired, given, allocatable, fixed, admit }: Resi
   const requests = podRequests(desired);
   const [cpu, memory] = [milli(requests['cpu']), units(requests['memory'])];
   const tooMuch =
-    memory > allocatable.memoryBytes
-      ? `memory, requested: ${memory}, capacity: ${allocatable.memoryBytes}`
-      : cpu > allocatable.cpuMilli
-        ? `cpu, requested: ${cpu}, capacity: ${allocatable.cpuMilli}`
+    memory > most.memoryBytes
+      ? `memory, requested: ${memory}, capacity: ${most.memoryBytes}`
+      : cpu > most.cpuMilli
+        ? `cpu, requested: ${cpu}, capacity: ${most.cpuMilli}`
         : null;
   if (tooMuch !== null) {
     const message = `Node didn't have enough capacity: ${tooMuch}`;

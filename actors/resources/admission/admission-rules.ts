@@ -8,7 +8,7 @@ import { goArchitecture } from '../machine/machine-facts.ts';
 /** What this node judges pods by. @param more how CPUs and memory are given away, and what feature gates allow */
 export function admissionRules(
   config: Pick<KubeletConfiguration, 'allowedUnsafeSysctls' | 'maxPods' | 'podsPerCore'>,
-  { nodeName, capacity, allocatable, runtimeFeatures, podLevelResizes }: NodeSettings,
+  { nodeName, capacity, allocatable, unreserved, runtimeFeatures, podLevelResizes }: NodeSettings,
   more: Pick<AdmissionRules, 'declaredFeatures' | 'resources' | 'taintComparison'> = {},
 ): AdmissionRules {
   const { maxPods, podsPerCore, allowedUnsafeSysctls } = config;
@@ -17,6 +17,7 @@ export function admissionRules(
   return {
     preempts: true,
     settings: { nodeName, allocatable, runtimeFeatures: { supplementalGroupsPolicy } },
+    ...(unreserved && { most: unreserved }),
     maxPods: podsPerCore > 0 ? Math.min(maxPods, cores * podsPerCore) : maxPods,
     os: 'linux',
     arch: goArchitecture(process.arch),

@@ -122,6 +122,22 @@ test('a resize waits for room, is granted when it is there, and is on disk befor
   assert.deepEqual(told.state.waiting, []);
 });
 
+test('a resize beyond what is allocatable waits, as long as it is within what is not reserved', () => {
+  const decided = (more: Partial<typeof RULES>) => {
+    const told = new Told([], { ...RULES, ...more });
+    told.comes(asking('a', '2'));
+    told.take({ type: 'pod.changed', pod: claimOf(asking('a', '5', 2)), ready: true });
+    const { reason, message } = atUid(told.state.pods, 'uid-a')?.pending ?? {};
+    return [reason, message];
+  };
+  const most = (cpuMilli: number) => ({ most: { cpuMilli, memoryBytes: 8 * 2 ** 30 } });
+  const short = "Node didn't have enough resource: cpu, requested: 5000, used: 0, capacity: 4000";
+  assert.deepEqual(decided(most(5_000)), ['Deferred', short]);
+  const never = (capacity: number) => `Node didn't have enough capacity: cpu, requested: 5000, capacity: ${capacity}`;
+  assert.deepEqual(decided(most(4_500)), ['Infeasible', never(4_500)]);
+  assert.deepEqual(decided({}), ['Infeasible', never(4_000)], 'as older logs have it');
+});
+
 test('what is asked for a whole pod is allocated and resized where the gate is on', () => {
   const asks = (cpu: string, generation = 1): Pod => {
     const own = asking('a', '500m', generation);

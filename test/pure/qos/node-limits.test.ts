@@ -5,6 +5,7 @@ import {
   kubepodsLimits,
   reservedLimits,
   unboundedHugePages,
+  unreserved,
   unreservedMemory,
 } from '../../../machines/qos/node-limits.ts';
 import { podCgroup, qosCgroups } from '../../../machines/qos/pod-cgroup.ts';
@@ -28,6 +29,8 @@ test('all pods together: what the machine has, less what is reserved where that 
   );
   assert.deepEqual([memoryLimitBytes, cpuShares], [8 * 2 ** 30, 4096]);
   assert.equal(unreservedMemory(CAPACITY, RESERVED), 6.5 * 2 ** 30);
+  const all = unreserved(CAPACITY, RESERVED);
+  assert.deepEqual(all, { cpuMilli: 3_500, memoryBytes: 6.5 * 2 ** 30 }, 'huge pages are part of it');
 });
 
 test('what is reserved beyond the machine leaves nothing, and no limit below zero', () => {

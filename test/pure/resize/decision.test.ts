@@ -12,25 +12,25 @@ import { apiPod, sized } from './resize-pods.ts';
 const GI = 2 ** 30;
 const allocation = allocationOf(apiPod([sized('c', '1', '1Gi')]));
 const givenTo = (pod: Pod): Pod => withAllocation(pod, allocation);
-const allocatable = { cpuMilli: 4000, memoryBytes: 8 * GI };
+const most = { cpuMilli: 4000, memoryBytes: 8 * GI };
 const yes = (): Admission => ({ admit: true });
 
 describe('may a pod get what it asks for? (KEP-1287, kubelet canResizePod)', () => {
   test('the same by value: nothing to do, and nobody is asked', () => {
     const admit = (): Admission => assert.fail('asked');
     const desired = apiPod([sized('c', '1000m', '1Gi')]);
-    assert.deepEqual(decideResize({ desired, given: givenTo(desired), allocatable, admit }), { kind: 'none' });
+    assert.deepEqual(decideResize({ desired, given: givenTo(desired), most, admit }), { kind: 'none' });
   });
 
   test('it fits: allocated', () => {
     const desired = apiPod([sized('c', '2', '2Gi')]);
-    assert.deepEqual(decideResize({ desired, given: givenTo(desired), allocatable, admit: yes }), { kind: 'allocate' });
+    assert.deepEqual(decideResize({ desired, given: givenTo(desired), most, admit: yes }), { kind: 'allocate' });
   });
 
   test('more than the whole node has: Infeasible, told with an event; memory is named before cpu', () => {
     const ask = (cpu: string, memory: string) => {
       const desired = apiPod([sized('c', cpu, memory)]);
-      return decideResize({ desired, given: givenTo(desired), allocatable, admit: yes });
+      return decideResize({ desired, given: givenTo(desired), most, admit: yes });
     };
     assert.deepEqual(ask('5', '1Gi'), {
       kind: 'pending',
@@ -46,7 +46,7 @@ describe('may a pod get what it asks for? (KEP-1287, kubelet canResizePod)', () 
   test('others hold it now: Deferred, with the words of admission', () => {
     const admit = (): Admission => ({ admit: false, reason: 'OutOfcpu', message: 'no cpu left' });
     const desired = apiPod([sized('c', '3', '1Gi')]);
-    assert.deepEqual(decideResize({ desired, given: givenTo(desired), allocatable, admit }), {
+    assert.deepEqual(decideResize({ desired, given: givenTo(desired), most, admit }), {
       kind: 'pending',
       reason: 'Deferred',
       message: 'no cpu left',
@@ -57,7 +57,7 @@ describe('may a pod get what it asks for? (KEP-1287, kubelet canResizePod)', () 
   test('a static pod is never resized, and no event is made of it', () => {
     const desired = apiPod([sized('c', '2', '1Gi')]);
     desired.metadata = { ...desired.metadata, annotations: { 'kubernetes.io/config.source': 'file' } };
-    const verdict = decideResize({ desired, given: givenTo(desired), allocatable, admit: yes });
+    const verdict = decideResize({ desired, given: givenTo(desired), most, admit: yes });
     assert.deepEqual(verdict, {
       kind: 'pending',
       reason: 'Infeasible',
