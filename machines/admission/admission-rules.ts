@@ -8,6 +8,8 @@ export interface AdmissionRules {
   };
   /** A resize to more than this can never be granted (kubelet GetNodeAllocatableAbsolute). Absent in older logs: more than is allocatable. */
   most?: NonNullable<NodeSettings['unreserved']>;
+  /** The node limits swap (`LimitedSwap`), as far as its kernel can: containers that may swap are not resized. */
+  limitedSwap?: true;
   /** A critical pod that does not fit displaces others. Absent: it is refused, as agents did before. */
   preempts?: true;
   maxPods: number;

@@ -95,8 +95,11 @@ function containerClaim(container: Container): Container {
   const ports = container.ports?.filter(({ hostPort }) => hostPort) ?? [];
   // Only this action asks something of the node.
   const rules = container.restartPolicyRules?.filter(({ action }) => action === 'RestartAllContainers') ?? [];
+  // And of these only who is restarted for other memory, where swap is limited.
+  const policies = container.resizePolicy?.filter(({ resourceName }) => resourceName === 'memory') ?? [];
   return {
     ...some(container, ['name', 'resources', 'restartPolicy']),
+    ...(policies.some(({ restartPolicy }) => restartPolicy === 'RestartContainer') && { resizePolicy: policies }),
     ...(rules.length > 0 && { restartPolicyRules: rules.map(({ action }) => ({ action })) }),
     ...(profile && { securityContext: { appArmorProfile: profile } }),
     ...(ports.length > 0 && {

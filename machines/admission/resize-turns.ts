@@ -72,14 +72,18 @@ function told(pod: AllocatedPod, rules: PodLevelResizes): string {
 function decide(turn: AdmissionTurn, uid: string, known: AllocatedPod, trigger: RetryTrigger): boolean {
   const { desired } = known;
   const { rules } = turn.state;
-  const { most = rules.settings.allocatable } = rules;
+  const { most = rules.settings.allocatable, limitedSwap } = rules;
   const admit = (pod: Pod) => fits(turn.state, pod);
   const { resources } = rules;
   const fixed = resources && {
     cpu: resources.cpu.policy === 'static' && !resources.resizes.cpu,
     memory: resources.memory.policy === 'Static' && !resources.resizes.memory,
   };
-  const verdict = decideResize({ desired, given: given(known, rules), most, admit, ...(fixed && { fixed }) });
+  const verdict = decideResize({
+    ...{ desired, given: given(known, rules), most, admit },
+    ...(limitedSwap && { limitedSwap }),
+    ...(fixed && { fixed }),
+  });
   switch (verdict.kind) {
     case 'none':
       turn.changePod(uid, { pending: null });

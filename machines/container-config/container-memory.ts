@@ -22,7 +22,8 @@ export function limitSwap(
   } else if (resources.memoryLimitInBytes) resources.memorySwapLimitInBytes = resources.memoryLimitInBytes;
 }
 
-function mayLimitedSwap(pod: Pod, container: Container): boolean {
+/** May the container swap where `LimitedSwap` is set and swap can be limited (kubelet GetContainerSwapBehavior)? */
+export function mayLimitedSwap(pod: Pod, container: Container): boolean {
   if (isCriticalPod(pod) || podQosClass(pod) !== 'Burstable') return false;
   // Equal, also where both are nothing.
   return memoryOf(container, 'requests') !== memoryOf(container, 'limits');

@@ -1,9 +1,11 @@
+import { mayLimitedSwap } from '../container-config/container-memory.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import { isStaticPod } from '../qos/critical-pod.ts';
 import { podRequests } from '../qos/pod-resources.ts';
 import { podQosClass } from '../qos/qos-class.ts';
 import { milli, units } from '../qos/resource-amounts.ts';
 import { resizableContainers, sameSize, sizesOf } from './requirements.ts';
+import { restartsForMemory } from './resize-plan.ts';
 
 /** What a wished resize comes to. */
 export type ResizeDecision =
@@ -22,6 +24,8 @@ export interface ResizeQuestion {
   given: Pod;
   /** All that pods may ever have of the node: capacity less what is reserved. */
   most: { cpuMilli: number; memoryBytes: number };
+  /** The node limits swap (`LimitedSwap`), as far as its kernel can. */
+  limitedSwap?: true;
   /** CPUs, memory of Guaranteed pods are given by a static policy, and stay what they are. */
   fixed?: { cpu: boolean; memory: boolean };
   /** Admission of the pod as it wants to be, beside all others as they are now. Asked last. */
@@ -32,11 +36,15 @@ export interface ResizeQuestion {
  * Decides about a pod whose spec asks for other resources than it was given (kubelet handlePodResourcesResize and
  * canResizePod): a static pod never, more than the whole node never (Infeasible), what others hold later (Deferred).
  */
-export function decideResize({ desired, given, most, fixed, admit }: ResizeQuestion): ResizeDecision {
+export function decideResize({ desired, given, most, limitedSwap, fixed, admit }: ResizeQuestion): ResizeDecision {
   if (given === desired) return { kind: 'none' };
   if (isStaticPod(desired)) {
     const message = 'In-place resize of static-pods is not supported';
     return { kind: 'pending', reason: 'Infeasible', message, detail: 'static_pod', told: false };
+  }
+  if (limitedSwap && swapWouldChange(desired, given)) {
+    const message = 'In-place resize of containers with swap is not supported.';
+    return { kind: 'pending', reason: 'Infeasible', message, detail: 'swap_limitation', told: false };
   }
   const kept = fixed && givenForGood(desired, given, fixed);
   if (kept) return kept;
@@ -55,6 +63,17 @@ export function decideResize({ desired, given, most, fixed, admit }: ResizeQuest
   const verdict = admit(desired);
   if (verdict.admit) return { kind: 'allocate' };
   return { kind: 'pending', reason: 'Deferred', message: verdict.message, told: true };
+}
+
+/** A container that may swap, before or after, asks for other memory, and would not be restarted (kubelet disallowResizeForSwappableContainers). */
+function swapWouldChange(desired: Pod, given: Pod): boolean {
+  const before = resizableContainers(given);
+  return resizableContainers(desired).some((container) => {
+    const had = before.find(({ name }) => name === container.name);
+    if (had === undefined || restartsForMemory(had)) return false;
+    if (sizesOf(container.resources).memoryRequest === sizesOf(had.resources).memoryRequest) return false;
+    return mayLimitedSwap(desired, container) || mayLimitedSwap(given, had);
+  });
 }
 
 /** What a static policy gave a Guaranteed pod cannot be resized (gates InPlacePodVerticalScalingExclusiveCPUs and ...Memory are off). */

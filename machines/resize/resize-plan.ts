@@ -23,10 +23,17 @@ export type ResizeStep =
 export function needsRestart(container: Container, actuated: Requirements | undefined): boolean {
   const [wanted, has] = [sizesOf(container.resources), sizesOf(actuated)];
   return (['memory', 'cpu'] as const).some(
-    (resource) =>
-      !sameSize(wanted, has, resource) &&
-      container.resizePolicy?.find((policy) => policy.resourceName === resource)?.restartPolicy === 'RestartContainer',
+    (resource) => !sameSize(wanted, has, resource) && restartsFor(container, resource),
   );
+}
+
+/** Is a container restarted when its memory is resized? */
+export function restartsForMemory(container: Container): boolean {
+  return restartsFor(container, 'memory');
+}
+
+function restartsFor({ resizePolicy }: Container, resource: ResizableResource): boolean {
+  return resizePolicy?.find(({ resourceName }) => resourceName === resource)?.restartPolicy === 'RestartContainer';
 }
 
 /**

@@ -8,9 +8,10 @@ import { goArchitecture } from '../machine/machine-facts.ts';
 /** What this node judges pods by. @param more how CPUs and memory are given away, and what feature gates allow */
 export function admissionRules(
   config: Pick<KubeletConfiguration, 'allowedUnsafeSysctls' | 'maxPods' | 'podsPerCore'>,
-  { nodeName, capacity, allocatable, unreserved, runtimeFeatures, podLevelResizes }: NodeSettings,
+  settings: NodeSettings,
   more: Pick<AdmissionRules, 'declaredFeatures' | 'resources' | 'taintComparison'> = {},
 ): AdmissionRules {
+  const { nodeName, capacity, allocatable, unreserved, runtimeFeatures, podLevelResizes } = settings;
   const { maxPods, podsPerCore, allowedUnsafeSysctls } = config;
   const { supplementalGroupsPolicy } = runtimeFeatures;
   const cores = capacity.cpuMilli / 1000;
@@ -18,6 +19,7 @@ export function admissionRules(
     preempts: true,
     settings: { nodeName, allocatable, runtimeFeatures: { supplementalGroupsPolicy } },
     ...(unreserved && { most: unreserved }),
+    ...(settings.limitedSwapBytes !== undefined && settings.swapController && { limitedSwap: true as const }),
     maxPods: podsPerCore > 0 ? Math.min(maxPods, cores * podsPerCore) : maxPods,
     os: 'linux',
     arch: goArchitecture(process.arch),

@@ -138,6 +138,21 @@ test('a resize beyond what is allocatable waits, as long as it is within what is
   assert.deepEqual(decided({}), ['Infeasible', never(4_000)], 'as older logs have it');
 });
 
+test('a container that may swap keeps its memory, unless it is restarted for more: its claim says so', () => {
+  const asks = (memory: string, restartPolicy: string, generation = 1): Pod => {
+    const resizePolicy = [{ resourceName: 'memory', restartPolicy }];
+    return { ...asking('a', '1', generation), spec: { containers: [container('main', { memory }, { resizePolicy })] } };
+  };
+  const pendingAfter = (restartPolicy: string) => {
+    const told = new Told([], { ...RULES, limitedSwap: true });
+    told.comes(asks('1Gi', restartPolicy));
+    const orders = kinds(told.take({ type: 'pod.changed', pod: claimOf(asks('2Gi', restartPolicy, 2)), ready: true }));
+    return [orders.includes('event.record'), atUid(told.state.pods, 'uid-a')?.pending?.message];
+  };
+  assert.deepEqual(pendingAfter('NotRequired'), [false, 'In-place resize of containers with swap is not supported.']);
+  assert.deepEqual(pendingAfter('RestartContainer'), [false, undefined]);
+});
+
 test('what is asked for a whole pod is allocated and resized where the gate is on', () => {
   const asks = (cpu: string, generation = 1): Pod => {
     const own = asking('a', '500m', generation);

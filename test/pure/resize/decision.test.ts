@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Pod } from '../../../machines/protocol/api-types.ts';
+import type { Container, Pod } from '../../../machines/protocol/api-types.ts';
 import type { Admission } from '../../../machines/admission/rejection.ts';
 import { allocationOf, withAllocation } from '../../../machines/resize/allocation.ts';
 import { inOrderOfTurn } from '../../../machines/resize/pending-queue.ts';
@@ -65,6 +65,46 @@ describe('may a pod get what it asks for? (KEP-1287, kubelet canResizePod)', () 
       detail: 'static_pod',
       told: false,
     });
+  });
+});
+
+describe('containers that may swap keep their memory (kubelet disallowResizeForSwappableContainers)', () => {
+  const burstable = (memory: string, over: Partial<Container> = {}): Container => ({
+    ...{ name: 'c', image: 'i', resources: { requests: { cpu: '1', memory }, limits: { cpu: '2', memory: '4Gi' } } },
+    ...over,
+  });
+  const decided = (before: Container, after: Container, spec: object = {}, limitedSwap = true) => {
+    const desired = apiPod([after]);
+    desired.spec = { containers: [], ...desired.spec, ...spec };
+    const given = withAllocation(desired, allocationOf(apiPod([before])));
+    const verdict = decideResize({
+      desired,
+      given,
+      most,
+      admit: yes,
+      ...(limitedSwap && { limitedSwap: true as const }),
+    });
+    return verdict.kind === 'pending' ? verdict.detail : verdict.kind;
+  };
+
+  test('Infeasible, without an event, when the memory that is asked for changes', () => {
+    const desired = apiPod([burstable('2Gi')]);
+    const given = withAllocation(desired, allocationOf(apiPod([burstable('1Gi')])));
+    assert.deepEqual(decideResize({ desired, given, most, limitedSwap: true, admit: yes }), {
+      ...{ kind: 'pending', reason: 'Infeasible', detail: 'swap_limitation', told: false },
+      message: 'In-place resize of containers with swap is not supported.',
+    });
+    assert.equal(decided(burstable('1Gi'), burstable('4Gi')), 'swap_limitation', 'it could swap before');
+  });
+
+  test('allocated where it does not swap, is restarted for it, or only its CPU changes', () => {
+    assert.equal(decided(burstable('1Gi'), burstable('2Gi'), {}, false), 'allocate', 'no swap on this node');
+    assert.equal(decided(burstable('1Gi'), burstable('2Gi'), { priority: 2_000_000_000 }), 'allocate', 'critical');
+    assert.equal(decided(sized('c', '1', '1Gi'), sized('c', '1', '2Gi')), 'allocate', 'Guaranteed');
+    const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }];
+    assert.equal(decided(burstable('1Gi', { resizePolicy }), burstable('2Gi', { resizePolicy })), 'allocate');
+    const cpu = { resources: { requests: { cpu: '2', memory: '1Gi' }, limits: { cpu: '2', memory: '4Gi' } } };
+    assert.equal(decided(burstable('1Gi'), burstable('1Gi', cpu)), 'allocate');
   });
 });
 
