@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
+import { KUBERNETES_YAML } from '../../configure/configuration/kubernetes-yaml.ts';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { apiErrors } from '../../../machines/errors/api-errors.ts';
 import { absolute, check, decodeData } from './kubeconfig-fields.ts';
@@ -100,7 +101,7 @@ function readYaml(where: string): unknown {
     throw new ActorletError(apiErrors.unreadable, { where: `kubeconfig ${where}`, reason }, { cause });
   }
   // prettyErrors would quote the line in the message, which may hold a secret.
-  const document = parseDocument(text, { prettyErrors: false });
+  const document = parseDocument(text, { ...KUBERNETES_YAML, prettyErrors: false });
   const error = document.errors[0];
   if (error !== undefined) {
     const before = text.slice(0, error.pos[0]).split('\n');

@@ -7,6 +7,7 @@ import { isObject } from '../../../machines/values/json-object.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { API_VERSION, type JsonObject, KIND } from './kubelet-configuration.ts';
 import { namesPrototype, outOfBounds, TOO_DEEP } from './document-bounds.ts';
+import { KUBERNETES_YAML } from './kubernetes-yaml.ts';
 import { shown } from './problems.ts';
 
 /** What a file says. */
@@ -43,7 +44,7 @@ function parse(where: string, text: string): { value: unknown; duplicates: strin
   let value: unknown;
   const duplicates: string[] = [];
   try {
-    const document = parseDocument(text, { prettyErrors: true, logLevel: 'silent' });
+    const document = parseDocument(text, { ...KUBERNETES_YAML, prettyErrors: true, logLevel: 'silent' });
     for (const problem of document.errors) {
       if (problem.code !== 'DUPLICATE_KEY') throw problem;
       duplicates.push(`line ${problem.linePos?.[0].line ?? 1}: key ${keyAt(text, problem.pos[0])} already set in map`);

@@ -1,25 +1,13 @@
-import { type Document, parseAllDocuments, type Tags } from 'yaml';
+import { type Document, parseAllDocuments } from 'yaml';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { outOfBounds, TOO_DEEP } from '../../configure/configuration/document-bounds.ts';
+import { KUBERNETES_YAML } from '../../configure/configuration/kubernetes-yaml.ts';
 
 /** One document of a manifest: its value, or why it cannot be parsed. Numbers count from 1; empty documents are left out. */
 export type ParsedDocument =
   { number: number; value: unknown; problem?: undefined } | { number: number; value?: undefined; problem: string };
 
-/**
- * YAML 1.1 as Kubernetes reads it (`0644` is octal, `yes` is true), but without times and base 60:
- * `10:20` and `2024-01-01` are strings there.
- */
-const OPTIONS = {
-  version: '1.1',
-  uniqueKeys: false,
-  logLevel: 'silent',
-  prettyErrors: false,
-  customTags: (tags: Tags): Tags =>
-    tags.filter(
-      (tag) => typeof tag === 'string' || (tag.tag !== 'tag:yaml.org,2002:timestamp' && tag.format !== 'TIME'),
-    ),
-} as const;
+const OPTIONS = { ...KUBERNETES_YAML, uniqueKeys: false, logLevel: 'silent', prettyErrors: false } as const;
 
 /** A part of the text, from one `---` line to the next. */
 interface Chunk {

@@ -6,6 +6,7 @@ import { ActorletError } from '../../../machines/errors/define.ts';
 import { imageErrors } from '../../../machines/errors/image-errors.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { parseGoDuration } from '../../../machines/values/go-duration.ts';
+import { KUBERNETES_YAML } from '../../configure/configuration/kubernetes-yaml.ts';
 import { isQualifiedName } from '../../configure/configuration/kubernetes-names.ts';
 
 /** One credential provider plugin. */
@@ -166,7 +167,7 @@ function readProviders(file: string): z.output<typeof configuration>['providers'
   } catch (cause) {
     throw unreadable(file, cause);
   }
-  const document = parseDocument(text);
+  const document = parseDocument(text, KUBERNETES_YAML);
   const [problem] = document.errors;
   if (problem !== undefined) throw invalid(file, problem.message.trim().split('\n')[0]?.replace(/[.:]$/, '') ?? '');
   const parsed = configuration.safeParse(document.toJS() as unknown);

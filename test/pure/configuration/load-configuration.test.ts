@@ -46,6 +46,20 @@ test('JSON is read like YAML', () => {
   });
 });
 
+test('booleans and octal numbers are those of YAML 1.1, as kubelet reads them, in drop-ins too', () => {
+  withFolder((folder) => {
+    const configFile = writeConfig(folder, 'config.yaml', 'failSwapOn: no\nprotectKernelDefaults: on\nmaxPods: 0144\n');
+    const configDir = join(folder, 'd');
+    mkdirSync(configDir);
+    writeConfig(configDir, '1.conf', 'enableServer: off\n');
+    const { config } = loadConfiguration({ configFile, configDir, cgroupVersion });
+    assert.deepEqual(
+      [config.failSwapOn, config.protectKernelDefaults, config.maxPods, config.enableServer],
+      [false, true, 100, false],
+    );
+  });
+});
+
 test('with a file the read-only port is closed, without one it is open', () => {
   withFolder((folder) => {
     const configFile = writeConfig(folder, 'config.yaml', '');

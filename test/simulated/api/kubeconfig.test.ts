@@ -99,6 +99,12 @@ test('YAML, relative to its own folder; a server without a scheme and with a pat
   assert.equal(server.href, 'https://host:1234/base');
 });
 
+test('booleans of YAML 1.1', () => {
+  const path = write({ token: secret }, { 'insecure-skip-tls-verify': true });
+  writeFileSync(path, readFileSync(path, 'utf8').replace(':true', ': yes'));
+  assert.equal(load(path).insecure, true);
+});
+
 const bad: [string, () => string, RegExp][] = [
   ['no file', () => join(folder, 'missing'), /^API001: cannot read kubeconfig .*missing: ENOENT/],
   [
