@@ -79,7 +79,8 @@ export function loadConfiguration(sources: ConfigurationSources): LoadedConfigur
   let config: KubeletConfiguration;
   if (sources.configFile !== undefined && sources.configFile !== '') {
     const path = resolve(sources.configFile);
-    config = resolvePaths(withFileDefaults(decode(layer(path, false))), dirname(path));
+    const file = layer(path, false);
+    config = resolvePaths(withFileDefaults(decode(file), file), dirname(path));
   } else {
     config = withLegacyDefaults(decode({}));
   }
@@ -150,11 +151,11 @@ function dropIns(directory: string, errors: ActorletError[]): string[] {
   }
 }
 
-/** loadConfigFile: the hard thresholds have defaults only when there is a file. */
-function withFileDefaults(config: KubeletConfiguration): KubeletConfiguration {
-  const own = config.evictionHard;
-  if (Object.keys(own).length > 0 && !config.mergeDefaultEvictionSettings) return config;
-  return { ...config, evictionHard: { ...DEFAULT_EVICTION_HARD, ...own } };
+/** loadConfigFile: the hard thresholds have defaults only when there is a file, and it does not set them: `{}` stands for none. */
+function withFileDefaults(config: KubeletConfiguration, { evictionHard }: JsonObject): KubeletConfiguration {
+  const isSet = evictionHard !== undefined && evictionHard !== null;
+  if (isSet && !config.mergeDefaultEvictionSettings) return config;
+  return { ...config, evictionHard: { ...DEFAULT_EVICTION_HARD, ...config.evictionHard } };
 }
 
 /** applyLegacyDefaults: what the flags' defaults are when no file is given. */

@@ -60,6 +60,26 @@ test('booleans and octal numbers are those of YAML 1.1, as kubelet reads them, i
   });
 });
 
+test('hard thresholds have defaults where a file sets none; set to nothing there are none', () => {
+  withFolder((folder) => {
+    const thresholds = (text: string, dropIn?: string) => {
+      const configFile = writeConfig(folder, 'config.yaml', text);
+      const configDir = join(folder, 'd');
+      mkdirSync(configDir, { recursive: true });
+      writeConfig(configDir, '1.conf', dropIn ?? '');
+      const { config } = loadConfiguration({ configFile, ...(dropIn !== undefined && { configDir }), cgroupVersion });
+      return Object.keys(config.evictionHard).length;
+    };
+    assert.equal(thresholds(''), 5);
+    assert.equal(thresholds('evictionHard: null\n'), 5);
+    assert.equal(thresholds('evictionHard: {}\n'), 0);
+    assert.equal(thresholds('evictionHard: {}\nmergeDefaultEvictionSettings: true\n'), 5);
+    assert.equal(thresholds('evictionHard: {}\n', 'maxPods: 5\n'), 0, 'drop-ins bring no defaults');
+    assert.equal(thresholds('evictionHard: {}\n', 'evictionHard: {pid.available: 5%}\n'), 1);
+    assert.equal(thresholds('', 'evictionHard: {}\n'), 5, 'and take nothing away by it');
+  });
+});
+
 test('with a file the read-only port is closed, without one it is open', () => {
   withFolder((folder) => {
     const configFile = writeConfig(folder, 'config.yaml', '');
