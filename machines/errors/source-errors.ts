@@ -36,7 +36,7 @@ export const sourceErrors = defineErrors('SRC', {
   ],
   duplicatePod: [
     9,
-    'Pod {pod} stands more than once in source {source}: two pods have the same {shared} "{value}". Only the first runs.',
+    'Pod {pod} stands more than once in source {source}: two pods have the same {shared} "{value}". Only the {runs} runs.',
     'Give each pod its own metadata.name (and metadata.uid, where it is set).',
   ],
   urlFailed: [

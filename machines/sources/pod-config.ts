@@ -22,6 +22,8 @@ export interface DuplicatePod {
   uid: string;
   /** What they share. */
   shared: 'name' | 'uid';
+  /** Which of them runs. */
+  runs: 'first' | 'last';
 }
 
 /** One pod as it was handed on, and the object it was made from (to see at once that nothing changed). */
@@ -108,20 +110,32 @@ export function mergePod(
   };
 }
 
+/** Of several manifests with a pod of one name kubelet's store keeps the last, of several pods of a list its filter keeps the first. */
 function withoutDuplicates(source: PodSource, pods: readonly Pod[]): { unique: Pod[]; duplicates: DuplicatePod[] } {
+  const lastOf = source === 'file' ? new Map(pods.map((pod) => [fullName(pod), pod])) : null;
   const names = new Set<string>();
   const uids = new Set<string>();
   const unique: Pod[] = [];
   const duplicates: DuplicatePod[] = [];
   for (const pod of pods) {
     const { name = '', namespace = '', uid = '' } = pod.metadata ?? {};
-    const shared = names.has(`${name}_${namespace}`) ? 'name' : uids.has(uid) ? 'uid' : undefined;
-    if (shared) duplicates.push({ source, namespace, name, uid, shared });
+    const duplicate = (shared: 'name' | 'uid', runs: 'first' | 'last'): void =>
+      void duplicates.push({ source, namespace, name, uid, shared, runs });
+    if (lastOf !== null && lastOf.get(fullName(pod)) !== pod) {
+      duplicate('name', 'last');
+      continue;
+    }
+    if (names.has(fullName(pod))) duplicate('name', 'first');
+    else if (uids.has(uid)) duplicate('uid', 'first');
     else unique.push(pod);
-    names.add(`${name}_${namespace}`);
+    names.add(fullName(pod));
     uids.add(uid);
   }
   return { unique, duplicates };
+}
+
+function fullName({ metadata }: Pod): string {
+  return `${metadata?.name ?? ''}_${metadata?.namespace ?? ''}`;
 }
 
 function annotate(pod: Pod, annotations: Record<string, string>): Pod {

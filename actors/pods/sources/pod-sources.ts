@@ -76,11 +76,11 @@ export function createPodSources(options: PodSourcesOptions): PodSources {
     const merged = mergeSource(state, source, shaped, options.now());
     state = merged.state;
     duplicates[source] = merged.duplicates.map(
-      ({ namespace, name, uid, shared }) =>
+      ({ namespace, name, uid, shared, runs }) =>
         new ActorletError(sourceErrors.duplicatePod, {
           pod: `${namespace}/${name}`,
           source,
-          shared,
+          ...{ shared, runs },
           value: shared === 'name' ? name : uid,
         }),
     );

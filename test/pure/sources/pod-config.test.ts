@@ -74,19 +74,29 @@ test('annotations: source and first seen are added, and kept; local ones do not 
   assert.equal(rfc3339Nano(0), '1970-01-01T00:00:00Z');
 });
 
-test('the same name or uid twice in a source: the first stays', () => {
+test('the same name or uid twice in a list: the first stays', () => {
   const twin = pod('2', 'x', { meta: { name: 'pod-1' } });
   const { updates, duplicates } = mergeSource(
     NO_PODS,
-    'file',
+    'http',
     [pod('1'), twin, pod('1', 'z', { meta: { name: 'n' } })],
     0,
   );
   assert.deepEqual(ops(updates), ['ADD 1']);
   assert.deepEqual(
-    duplicates.map(({ shared }) => shared),
-    ['name', 'uid'],
+    duplicates.map(({ shared, runs }) => `${runs} of one ${shared}`),
+    ['first of one name', 'first of one uid'],
   );
+});
+
+test('of manifests with pods of one name the last counts, and takes the place of one that runs', () => {
+  const twin = pod('2', 'x', { meta: { name: 'pod-1' } });
+  const one = mergeSource(NO_PODS, 'file', [pod('1'), pod('3', 'x', { meta: { name: 'other' } })], 0);
+  const both = mergeSource(one.state, 'file', [pod('1'), twin, pod('3', 'x', { meta: { name: 'other' } })], 0);
+  assert.deepEqual(ops(both.updates), ['REMOVE 1', 'ADD 2']);
+  const lost = { source: 'file', namespace: 'default', name: 'pod-1', uid: '1', shared: 'name', runs: 'last' };
+  assert.deepEqual(both.duplicates, [lost]);
+  assert.deepEqual(ops(mergeSource(both.state, 'file', [twin], 0).updates), ['REMOVE 3']);
 });
 
 test('sources do not touch each other', () => {
