@@ -288,6 +288,35 @@ test('what kubelet refuses only while it starts is refused here too', () => {
   });
 });
 
+test('unsafe sysctls are allowed only where a namespace of the pod has them', () => {
+  withFolder((folder) => {
+    const errorsFor = (...names: string[]) => {
+      const configFile = writeConfig(folder, 'config.yaml', `allowedUnsafeSysctls: ${JSON.stringify(names)}\n`);
+      return errorsOf(() => loadConfiguration({ configFile, cgroupVersion }));
+    };
+    const namespaced = ['kernel.shm*', 'kernel.sem', 'net.core.somaxconn', 'net/ipv4/conf/eno2.100/rp_filter', 'net.*'];
+    assert.deepEqual(errorsFor(...namespaced, 'fs.mqueue.*'), []);
+    for (const bad of ['vm.swappiness', 'kernel.*', '*', 'net*', 'kernel/pid_max']) {
+      const [error = ''] = errorsFor('net.*', bad);
+      assert.match(error, /allowedUnsafeSysctls\[1\]: got .*the sysctls ".*" are not known to be namespaced/, bad);
+    }
+    assert.match(errorsFor('Net.ipv4*x')[0] ?? '', /allowedUnsafeSysctls\[0\]: .*at most 253 characters/);
+  });
+});
+
+test('swap is limited with cgroup v2 only', () => {
+  withFolder((folder) => {
+    const text = 'failCgroupV1: false\nmemorySwap: {swapBehavior: LimitedSwap}\n';
+    const configFile = writeConfig(folder, 'config.yaml', text);
+    const errors = errorsOf(() => loadConfiguration({ configFile, cgroupVersion: 1 }));
+    assert.match(errors.join('\n'), /^CFG006: [^\n]*memorySwap\.swapBehavior: got "LimitedSwap"[^\n]*cgroup v1[^\n]*$/);
+    assert.deepEqual(
+      errorsOf(() => loadConfiguration({ configFile, cgroupVersion: 2 })),
+      [],
+    );
+  });
+});
+
 test('logging.flushFrequency may be nanoseconds', () => {
   withFolder((folder) => {
     const configFile = writeConfig(folder, 'config.yaml', 'logging: {flushFrequency: 2000000000}\n');

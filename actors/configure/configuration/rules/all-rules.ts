@@ -9,6 +9,7 @@ import { numberRules } from './number-rules.ts';
 import { observabilityRules } from './observability-rules.ts';
 import type { RuleContext, Rule } from './rule.ts';
 import { shutdownRules } from './shutdown-rules.ts';
+import { sysctlRules } from './sysctl-rules.ts';
 import { when } from './rule.ts';
 
 /** Every rule over a decoded configuration; all problems at once, without those about the fields in `skip`. */
@@ -26,6 +27,7 @@ export function checkRules(
     allocatableRules,
     evictionRules,
     observabilityRules,
+    sysctlRules,
   ];
   return rules
     .flatMap((rule) => rule(config, context))

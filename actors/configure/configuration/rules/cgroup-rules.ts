@@ -33,6 +33,12 @@ export const cgroupRules: Rule = (config, { gates, cgroupVersion }) => {
       'nothing, while the feature gate NodeSwap is off',
     ),
     ...when(
+      gates.enabled('NodeSwap') && cgroupVersion === 1 && config.memorySwap.swapBehavior === 'LimitedSwap',
+      'memorySwap.swapBehavior',
+      'LimitedSwap',
+      '"NoSwap" or nothing on a machine with cgroup v1',
+    ),
+    ...when(
       cgroupVersion === 1 && config.singleProcessOOMKill === false,
       'singleProcessOOMKill',
       false,
