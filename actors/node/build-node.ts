@@ -156,6 +156,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     pods: () => store.list(),
     images,
     containerGc: ground.containerGc,
+    ...(ground.allocatableIgnoresEviction && { allocatableIgnoresEviction: true as const }),
     podLogs: edges.podLogs,
     // One that waits for its predecessor of the same name has not come to the store.
     stateOf: (uid) => store.stateOf(uid) ?? (supervisor.tracks(uid) ? 'waiting' : null),

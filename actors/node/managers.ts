@@ -25,6 +25,8 @@ import type { ImageNode } from '../runtime/images/image-node.ts';
 /** What a manager has of the node around it. */
 export interface ManagerGround {
   readonly config: KubeletConfiguration;
+  /** `--experimental-allocatable-ignore-eviction`. */
+  readonly allocatableIgnoresEviction?: true;
   readonly featureGates: FeatureGates;
   /** Folder of all that the node keeps. */
   readonly rootDir: string;

@@ -34,6 +34,8 @@ export interface NodeGround {
   readonly agent: string;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** `--experimental-allocatable-ignore-eviction`. */
+  readonly allocatableIgnoresEviction?: true;
   /** How many ended containers the node keeps. */
   readonly containerGc: ContainerGcPolicy;
   /** Sources of pods that speak through {@link PodSources.setPods}, e.g. `api`. */

@@ -150,6 +150,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
       settings.runtimeFeatures.supplementalGroupsPolicy,
     ),
     containerGc: containerGcPolicy(flags),
+    ...(flags.experimentalAllocatableIgnoreEviction && { allocatableIgnoresEviction: true as const }),
     otherSources: kubeconfig === null ? [] : ['api'],
     ...(options.source !== undefined && { source: options.source }),
     ...(options.onPod !== undefined && { onPod: options.onPod }),

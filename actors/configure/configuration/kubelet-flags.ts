@@ -38,6 +38,6 @@ export interface KubeletFlags {
   maximumDeadContainersPerContainer: number;
   /** `--experimental-mounter-path`: absolute; '': none. */
   experimentalMounterPath: string;
-  /** `--experimental-allocatable-ignore-eviction`: `evictionHard` is not taken off what pods may have. */
+  /** `--experimental-allocatable-ignore-eviction`: `evictionHard` is not taken off what pods may have, nor held against all of them together. */
   experimentalAllocatableIgnoreEviction: boolean;
 }

@@ -49,6 +49,8 @@ export interface EvictionGround {
     | 'evictionMaxPodGracePeriod'
     | 'localStorageCapacityIsolation'
   >;
+  /** `--experimental-allocatable-ignore-eviction`. */
+  readonly allocatableIgnoresEviction?: true;
   readonly featureGates: Pick<FeatureGates, 'enabled'>;
   readonly settings: Pick<NodeSettings, 'nodeName'>;
   readonly clock: Clock;

@@ -12,6 +12,7 @@ import type { Signal } from '../../../machines/eviction/signals.ts';
 import type { NodeAndPods, PodsMeasured } from '../../../machines/eviction/soundings.ts';
 import { memoryLeft, podsToTell, worthTelling } from '../../../machines/eviction/soundings.ts';
 import { parseThresholds } from '../../../machines/eviction/thresholds.ts';
+import type { Threshold } from '../../../machines/eviction/thresholds.ts';
 import { bornSnapshot } from '../../../machines/machine-step/step.ts';
 import type { NodePressure } from '../../../machines/node-object/node-types.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
@@ -73,7 +74,7 @@ class Eviction {
   start(): void {
     const { config, clock } = this.ground;
     const settings = {
-      thresholds: parseThresholds(config),
+      thresholds: thresholdsOf(this.ground),
       transitionMs: config.evictionPressureTransitionPeriod,
       maxPodGraceSeconds: config.evictionMaxPodGracePeriod,
       endsForGood: true,
@@ -298,7 +299,7 @@ class Eviction {
  */
 export function evictionManager(ground: EvictionGround) {
   const { usage, config } = ground;
-  const idle = config.localStorageCapacityIsolation ? false : parseThresholds(config).length === 0;
+  const idle = config.localStorageCapacityIsolation ? false : thresholdsOf(ground).length === 0;
   if (usage === null || idle) return { name: 'eviction' };
   const manager = new Eviction(ground, usage);
   return {
@@ -308,4 +309,12 @@ export function evictionManager(ground: EvictionGround) {
     pressure: () => manager.pressure(),
     refuses: (pod: Pod) => manager.refuses(pod),
   };
+}
+
+/** Where allocatable ignores what eviction keeps free, all pods together have no threshold of their own either (kubelet NewMainKubelet). */
+export function thresholdsOf({
+  config,
+  allocatableIgnoresEviction,
+}: Pick<EvictionGround, 'config' | 'allocatableIgnoresEviction'>): Threshold[] {
+  return parseThresholds(allocatableIgnoresEviction ? { ...config, enforceNodeAllocatable: [] } : config);
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { thresholdsOf } from '../../../actors/resources/eviction/eviction-manager.ts';
 import { makePod } from './eviction-bench.ts';
 import { fakeNode, GI } from './fake-node.ts';
 
@@ -139,6 +140,14 @@ it('measures pods each time only when one of them has a limit on local storage',
     ['Usage of EmptyDir volume "local" exceeds the limit "1Mi". '],
   );
   manager.stop?.();
+});
+
+it('has no threshold for all pods together where allocatable ignores eviction', () => {
+  const { config } = fakeNode({ config: { enforceNodeAllocatable: ['pods'] } }).ground;
+  const signals = (more: { allocatableIgnoresEviction?: true }) =>
+    thresholdsOf({ config, ...more }).map(({ signal }) => signal);
+  assert.deepEqual(signals({}), ['memory.available', 'allocatableMemory.available']);
+  assert.deepEqual(signals({ allocatableIgnoresEviction: true }), ['memory.available']);
 });
 
 it('says once that it cannot look, and once that it can again', async () => {
