@@ -178,7 +178,7 @@ export class ContainerGcManager {
     const { log, events, settings } = this.options;
     const { nodeName: name } = settings;
     log.error({ problem: message }, 'Container garbage collection failed');
-    const object = { apiVersion: 'v1', kind: 'Node', namespace: '', name, uid: name } as const;
+    const object = { apiVersion: 'v1', kind: 'Node', namespace: '', name, uid: '' } as const;
     events.record({ object, at, type: 'Warning', reason: 'ContainerGCFailed', message });
   }
 

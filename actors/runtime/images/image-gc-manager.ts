@@ -148,7 +148,7 @@ export class ImageGcManager {
       case 'event.Record': {
         const { reason, message } = order;
         const { nodeName } = settings;
-        const object = { apiVersion: 'v1', kind: 'Node', namespace: '', name: nodeName, uid: nodeName } as const;
+        const object = { apiVersion: 'v1', kind: 'Node', namespace: '', name: nodeName, uid: '' } as const;
         events.record({ object, at: clock.now(), type: 'Warning', reason, message });
         break;
       }
