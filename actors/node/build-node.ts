@@ -267,6 +267,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     freshNode: () => cluster?.freshNode() ?? Promise.resolve(null),
     record: (event) => events.record(event),
     sourcesReady: () => intake.allSeen,
+    refuses: (pod) => refusalOf(managers, pod),
     grantsChanged() {
       for (const { uid } of supervisor.started()) {
         const grants = admission.grantsOf(uid);

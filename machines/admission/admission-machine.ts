@@ -81,7 +81,7 @@ function take(turn: AdmissionTurn, message: AdmissionMessage): void {
       comes(turn, message.pod);
       break;
     case 'pods.came':
-      if (state.waiting.length > 0) retry(turn, 'pods_added', message.ready);
+      if (state.waiting.length > 0) retry(turn, 'pods_added', message);
       break;
     case 'pod.changed':
       changed(turn, message);
@@ -98,7 +98,7 @@ function take(turn: AdmissionTurn, message: AdmissionMessage): void {
       break;
     case 'resizes.due':
       if (message.trigger === state.soon) turn.change({ soon: null });
-      retry(turn, message.trigger, message.ready);
+      retry(turn, message.trigger, message);
       break;
     case 'sources.spoke': {
       // What earlier agents left of pods that no source names is forgotten.
@@ -150,12 +150,8 @@ function changed(turn: AdmissionTurn, message: MessageOf<'pod.changed'>): void {
 }
 
 /** A wish that can be granted is granted at once. */
-function resizes(
-  turn: AdmissionTurn,
-  { pod, ready }: MessageOf<'pod.changed'>,
-  uid: string,
-  known: AllocatedPod,
-): void {
+function resizes(turn: AdmissionTurn, message: MessageOf<'pod.changed'>, uid: string, known: AllocatedPod): void {
+  const { pod } = message;
   if (JSON.stringify(known.desired) !== JSON.stringify(pod)) turn.changePod(uid, { desired: pod });
   const operations = resizeOperations(known.desired, pod);
   const { waiting, rules } = turn.state;
@@ -166,7 +162,7 @@ function resizes(
   if (operations.length > 0) turn.order({ type: 'resize.asked', uid, operations });
   if (withAllocation(pod, known.allocation, rules.podLevelResizes) === pod) turn.changePod(uid, { pending: null });
   else if (!waiting.includes(uid)) turn.change({ waiting: [...waiting, uid] });
-  if (turn.state.waiting.length > 0) retry(turn, 'pod_updated', ready, uid);
+  if (turn.state.waiting.length > 0) retry(turn, 'pod_updated', message, uid);
 }
 
 function reported(turn: AdmissionTurn, message: MessageOf<'pod.reported'>): void {

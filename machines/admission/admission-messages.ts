@@ -8,6 +8,12 @@ import type { Counts, Managed } from './resource-manager.ts';
 import type { RetryTrigger } from './admission-state.ts';
 import type { Shortage } from './rejection.ts';
 
+/**
+ * Why managers of the node would not take pods as they wish to be, by UID: a resize waits for that, too (a shutdown, a disk that is full).
+ * Absent: nobody is refused.
+ */
+export type Refusals = Readonly<Record<string, string>>;
+
 /** What admission is told. Pods are their claims; `at`: ms since the epoch; `ready`: all sources of pods have spoken. */
 export type AdmissionMessage =
   /** What an earlier agent left in kubelet's two checkpoints. */
@@ -34,9 +40,9 @@ export type AdmissionMessage =
   /** A pod that was taken, or that nobody has to judge any more, as its source wants it. */
   | { type: 'pod.comes'; at: number; pod: Pod }
   /** All pods of an update have come. */
-  | { type: 'pods.came'; at: number; ready: boolean }
+  | { type: 'pods.came'; at: number; ready: boolean; refusals?: Refusals }
   /** A newer version of a pod. */
-  | { type: 'pod.changed'; at: number; pod: Pod; ready: boolean }
+  | { type: 'pod.changed'; at: number; pod: Pod; ready: boolean; refusals?: Refusals }
   /** A pod's actor told how it stands. `ended`: it has, or its phase is final. */
   | {
       type: 'pod.reported';
@@ -54,7 +60,7 @@ export type AdmissionMessage =
   | { type: 'pod.removed'; at: number; uid: string }
   | { type: 'pod.gone'; at: number; uid: string }
   /** Waiting resizes are to be looked at. */
-  | { type: 'resizes.due'; at: number; trigger: RetryTrigger; ready: boolean }
+  | { type: 'resizes.due'; at: number; trigger: RetryTrigger; ready: boolean; refusals?: Refusals }
   /** All sources have spoken once. */
   | { type: 'sources.spoke'; at: number; held?: readonly string[] };
 

@@ -9,6 +9,7 @@ import type { ResizeDecision } from '../resize/resize-decision.ts';
 import { resizeMessage } from '../resize/resize-events.ts';
 import { atUid, withUid } from '../supervisor/uid-table.ts';
 import type { AllocatedPod, RetryTrigger } from './admission-state.ts';
+import type { Refusals } from './admission-messages.ts';
 import type { AdmissionTurn } from './admission-turn.ts';
 import { fits, given, recount } from './judge.ts';
 
@@ -37,7 +38,12 @@ export function allocated(
 }
 
 /** Looks at all waiting resizes, in their order. `quiet`: the pod of this UID is told by who asked. */
-export function retry(turn: AdmissionTurn, trigger: RetryTrigger, ready: boolean, quiet = ''): void {
+export function retry(
+  turn: AdmissionTurn,
+  trigger: RetryTrigger,
+  { ready, refusals = {} }: { ready: boolean; refusals?: Refusals },
+  quiet = '',
+): void {
   turn.order({ type: 'retry.in', ms: ready ? RETRY_MS : FIRST_RETRY_MS });
   if (!ready) return;
   const { rules } = turn.state;
@@ -45,7 +51,7 @@ export function retry(turn: AdmissionTurn, trigger: RetryTrigger, ready: boolean
   for (const uid of inTurn(turn)) {
     const before = turn.pod(uid);
     if (before === undefined) continue;
-    if (decide(turn, uid, before, trigger)) left.push(uid);
+    if (decide(turn, uid, before, trigger, refusals[uid])) left.push(uid);
     const after = turn.pod(uid);
     if (uid !== quiet && after !== undefined && told(before, rules) !== told(after, rules))
       turn.order({ type: 'pod.runs', uid });
@@ -69,11 +75,19 @@ function told(pod: AllocatedPod, rules: PodLevelResizes): string {
 }
 
 /** True: it goes on waiting. */
-function decide(turn: AdmissionTurn, uid: string, known: AllocatedPod, trigger: RetryTrigger): boolean {
+function decide(
+  turn: AdmissionTurn,
+  uid: string,
+  known: AllocatedPod,
+  trigger: RetryTrigger,
+  refusal: string | undefined,
+): boolean {
   const { desired } = known;
   const { rules } = turn.state;
   const { most = rules.settings.allocatable, limitedSwap } = rules;
-  const admit = (pod: Pod) => fits(turn.state, pod);
+  // Managers are asked before all else, as for pods that come.
+  const admit = (pod: Pod) =>
+    refusal === undefined ? fits(turn.state, pod) : { admit: false as const, message: refusal };
   const { resources } = rules;
   const fixed = resources && {
     cpu: resources.cpu.policy === 'static' && !resources.resizes.cpu,

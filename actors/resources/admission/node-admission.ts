@@ -1,7 +1,12 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { changesNothing } from '../../../machines/admission/admission-machine.ts';
-import type { AdmissionMessage, AdmissionOrder, Victim } from '../../../machines/admission/admission-messages.ts';
+import type {
+  AdmissionMessage,
+  AdmissionOrder,
+  Refusals,
+  Victim,
+} from '../../../machines/admission/admission-messages.ts';
 import type { AdmissionRules } from '../../../machines/admission/admission-rules.ts';
 import { bornAdmission } from '../../../machines/admission/admission-state.ts';
 import type { AdmissionState, RetryTrigger } from '../../../machines/admission/admission-state.ts';
@@ -50,6 +55,8 @@ export interface NodeAdmissionOptions {
   metrics: AdmissionMetrics & ManagerMetrics;
   record: (event: PodEventReport) => void;
   sourcesReady: () => boolean;
+  /** Why one of the node's managers would not take a pod as it wishes to be. Absent: there are none. */
+  refuses?: (pod: Pod) => { message: string } | null;
   /** The pod as it is to run has changed. */
   changed: (pod: Pod) => void;
   /** CPUs that containers share are others now: all pods must hear of it ({@link NodeAdmission.grantsOf}). */
@@ -204,7 +211,7 @@ export class NodeAdmission {
     if (atUid(this.state.pods, uidOf(pod)) === undefined) return pod;
     this.wanted.set(uidOf(pod), pod);
     this.lookAtNode();
-    this.takeNews({ type: 'pod.changed', pod: claimOf(pod), ready: this.options.sourcesReady() });
+    this.takeNews({ type: 'pod.changed', pod: claimOf(pod), ...this.chances(uidOf(pod)) });
     return this.running(uidOf(pod)) ?? pod;
   }
 
@@ -246,7 +253,7 @@ export class NodeAdmission {
   /** Pods have come: resizes that waited under an earlier agent are looked at. */
   added(): void {
     this.lookAtNode();
-    this.takeNews({ type: 'pods.came', ready: this.options.sourcesReady() });
+    this.takeNews({ type: 'pods.came', ...this.chances() });
   }
 
   /** UIDs of pods that were taken and have not ended. */
@@ -362,7 +369,18 @@ export class NodeAdmission {
 
   private retry(trigger: RetryTrigger): void {
     this.lookAtNode();
-    this.take({ type: 'resizes.due', trigger, ready: this.options.sourcesReady() });
+    this.take({ type: 'resizes.due', trigger, ...this.chances() });
+  }
+
+  /** Whether resizes are looked at now, and which of them managers refuse: those that wait, and that of one more pod. */
+  private chances(more?: string): { ready: boolean; refusals?: Refusals } {
+    const refusals: Record<string, string> = {};
+    for (const uid of [...this.state.waiting, ...(more === undefined ? [] : [more])]) {
+      const pod = this.wanted.get(uid);
+      const refusal = pod && this.options.refuses?.(pod);
+      if (refusal) refusals[uid] = refusal.message;
+    }
+    return { ready: this.options.sourcesReady(), ...(Object.keys(refusals).length > 0 && { refusals }) };
   }
 }
 

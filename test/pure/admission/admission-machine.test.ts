@@ -138,6 +138,29 @@ test('a resize beyond what is allocatable waits, as long as it is within what is
   assert.deepEqual(decided({}), ['Infeasible', never(4_000)], 'as older logs have it');
 });
 
+test('a resize waits as long as a manager would not take the pod, whatever the node has left', () => {
+  const told = new Told();
+  told.comes(asking('a', '1'));
+  const refusals = { 'uid-a': 'The node had condition: [DiskPressure]. ' };
+  const wish = claimOf(asking('a', '2', 2));
+  const deferred = told.take({ type: 'pod.changed', pod: wish, ready: true, refusals });
+  const event = deferred.find(({ type }) => type === 'event.record');
+  assert.equal(event?.type === 'event.record' && event.reason, 'ResizeDeferred');
+  assert.match(
+    event?.type === 'event.record' ? event.message : '',
+    /"error":"The node had condition: \[DiskPressure\]\. "/,
+  );
+  assert.deepEqual(told.state.waiting, ['uid-a']);
+  assert.deepEqual(kinds(told.take({ type: 'resizes.due', trigger: 'periodic_retry', ready: true, refusals })), [
+    'retry.in',
+  ]);
+  const granted = told.take({ type: 'resizes.due', trigger: 'periodic_retry', ready: true });
+  assert.deepEqual(kinds(granted), ['retry.in', 'resize.accepted', 'checkpoint.write', 'pod.runs']);
+  // More than the node can ever give is told as such, also then.
+  const never = told.take({ type: 'pod.changed', pod: claimOf(asking('a', '9', 3)), ready: true, refusals });
+  assert.deepEqual(kinds(never).includes('resize.infeasible'), true);
+});
+
 test('a container that may swap keeps its memory, unless it is restarted for more: its claim says so', () => {
   const asks = (memory: string, restartPolicy: string, generation = 1): Pod => {
     const resizePolicy = [{ resourceName: 'memory', restartPolicy }];

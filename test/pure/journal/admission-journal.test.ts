@@ -29,7 +29,7 @@ function admissionIn(t: TestContext, dir: string, maxBytes = 1 << 20) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const rootDir = join(dir, 'root');
   mkdirSync(rootDir, { recursive: true });
-  const world = { own: node() as Node | null, at: 1_000, changed: [] as string[] };
+  const world = { own: node() as Node | null, at: 1_000, changed: [] as string[], refusal: null as string | null };
   const config = { allowedUnsafeSysctls: [], maxPods: 110, podsPerCore: 0 };
   const admission = new NodeAdmission({
     rules: admissionRules(config, nodeSettings()),
@@ -38,6 +38,7 @@ function admissionIn(t: TestContext, dir: string, maxBytes = 1 << 20) {
     freshNode: () => Promise.resolve(node({ labels: { zone: 'a' } })),
     record: ({ name, reason }) => world.changed.push(`${name} ${reason}`),
     sourcesReady: () => true,
+    refuses: () => (world.refusal === null ? null : { message: world.refusal }),
     changed: ({ metadata, spec }) =>
       world.changed.push(
         `${metadata?.name ?? ''} runs with ${spec?.containers[0]?.resources?.requests?.['cpu'] ?? ''}`,
@@ -94,6 +95,22 @@ test('who comes, waits and goes is decided as before, and all of it replays', as
   assert.ok(Math.max(...text.split('\n').map((line) => line.length)) < 700, 'lines are short');
   comes(asking('late', '1'));
   assert.equal(readFileSync(join(dir, FILE), 'utf8'), text, 'once it is closed nothing is written');
+});
+
+test('a resize waits for what a manager has against the pod, is granted after it, and that replays', async (t) => {
+  const dir = folder(t);
+  const { world, admission, comes } = admissionIn(t, dir);
+  comes(asking('a', '1'));
+  world.refusal = 'The node had condition: [DiskPressure]. ';
+  admission.updated(asking('a', '2', 2));
+  t.mock.timers.tick(180_000);
+  assert.deepEqual(world.changed, ['a ResizeDeferred']);
+  world.refusal = null;
+  t.mock.timers.tick(180_000);
+  assert.deepEqual(world.changed, ['a ResizeDeferred', 'a runs with 2']);
+  admission.stop();
+  const { difference } = await replayed(dir);
+  assert.equal(difference, null);
 });
 
 test('a verdict or a resize that was decided otherwise than recorded is found', async (t) => {
