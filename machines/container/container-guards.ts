@@ -200,6 +200,11 @@ export function stopFailed(context: ContainerContext, event: ContainerEvent): bo
   return event.type === 'failed' && ownOutcome(context, event) && event.outcome.error.code !== 'NotFound';
 }
 
+/** While a pull is held back, and before it is made, somebody may have brought the image (kubelet looks first at each sync). */
+export function imageIsLookedForAgain({ world }: ContainerEvent): boolean {
+  return world.container.imagePullPolicy !== 'Always' && behaves(world.settings, 'imagesAreLookedForAgain');
+}
+
 /** The image delay is over: pull again. */
 export function imageDelayOver(context: ContainerContext, { world }: ContainerEvent): boolean {
   return context.imageBackOff === null || world.at >= context.imageBackOff.since + context.imageBackOff.delayMs;

@@ -22,6 +22,7 @@ const machine = setup({
     imageNameBad: ({ event }) => guards.imageNameBad(event),
     pullAlways: ({ event }) => guards.pullAlways(event),
     imagePresent: ({ context, event }) => guards.imagePresent(context, event),
+    imageIsLookedForAgain: ({ event }) => guards.imageIsLookedForAgain(event),
     pullNever: ({ context, event }) => guards.pullNever(context, event),
     own: ({ context, event }) => guards.ownOutcome(context, event),
     mayBeMade: ({ context, event }) => guards.mayBeMade(context, event),
@@ -174,10 +175,11 @@ export const containerMachine = machine.createMachine({
           },
         },
         imageBackOff: {
-          description: 'A pull failed: the next one waits for a delay that grows.',
+          description: 'A pull failed: the next one waits for a delay that grows; the image is looked for meanwhile.',
           on: {
             ...anew,
             timer: [
+              { guard: 'imageIsLookedForAgain', target: 'checkingImage' },
               { guard: ({ context, event }) => guards.imageDelayOver(context, event), target: 'pullingImage' },
               { actions: act(image.imageBackedOff) },
             ],

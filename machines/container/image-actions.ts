@@ -6,6 +6,7 @@ import type { Out } from './asking.ts';
 import { MAX_IMAGE_BACK_OFF_MS, nextBackOff } from './back-off.ts';
 import type { ContainerContext, ContainerEvent } from './container-context.ts';
 import { containerEvent, runtimeError } from './container-events.ts';
+import { imageIsLookedForAgain } from './container-guards.ts';
 import { withDefaultTag } from './image-name.ts';
 import { imagePullEffect, imageStatusEffect } from './start-effects.ts';
 
@@ -107,15 +108,17 @@ export function pullFailed(context: ContainerContext, event: ContainerEvent): Ou
   };
 }
 
-/** ImagePullBackOff for the rest of the delay. */
-export function imageBackedOff(context: ContainerContext, { world }: ContainerEvent): Out {
+/** ImagePullBackOff for the rest of the delay, or until the image is looked for again. */
+export function imageBackedOff(context: ContainerContext, event: ContainerEvent): Out {
+  const { world } = event;
   const entry = context.imageBackOff;
   if (entry === null) return { patch: { deadline: world.at } };
   const text = `Back-off pulling image "${world.container.image ?? ''}"`;
+  const over = entry.since + entry.delayMs;
   return {
     patch: {
       op: '',
-      deadline: entry.since + entry.delayMs,
+      deadline: imageIsLookedForAgain(event) ? Math.min(over, world.at + RETRY_MS) : over,
       waiting: { reason: 'ImagePullBackOff', message: `${text}: ${entry.error}` },
     },
     effects: [

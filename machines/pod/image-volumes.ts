@@ -55,6 +55,7 @@ function wantImage(draft: Draft, name: string, source: Source): void {
     return;
   }
   if (source.pullPolicy !== 'Always') {
+    if (isPaused(draft, name)) return;
     const params = { image: named.image, ...imageRuntimeOf(draft.context) };
     if (!want(draft, lookTask(name), (key) => ({ type: 'image.Status', key, params }))) return;
     if (source.pullPolicy === 'Never') {
@@ -83,6 +84,17 @@ function pullEffect(draft: Draft, key: string, source: Source, image: string): E
       ...(wantsFreshPull(source.pullPolicy, context.settings) && { fresh: true }),
     },
   };
+}
+
+/** A pull has failed, or is held back, and the image is not looked for again yet. */
+function isPaused(draft: Draft, name: string): boolean {
+  const pull = taskOf(draft, pullTask(name));
+  return looksAgain(draft) && pull?.state === 'failed' && draft.at < pull.retryAt;
+}
+
+/** While a pull is held back somebody may bring the image: it is looked for before each pull. */
+function looksAgain({ context }: Draft): boolean {
+  return behaves(context.settings, 'imagesAreLookedForAgain');
 }
 
 /** The outcome of a task of an image volume; false when the task is another's. */
@@ -192,6 +204,7 @@ function pullFailed(draft: Draft, name: string, reference: string, { error }: Ef
   setVolume(draft, name, { waiting, backOff: { ...entry, error: `${waiting.reason}: ${waiting.message}` } });
   const task = taskOf(draft, pullTask(name));
   if (task !== undefined) own(draft, 'tasks')[pullTask(name)] = { ...task, retryAt: at + ERROR_SHOWN_MS };
+  if (looksAgain(draft)) forgetTasks(draft, lookTask(name));
   podEvent(draft, 'Warning', 'Failed', `Failed to pull image "${reference}": ${waiting.message}`);
   tellContainers(draft, name, waiting.reason);
 }
@@ -205,8 +218,11 @@ function heldBack(draft: Draft, name: string, source: Source): boolean {
   const until = backOff.since + backOff.delayMs;
   if (draft.at >= until) return false;
   const text = `Back-off pulling image "${source.reference ?? ''}"`;
-  own(draft, 'tasks')[pullTask(name)] = { state: 'failed', key: '', failures: 1, retryAt: until, error: null };
-  if (waiting?.reason !== 'ImagePullBackOff') {
+  const again = looksAgain(draft) && source.pullPolicy !== 'Always';
+  const retryAt = again ? Math.min(until, draft.at + RETRY_MS) : until;
+  own(draft, 'tasks')[pullTask(name)] = { state: 'failed', key: '', failures: 1, retryAt, error: null };
+  if (again) forgetTasks(draft, lookTask(name));
+  if (again || waiting?.reason !== 'ImagePullBackOff') {
     setVolume(draft, name, { waiting: { reason: 'ImagePullBackOff', message: `${text}: ${backOff.error}` } });
     podEvent(draft, 'Normal', 'BackOff', text);
     tellContainers(draft, name, 'ImagePullBackOff');

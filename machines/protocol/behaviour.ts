@@ -150,6 +150,8 @@ export const BEHAVIOUR = {
   failedStopsAreTold: 131,
   /** A container's AppArmor profile is named in CRI's older field, too, which is all that older runtimes know. */
   profilesHaveOldNames: 132,
+  /** While a pull is held back the image is looked for again and again, and before each further pull: somebody else may have brought it. */
+  imagesAreLookedForAgain: 150,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

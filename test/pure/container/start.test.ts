@@ -91,10 +91,50 @@ test('a pull that is held back is not tried early, whatever the policy', () => {
     bench.tell({ type: 'start' });
     if (imagePullPolicy === 'IfNotPresent') bench.done('image.Status', { present: null });
     assert.equal(bench.state, 'starting.imageBackOff');
-    assert.equal(bench.context.deadline, bench.at + 30_000);
-    bench.ring();
+    const since = bench.at;
+    if (imagePullPolicy === 'IfNotPresent') {
+      for (const afterMs of [10_000, 20_000, 30_000]) {
+        bench.ring();
+        assert.equal(bench.at, since + afterMs);
+        assert.equal(bench.state, 'starting.checkingImage');
+        bench.done('image.Status', { present: null });
+      }
+    } else {
+      assert.equal(bench.context.deadline, since + 30_000);
+      bench.ring();
+    }
     assert.equal(bench.state, 'starting.pullingImage');
   }
+});
+
+test('an image that somebody brings while its pull is held back is found within 10 s', () => {
+  const bench = new ContainerBench();
+  bench.tell({ type: 'start' });
+  bench.done('image.Status', { present: null });
+  for (let pulls = 0; pulls < 3; pulls++) {
+    bench.failed('image.Pull', 'NotFound', 'no such image');
+    while (bench.state !== 'starting.pullingImage') {
+      bench.ring();
+      bench.done('image.Status', { present: null });
+    }
+  }
+  bench.failed('image.Pull', 'NotFound', 'no such image');
+  const failedAt = bench.at;
+  bench.ring();
+  assert.equal(bench.context.waiting?.reason, 'ErrImagePull');
+  assert.deepEqual(reasons(bench.done('image.Status', { present: null })), ['BackOff', 'Failed']);
+  assert.equal(bench.context.waiting?.reason, 'ImagePullBackOff');
+  bench.ring();
+  assert.ok(bench.at - failedAt <= 12_000);
+  // Meanwhile it is told as before.
+  assert.equal(bench.context.waiting?.reason, 'ImagePullBackOff');
+  const effects = bench.done('image.Status', { present: { imageRef: 'img:1', uid: null, username: '' } });
+  assert.equal(
+    find(effects, 'event.Record').message,
+    'Container image "img:1" already present on machine and can be accessed by the pod',
+  );
+  assert.equal(bench.state, 'starting.awaitingPod');
+  assert.equal(bench.context.imageBackOff, null);
 });
 
 test('InvalidImageName holds the container back and is tried again', () => {

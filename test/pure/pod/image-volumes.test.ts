@@ -124,6 +124,22 @@ test('a pull that fails holds back the containers that mount the volume, with th
   assert.equal(waitingOf(world, 'c'), undefined);
 });
 
+test('while a pull is held back the image is looked for: it may have come another way', () => {
+  const world = new PodWorld(artifactPod('IfNotPresent'), null, undefined, false);
+  world.answers['image.Pull'] = refuse(() => true);
+  world.begin(null, false);
+  // Three pulls have failed after 30 s: the next one would be made at 70 s.
+  world.run(45_000);
+  assert.equal(world.count('image.Pull'), 3);
+  assert.equal(world.state, 'syncing.imageBackOff');
+  assert.equal(waitingOf(world, 'c')?.reason, 'ImagePullBackOff');
+  world.images.add(ARTIFACT);
+  world.run(11_000);
+  assert.equal(world.count('image.Pull'), 3);
+  assert.ok(world.events.some((e) => e.startsWith(`Pulled: Container image "${ARTIFACT}" already present`)));
+  assert.deepEqual(world.running().sort(), ['c', 'other']);
+});
+
 test('policy Never: the volume waits until somebody brings the image', () => {
   const world = new PodWorld(artifactPod('Never'));
   world.run(3_000);

@@ -97,13 +97,7 @@ export const unreachedMoves: readonly UnreachedMoves[] = [
     machine: 'pod',
     from: ['syncing.imageBackOff'],
     to: ['syncing.running', 'syncing.waitingForStartupProbe', 'syncing.waitingForReadiness'],
-    why: 'after the delay the image is pulled; one that need not be started again is given up when its pull fails (restartsEnded)',
-  },
-  {
-    machine: 'pod',
-    from: ['syncing.imageBackOff'],
-    to: ['syncing.initializing', 'syncing.startingContainers'],
-    why: 'after the delay the image is pulled; another definition first has cgroup or volumes set up anew',
+    why: 'the image is looked for, or pulled; one that need not be started again is given up when its pull fails (restartsEnded)',
   },
   {
     machine: 'pod',
