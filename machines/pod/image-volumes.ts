@@ -106,7 +106,7 @@ export function takeImageVolume(draft: Draft, task: string, outcome: EffectDone 
   const reference = source.reference ?? '';
   if (outcome.type === 'effect.failed') {
     if (what === 'imagePull') pullFailed(draft, name, reference, outcome);
-    else setVolume(draft, name, { waiting: { reason: 'ImageInspectError', message: runtimeError(outcome.error) } });
+    else inspectFailed(draft, name, outcome);
   } else if (outcome.effect === 'image.Status' && outcome.result.present !== null) {
     const accessible = outcome.result.unchecked ? '' : ' and can be accessed by the pod';
     podEvent(draft, 'Normal', 'Pulled', `Container image "${reference}" already present on machine${accessible}`);
@@ -195,6 +195,18 @@ function found(draft: Draft, name: string, reference: string, { imageRef }: Imag
   setVolume(draft, name, { spec, waiting: null, backOff: null });
 }
 
+/** Kubelet leaves out which image it was, as for a container's own. */
+function inspectFailed(draft: Draft, name: string, { error }: EffectFailed): void {
+  const reason = 'ImageInspectError';
+  const text = runtimeError(error);
+  if (!behaves(draft.context.settings, 'imageVolumesFailAsImages')) {
+    setVolume(draft, name, { waiting: { reason, message: text } });
+    return;
+  }
+  forgetTasks(draft, lookTask(name));
+  refuse(draft, name, reason, { event: 'InspectFailed', message: `Failed to inspect image "": ${text}` });
+}
+
 function pullFailed(draft: Draft, name: string, reference: string, { error }: EffectFailed): void {
   const { at } = draft;
   // The runtime's code `Unknown` says nothing: its words stand alone (kubelet drops the code, too).
@@ -205,7 +217,8 @@ function pullFailed(draft: Draft, name: string, reference: string, { error }: Ef
   const task = taskOf(draft, pullTask(name));
   if (task !== undefined) own(draft, 'tasks')[pullTask(name)] = { ...task, retryAt: at + ERROR_SHOWN_MS };
   if (looksAgain(draft)) forgetTasks(draft, lookTask(name));
-  podEvent(draft, 'Warning', 'Failed', `Failed to pull image "${reference}": ${waiting.message}`);
+  const told = behaves(draft.context.settings, 'imageVolumesFailAsImages') ? text : waiting.message;
+  podEvent(draft, 'Warning', 'Failed', `Failed to pull image "${reference}": ${told}`);
   tellContainers(draft, name, waiting.reason);
 }
 

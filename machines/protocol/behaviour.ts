@@ -152,6 +152,8 @@ export const BEHAVIOUR = {
   profilesHaveOldNames: 132,
   /** While a pull is held back the image is looked for again and again, and before each further pull: somebody else may have brought it. */
   imagesAreLookedForAgain: 150,
+  /** Failures of image volumes are told as those of containers' own images: that one could not be looked for is an event, and a failed pull's has the runtime's words. */
+  imageVolumesFailAsImages: 151,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

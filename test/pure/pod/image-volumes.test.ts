@@ -124,6 +124,33 @@ test('a pull that fails holds back the containers that mount the volume, with th
   assert.equal(waitingOf(world, 'c'), undefined);
 });
 
+test("failures are told in kubelet's words: of a look that names no image, and of a pull with what the runtime said", () => {
+  const world = new PodWorld(artifactPod('IfNotPresent'), null, undefined, false);
+  let fails = true;
+  world.answers['image.Status'] = (effect) =>
+    effect.type === 'image.Status' && effect.params.image === ARTIFACT && fails
+      ? { error: { code: 'Unavailable', message: 'connection refused' } }
+      : undefined;
+  const refused = 'RegistryUnavailable: no route';
+  world.answers['image.Pull'] = (effect) =>
+    effect.type === 'image.Pull' && effect.params.image === ARTIFACT
+      ? { error: { code: 'Unknown', message: refused } }
+      : undefined;
+  world.begin(null, false);
+  world.run(5_000);
+  const message = 'Failed to inspect image "": rpc error: code = Unavailable desc = connection refused';
+  assert.deepEqual(waitingOf(world, 'c'), { reason: 'ImageInspectError', message });
+  assert.ok(world.events.includes(`InspectFailed: ${message}`));
+  assert.equal(world.events.filter((e) => e === 'Failed: Error: ImageInspectError').length, 1);
+  fails = false;
+  world.run(6_000);
+  assert.ok(world.events.includes(`Failed: Failed to pull image "${ARTIFACT}": ${refused}`), world.events.join('\n'));
+  assert.equal(
+    waitingOf(world, 'c')?.message,
+    `image pull failed for ${ARTIFACT} because the registry is unavailable: no route`,
+  );
+});
+
 test('while a pull is held back the image is looked for: it may have come another way', () => {
   const world = new PodWorld(artifactPod('IfNotPresent'), null, undefined, false);
   world.answers['image.Pull'] = refuse(() => true);
