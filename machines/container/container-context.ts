@@ -75,6 +75,7 @@ export interface ContainerWorld {
   pod: Pod;
   container: Container;
   settings: NodeSettings;
+  /** What its crash-loop back-off belongs to (`backOffKey`). */
   hash: string;
   /** '' until the sandbox is ready. */
   sandboxId: string;

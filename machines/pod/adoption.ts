@@ -1,3 +1,4 @@
+import { rememberedBackOff } from '../container/back-off-key.ts';
 import { entryOf } from '../values/entry-of.ts';
 import type { Termination } from '../protocol/memory.ts';
 import { behaves } from '../protocol/behaviour.ts';
@@ -91,7 +92,7 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
       value: born.value,
       context: {
         ...born.context,
-        backOff: begun(kept?.backOff, draft.at),
+        backOff: begun(rememberedBackOff(kept?.backOff, owner.container, context.settings), draft.at),
         imageBackOff: begun(kept?.imageBackOff, draft.at),
         preStopDone: kept?.preStopDone ?? '',
       },

@@ -1,6 +1,7 @@
 import { entryOf } from '../values/entry-of.ts';
 import type { Decision } from '../machine-step/act.ts';
 import { statePath } from '../machine-step/step.ts';
+import { backOffKey } from '../container/back-off-key.ts';
 import { containerHash } from '../container-config/container-hash.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import type { PodMessage } from '../protocol/messages.ts';
@@ -134,15 +135,24 @@ function take(draft: Draft, message: PodMessage): void {
   }
 }
 
-/** The pod's definition changed: containers whose hash changed are told, so that a repaired one need not wait out a delay. */
+/**
+ * The pod's definition changed: containers whose hash changed are told, so that a repaired one need not wait out a delay. Other
+ * resources end a crash-loop back-off and nothing else.
+ */
 function takeDefinition(draft: Draft, pod: Pod): void {
-  const hashes = new Map(
-    specContainers(draft.context.pod).map(({ container }) => [container.name, containerHash(container)]),
-  );
-  draft.context.pod = pod;
+  const { context } = draft;
+  const before = new Map(specContainers(context.pod).map(({ container }) => [container.name, container]));
+  context.pod = pod;
   for (const { container } of specContainers(pod)) {
-    if (hashes.get(container.name) !== containerHash(container))
-      tellContainer(draft, container.name, { type: 'changed' });
+    const { name } = container;
+    const old = before.get(name);
+    if (old === undefined || containerHash(old) !== containerHash(container))
+      tellContainer(draft, name, { type: 'changed' });
+    else if (
+      backOffKey(old, context.settings) !== backOffKey(container, context.settings) &&
+      statePath(entryOf(context.containers, name)?.value ?? '') === 'backingOff'
+    )
+      tellContainer(draft, name, { type: 'timer' });
   }
 }
 

@@ -1,5 +1,5 @@
 import { entryOf } from '../values/entry-of.ts';
-import { containerHash } from '../container-config/container-hash.ts';
+import { backOffKey } from '../container/back-off-key.ts';
 import type { ContainerContext, ContainerEvent, ContainerWorld } from '../container/container-context.ts';
 import { containerMachine } from '../container/container-machine.ts';
 import type { Place } from '../machine-step/step.ts';
@@ -67,7 +67,7 @@ function containerWorld(draft: Draft, found: SpecContainer, own: ContainerContex
     pod: context.pod,
     container,
     settings: context.settings,
-    hash: containerHash(container),
+    hash: backOffKey(container, context.settings),
     sandboxId: ready?.id ?? '',
     sandboxConfig: context.sandboxConfig,
     podIPs: podIPs(draft),

@@ -154,6 +154,8 @@ export const BEHAVIOUR = {
   imagesAreLookedForAgain: 150,
   /** Failures of image volumes are told as those of containers' own images: that one could not be looked for is an event, and a failed pull's has the runtime's words. */
   imageVolumesFailAsImages: 151,
+  /** Crash-loop back-off belongs to a container's resources, too: one that is resized starts at once, and its delays begin anew. */
+  resizeEndsBackOff: 152,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -72,7 +72,7 @@ export const DIFFERENCES: readonly Note[] = [
   },
   {
     match: /^kubelet_image_manager_ensure_image_requests_total$/,
-    text: 'policy Always does not look first (`present_locally="unknown"`), and a back-off is one wish',
+    text: 'policy Always does not look first (`present_locally="unknown"`), and its back-off is one wish',
   },
   { match: /^kubelet_runtime_operations_/, text: 'a pull that several containers share is one `pull_image`' },
   {

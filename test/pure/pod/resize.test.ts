@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { containerHash } from '../../../machines/container-config/container-hash.ts';
 import type { Container } from '../../../machines/protocol/api-types.ts';
 import { apiPod, sized } from '../resize/resize-pods.ts';
 import { PodWorld } from './pod-world.ts';
@@ -251,4 +252,58 @@ test('PodResizePending comes with the pod, and goes when the pod has ended', () 
     world.status?.conditions?.some(({ type }) => type === 'PodResizePending'),
     false,
   );
+});
+
+describe('crash-loop back-off of a container that is resized', () => {
+  const policy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }] as const;
+  const small = () => sized('c', '1', '100Mi', { resizePolicy: [...policy] });
+  const large = () => sized('c', '1', '200Mi', { resizePolicy: [...policy] });
+  const reason = (world: PodWorld) => world.status?.containerStatuses?.[0]?.state?.waiting?.reason;
+
+  /** It has crashed so often that it waits for 40 s. */
+  function looping(): ResizeWorld {
+    const world = running(small());
+    for (const ms of [0, 11_000, 21_000]) {
+      world.run(ms);
+      world.exit('c', 1);
+      world.run(1_000);
+    }
+    world.run(21_000);
+    world.exit('c', 1);
+    world.run(1_000);
+    assert.equal(world.state, 'syncing.crashLoopBackOff');
+    assert.equal(reason(world), 'CrashLoopBackOff');
+    return world;
+  }
+
+  test('it starts at once with its new resources, and its delays begin anew', () => {
+    const world = looping();
+    world.allocate([large()]);
+    assert.equal(reason(world), 'CrashLoopBackOff', 'told until the next one runs');
+    world.run(2_000);
+    assert.equal(world.running().length, 1);
+    world.exit('c', 1);
+    world.run(9_000);
+    assert.equal(reason(world), 'CrashLoopBackOff');
+    assert.match(world.status?.containerStatuses?.[0]?.state?.waiting?.message ?? '', /^back-off 10s /);
+    world.run(2_000);
+    assert.equal(world.running().length, 1);
+  });
+
+  test('another change of the pod does not end it, nor does an agent that remembers it', () => {
+    const world = looping();
+    world.allocate([small()]);
+    world.run(5_000);
+    assert.equal(world.count('cri.CreateContainer'), 0);
+    const next = new ResizeWorld([small()], world.memory, world);
+    next.run(5_000);
+    assert.equal(next.count('cri.CreateContainer'), 0);
+    // What an agent remembers that did not know of resources still counts.
+    const { backOff } = world.memory?.containers['c'] ?? {};
+    assert.ok(world.memory !== null && backOff !== undefined);
+    const old = { ...world.memory, containers: { c: { backOff: { ...backOff, hash: containerHash(small()) } } } };
+    const later = new ResizeWorld([small()], old, world);
+    later.run(5_000);
+    assert.equal(later.count('cri.CreateContainer'), 0);
+  });
 });
