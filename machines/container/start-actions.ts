@@ -53,10 +53,12 @@ export function askPrepare(context: ContainerContext, { world }: ContainerEvent)
   };
 }
 
-export function prepared(_context: ContainerContext, event: ContainerEvent): Out {
+/** What it needs is there; and logs of earlier ones may have told that it was restarted more often. */
+export function prepared({ attempt }: ContainerContext, event: ContainerEvent): Out {
   const outcome = outcomeOf(event);
   if (outcome?.effect !== 'host.PrepareContainer') return {};
-  return { patch: { subPaths: outcome.result.subPaths, op: '' } };
+  const { subPaths, attempt: logged = 0 } = outcome.result;
+  return { patch: { subPaths, op: '', ...(logged > attempt && { attempt: logged }) } };
 }
 
 export function askCreate(context: ContainerContext, { world }: ContainerEvent): Out {

@@ -7,6 +7,7 @@ import type { ContainerConfig } from '../protocol/cri-shapes.ts';
 import { wantsFreshPull } from '../images/pull-policy.ts';
 import type { Effect } from '../protocol/effects.ts';
 import { hostsFile } from '../container-config/hosts-file.ts';
+import { terminationLogName } from '../container-config/termination-log.ts';
 import { subPathsNeeded } from '../container-config/mounts-needed.ts';
 import type { ContainerContext, ContainerWorld } from './container-context.ts';
 import { withDefaultTag } from './image-name.ts';
@@ -66,9 +67,9 @@ function hostsPath(world: ContainerWorld): string {
   return `${world.settings.rootDir}/pods/${world.pod.metadata?.uid ?? ''}/etc-hosts`;
 }
 
-/** Path of the termination log on the node: one file for each attempt, so that an old message is never read again. */
+/** Path of the termination log on the node. */
 function terminationLogPath(context: ContainerContext, world: ContainerWorld): string {
-  return `${world.settings.rootDir}/pods/${world.pod.metadata?.uid ?? ''}/containers/${context.name}/${context.attempt.toString(16).padStart(8, '0')}`;
+  return `${world.settings.rootDir}/pods/${world.pod.metadata?.uid ?? ''}/containers/${context.name}/${terminationLogName(context.attempt)}`;
 }
 
 /** `host.PrepareContainer`: log folder, termination log, hosts file, sub paths. */
@@ -91,9 +92,15 @@ export function prepareEffect(
         terminationLogPath: terminationLogPath(context, world),
         hostsFile: hostsFileFor(world),
         ...subPaths,
+        ...(logsTellRestarts(world) && { attempt: context.attempt }),
       },
     },
   };
+}
+
+/** The runtime knows no container of this name: logs of earlier ones may tell how often it was restarted (kubelet `startContainer`). */
+function logsTellRestarts({ observed, settings }: ContainerWorld): boolean {
+  return observed === null && behaves(settings, 'logsTellRestarts');
 }
 
 /**

@@ -156,6 +156,8 @@ export const BEHAVIOUR = {
   imageVolumesFailAsImages: 151,
   /** Crash-loop back-off belongs to a container's resources, too: one that is resized starts at once, and its delays begin anew. */
   resizeEndsBackOff: 152,
+  /** Of a container that the runtime does not know any more, logs tell how often it was restarted: the next one counts on, with a log of its own. */
+  logsTellRestarts: 153,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

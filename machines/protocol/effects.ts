@@ -105,7 +105,11 @@ export interface EffectCatalog {
   /** Unmounts and removes all volumes and the pod's folder. */
   'host.TearDownPod': { params: { podUid: string }; result: Empty };
   /** Everything that must exist before CreateContainer: log folder, termination log file, hosts file, subPath folders. */
-  'host.PrepareContainer': { params: ContainerPreparation; result: { subPaths: Record<string, string> } };
+  'host.PrepareContainer': {
+    params: ContainerPreparation;
+    /** `attempt`: what the logs of earlier ones tell, when that is more than what was asked with. */
+    result: { subPaths: Record<string, string>; attempt?: number };
+  };
   /** `/var/log/containers/<pod>_<ns>_<container>-<id>.log` -> the container's log file. */
   'host.LinkLog': { params: { logPath: string; linkName: string }; result: Empty };
   /** Removes one dead container's log with its rotated parts, and its link. */
@@ -301,4 +305,6 @@ export interface ContainerPreparation {
   /** With `expand`, `$(NAME)` in `subPath` (then a `subPathExpr`) is replaced from `env` by the worker. `ofImage`: that is all. */
   subPaths: { key: string; volumePath: string; subPath: string; readOnly: boolean; expand?: true; ofImage?: true }[];
   env?: EnvPlan;
+  /** Restart count as the runtime's containers tell it; given when it has none of this name, so that logs may tell more. */
+  attempt?: number;
 }

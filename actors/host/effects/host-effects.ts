@@ -1,9 +1,11 @@
 import { constants } from 'node:fs';
 import { chmod, mkdir, open, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { terminationLogName } from '../../../machines/container-config/termination-log.ts';
 import type { EffectCatalog, EffectType } from '../../../machines/protocol/effects.ts';
 import { ensurePodCgroup, removePodCgroup } from '../cgroups/cgroups.ts';
 import type { HostSettings } from '../files/host-settings.ts';
+import { loggedRestarts } from '../logs/logged-restarts.ts';
 import { linkLog, removeContainerLog, removePodLogs } from '../logs/log-links.ts';
 import { setUpVolumes, tearDownPod } from '../volumes/volumes.ts';
 import { prepareSubPath } from '../volumes/sub-path.ts';
@@ -14,15 +16,22 @@ import { expandedSubPaths } from './container-env.ts';
 
 /**
  * `host.PrepareContainer`: everything that must exist before CreateContainer. Answers with the safe path of each
- * subPath by mount key.
+ * subPath by mount key, and with the container's restart count where logs tell more than was asked with.
  */
 async function prepareContainer(
   params: EffectCatalog['host.PrepareContainer']['params'],
   settings: HostSettings,
 ): Promise<EffectCatalog['host.PrepareContainer']['result']> {
   await mkdir(params.logDirectory, { recursive: true, mode: 0o755 });
-  await mkdir(resolve(params.logDirectory, params.containerLogDirectory), { recursive: true, mode: 0o755 });
-  if (params.terminationLogPath !== '') await makeTerminationLog(params.terminationLogPath);
+  const logs = resolve(params.logDirectory, params.containerLogDirectory);
+  await mkdir(logs, { recursive: true, mode: 0o755 });
+  const { attempt, terminationLogPath } = params;
+  const logged = attempt === undefined ? 0 : await loggedRestarts(logs);
+  const restarted = logged > (attempt ?? 0);
+  if (terminationLogPath !== '')
+    await makeTerminationLog(
+      restarted ? resolve(terminationLogPath, '..', terminationLogName(logged)) : terminationLogPath,
+    );
   if (params.hostsFile !== undefined) await writeHostsFile(params.hostsFile.path, params.hostsFile.content);
   const subPaths: Record<string, string> = {};
   for (const sub of await expandedSubPaths(params, settings.log, settings.ask)) {
@@ -31,7 +40,7 @@ async function prepareContainer(
       ? sub.subPath
       : await prepareSubPath(sub, params.podUid, params.containerName, settings);
   }
-  return { subPaths };
+  return { subPaths, ...(restarted && { attempt: logged }) };
 }
 
 /** Empty, as each container instance starts without a message; any user of it may write, whatever the umask. */

@@ -56,3 +56,26 @@ test('what the API server knows of restarts counts when the runtime has lost the
   assert.equal(told(world), 4);
   assert.equal(world.containers[0]?.restartCount, 4);
 });
+
+test('logs tell of restarts that neither the runtime nor the API server knows of', () => {
+  const world = new PodWorld(pod({}), null, undefined, false);
+  const asked: (number | undefined)[] = [];
+  world.answers['host.PrepareContainer'] = (effect) => {
+    if (effect.type !== 'host.PrepareContainer') return undefined;
+    asked.push(effect.params.attempt);
+    return { result: { subPaths: {}, ...(effect.params.attempt === 0 && { attempt: 5 }) } };
+  };
+  world.begin(null, true);
+  world.run(5_000);
+  assert.equal(world.state, 'syncing.running');
+  assert.equal(told(world), 5);
+  const create = world.effects.find((e) => e.type === 'cri.CreateContainer');
+  assert.ok(create?.type === 'cri.CreateContainer');
+  const { metadata, logPath, mounts } = create.params.config;
+  assert.deepEqual([metadata.attempt, logPath], [5, 'c/5.log']);
+  assert.ok(mounts.some(({ hostPath }) => hostPath.endsWith('/containers/c/00000005')));
+  world.exit('c', 1);
+  world.run(5_000);
+  assert.equal(told(world), 6);
+  assert.deepEqual(asked, [0, undefined], 'the runtime tells of it now');
+});
