@@ -10,6 +10,7 @@ import { hostsFile } from '../container-config/hosts-file.ts';
 import { terminationLogName } from '../container-config/termination-log.ts';
 import { subPathsNeeded } from '../container-config/mounts-needed.ts';
 import type { ContainerContext, ContainerWorld } from './container-context.ts';
+import { imageAnnotations } from './image-annotations.ts';
 import { withDefaultTag } from './image-name.ts';
 
 /** Key of the next effect of this container. */
@@ -35,7 +36,7 @@ export function imageStatusEffect(context: ContainerContext, world: ContainerWor
   return {
     type: 'image.Status',
     key: nextKey(context),
-    params: { image: imageOf(world), ...runtimeOf(world) },
+    params: { image: imageOf(world), ...runtimeOf(world), ...imageAnnotations(world.pod, world.settings) },
   };
 }
 
@@ -47,6 +48,7 @@ export function imagePullEffect(context: ContainerContext, world: ContainerWorld
     params: {
       image: imageOf(world),
       ...runtimeOf(world),
+      ...imageAnnotations(world.pod, world.settings),
       namespace: world.pod.metadata?.namespace ?? 'default',
       pullSecrets: (world.pod.spec?.imagePullSecrets ?? []).map((s) => s.name ?? ''),
       sandboxConfig: world.sandboxConfig,

@@ -2,6 +2,7 @@ import { goDuration } from '../values/go-duration.ts';
 import { MAX_IMAGE_BACK_OFF_MS, nextBackOff } from '../container/back-off.ts';
 import { RETRY_MS } from '../container/asking.ts';
 import { containerEvent, runtimeError } from '../container/container-events.ts';
+import { imageAnnotations } from '../container/image-annotations.ts';
 import { withDefaultTag } from '../container/image-name.ts';
 import { pullFailure } from '../images/pull-error.ts';
 import { wantsFreshPull } from '../images/pull-policy.ts';
@@ -56,7 +57,8 @@ function wantImage(draft: Draft, name: string, source: Source): void {
   }
   if (source.pullPolicy !== 'Always') {
     if (isPaused(draft, name)) return;
-    const params = { image: named.image, ...imageRuntimeOf(draft.context) };
+    const { pod, settings } = draft.context;
+    const params = { image: named.image, ...imageRuntimeOf(draft.context), ...imageAnnotations(pod, settings) };
     if (!want(draft, lookTask(name), (key) => ({ type: 'image.Status', key, params }))) return;
     if (source.pullPolicy === 'Never') {
       refuse(draft, name, 'ErrImageNeverPull', {
@@ -78,6 +80,7 @@ function pullEffect(draft: Draft, key: string, source: Source, image: string): E
     params: {
       image,
       ...imageRuntimeOf(context),
+      ...imageAnnotations(context.pod, context.settings),
       namespace: context.pod.metadata?.namespace ?? 'default',
       pullSecrets: (context.pod.spec?.imagePullSecrets ?? []).map((s) => s.name ?? ''),
       sandboxConfig: context.sandboxConfig,

@@ -158,6 +158,8 @@ export const BEHAVIOUR = {
   resizeEndsBackOff: 152,
   /** Of a container that the runtime does not know any more, logs tell how often it was restarted: the next one counts on, with a log of its own. */
   logsTellRestarts: 153,
+  /** Images are asked for and pulled with the pod's annotations. */
+  imagesHaveAnnotations: 154,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

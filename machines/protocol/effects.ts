@@ -60,7 +60,7 @@ export interface EffectCatalog {
    * CreateContainer is given; `unchecked` while nobody verifies pull credentials (KubeletEnsureSecretPulledImages).
    */
   'image.Status': {
-    params: { image: string; runtimeHandler: string; runtimeClass?: string };
+    params: { image: string; runtimeHandler: string; runtimeClass?: string; annotations?: Record<string, string> };
     result: { present: ImagePresent | null; unchecked?: true };
   };
   /**
@@ -73,6 +73,8 @@ export interface EffectCatalog {
       runtimeHandler: string;
       /** Main looks its handler up right before; `runtimeHandler` is '' then. */
       runtimeClass?: string;
+      /** The pod's. */
+      annotations?: Record<string, string>;
       /** Where pull secrets are looked up, and their names. */
       namespace: string;
       pullSecrets: string[];

@@ -90,8 +90,9 @@ export const criEffects: {
     };
   },
   'image.Status': async (params, cri, _log, ask) => {
-    const { image, runtimeHandler } = await withHandler(params, ask);
-    const { image: found } = await cri.image.imageStatus({ image: { image, runtimeHandler } });
+    const { image, runtimeHandler, annotations } = await withHandler(params, ask);
+    const spec = { image, runtimeHandler, ...(annotations && { annotations }) };
+    const { image: found } = await cri.image.imageStatus({ image: spec });
     if (found === undefined || found.id === '') return { present: null };
     return { present: imagePresent(found) };
   },

@@ -13,10 +13,12 @@ const JUST_PULLED_MS = 10_000;
 /** For so long it counts that a pull has failed, ms: the longest back-off, twice. */
 const FAILED_MS = 2 * MAX_IMAGE_BACK_OFF_MS;
 
+type PullParams = EffectCatalog['image.Pull']['params'];
+
 /** One who waits for a pull, and what it would be made with for him alone. */
 export interface Attempt {
   id: string;
-  params: EffectCatalog['image.Pull']['params'];
+  params: PullParams;
   logins: readonly TrackedLogin[];
 }
 
@@ -77,7 +79,7 @@ export class PullAttempts {
     const [first] = all;
     if (first === undefined) throw canceled();
     const { params, logins, id } = first;
-    const image = { image: params.image, runtimeHandler: params.runtimeHandler };
+    const image = specOf(params);
     const began = this.steady();
     const before = this.justPulled.get(right);
     if (before !== undefined && began - before.ended < JUST_PULLED_MS && all.every((each) => !each.params.fresh)) {
@@ -118,11 +120,12 @@ function forgetOlder<T>(known: Map<string, T>, isOld: (value: T) => boolean): vo
  */
 async function pullWithLogins(
   cri: CriClient,
-  { image, runtimeHandler, sandboxConfig }: EffectCatalog['image.Pull']['params'],
+  params: PullParams,
   logins: readonly TrackedLogin[],
   signal: AbortSignal,
 ): Promise<number> {
-  const request = { image: { image, runtimeHandler }, ...(sandboxConfig !== null && { sandboxConfig }) };
+  const { sandboxConfig } = params;
+  const request = { image: specOf(params), ...(sandboxConfig !== null && { sandboxConfig }) };
   const failures: Error[] = [];
   const tries = logins.length === 0 ? [null] : logins;
   for (const [index, login] of tries.entries()) {
@@ -138,6 +141,11 @@ async function pullWithLogins(
   if (failures.length === 1 && first !== undefined) throw first;
   // The texts are whole, as events show them: a code of gRPC would be put before them once more.
   throw Object.assign(new Error(aggregate(failures.map(({ message }) => message))), { code: 'EUNKNOWN' });
+}
+
+/** The image as the runtime is asked for it. Pods that share a pull may have other annotations: the first one's are sent. */
+function specOf({ image, runtimeHandler, annotations }: PullParams) {
+  return { image, runtimeHandler, ...(annotations && { annotations }) };
 }
 
 function authOf({ username, password }: TrackedLogin): AuthConfig {

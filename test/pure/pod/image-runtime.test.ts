@@ -67,3 +67,12 @@ test('a journal of before goes by the handler of the sandbox that there was', ()
   const { runtimes } = asked(run('file', { behaviour: [] }));
   assert.ok(runtimes.every((each) => each === '["",null]' || each === '["gvisor",null]'));
 });
+
+test("images are looked for and pulled with the pod's annotations", () => {
+  const annotations = definition.metadata?.annotations;
+  const seen = run('api', {}).effects.flatMap((effect) =>
+    effect.type === 'image.Status' || effect.type === 'image.Pull' ? [[effect.type, effect.params.annotations]] : [],
+  );
+  assert.ok(annotations !== undefined && seen.length >= 4);
+  for (const [type, told] of seen) assert.deepEqual(told, annotations, String(type));
+});

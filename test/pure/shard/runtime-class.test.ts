@@ -50,12 +50,13 @@ test('calls for sandbox and images are made with the handler that a class stands
     podSandboxId: 'box',
   });
   await criEffects['image.Status']({ image: 'a', ...by }, cri, log, ask);
-  await criEffects['image.Status']({ image: 'a', runtimeHandler: '' }, cri, log, ask);
+  const annotations = { team: 'blue' };
+  await criEffects['image.Status']({ image: 'a', runtimeHandler: '', annotations }, cri, log, ask);
   assert.deepEqual(calls, [
     ['sandbox', 'runsc'],
     ['sandbox', 'kata'],
     ['image', { image: 'a', runtimeHandler: 'runsc' }],
-    ['image', { image: 'a', runtimeHandler: '' }],
+    ['image', { image: 'a', runtimeHandler: '', annotations }],
   ]);
   assert.deepEqual(await withHandler({ image: 'a', ...by }, ask), { image: 'a', runtimeHandler: 'runsc' });
 });

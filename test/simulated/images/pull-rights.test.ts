@@ -24,6 +24,7 @@ const USERS: Record<string, string> = { one: 'ann', other: 'bob', copy: 'ann' };
 
 interface Call {
   user: string;
+  image: PullImageRequest['image'];
   succeed: () => void;
   fail: () => void;
 }
@@ -36,11 +37,11 @@ function bench(t: TestContext) {
   const calls: Call[] = [];
   const cri = {
     image: {
-      pullImage: ({ auth }: PullImageRequest, { signal }: { signal?: AbortSignal } = {}) =>
+      pullImage: ({ auth, image }: PullImageRequest, { signal }: { signal?: AbortSignal } = {}) =>
         new Promise((resolve, reject) => {
           const succeed = () => resolve({ imageRef: 'sha256:1' });
           const fail = () => reject(new CriError('PullImage', 'NotFound', 'no such manifest'));
-          calls.push({ user: auth?.username ?? '', succeed, fail });
+          calls.push({ user: auth?.username ?? '', image, succeed, fail });
           signal?.addEventListener('abort', () => reject(new CriError('PullImage', 'Canceled', 'context canceled')));
         }),
       imageStatus: () => Promise.resolve({ image: Image.fromPartial({ id: 'sha256:1', size: '5' }), info: {} }),
@@ -112,6 +113,19 @@ test('another runtime handler is another pull: it may unpack the image elsewhere
   pull('c', { sandboxConfig: { annotations } as unknown as Params['sandboxConfig'] });
   await made(calls, 3);
   assert.equal(calls.length, 3);
+});
+
+test('a pull has the annotations of the pod that asked for it first', async (t) => {
+  const { pull, calls } = bench(t);
+  const first = pull('u1', { annotations: { team: 'blue' } });
+  const second = pull('u2', { annotations: { team: 'red' } });
+  await made(calls, 1);
+  assert.deepEqual(
+    calls.map(({ image }) => image),
+    [{ image: IMAGE, runtimeHandler: '', annotations: { team: 'blue' } }],
+  );
+  calls[0]?.succeed();
+  await Promise.all([first.done, second.done]);
 });
 
 test('after a pull that failed those who ask one after the other share the next, policy Always too', async (t) => {
