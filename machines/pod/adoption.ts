@@ -11,6 +11,7 @@ import type { Draft } from './draft.ts';
 import { podEvent, own } from './draft.ts';
 import { leftOver } from './left-over.ts';
 import { mergeObserved, newestOf } from './observation.ts';
+import type { PodContext } from './pod-context.ts';
 import { adoptResize } from './resize.ts';
 import { restartsAlways, specContainers } from './spec.ts';
 import { beginTermination } from './termination.ts';
@@ -114,14 +115,12 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
   if (message.source === 'api' && isTerminalPhase(context.pod.status?.phase) && context.termination === null)
     beginTermination(draft, { reason: 'Completed', message: '' }, null);
   if (message.source === 'orphan') {
-    beginTermination(
-      draft,
-      {
-        reason: 'Orphaned',
-        message: 'no source names this pod',
-        gracePeriodSeconds: context.pod.spec?.terminationGracePeriodSeconds,
-      },
-      null,
-    );
+    const gracePeriodSeconds = orphanGrace(context);
+    beginTermination(draft, { reason: 'Orphaned', message: 'no source names this pod', gracePeriodSeconds }, null);
   }
+}
+
+/** Who let it go waits for nothing any more: it was deleted by force, or its time was over while no agent ran (kubelet SyncTerminatingRuntimePod). */
+function orphanGrace({ pod, settings }: PodContext): number | undefined {
+  return behaves(settings, 'orphansEndAtOnce') ? 1 : pod.spec?.terminationGracePeriodSeconds;
 }

@@ -160,6 +160,8 @@ export const BEHAVIOUR = {
   logsTellRestarts: 153,
   /** Images are asked for and pulled with the pod's annotations. */
   imagesHaveAnnotations: 154,
+  /** A pod that only the runtime knows of gets a second to end, whatever grace period it had. */
+  orphansEndAtOnce: 155,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -4,7 +4,7 @@ import { ANNOTATION } from '../protocol/runtime-labels.ts';
 
 /**
  * The pod as far as the runtime's labels and annotations tell it (kubelet's restoreSpecsFromContainerLabels):
- * enough to stop its containers with their own grace period and to find its cgroup and folders.
+ * enough to stop its containers and to find its cgroup and folders.
  */
 export function orphanPod(observed: ObservedPod): Pod {
   const names = [...new Set(observed.containers.map((c) => c.name))];

@@ -150,7 +150,7 @@ for (const each of cases) {
   });
 }
 
-test('the agent is killed after each message of a termination: the next one ends the pod, with the first deadline', () => {
+test('the agent is killed after each message of a termination: the next one ends the pod', () => {
   const definition = pod({
     initContainers: [web('s', { restartPolicy: 'Always' })],
     containers: [web('c', { lifecycle: { preStop: { sleep: { seconds: 2 } } } })],
@@ -177,6 +177,25 @@ test('the agent is killed after each message of a termination: the next one ends
     assert.equal(second.count('cri.CreateContainer'), 0, `cut ${cut}: nothing is started any more`);
   }
   assert.fail('the termination never ends');
+});
+
+test('a pod that only the runtime knows of is not given its grace period, nor what is left of one', () => {
+  const definition = pod({ terminationGracePeriodSeconds: 3_600 });
+  for (const wasEnding of [false, true]) {
+    const first = new PodWorld(definition);
+    first.run(2_000);
+    first.answers['cri.StopContainer'] = () => 'hang';
+    if (wasEnding) remove(first);
+    first.run(10_000);
+    assert.equal(first.memory?.termination?.graceSeconds, wasEnding ? 3_600 : undefined);
+    const second = new PodWorld(definition, null, first, false);
+    second.source = 'orphan';
+    second.begin(first.memory, true);
+    second.run(5_000);
+    const stops = second.effects.flatMap((e) => (e.type === 'cri.StopContainer' ? [e.params.timeoutSeconds] : []));
+    assert.deepEqual(stops, [2], 'what any container gets at least');
+    assert.equal(second.finished, true);
+  }
 });
 
 test('memory keeps the crash-loop back-off: the next agent does not restart early, and goes on counting', () => {
