@@ -4,7 +4,7 @@ import { tellContainer } from './children.ts';
 import { planContainers } from './container-plan.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import type { Draft } from './draft.ts';
-import { podEvent, taskOf, want } from './draft.ts';
+import { forgetTasks, podEvent, taskOf, want } from './draft.ts';
 import { graceSecondsOf, probeGraceSeconds } from './grace.ts';
 import { statePath } from '../machine-step/step.ts';
 import { containerEvent } from '../container/container-events.ts';
@@ -18,7 +18,7 @@ import { letsOthersFirst } from './start-turn.ts';
 import { specContainer, usesHostNetwork } from './spec.ts';
 import { hasEndedForGood, noteStartAgain, settleStartAgain } from './start-again.ts';
 import { beginTermination } from './termination.ts';
-import type { NextState } from './pod-context.ts';
+import type { NextState, PodContext } from './pod-context.ts';
 import { imageVolumeState, wantImageVolumes } from './image-volumes.ts';
 import { wantVolumes } from './volume-plan.ts';
 import { activeDeadline } from './deadline.ts';
@@ -30,6 +30,7 @@ import { syncingState } from './syncing-state.ts';
  */
 export function planSyncing(draft: Draft): NextState {
   const { context } = draft;
+  forgetLostCgroup(draft);
   if (endAtDeadline(draft)) return { state: 'terminating.stoppingContainers', why: 'activeDeadlineSeconds is over' };
   if (context.hold !== undefined) {
     const { message, until } = context.hold;
@@ -37,7 +38,7 @@ export function planSyncing(draft: Draft): NextState {
   }
   if (!context.runtimeReady)
     return { state: 'syncing.waitingForRuntime', why: 'the container runtime does not answer or is not ready' };
-  const hasSandbox = sandboxNeed(context).ready !== null;
+  const hasSandbox = hasReadySandbox(context);
   if (!context.networkReady && !usesHostNetwork(context.pod) && !hasSandbox) {
     if (context.focus !== 'syncing.waitingForNetwork') {
       podEvent(
@@ -93,6 +94,17 @@ function makingCgroup(draft: Draft): NextState {
 
 function mounting(draft: Draft): NextState {
   return { state: 'syncing.mountingVolumes', why: taskOf(draft, 'volumes')?.error?.message ?? '' };
+}
+
+function hasReadySandbox(context: PodContext): boolean {
+  return sandboxNeed(context).ready !== null;
+}
+
+/** Who took the sandbox may have taken the pod's cgroup, too (a boot does): before the next one it is made again, with its limits. */
+function forgetLostCgroup(draft: Draft): void {
+  const { context, before } = draft;
+  if (taskOf(draft, 'cgroup')?.state !== 'done' || hasReadySandbox(context) || !hasReadySandbox(before)) return;
+  if (behaves(context.settings, 'lostCgroupsAreMade')) forgetTasks(draft, 'cgroup');
 }
 
 const cgroupOf = forPod(podCgroup);

@@ -162,6 +162,8 @@ export const BEHAVIOUR = {
   imagesHaveAnnotations: 154,
   /** A pod that only the runtime knows of gets a second to end, whatever grace period it had. */
   orphansEndAtOnce: 155,
+  /** The pod's cgroup is made again before a sandbox that takes the place of another. */
+  lostCgroupsAreMade: 156,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -170,6 +170,31 @@ test('a failing liveness probe restarts the container, a failing readiness probe
   assert.equal(world.state, 'syncing.running');
 });
 
+test("before a sandbox takes another's place the pod's cgroup is made again, with its limits", () => {
+  for (const lost of ['dead', 'vanished']) {
+    const world = new PodWorld(pod({}));
+    world.run(1_000);
+    const [first] = world.effects.filter((e) => e.type === 'host.EnsurePodCgroup');
+    world.effects = [];
+    world.sandboxes = lost === 'dead' ? world.sandboxes.map((s) => ({ ...s, state: 'notReady' })) : [];
+    if (lost === 'vanished') world.containers = [];
+    // The runtime comes back with that news.
+    world.send({ type: 'runtime.state', at: world.at, runtimeReady: false, networkReady: true });
+    world.pleg();
+    world.send({ type: 'runtime.state', at: world.at, runtimeReady: true, networkReady: true });
+    world.run(10_000);
+    assert.equal(world.state, 'syncing.running', lost);
+    const made = world.effects.filter((e) => e.type === 'host.EnsurePodCgroup' || e.type === 'cri.RunPodSandbox');
+    assert.deepEqual(
+      made.map((e) => e.type),
+      ['host.EnsurePodCgroup', 'cri.RunPodSandbox'],
+      lost,
+    );
+    assert.ok(first !== undefined && first.params.cgroup.path !== '');
+    assert.deepEqual(made[0]?.params, first.params);
+  }
+});
+
 test('the sandbox dies: it is made anew, and its containers with it', () => {
   const world = new PodWorld(pod({}));
   world.run(1_000);
