@@ -199,9 +199,17 @@ function newSandbox(draft: Draft, made: { podSandboxId: string; runtimeHandler?:
 function refineSandbox(draft: Draft, id: string, result: { ips: string[]; ready: boolean }): void {
   const known = draft.context.observed?.sandboxes.find((s) => s.id === id);
   if (known === undefined) return;
-  putSandbox(draft, { ...known, ips: result.ips, state: result.ready ? 'ready' : 'notReady' });
-  if (result.ips.length === 0)
-    taskFailed(draft, `sandbox.status/${id}`, { code: 'Unknown', message: 'the sandbox has no address yet' });
+  const { unaddressed, ...rest } = known;
+  putSandbox(draft, {
+    ...rest,
+    ...{ ips: result.ips, state: result.ready ? 'ready' : 'notReady' },
+    ...(unaddressed && result.ips.length === 0 && { unaddressed }),
+  });
+  if (result.ips.length > 0) return;
+  // Of a sandbox that was just made this says nothing yet: the look that follows does (in kubelet the next sync's).
+  if (behaves(draft.context.settings, 'unaddressedAreReplaced'))
+    draft.effects.push({ type: 'pleg.Observe', key: '', params: {} });
+  taskFailed(draft, `sandbox.status/${id}`, { code: 'Unknown', message: 'the sandbox has no address yet' });
 }
 
 /** It was given up because the pod is to end (kubelet tells no event of what a canceled sync of a pod waited for). */

@@ -34,6 +34,7 @@ export function sandboxNeed(context: PodContext): SandboxNeed {
   if (sandboxes.filter((s) => s.state === 'ready').length > 1) return next;
   if (latest.state !== 'ready') return next;
   if (latest.hostNetwork !== usesHostNetwork(context.pod)) return next;
+  if (latest.unaddressed && behaves(context.settings, 'unaddressedAreReplaced')) return next;
   return { ready: latest, attempt: latest.attempt };
 }
 

@@ -164,6 +164,8 @@ export const BEHAVIOUR = {
   orphansEndAtOnce: 155,
   /** The pod's cgroup is made again before a sandbox that takes the place of another. */
   lostCgroupsAreMade: 156,
+  /** A sandbox that is ready and has no address is replaced by another, with what runs in it. */
+  unaddressedAreReplaced: 157,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -44,6 +44,8 @@ export interface ObservedSandbox {
   createdAt: number;
   /** All pod IPs, primary first; empty for host network or before CNI ran. */
   ips: string[];
+  /** It is ready and should have an address, and the runtime says that it has none. */
+  unaddressed?: true;
   /** `NamespaceOption.network`: true when the sandbox uses the node's network. */
   hostNetwork: boolean;
   runtimeHandler: string;

@@ -62,7 +62,8 @@ export function observedContainer(status: ContainerStatus, sandboxId: string, st
 /** A CRI PodSandboxStatus as the machines see it; addresses of a sandbox that is not ready do not count. */
 export function observedSandbox(status: PodSandboxStatus): ObservedSandbox {
   const ready = status.state === 0;
-  const network = status.network;
+  const { network } = status;
+  const hostNetwork = status.linux?.namespaces?.options?.network === 2;
   const ips = [network?.ip ?? '', ...(network?.additionalIps ?? []).map((a) => a.ip)].filter((ip) => ip !== '');
   return {
     id: status.id,
@@ -71,7 +72,8 @@ export function observedSandbox(status: PodSandboxStatus): ObservedSandbox {
     createdAt: msFromNs(status.createdAt),
     // A copy has no room that nobody needs.
     ips: ready ? ips.slice() : [],
-    hostNetwork: status.linux?.namespaces?.options?.network === 2,
+    ...(ready && !hostNetwork && network?.ip === '' && { unaddressed: true as const }),
+    hostNetwork,
     runtimeHandler: status.runtimeHandler,
     labels: status.labels,
     annotations: status.annotations,

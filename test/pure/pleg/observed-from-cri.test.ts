@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ContainerStatus, Signal } from '../../../cri/generated/runtime/v1/api.ts';
-import { observedContainer } from '../../../actors/runtime/pleg/observed-from-cri.ts';
+import { ContainerStatus, PodSandboxStatus, Signal } from '../../../cri/generated/runtime/v1/api.ts';
+import { observedContainer, observedSandbox } from '../../../actors/runtime/pleg/observed-from-cri.ts';
 import { PodWorld, pod } from '../pod/pod-world.ts';
 
 /** As containerd 1.6 answers for a container that has ended: it keeps the mounts. */
@@ -44,6 +44,16 @@ test('what a container is stopped by is told where that is asked for, and the ru
   assert.equal(told(Signal.SIGRTMINPLUS3, true), 'SIGRTMIN+3');
   assert.equal(told(Signal.SIGRTMINPLUS3, false), undefined);
   assert.equal(told(Signal.RUNTIME_DEFAULT, true), undefined);
+});
+
+test('of a ready sandbox the runtime may say that it has no address; one that knows of no network says nothing', () => {
+  const told = (over: Parameters<typeof PodSandboxStatus.fromPartial>[0]) =>
+    observedSandbox(PodSandboxStatus.fromPartial({ id: 's', state: 0, network: { ip: '' }, ...over })).unaddressed;
+  assert.equal(told({}), true);
+  assert.equal(told({ network: { ip: '10.0.0.1' } }), undefined);
+  assert.equal(told({ network: undefined }), undefined);
+  assert.equal(told({ state: 1 }), undefined);
+  assert.equal(told({ linux: { namespaces: { options: { network: 2 } } } }), undefined);
 });
 
 test('an agent that takes over a pod reads the message of a container that ended before it', () => {
