@@ -1,5 +1,6 @@
 import { resolvePort } from '../container/hook-effect.ts';
 import type { Effect } from '../protocol/effects.ts';
+import { probeCommand } from './probe-command.ts';
 import type { ProbeWorld } from './probe-context.ts';
 
 /** The effect that runs a probe once, or why it cannot be run. */
@@ -12,9 +13,9 @@ export function probeEffect(
   const timeoutSeconds = probe.timeoutSeconds ?? 1;
   const timeoutMs = timeoutSeconds * 1000;
   if (probe.exec) {
-    return {
-      effect: { type: 'cri.ExecSync', key, params: { containerId, cmd: probe.exec.command ?? [], timeoutSeconds } },
-    };
+    const made = probeCommand(world);
+    if ('error' in made) return made;
+    return { effect: { type: 'cri.ExecSync', key, params: { containerId, cmd: made.command, timeoutSeconds } } };
   }
   if (probe.httpGet) {
     const port = resolvePort(probe.httpGet.port, container);

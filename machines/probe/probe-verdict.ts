@@ -1,5 +1,9 @@
 import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
+import { probeCommand } from './probe-command.ts';
 import type { ProbeResult, ProbeWorld } from './probe-context.ts';
+
+/** What was asked for, and of whom. */
+type Asked = Pick<ProbeWorld, 'probe' | 'container' | 'settings'>;
 
 /** What one run of a probe says; `text` is the tail of kubelet's Unhealthy or ProbeWarning message. */
 export interface Verdict {
@@ -16,7 +20,7 @@ export interface Verdict {
  * failures; an error of the runtime itself, a request that cannot be made and a body that breaks off are `unknown` and count for
  * nothing (kubelet prober.go).
  */
-export function verdictOf(outcome: EffectDone | EffectFailed, world: Pick<ProbeWorld, 'probe'>): Verdict {
+export function verdictOf(outcome: EffectDone | EffectFailed, world: Asked): Verdict {
   if (outcome.type === 'effect.failed') return failed(outcome, world);
   switch (outcome.effect) {
     case 'cri.ExecSync':
@@ -44,12 +48,13 @@ export function verdictOf(outcome: EffectDone | EffectFailed, world: Pick<ProbeW
   }
 }
 
-function failed(outcome: EffectFailed, world: Pick<ProbeWorld, 'probe'>): Verdict {
+function failed(outcome: EffectFailed, world: Asked): Verdict {
   const { code, message } = outcome.error;
   if (code === 'InvalidRequest') return { outcome: 'unknown', text: message };
   if (outcome.effect !== 'cri.ExecSync') return { outcome: 'failure', text: message };
   if (code === 'DeadlineExceeded') {
-    const command = JSON.stringify((world.probe.exec?.command ?? []).join(' '));
+    const made = probeCommand(world);
+    const command = JSON.stringify('command' in made ? made.command.join(' ') : '');
     return {
       outcome: 'failure',
       text: `command timed out: ${command} timed out after ${world.probe.timeoutSeconds ?? 1}s`,

@@ -166,6 +166,8 @@ export const BEHAVIOUR = {
   lostCgroupsAreMade: 156,
   /** A sandbox that is ready and has no address is replaced by another, with what runs in it. */
   unaddressedAreReplaced: 157,
+  /** `$(NAME)` in the command of an exec probe stands for what the container's spec sets it to. */
+  probeCommandsAreExpanded: 140,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -115,10 +115,11 @@ function probeRun(before: PodContext, after: PodContext, outcome: Outcome, out: 
   if (owner !== 'probe' || !isKind(kind)) return;
   const old = before.probes[`${name}/${kind}`];
   const now = after.probes[`${name}/${kind}`];
-  const probe = specContainer(after.pod, name)?.container[PROBE_FIELD[kind]];
-  if (old?.context.op !== outcome.key || now === undefined || probe === undefined) return;
+  const container = specContainer(after.pod, name)?.container;
+  const probe = container?.[PROBE_FIELD[kind]];
+  if (old?.context.op !== outcome.key || now === undefined || container === undefined || probe === undefined) return;
   if (statePath(now.value) === 'probing') return;
-  const { outcome: result } = verdictOf(outcome, { probe });
+  const { outcome: result } = verdictOf(outcome, { probe, container, settings: after.settings });
   const labels = probeLabels(after, name, kind);
   const total = { ...labels, result: RESULT[result], pod_uid: after.uid };
   out.push({ name: 'prober_probe_total', labels: total, value: 1, op: 'inc' });

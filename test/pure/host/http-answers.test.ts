@@ -123,7 +123,7 @@ async function check(vector: Vector, timeoutMs: number): Promise<void> {
     const plain = (text: string) => text.replaceAll(String(port), 'PORT!').replaceAll(/127\.0\.0\.1:\d+->/g, 'OWN!->');
     // Kubelet's own prober hangs for ever on some; ours must say something, and be over.
     if (vector.when !== 'hangs') {
-      const verdict = verdictOf(outcome, { probe: {} });
+      const verdict = verdictOf(outcome, { probe: {}, container: { name: 'c' }, settings: { behaviour: [] } });
       const result = verdict.warning ? 'warning' : verdict.outcome === 'unknown' ? 'error' : verdict.outcome;
       assert.deepEqual([result, plain(verdict.text)], [vector.result, vector.text]);
       assert.deepEqual(requests.map(plain), vector.requests ?? []);
