@@ -1,6 +1,7 @@
 import { graceEnd } from '../values/grace-end.ts';
 import type { Container } from '../protocol/api-types.ts';
 import type { KillReason } from '../container/container-context.ts';
+import { hasSucceeded } from '../pod/container-plan.ts';
 import { newestOf } from '../pod/observation.ts';
 import { containerPullWords, pullOfContainer } from '../pod/pull-turns.ts';
 import { shouldRestart, specContainer } from '../pod/spec.ts';
@@ -197,7 +198,7 @@ export const CONTAINER_REASONS: Readonly<Record<string, Explainer>> = {
     const found = specContainer(view.context.pod, name);
     if (seen?.state === 'exited' && found !== null && view.context.termination === null) {
       const policy = found.container.restartPolicy ?? view.context.pod.spec?.restartPolicy ?? 'Always';
-      if (found.kind === 'init' && seen.exitCode === 0)
+      if (found.kind === 'init' && hasSucceeded(view.context, seen))
         causes.push({ at: 0, text: 'an init container that succeeded is not run again', kind: 'config' });
       else if (!shouldRestart(view.context.pod, found.container, seen.exitCode))
         causes.push({ at: 0, text: `it is not started again (restartPolicy ${policy})`, kind: 'config' });

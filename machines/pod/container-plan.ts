@@ -20,6 +20,8 @@ export interface ContainerPlan {
   kill: { name: string; message: string; reason: KillReason; restart: boolean }[];
   /** Nothing is left to run: the pod is at its end. */
   killPod: boolean;
+  /** With {@link killPod}: a new sandbox follows, in which all begins anew. */
+  newSandbox?: true;
   /** All init containers have done their part. */
   initialized: boolean;
 }
@@ -130,7 +132,7 @@ function planInit(
       else if (first && startedOf(context, owner)) initialized = next(context, inits, i, plan);
       continue;
     }
-    if (seen.state === 'exited' && kind === 'init' && seen.exitCode === 0) {
+    if (kind === 'init' && hasSucceeded(context, seen)) {
       initialized = next(context, inits, i, plan);
       continue;
     }
@@ -146,6 +148,9 @@ function planInit(
       continue;
     }
     plan.killPod = true;
+    // By its code it has not failed, so neither has its pod. Kubelet leaves one that is not restarted without a sandbox, and as Pending,
+    // for ever: here it ends.
+    if (seen.exitCode === 0 && seen.state === 'exited' && restartsOnFailure(context.pod)) plan.newSandbox = true;
     plan.start = [];
     return false;
   }
@@ -153,6 +158,15 @@ function planInit(
   if (!later && head !== undefined) plan.start.push(head);
   plan.start.reverse();
   return initialized;
+}
+
+/**
+ * An init container has done its part. One of which something was ended for want of memory has not, whatever it ended with (kubelet
+ * isInitContainerFailed): what the containers after it count on may be missing.
+ */
+export function hasSucceeded({ settings }: PodContext, { state, exitCode, reason }: ObservedContainer): boolean {
+  const outOfMemory = reason === 'OOMKilled' && behaves(settings, 'oomKilledInitsFail');
+  return state === 'exited' && exitCode === 0 && !outOfMemory;
 }
 
 /** A regular container is being made (or stopped): the init sequence is over. One that only waits for its image proves nothing. */

@@ -152,7 +152,7 @@ function someStop({ context }: Draft): boolean {
 }
 
 /** Stops the containers of the old sandbox and then the sandbox itself. */
-function oldOnesStopped(draft: Draft): boolean {
+export function oldOnesStopped(draft: Draft): boolean {
   const { context } = draft;
   const latest = newestSandbox(context.observed);
   if (latest === null) return true;

@@ -13,7 +13,7 @@ import { cgroupSettings, planCpus } from './cpu-grants.ts';
 import { newestOf } from './observation.ts';
 import { noteRestart, planResize, startsMustWait } from './resize.ts';
 import { planRestartAll } from './restart-all.ts';
-import { planSandbox, sandboxNeed } from './sandbox-plan.ts';
+import { oldOnesStopped, planSandbox, sandboxNeed } from './sandbox-plan.ts';
 import { letsOthersFirst } from './start-turn.ts';
 import { specContainer, usesHostNetwork } from './spec.ts';
 import { hasEndedForGood, noteStartAgain, settleStartAgain } from './start-again.ts';
@@ -67,6 +67,8 @@ export function planSyncing(draft: Draft): NextState {
       why: 'the pod sandbox changed; what ran in the old one is stopped first',
     };
   const plan = planContainers(context, sandboxNeed(context).ready?.id ?? '');
+  if (plan.newSandbox && sandbox === 'ready' && !oldOnesStopped(draft))
+    return { state: 'syncing.stoppingOldSandbox', why: 'an init container failed that is not restarted by itself' };
   if (plan.killPod && sandbox === 'ready') {
     endOfWork(draft);
     return { state: 'terminating.stoppingContainers', why: 'nothing is left to run' };

@@ -168,6 +168,8 @@ export const BEHAVIOUR = {
   unaddressedAreReplaced: 157,
   /** `$(NAME)` in the command of an exec probe stands for what the container's spec sets it to. */
   probeCommandsAreExpanded: 140,
+  /** An init container that ended with 0 although something of it was ended for want of memory has failed. */
+  oomKilledInitsFail: 141,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -153,7 +153,7 @@ export class PodWorld {
   }
 
   /** The newest container of that name ends by itself. */
-  exit(name: string, exitCode: number): void {
+  exit(name: string, exitCode: number, reason = exitCode === 0 ? 'Completed' : 'Error'): void {
     const c = this.containers.find((x) => x.name === name && x.state === 'running');
     if (c === undefined) throw new Error(`${name} does not run`);
     this.replace({
@@ -161,7 +161,7 @@ export class PodWorld {
       state: 'exited',
       exitCode,
       finishedAt: this.at,
-      reason: exitCode === 0 ? 'Completed' : 'Error',
+      reason,
     });
     this.at += 1;
     this.pleg();

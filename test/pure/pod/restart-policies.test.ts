@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Container, Pod } from '../../../machines/protocol/api-types.ts';
+import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';
 import { pod, PodWorld } from './pod-world.ts';
 
 const web = (name = 'c', over: Partial<Container> = {}): Container => ({
@@ -52,6 +53,54 @@ for (const [restartPolicy, code, restarts, phase] of table) {
     assert.equal(world.containers.find((c) => c.name === 's')?.restartCount, 1);
   });
 }
+
+/** An init container of such a pod ends with 0, but something of it was ended for want of memory. */
+function outOfMemory(restartPolicy: string, own: Partial<Container> = {}, over: Partial<NodeSettings> = {}): PodWorld {
+  const definition = pod({ restartPolicy, initContainers: [web('i', own)] });
+  const world = new PodWorld(definition, null, undefined, true, 'file', over);
+  world.run(500);
+  world.exit('i', 0, 'OOMKilled');
+  world.run(5_000);
+  return world;
+}
+
+test('an init container that ran out of memory has failed, even with 0: it runs again, and what comes after it waits', () => {
+  const restartsAfterZero: Partial<Container> = {
+    restartPolicy: 'Never',
+    restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [0] } }],
+  };
+  for (const world of [outOfMemory('Always'), outOfMemory('Never', restartsAfterZero)]) {
+    assert.deepEqual(world.running(), ['i']);
+    assert.equal(world.count('cri.RunPodSandbox'), 1);
+    assert.equal(world.status?.phase, 'Pending');
+    world.exit('i', 0);
+    world.run(5_000);
+    assert.deepEqual(world.running(), ['c'], 'one that succeeded is done, whatever its rules say');
+  }
+});
+
+test('one that ran out of memory with 0, and is not restarted for that code, begins anew with its pod in a new sandbox', () => {
+  for (const world of [outOfMemory('OnFailure'), outOfMemory('Always', { restartPolicy: 'Never' })]) {
+    assert.deepEqual(world.running(), ['i']);
+    assert.equal(world.count('cri.StopPodSandbox'), 1);
+    assert.equal(world.count('cri.RunPodSandbox'), 2);
+    assert.ok(world.events.some((text) => text.startsWith('SandboxChanged')));
+    world.exit('i', 0);
+    world.run(5_000);
+    assert.deepEqual(world.running(), ['c']);
+  }
+});
+
+test('a pod that is not restarted ends with an init container that ran out of memory', () => {
+  const world = outOfMemory('Never');
+  assert.equal(world.status?.phase, 'Failed');
+  assert.equal(world.state, 'terminated.kept');
+});
+
+test('as logs of before have it: an init container that ran out of memory with 0 is done', () => {
+  for (const policy of ['Always', 'OnFailure', 'Never'])
+    assert.deepEqual(outOfMemory(policy, {}, { behaviour: [7] }).running(), ['c']);
+});
 
 test('one of two containers ends: a Never pod goes on until the other has ended', () => {
   const world = lived({ restartPolicy: 'Never', containers: [web('c'), web('d')] }, { c: 1 });
