@@ -1,7 +1,9 @@
 import type { Container, Pod, Volume } from '../protocol/api-types.ts';
 import type { CriDevice, CriImageSpec, CriMount } from '../protocol/cri-shapes.ts';
 import type { ContainerPreparation } from '../protocol/effects.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
+import { absolutePath } from '../values/absolute-path.ts';
 import { configError } from './config-error.ts';
 import type { Failed } from './config-error.ts';
 import type { EnvEntry } from '../protocol/cri-shapes.ts';
@@ -13,7 +15,7 @@ const PROPAGATION = new Map<string, 0 | 1 | 2>([
   ['HostToContainer', 1],
   ['Bidirectional', 2],
 ]);
-type MountSettings = Pick<NodeSettings, 'runtimeFeatures' | 'selinux'>;
+type MountSettings = Pick<NodeSettings, 'runtimeFeatures' | 'selinux' | 'behaviour'>;
 type VolumeMount = NonNullable<Container['volumeMounts']>[number];
 
 /** Key of a subPath mount in `host.PrepareContainer`; the worker finds what its folder is called (a volume of a claim is named by its PV there). */
@@ -93,7 +95,9 @@ export function containerMounts(
   const relabel = settings.selinux === true;
   if (paths.hostsPath && mountsHostsFile(pod, container, podIPs))
     mounts.push(plainMount(paths.hostsPath, HOSTS, relabel));
-  mounts.push(plainMount(paths.terminationLogPath, absolute(terminationMessagePath(container)), relabel));
+  const written = terminationMessagePath(container);
+  const clean = behaves(settings, 'mountPathsAreClean') ? absolutePath(written) : absolute(written, settings);
+  mounts.push(plainMount(paths.terminationLogPath, clean, relabel));
   return { mounts };
 }
 
@@ -167,7 +171,7 @@ function withModes(mount: VolumeMount, hostPath: string, settings: MountSettings
   if (propagation === undefined) return configError(`invalid MountPropagation mode: "${mount.mountPropagation}"`);
   const rro = recursiveReadOnly(mount, settings.runtimeFeatures.recursiveReadOnlyMounts);
   if ('fault' in rro) return configError(`failed to resolve recursive read-only mode: ${rro.fault}`);
-  const made: CriMount = { ...plainMount(hostPath, absolute(mount.mountPath)), propagation };
+  const made: CriMount = { ...plainMount(hostPath, absolute(mount.mountPath, settings)), propagation };
   if (rro.recursive) made.recursiveReadOnly = true;
   return made;
 }
@@ -262,6 +266,8 @@ function noVolume(volume: string, what: 'mount' | 'pass', container: Container):
   return configError(`cannot find volume "${volume}" to ${what} into container "${container.name}"`);
 }
 
-function absolute(path: string): string {
-  return path.startsWith('/') ? path : `/${path}`;
+/** Where something is mounted: a path that has a root stays as it was written (kubelet makeMounts). */
+function absolute(path: string, settings: MountSettings): string {
+  if (path.startsWith('/')) return path;
+  return behaves(settings, 'mountPathsAreClean') ? absolutePath(path) : `/${path}`;
 }

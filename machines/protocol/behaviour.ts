@@ -170,6 +170,8 @@ export const BEHAVIOUR = {
   probeCommandsAreExpanded: 140,
   /** An init container that ended with 0 although something of it was ended for want of memory has failed. */
   oomKilledInitsFail: 141,
+  /** The file for last words is mounted at the shortest form of its path, and so is a volume whose path has no root. */
+  mountPathsAreClean: 142,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

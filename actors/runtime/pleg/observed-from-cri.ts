@@ -2,6 +2,7 @@ import type { ContainerStatus, PodSandboxStatus } from '../../../cri/generated/r
 import { stopSignalName } from '../../../machines/container-config/container-config.ts';
 import type { ObservedContainer, ObservedSandbox } from '../../../machines/protocol/observed.ts';
 import { ANNOTATION, LABEL } from '../../../machines/protocol/runtime-labels.ts';
+import { absolutePath } from '../../../machines/values/absolute-path.ts';
 
 const CONTAINER_STATES = ['created', 'running', 'exited', 'unknown'] as const;
 
@@ -16,11 +17,19 @@ function restartCountOf({ annotations, metadata }: ContainerStatus): number {
   return /^\d{1,9}$/.test(written) ? Number(written) : (metadata?.attempt ?? 0);
 }
 
+/** Where the container's last words are on the node; an earlier agent has mounted them at the path as the pod has it. */
+function terminationLogOf({ annotations, mounts }: ContainerStatus): string | undefined {
+  const written = annotations[ANNOTATION.terminationMessagePath] ?? '';
+  if (written === '') return undefined;
+  const clean = absolutePath(written);
+  const mount = mounts.find((m) => m.containerPath === clean) ?? mounts.find((m) => m.containerPath === written);
+  return mount?.hostPath;
+}
+
 /** A CRI ContainerStatus as the machines see it. @param stopSignals what stops it is told, too */
 export function observedContainer(status: ContainerStatus, sandboxId: string, stopSignals = false): ObservedContainer {
   const { annotations } = status;
-  const path = annotations[ANNOTATION.terminationMessagePath];
-  const log = path === undefined ? undefined : status.mounts.find((m) => m.containerPath === path)?.hostPath;
+  const log = terminationLogOf(status);
   const linux = status.resources?.linux;
   const user = status.user?.linux;
   const stopSignal = stopSignals ? stopSignalName(status.stopSignal) : undefined;

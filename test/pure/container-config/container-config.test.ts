@@ -289,6 +289,21 @@ test('runAsNonRoot, in the kubelet’s words', () => {
   assert.deepEqual([named.runAsUser, named.runAsUsername], [undefined, 'app']);
 });
 
+test('last words, and a volume whose path has no root, are mounted at the shortest form of the path', () => {
+  const paths = (terminationMessagePath: string, changes: Partial<NodeSettings>) => {
+    const volumeMounts = [
+      { name: 'data', mountPath: 'a/./b/' },
+      { name: 'data', mountPath: '/as//written/' },
+    ];
+    const config = configOf({ terminationMessagePath, volumeMounts }, {}, settingsWith(changes));
+    assert.equal(config.annotations['io.kubernetes.container.terminationMessagePath'], terminationMessagePath);
+    return config.mounts.map(({ containerPath }) => containerPath).filter((path) => path !== '/etc/hosts');
+  };
+  for (const written of ['tmp/words', '//tmp//words', '/tmp/words/', '/tmp/x/../words'])
+    assert.deepEqual(paths(written, CURRENT), ['/a/b', '/as//written/', '/tmp/words']);
+  assert.deepEqual(paths('tmp/words/', {}), ['/a/./b/', '/as//written/', '/tmp/words/'], 'as logs of before have it');
+});
+
 test('mounts: propagation, read-only, sub paths, /etc/hosts', () => {
   const container: Partial<Container> = {
     env: [{ name: 'WHO', value: 'me' }],

@@ -38,6 +38,19 @@ test('the termination log’s place on the node is found among the mounts that t
   assert.equal(observedContainer({ ...ended, annotations: {} }, 's1').terminationLogHostPath, undefined);
 });
 
+test('the place of last words is found by the shortest form of their path, and where an earlier agent mounted it as written', () => {
+  const place = (written: string, containerPath: string) => {
+    const annotations = { 'io.kubernetes.container.terminationMessagePath': written };
+    const mounts = [{ ...ended.mounts[1], containerPath }] as typeof ended.mounts;
+    return observedContainer({ ...ended, annotations, mounts }, 's1').terminationLogHostPath;
+  };
+  for (const written of ['tmp/words', '//tmp//words', '/tmp/words/', '/tmp/x/../words', './tmp/./words'])
+    assert.equal(place(written, '/tmp/words'), '/pods/u1/containers/c/00000002', written);
+  assert.equal(place('/tmp/words/', '/tmp/words/'), '/pods/u1/containers/c/00000002');
+  assert.equal(place('', '/'), undefined);
+  assert.equal(place('/tmp/words', '/tmp/other'), undefined);
+});
+
 test('what a container is stopped by is told where that is asked for, and the runtime says it', () => {
   const told = (stopSignal: Signal, asked: boolean) =>
     observedContainer({ ...ended, stopSignal }, 's1', asked).stopSignal;
