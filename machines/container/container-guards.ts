@@ -121,13 +121,8 @@ export function postStartFailed(context: ContainerContext, event: ContainerEvent
   if (event.type === 'done') {
     return ownOutcome(context, event) && event.outcome.effect === 'cri.ExecSync' && event.outcome.result.exitCode !== 0;
   }
-  const { container, podIPs } = event.world;
-  const handler = container.lifecycle?.postStart;
-  return (
-    handler !== undefined &&
-    context.op === '' &&
-    'error' in hookAction(handler, container, context.id, podIPs[0] ?? '', '', 0)
-  );
+  const handler = event.world.container.lifecycle?.postStart;
+  return handler !== undefined && context.op === '' && 'error' in hookAction(handler, event.world, context.id, '', 0);
 }
 
 /** A hook's https request met a server that speaks http: it is sent again over http. */

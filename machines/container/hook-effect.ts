@@ -1,9 +1,15 @@
 import { hostPort } from '../values/host-port.ts';
 import type { Container } from '../protocol/api-types.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import type { Effect } from '../protocol/effects.ts';
 import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
+import type { ContainerWorld } from './container-context.ts';
+import { resolvePort } from './resolve-port.ts';
 
 type Handler = NonNullable<NonNullable<Container['lifecycle']>['postStart']>;
+
+/** What a hook is made of, besides itself. */
+type HookWorld = Pick<ContainerWorld, 'container' | 'podIPs' | 'settings'>;
 
 /** What a lifecycle hook asks for: an effect, or a pause of so many ms (`sleep`, KEP-3960). */
 export type HookAction = { effect: Effect } | { sleepMs: number } | { error: string };
@@ -19,9 +25,8 @@ const OVER_HTTP = '/http';
  */
 export function hookAction(
   handler: Handler,
-  container: Container,
+  { container, podIPs, settings }: HookWorld,
   containerId: string,
-  podIP: string,
   key: string,
   timeoutSeconds: number,
 ): HookAction {
@@ -31,10 +36,12 @@ export function hookAction(
     };
   }
   if (handler.httpGet) {
-    const port = resolvePort(handler.httpGet.port, container);
-    if (port === null)
-      return { error: `couldn't find port: ${JSON.stringify(handler.httpGet.port)} in container ${container.name}` };
-    const host = handler.httpGet.host || podIP;
+    const found = resolvePort(handler.httpGet.port, container, settings);
+    if ('error' in found) {
+      const told = behaves(settings, 'unknownPortsAreTold');
+      return { error: told ? found.error : `${found.error} in container ${container.name}` };
+    }
+    const host = handler.httpGet.host || (podIPs[0] ?? '');
     if (host === '') return { error: 'failed to find networking container' };
     return {
       effect: {
@@ -43,7 +50,7 @@ export function hookAction(
         params: {
           scheme: handler.httpGet.scheme === 'HTTPS' ? 'https' : 'http',
           host,
-          port,
+          port: found.port,
           path: handler.httpGet.path ?? '/',
           headers: hookHeaders(handler.httpGet.httpHeaders ?? []),
           timeoutMs: timeoutSeconds === 0 ? 60_000 : timeoutSeconds * 1000,
@@ -87,21 +94,12 @@ export function wantsHttp(outcome: EffectFailed): boolean {
 export function fallbackEvents(
   outcome: EffectDone,
   handler: Handler | undefined,
-  container: Container,
-  podIP: string,
+  { container, podIPs, settings }: HookWorld,
 ): Effect[] {
   if (outcome.effect !== 'net.HttpGet' || !outcome.key.endsWith(OVER_HTTP) || !handler?.httpGet) return [];
-  const host = handler.httpGet.host || podIP;
-  const address = hostPort(host, resolvePort(handler.httpGet.port, container) ?? '');
+  const host = handler.httpGet.host || (podIPs[0] ?? '');
+  const found = resolvePort(handler.httpGet.port, container, settings);
+  const address = hostPort(host, 'port' in found ? found.port : '');
   const message = `request to HTTPS lifecycle hook ${address} got HTTP response, retry with HTTP succeeded`;
   return [{ type: 'event.Record', key: '', params: { type: 'Warning', reason: 'LifecycleHTTPFallback', message } }];
-}
-
-/** A port given as number, numeral or the name of a container port; null when there is none. */
-export function resolvePort(port: number | string, container: Container): number | null {
-  if (typeof port === 'number') return port;
-  const named = container.ports?.find((p) => p.name === port)?.containerPort;
-  if (named !== undefined) return named;
-  const n = Number(port);
-  return Number.isInteger(n) && n > 0 && n < 65536 ? n : null;
 }

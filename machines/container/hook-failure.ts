@@ -27,13 +27,12 @@ function failureOf(event: ContainerEvent): { error: string; output: string } {
     const follows = behaves(event.world.settings, 'requestsFailWithoutCodes');
     return { error: follows ? failureText(event.outcome) : runtimeError(event.outcome.error), output: '' };
   }
-  const { container, podIPs } = event.world;
-  const handler = container.lifecycle?.postStart;
+  const handler = event.world.container.lifecycle?.postStart;
   if (event.type === 'done' && event.outcome.effect === 'cri.ExecSync') {
     const { exitCode, output, stderr = '' } = event.outcome.result;
     const command = (handler?.exec?.command ?? []).join(' ');
     return { error: `command '${command}' exited with ${String(exitCode)}: ${stderr}`, output };
   }
-  const hook = handler === undefined ? undefined : hookAction(handler, container, '', podIPs[0] ?? '', '', 0);
+  const hook = handler === undefined ? undefined : hookAction(handler, event.world, '', '', 0);
   return { error: hook !== undefined && 'error' in hook ? hook.error : '', output: '' };
 }

@@ -10,7 +10,7 @@ import { nextKey } from './start-effects.ts';
 export function askPostStart(context: ContainerContext, { world }: ContainerEvent): Out {
   const handler = world.container.lifecycle?.postStart;
   if (handler === undefined) return { patch: { deadline: world.at } };
-  const hook = hookAction(handler, world.container, context.id, world.podIPs[0] ?? '', nextKey(context), 0);
+  const hook = hookAction(handler, world, context.id, nextKey(context), 0);
   if ('effect' in hook) return ask(context, hook.effect);
   return { patch: { op: '', deadline: world.at + ('sleepMs' in hook ? hook.sleepMs : 0) } };
 }
@@ -19,20 +19,15 @@ export function askPostStart(context: ContainerContext, { world }: ContainerEven
 export function askPostStartOverHttp(context: ContainerContext, { world }: ContainerEvent): Out {
   const handler = world.container.lifecycle?.postStart;
   const effect =
-    handler === undefined
-      ? null
-      : hookOverHttp(hookAction(handler, world.container, context.id, world.podIPs[0] ?? '', nextKey(context), 0));
+    handler === undefined ? null : hookOverHttp(hookAction(handler, world, context.id, nextKey(context), 0));
   return effect === null ? { patch: { op: '', deadline: world.at } } : ask(context, effect);
 }
 
 export function postStartDone(context: ContainerContext, event: ContainerEvent): Out {
-  const { container, podIPs } = event.world;
+  const { world } = event;
   return {
     patch: { op: '', deadline: null, waiting: null, postStartDone: context.id },
-    effects:
-      event.type === 'done'
-        ? fallbackEvents(event.outcome, container.lifecycle?.postStart, container, podIPs[0] ?? '')
-        : [],
+    effects: event.type === 'done' ? fallbackEvents(event.outcome, world.container.lifecycle?.postStart, world) : [],
   };
 }
 

@@ -67,7 +67,7 @@ export function askPreStop(context: ContainerContext, { world }: ContainerEvent)
   const handler = world.container.lifecycle?.preStop;
   const timeout = hookTimeout(world, context.kill?.graceSeconds ?? 0);
   if (handler === undefined) return { patch: { op: '', deadline: world.at } };
-  const hook = hookAction(handler, world.container, context.id, world.podIPs[0] ?? '', nextKey(context), timeout);
+  const hook = hookAction(handler, world, context.id, nextKey(context), timeout);
   const ends = endOfGrace(context);
   if ('effect' in hook) {
     const asked = ask(context, hook.effect);
@@ -86,9 +86,7 @@ export function askPreStopOverHttp(context: ContainerContext, { world }: Contain
   const ends = endOfGrace(context);
   const left = hookTimeout(world, Math.max(1, Math.ceil((ends - world.at) / 1000)));
   const effect =
-    handler === undefined
-      ? null
-      : hookOverHttp(hookAction(handler, world.container, context.id, world.podIPs[0] ?? '', nextKey(context), left));
+    handler === undefined ? null : hookOverHttp(hookAction(handler, world, context.id, nextKey(context), left));
   if (effect === null) return { patch: { op: '', deadline: world.at } };
   const asked = ask(context, effect);
   return { ...asked, patch: { ...asked.patch, deadline: ends } };
@@ -107,8 +105,7 @@ export function preStopDone(context: ContainerContext, event: ContainerEvent): O
 
 function fallbackOf(event: ContainerEvent) {
   if (event.type !== 'done') return [];
-  const { container, podIPs } = event.world;
-  return fallbackEvents(event.outcome, container.lifecycle?.preStop, container, podIPs[0] ?? '');
+  return fallbackEvents(event.outcome, event.world.container.lifecycle?.preStop, event.world);
 }
 
 export function preStopFailed(context: ContainerContext): Out {

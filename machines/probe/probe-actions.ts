@@ -1,5 +1,6 @@
 import type { Decision } from '../machine-step/act.ts';
 import { behaves } from '../protocol/behaviour.ts';
+import type { Effect } from '../protocol/effects.ts';
 import type { ProbeContext, ProbeEvent, ProbeResult, ProbeWorld } from './probe-context.ts';
 import { initialResult } from './probe-context.ts';
 import { probeEffect } from './probe-effect.ts';
@@ -97,9 +98,17 @@ export function notYet(): Out {
 export function askProbe(context: ProbeContext, { world }: ProbeEvent): Out {
   const key = `probe/${context.container}/${context.kind}/${context.seq + 1}`;
   const made = probeEffect(world, context.containerId, key);
-  if ('error' in made) return { patch: { op: '', deadline: world.at + (world.probe.periodSeconds ?? 10) * 1000 } };
+  if ('error' in made) return cannotAsk(context, world, made.error);
   const askedAt = context.tries === 0 ? world.at : context.askedAt;
   return { patch: { op: key, seq: context.seq + 1, deadline: null, askedAt }, effects: [made.effect] };
+}
+
+/** Each try would fail alike, so one of them is enough. */
+function cannotAsk(context: ProbeContext, world: ProbeWorld, error: string): Out {
+  const patch = { op: '', deadline: world.at + (world.probe.periodSeconds ?? 10) * 1000 };
+  if (!behaves(world.settings, 'unknownPortsAreTold')) return { patch };
+  const effects = told({ ...context, askedAt: world.at }, world, { outcome: 'unknown', text: error });
+  return { patch: { ...patch, tries: 0 }, effects };
 }
 
 function verdict(event: ProbeEvent): Verdict {
@@ -144,16 +153,10 @@ export function holdNow(context: ProbeContext, event: ProbeEvent): boolean {
   );
 }
 
-/**
- * Counts one run; failures are told as kubelet's events Unhealthy, redirects elsewhere as ProbeWarning. What went wrong before
- * kubelet's worker would have run at all is not told.
- */
+/** Counts one run. */
 export function counted(context: ProbeContext, event: ProbeEvent): Out {
   const { world } = event;
-  const told = verdict(event);
   const { result, run, outcome: last } = count(context, event);
-  const message = told.outcome !== 'success' && isEarly(context) ? '' : messageOf(context, told);
-  const list = world.pod.spec?.containers.some((c) => c.name === context.container) ? 'containers' : 'initContainers';
   const onHold = holdNow(context, event);
   return {
     patch: {
@@ -164,22 +167,21 @@ export function counted(context: ProbeContext, event: ProbeEvent): Out {
       tries: 0,
       deadline: onHold ? null : Math.max(world.at, context.askedAt + (world.probe.periodSeconds ?? 10) * 1000),
     },
-    effects:
-      message === ''
-        ? []
-        : [
-            {
-              type: 'event.Record',
-              key: '',
-              params: {
-                type: 'Warning',
-                reason: told.warning ? 'ProbeWarning' : 'Unhealthy',
-                message,
-                fieldPath: `spec.${list}{${context.container}}`,
-              },
-            },
-          ],
+    effects: told(context, world, verdict(event)),
   };
+}
+
+/**
+ * Failures are told as kubelet's events Unhealthy, redirects elsewhere as ProbeWarning. What went wrong before kubelet's worker would
+ * have run at all is not told.
+ */
+function told(context: ProbeContext, { pod }: ProbeWorld, run: Verdict): Effect[] {
+  const message = run.outcome !== 'success' && isEarly(context) ? '' : messageOf(context, run);
+  if (message === '') return [];
+  const list = pod.spec?.containers.some((c) => c.name === context.container) ? 'containers' : 'initContainers';
+  const reason = run.warning ? 'ProbeWarning' : 'Unhealthy';
+  const fieldPath = `spec.${list}{${context.container}}`;
+  return [{ type: 'event.Record', key: '', params: { type: 'Warning', reason, message, fieldPath } }];
 }
 
 /** Text of the run's event; '' when it has none. */

@@ -1,4 +1,5 @@
-import { resolvePort } from '../container/hook-effect.ts';
+import { podText } from '../container/container-events.ts';
+import { resolvePort } from '../container/resolve-port.ts';
 import type { Effect } from '../protocol/effects.ts';
 import { probeCommand } from './probe-command.ts';
 import type { ProbeWorld } from './probe-context.ts';
@@ -18,8 +19,8 @@ export function probeEffect(
     return { effect: { type: 'cri.ExecSync', key, params: { containerId, cmd: made.command, timeoutSeconds } } };
   }
   if (probe.httpGet) {
-    const port = resolvePort(probe.httpGet.port, container);
-    if (port === null) return { error: `couldn't find port: ${JSON.stringify(probe.httpGet.port)}` };
+    const found = resolvePort(probe.httpGet.port, container, world.settings);
+    if ('error' in found) return found;
     const path = probe.httpGet.path ?? '/';
     return {
       effect: {
@@ -28,7 +29,7 @@ export function probeEffect(
         params: {
           scheme: probe.httpGet.scheme === 'HTTPS' ? 'https' : 'http',
           host: probe.httpGet.host || world.podIP,
-          port,
+          port: found.port,
           path: path.startsWith('/') ? path : `/${path}`,
           headers: (probe.httpGet.httpHeaders ?? []).map(({ name, value }) => ({ name, value })),
           timeoutMs,
@@ -37,11 +38,10 @@ export function probeEffect(
     };
   }
   if (probe.tcpSocket) {
-    const port = resolvePort(probe.tcpSocket.port, container);
-    if (port === null) return { error: `couldn't find port: ${JSON.stringify(probe.tcpSocket.port)}` };
-    return {
-      effect: { type: 'net.TcpConnect', key, params: { host: probe.tcpSocket.host || world.podIP, port, timeoutMs } },
-    };
+    const found = resolvePort(probe.tcpSocket.port, container, world.settings);
+    if ('error' in found) return found;
+    const host = probe.tcpSocket.host || world.podIP;
+    return { effect: { type: 'net.TcpConnect', key, params: { host, port: found.port, timeoutMs } } };
   }
   if (probe.grpc) {
     return {
@@ -52,5 +52,5 @@ export function probeEffect(
       },
     };
   }
-  return { error: 'missing probe handler' };
+  return { error: `missing probe handler for ${podText(world.pod)}:${container.name}` };
 }

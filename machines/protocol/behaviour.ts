@@ -172,6 +172,8 @@ export const BEHAVIOUR = {
   oomKilledInitsFail: 141,
   /** The file for last words is mounted at the shortest form of its path, and so is a volume whose path has no root. */
   mountPathsAreClean: 142,
+  /** A probe that names a port which there is not is told as one that errored; such ports are told of in kubelet's words. */
+  unknownPortsAreTold: 143,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

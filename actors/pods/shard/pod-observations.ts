@@ -120,6 +120,8 @@ function probeRun(before: PodContext, after: PodContext, outcome: Outcome, out: 
   if (old?.context.op !== outcome.key || now === undefined || container === undefined || probe === undefined) return;
   if (statePath(now.value) === 'probing') return;
   const { outcome: result } = verdictOf(outcome, { probe, container, settings: after.settings });
+  // Kubelet's worker throws away what was the prober's own error.
+  if (result === 'unknown') return;
   const labels = probeLabels(after, name, kind);
   const total = { ...labels, result: RESULT[result], pod_uid: after.uid };
   out.push({ name: 'prober_probe_total', labels: total, value: 1, op: 'inc' });

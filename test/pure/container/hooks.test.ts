@@ -70,7 +70,7 @@ const failing: [string, Lifecycle, (bench: ContainerBench) => unknown, string][]
   [
     ...(['httpGet names no port', { postStart: broken }] as const),
     (b) => b.ring(),
-    `HTTP lifecycle hook () ${WHOSE} couldn't find port: "nowhere" in container c`,
+    `HTTP lifecycle hook () ${WHOSE} strconv.Atoi: parsing "nowhere": invalid syntax`,
   ],
 ];
 for (const [name, lifecycle, fail, message] of failing) {

@@ -49,6 +49,15 @@ test('an error of the prober is not told either while kubelet would not have ask
   assert.deepEqual(reasons(bench.effects), ['Unhealthy']);
 });
 
+test('a port that does not exist is not told of while kubelet would not have asked', () => {
+  const bench = new ProbeBench('liveness', { exec: undefined, tcpSocket: { port: 'nowhere' } });
+  bench.look();
+  bench.ring();
+  assert.deepEqual(reasons(bench.effects), []);
+  bench.ring();
+  assert.deepEqual(reasons(bench.effects), ['Unhealthy']);
+});
+
 test('the run began early, however late its answer', () => {
   const bench = new ProbeBench('liveness', { failureThreshold: 1, timeoutSeconds: 30 });
   bench.look();

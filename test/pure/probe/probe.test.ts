@@ -285,8 +285,48 @@ test('errors between failures do not break the row', () => {
   assert.equal(bench.run(1), 'failure');
 });
 
-test('a port that does not exist asks nothing and is tried again each period', () => {
+const unknownPorts: [port: number | string, error: string][] = [
+  ['nowhere', 'strconv.Atoi: parsing "nowhere": invalid syntax'],
+  ['0x50', 'strconv.Atoi: parsing "0x50": invalid syntax'],
+  ['99999999999999999999', 'strconv.Atoi: parsing "99999999999999999999": value out of range'],
+  ['70000', 'invalid port number: 70000'],
+  [0, 'invalid port number: 0'],
+];
+for (const [port, error] of unknownPorts) {
+  test(`port ${JSON.stringify(port)} does not exist: nothing is asked, and each period it is told why`, () => {
+    for (const handler of ['httpGet', 'tcpSocket']) {
+      const bench = new ProbeBench('readiness', { exec: undefined, [handler]: { port } });
+      bench.look();
+      for (let period = 0; period < 2; period++) {
+        assert.deepEqual(messages(bench.ring()), [
+          `Unhealthy: Readiness probe errored and resulted in unknown state: ${error}`,
+        ]);
+        assert.equal(bench.state, 'waiting');
+        assert.equal(bench.context.deadline, bench.at + 10_000);
+        assert.equal(bench.context.run, 0);
+      }
+      assert.deepEqual([...new Set(bench.effects.map(({ type }) => type))], ['event.Record']);
+    }
+  });
+}
+
+test('a port is found by its name or as a numeral', () => {
+  for (const [port, found] of [
+    ['web', 8080],
+    ['81', 81],
+    ['+82', 82],
+    [83, 83],
+  ] as const) {
+    const bench = new ProbeBench('readiness', { exec: undefined, tcpSocket: { port: port as string } });
+    bench.look();
+    const [effect] = bench.ring();
+    assert.equal(effect?.type === 'net.TcpConnect' ? effect.params.port : undefined, found);
+  }
+});
+
+test('as logs of before have it: a port that does not exist is not told of', () => {
   const bench = new ProbeBench('readiness', { exec: undefined, httpGet: { port: 'nowhere' } });
+  bench.over.settings = { behaviour: [7] };
   bench.look();
   const from = bench.at;
   assert.deepEqual(bench.ring(), []);
