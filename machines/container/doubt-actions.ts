@@ -1,5 +1,5 @@
 import { behaves } from '../protocol/behaviour.ts';
-import type { ContainerContext, ContainerEvent } from './container-context.ts';
+import type { ContainerContext, ContainerEvent, ContainerWorld } from './container-context.ts';
 import { ask, errorOf, RETRY_MS } from './asking.ts';
 import type { Out } from './asking.ts';
 import { containerEvent } from './container-events.ts';
@@ -24,8 +24,16 @@ export function startDoubted(context: ContainerContext, event: ContainerEvent): 
       waiting: { reason: 'RunContainerError', message },
       doubt: { since: event.world.at, message },
     },
-    effects: [containerEvent(context, 'Warning', 'Failed', `Error: ${raw.message}`)],
+    effects: [containerEvent(context, 'Warning', 'Failed', `Error: ${named(context, event.world, raw.message)}`)],
   };
+}
+
+/**
+ * Runtimes say which container it was: with its name in place of its id the events of all tries are one (kubelet
+ * recordContainerEvent). The container's status tells the id.
+ */
+function named({ id, name }: ContainerContext, { settings }: ContainerWorld, said: string): string {
+  return id !== '' && behaves(settings, 'failedStartsNameTheContainer') ? said.split(id).join(name) : said;
 }
 
 /** The machine's own look; what others see meanwhile counts as well. */

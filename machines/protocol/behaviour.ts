@@ -174,6 +174,8 @@ export const BEHAVIOUR = {
   mountPathsAreClean: 142,
   /** A probe that names a port which there is not is told as one that errored; such ports are told of in kubelet's words. */
   unknownPortsAreTold: 143,
+  /** The event of a start that failed has the container's name where the runtime says its id. */
+  failedStartsNameTheContainer: 144,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

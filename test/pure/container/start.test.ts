@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ALL_BEHAVIOUR, BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
 import { ContainerBench, find, reasons, seen } from './container-bench.ts';
 
 const present = { present: { imageRef: 'img:1', uid: null, username: '' } };
@@ -165,6 +166,24 @@ for (const [state, effect, reason] of failures) {
     assert.equal(bench.state, 'waiting');
   });
 }
+
+test('the event of a start that failed has the name of the container in place of its id, which its status tells', () => {
+  const said = 'failed to start containerd task "c1": mount /run/c1';
+  for (const [behaviour, told] of [
+    [ALL_BEHAVIOUR, 'Error: failed to start containerd task "c": mount /run/c'],
+    [ALL_BEHAVIOUR.filter((n) => n !== BEHAVIOUR.failedStartsNameTheContainer), `Error: ${said}`],
+  ] as const) {
+    const bench = new ContainerBench();
+    bench.over.settings = { ...bench.world.settings, behaviour: [...behaviour] };
+    bench.to('starting.started');
+    const events = bench.failed('cri.StartContainer', 'Unknown', said).filter(({ type }) => type === 'event.Record');
+    assert.deepEqual(
+      events.map((e) => e.type === 'event.Record' && e.params.message),
+      [told],
+    );
+    assert.equal(bench.context.waiting?.message, said);
+  }
+});
 
 test('a failure in starting.started is RunContainerError, and is tried again after a look and a pause', () => {
   const bench = new ContainerBench().to('starting.started');
