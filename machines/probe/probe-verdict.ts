@@ -1,4 +1,8 @@
+import { behaves } from '../protocol/behaviour.ts';
 import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
+import { byteText } from '../values/byte-text.ts';
+import { goDuration } from '../values/go-duration.ts';
+import { goQuote } from '../values/go-quote.ts';
 import { probeCommand } from './probe-command.ts';
 import type { ProbeResult, ProbeWorld } from './probe-context.ts';
 
@@ -53,12 +57,16 @@ function failed(outcome: EffectFailed, world: Asked): Verdict {
   if (code === 'InvalidRequest') return { outcome: 'unknown', text: message };
   if (outcome.effect !== 'cri.ExecSync') return { outcome: 'failure', text: message };
   if (code === 'DeadlineExceeded') {
-    const made = probeCommand(world);
-    const command = JSON.stringify('command' in made ? made.command.join(' ') : '');
-    return {
-      outcome: 'failure',
-      text: `command timed out: ${command} timed out after ${world.probe.timeoutSeconds ?? 1}s`,
-    };
+    return { outcome: 'failure', text: ranTooLong(world) };
   }
   return { outcome: 'unknown', text: `rpc error: code = ${code} desc = ${message}` };
+}
+
+function ranTooLong(world: Asked): string {
+  const made = probeCommand(world);
+  const command = 'command' in made ? made.command.join(' ') : '';
+  const seconds = world.probe.timeoutSeconds ?? 1;
+  return behaves(world.settings, 'timeoutsAreGos')
+    ? `command timed out: ${goQuote(byteText(command))} timed out after ${goDuration(seconds * 1000)}`
+    : `command timed out: ${JSON.stringify(command)} timed out after ${seconds}s`;
 }

@@ -176,6 +176,8 @@ export const BEHAVIOUR = {
   unknownPortsAreTold: 143,
   /** The event of a start that failed has the container's name where the runtime says its id. */
   failedStartsNameTheContainer: 144,
+  /** The event of a command that ran too long says the command and the time as Go writes them: `1m0s`. */
+  timeoutsAreGos: 145,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

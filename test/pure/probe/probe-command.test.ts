@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Container, Probe } from '../../../machines/protocol/api-types.ts';
+import { ALL_BEHAVIOUR, BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
 import { ProbeBench } from './probe-bench.ts';
 
 const container: Container = {
@@ -43,6 +44,19 @@ test('a command that ran too long is told as it was run', () => {
   assert.deepEqual(messages(made), [
     'Readiness probe failed: command timed out: "check 80-- $(PORT) $(MISSING) $(PORT) $PORT" timed out after 1s',
   ]);
+});
+
+test('the command and the time that it may take are told as Go writes them', () => {
+  const told = (behaviour: number[]) => {
+    const made = bench({ timeoutSeconds: 60, exec: { command: ['a\u0007b', '\u00e9'] } });
+    made.over.settings = { behaviour };
+    made.ring();
+    made.failed('cri.ExecSync', 'DeadlineExceeded');
+    return messages(made)[0]?.replace('Readiness probe failed: command timed out: ', '');
+  };
+  assert.equal(told([...ALL_BEHAVIOUR]), String.raw`"a\ab é" timed out after 1m0s`);
+  const before = ALL_BEHAVIOUR.filter((n) => n !== BEHAVIOUR.timeoutsAreGos);
+  assert.equal(told(before), String.raw`"a\u0007b é" timed out after 60s`, 'as logs of before have it');
 });
 
 test('a command that would be longer than any message to the runtime is not run', () => {
