@@ -135,7 +135,8 @@ function answersTo({ what }: Pick<Question, 'what'>, parts: FromShardParts): Ask
   if (what === 'volume.Mount')
     return (async (_what, params) => {
       const { podUid, volume } = params as AskCatalog['volume.Mount']['params'];
-      return { path: await parts.volumes.mount(podUid, volume) };
+      const path = await parts.volumes.mount(podUid, volume);
+      return { path, ...parts.volumes.traitsOf(podUid, volume) };
     }) as Ask;
   if (what === 'volume.Name')
     return ((_what, params) => {

@@ -56,7 +56,7 @@ function configOf(input: ContainerConfigInput): ContainerConfigResult {
   if ('error' in devices) return devices;
   const rootFault = runAsNonRootFault(pod, container, image);
   if (rootFault !== null) return configError(rootFault);
-  const security = containerSecurity(pod, container, image, settings, input.targetId);
+  const security = containerSecurity(pod, container, image, settings, input);
   if ('error' in security) return security;
 
   const config: ContainerConfig = {

@@ -4,6 +4,8 @@ import { NamespaceMode } from '../protocol/cri-shapes.ts';
 import type { LinuxContainerSecurityContext } from '../protocol/cri-shapes.ts';
 import type { ImagePresent } from '../protocol/effects.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
+import type { VolumeTraits } from '../protocol/volume-traits.ts';
+import { extraGroups } from '../sandbox-config/extra-groups.ts';
 import { formatPod } from '../sandbox-config/pod-identity.ts';
 import { podNamespaces } from '../sandbox-config/pod-namespaces.ts';
 import { configError } from './config-error.ts';
@@ -61,22 +63,24 @@ function imageUser({ uid, username }: ImagePresent): { uid: number | null; usern
 }
 
 /**
- * The CRI security context of a container. `targetId`: the container whose process namespace an ephemeral
- * container joins, where the pod's containers do not share one anyway.
+ * The CRI security context of a container.
+ *
+ * @param more `targetId`: the container whose process namespace an ephemeral container joins, where the pod's containers do not share one anyway;
+ *   `volumeTraits`: what is known of the pod's volumes
  */
 export function containerSecurity(
   pod: Pod,
   container: Container,
   image: ImagePresent,
   settings: NodeSettings,
-  targetId?: string,
+  { targetId, volumeTraits }: { targetId?: string; volumeTraits?: VolumeTraits } = {},
 ): { security: LinuxContainerSecurityContext } | Failed {
   const effective = effectiveSecurity(pod, container);
   const seccomp = seccompProfile(pod, container, settings);
   if ('error' in seccomp) return seccomp;
   const apparmor = appArmorProfile(pod, container);
   if ('error' in apparmor) return apparmor;
-  const groups = supplementalGroups(pod);
+  const groups = supplementalGroups(pod, volumeTraits);
   if ('error' in groups) return groups;
   const unmasked = effective.procMount === 'Unmasked';
   const security: LinuxContainerSecurityContext = {
@@ -120,9 +124,9 @@ function setUser(security: LinuxContainerSecurityContext, effective: ContainerSe
   if (username !== '') security.runAsUsername = username;
 }
 
-function supplementalGroups(pod: Pod): { ids: string[]; policy?: 0 | 1 } | Failed {
+function supplementalGroups(pod: Pod, traits: VolumeTraits | undefined): { ids: string[]; policy?: 0 | 1 } | Failed {
   const { fsGroup, supplementalGroups: more = [], supplementalGroupsPolicy: policy } = pod.spec?.securityContext ?? {};
-  const ids = [...(fsGroup === undefined ? [] : [fsGroup]), ...more].map(String);
+  const ids = [...(fsGroup === undefined ? [] : [fsGroup]), ...more, ...extraGroups(pod, traits)].map(String);
   if (policy === undefined) return { ids };
   if (policy === 'Merge') return { ids, policy: 0 };
   return policy === 'Strict' ? { ids, policy: 1 } : configError(`unsupported supplementalGroupsPolicy: ${policy}`);

@@ -7,6 +7,7 @@ import { absolutePath } from '../values/absolute-path.ts';
 import { configError } from './config-error.ts';
 import type { Failed } from './config-error.ts';
 import type { EnvEntry } from '../protocol/cri-shapes.ts';
+import type { VolumeTraits } from '../protocol/volume-traits.ts';
 import { expand, orTooLong } from './expansion.ts';
 
 const HOSTS = '/etc/hosts';
@@ -67,6 +68,7 @@ export function subPathMounts(
 export interface MountPaths {
   /** By volume name. */
   volumePaths: Record<string, string>;
+  volumeTraits?: VolumeTraits;
   /** Images of the pod's image volumes that the container mounts, by volume name. */
   imageVolumes?: Record<string, CriImageSpec>;
   /** By {@link subPathKey}. */

@@ -5,6 +5,7 @@ import type { ImagePresent } from '../protocol/effects.ts';
 import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import type { ObservedContainer } from '../protocol/observed.ts';
+import type { VolumeTraits } from '../protocol/volume-traits.ts';
 import type { BackOffEntry } from './back-off.ts';
 
 /** Which list of the pod's spec a container comes from; a sidecar is an init container with restartPolicy Always. */
@@ -83,6 +84,7 @@ export interface ContainerWorld {
   podIPs: string[];
   /** Null until the volumes are set up and the images of the container's image volumes are there. */
   volumePaths: Record<string, string> | null;
+  volumeTraits?: VolumeTraits;
   imageVolumes?: Record<string, CriImageSpec>;
   /** CPUs and memory of the node that it runs on. */
   grant?: ContainerGrant;

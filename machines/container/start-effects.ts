@@ -126,6 +126,7 @@ export function createEffect(
     image: context.image,
     podIPs: world.podIPs,
     volumePaths: world.volumePaths ?? {},
+    ...(world.volumeTraits && { volumeTraits: world.volumeTraits }),
     ...(world.imageVolumes && { imageVolumes: world.imageVolumes }),
     subPaths: context.subPaths,
     terminationLogPath: terminationLogPath(context, world),

@@ -72,6 +72,7 @@ function containerWorld(draft: Draft, found: SpecContainer, own: ContainerContex
     sandboxConfig: context.sandboxConfig,
     podIPs: podIPs(draft),
     volumePaths: context.tasks['volumes']?.state === 'done' && images !== null ? (context.volumePaths ?? {}) : null,
+    ...(context.volumeTraits && { volumeTraits: context.volumeTraits }),
     imageVolumes: images ?? {},
     ...(grant !== undefined && { grant }),
     ...(runsWithoutQuota(context, container.name) && { withoutQuota: true }),

@@ -157,7 +157,11 @@ function taskSucceeded(draft: Draft, name: string, outcome: EffectDone | null): 
   if (outcome !== null && takeImageVolume(draft, name, outcome)) return;
   const { context } = draft;
   const [what, id = ''] = name.split('/');
-  if (outcome?.effect === 'host.SetUpVolumes') context.volumePaths = outcome.result.paths;
+  if (outcome?.effect === 'host.SetUpVolumes') {
+    context.volumePaths = outcome.result.paths;
+    delete context.volumeTraits;
+    if (outcome.result.traits !== undefined) context.volumeTraits = outcome.result.traits;
+  }
   if (outcome?.effect === 'host.ReadTerminationMessage') {
     own(draft, 'messages')[id] = outcome.result.message;
     forgetTasks(draft, name);

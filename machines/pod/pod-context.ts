@@ -11,6 +11,7 @@ import type { Hold } from '../protocol/hold.ts';
 import type { PodHealth } from '../protocol/resource-health.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
+import type { VolumeTraits } from '../protocol/volume-traits.ts';
 import type { ToldPull } from '../images/told-pull.ts';
 import type { ImageVolume } from './image-volume.ts';
 import type { ResizeStep } from '../resize/resize-plan.ts';
@@ -63,6 +64,8 @@ export interface PodContext {
   /** Number of tasks started so far: makes keys unique. */
   seq: number;
   volumePaths: Record<string, string> | null;
+  /** What containers must know of the volumes beside that; absent when that is nothing. */
+  volumeTraits?: VolumeTraits;
   /** An API object that the volumes show has changed since they were last set up. */
   volumesStale: boolean;
   /** What became of the images of its image volumes, by volume; absent until one of them was looked for. */

@@ -176,5 +176,5 @@ export function oldOnesStopped(draft: Draft): boolean {
 
 /** The sandbox's configuration, with what the pod was given of the node. */
 function configOf(context: PodContext, attempt: number): SandboxConfig {
-  return sandboxWithGrants(context, sandboxConfig(context.pod, attempt, context.settings));
+  return sandboxWithGrants(context, sandboxConfig(context.pod, attempt, context.settings, context.volumeTraits));
 }

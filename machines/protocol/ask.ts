@@ -1,5 +1,6 @@
 import type { DeviceOptions } from './device-options.ts';
 import type { EnvEntry } from './cri-shapes.ts';
+import type { MountedVolume } from './volume-traits.ts';
 import type { LabelSelector } from '../values/label-selector.ts';
 
 /** One configMap or secret as far as pods use it. `data` of a secret is decoded; binary values are base64 in `binaryData`. */
@@ -72,10 +73,10 @@ export interface AskCatalog {
   /** Gives them back. Rejects, in kubelet's words, when one could not be. Answered without an API server, too. */
   'claims.Unprepare': { params: { podUid: string }; result: Record<string, never> };
   /**
-   * Has a volume of the pod put where containers find it (`machines/volume-manager`), and answers where. Rejects in kubelet's words. Answered without
-   * an API server, too.
+   * Has a volume of the pod put where containers find it (`machines/volume-manager`), and answers where, with what they must know of it. Rejects in
+   * kubelet's words. Answered without an API server, too.
    */
-  'volume.Mount': { params: { podUid: string; volume: string }; result: { path: string } };
+  'volume.Mount': { params: { podUid: string; volume: string }; result: MountedVolume };
   /**
    * What kubelet calls such a volume of the pod: by its PV, where a claim has led to it. Null: it is none of these, or was not looked up yet. Never
    * rejects. Answered without an API server, too.

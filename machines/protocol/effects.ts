@@ -4,6 +4,7 @@ import type { PodMemory } from './memory.ts';
 import type { ManagedKind } from './managed-kinds.ts';
 import type { ObservedContainer } from './observed.ts';
 import type { AskCatalog } from './ask.ts';
+import type { VolumeTraits } from './volume-traits.ts';
 
 /**
  * Effects are data: a machine returns them, the shard carries them out and posts the outcome back as an
@@ -98,7 +99,7 @@ export interface EffectCatalog {
   /** Makes pod folders and sets up all volumes; returns each volume's path on the host. */
   'host.SetUpVolumes': {
     params: { podUid: string; owner: VolumeOwner; fsGroup?: number; volumes: VolumeSetup[] };
-    result: { paths: Record<string, string> };
+    result: { paths: Record<string, string>; traits?: VolumeTraits };
   };
   /** Has the drivers of the pod's ResourceClaims prepare them, which is asked of main; one that is prepared stays so. */
   'host.PrepareClaims': { params: { podUid: string }; result: Empty };

@@ -6,8 +6,10 @@ import type { NodeSettings } from '../protocol/node-settings.ts';
 import { cgroupParent } from '../qos/pod-cgroup.ts';
 import { podLimits, podRequests } from '../qos/pod-resources.ts';
 import { amountsOf } from '../qos/resource-amounts.ts';
+import type { VolumeTraits } from '../protocol/volume-traits.ts';
 import { podDns } from './dns.ts';
 import type { PodWarning } from './dns.ts';
+import { extraGroups } from './extra-groups.ts';
 import { linuxResources } from './linux-resources.ts';
 import { kernelHostname } from './pod-hostname.ts';
 import { podIdentity, podLogDirectory } from './pod-identity.ts';
@@ -18,9 +20,9 @@ import { isIPv6 } from './pod-ips.ts';
 
 /**
  * The CRI config of a pod's sandbox, as the kubelet makes it. Ask {@link sandboxConfigError} first: with an
- * invalid host name this one has none. `attempt`: 0 for the first sandbox, one more for each later one.
+ * invalid host name this one has none. `attempt`: 0 for the first sandbox, one more for each later one. `traits`: of its volumes.
  */
-export function sandboxConfig(pod: Pod, attempt: number, settings: NodeSettings): SandboxConfig {
+export function sandboxConfig(pod: Pod, attempt: number, settings: NodeSettings, traits?: VolumeTraits): SandboxConfig {
   const { name, namespace, uid } = podIdentity(pod);
   const hostname = pod.spec?.hostNetwork ? { hostname: '' } : kernelHostname(pod, settings.clusterDomain);
   return {
@@ -36,7 +38,7 @@ export function sandboxConfig(pod: Pod, attempt: number, settings: NodeSettings)
       [LABEL.podUid]: uid,
     },
     annotations: { ...pod.metadata?.annotations },
-    linux: sandboxLinux(pod, settings),
+    linux: sandboxLinux(pod, settings, traits),
   };
 }
 
@@ -52,12 +54,12 @@ export function sandboxWarnings(pod: Pod, settings: NodeSettings): PodWarning[] 
   return podDns(pod, settings).warnings;
 }
 
-function sandboxLinux(pod: Pod, settings: NodeSettings): SandboxConfig['linux'] {
+function sandboxLinux(pod: Pod, settings: NodeSettings, traits: VolumeTraits | undefined): SandboxConfig['linux'] {
   const requests = podRequests(pod, { excludeOverhead: true });
   const limits = podLimits(pod, { excludeOverhead: true });
   const linux: SandboxConfig['linux'] = {
     cgroupParent: cgroupParent(pod, settings),
-    securityContext: sandboxSecurity(pod),
+    securityContext: sandboxSecurity(pod, traits),
     sysctls: sandboxSysctls(pod, settings),
     resources: linuxResources(
       { cpuRequest: requests['cpu'], cpuLimit: limits['cpu'], memoryLimit: limits['memory'] },
@@ -78,7 +80,7 @@ function sandboxSysctls(pod: Pod, settings: Pick<NodeSettings, 'behaviour'>): Re
   return Object.fromEntries(sysctls.map(({ name, value }) => [nameOf(name), value]));
 }
 
-function sandboxSecurity(pod: Pod): LinuxSandboxSecurityContext {
+function sandboxSecurity(pod: Pod, traits: VolumeTraits | undefined): LinuxSandboxSecurityContext {
   const spec = pod.spec;
   const sc = spec?.securityContext ?? {};
   const containers = [
@@ -86,7 +88,9 @@ function sandboxSecurity(pod: Pod): LinuxSandboxSecurityContext {
     ...(spec?.containers ?? []),
     ...(spec?.ephemeralContainers ?? []),
   ];
-  const groups = [...(sc.fsGroup === undefined ? [] : [sc.fsGroup]), ...(sc.supplementalGroups ?? [])];
+  // Those of volumes count here only for a pod that says how it is to run (kubelet).
+  const extra = spec?.securityContext === undefined ? [] : extraGroups(pod, traits);
+  const groups = [...(sc.fsGroup === undefined ? [] : [sc.fsGroup]), ...extra, ...(sc.supplementalGroups ?? [])];
   const security: LinuxSandboxSecurityContext = {
     namespaceOptions: podNamespaces(pod),
     privileged: containers.some((c) => c.securityContext?.privileged === true),

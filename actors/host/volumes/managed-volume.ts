@@ -2,6 +2,7 @@ import type { VolumeSetup } from '../../../machines/protocol/effects.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { isManagedKind } from '../../../machines/protocol/managed-kinds.ts';
 import type { ManagedKind } from '../../../machines/protocol/managed-kinds.ts';
+import type { MountedVolume } from '../../../machines/protocol/volume-traits.ts';
 import { HostFailure, codeOf } from '../files/host-failure.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 
@@ -10,13 +11,12 @@ export function isManaged(volume: VolumeSetup): volume is Extract<VolumeSetup, {
   return isManagedKind(volume.kind);
 }
 
-/** Has the main thread set a volume up; answers where it is. */
-export async function managedVolume(podUid: string, volume: string, { askNode }: HostSettings): Promise<string> {
+/** Has the main thread set a volume up; answers where it is, and what is to be known of it. */
+export async function managedVolume(podUid: string, volume: string, { askNode }: HostSettings): Promise<MountedVolume> {
   if (askNode === undefined) throw new HostFailure('NoMain', 'there is no volume manager to ask');
-  const { path } = await askNode('volume.Mount', { podUid, volume }).catch((error: unknown) => {
+  return askNode('volume.Mount', { podUid, volume }).catch((error: unknown) => {
     throw new ManagedFailure(codeOf(error), messageOf(error), { cause: error });
   });
-  return path;
 }
 
 /** A failure in whose text the volume manager has named the volume already. */

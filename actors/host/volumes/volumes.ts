@@ -1,6 +1,8 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EffectCatalog, Empty, VolumeSetup } from '../../../machines/protocol/effects.ts';
+import { traitsOf } from '../../../machines/protocol/volume-traits.ts';
+import type { MountedVolume } from '../../../machines/protocol/volume-traits.ts';
 import { HostFailure } from '../files/host-failure.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 import { unmountBelow } from '../files/mounts.ts';
@@ -44,9 +46,9 @@ export async function setUpVolumes(
           settings.onVolume?.({ did: 'mount', podUid: params.podUid, volume, seconds, overallSeconds, failed });
         };
         try {
-          const path = await setUpVolume(volume, contents.get(volume.name), params, settings, turn);
+          const mounted = await setUpVolume(volume, contents.get(volume.name), params, settings, turn);
           report(false);
-          return path;
+          return typeof mounted === 'string' ? { path: mounted } : mounted;
         } catch (error) {
           report(true);
           throw error;
@@ -54,16 +56,20 @@ export async function setUpVolumes(
       }),
     );
     const paths: Record<string, string> = {};
+    const there: MountedVolume[] = [];
     for (const [index, volume] of params.volumes.entries()) {
       const one = made[index];
-      if (one?.status === 'fulfilled') paths[volume.name] = one.value;
+      if (one?.status !== 'fulfilled') continue;
+      paths[volume.name] = one.value.path;
+      there.push(one.value);
     }
     const failures = params.volumes.flatMap(({ name }, index) => {
       const one = made[index];
       return one?.status === 'rejected' ? [{ name, reason: one.reason as unknown }] : [];
     });
     if (failures.length > 0) throw failureOf(failures);
-    return { paths };
+    const traits = traitsOf(there);
+    return { paths, ...(traits && { traits }) };
   });
 }
 
@@ -107,7 +113,7 @@ async function setUpVolume(
   { podUid, fsGroup, owner }: SetUpParams,
   settings: HostSettings,
   turn: PodWork,
-): Promise<string> {
+): Promise<string | MountedVolume> {
   if (isManaged(volume)) return turn.waitFor(managedVolume(podUid, volume.name, settings));
   switch (volume.kind) {
     case 'hostPath':

@@ -23,7 +23,7 @@ export function pluginFolders(rootDir: string, plugin: string): { mounts: string
 export async function mountDisk(device: string, path: string, fsType: string, spec: VolumeSpec): Promise<void> {
   if ((await mountOn(path)) !== undefined) return;
   await mkdir(path, { recursive: true, mode: 0o750 });
-  await formatAndMount(device, path, fsType, joined(spec.readOnly ? ['ro'] : [], spec.pv?.spec?.mountOptions));
+  await formatAndMount(device, path, fsType, joined(spec.readOnly ? ['ro'] : [], spec.pv));
 }
 
 /** Puts a disk that is mounted at `source` into a pod (kubelet: diskSetUp). */
@@ -32,7 +32,7 @@ export async function bindDisk(source: string, call: PublishCall, log: Logger): 
   if ((await mountOn(path)) !== undefined) return path;
   await mkdir(path, { recursive: true, mode: 0o750 });
   try {
-    await mount(source, path, '', joined(['bind', ...(spec.readOnly ? ['ro'] : [])], spec.pv?.spec?.mountOptions));
+    await mount(source, path, '', joined(['bind', ...(spec.readOnly ? ['ro'] : [])], spec.pv));
   } catch (error) {
     await cleanMountPoint(path);
     throw error;

@@ -4,6 +4,7 @@ import { matchesTerms } from '../../../machines/admission/node-affinity.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import type { KnownVolume } from '../../../machines/volume-manager/mount-context.ts';
 import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders.ts';
+import { mountOptionsOf } from '../../../machines/volumes/pv-annotations.ts';
 import { codeOf } from '../../host/files/host-failure.ts';
 import { mapBlockVolume, nameBlockVolume, removeMapFolder, unmapBlockVolume, unnameBlockVolume } from './block-map.ts';
 import type { AttachedVolumes } from './attached-volumes.ts';
@@ -234,8 +235,7 @@ export class VolumeCalls {
   }
 
   private checkOptions(spec: VolumeSpec, plugin: VolumePlugin): void {
-    const options = spec.pv?.spec?.mountOptions ?? [];
-    if (options.length === 0 || plugin.mountOptions !== false || spec.mode === 'Block') return;
+    if (mountOptionsOf(spec.pv).length === 0 || plugin.mountOptions !== false || spec.mode === 'Block') return;
     const problem = new VolumeFailure('MountOptions', 'mount options are not supported for this volume type');
     throw worded(problem, 'MountVolume.MountOptionSupport check failed', spec.name);
   }

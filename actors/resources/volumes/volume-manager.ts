@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
+import type { MountedVolume } from '../../../machines/protocol/volume-traits.ts';
+import { groupOf } from '../../../machines/volumes/pv-annotations.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import type { VolumeMessage } from '../../../machines/volume-manager/volume-messages.ts';
 import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders.ts';
@@ -134,6 +136,12 @@ export class VolumeManager {
   /** What kubelet calls a volume of a pod: its PV's name, or its own; null when it was not looked up. */
   nameOf(uid: string, volume: string): string | null {
     return this.calls.of(uid, volume)?.spec.name ?? null;
+  }
+
+  /** What containers must know of a volume of a pod that is mounted. */
+  traitsOf(uid: string, volume: string): Omit<MountedVolume, 'path'> {
+    const group = groupOf(this.calls.of(uid, volume)?.spec.pv ?? null);
+    return group === '' ? {} : { group };
   }
 
   /** Has all of a pod's volumes taken away, those of earlier agents too. Rejects when one of them stays. */

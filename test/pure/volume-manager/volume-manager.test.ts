@@ -30,6 +30,7 @@ function bench(
   t: TestContext,
   plugin: Partial<VolumePlugin> = {},
   volume: (name: string) => PersistentVolume['spec'] = () => ({}),
+  annotations: Record<string, string> = {},
 ) {
   const rootDir = folder(t);
   const calls: string[] = [];
@@ -63,7 +64,8 @@ function bench(
     objects: () => ({
       claim: (_ns, name) =>
         Promise.resolve({ metadata: { uid: name }, spec: { volumeName: `pv-${name}` }, status: { phase: 'Bound' } }),
-      volume: (name) => Promise.resolve({ spec: { claimRef: { uid: name.slice(3) }, ...volume(name) } }),
+      volume: (name) =>
+        Promise.resolve({ metadata: { annotations }, spec: { claimRef: { uid: name.slice(3) }, ...volume(name) } }),
       grown: () => Promise.reject(new Error('nothing grows here')),
     }),
     attached: attachedVolumes(
@@ -247,4 +249,21 @@ test('an agent that knows nothing takes away what lies in a pod’s folder, and 
   );
   await manager.unmount('old');
   assert.ok(calls.includes('unpublish pv-o of old'));
+});
+
+test('the group that a PV is annotated with is known once its volume is there', async (t) => {
+  const { manager } = bench(t, {}, undefined, { 'pv.beta.kubernetes.io/gid': '1234' });
+  assert.deepEqual(manager.traitsOf('a', 'x'), {});
+  await manager.mount('a', 'x');
+  assert.deepEqual(manager.traitsOf('a', 'x'), { group: '1234' });
+});
+
+test('mount options in the annotation of a PV are options of it: what takes none refuses them', async (t) => {
+  const { manager } = bench(t, { mountOptions: false }, undefined, {
+    'volume.beta.kubernetes.io/mount-options': 'hard,nfsvers=4.1',
+  });
+  assert.equal(
+    await refusal(manager.mount('a', 'x')),
+    'MountOptions: MountVolume.MountOptionSupport check failed for volume "pv-x" : mount options are not supported for this volume type',
+  );
 });

@@ -2,6 +2,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { messageOf } from '../../../../machines/values/message-of.ts';
+import { mountOptionsOf } from '../../../../machines/volumes/pv-annotations.ts';
 import { ignoring } from '../../../host/files/host-failure.ts';
 import { mount, mountOn } from '../../../host/files/mounts.ts';
 import { formatAndMount, growFileSystem } from '../../../host/volumes/disk-commands.ts';
@@ -53,7 +54,7 @@ export function localPlugin({ rootDir, log, warn }: LocalPluginOptions): VolumeP
       if (target === source || (await mountOn(target)) !== undefined) return target;
       await mkdir(target, { recursive: true, mode: 0o750 });
       const fsType = spec.pv?.spec?.local?.fsType ?? 'ext4';
-      const options = joined(spec.readOnly ? ['ro'] : [], spec.pv?.spec?.mountOptions);
+      const options = joined(spec.readOnly ? ['ro'] : [], spec.pv);
       try {
         await formatAndMount(source, target, fsType, options);
       } catch (error) {
@@ -73,7 +74,7 @@ export function localPlugin({ rootDir, log, warn }: LocalPluginOptions): VolumeP
       const others = (await mountRefs(source)).filter((each) => each.startsWith(`${join(rootDir, 'pods')}/`));
       if (fsGroup !== undefined && others.length > 0) await warnOfGroup(spec, pod, source, fsGroup, warn);
       await mkdir(path, { recursive: true, mode: 0o750 });
-      const options = joined(['bind', ...(spec.readOnly ? ['ro'] : [])], spec.pv?.spec?.mountOptions);
+      const options = joined(['bind', ...(spec.readOnly ? ['ro'] : [])], spec.pv);
       try {
         await mount(resolve('/', source), path, '', options);
       } catch (error) {
@@ -142,7 +143,7 @@ async function warnOfGroup(
   warn(pod, 'AlreadyMountedVolume', text);
 }
 
-/** Options once each, in the order of the alphabet, as kubelet joins them. */
-export function joined(own: readonly string[], asked: readonly string[] | undefined): string[] {
-  return [...new Set([...own, ...(asked ?? [])])].sort();
+/** Options and those that the PV asks for, once each, in the order of the alphabet, as kubelet joins them. */
+export function joined(own: readonly string[], pv: VolumeSpec['pv']): string[] {
+  return [...new Set([...own, ...mountOptionsOf(pv)])].sort();
 }

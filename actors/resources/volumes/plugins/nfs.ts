@@ -31,7 +31,7 @@ export const nfsPlugin = (mounter: string): VolumePlugin => ({
     const { server, path: exported } = sourceOf(spec);
     const from = `${isIPv6(server) ? `[${server}]` : server}:${exported}`;
     try {
-      await mount(from, path, 'nfs', joined(spec.readOnly ? ['ro'] : [], spec.pv?.spec?.mountOptions), [], mounter);
+      await mount(from, path, 'nfs', joined(spec.readOnly ? ['ro'] : [], spec.pv), [], mounter);
     } catch (error) {
       await cleanMountPoint(path, UNMOUNT_MS);
       throw error;
