@@ -1,5 +1,6 @@
 import { afterAgentRestart } from '../../machines/pod/adopt-probes.ts';
 import { afterShutdown } from '../../machines/pod/after-shutdown.ts';
+import type { Pod } from '../../machines/protocol/api-types.ts';
 import { trackedPod, trackedPods } from '../../machines/supervisor/pod-table.ts';
 import { EventRecorder } from '../cluster/events/event-recorder.ts';
 import { declaredFeaturesOf } from '../configure/configuration/declared-features-of.ts';
@@ -212,13 +213,16 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     tell: (uid, message) => supervisor.tell(uid, message),
     now,
   });
+  const podEvents =
+    (type: 'Normal' | 'Warning') =>
+    ({ metadata: { namespace = '', name = '', uid = '' } = {} }: Pod, reason: string, message: string): void => {
+      const object = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid } as const;
+      events.record({ object, at: now(), type, reason, message });
+    };
   const volumes: VolumeManager = new VolumeManager({
     ...{ rootDir: settings.rootDir, nodeName, clock, log, metrics },
     plugins: edges.volumes({
-      warn({ metadata: { namespace = '', name = '', uid = '' } = {} }, reason, message) {
-        const object = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid } as const;
-        events.record({ object, at: now(), type: 'Warning', reason, message });
-      },
+      warn: podEvents('Warning'),
       csi: () => cluster?.objects.csi ?? null,
       secret: (namespace, name) =>
         cluster?.objects.storage.secret?.(namespace, name) ?? Promise.reject(new Error('cannot get kube client')),
@@ -231,6 +235,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     ),
     nodeLabels: () => (cluster?.node.node() ?? ground.ownNode ?? null)?.metadata?.labels ?? null,
     podOf: (uid) => trackedPod(supervisor.context.pods, uid)?.pod,
+    tellPod: podEvents('Normal'),
     tell: (uid, message) => supervisor.tell(uid, message),
     changed: () => cluster?.node.changed(),
     journal: journalOf('manager'),

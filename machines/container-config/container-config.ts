@@ -52,7 +52,7 @@ function configOf(input: ContainerConfigInput): ContainerConfigResult {
   if ('error' in env) return env;
   const mounts = containerMounts(pod, container, env.plan ? null : env.envs, podIPs, input, settings);
   if ('error' in mounts) return mounts;
-  const devices = containerDevices(pod, container, input.volumePaths);
+  const devices = containerDevices(pod, container, input.volumePaths, settings);
   if ('error' in devices) return devices;
   const rootFault = runAsNonRootFault(pod, container, image);
   if (rootFault !== null) return configError(rootFault);

@@ -1,4 +1,5 @@
 import type { Container, Pod, Volume } from '../protocol/api-types.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import type { CriDevice, CriImageSpec, CriMount } from '../protocol/cri-shapes.ts';
 import type { ContainerPreparation } from '../protocol/effects.ts';
 import { behaves } from '../protocol/behaviour.ts';
@@ -242,9 +243,12 @@ export function containerDevices(
   pod: Pod,
   container: Container,
   volumePaths: Record<string, string>,
+  settings: NodeSettings,
 ): { devices: CriDevice[] } | Failed {
   const devices: CriDevice[] = [];
   for (const { name, devicePath } of container.volumeDevices ?? []) {
+    if (!devicePath.startsWith('/') && behaves(settings, 'devicePathsAreAbsolute'))
+      return configError(`error DevicePath \`${devicePath}\` must be an absolute path`);
     const hostPath = pathOf(volumePaths, name);
     if (hostPath === undefined) return noVolume(name, 'pass', container);
     const volume = pod.spec?.volumes?.find((each) => each.name === name);

@@ -9,6 +9,7 @@ import { dropContainer, dropSandbox, newestSandbox, patchContainer, putContainer
 import { containerNotStopped, sandboxNotStopped } from './kill-failures.ts';
 import { forgetImageVolumes, takeImageVolume } from './image-volumes.ts';
 import { takeResize } from './resize.ts';
+import { failureReason } from '../volumes/failure-reason.ts';
 import { specContainer, usesHostNetwork } from './spec.ts';
 import { failureText } from '../container/container-events.ts';
 import { containerHash } from '../container-config/container-hash.ts';
@@ -223,6 +224,10 @@ function isCanceled({ context }: Draft, { error }: EffectFailed): boolean {
   );
 }
 
+function mountFailure({ context: { settings } }: Draft, text: string): string {
+  return behaves(settings, 'failedMapsAreTold') ? failureReason(text) : 'FailedMount';
+}
+
 /** Tells what a failed task means to an operator; the task itself is tried again after its pause. */
 function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void {
   const { context } = draft;
@@ -244,7 +249,7 @@ function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void 
   if (name.startsWith('sandbox.status/'))
     podEvent(draft, 'Warning', 'FailedPodSandBoxStatus', `Unable to get pod sandbox status: ${text}`);
   if ((name === 'volumes' || name === 'volumes.refresh') && !isCanceled(draft, outcome))
-    podEvent(draft, 'Warning', 'FailedMount', text);
+    podEvent(draft, 'Warning', mountFailure(draft, text), text);
   // Claims that are not taken back are in no event of kubelet's: the pod says why it waits.
   if (name === 'claims')
     podEvent(draft, 'Warning', 'FailedPrepareDynamicResources', `Failed to prepare dynamic resources: ${text}`);

@@ -178,6 +178,10 @@ export const BEHAVIOUR = {
   failedStartsNameTheContainer: 144,
   /** The event of a command that ran too long says the command and the time as Go writes them: `1m0s`. */
   timeoutsAreGos: 145,
+  /** A block volume that could not be set up is told of as one: `FailedMapVolume`. */
+  failedMapsAreTold: 170,
+  /** The path of a block volume in a container is absolute, or the container is not made. */
+  devicePathsAreAbsolute: 171,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

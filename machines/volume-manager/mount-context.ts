@@ -7,6 +7,8 @@ export interface KnownVolume {
   /** Name of the PV, or of the volume in the pod when that has it inline. */
   name: string;
   mode: 'Filesystem' | 'Block';
+  /** A block volume of which is told as of one (kubelet: MapVolume); absent in what was looked up by older agents. */
+  mapped?: true;
   /** The device that pods of the node share; '' when there is none, `?` when that could not be told from what lies on disk. */
   device: DeviceId | '' | '?';
   attachable: boolean;

@@ -112,7 +112,8 @@ function deviceIsThere(draft: Draft, { context }: Mount): boolean {
   }
   if (place.value !== 'ready' && place.value !== 'expanding') return false;
   if (known.alone && isElsewhere(draft, context)) {
-    const text = `MountVolume.SetUp failed for volume "${name}" : volume uses the ReadWriteOncePod access mode and is already in use by another pod`;
+    const what = known.mapped ? 'MapVolume.SetUpDevice' : 'MountVolume.SetUp';
+    const text = `${what} failed for volume "${name}" : volume uses the ReadWriteOncePod access mode and is already in use by another pod`;
     const problem = { code: 'FailedMount', text };
     const id = mountId(context.uid, context.volume);
     const retryAt = draft.at + backOffMs(context.failures + 1, WAITS);

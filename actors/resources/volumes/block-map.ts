@@ -1,5 +1,6 @@
 import { lstat, mkdir, open, readdir, readlink, realpath, rm, rmdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { goQuote } from '../../../machines/values/go-quote.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { detachLoopsOf } from '../../host/files/loop-devices.ts';
 import { ignoring } from '../../host/files/host-failure.ts';
@@ -55,6 +56,16 @@ export async function mapBlockVolume(devicePath: string, { podUid, globalPath, l
   if ((await ignoring(readlink(linkPath), 'ENOENT', 'EINVAL')) === device) return;
   await rm(linkPath, { force: true });
   await symlink(device, linkPath);
+}
+
+/** What the pod's events say of a volume that was put there (kubelet tells both halves, in these words). */
+export function mappedWords(name: string, { globalPath, linkPath }: BlockMap): string[] {
+  const words = `MapVolume.MapPodDevice succeeded for volume ${quote(name)}`;
+  return [`${words} globalMapPath ${quote(globalPath)}`, `${words} volumeMapPath ${quote(dirname(linkPath))}`];
+}
+
+function quote(text: string): string {
+  return goQuote(Buffer.from(text).toString('latin1'));
 }
 
 /**

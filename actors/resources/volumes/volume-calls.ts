@@ -6,7 +6,14 @@ import type { KnownVolume } from '../../../machines/volume-manager/mount-context
 import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders.ts';
 import { mountOptionsOf } from '../../../machines/volumes/pv-annotations.ts';
 import { codeOf } from '../../host/files/host-failure.ts';
-import { mapBlockVolume, nameBlockVolume, removeMapFolder, unmapBlockVolume, unnameBlockVolume } from './block-map.ts';
+import {
+  mapBlockVolume,
+  mappedWords,
+  nameBlockVolume,
+  removeMapFolder,
+  unmapBlockVolume,
+  unnameBlockVolume,
+} from './block-map.ts';
 import type { AttachedVolumes } from './attached-volumes.ts';
 import { pluginFor, pluginNamed } from './plugins-now.ts';
 import { UNPROCESSED, volumeSpecOf } from './resolve-volume.ts';
@@ -27,6 +34,8 @@ export interface VolumeCallsOptions {
   /** Of the node's object; null while it is not known. */
   nodeLabels: () => Readonly<Record<string, string>> | null;
   podOf: (uid: string) => Pod | undefined;
+  /** An event of a pod that all went well. */
+  tellPod: (pod: Pod, reason: string, message: string) => void;
 }
 
 type Of<T extends VolumeOrder['type']> = Extract<VolumeOrder, { type: T }>;
@@ -82,6 +91,7 @@ export class VolumeCalls {
     const modes = spec.pv?.spec?.accessModes ?? [];
     return {
       ...{ plugin: plugin.name, name: spec.name, mode: spec.mode, device, attachable, stages },
+      ...(spec.mode === 'Block' && { mapped: true as const }),
       alone: modes.length === 1 && modes[0] === 'ReadWriteOncePod',
       ...sizesOf(spec, plugin),
     };
@@ -142,6 +152,7 @@ export class VolumeCalls {
       if (published === '' || globalPath === '')
         throw new VolumeFailure('Block', 'device path of the volume is empty', { what: 'MapVolume failed' });
       await mapBlockVolume(published, map);
+      for (const text of mappedWords(spec.name, map)) this.options.tellPod(pod, 'SuccessfulMountVolume', text);
       return path;
     } catch (error) {
       throw worded(error, 'MapVolume.MapBlockVolume failed', spec.name, false);

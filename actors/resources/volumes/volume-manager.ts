@@ -273,7 +273,7 @@ export class VolumeManager {
     this.underWay.set(key, control);
     const began = performance.now();
     const measure = (failed: boolean): void => {
-      const operation = OPERATIONS[order.type];
+      const operation = this.isBlock(order) ? (MAPPED[order.type] ?? OPERATIONS[order.type]) : OPERATIONS[order.type];
       if (operation === undefined) return;
       const labels = {
         volume_plugin: this.pluginOf(order),
@@ -331,6 +331,11 @@ export class VolumeManager {
     return 'volume' in order && this.calls.of(order.uid, order.volume)?.spec.migrated === true;
   }
 
+  private isBlock(order: CallOrder): boolean {
+    if ('mode' in order) return order.mode === 'Block';
+    return 'volume' in order && this.calls.of(order.uid, order.volume)?.spec.mode === 'Block';
+  }
+
   private pluginOf(order: CallOrder): string {
     if ('plugin' in order) return order.plugin;
     if ('volume' in order) return this.calls.of(order.uid, order.volume)?.plugin.name ?? '';
@@ -345,6 +350,13 @@ const OPERATIONS: Partial<Record<VolumeOrder['type'], string>> = {
   'device.unstage': 'unmount_device',
   'device.attach': 'verify_controller_attached_volume',
   'device.expand': 'volume_fs_resize',
+};
+
+/** The same of block volumes, where they have names of their own. */
+const MAPPED: typeof OPERATIONS = {
+  'volume.publish': 'map_volume',
+  'volume.unpublish': 'unmap_volume',
+  'device.unstage': 'unmap_device',
 };
 
 /** The code is the one with which other work on a pod's volumes ends when the pod does. */

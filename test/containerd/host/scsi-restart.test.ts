@@ -64,6 +64,7 @@ function agent({ rootDir, ground, logged }: ScsiBench, node: Node): VolumeManage
       () => Promise.resolve(node),
     ),
     nodeLabels: () => ({}),
+    tellPod: (_pod, reason, message) => void logged.push(`${reason}: ${message}`),
     tell: () => undefined,
     changed: () => void (node.status = { ...node.status, volumesInUse: manager.inUse() }),
     journal: { dir: join(rootDir, '..', 'journal'), agent: 'v', maxBytes: 1 << 20, log: ground.log },
@@ -109,6 +110,11 @@ test(
       assert.equal(readlinkSync(raw), join(world.dir, 'dev/sd2n1'));
       assert.equal(readlinkSync(fc), join(world.dir, 'dev/sda'));
       assert.ok(statSync(join(maps, 'a')).isBlockDevice());
+      assert.ok(
+        logged.includes(
+          `SuccessfulMountVolume: MapVolume.MapPodDevice succeeded for volume "pv-raw" globalMapPath "${maps}"`,
+        ),
+      );
       assert.equal(logged.includes('grown'), false, 'the node has no part in making these larger');
       first.stop();
 

@@ -366,6 +366,14 @@ test('mounts: propagation, read-only, sub paths, /etc/hosts', () => {
   );
 });
 
+test('a block volume has an absolute path in its container; in journals from before, any', () => {
+  const devices = { volumeDevices: [{ name: 'data', devicePath: 'dev/xvda' }] };
+  assert.equal(messageOf(devices, {}, settingsWith(CURRENT)), 'error DevicePath `dev/xvda` must be an absolute path');
+  assert.deepEqual(configOf(devices).devices, [
+    { containerPath: 'dev/xvda', hostPath: '/pods/u-1/volumes/data', permissions: 'mrw' },
+  ]);
+});
+
 test('no hosts file before the pod has an address, but always on the host network', () => {
   const paths = (config: ContainerConfig): string[] => config.mounts.map((m) => m.containerPath);
   assert.deepEqual(paths(configOf({}, {}, { podIPs: [] })), ['/dev/termination-log']);

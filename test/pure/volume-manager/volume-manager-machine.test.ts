@@ -114,6 +114,15 @@ describe('a volume of a pod', () => {
     const text =
       'MountVolume.SetUp failed for volume "v" : volume uses the ReadWriteOncePod access mode and is already in use by another pod';
     assert.deepEqual(world.told.at(-1), { type: 'worker.failed', uid: 'b', volume: 'v', code: 'FailedMount', text });
+    const blocks = new VolumeWorld((_uid, volume) =>
+      known(volume, { device: 'test/p/d', stages: true, alone: true, mode: 'Block', mapped: true }),
+    );
+    want(blocks, 'a', 'v');
+    while (blocks.calls.size > 0) blocks.end(blocks.only().key);
+    want(blocks, 'b', 'v');
+    blocks.end(blocks.only().key);
+    const ofBlock = text.replace('MountVolume.SetUp', 'MapVolume.SetUpDevice');
+    assert.deepEqual(blocks.told.at(-1), { ...world.told.at(-1), text: ofBlock });
     assert.match(volumeManagerWhy(world.state), /volume v of ns\/b is waitingForDevice since .*: .*already in use/);
     leave(world, 'a');
     world.end(world.only().key);

@@ -74,6 +74,7 @@ function bench(
     ),
     nodeLabels: () => node.metadata?.labels ?? {},
     podOf,
+    tellPod: (pod, reason) => void refreshed.push(`${pod.metadata?.name ?? ''} ${reason}`),
     tell: (uid, { type }) => void refreshed.push(`${uid} ${type}`),
     changed: () => void (node.status = { ...node.status, volumesInUse: manager.inUse() }),
     journal: { dir: join(rootDir, 'journal'), agent: 'v', maxBytes: 1 << 20, log: memoryLog().log },

@@ -3,7 +3,12 @@ import { mkdtemp, readdir, readlink, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { nameBlockVolume, unmapBlockVolume, unnameBlockVolume } from '../../../actors/resources/volumes/block-map.ts';
+import {
+  mappedWords,
+  nameBlockVolume,
+  unmapBlockVolume,
+  unnameBlockVolume,
+} from '../../../actors/resources/volumes/block-map.ts';
 import { volumeFolder } from '../../../actors/resources/volumes/volume-folders.ts';
 
 test("a pod's folder names a block volume before there is a device, and until nothing of it is left", async (t) => {
@@ -31,4 +36,12 @@ test("a pod's folder names a block volume before there is a device, and until no
   await unnameBlockVolume(other);
   await unnameBlockVolume(other);
   assert.deepEqual(await readdir(join(root, 'pods/a')), [], 'folders that are empty go as well');
+});
+
+test("a block volume that is there is told of in kubelet's words", () => {
+  const map = { podUid: 'u', globalPath: '/g/"dev"', linkPath: '/pods/u/volumeDevices/p/pv' };
+  assert.deepEqual(mappedWords('pv', map), [
+    String.raw`MapVolume.MapPodDevice succeeded for volume "pv" globalMapPath "/g/\"dev\""`,
+    'MapVolume.MapPodDevice succeeded for volume "pv" volumeMapPath "/pods/u/volumeDevices/p"',
+  ]);
 });
