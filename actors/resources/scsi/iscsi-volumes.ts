@@ -10,6 +10,7 @@ import { mountOn, unmount } from '../../host/files/mounts.ts';
 import { plainName } from '../../host/files/pod-paths.ts';
 import { isThere } from '../../host/files/what-is-there.ts';
 import { readStatfs } from '../../host/strange/read-statfs.ts';
+import { blockUsage } from '../volumes/block-usage.ts';
 import { cleanMountPoint } from '../volumes/clean-mount-point.ts';
 import { VolumeFailure } from '../volumes/volume-plugin.ts';
 import type {
@@ -144,7 +145,7 @@ export class IscsiVolumes implements VolumePlugin {
   }
 
   async usage({ spec, path }: { spec: VolumeSpec; path: string }): Promise<VolumeUsage | null> {
-    return spec.mode === 'Block' ? null : usageOf(await readStatfs(path));
+    return spec.mode === 'Block' ? blockUsage(path) : usageOf(await readStatfs(path));
   }
 
   private async attach(

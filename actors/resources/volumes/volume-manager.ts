@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
@@ -18,7 +19,7 @@ import type { WithoutTime } from '../../../machines/protocol/without-time.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import type { ClaimedVolume } from '../stats/volume-usage.ts';
 import { VolumeCalls } from './volume-calls.ts';
-import type { VolumeCallsOptions } from './volume-calls.ts';
+import type { LookedUp, VolumeCallsOptions } from './volume-calls.ts';
 import { podFolders, stagedDevices, volumesInFolder } from './volume-folders.ts';
 import { VolumeFailure } from './volume-plugin.ts';
 
@@ -173,10 +174,12 @@ export class VolumeManager {
       const { volume, path } = context;
       if (context.uid !== uid || (value !== 'mounted' && value !== 'republishing')) continue;
       const its = this.calls.of(uid, volume);
-      if (its?.plugin.usage === undefined || its.spec.mode === 'Block') continue;
+      if (its?.plugin.usage === undefined) continue;
       const { plugin, spec } = its;
-      const usage = () =>
-        plugin.usage?.({ spec, path, signal: AbortSignal.timeout(USAGE_MS) }) ?? Promise.resolve(null);
+      const usage = async () => {
+        const bound = spec.mode === 'Block' ? await boundAt(its, uid) : path;
+        return (await plugin.usage?.({ spec, path: bound, signal: AbortSignal.timeout(USAGE_MS) })) ?? null;
+      };
       found.push({ name: volume, path, usage });
     }
     return found;
@@ -358,6 +361,11 @@ const MAPPED: typeof OPERATIONS = {
   'volume.unpublish': 'unmap_volume',
   'device.unstage': 'unmap_device',
 };
+
+/** Where the device of a pod's block volume is bound. */
+async function boundAt({ plugin, spec }: LookedUp, uid: string): Promise<string> {
+  return join((await plugin.globalMapPath?.({ name: spec.name, spec })) ?? '', uid);
+}
 
 /** The code is the one with which other work on a pod's volumes ends when the pod does. */
 function canceled(): Error {

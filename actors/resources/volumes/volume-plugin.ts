@@ -186,7 +186,7 @@ export interface VolumePlugin {
   publishedOnDisk?(call: Omit<UnpublishCall, 'signal'>): Promise<PublishedOnDisk | null>;
   /** All that is staged on this node, told by files and mounts. */
   stagedOnDisk?(): Promise<readonly StagedOnDisk[]>;
-  /** Null where it cannot tell. `path`: what `publish` answered. */
+  /** Null where it cannot tell. `path`: what `publish` answered; of a block volume where the pod's device is bound, below {@link globalMapPath}. */
   usage?(call: PluginCall & { readonly spec: VolumeSpec; readonly path: string }): Promise<VolumeUsage | null>;
 }
 

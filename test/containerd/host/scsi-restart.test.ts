@@ -1,5 +1,6 @@
 /** Disks of storage networks under the volume manager: what the node's status says, devices in pods, and an agent that starts anew. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -140,6 +141,11 @@ test(
       );
       await until(() => second.inUse().length === 3);
       assert.deepEqual(second.inUse(), Object.values(DEVICES).sort());
+      const measured = second.measured(podOf('b'));
+      assert.deepEqual(measured.map(({ name }) => name).sort(), ['fs', 'raw'], 'kubelet measures nothing of fc');
+      const sizes = await measured.find(({ name }) => name === 'raw')?.usage?.();
+      assert.equal(sizes?.capacityBytes, Number(execFileSync('blockdev', ['--getsize64', again[1] ?? '']).toString()));
+      assert.deepEqual([sizes.usedBytes, sizes.inodes], [null, null]);
       await second.unmount('b');
       await until(() => second.inUse().length === 0);
       assert.deepEqual([world.sessions, world.read('sys/block/sda/device/delete')], [[], '1']);

@@ -9,6 +9,7 @@ import { formatAndMount, growFileSystem } from '../../../host/volumes/disk-comma
 import { giveToGroup } from '../../../host/volumes/fs-group.ts';
 import { strangeFiles } from '../../../host/strange/strange-files.ts';
 import { readStatfs } from '../../../host/strange/read-statfs.ts';
+import { blockUsage } from '../block-usage.ts';
 import { cleanMountPoint } from '../clean-mount-point.ts';
 import { mountRefs } from '../mount-refs.ts';
 import { usageOf } from '../volume-usage.ts';
@@ -108,7 +109,7 @@ export function localPlugin({ rootDir, log, warn }: LocalPluginOptions): VolumeP
       return found;
     },
 
-    usage: async ({ spec, path }) => (spec.mode === 'Block' ? null : usageOf(await readStatfs(path))),
+    usage: async ({ spec, path }) => (spec.mode === 'Block' ? blockUsage(path) : usageOf(await readStatfs(path))),
   };
 }
 
