@@ -161,6 +161,10 @@ export class CsiVolumes implements VolumePlugin {
     );
   }
 
+  countedBy(spec: VolumeSpec): string {
+    return this.source(spec).driver;
+  }
+
   /** Are volumes of the driver attached, as far as is known soon? An agent that starts does not wait for the API server to see what it has. */
   private async attaches(name: string): Promise<boolean> {
     const late = sleep(SOON_MS, null, { ref: false });

@@ -37,7 +37,7 @@ export interface StatsOptions {
   /** Volumes behind claims, once something mounts them. */
   claimed?: (pod: Pod) => readonly ClaimedVolume[];
   /** Told how long it took to count a volume's files, seconds. */
-  onVolumeCounted?: (seconds: number, source: 'du' | 'fsquota') => void;
+  onVolumeCounted?: (seconds: number, source: string) => void;
   /** Who knows what file systems count; absent where none do. */
   quotas?: Pick<ProjectQuotas, 'use'> | undefined;
   /** What it reads of the machine; the machine's own files by default. */

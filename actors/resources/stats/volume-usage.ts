@@ -17,6 +17,8 @@ export interface ClaimedVolume {
   /** Name in the pod's `spec.volumes`. */
   name: string;
   path: string;
+  /** Who counts it, for metrics; `statfs` when absent. */
+  source?: string;
   /** Who asks its driver how much of it is used; when absent its file system tells. */
   usage?: () => Promise<DriverUsage | null>;
 }
@@ -42,8 +44,8 @@ export interface VolumeUsageOptions {
   now: () => number;
   /** A clock that nobody can set, ms; the machine's, when it is not given. */
   steady?: () => number;
-  /** Told how long it took to count a volume's files, seconds. */
-  onVolumeCounted?: ((seconds: number, source: 'du' | 'fsquota') => void) | undefined;
+  /** Told how long it took to count a volume, seconds, and by what: `du`, `fsquota`, `statfs`, `block`, or a CSI driver. */
+  onVolumeCounted?: ((seconds: number, source: string) => void) | undefined;
   /** Who knows what file systems count by themselves. */
   quotas?: Pick<ProjectQuotas, 'use'> | undefined;
   /** Volumes of claims; none as long as nothing mounts them. */
@@ -176,15 +178,23 @@ export class VolumeUsage {
     }
   }
 
-  private async claimStats(pod: Pod, { name, path, usage }: ClaimedVolume): Promise<VolumeStats | undefined> {
+  private async claimStats(
+    pod: Pod,
+    { name, path, usage, source = 'statfs' }: ClaimedVolume,
+  ): Promise<VolumeStats | undefined> {
     const volume = pod.spec?.volumes?.find((each) => each.name === name);
     const pvcRef = volume && claimOf(pod, volume);
     const told = { time: this.options.now() * 1e6, name, ...(pvcRef && { pvcRef }) };
+    const began = performance.now();
+    const count = (): void => this.options.onVolumeCounted?.((performance.now() - began) / 1000, source);
     if (usage !== undefined) {
       const its = await usage().catch(() => null);
+      // A flex volume whose driver does not have it counted is not; a CSI driver was asked, whatever it said.
+      if (its !== null || source !== 'statfs') count();
       return its === null ? undefined : { ...told, ...known(its) };
     }
     const sizes = await this.options.sizes(path);
+    count();
     if (sizes === null) return undefined;
     return {
       ...told,

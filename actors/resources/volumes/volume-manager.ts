@@ -180,7 +180,8 @@ export class VolumeManager {
         const bound = spec.mode === 'Block' ? await boundAt(its, uid) : path;
         return (await plugin.usage?.({ spec, path: bound, signal: AbortSignal.timeout(USAGE_MS) })) ?? null;
       };
-      found.push({ name: volume, path, usage });
+      const source = plugin.countedBy?.(spec) ?? (spec.mode === 'Block' ? 'block' : 'statfs');
+      found.push({ name: volume, path, source, usage });
     }
     return found;
   }

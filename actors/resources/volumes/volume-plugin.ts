@@ -188,6 +188,8 @@ export interface VolumePlugin {
   stagedOnDisk?(): Promise<readonly StagedOnDisk[]>;
   /** Null where it cannot tell. `path`: what `publish` answered; of a block volume where the pod's device is bound, below {@link globalMapPath}. */
   usage?(call: PluginCall & { readonly spec: VolumeSpec; readonly path: string }): Promise<VolumeUsage | null>;
+  /** Who counts that, for metrics, where it is neither the file system nor the device. */
+  countedBy?(spec: VolumeSpec): string;
 }
 
 /**

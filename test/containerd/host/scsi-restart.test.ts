@@ -143,6 +143,7 @@ test(
       assert.deepEqual(second.inUse(), Object.values(DEVICES).sort());
       const measured = second.measured(podOf('b'));
       assert.deepEqual(measured.map(({ name }) => name).sort(), ['fs', 'raw'], 'kubelet measures nothing of fc');
+      assert.deepEqual(measured.map(({ source }) => source).sort(), ['block', 'statfs']);
       const sizes = await measured.find(({ name }) => name === 'raw')?.usage?.();
       assert.equal(sizes?.capacityBytes, Number(execFileSync('blockdev', ['--getsize64', again[1] ?? '']).toString()));
       assert.deepEqual([sizes.usedBytes, sizes.inodes], [null, null]);

@@ -220,6 +220,7 @@ test('an inline volume, with a token, health, and what only a pod has', async (t
     vault: { token: HUSH, expirationTimestamp: expires },
   });
   const usage = await b.volumes.usage({ spec, path, signal: b.signal });
+  assert.equal(b.volumes.countedBy(spec), NAME);
   assert.equal(usage?.capacityBytes, 1 << 20);
   assert.equal(usage.usedBytes, 4096);
   assert.equal(usage.abnormal, false);

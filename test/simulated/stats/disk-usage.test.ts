@@ -216,6 +216,23 @@ describe('usage of volumes', () => {
     assert.equal(others[0]?.inodesUsed, 6);
   });
 
+  it('says who has counted volumes of claims, also where the driver fails', async (t) => {
+    const sources: string[] = [];
+    const fails = () => Promise.reject(new Error('no driver'));
+    const usage = new VolumeUsage({
+      ...{ rootDir: folder(t), periodMs: 1000, sizes, now: () => 5000 },
+      onVolumeCounted: (_seconds, source) => sources.push(source),
+      claimed: () => [
+        { name: 'disk', path: '/x' },
+        { name: 'csi', path: '/y', source: 'csi.example.com', usage: fails },
+        { name: 'raw', path: '/z', source: 'block', usage: fails },
+        { name: 'flex', path: '/f', source: 'statfs', usage: () => Promise.resolve(null) },
+      ],
+    });
+    await usage.of([pod('u1', { name: 'disk', persistentVolumeClaim: { claimName: 'c' } })]);
+    assert.deepEqual(sources, ['statfs', 'csi.example.com', 'block']);
+  });
+
   it('does not follow a name out of the folder of the pod', async (t) => {
     const { usage } = make(t);
     const found = await usage.of([
