@@ -220,7 +220,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       events.record({ object, at: now(), type, reason, message });
     };
   const volumes: VolumeManager = new VolumeManager({
-    ...{ rootDir: settings.rootDir, nodeName, clock, log, metrics },
+    ...{ rootDir: settings.rootDir, nodeName, clock, log, metrics, selinux: settings.selinux },
     plugins: edges.volumes({
       warn: podEvents('Warning'),
       csi: () => cluster?.objects.csi ?? null,

@@ -136,7 +136,7 @@ function answersTo({ what }: Pick<Question, 'what'>, parts: FromShardParts): Ask
     return (async (_what, params) => {
       const { podUid, volume } = params as AskCatalog['volume.Mount']['params'];
       const path = await parts.volumes.mount(podUid, volume);
-      return { path, ...parts.volumes.traitsOf(podUid, volume) };
+      return { path, ...(await parts.volumes.traitsOf(podUid, volume, path)) };
     }) as Ask;
   if (what === 'volume.Name')
     return ((_what, params) => {

@@ -143,7 +143,7 @@ function volumeMount(
   }
   const made = withModes(mount, hostPath, settings);
   if ('error' in made) return made;
-  const selinuxRelabel = settings.selinux === true && isRelabelled(pod, mount.name);
+  const selinuxRelabel = settings.selinux === true && isRelabelled(pod, mount.name, paths.volumeTraits, settings);
   return { ...made, readonly: isReadOnly(pod, mount), selinuxRelabel };
 }
 
@@ -187,9 +187,11 @@ function plainMount(hostPath: string, containerPath: string, selinuxRelabel = fa
   return { containerPath, hostPath, readonly: false, selinuxRelabel, propagation: 0 };
 }
 
-/** With SELinux the runtime labels a volume that is the pod's own; what is the node's (hostPath) keeps its labels. */
-function isRelabelled(pod: Pod, name: string): boolean {
+/** With SELinux the runtime labels a volume that is the pod's own, or whose plugin says so; what is the node's (hostPath) keeps its labels. */
+function isRelabelled(pod: Pod, name: string, traits: VolumeTraits | undefined, settings: MountSettings): boolean {
+  if (traits?.relabelled?.includes(name)) return true;
   const volume = pod.spec?.volumes?.find((v) => v.name === name);
+  if (volume?.gitRepo !== undefined && behaves(settings, 'gitReposAreRelabelled')) return true;
   return volume !== undefined && (volume.emptyDir !== undefined || isReadOnlyKind(volume));
 }
 

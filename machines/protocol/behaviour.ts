@@ -182,6 +182,8 @@ export const BEHAVIOUR = {
   failedMapsAreTold: 170,
   /** The path of a block volume in a container is absolute, or the container is not made. */
   devicePathsAreAbsolute: 171,
+  /** With SELinux what git has fetched for a pod gets the pod's label, too. */
+  gitReposAreRelabelled: 172,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

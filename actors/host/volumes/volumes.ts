@@ -56,12 +56,12 @@ export async function setUpVolumes(
       }),
     );
     const paths: Record<string, string> = {};
-    const there: MountedVolume[] = [];
+    const there: Record<string, MountedVolume> = {};
     for (const [index, volume] of params.volumes.entries()) {
       const one = made[index];
       if (one?.status !== 'fulfilled') continue;
       paths[volume.name] = one.value.path;
-      there.push(one.value);
+      there[volume.name] = one.value;
     }
     const failures = params.volumes.flatMap(({ name }, index) => {
       const one = made[index];

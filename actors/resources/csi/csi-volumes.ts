@@ -7,6 +7,8 @@ import { mustAttach, wantsRepublish } from '../../../machines/csi/driver-rules.t
 import { usageOf } from '../../../machines/csi/volume-usage.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
+import { readMounts } from '../../host/files/mountinfo.ts';
+import { hasLabels } from '../volumes/mount-labels.ts';
 import { VolumeFailure } from '../volumes/volume-plugin.ts';
 import type {
   ExpandCall,
@@ -159,6 +161,11 @@ export class CsiVolumes implements VolumePlugin {
         return { ...usageOf(usage), ...(health && { abnormal: volumeCondition?.abnormal === true }) };
       },
     );
+  }
+
+  /** A driver may mount what has no labels (NFS), or has one for all of it. */
+  async relabels(_spec: VolumeSpec, path: string): Promise<boolean> {
+    return hasLabels(await readMounts(), path);
   }
 
   countedBy(spec: VolumeSpec): string {

@@ -122,6 +122,8 @@ export function flexPlugin(name: string, driver: FlexDriver, { rootDir, secret, 
       }));
     },
 
+    relabels: async () => (await driver.capabilities()).selinuxRelabel,
+
     usage: async ({ path }) => ((await driver.capabilities()).supportsMetrics ? usageOf(await readStatfs(path)) : null),
   };
 }

@@ -126,6 +126,10 @@ export class FcVolumes implements VolumePlugin {
     this.use.left(folder);
   }
 
+  relabels(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
   publishedOnDisk(call: Omit<UnpublishCall, 'signal'>): Promise<PublishedOnDisk | null> {
     return publishedDisk(this.found, call);
   }

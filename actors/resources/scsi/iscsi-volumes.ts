@@ -144,6 +144,10 @@ export class IscsiVolumes implements VolumePlugin {
     return stagedDisks(this.found);
   }
 
+  relabels(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
   async usage({ spec, path }: { spec: VolumeSpec; path: string }): Promise<VolumeUsage | null> {
     return spec.mode === 'Block' ? blockUsage(path) : usageOf(await readStatfs(path));
   }

@@ -27,6 +27,8 @@ import { VolumeFailure } from './volume-plugin.ts';
 export interface VolumeManagerOptions extends VolumeCallsOptions {
   /** To a pod's actor. */
   tell: (uid: string, message: PodMessage) => void;
+  /** SELinux is on; when absent, it is not. */
+  selinux?: boolean | undefined;
   /** What the node's status says of volumes in use changed. */
   changed: () => void;
   clock: Clock;
@@ -139,10 +141,15 @@ export class VolumeManager {
     return this.calls.of(uid, volume)?.spec.name ?? null;
   }
 
-  /** What containers must know of a volume of a pod that is mounted. */
-  traitsOf(uid: string, volume: string): Omit<MountedVolume, 'path'> {
-    const group = groupOf(this.calls.of(uid, volume)?.spec.pv ?? null);
-    return group === '' ? {} : { group };
+  /** What containers must know of a volume of a pod that is there, at this path. */
+  async traitsOf(uid: string, volume: string, path: string): Promise<Omit<MountedVolume, 'path'>> {
+    const its = this.calls.of(uid, volume);
+    if (its === undefined) return {};
+    const { plugin, spec } = its;
+    const group = groupOf(spec.pv);
+    const mayBe = this.options.selinux === true && !spec.readOnly && spec.mode !== 'Block';
+    const relabel = mayBe && (await plugin.relabels?.(spec, path)) === true;
+    return { ...(group !== '' && { group }), ...(relabel && { relabel }) };
   }
 
   /** Has all of a pod's volumes taken away, those of earlier agents too. Rejects when one of them stays. */

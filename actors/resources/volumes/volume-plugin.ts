@@ -186,6 +186,11 @@ export interface VolumePlugin {
   publishedOnDisk?(call: Omit<UnpublishCall, 'signal'>): Promise<PublishedOnDisk | null>;
   /** All that is staged on this node, told by files and mounts. */
   stagedOnDisk?(): Promise<readonly StagedOnDisk[]>;
+  /**
+   * Has the runtime to give it the pod's SELinux label (kubelet: SELinuxRelabel)? Asked of one that can be written to, where SELinux is on. When absent:
+   * no. `path`: what `publish` answered.
+   */
+  relabels?(spec: VolumeSpec, path: string): Promise<boolean>;
   /** Null where it cannot tell. `path`: what `publish` answered; of a block volume where the pod's device is bound, below {@link globalMapPath}. */
   usage?(call: PluginCall & { readonly spec: VolumeSpec; readonly path: string }): Promise<VolumeUsage | null>;
   /** Who counts that, for metrics, where it is neither the file system nor the device. */

@@ -30,7 +30,7 @@ function bench(
   t: TestContext,
   plugin: Partial<VolumePlugin> = {},
   volume: (name: string) => PersistentVolume['spec'] = () => ({}),
-  annotations: Record<string, string> = {},
+  { annotations = {}, selinux }: { annotations?: Record<string, string>; selinux?: boolean } = {},
 ) {
   const rootDir = folder(t);
   const calls: string[] = [];
@@ -74,6 +74,7 @@ function bench(
     ),
     nodeLabels: () => node.metadata?.labels ?? {},
     podOf,
+    selinux,
     tellPod: (pod, reason) => void refreshed.push(`${pod.metadata?.name ?? ''} ${reason}`),
     tell: (uid, { type }) => void refreshed.push(`${uid} ${type}`),
     changed: () => void (node.status = { ...node.status, volumesInUse: manager.inUse() }),
@@ -253,18 +254,33 @@ test('an agent that knows nothing takes away what lies in a pod’s folder, and 
 });
 
 test('the group that a PV is annotated with is known once its volume is there', async (t) => {
-  const { manager } = bench(t, {}, undefined, { 'pv.beta.kubernetes.io/gid': '1234' });
-  assert.deepEqual(manager.traitsOf('a', 'x'), {});
-  await manager.mount('a', 'x');
-  assert.deepEqual(manager.traitsOf('a', 'x'), { group: '1234' });
+  const { manager } = bench(t, {}, undefined, { annotations: { 'pv.beta.kubernetes.io/gid': '1234' } });
+  assert.deepEqual(await manager.traitsOf('a', 'x', ''), {});
+  const path = await manager.mount('a', 'x');
+  assert.deepEqual(await manager.traitsOf('a', 'x', path), { group: '1234' });
 });
 
 test('mount options in the annotation of a PV are options of it: what takes none refuses them', async (t) => {
   const { manager } = bench(t, { mountOptions: false }, undefined, {
-    'volume.beta.kubernetes.io/mount-options': 'hard,nfsvers=4.1',
+    annotations: { 'volume.beta.kubernetes.io/mount-options': 'hard,nfsvers=4.1' },
   });
   assert.equal(
     await refusal(manager.mount('a', 'x')),
     'MountOptions: MountVolume.MountOptionSupport check failed for volume "pv-x" : mount options are not supported for this volume type',
   );
+});
+
+test('where SELinux is on the plugin says whether a volume that can be written to is to be labelled', async (t) => {
+  const asked: string[] = [];
+  const relabels: VolumePlugin['relabels'] = ({ name }, path) => (asked.push(path), Promise.resolve(name === 'pv-x'));
+  const traits = async (selinux: boolean, plugin: Partial<VolumePlugin>, volume: string) => {
+    const { manager } = bench(t, plugin, undefined, { selinux });
+    return manager.traitsOf('a', volume, await manager.mount('a', volume));
+  };
+  assert.deepEqual(await traits(true, { relabels }, 'x'), { relabel: true });
+  assert.deepEqual(await traits(true, { relabels }, 'y'), {});
+  assert.deepEqual(asked, ['/in/a/pv-x', '/in/a/pv-y']);
+  assert.deepEqual(await traits(true, {}, 'x'), {}, 'a plugin that does not know it');
+  assert.deepEqual(await traits(false, { relabels }, 'x'), {});
+  assert.equal(asked.length, 2, 'nobody is asked without SELinux');
 });

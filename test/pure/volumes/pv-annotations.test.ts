@@ -26,13 +26,14 @@ test('mount options of the annotation go before those of the spec, but not for C
 });
 
 test('groups of volumes are those that the pod does not name itself; what is no number is none', () => {
-  const groups = (...told: string[]) => extraGroups(own, traitsOf(told.map((group) => ({ path: '/v', group }))));
+  const groups = (...told: string[]) =>
+    extraGroups(own, traitsOf(Object.fromEntries(told.map((group, i) => [i, { path: '/v', group }]))));
   const own: Pod = { spec: { containers: [], securityContext: { fsGroup: 1, supplementalGroups: [7, 8] } } };
   assert.deepEqual(groups('1234', '8', '1234', '', '-5', '+9', '1'), ['9', '-5', '1', '1234']);
   assert.deepEqual(groups('wheel', '0x10', '1_0', ' 7', '9223372036854775808'), []);
   assert.equal(groupOf({ metadata: { annotations: { 'pv.beta.kubernetes.io/gid': '1234' } } }), '1234');
   assert.equal(groupOf({}), '');
-  assert.equal(traitsOf([{ path: '/v' }]), undefined);
+  assert.equal(traitsOf({ v: { path: '/v' } }), undefined);
 });
 
 /** Groups that the sandbox and the container of a pod are made with whose volume has group 1234. */

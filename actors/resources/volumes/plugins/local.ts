@@ -109,6 +109,8 @@ export function localPlugin({ rootDir, log, warn }: LocalPluginOptions): VolumeP
       return found;
     },
 
+    relabels: () => Promise.resolve(true),
+
     usage: async ({ spec, path }) => (spec.mode === 'Block' ? blockUsage(path) : usageOf(await readStatfs(path))),
   };
 }

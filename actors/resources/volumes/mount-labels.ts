@@ -1,0 +1,7 @@
+import type { MountEntry } from '../../host/files/mountinfo.ts';
+
+/** Has each file of the file system where this path is a label of SELinux of its own (kubelet: GetSELinuxSupport)? One that is labelled as a whole has not. */
+export function hasLabels(mounts: readonly MountEntry[], path: string): boolean {
+  const its = mounts.findLast(({ mountPoint }) => mountPoint === '/' || `${path}/`.startsWith(`${mountPoint}/`));
+  return its !== undefined && [...its.superOptions, ...its.options].includes('seclabel');
+}
