@@ -1,6 +1,5 @@
 import { afterAgentRestart } from '../../machines/pod/adopt-probes.ts';
 import { afterShutdown } from '../../machines/pod/after-shutdown.ts';
-import type { Pod } from '../../machines/protocol/api-types.ts';
 import { trackedPod, trackedPods } from '../../machines/supervisor/pod-table.ts';
 import { EventRecorder } from '../cluster/events/event-recorder.ts';
 import { declaredFeaturesOf } from '../configure/configuration/declared-features-of.ts';
@@ -15,6 +14,7 @@ import { MakeRoom } from '../resources/admission/make-room.ts';
 import { NodeAdmission } from '../resources/admission/node-admission.ts';
 import { ClaimManager } from '../resources/claims/claim-manager.ts';
 import { attachedVolumes } from '../resources/volumes/attached-volumes.ts';
+import type { VolumeCallsOptions } from '../resources/volumes/volume-calls.ts';
 import { VolumeManager } from '../resources/volumes/volume-manager.ts';
 import { DeviceManager } from '../resources/devices/device-manager.ts';
 import type { ListedPod } from '../runtime/pleg/observe-pod.ts';
@@ -213,16 +213,15 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     tell: (uid, message) => supervisor.tell(uid, message),
     now,
   });
-  const podEvents =
-    (type: 'Normal' | 'Warning') =>
-    ({ metadata: { namespace = '', name = '', uid = '' } = {} }: Pod, reason: string, message: string): void => {
-      const object = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid } as const;
-      events.record({ object, at: now(), type, reason, message });
-    };
+  const tellPod: VolumeCallsOptions['tellPod'] = ({ metadata }, type, reason, message) => {
+    const { namespace = '', name = '', uid = '' } = metadata ?? {};
+    const object = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid } as const;
+    events.record({ object, at: now(), type, reason, message });
+  };
   const volumes: VolumeManager = new VolumeManager({
     ...{ rootDir: settings.rootDir, nodeName, clock, log, metrics, selinux: settings.selinux },
     plugins: edges.volumes({
-      warn: podEvents('Warning'),
+      warn: (pod, reason, message) => tellPod(pod, 'Warning', reason, message),
       csi: () => cluster?.objects.csi ?? null,
       secret: (namespace, name) =>
         cluster?.objects.storage.secret?.(namespace, name) ?? Promise.reject(new Error('cannot get kube client')),
@@ -235,7 +234,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     ),
     nodeLabels: () => (cluster?.node.node() ?? ground.ownNode ?? null)?.metadata?.labels ?? null,
     podOf: (uid) => trackedPod(supervisor.context.pods, uid)?.pod,
-    tellPod: podEvents('Normal'),
+    tellPod,
     tell: (uid, message) => supervisor.tell(uid, message),
     changed: () => cluster?.node.changed(),
     journal: journalOf('manager'),

@@ -28,6 +28,8 @@ export interface HostSettings {
 /** What became of volumes, for metrics; times in seconds. */
 export type VolumeReport =
   | { did: 'mount'; podUid: string; volume: VolumeSetup; seconds: number; overallSeconds: number; failed: boolean }
+  /** A volume of this plugin was given to the pod's group. */
+  | { did: 'ownership'; plugin: string; seconds: number; failed: boolean }
   | { did: 'unmount'; podUid: string; seconds: number; failed: boolean };
 
 /** Default of {@link HostSettings.containerLogsDir}. */

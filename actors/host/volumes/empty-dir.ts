@@ -9,7 +9,7 @@ import { ignoring } from '../files/host-failure.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 import { isFileSystemRoot, mount } from '../files/mounts.ts';
 import { emptyDirMetaDir, podVolumeDir } from '../files/pod-paths.ts';
-import { setVolumeOwnership } from './volume-ownership.ts';
+import { setVolumeOwnership, toldOwnership } from './volume-ownership.ts';
 
 /** Mode of the folder: any user of the pod may write. */
 const EMPTY_DIR_MODE = 0o777;
@@ -82,7 +82,14 @@ export async function setUpScratchFolder(folder: ScratchFolder, settings: HostSe
   if (medium === 'HugePages' && !(mounted && (await isOn(dir, 'hugetlbfs')))) {
     await mount('nodev', dir, 'hugetlbfs', [`pagesize=${folder.hugePageSize ?? ''}`]);
   }
-  if (folder.fsGroup !== undefined) await setVolumeOwnership(dir, folder.fsGroup, false, settings.log);
+  if (folder.fsGroup !== undefined)
+    await setVolumeOwnership(
+      dir,
+      folder.fsGroup,
+      false,
+      settings.log,
+      toldOwnership(folder.podUid, 'kubernetes.io/empty-dir', settings),
+    );
   await mkdir(metaDir, { recursive: true, mode: 0o750 });
   await writeFile(join(metaDir, 'ready'), '');
 }

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { ignoring } from '../files/host-failure.ts';
+import type { OwnershipWatch } from './ownership-watch.ts';
 import { setVolumeOwnership } from './volume-ownership.ts';
 
 /**
@@ -12,10 +13,11 @@ export async function giveToGroup(
   fsGroup: number | undefined,
   policy: string | undefined,
   log: Logger,
+  watch: OwnershipWatch,
 ): Promise<void> {
   if (fsGroup === undefined) return;
   if (policy === 'OnRootMismatch' && (await isGroups(dir, fsGroup))) return;
-  await setVolumeOwnership(dir, fsGroup, false, log);
+  await setVolumeOwnership(dir, fsGroup, false, log, watch);
 }
 
 async function isGroups(dir: string, fsGroup: number): Promise<boolean> {

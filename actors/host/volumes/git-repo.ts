@@ -6,7 +6,7 @@ import { HostFailure, ignoring } from '../files/host-failure.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 import { emptyDirMetaDir, gitRepoMetaDir, podVolumeDir } from '../files/pod-paths.ts';
 import { setUpScratchFolder } from './empty-dir.ts';
-import { setVolumeOwnership } from './volume-ownership.ts';
+import { setVolumeOwnership, toldOwnership } from './volume-ownership.ts';
 
 type GitRepo = Extract<VolumeSetup, { kind: 'gitRepo' }>;
 
@@ -41,7 +41,14 @@ export async function setUpGitRepo(
   for (const left of [dir, metaDir]) await rm(left, { recursive: true, force: true });
   await setUpScratchFolder({ podUid, dir, metaDir, volume: name, medium: '', fsGroup }, settings);
   await cloneInto(dir, volume, signal);
-  if (fsGroup !== undefined) await setVolumeOwnership(dir, fsGroup, false, settings.log);
+  if (fsGroup !== undefined)
+    await setVolumeOwnership(
+      dir,
+      fsGroup,
+      false,
+      settings.log,
+      toldOwnership(podUid, 'kubernetes.io/git-repo', settings),
+    );
   await mkdir(ready, { recursive: true, mode: 0o750 });
   await writeFile(join(ready, 'ready'), '');
   return dir;

@@ -1,6 +1,9 @@
 import { chmod, lchown, lstat, readdir } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { messageOf } from '../../../machines/values/message-of.ts';
+import type { HostSettings } from '../files/host-settings.ts';
+import { watched } from './ownership-watch.ts';
+import type { OwnershipWatch } from './ownership-watch.ts';
 
 /**
  * Gives a volume to the pod's `fsGroup`, as `securityContext.fsGroup` documents it: group ownership and group
@@ -9,17 +12,41 @@ import { messageOf } from '../../../machines/values/message-of.ts';
  *
  * @param readOnly grants only reading (downwardAPI, configMap, secret)
  */
-export async function setVolumeOwnership(dir: string, gid: number, readOnly: boolean, log: Logger): Promise<void> {
-  await apply(Buffer.from(dir), gid, readOnly, log);
+export async function setVolumeOwnership(
+  dir: string,
+  gid: number,
+  readOnly: boolean,
+  log: Logger,
+  watch: OwnershipWatch,
+): Promise<void> {
+  await watched(dir, watch, log, (passed) => apply(Buffer.from(dir), { gid, readOnly, log, passed }));
 }
 
-async function apply(path: Buffer, gid: number, readOnly: boolean, log: Logger): Promise<void> {
+/** The agent's own volumes are only measured. @param plugin as kubelet names it */
+export function toldOwnership(
+  podUid: string,
+  plugin: string,
+  { onVolume }: Pick<HostSettings, 'onVolume'>,
+): OwnershipWatch {
+  return { podUid, over: (seconds, failed) => onVolume?.({ did: 'ownership', plugin, seconds, failed }) };
+}
+
+interface Change {
+  gid: number;
+  readOnly: boolean;
+  log: Logger;
+  passed: () => void;
+}
+
+async function apply(path: Buffer, change: Change): Promise<void> {
+  const { gid, readOnly, log, passed } = change;
   const info = await lstat(path);
   if (info.isDirectory()) {
     for (const name of await readdir(path, { encoding: 'buffer' })) {
-      await apply(Buffer.concat([path, Buffer.from('/'), name]), gid, readOnly, log);
+      await apply(Buffer.concat([path, Buffer.from('/'), name]), change);
     }
   }
+  passed();
   try {
     await lchown(path, info.uid, gid);
     // chmod would go through a link to its target, whose mode is not ours to change.

@@ -9,7 +9,7 @@ import type { HostSettings } from '../files/host-settings.ts';
 import { emptyDirMetaDir, podVolumeDir } from '../files/pod-paths.ts';
 import type { PluginFolder } from '../files/pod-paths.ts';
 import type { VolumeContent } from './volume-content.ts';
-import { setVolumeOwnership } from './volume-ownership.ts';
+import { setVolumeOwnership, toldOwnership } from './volume-ownership.ts';
 
 /** A volume whose files the agent writes. */
 export type WrittenVolume = Extract<VolumeSetup, { kind: 'configMap' | 'secret' | 'projected' | 'downwardAPI' }>;
@@ -49,7 +49,14 @@ export async function setUpWrittenVolume(
   }
   // The whole volume, not only the new folder: the first write also makes files outside of it.
   await writeAtomically(dir, content, async () => {
-    if (fsGroup !== undefined) await setVolumeOwnership(dir, fsGroup, true, settings.log);
+    if (fsGroup !== undefined)
+      await setVolumeOwnership(
+        dir,
+        fsGroup,
+        true,
+        settings.log,
+        toldOwnership(podUid, plugin.replace('~', '/'), settings),
+      );
   });
   return dir;
 }

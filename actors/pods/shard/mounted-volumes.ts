@@ -11,6 +11,8 @@ export class MountedVolumes {
   /** One report of `host.SetUpVolumes` or `host.TearDownPod`. */
   take(report: VolumeReport): Observation[] {
     if (report.did === 'unmount') return this.unmounted(report);
+    if (report.did === 'ownership')
+      return [operation(report.plugin, 'volume_apply_access_control', report.failed, report.seconds)];
     const { podUid, volume, seconds, overallSeconds, failed } = report;
     // The volume manager measures those by itself.
     if (isManagedKind(volume.kind)) return [];

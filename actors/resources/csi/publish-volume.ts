@@ -142,9 +142,9 @@ export async function toldToDriver(
 
 /** The volume is there but the pod could not use it: what fails here leaves it to be taken down. */
 async function applyGroup({ log }: CsiGround, source: CsiSource, call: PublishCall, target: string): Promise<void> {
-  const { fsGroup, fsGroupChangePolicy } = call;
+  const { fsGroup, fsGroupChangePolicy, ownership } = call;
   try {
-    await giveToGroup(target, fsGroup, fsGroupChangePolicy, log);
+    await giveToGroup(target, fsGroup, fsGroupChangePolicy, log, ownership);
   } catch (error) {
     const text = `applyFSGroup failed for vol ${source.handle}: ${messageOf(error)}`;
     throw new VolumeFailure('FsGroup', text, { done: false, cause: error });

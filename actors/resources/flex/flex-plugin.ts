@@ -10,6 +10,7 @@ import { isThere, namesIn } from '../../host/files/what-is-there.ts';
 import { readStatfs } from '../../host/strange/read-statfs.ts';
 import { formatAndMount, growFileSystem } from '../../host/volumes/disk-commands.ts';
 import { giveToGroup } from '../../host/volumes/fs-group.ts';
+import { quietly } from '../../host/volumes/ownership-watch.ts';
 import { cleanMountPoint } from '../volumes/clean-mount-point.ts';
 import { usageOf } from '../volumes/volume-usage.ts';
 import { VolumeFailure } from '../volumes/volume-plugin.ts';
@@ -67,7 +68,7 @@ export function flexPlugin(name: string, driver: FlexDriver, { rootDir, secret, 
       return path;
     },
 
-    async publish({ spec, pod, path, fsGroup, fsGroupChangePolicy, signal }) {
+    async publish({ spec, pod, path, fsGroup, fsGroupChangePolicy, ownership, signal }) {
       refuseBlock(spec);
       if (await isMountedOrMade(path)) return path;
       const { source, readOnly } = about(spec);
@@ -80,7 +81,7 @@ export function flexPlugin(name: string, driver: FlexDriver, { rootDir, secret, 
         throw error;
       }
       if (!readOnly && (await driver.capabilities()).fsGroup)
-        await giveToGroup(path, fsGroup, fsGroupChangePolicy, log).catch((error: unknown) =>
+        await giveToGroup(path, fsGroup, fsGroupChangePolicy, log, quietly(ownership)).catch((error: unknown) =>
           log.error({ path, err: messageOf(error) }, 'Cannot give a FlexVolume to the fsGroup'),
         );
       return path;

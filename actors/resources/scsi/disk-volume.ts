@@ -7,6 +7,7 @@ import { mount, mountOn } from '../../host/files/mounts.ts';
 import { isThere, namesIn } from '../../host/files/what-is-there.ts';
 import { formatAndMount } from '../../host/volumes/disk-commands.ts';
 import { giveToGroup } from '../../host/volumes/fs-group.ts';
+import { quietly } from '../../host/volumes/ownership-watch.ts';
 import { cleanMountPoint } from '../volumes/clean-mount-point.ts';
 import { mountRefs } from '../volumes/mount-refs.ts';
 import { joined } from '../volumes/plugins/local.ts';
@@ -28,7 +29,7 @@ export async function mountDisk(device: string, path: string, fsType: string, sp
 
 /** Puts a disk that is mounted at `source` into a pod (kubelet: diskSetUp). */
 export async function bindDisk(source: string, call: PublishCall, log: Logger): Promise<string> {
-  const { spec, path, fsGroup, fsGroupChangePolicy } = call;
+  const { spec, path, fsGroup, fsGroupChangePolicy, ownership } = call;
   if ((await mountOn(path)) !== undefined) return path;
   await mkdir(path, { recursive: true, mode: 0o750 });
   try {
@@ -38,7 +39,7 @@ export async function bindDisk(source: string, call: PublishCall, log: Logger): 
     throw error;
   }
   if (!spec.readOnly)
-    await giveToGroup(path, fsGroup, fsGroupChangePolicy, log).catch((error: unknown) =>
+    await giveToGroup(path, fsGroup, fsGroupChangePolicy, log, quietly(ownership)).catch((error: unknown) =>
       log.error({ path, err: messageOf(error) }, 'Cannot give a volume to the fsGroup'),
     );
   return path;

@@ -6,6 +6,8 @@ import type { KnownVolume } from '../../../machines/volume-manager/mount-context
 import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders.ts';
 import { mountOptionsOf } from '../../../machines/volumes/pv-annotations.ts';
 import { codeOf } from '../../host/files/host-failure.ts';
+import type { OwnershipWatch } from '../../host/volumes/ownership-watch.ts';
+import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import {
   mapBlockVolume,
   mappedWords,
@@ -34,8 +36,9 @@ export interface VolumeCallsOptions {
   /** Of the node's object; null while it is not known. */
   nodeLabels: () => Readonly<Record<string, string>> | null;
   podOf: (uid: string) => Pod | undefined;
-  /** An event of a pod that all went well. */
-  tellPod: (pod: Pod, reason: string, message: string) => void;
+  /** An event of a pod. */
+  tellPod: (pod: Pod, type: 'Normal' | 'Warning', reason: string, message: string) => void;
+  metrics: Pick<Metrics, 'storageOperation'>;
 }
 
 type Of<T extends VolumeOrder['type']> = Extract<VolumeOrder, { type: T }>;
@@ -140,6 +143,7 @@ export class VolumeCalls {
       if (globalPath !== '') isNamed = await nameBlockVolume(map);
       published = await plugin.publish({
         ...{ spec, pod, path, devicePath, stagedPath, again, fsGroup, fsGroupChangePolicy, signal },
+        ownership: this.ownership(pod, spec, plugin),
       });
     } catch (error) {
       const what = spec.mode === 'Block' ? 'MapVolume.MapPodDevice failed' : 'MountVolume.SetUp failed';
@@ -152,7 +156,8 @@ export class VolumeCalls {
       if (published === '' || globalPath === '')
         throw new VolumeFailure('Block', 'device path of the volume is empty', { what: 'MapVolume failed' });
       await mapBlockVolume(published, map);
-      for (const text of mappedWords(spec.name, map)) this.options.tellPod(pod, 'SuccessfulMountVolume', text);
+      for (const text of mappedWords(spec.name, map))
+        this.options.tellPod(pod, 'Normal', 'SuccessfulMountVolume', text);
       return path;
     } catch (error) {
       throw worded(error, 'MapVolume.MapBlockVolume failed', spec.name, false);
@@ -234,6 +239,23 @@ export class VolumeCalls {
     if (found === undefined)
       throw new VolumeFailure(UNPROCESSED, `volume ${volume} of pod ${uid} is not known any more`);
     return found;
+  }
+
+  /** What becomes of files of a volume that are given to the pod's group is told to the pod, and measured. */
+  private ownership(pod: Pod, spec: VolumeSpec, plugin: VolumePlugin): OwnershipWatch {
+    const { tellPod, metrics } = this.options;
+    const driver = plugin.countedBy?.(spec);
+    const labels = {
+      volume_plugin: driver === undefined ? plugin.name : `${plugin.name}:${driver}`,
+      ...{ operation_name: 'volume_apply_access_control', migrated: 'false' },
+    };
+    return {
+      podUid: pod.metadata?.uid ?? '',
+      slow: (text) => tellPod(pod, 'Warning', 'VolumePermissionChangeInProgress', text),
+      over(seconds, failed) {
+        metrics.storageOperation.observe({ ...labels, status: failed ? 'fail-unknown' : 'success' }, seconds);
+      },
+    };
   }
 
   private checkNode(spec: VolumeSpec): void {

@@ -1,5 +1,6 @@
 import type { Pod, Volume } from '../../../machines/protocol/api-types.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../machines/protocol/storage-types.ts';
+import type { OwnershipWatch } from '../../host/volumes/ownership-watch.ts';
 import type { DriverUsage } from '../stats/volume-usage.ts';
 
 /** A volume as plugins know it (kubelet: `volume.Spec`): a PV with the claim that led to it, or what a pod names inline. */
@@ -47,6 +48,8 @@ export interface PublishCall extends PluginCall {
   readonly stagedPath: string;
   readonly fsGroup?: number | undefined;
   readonly fsGroupChangePolicy?: string | undefined;
+  /** Who hears of it when what is in it is given to the group. */
+  readonly ownership: OwnershipWatch;
   /** It is published already, and only brought up to date (a token of CSI, `requiresRepublish`). */
   readonly again: boolean;
 }

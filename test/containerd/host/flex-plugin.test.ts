@@ -60,7 +60,17 @@ async function withDriver(use: (bench: Bench) => Promise<void>): Promise<void> {
     };
     const publish = async (spec: VolumeSpec, more: Partial<PublishCall> = {}): Promise<string> => {
       const its = await plugin(spec);
-      return its.publish({ spec, pod, path, devicePath: '', stagedPath: '', again: false, signal, ...more });
+      const call = {
+        spec,
+        pod,
+        path,
+        devicePath: '',
+        stagedPath: '',
+        again: false,
+        signal,
+        ownership: { podUid: 'u' },
+      };
+      return its.publish({ ...call, ...more });
     };
     await use({ root, driver, drivers, path, plugin, publish, secrets });
   });

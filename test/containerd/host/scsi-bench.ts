@@ -105,8 +105,9 @@ export class VolumeUser {
   }
 
   publish(more: Partial<PublishCall> = {}): Promise<string> {
-    const { spec, pod, path, stagedPath, signal } = this;
-    return this.plugin.publish({ spec, pod, path, stagedPath, devicePath: '', again: false, signal, ...more });
+    const { spec, pod, path, stagedPath, signal, uid } = this;
+    const call = { spec, pod, path, stagedPath, devicePath: '', again: false, signal, ownership: { podUid: uid } };
+    return this.plugin.publish({ ...call, ...more });
   }
 
   unpublish(): Promise<void> {

@@ -65,7 +65,7 @@ function agent({ rootDir, ground, logged }: ScsiBench, node: Node): VolumeManage
       () => Promise.resolve(node),
     ),
     nodeLabels: () => ({}),
-    tellPod: (_pod, reason, message) => void logged.push(`${reason}: ${message}`),
+    tellPod: (_pod, _type, reason, message) => void logged.push(`${reason}: ${message}`),
     tell: () => undefined,
     changed: () => void (node.status = { ...node.status, volumesInUse: manager.inUse() }),
     journal: { dir: join(rootDir, '..', 'journal'), agent: 'v', maxBytes: 1 << 20, log: ground.log },

@@ -55,6 +55,11 @@ test('volumes count as there from their set-up to the tear-down of their pod', (
       ['volume_operation_total_seconds', '', 2],
     ],
   );
+  const given = mounted.take({ did: 'ownership', plugin: 'kubernetes.io/secret', seconds: 3, failed: false });
+  assert.deepEqual(
+    given.map(({ labels, value }) => [labels['volume_plugin'], labels['operation_name'], labels['status'], value]),
+    [['kubernetes.io/secret', 'volume_apply_access_control', 'success', 3]],
+  );
   mount('a', 'hostPath');
   mount('b', 'configMap');
   assert.deepEqual(mount('b', 'secret', true)[0]?.labels, {

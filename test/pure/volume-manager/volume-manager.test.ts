@@ -36,6 +36,7 @@ function bench(
   const calls: string[] = [];
   const node: Node = { metadata: { name: 'n', labels: { zone: 'one' } }, status: {} };
   const refreshed: string[] = [];
+  const metrics = createMetrics();
   const driver: VolumePlugin = {
     name: 'test/driver',
     serves: () => true,
@@ -59,7 +60,7 @@ function bench(
       plugins: [driver],
       clock: machineClock,
       log: memoryLog().log,
-      metrics: createMetrics(),
+      metrics,
     },
     objects: () => ({
       claim: (_ns, name) =>
@@ -75,13 +76,13 @@ function bench(
     nodeLabels: () => node.metadata?.labels ?? {},
     podOf,
     selinux,
-    tellPod: (pod, reason) => void refreshed.push(`${pod.metadata?.name ?? ''} ${reason}`),
+    tellPod: (pod, type, reason, text) => void refreshed.push(`${pod.metadata?.name ?? ''} ${type} ${reason} ${text}`),
     tell: (uid, { type }) => void refreshed.push(`${uid} ${type}`),
     changed: () => void (node.status = { ...node.status, volumesInUse: manager.inUse() }),
     journal: { dir: join(rootDir, 'journal'), agent: 'v', maxBytes: 1 << 20, log: memoryLog().log },
   });
   t.after(() => manager.stop());
-  return { manager, calls, node, refreshed, rootDir };
+  return { manager, calls, node, refreshed, rootDir, metrics };
 }
 
 const refusal = (promise: Promise<unknown>) =>
@@ -283,4 +284,20 @@ test('where SELinux is on the plugin says whether a volume that can be written t
   assert.deepEqual(await traits(true, {}, 'x'), {}, 'a plugin that does not know it');
   assert.deepEqual(await traits(false, { relabels }, 'x'), {});
   assert.equal(asked.length, 2, 'nobody is asked without SELinux');
+});
+
+test('that files are given to a group for long is told to the pod, and how long it took is measured', async (t) => {
+  const { manager, refreshed, metrics } = bench(t, {
+    countedBy: () => 'csi.example.com',
+    publish({ ownership }) {
+      ownership.slow?.('it takes long');
+      ownership.over?.(1, false);
+      return Promise.resolve('/there');
+    },
+  });
+  await manager.mount('a', 'x');
+  assert.deepEqual(refreshed, ['a Warning VolumePermissionChangeInProgress it takes long']);
+  const labels =
+    'volume_plugin="test/driver:csi.example.com",operation_name="volume_apply_access_control",migrated="false",status="success"';
+  assert.match(await metrics.registry.metrics(), new RegExp(`_count\\{${labels}\\} 1`));
 });

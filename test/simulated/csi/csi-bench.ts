@@ -104,7 +104,7 @@ export async function csiBench(t: TestContext, { timeoutMs, journal }: { timeout
       volume: { name: 'data', persistentVolumeClaim: { claimName: 'c' } },
     }),
     publishing: (spec: VolumeSpec, more: Partial<PublishCall> = {}): PublishCall => ({
-      ...{ signal, spec, pod: POD, devicePath: '', stagedPath: '', again: false },
+      ...{ signal, spec, pod: POD, devicePath: '', stagedPath: '', again: false, ownership: { podUid: 'u' } },
       path: pathOf(rootDir, spec),
       ...more,
     }),

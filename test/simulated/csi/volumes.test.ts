@@ -306,9 +306,12 @@ test('who owns the files: the driver when it can, else the agent', async (t) => 
         ({ request }) =>
           (request['volumeCapability'] as { mount: { volumeMountGroup: string } }).mount.volumeMountGroup,
       );
+  const given: boolean[] = [];
   const make = async () => {
     const stagedPath = await b.volumes.stage({ spec, pod: POD, devicePath: '', fsGroup, signal: b.signal });
-    return b.volumes.publish(b.publishing(spec, { stagedPath, fsGroup, fsGroupChangePolicy: 'OnRootMismatch' }));
+    const ownership = { podUid: 'u', over: (_s: number, failed: boolean) => given.push(failed) };
+    const more = { stagedPath, fsGroup, fsGroupChangePolicy: 'OnRootMismatch', ownership };
+    return b.volumes.publish(b.publishing(spec, more));
   };
   const path = await make();
   assert.equal(statSync(path).mode & 0o2070, 0o2070);
@@ -319,6 +322,7 @@ test('who owns the files: the driver when it can, else the agent', async (t) => 
   driver.traits.capabilities = [...driver.traits.capabilities, 'VOLUME_MOUNT_GROUP'];
   assert.equal(statSync(await make()).mode & 0o2000, 0);
   assert.deepEqual(group().slice(2), [String(fsGroup), String(fsGroup)]);
+  assert.deepEqual(given, [false], 'the agent did so once');
 });
 
 test('a volume of a driver that went is taken down when it is back, at another socket', async (t) => {

@@ -66,7 +66,7 @@ export function localPlugin({ rootDir, log, warn }: LocalPluginOptions): VolumeP
       return target;
     },
 
-    async publish({ spec, pod, path, fsGroup, fsGroupChangePolicy }) {
+    async publish({ spec, pod, path, fsGroup, fsGroupChangePolicy, ownership }) {
       if (spec.mode === 'Block') return resolve('/', pathOf(spec));
       const source = await globalPathOf(spec);
       if (source.split('/').includes('..'))
@@ -83,7 +83,7 @@ export function localPlugin({ rootDir, log, warn }: LocalPluginOptions): VolumeP
         throw error;
       }
       // The first pod to have it gives it to its group; a later one finds it in use.
-      if (!spec.readOnly && others.length === 0) await giveToGroup(path, fsGroup, fsGroupChangePolicy, log);
+      if (!spec.readOnly && others.length === 0) await giveToGroup(path, fsGroup, fsGroupChangePolicy, log, ownership);
       return path;
     },
 
