@@ -272,6 +272,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     record: (event) => events.record(event),
     sourcesReady: () => intake.allSeen,
     refuses: (pod) => refusalOf(managers, pod),
+    makeRoom: (pod, victims, signal) => intake.makeRoomForResize(pod, victims, signal),
     grantsChanged() {
       for (const { uid } of supervisor.started()) {
         const grants = admission.grantsOf(uid);

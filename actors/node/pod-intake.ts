@@ -10,6 +10,7 @@ import type { PodSource } from '../../machines/protocol/messages.ts';
 import type { ClaimManager } from '../resources/claims/claim-manager.ts';
 import type { Affinities } from '../../machines/resource-managers/admit-resources.ts';
 import type { DeviceManager, GrantAnswer } from '../resources/devices/device-manager.ts';
+import type { Victim } from '../../machines/admission/admission-messages.ts';
 import type { MakeRoom } from '../resources/admission/make-room.ts';
 import type { NodeAdmission, Refusal } from '../resources/admission/node-admission.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
@@ -18,8 +19,8 @@ import type { PodSources } from '../pods/sources/pod-sources.ts';
 import type { Supervisor } from '../pods/supervisor/supervisor.ts';
 import type { Cluster } from './cluster.ts';
 
-/** An update of a source; `again`: its one pod is not new, it has waited for a plugin. */
-type Update = PodConfigUpdate & { again?: true };
+/** An update of a source; `again`: its one pod is not new, it has waited for a plugin; `room`: no update, but pods that are to end in its turn. */
+type Update = PodConfigUpdate & { again?: true; room?: () => Promise<void> };
 
 /** What plugins gave a pod, why they did not, or that it waits for one. */
 interface Equipment {
@@ -76,6 +77,17 @@ export class PodIntake {
     this.put(update);
   }
 
+  /** Pods are to end for the resize of a critical one that runs: as with kubelet nobody is judged meanwhile. */
+  makeRoomForResize(pod: Pod, victims: readonly Victim[], signal: string): void {
+    const { admission, room } = this.options;
+    const { namespace = '', name = '', uid = '' } = pod.metadata ?? {};
+    const make = async (): Promise<void> => {
+      await room.preempt(victims, signal, `${namespace}/${name}`);
+      admission.roomMade(uid);
+    };
+    this.put({ op: 'UPDATE', source: 'api', pods: [], room: make });
+  }
+
   private put(update: Update): void {
     this.queue.push(update);
     if (this.queue.length === 1) this.workOff();
@@ -97,6 +109,10 @@ export class PodIntake {
         const held = this.held.get(update.pods[0]?.metadata?.uid ?? '');
         if (held !== undefined) this.queue.push({ ...update, pods: [held.pod] });
         continue;
+      }
+      if (update.room !== undefined) {
+        void this.giveRoom(update.room);
+        return;
       }
       const first = update.pods.findIndex((pod) => this.wants(update, pod));
       if (first >= 0 && update.pods.length > 1) {
@@ -129,6 +145,12 @@ export class PodIntake {
       this.queue.shift();
     }
     this.settled();
+  }
+
+  private async giveRoom(room: () => Promise<void>): Promise<void> {
+    await room();
+    this.queue.shift();
+    this.workOff();
   }
 
   /** A new pod that plugins have to give devices before it is judged. */

@@ -16,7 +16,7 @@ import { statusClaim } from './pod-claim.ts';
 import { RESOURCE_MANAGERS } from './all-managers.ts';
 import { changeAll } from './resource-manager.ts';
 import type { ResourceManager } from './resource-manager.ts';
-import { allocated, retry, running } from './resize-turns.ts';
+import { allocated, retry, roomMade, running } from './resize-turns.ts';
 
 type MessageOf<T extends AdmissionMessage['type']> = Extract<AdmissionMessage, { type: T }>;
 
@@ -99,6 +99,9 @@ function take(turn: AdmissionTurn, message: AdmissionMessage): void {
     case 'resizes.due':
       if (message.trigger === state.soon) turn.change({ soon: null });
       retry(turn, message.trigger, message);
+      break;
+    case 'room.made':
+      roomMade(turn, message);
       break;
     case 'sources.spoke': {
       // What earlier agents left of pods that no source names is forgotten.

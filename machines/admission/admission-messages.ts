@@ -61,6 +61,8 @@ export type AdmissionMessage =
   | { type: 'pod.gone'; at: number; uid: string }
   /** Waiting resizes are to be looked at. */
   | { type: 'resizes.due'; at: number; trigger: RetryTrigger; ready: boolean; refusals?: Refusals }
+  /** Follows `resize.preempts`: the pods that were to end for this one's resize have, or did not in time. */
+  | { type: 'room.made'; at: number; uid: string; ready: boolean; refusals?: Refusals }
   /** All sources have spoken once. */
   | { type: 'sources.spoke'; at: number; held?: readonly string[] };
 
@@ -97,6 +99,8 @@ export type AdmissionOrder =
   | { type: 'resize.asked'; uid: string; operations: ResizeOperation[] }
   /** A resize that waited is granted. */
   | { type: 'resize.accepted'; uid: string; trigger: RetryTrigger }
+  /** These are to end so that the resize of a critical pod fits; then send `room.made`. `signal`: the resource that is short, first of several. */
+  | { type: 'resize.preempts'; uid: string; signal: string; victims: Victim[] }
   /** The node can never give it. */
   | { type: 'resize.infeasible'; uid: string; detail: string }
   /** A resize has come to its end, or failed for the first time. `ms`: since it was granted. */

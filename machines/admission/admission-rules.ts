@@ -12,6 +12,8 @@ export interface AdmissionRules {
   limitedSwap?: true;
   /** A critical pod that does not fit displaces others. Absent: it is refused, as agents did before. */
   preempts?: true;
+  /** A critical pod's resize displaces others, too. Absent in older logs: it waits. */
+  resizesPreempt?: true;
   maxPods: number;
   os: string;
   /** As Go names it: `amd64`. */

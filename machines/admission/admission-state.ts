@@ -45,6 +45,8 @@ export interface AdmissionState {
   readonly actuatedBefore: UidTable<PodAllocation>;
   /** UIDs of pods that wait for a resize. */
   readonly waiting: readonly string[];
+  /** Pods are ending for the resize of this one, and no other is looked at meanwhile; why resizes were looked at. */
+  readonly making?: { readonly uid: string; readonly trigger: RetryTrigger } | null;
   /** Waiting resizes are about to be tried, for this reason. */
   readonly soon: RetryTrigger | null;
   readonly managed: Managed;

@@ -11,7 +11,7 @@ import { isCounted, withPod, withoutPod } from './node-usage.ts';
 import { podsToPreempt } from './preemption.ts';
 import { allocateAll, releaseAll } from './resource-manager.ts';
 import type { Managed } from './resource-manager.ts';
-import type { Admission } from './rejection.ts';
+import type { Admission, Shortage } from './rejection.ts';
 
 const UNRECOVERED = 'Unexpected error while attempting to recover from admission failure';
 
@@ -49,25 +49,40 @@ export function asks(turn: AdmissionTurn, asking: Pod, node: Node | null, more: 
   const verdict = verdictOn(state, pod, node, allocate, roomMade);
   if (!verdict.admit) {
     const { reason, message, retryWithFreshNode: again = false, preempt } = verdict;
-    const room = state.rules.preempts && preempt && podsToPreempt(pod, activePods(state), preempt);
+    const room = state.rules.preempts && preempt && roomFor(state, pod, preempt);
     if (room !== undefined && 'problem' in room) {
-      const text = `${UNRECOVERED}: preemption: error finding a set of pods to preempt: ${room.problem}`;
-      turn.order({ type: 'pod.refuse', uid, reason: 'UnexpectedAdmissionError', message: text, again: false });
+      turn.order({ type: 'pod.refuse', uid, reason: 'UnexpectedAdmissionError', message: room.problem, again: false });
       return;
     }
     turn.order({ type: 'pod.refuse', uid, reason, message, again, ...(preempt && { preempt }) });
-    if (room === undefined) return;
-    const signal = preempt?.[0]?.resource ?? '';
-    turn.order({ type: 'pods.preempt', uid, signal, victims: room.victims.map(victimOf) });
+    if (room !== undefined) turn.order({ type: 'pods.preempt', uid, ...room });
     return;
   }
   turn.change({ managed, usage: withPod(state.usage, pod) });
   turn.order({ type: 'pod.take', uid });
 }
 
-/** Would the node take the pod as it stands here, beside all others? Nothing is counted (a resize in place). */
-export function fits(state: AdmissionState, pod: Pod): Admission {
-  return verdictOn(state, pod, state.node);
+/**
+ * Would the node take the pod as it stands here, beside all others? Nothing is counted (a resize in place).
+ * @param roomMade pods have gone for it: resources are not asked for any more
+ */
+export function fits(state: AdmissionState, pod: Pod, roomMade?: true): Admission {
+  return verdictOn(state, pod, state.node, undefined, roomMade);
+}
+
+/** Who goes for a critical pod. */
+export interface Room {
+  victims: Victim[];
+  /** The resource that is short, first of several. */
+  signal: string;
+}
+
+/** Who is to go for a pod that lacks this, or why nobody can (kubelet's words). */
+export function roomFor(state: AdmissionState, pod: Pod, short: readonly Shortage[]): Room | { problem: string } {
+  const found = podsToPreempt(pod, activePods(state), short);
+  if ('problem' in found)
+    return { problem: `${UNRECOVERED}: preemption: error finding a set of pods to preempt: ${found.problem}` };
+  return { victims: found.victims.map(victimOf), signal: short[0]?.resource ?? '' };
 }
 
 /** The pod is counted by what it holds now, if it is. */

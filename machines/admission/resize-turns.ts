@@ -5,13 +5,14 @@ import { inOrderOfTurn } from '../resize/pending-queue.ts';
 import type { PodLevelResizes } from '../resize/pod-level.ts';
 import { pendingNote, withPending } from '../resize/resize-conditions.ts';
 import { decideResize } from '../resize/resize-decision.ts';
-import type { ResizeDecision } from '../resize/resize-decision.ts';
+import type { ResizeDecision, ResizeQuestion } from '../resize/resize-decision.ts';
 import { resizeMessage } from '../resize/resize-events.ts';
 import { atUid, withUid } from '../supervisor/uid-table.ts';
 import type { AllocatedPod, RetryTrigger } from './admission-state.ts';
 import type { Refusals } from './admission-messages.ts';
 import type { AdmissionTurn } from './admission-turn.ts';
-import { fits, given, recount } from './judge.ts';
+import { fits, given, recount, roomFor } from './judge.ts';
+import type { Room } from './judge.ts';
 
 /** First look at waiting resizes after the start, and while sources have not all spoken, ms. */
 export const FIRST_RETRY_MS = 30_000;
@@ -37,26 +38,45 @@ export function allocated(
   return podLevelResizes ? allocation : { ...allocation, PodLevelResources: before?.PodLevelResources ?? null };
 }
 
+/** Whether resizes are looked at now, and which of them managers refuse. */
+interface Chances {
+  ready: boolean;
+  refusals?: Refusals;
+}
+
 /** Looks at all waiting resizes, in their order. `quiet`: the pod of this UID is told by who asked. */
-export function retry(
-  turn: AdmissionTurn,
-  trigger: RetryTrigger,
-  { ready, refusals = {} }: { ready: boolean; refusals?: Refusals },
-  quiet = '',
-): void {
+export function retry(turn: AdmissionTurn, trigger: RetryTrigger, { ready, refusals = {} }: Chances, quiet = ''): void {
   turn.order({ type: 'retry.in', ms: ready ? RETRY_MS : FIRST_RETRY_MS });
-  if (!ready) return;
-  const { rules } = turn.state;
+  // While room is made for one the others have to wait; they are looked at right after it.
+  if (!ready || turn.state.making) return;
   const left: string[] = [];
   for (const uid of inTurn(turn)) {
-    const before = turn.pod(uid);
-    if (before === undefined) continue;
-    if (decide(turn, uid, before, trigger, refusals[uid])) left.push(uid);
-    const after = turn.pod(uid);
-    if (uid !== quiet && after !== undefined && told(before, rules) !== told(after, rules))
-      turn.order({ type: 'pod.runs', uid });
+    if (turn.state.making || resizes(turn, uid, { trigger, refusal: refusals[uid] }, quiet)) left.push(uid);
   }
   turn.change({ waiting: left });
+}
+
+/** Pods have gone for the resize of one: it is granted, whatever the node has left, and the others are looked at. */
+export function roomMade(turn: AdmissionTurn, { uid, ...chances }: Chances & { uid: string }): void {
+  const { making } = turn.state;
+  if (making?.uid !== uid) return;
+  const { trigger } = making;
+  turn.change({ making: null });
+  const waits = turn.state.waiting.includes(uid);
+  if (waits && !resizes(turn, uid, { trigger, refusal: undefined, roomMade: true })) turn.stopWaiting(uid);
+  if (turn.state.waiting.length > 0) retry(turn, trigger, chances);
+}
+
+/** Looks at one resize. True: it goes on waiting. */
+function resizes(turn: AdmissionTurn, uid: string, asked: Asked, quiet = ''): boolean {
+  const { rules } = turn.state;
+  const before = turn.pod(uid);
+  if (before === undefined) return false;
+  const waits = decide(turn, uid, before, asked);
+  const after = turn.pod(uid);
+  if (uid !== quiet && after !== undefined && told(before, rules) !== told(after, rules))
+    turn.order({ type: 'pod.runs', uid });
+  return waits;
 }
 
 /** UIDs of those that still wait, who comes first. */
@@ -74,27 +94,27 @@ function told(pod: AllocatedPod, rules: PodLevelResizes): string {
   return JSON.stringify(running(pod.desired, pod, rules));
 }
 
+/** How a resize is looked at. */
+interface Asked {
+  trigger: RetryTrigger;
+  /** What a manager has against the pod. */
+  refusal: string | undefined;
+  /** Pods have gone for it. */
+  roomMade?: true;
+}
+
 /** True: it goes on waiting. */
-function decide(
-  turn: AdmissionTurn,
-  uid: string,
-  known: AllocatedPod,
-  trigger: RetryTrigger,
-  refusal: string | undefined,
-): boolean {
+function decide(turn: AdmissionTurn, uid: string, known: AllocatedPod, asked: Asked): boolean {
   const { desired } = known;
   const { rules } = turn.state;
   const { most = rules.settings.allocatable, limitedSwap } = rules;
-  // Managers are asked before all else, as for pods that come.
-  const admit = (pod: Pod) =>
-    refusal === undefined ? fits(turn.state, pod) : { admit: false as const, message: refusal };
   const { resources } = rules;
   const fixed = resources && {
     cpu: resources.cpu.policy === 'static' && !resources.resizes.cpu,
     memory: resources.memory.policy === 'Static' && !resources.resizes.memory,
   };
   const verdict = decideResize({
-    ...{ desired, given: given(known, rules), most, admit },
+    ...{ desired, given: given(known, rules), most, admit: (pod: Pod) => admitted(turn, pod, asked) },
     ...(limitedSwap && { limitedSwap }),
     ...(fixed && { fixed }),
   });
@@ -103,12 +123,29 @@ function decide(
       turn.changePod(uid, { pending: null });
       return false;
     case 'allocate':
-      grant(turn, uid, known, trigger);
+      grant(turn, uid, known, asked.trigger);
       return false;
+    case 'preempt':
+      turn.change({ making: { uid, trigger: asked.trigger } });
+      turn.order({ type: 'resize.preempts', uid, ...verdict.room });
+      return true;
     case 'pending':
       postpone(turn, uid, known, verdict);
       return verdict.reason === 'Deferred';
   }
+}
+
+/** Would the node take the pod as it wishes to be? Managers are asked before all else, as for pods that come. */
+function admitted(
+  { state }: AdmissionTurn,
+  pod: Pod,
+  { refusal, roomMade }: Asked,
+): ReturnType<ResizeQuestion<Room>['admit']> {
+  if (refusal !== undefined) return { admit: false, message: refusal };
+  const verdict = fits(state, pod, roomMade);
+  if (verdict.admit || !state.rules.resizesPreempt || verdict.preempt === undefined) return verdict;
+  const room = roomFor(state, pod, verdict.preempt);
+  return 'problem' in room ? { admit: false, message: room.problem } : { admit: false, message: verdict.message, room };
 }
 
 function grant(turn: AdmissionTurn, uid: string, known: AllocatedPod, trigger: RetryTrigger): void {

@@ -7,17 +7,19 @@ import { milli, units } from '../qos/resource-amounts.ts';
 import { resizableContainers, sameSize, sizesOf } from './requirements.ts';
 import { restartsForMemory } from './resize-plan.ts';
 
-/** What a wished resize comes to. */
-export type ResizeDecision =
+/** What a wished resize comes to. `R`: who goes for it. */
+export type ResizeDecision<R = never> =
   /** The pod has what it wants. */
   | { kind: 'none' }
   /** The node can give it: the allocation becomes what the spec asks. */
   | { kind: 'allocate' }
+  /** It could once these have gone. */
+  | { kind: 'preempt'; room: R }
   /** `detail`: label of `kubelet_pod_infeasible_resizes_total`. `told`: kubelet records an event of it. */
   | { kind: 'pending'; reason: 'Deferred' | 'Infeasible'; message: string; detail?: string; told: boolean };
 
 /** What the decision follows from. */
-export interface ResizeQuestion {
+export interface ResizeQuestion<R = never> {
   /** The pod as its spec wants it. */
   desired: Pod;
   /** The pod as it runs: with what is allocated to it; the same object when that is all it wants. */
@@ -28,15 +30,22 @@ export interface ResizeQuestion {
   limitedSwap?: true;
   /** CPUs, memory of Guaranteed pods are given by a static policy, and stay what they are. */
   fixed?: { cpu: boolean; memory: boolean };
-  /** Admission of the pod as it wants to be, beside all others as they are now. Asked last. */
-  admit: (pod: Pod) => { admit: true } | { admit: false; message: string };
+  /** Admission of the pod as it wants to be, beside all others as they are now. Asked last. `room`: who can go so that it fits. */
+  admit: (pod: Pod) => { admit: true } | { admit: false; message: string; room?: R };
 }
 
 /**
  * Decides about a pod whose spec asks for other resources than it was given (kubelet handlePodResourcesResize and
  * canResizePod): a static pod never, more than the whole node never (Infeasible), what others hold later (Deferred).
  */
-export function decideResize({ desired, given, most, limitedSwap, fixed, admit }: ResizeQuestion): ResizeDecision {
+export function decideResize<R = never>({
+  desired,
+  given,
+  most,
+  limitedSwap,
+  fixed,
+  admit,
+}: ResizeQuestion<R>): ResizeDecision<R> {
   if (given === desired) return { kind: 'none' };
   if (isStaticPod(desired)) {
     const message = 'In-place resize of static-pods is not supported';
@@ -62,6 +71,7 @@ export function decideResize({ desired, given, most, limitedSwap, fixed, admit }
   }
   const verdict = admit(desired);
   if (verdict.admit) return { kind: 'allocate' };
+  if (verdict.room !== undefined) return { kind: 'preempt', room: verdict.room };
   return { kind: 'pending', reason: 'Deferred', message: verdict.message, told: true };
 }
 

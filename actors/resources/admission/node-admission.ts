@@ -59,6 +59,8 @@ export interface NodeAdmissionOptions {
   refuses?: (pod: Pod) => { message: string } | null;
   /** The pod as it is to run has changed. */
   changed: (pod: Pod) => void;
+  /** Ends pods for the resize of a critical one, and then calls {@link NodeAdmission.roomMade}. */
+  makeRoom: (pod: Pod, victims: readonly Victim[], signal: string) => void;
   /** CPUs that containers share are others now: all pods must hear of it ({@link NodeAdmission.grantsOf}). */
   grantsChanged?: () => void;
   /** Where messages are journaled; absent with `--no-journal`. */
@@ -256,6 +258,12 @@ export class NodeAdmission {
     this.takeNews({ type: 'pods.came', ...this.chances() });
   }
 
+  /** Pods have gone for this one's resize, or did not in time. */
+  roomMade(uid: string): void {
+    this.lookAtNode();
+    this.take({ type: 'room.made', uid, ...this.chances() });
+  }
+
   /** UIDs of pods that were taken and have not ended. */
   active(): string[] {
     return uidEntries(this.state.pods).flatMap(([uid, { terminal }]) => (terminal ? [] : [uid]));
@@ -344,6 +352,11 @@ export class NodeAdmission {
         const { uid, reason, message } = order;
         const { namespace = '', name = '' } = this.wanted.get(uid)?.metadata ?? {};
         this.options.record({ uid, namespace, name, at: this.options.now(), type: 'Warning', reason, message });
+        break;
+      }
+      case 'resize.preempts': {
+        const { uid, victims, signal } = order;
+        this.options.makeRoom(this.wanted.get(uid) ?? { metadata: { uid } }, victims, signal);
         break;
       }
       case 'managers.counted':

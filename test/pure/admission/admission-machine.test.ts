@@ -60,6 +60,8 @@ const asking = (name: string, cpu: string, generation = 1): Pod =>
     { name, namespace: 'default', uid: `uid-${name}`, generation },
   );
 
+const PREEMPTING: typeof RULES = { ...RULES, preempts: true, resizesPreempt: true };
+
 const kinds = (orders: readonly AdmissionOrder[]) => orders.map(({ type }) => type);
 
 test('a pod that does not fit is refused and counts for nothing; one that ends makes room', () => {
@@ -159,6 +161,61 @@ test('a resize waits as long as a manager would not take the pod, whatever the n
   // More than the node can ever give is told as such, also then.
   const never = told.take({ type: 'pod.changed', pod: claimOf(asking('a', '9', 3)), ready: true, refusals });
   assert.deepEqual(kinds(never).includes('resize.infeasible'), true);
+});
+
+test("a critical pod's resize displaces others: nobody is looked at meanwhile, then it is granted, then the rest", () => {
+  const critical = (cpu: string, generation = 1): Pod => wishing('a', cpu, generation);
+  const begun = (over = PREEMPTING) => {
+    const told = new Told([], over);
+    told.comes(critical('1'));
+    told.comes(asking('b', '1'));
+    told.comes(asking('c', '1'));
+    return { told, pressed: told.take({ type: 'pod.changed', pod: claimOf(critical('3', 2)), ready: true }) };
+  };
+  const { told, pressed } = begun();
+  assert.deepEqual(kinds(pressed), ['resize.asked', 'retry.in', 'resize.preempts']);
+  const order = pressed.find(({ type }) => type === 'resize.preempts');
+  assert.deepEqual(order?.type === 'resize.preempts' && [order.signal, order.victims.map(({ uid }) => uid)], [
+    'cpu',
+    ['uid-c'],
+  ]);
+  assert.equal(atUid(told.state.pods, 'uid-a')?.pending, null, 'kubelet tells nothing until it is decided');
+  // Another one wishes for the room that is about to be there.
+  assert.deepEqual(kinds(told.take({ type: 'pod.changed', pod: claimOf(asking('b', '2', 2)), ready: true })), [
+    'resize.asked',
+    'retry.in',
+  ]);
+  told.reported('uid-c', { ended: true });
+  assert.deepEqual(kinds(told.take({ type: 'resizes.due', trigger: 'pods_removed', ready: true })), ['retry.in']);
+  const made = told.take({ type: 'room.made', uid: 'uid-a', ready: true });
+  assert.deepEqual(kinds(made), ['checkpoint.write', 'pod.runs', 'retry.in', 'event.record', 'pod.runs']);
+  assert.equal(told.state.usage.total.cpu, 4_000);
+  assert.deepEqual([told.state.waiting, told.state.making], [['uid-b'], null]);
+  assert.match(atUid(told.state.pods, 'uid-b')?.pending?.message ?? '', /requested: 2000, used: 3000, capacity: 4000/);
+
+  // One that did not end in time does not stand in its way, and one that is gone is not asked about.
+  const late = begun();
+  assert.ok(kinds(late.told.take({ type: 'room.made', uid: 'uid-a', ready: true })).includes('pod.runs'));
+  const gone = begun();
+  gone.told.take({ type: 'pod.gone', uid: 'uid-a' });
+  assert.deepEqual(gone.told.take({ type: 'room.made', uid: 'uid-a', ready: true }), []);
+
+  const alone = new Told([], PREEMPTING);
+  alone.comes(critical('1'));
+  const other = critical('3');
+  alone.comes({ ...other, metadata: { ...other.metadata, name: 'd', uid: 'uid-d' } });
+  alone.take({ type: 'pod.changed', pod: claimOf(critical('2', 2)), ready: true });
+  assert.equal(
+    atUid(alone.state.pods, 'uid-a')?.pending?.message,
+    'Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods ' +
+      'to preempt: no set of running pods found to reclaim resources: [(res: cpu, q: 1000), ]',
+  );
+  const { pressed: older } = begun({ ...RULES, preempts: true });
+  assert.deepEqual(
+    kinds(older),
+    ['resize.asked', 'retry.in', 'checkpoint.write', 'event.record'],
+    'as older logs have it',
+  );
 });
 
 test('a container that may swap keeps its memory, unless it is restarted for more: its claim says so', () => {
@@ -274,18 +331,23 @@ test('a manager gives pods their parts: it may refuse, what others refuse it kee
 
 const names = fc.constantFrom('a', 'b', 'c', 'd');
 const amounts = fc.constantFrom('500m', '1', '2', '3', '5');
+/** Of these one is critical. */
+const wishing = (name: string, cpu: string, generation = 1): Pod => {
+  const own = asking(name, cpu, generation);
+  return name === 'a' ? { ...own, spec: { containers: [], ...own.spec, priority: 2_000_000_000 } } : own;
+};
 const anything: fc.Arbitrary<WithoutTime<AdmissionMessage>> = fc.oneof(
   fc.record({
     type: fc.constant('pod.asks' as const),
-    pod: fc.tuple(names, amounts).map(([n, c]) => claimOf(asking(n, c))),
+    pod: fc.tuple(names, amounts).map(([n, c]) => claimOf(wishing(n, c))),
   }),
   fc.record({
     type: fc.constant('pod.comes' as const),
-    pod: fc.tuple(names, amounts).map(([n, c]) => claimOf(asking(n, c))),
+    pod: fc.tuple(names, amounts).map(([n, c]) => claimOf(wishing(n, c))),
   }),
   fc.record({
     type: fc.constant('pod.changed' as const),
-    pod: fc.tuple(names, amounts, fc.nat(3)).map(([n, c, g]) => claimOf(asking(n, c, g + 1))),
+    pod: fc.tuple(names, amounts, fc.nat(3)).map(([n, c, g]) => claimOf(wishing(n, c, g + 1))),
     ready: fc.boolean(),
   }),
   fc.record({
@@ -307,6 +369,11 @@ const anything: fc.Arbitrary<WithoutTime<AdmissionMessage>> = fc.oneof(
   fc.record({
     type: fc.constant('resizes.due' as const),
     trigger: fc.constantFrom('pods_removed' as const, 'pod_resized' as const, 'periodic_retry' as const),
+    ready: fc.boolean(),
+  }),
+  fc.record({
+    type: fc.constant('room.made' as const),
+    uid: names.map((name) => `uid-${name}`),
     ready: fc.boolean(),
   }),
   fc.constant({ type: 'sources.spoke' as const }),
@@ -332,7 +399,7 @@ function written(state: AdmissionState): AdmissionState {
 test('whatever comes: sums are right, who waits is there, and from each moment on it goes on as it would from its record', () => {
   fc.assert(
     fc.property(fc.array(anything, { minLength: 1, maxLength: 40 }), (messages) => {
-      const told = new Told();
+      const told = new Told([], PREEMPTING);
       for (const message of messages) {
         const before = written(told.state);
         const frozen = JSON.stringify(told.state);

@@ -39,6 +39,7 @@ function admissionIn(t: TestContext, dir: string, maxBytes = 1 << 20) {
     record: ({ name, reason }) => world.changed.push(`${name} ${reason}`),
     sourcesReady: () => true,
     refuses: () => (world.refusal === null ? null : { message: world.refusal }),
+    makeRoom: (_pod, victims) => world.changed.push(...victims.map(({ name }) => `${name} is to go`)),
     changed: ({ metadata, spec }) =>
       world.changed.push(
         `${metadata?.name ?? ''} runs with ${spec?.containers[0]?.resources?.requests?.['cpu'] ?? ''}`,
@@ -108,6 +109,27 @@ test('a resize waits for what a manager has against the pod, is granted after it
   world.refusal = null;
   t.mock.timers.tick(180_000);
   assert.deepEqual(world.changed, ['a ResizeDeferred', 'a runs with 2']);
+  admission.stop();
+  const { difference } = await replayed(dir);
+  assert.equal(difference, null);
+});
+
+test('others end for the resize of a critical pod, which is granted then, and that replays', async (t) => {
+  const dir = folder(t);
+  const { world, admission, comes } = admissionIn(t, dir);
+  const critical = (cpu: string, generation = 1): Pod => {
+    const own = asking('a', cpu, generation);
+    return { ...own, spec: { containers: [], ...own.spec, priority: 2_000_000_000 } };
+  };
+  comes(critical('1'));
+  comes(asking('b', '2'));
+  admission.updated(critical('3', 2));
+  assert.deepEqual(world.changed, ['b is to go']);
+  admission.reported(reportOf('uid-b', 'Succeeded'));
+  await turn();
+  assert.deepEqual(world.changed, ['b is to go'], 'nobody is looked at before the room is made');
+  admission.roomMade('uid-a');
+  assert.deepEqual(world.changed, ['b is to go', 'a runs with 3']);
   admission.stop();
   const { difference } = await replayed(dir);
   assert.equal(difference, null);

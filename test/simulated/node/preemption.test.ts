@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { unmountBelow } from '../../../actors/host/files/mounts.ts';
 import { explainFromJournal } from '../../../actors/inspect/explain/explain-from-journal.ts';
 import { startSimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';
+import { parseBytes } from '../../../machines/values/quantity.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { startAgent } from '../agent/support/agent.ts';
 import { IMAGE, PRESENT, until } from '../agent/support/bench.ts';
@@ -106,4 +107,54 @@ test('a critical static pod gets in on a full node: who asks for least goes, and
     why.causes.some(({ text }) => text.includes('it gave way to a critical pod')),
     JSON.stringify(why.causes),
   );
+});
+
+test('for the resize of a critical pod another one goes, and it is granted then', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'actorlet-preemption-'));
+  const server = await startFakeApiServer();
+  const socket = join(dir, 'cri.sock');
+  const sim = await startSimulatedRuntime({ socket, script: { images: [PRESENT] }, seed: 1 });
+  const share = (part: number): string => String(Math.floor((totalmem() * part) / 1024) * 1024);
+  const put = (name: string, memory: string, spec: object = {}, generation = 1): unknown =>
+    server.put(PODS, {
+      ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'default', generation }, status: {} },
+      spec: {
+        ...{ nodeName: 'node', restartPolicy: 'Always', terminationGracePeriodSeconds: 1, ...spec },
+        containers: [{ name: 'c', image: IMAGE, resources: { requests: { memory } } }],
+      },
+    });
+  put('critical', share(0.1), { priority: 2_000_000_000 });
+  put('large', share(0.6));
+  put('small', share(0.05));
+  const begun = startAgent({ dir, endpoint: `unix://${socket}`, kubeconfigPath: server.kubeconfigPath });
+  t.after(async () => {
+    await begun.then((agent) => agent.kill());
+    await sim.stop();
+    await unmountBelow(dir);
+    rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+    await server.close();
+  });
+  const agent = await begun;
+  const podOf = (name: string) => server.get({ ...PODS, namespace: 'default' }, name) as Pod | undefined;
+  for (const name of ['critical', 'large', 'small'])
+    await until(`${name} to run`, () => podOf(name)?.status?.containerStatuses?.[0]?.ready === true);
+  const { metadata, spec, status } = podOf('critical') ?? {};
+  const [container] = spec?.containers ?? [];
+  assert.ok(metadata && spec && container);
+  const memory = share(0.6);
+  server.put(PODS, {
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, generation: 2 }, status },
+    spec: { ...spec, containers: [{ ...container, resources: { requests: { memory } } }] },
+  } as never);
+  await until('large to go', () => podOf('large')?.status?.reason === 'Preempting');
+  await until('the resize to be granted', () => {
+    const given = podOf('critical')?.status?.containerStatuses?.[0]?.allocatedResources as
+      Record<string, string> | undefined;
+    return given?.['memory'] !== undefined && parseBytes(given['memory']) === Number(memory);
+  });
+  assert.equal(podOf('small')?.status?.phase, 'Running');
+  assert.match(await agent.metrics(), /^kubelet_preemptions\{preemption_signal="memory"\} 1$/m);
+  // Pods that come are judged again, by what is left.
+  put('late', share(0.1));
+  await until('late to run', () => podOf('late')?.status?.containerStatuses?.[0]?.ready === true);
 });
