@@ -29,7 +29,10 @@ export function runGoesOn(context: ProbeContext, event: ProbeEvent): boolean {
   return mustEnd(context, event) && runningId !== '' && runningId === context.containerId;
 }
 
-/** Starts anew for a container; one that was taken over keeps the result it was known with (ready stays ready). */
+/**
+ * Starts anew for a container; one that was taken over keeps the result it was known with (ready stays ready). How often the runs of the
+ * container before it ended alike counts on: kubelet's worker stays, and forgets that only when it goes on hold.
+ */
 export function begin(context: ProbeContext, event: ProbeEvent): Out {
   const { world } = event;
   const result: ProbeResult = isKeptUp(context, event) ? 'success' : initialResult(context.kind);
@@ -37,8 +40,7 @@ export function begin(context: ProbeContext, event: ProbeEvent): Out {
     ...context,
     containerId: world.runningId,
     result,
-    outcome: 'unknown',
-    run: 0,
+    ...(behaves(world.settings, 'rowsOfProbesGoOn') ? {} : { outcome: 'unknown' as const, run: 0 }),
     op: '',
     tries: 0,
   };

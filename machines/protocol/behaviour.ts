@@ -184,6 +184,8 @@ export const BEHAVIOUR = {
   devicePathsAreAbsolute: 171,
   /** With SELinux what git has fetched for a pod gets the pod's label, too. */
   gitReposAreRelabelled: 172,
+  /** What a probe said in a row of one container goes on counting with the next one, as in kubelet's workers. */
+  rowsOfProbesGoOn: 146,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -64,6 +64,30 @@ test('a liveness probe that failed is on hold until there is a new container', (
   assert.equal(bench.context.run, 0);
 });
 
+test('what was said in a row of one container counts on with the next, unless that is why it was stopped', () => {
+  const next = (kind: 'liveness' | 'readiness', probe: Partial<Probe>, codes: number[], behaviour?: number[]) => {
+    const bench = new ProbeBench(kind, probe);
+    if (behaviour !== undefined) bench.over.settings = { behaviour };
+    bench.look({ adopted: true });
+    for (const code of codes) bench.run(code);
+    bench.look({ runningId: '', adopted: false });
+    bench.at += 30_000;
+    bench.look({ runningId: 'c2', startedAt: bench.at });
+    return bench;
+  };
+  assert.equal(next('readiness', { successThreshold: 2 }, [0]).context.result, 'failure');
+  assert.equal(next('readiness', { successThreshold: 2 }, [0]).run(0), 'success');
+  assert.equal(next('readiness', { successThreshold: 2 }, [0, 1]).run(0), 'failure');
+  const failing = next('liveness', { failureThreshold: 3 }, [1, 1]);
+  assert.equal(failing.run(1), 'success', 'kubelet would not have asked yet');
+  assert.equal(failing.run(1), 'failure');
+  const stopped = next('liveness', { failureThreshold: 2 }, [1, 1]);
+  stopped.run(1);
+  assert.equal(stopped.run(1), 'success');
+  assert.equal(stopped.run(1), 'failure');
+  assert.equal(next('readiness', { successThreshold: 2 }, [0], [7]).run(0), 'failure', 'as logs of before have it');
+});
+
 test('a startup probe ends with its first decision, either way, and holds the others back', () => {
   for (const [code, result] of [
     [0, 'success'],
