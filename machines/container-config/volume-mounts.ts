@@ -2,7 +2,6 @@ import type { Container, Pod, Volume } from '../protocol/api-types.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { CriDevice, CriImageSpec, CriMount } from '../protocol/cri-shapes.ts';
 import type { ContainerPreparation } from '../protocol/effects.ts';
-import { behaves } from '../protocol/behaviour.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import { absolutePath } from '../values/absolute-path.ts';
 import { configError } from './config-error.ts';
