@@ -30,6 +30,8 @@ export function nodeLogRotation(cri: CriClient, config: KubeletConfiguration, lo
     phase: 'work',
     start() {
       rotation = startLogRotation(options);
+      // At once, as kubelet: an agent that is restarted more often than the interval would never rotate.
+      void rotation.runOnce();
     },
     stop: () => rotation?.stop(),
   };

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { unregisteredNode } from '../../machines/node-object/initial-node.ts';
 import { qosCgroups } from '../../machines/qos/pod-cgroup.ts';
@@ -34,6 +33,7 @@ import type { NodeGround } from './node-ground.ts';
 import { imageEdge } from './node-image-puller.ts';
 import { checkReserved, nodeCgroupsOf } from './node-cgroups-of.ts';
 import { tellPodCIDR, utilChains } from './node-network.ts';
+import { makeNodeFolders } from './node-folders.ts';
 import { nodeLogRotation } from './node-log-rotation.ts';
 import { nodeOomWatcher } from './node-oom-watcher.ts';
 import type { NodeOptions } from './node-options.ts';
@@ -46,6 +46,7 @@ import { nodeObjectConfigOf } from '../cluster/node-object/node-object-config.ts
 import { resourceRulesOf } from '../resources/admission/resource-rules.ts';
 import { readMachineFacts } from '../resources/machine/machine-facts.ts';
 import { readMachineTopology } from '../resources/machine/machine-topology.ts';
+import { selinuxIsOn } from '../resources/machine/selinux.ts';
 import { nodeSettingsOf } from './node-settings-of.ts';
 import { nodeStats } from './node-stats.ts';
 import { nodeSpans, tracingOptionsOf } from './node-tracing.ts';
@@ -77,8 +78,11 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   const kubeconfig = options.kubeconfig ?? null;
   const containerLogsDir = options.containerLogsDir ?? DEFAULT_CONTAINER_LOGS_DIR;
   checkOwnSource(options.source, configured.staticPodURL);
-  mkdirSync(join(flags.rootDir, 'pods'), { recursive: true, mode: 0o750 });
-  for (const folder of [configured.podLogsDir, containerLogsDir]) mkdirSync(folder, { recursive: true, mode: 0o755 });
+  await makeNodeFolders({
+    ...{ rootDir: flags.rootDir, podLogsDir: configured.podLogsDir, containerLogsDir, log },
+    checkpoints: resolveFeatureGates(configured.featureGates).gates.enabled('ContainerCheckpoint'),
+    selinux: selinuxIsOn(),
+  });
 
   const metrics = createMetrics();
   const tracing = tracingOptionsOf(configured, flags);

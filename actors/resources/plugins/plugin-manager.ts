@@ -64,7 +64,7 @@ export class PluginManager {
   async start(): Promise<void> {
     const { folder, log } = this.options;
     try {
-      await mkdir(folder, { recursive: true, mode: 0o755 });
+      await mkdir(folder, { recursive: true, mode: 0o750 });
       this.watcher = watch(folder, () => this.look());
       this.watcher.on('error', (error) => log.error({ err: error, folder }, 'Plugin watcher'));
       this.watcher.unref();

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
+import { checkpointName, isInt64 } from './checkpoint-name.ts';
 import { findRunningPod } from './find-container.ts';
 import { goJson, restfulError } from './go-answers.ts';
 import { parseGoQuery } from './go-query.ts';
@@ -37,7 +38,7 @@ export function addCheckpointRoutes(app: FastifyInstance, options: CheckpointOpt
     if (![...containers, ...initContainers, ...ephemeralContainers].some(({ name }) => name === containerName))
       return restfulError(reply, 404, `container ${containerName} does not exist`);
     const asked = parseGoQuery(request.url).get('timeout')?.at(-1);
-    if (asked !== undefined && !/^[+-]?\d+$/.test(asked))
+    if (asked !== undefined && !isInt64(asked))
       return restfulError(reply, 404, 'cannot parse value of timeout parameter');
     const path = `${podNamespace}/${podID}/${containerName}`;
     try {
@@ -59,8 +60,7 @@ export function addCheckpointRoutes(app: FastifyInstance, options: CheckpointOpt
     if (askedSeconds < 0) throw new Error('CheckpointContainer requires the timeout value to be > 0');
     const folder = join(rootDir, 'checkpoints');
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const time = new Date(now()).toISOString().replace(/\.\d+Z$/, 'Z');
-    const location = join(folder, `checkpoint-${podID}_${podNamespace}-${containerName}-${time}.tar`);
+    const location = join(folder, checkpointName(podNamespace, podID, containerName, now()));
     const timeout = Math.max(askedSeconds, Math.floor(timeoutMs / 1000));
     await cri.runtime.checkpointContainer(
       { containerId: id, location, timeout: String(timeout) },
