@@ -43,3 +43,14 @@ export function reconciledCsiNode(existing: CsiNode): CsiNode | null {
   const annotations = { ...existing.metadata.annotations, [MIGRATED_ANNOTATION]: MIGRATED };
   return { ...existing, metadata: { ...existing.metadata, annotations } };
 }
+
+/**
+ * Why the CSINode of this name is not this node's but an earlier machine's, in kubelet's words (ensureNodeOwnsCSINode); null when it is its own. Such a
+ * one is deleted, or the garbage collector would take it later, with the drivers that were written into it.
+ */
+export function foreignCsiNode({ metadata }: CsiNode, node: { name: string; uid: string }): string | null {
+  const owners = (metadata.ownerReferences ?? []).filter(({ kind }) => kind === 'Node');
+  if (owners.some(({ name, uid }) => name === node.name && uid === node.uid)) return null;
+  const ids = `oldNodeID="${owners.at(-1)?.uid ?? ''}", newNodeID="${node.uid}"`;
+  return `CSINode "${metadata.name}" was owned by different node (${ids}), deleted it`;
+}

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { NodeDriver, NodeMarks } from '../../../machines/csi/node-drivers.ts';
 import type { IssuedToken } from '../../../machines/csi/node-requests.ts';
 import type { CsiDriver, VolumeAttachment } from '../../../machines/csi/storage-objects.ts';
-import { initialCsiNode, reconciledCsiNode } from '../../../machines/node-object/csi-node.ts';
+import { foreignCsiNode, initialCsiNode, reconciledCsiNode } from '../../../machines/node-object/csi-node.ts';
 import type { CsiNode } from '../../../machines/node-object/csi-node.ts';
 import type { CsiApi, TokenOwner } from '../../resources/csi/csi-api.ts';
 import { isNotFound } from '../api/api-client.ts';
@@ -119,13 +119,10 @@ export class CsiObjects implements CsiApi {
     }
     if (!make) return found;
     const uid = (await this.nodeMeta()).uid ?? '';
-    const owners = (found.metadata.ownerReferences ?? []).filter(({ kind }) => kind === 'Node');
-    if (owners.some((owner) => owner.name === name && owner.uid === uid)) return found;
+    const foreign = foreignCsiNode(found, { name, uid });
+    if (foreign === null) return found;
     await this.ask({ method: 'DELETE', on: CSI_NODES, name });
-    const old = owners.at(-1)?.uid ?? '';
-    throw new Error(
-      `CSINode "${name}" was owned by different node (oldNodeID="${old}", newNodeID="${uid}"), deleted it`,
-    );
+    throw new Error(foreign);
   }
 
   private async nodeMeta(): Promise<ObjectMeta> {

@@ -1,4 +1,4 @@
-import { initialCsiNode, reconciledCsiNode } from '../../../machines/node-object/csi-node.ts';
+import { foreignCsiNode, initialCsiNode, reconciledCsiNode } from '../../../machines/node-object/csi-node.ts';
 import type { CsiNode } from '../../../machines/node-object/csi-node.ts';
 import { isAlreadyExists, isNotFound } from '../api/api-client.ts';
 import type { ApiClient } from '../api/api-client.ts';
@@ -6,7 +6,7 @@ import type { ApiClient } from '../api/api-client.ts';
 const CSI_NODES = { group: 'storage.k8s.io', version: 'v1', resource: 'csinodes' };
 
 /**
- * Makes the node's CSINode, or puts right the one that is there. One call each for a new node and for one that is
+ * Makes the node's CSINode, or puts right the one that is there; one of an earlier machine of this name is replaced. One call each for a new node and for one that is
  * right already. `fresh`: the node object is new. Rejects with ApiStatusError.
  */
 export async function ensureCsiNode(
@@ -27,6 +27,11 @@ export async function ensureCsiNode(
   }
   try {
     const existing = await api.request<CsiNode>({ method: 'GET', on: CSI_NODES, name: node.name, signal });
+    if (foreignCsiNode(existing, node) !== null) {
+      await api.request({ method: 'DELETE', on: CSI_NODES, name: node.name, signal });
+      await create();
+      return;
+    }
     const right = reconciledCsiNode(existing);
     if (right !== null) await api.request({ method: 'PUT', on: CSI_NODES, name: node.name, body: right, signal });
   } catch (error) {

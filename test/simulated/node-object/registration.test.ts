@@ -118,3 +118,17 @@ test('an external cloud provider: tainted, addresses left to its controller', as
     { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' },
   ]);
 });
+
+test('a CSINode that an earlier machine of this name has left is replaced', async (t) => {
+  const { server, node } = await makeNodeObject(t, {});
+  const owner = { apiVersion: 'v1', kind: 'Node', name: 'node1', uid: 'of-the-earlier' };
+  const drivers = [{ name: 'old.example.com', nodeID: 'x' }];
+  server.put(CSI_NODES, { metadata: { name: 'node1', ownerReferences: [owner] }, spec: { drivers } });
+  node.start();
+  await node.whenRegistered();
+  await until(() => server.requestsOf({ verb: 'delete', resource: 'csinodes' }).length === 1, 'the old one to go');
+  await until(() => server.get(CSI_NODES, 'node1') !== undefined, 'its own');
+  const own = server.get(CSI_NODES, 'node1');
+  assert.equal(own?.metadata?.ownerReferences?.[0]?.uid, server.get(NODES, 'node1')?.metadata?.uid);
+  assert.deepEqual(own?.['spec'], { drivers: [] });
+});
