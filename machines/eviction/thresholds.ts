@@ -30,9 +30,10 @@ const NANO = 1_000_000_000n;
 /**
  * The thresholds of a configuration (kubelet's ParseThresholdConfig): hard ones, soft ones, and when pods' allocatable is
  * enforced a copy of the hard one of memory for all pods together. The configuration has been validated before (`eviction-rules.ts`).
+ * @param allocatableIgnored no threshold for all pods together, even so
  * @throws RangeError when a value is no quantity
  */
-export function parseThresholds(config: ThresholdConfig): Threshold[] {
+export function parseThresholds(config: ThresholdConfig, allocatableIgnored = false): Threshold[] {
   const hard = statements(config.evictionHard).map((each) => ({ ...each, graceMs: 0 }));
   const soft = statements(config.evictionSoft).map((each) => ({
     ...each,
@@ -42,7 +43,7 @@ export function parseThresholds(config: ThresholdConfig): Threshold[] {
     const reclaim = config.evictionMinimumReclaim[each.signal];
     return reclaim === undefined ? each : { ...each, minReclaim: valueOf(reclaim) };
   });
-  return config.enforceNodeAllocatable.includes('pods') ? withAllocatable(all) : all;
+  return config.enforceNodeAllocatable.includes('pods') && !allocatableIgnored ? withAllocatable(all) : all;
 }
 
 /** Adds `allocatableMemory.available` with the values of the hard `memory.available` (addAllocatableThresholds). */

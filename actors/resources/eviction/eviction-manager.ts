@@ -316,5 +316,5 @@ export function thresholdsOf({
   config,
   allocatableIgnoresEviction,
 }: Pick<EvictionGround, 'config' | 'allocatableIgnoresEviction'>): Threshold[] {
-  return parseThresholds(allocatableIgnoresEviction ? { ...config, enforceNodeAllocatable: [] } : config);
+  return parseThresholds(config, allocatableIgnoresEviction);
 }
