@@ -51,11 +51,12 @@ export function admissionStateName({ waiting }: AdmissionState): string {
 }
 
 /** Which resizes wait, and why; '' when none does. */
-export function admissionWhy({ waiting, pods }: AdmissionState): string {
+export function admissionWhy({ waiting, pods, making }: AdmissionState): string {
   const words = waiting.flatMap((uid) => {
     const known = atUid(pods, uid);
     const { namespace = '', name = '' } = known?.desired.metadata ?? {};
-    return known === undefined ? [] : [`${namespace}/${name}: ${known.pending?.message ?? 'its turn has not come'}`];
+    const why = making?.uid === uid ? 'pods are ending for it' : (known?.pending?.message ?? 'its turn has not come');
+    return known === undefined ? [] : [`${namespace}/${name}: ${why}`];
   });
   return words.join('; ');
 }

@@ -179,6 +179,7 @@ test("a critical pod's resize displaces others: nobody is looked at meanwhile, t
     'cpu',
     ['uid-c'],
   ]);
+  assert.equal(admission.why(told.state), 'default/a: pods are ending for it');
   assert.equal(atUid(told.state.pods, 'uid-a')?.pending, null, 'kubelet tells nothing until it is decided');
   // Another one wishes for the room that is about to be there.
   assert.deepEqual(kinds(told.take({ type: 'pod.changed', pod: claimOf(asking('b', '2', 2)), ready: true })), [
