@@ -183,7 +183,7 @@ export const pods: readonly Mutation[] = [
     name: 'init-order',
     breaks: 'init containers that failed count as done',
     within: 'planInit',
-    from: "if (seen.state === 'exited' && kind === 'init' && seen.exitCode === 0) {",
+    from: "if (kind === 'init' && hasSucceeded(context, seen)) {",
     to: "if (seen.state === 'exited' && kind === 'init') {",
     seed: 1,
   },
