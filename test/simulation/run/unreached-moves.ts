@@ -101,6 +101,22 @@ export const unreachedMoves: readonly UnreachedMoves[] = [
   },
   {
     machine: 'pod',
+    from: [
+      'syncing.pullingImage',
+      'syncing.imageBackOff',
+      'syncing.initializing',
+      'syncing.startingContainers',
+      'syncing.retryingStart',
+      'syncing.crashLoopBackOff',
+      'syncing.waitingForStartupProbe',
+      'syncing.waitingForReadiness',
+      'syncing.running',
+    ],
+    to: ['syncing.creatingSandbox'],
+    why: 'when the sandbox is lost the cgroup is made again first (forgetLostCgroup)',
+  },
+  {
+    machine: 'pod',
     from: ['syncing.creatingSandbox'],
     to: ['syncing.stoppingContainers'],
     why: 'what stops is over before a new sandbox is made, also when the old one vanished (startsGivenUp)',
