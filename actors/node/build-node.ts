@@ -317,7 +317,11 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     ...{ log, clock },
     onSetBack: (byMs) => supervisor.broadcast({ type: 'clock.steppedBack', at: now(), byMs }),
   });
-  const resync = new Resync({ supervisor, periodMs: config.syncFrequency, clock });
+  const resync = new Resync({
+    ...{ supervisor, periodMs: config.syncFrequency, clock },
+    // A runtime that only just fell silent holds nothing up.
+    heldUp: () => pleg.unhealthy() !== null || !(runtime.state.runtimeReady || runtime.state.quiet === true),
+  });
   const leisure = edges.host({
     alive: (uid) => supervisor.tracks(uid) || listed?.has(uid) === true,
     askNode: nodeAnswers(() => parts),

@@ -26,7 +26,6 @@ import type { NodeAdmission } from '../resources/admission/node-admission.ts';
 import type { Supervisor } from '../pods/supervisor/supervisor.ts';
 import type { JournalSettings } from '../record/journal/machine-journal.ts';
 import type { ImagePuller } from '../runtime/images/image-puller.ts';
-import type { Pleg } from '../runtime/pleg/pleg.ts';
 import type { WorkerDeath } from '../pods/shard/shard-pool.ts';
 import type { FromShard, ToShard } from '../pods/shard/shard-protocol.ts';
 import type { LoginSources } from '../runtime/images/pull-logins.ts';
@@ -36,6 +35,7 @@ import type { PullRecords } from '../runtime/images/pull-records.ts';
 import type { Cluster, ClusterLinks } from './cluster.ts';
 import type { Part } from './lifecycle.ts';
 import type { PodMetrics } from './pod-metrics.ts';
+import type { Resync } from './resync.ts';
 
 /**
  * All by which a node touches the world. Made for real in `real-edges.ts`, for the simulation in `test/simulation/world`, for
@@ -179,7 +179,7 @@ export interface ShownNode {
   readonly claims: Pick<ClaimManager, 'state'> | null;
   readonly volumes: Pick<VolumeManager, 'state' | 'plugins'>;
   readonly store: PodStore;
-  readonly pleg: Pleg;
+  readonly resync: Pick<Resync, 'late'>;
   readonly puller: ImagePuller;
   readonly supervisor: Supervisor;
   readonly shards: ShardHost;

@@ -71,7 +71,7 @@ export function nodeFronts({ options, ground, cri, cgroups, stats, spans, api }:
 
   /** What the servers show of the node's parts. */
   function shown(parts: ShownNode) {
-    const { admission, devices, claims, store, pleg, cluster, shards, podMetrics, supervisor, puller, volumes, now } =
+    const { admission, devices, claims, store, resync, cluster, shards, podMetrics, supervisor, puller, volumes, now } =
       parts;
     const view = {
       nodeName: settings.nodeName,
@@ -79,13 +79,13 @@ export function nodeFronts({ options, ground, cri, cgroups, stats, spans, api }:
       podNamed: (namespace: string, name: string) => store.named(namespace, name),
     };
     // Who waits for health looks at the node's object then, and must not see what an earlier agent told of it.
-    const syncLoop = (): string | null =>
-      cluster?.node.hasSpoken() === false ? 'the node was not told of yet' : pleg.unhealthy();
+    const begins = (): string | null => (cluster?.node.hasSpoken() === false ? 'the node was not told of yet' : null);
     return {
       ...{ config, featureGates, flags, log, cri, cgroups, now, metrics, spans, api },
       node: view,
       stats: stats(view),
-      checks: [{ name: 'syncloop', check: syncLoop }],
+      begins,
+      checks: [{ name: 'syncloop', check: () => begins() ?? resync.late() }],
       rows: () => store.rows().map((row) => withVolumeWait(withQueuePlace(row, puller), volumes.state)),
       resources: () =>
         resourceTable(

@@ -21,7 +21,8 @@ import { addDebugFlagsRoutes } from '../serve/server/debug-flags-routes.ts';
 import { addDebuggingDisabledRoutes, addDisabledRoutes } from '../serve/server/disabled-routes.ts';
 import { log as logCheck } from '../serve/server/health-checks.ts';
 import type { HealthCheck } from '../serve/server/health-checks.ts';
-import { addSliRoutes, HealthSlis } from '../serve/server/health-slis.ts';
+import { addSliRoutes } from '../serve/server/health-slis.ts';
+import type { HealthSlis } from '../serve/server/health-slis.ts';
 import { addHealthzRoutes } from '../serve/server/healthz-routes.ts';
 import { addMetricsRoutes } from '../serve/server/metrics-routes.ts';
 import type { NodeView } from '../pods/store/node-view.ts';
@@ -61,14 +62,16 @@ export class NodePages {
   readonly patterns: readonly string[];
   private readonly options: NodePagesOptions;
   private readonly checks: readonly HealthCheck[];
-  private readonly slis = new HealthSlis();
+  private readonly slis: HealthSlis;
   private readonly stats: StatsProvider;
   private readonly cadvisor: CadvisorMetrics;
   private readonly startedAt: number;
 
-  constructor(options: NodePagesOptions) {
+  /** @param slis where the results of health checks are counted */
+  constructor(options: NodePagesOptions, slis: HealthSlis) {
     const { config, featureGates, flags, node, cri, log, now } = options;
     this.options = options;
+    this.slis = slis;
     this.checks = [logCheck, ...options.checks];
     this.startedAt = now() - performance.now();
     this.stats = options.stats;

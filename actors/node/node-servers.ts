@@ -3,6 +3,8 @@ import type { ApiClient } from '../cluster/api/api-client.ts';
 import { authObserver } from './api-hooks.ts';
 import { serverCertificateMetrics } from '../record/metrics/certificate-metrics.ts';
 import type { ServingTls } from '../serve/tls/serving-tls.ts';
+import { ping } from '../serve/server/health-checks.ts';
+import { HealthSlis } from '../serve/server/health-slis.ts';
 import { startHealthzServer } from '../serve/server/healthz-server.ts';
 import type { RunningServer } from '../serve/server/http-listener.ts';
 import type { PodRow } from '../pods/store/pod-row.ts';
@@ -26,6 +28,8 @@ export interface NodeServers {
 
 /** What the servers answer from. */
 export interface NodeServersOptions extends NodePagesOptions {
+  /** Why the node is not to be looked at yet; null once it is. It is all that the healthz server has to say besides that the process answers. */
+  begins: () => string | null;
   /** Lines of `actorlet pods`. */
   rows: () => readonly PodRow[];
   /** Who has which CPUs and memory. */
@@ -40,13 +44,15 @@ export interface NodeServersOptions extends NodePagesOptions {
 
 /** Starts the kubelet server, healthz and the read-only server, as configured. */
 export async function startNodeServers(options: NodeServersOptions): Promise<NodeServers> {
-  const { config, log, checks, metrics, rows, resources, spans } = options;
+  const { config, log, metrics, rows, resources, spans } = options;
   const ends: (() => void | Promise<void>)[] = [];
   const close = async () => {
     await Promise.all(ends.splice(0).map(async (end) => end()));
   };
   try {
-    const pages = config.enableServer || config.readOnlyPort > 0 ? new NodePages(options) : null;
+    // One for all servers, as kubelet's are one for the process.
+    const slis = new HealthSlis();
+    const pages = config.enableServer || config.readOnlyPort > 0 ? new NodePages(options, slis) : null;
     const readOnly =
       pages !== null && config.readOnlyPort > 0
         ? await startReadOnlyServer({
@@ -64,7 +70,12 @@ export async function startNodeServers(options: NodeServersOptions): Promise<Nod
     // Last, as kubelet: who waits for it looks at the node then, and must not see what an earlier agent told of it.
     const healthz =
       config.healthzPort > 0
-        ? await startHealthzServer({ address: config.healthzBindAddress, port: config.healthzPort, log, checks })
+        ? await startHealthzServer({
+            ...{ address: config.healthzBindAddress, port: config.healthzPort, log },
+            // What restarts the agent when this fails cures no runtime that hangs.
+            checks: [{ name: ping.name, check: options.begins }],
+            slis,
+          })
         : null;
     if (healthz !== null) ends.push(() => healthz.close());
     return { kubelet, healthz, readOnly, close };

@@ -15,12 +15,12 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     const { ground, edges, fronts } = await openNode(options, life);
     const parts = buildNode(ground, edges, life);
     await life.start();
-    const { store, events, metrics, shards, supervisor, conditions, pleg } = parts;
+    const { store, events, metrics, shards, supervisor, conditions, resync } = parts;
     // Those of kubelet's watchdog, and the shards, which it does not have. Whoever asks is the main thread's: it moves.
     const moves = [
       ping,
       logCheck,
-      { name: 'syncloop', check: () => pleg.stuck() },
+      { name: 'syncloop', check: () => resync.late() },
       { name: 'shards', check: () => shards.unhealthy() },
     ];
     const { inspector, servers } = fronts;

@@ -119,21 +119,13 @@ export class Pleg {
     return this.lastRelist === 0 || this.listed.has(uid);
   }
 
-  /** Error text when no relist has succeeded for longer than the threshold, else null (healthz and node Ready). */
+  /** Error text when no relist has succeeded for longer than the threshold, else null (node Ready). */
   unhealthy(): string | null {
     const age = this.clock.looking() - this.lastRelist;
     if (this.lastRelist === 0) return 'pleg has yet to be successful';
     const { thresholdMs } = this.rate;
     if (age <= thresholdMs) return null;
     return `pleg was last seen active ${Math.round(age / 1000)}s ago; threshold is ${thresholdMs / 60_000}m0s`;
-  }
-
-  /**
-   * Error text when relists that went well have stopped, else null. What never went well did not stop: a runtime that does not answer yet
-   * is no reason to end the agent (kubelet's SyncLoopHealthCheck).
-   */
-  stuck(): string | null {
-    return this.lastRelist === 0 ? null : this.unhealthy();
   }
 
   /** Runs one relist; calls made meanwhile share one further relist. One that hangs is not waited for. */

@@ -1,6 +1,7 @@
 import { addHealthzRoutes } from './healthz-routes.ts';
 import { ping } from './health-checks.ts';
 import type { HealthCheck } from './health-checks.ts';
+import type { HealthSlis } from './health-slis.ts';
 import { createHttpApp } from './http-app.ts';
 import { listen } from './http-listener.ts';
 import type { ListenOptions, RunningServer } from './http-listener.ts';
@@ -8,6 +9,8 @@ import type { ListenOptions, RunningServer } from './http-listener.ts';
 /** Options of {@link startHealthzServer}. */
 export interface HealthzServerOptions extends ListenOptions {
   checks: readonly HealthCheck[];
+  /** Where the results are counted. */
+  slis?: HealthSlis;
 }
 
 /**
@@ -19,6 +22,6 @@ export async function startHealthzServer(options: HealthzServerOptions): Promise
     '/healthz',
     ...[ping, ...options.checks].map(({ name }) => `/healthz/${name}`),
   ]);
-  addHealthzRoutes(app, options.checks, options.log);
+  addHealthzRoutes(app, options.checks, options.log, options.slis);
   return listen(app, options, 'healthz', 'healthzPort');
 }

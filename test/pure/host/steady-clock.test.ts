@@ -48,7 +48,7 @@ test('a pod is looked at in its sync period, whatever becomes of the clock', () 
       return { cancel: () => undefined };
     },
   };
-  new Resync({ supervisor, periodMs: 60_000, clock }).start();
+  new Resync({ supervisor, periodMs: 60_000, clock, heldUp: () => false }).start();
   const pass = (ms: number): void => {
     times.now += ms;
     times.steady += ms;

@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { Watchdog, watchdogMs } from '../../../actors/node/watchdog.ts';
-import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
-import { Pleg } from '../../../actors/runtime/pleg/pleg.ts';
-import type { PlegOptions } from '../../../actors/runtime/pleg/pleg.ts';
+import { Resync } from '../../../actors/node/resync.ts';
+import type { ResyncOptions } from '../../../actors/node/resync.ts';
 import { waitFor } from '../../tools/wait-for.ts';
 
 test('what systemd says of its patience', () => {
@@ -50,11 +49,11 @@ test('a part that hangs ends the feeding, and it goes on when that does', async 
   let hangs: string | null = null;
   const { watchdog, lines, said } = watch({ fine: () => null, syncloop: () => hangs });
   await waitFor('it is fed', () => said.times > 2 || undefined, undefined, undefined, 5);
-  hangs = 'pleg was last seen active 4m0s ago; threshold is 3m0s';
+  hangs = 'sync Loop took longer than expected';
   const before = said.times;
   await waitFor('it is looked at', () => refusals(lines) > 3 || undefined, undefined, undefined, 5);
   assert.equal(said.times, before);
-  assert.match(lines.at(-1) ?? '', /"level":50.*checker syncloop failed: pleg was last seen active 4m0s ago/);
+  assert.match(lines.at(-1) ?? '', /"level":50.*checker syncloop failed: sync Loop took longer than expected/);
   hangs = null;
   await waitFor('it is fed again', () => said.times > before || undefined, undefined, undefined, 5);
   watchdog.stop();
@@ -83,32 +82,44 @@ test('a word that does not get through is said once more', async () => {
   watchdog.stop();
 });
 
-test('PLEG: relists that hang are seen, and a runtime that has never answered is no reason', async () => {
-  let now = 10_000;
-  let hang = true;
-  const list = () => (hang ? new Promise(() => undefined) : Promise.resolve({ items: [], containers: [] }));
-  const looks: (() => void)[] = [];
-  const pleg = new Pleg({
-    cri: { runtime: { listPodSandbox: list, listContainers: list } },
+/** A loop of rounds whose clock is turned by hand. */
+function rounds(periodMs: number) {
+  const world = { now: 10_000, held: false };
+  let look = (): void => undefined;
+  const loop = new Resync({
+    supervisor: { started: () => [] },
     clock: {
-      ...{ now: () => now, steady: () => now, looking: () => now },
-      lookAfter: (_ms: number, look: () => void) => (looks.push(look), { cancel: () => undefined }),
+      ...{ now: () => world.now, steady: () => world.now, looking: () => world.now },
+      lookAfter: (_ms: number, next: () => void) => ((look = next), { cancel: () => undefined }),
     },
-    rate: { periodMs: 1_000, thresholdMs: 180_000 },
-    ...{ log: pino({ level: 'silent' }), metrics: createMetrics(), onPod: () => undefined, onRelist: () => undefined },
-  } as unknown as PlegOptions);
-  void pleg.relist();
-  assert.match(pleg.unhealthy() ?? '', /yet to be successful/);
-  assert.equal(pleg.stuck(), null);
-  pleg.stop();
+    ...{ periodMs, heldUp: () => world.held },
+  } as unknown as ResyncOptions);
+  loop.start();
+  const pass = (ms: number): string | null => {
+    world.now += ms;
+    look();
+    return loop.late();
+  };
+  return { world, loop, pass };
+}
 
-  hang = false;
-  const other = new Pleg((pleg as unknown as { options: PlegOptions }).options);
-  await other.start();
-  assert.equal(other.stuck(), null);
-  hang = true;
-  looks.at(-1)?.();
-  now += 180_001;
-  assert.match(other.stuck() ?? '', /pleg was last seen active 180s ago; threshold is 3m0s/);
-  other.stop();
+test('the sync loop is late when the runtime has held it up for five minutes, or two sync periods', () => {
+  for (const [periodMs, limit] of [
+    [60_000, 300_000],
+    [200_000, 400_000],
+  ] as const) {
+    const { world, pass } = rounds(periodMs);
+    assert.equal(pass(1_000), null);
+    world.held = true;
+    assert.equal(pass(limit), null, 'three minutes without a look at the runtime are not enough');
+    assert.equal(pass(1), 'sync Loop took longer than expected');
+    world.held = false;
+    assert.equal(pass(1_000), null);
+  }
+});
+
+test('a runtime that has never let it begin is no reason', () => {
+  const { world, pass } = rounds(60_000);
+  world.held = true;
+  assert.equal(pass(3_600_000), null);
 });

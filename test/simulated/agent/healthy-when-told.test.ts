@@ -28,10 +28,10 @@ test('an agent is healthy when the API server has heard of its node: who waits f
     () => sim.stop(),
   );
   server.fault({ verb: 'create', resource: 'nodes' }, { do: 'delay', ms: 1_000 }, 1);
-  const [healthzPort = 0] = await freePorts(1);
+  const [healthzPort = 0, readOnlyPort = 0] = await freePorts(2);
   const agent = await startAgent({
     ...{ dir, endpoint: `unix://${socket}`, kubeconfigPath: server.kubeconfigPath },
-    config: { healthzPort, healthzBindAddress: '127.0.0.1' },
+    config: { healthzPort, healthzBindAddress: '127.0.0.1', readOnlyPort, address: '127.0.0.1' },
   });
   ends.push(() => agent.kill());
 
@@ -40,4 +40,13 @@ test('an agent is healthy when the API server has heard of its node: who waits f
   assert.equal(server.get(NODES, 'node'), undefined);
   await until('the agent to be healthy', async () => (await health()) === 200);
   assert.ok(server.get(NODES, 'node') !== undefined);
+
+  // As with kubelet it says no more than that the process answers, and is counted with the checks of the other servers.
+  const at = async (port: number, path: string): Promise<string> =>
+    (await fetch(`http://127.0.0.1:${port}${path}`)).text();
+  assert.equal(await at(healthzPort, '/healthz?verbose'), '[+]ping ok\nhealthz check passed\n');
+  assert.equal(await at(healthzPort, '/healthz/syncloop'), '404 page not found\n');
+  const slis = await at(readOnlyPort, '/metrics/slis');
+  assert.match(slis, /^kubernetes_healthchecks_total\{name="ping",status="error",type="healthz"\} [1-9]/m);
+  assert.match(slis, /^kubernetes_healthchecks_total\{name="ping",status="success",type="healthz"\} [1-9]/m);
 });
