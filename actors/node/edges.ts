@@ -174,7 +174,7 @@ export interface HostLinks {
 export interface ShownNode {
   readonly admission: Pick<NodeAdmission, 'resources' | 'active'>;
   /** Null where no device plugin can come. */
-  readonly devices: Pick<DeviceManager, 'state'> | null;
+  readonly devices: Pick<DeviceManager, 'state' | 'problem'> | null;
   /** Null where no driver can come. */
   readonly claims: Pick<ClaimManager, 'state'> | null;
   readonly volumes: Pick<VolumeManager, 'state' | 'plugins'>;

@@ -85,7 +85,10 @@ export function nodeFronts({ options, ground, cri, cgroups, stats, spans, api }:
       node: view,
       stats: stats(view),
       begins,
-      checks: [{ name: 'syncloop', check: () => begins() ?? resync.late() }],
+      checks: [
+        { name: 'syncloop', check: () => begins() ?? resync.late() },
+        { name: 'device-plugin', check: () => devices?.problem() ?? null },
+      ],
       rows: () => store.rows().map((row) => withVolumeWait(withQueuePlace(row, puller), volumes.state)),
       resources: () =>
         resourceTable(

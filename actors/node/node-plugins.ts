@@ -34,13 +34,16 @@ export function nodePlugins(
         const devices = new SocketPlugins({ folder, hears, log, metrics });
         handlers.set('DevicePlugin', devices);
         const manager = new PluginManager({ folder: join(rootDir, 'plugins_registry'), handlers, clock, log });
+        let failure: string | null = null;
         return {
+          problem: () => failure,
           prefer: (...call) => devices.prefer(...call),
           allocate: (...call) => devices.allocate(...call),
           preStart: (...call) => devices.preStart(...call),
           async start() {
             await devices.start().catch((error: unknown) => {
-              const params = { folder, problem: messageOf(error) };
+              failure = messageOf(error);
+              const params = { folder, problem: failure };
               log.error({ err: new ActorletError(pluginErrors.noFolder, params, { cause: error }) }, 'Plugins');
             });
             await manager.start();

@@ -7,7 +7,7 @@ import { idsOf, isDeviceResource, NO_DEVICES } from '../../../machines/devices/d
 import type { Rejection } from '../../../machines/admission/rejection.ts';
 import type { Affinities } from '../../../machines/resource-managers/admit-resources.ts';
 import type { ResourceHints, TopologyHint } from '../../../machines/resource-managers/topology/hints.ts';
-import type { Alignment, DeviceState, PodGrants } from '../../../machines/devices/device-state.ts';
+import type { Alignment, DeviceState, PluginOptions, PodGrants } from '../../../machines/devices/device-state.ts';
 import { deviceSteps, pastNeed } from '../../../machines/devices/device-steps.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { DeviceOptions } from '../../../machines/protocol/device-options.ts';
@@ -84,6 +84,8 @@ export class DeviceManager {
   private readonly machine: SingleMachine<DeviceState, DeviceMessage, DeviceOrder>;
   private readonly plugins: DevicePlugins;
   private readonly leftBehind = new LeftBehind();
+  /** What plugins said of themselves when they came last, also of those that are away: nobody is to miss a reset for that. */
+  private readonly lastOptions = new Map<string, PluginOptions>();
   private turn: Promise<unknown> = Promise.resolve();
   private looks: Timer | undefined;
 
@@ -92,7 +94,10 @@ export class DeviceManager {
     this.machine = new SingleMachine(devices, NO_DEVICES, options.journal ?? null);
     const steady = (): number => options.clock.steady();
     this.plugins = options.plugins({
-      came: (resource, its) => this.tell({ type: 'plugin.came', resource, options: its }),
+      came: (resource, its) => {
+        this.lastOptions.set(resource, its);
+        this.tell({ type: 'plugin.came', resource, options: its });
+      },
       told: (resource, its) => {
         this.tell({ type: 'plugin.told', resource, devices: its });
         options.returned?.();
@@ -124,6 +129,13 @@ export class DeviceManager {
     this.machine.close();
   }
 
+  /** Why no plugin can register, in kubelet's words; null while they can (health check `device-plugin`). */
+  problem(): string | null {
+    const problem = this.plugins.problem?.() ?? null;
+    if (problem === null) return null;
+    return `device registration error: device plugin registration gRPC server failed and no device plugins can register: ${problem}`;
+  }
+
   /** Does the pod ask for devices that a plugin of this node has, had, or gave it? */
   wants(pod: Pod): boolean {
     return deviceSteps(pod, undefined, this.options.extended).some(({ resource }) =>
@@ -147,6 +159,11 @@ export class DeviceManager {
       isDeviceResource(this.state, resource),
     );
     if (steps.length === 0) return null;
+    for (const { resource } of steps) {
+      const of = this.state.resources[resource];
+      if (of === undefined || (of.plugin === null && of.devices === null))
+        throw new Error(`endpoint not found in cache for a registered resource: ${resource}`);
+    }
     const uid = pod.metadata?.uid ?? '';
     const has = (): PodGrants[string] => atUid(this.state.grants, uid)?.[container] ?? {};
     // It ran when the agent was started, and was given nothing since.
@@ -155,8 +172,7 @@ export class DeviceManager {
       if (problem !== null) throw new Error(problem);
     }
     for (const { resource } of steps) {
-      const plugin = this.state.resources[resource]?.plugin ?? null;
-      if (plugin?.preStart !== true) continue;
+      if (this.lastOptions.get(resource)?.preStart !== true) continue;
       const grant = has()[resource];
       if (grant === undefined)
         throw new Error(

@@ -15,6 +15,8 @@ export interface DevicePlugins {
   /** From now on plugins can register. Rejects when there is no place for that. */
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** Why no plugin can register; null while they can. */
+  problem?(): string | null;
   /** `GetPreferredAllocation` for one container. */
   prefer(resource: string, ask: { available: string[]; mustInclude: string[]; size: number }): Promise<string[]>;
   /** `Allocate` for one container; null: the answer names none. */

@@ -9,11 +9,6 @@ export interface AllowedDifference {
 
 export const ALLOWED_DIFFERENCES: readonly AllowedDifference[] = [
   {
-    where: /^[A-Z]+ \/healthz(\?verbose|\/device-plugin)/,
-    what: ['status', 'contentType', 'headers', 'body'],
-    why: 'there is no device manager yet whose health could be told',
-  },
-  {
     where: /^GET \/debug\/pprof\/(cmdline|none)$/,
     what: ['body', 'contentType'],
     why: 'profiles are those of the language the agent is written in',
