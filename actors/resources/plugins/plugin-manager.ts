@@ -1,12 +1,13 @@
 import { watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
-import { lstat, mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { pluginErrors } from '../../../machines/errors/plugin-errors.ts';
 import { backOffMs } from '../../../machines/values/back-off.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
+import { ignoring } from '../../host/files/host-failure.ts';
 import type { Clock } from '../../host/time/clock.ts';
 import type { PluginHandler } from './plugin-handler.ts';
 import { registerPlugin } from './plugin-registration.ts';
@@ -117,12 +118,13 @@ export class PluginManager {
     const { handlers, log, clock } = this.options;
     socket.busy = true;
     try {
-      await registerPlugin(path, handlers, (plugin) => {
+      const untold = await registerPlugin(path, handlers, (plugin) => {
         if (this.sockets.get(path) === socket && !this.stopped) socket.plugin = plugin;
         else throw new Error('its socket is gone');
       });
       socket.done = true;
       log.info({ socket: path, plugin: socket.plugin?.name }, 'Plugin registered');
+      if (untold !== null) log.error({ err: untold }, 'Plugin');
     } catch (error) {
       this.takeOut(socket);
       socket.failures++;
@@ -149,7 +151,10 @@ export class PluginManager {
   }
 }
 
-/** Sockets in a folder and in those below it, but for those whose names begin with a dot, with what tells one from its successor. */
+/**
+ * Sockets in a folder and in those below it, and links to sockets, but for those whose names begin with a dot, with what tells one from its
+ * successor: not its owner, mode or label, which change while it is the same.
+ */
 async function socketsBelow(folder: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const folders = [folder];
@@ -157,9 +162,14 @@ async function socketsBelow(folder: string): Promise<Map<string, string>> {
     for (const entry of await readdir(at, { withFileTypes: true })) {
       const path = join(at, entry.name);
       if (entry.isDirectory()) folders.push(path);
-      if (!entry.isSocket() || entry.name.startsWith('.') || found.size >= MOST_SOCKETS) continue;
-      const { ino, ctimeMs } = await lstat(path);
-      found.set(path, `${ino}/${ctimeMs}`);
+      if (!entry.isSocket() && !entry.isSymbolicLink()) continue;
+      if (entry.name.startsWith('.') || found.size >= MOST_SOCKETS) continue;
+      // It may have gone meanwhile, and a link may lead nowhere.
+      const file = await ignoring(stat(path, { bigint: true }), 'ENOENT', 'ENOTDIR', 'ELOOP');
+      if (file?.isSocket() !== true) continue;
+      const { dev, ino, birthtimeNs, ctimeNs } = file;
+      // A file system that writes down no birth tells of 1970.
+      found.set(path, `${dev}/${ino}/${birthtimeNs > 0n ? birthtimeNs : ctimeNs}`);
     }
   }
   return found;

@@ -19,13 +19,14 @@ export interface RegisteredPlugin {
 
 /**
  * Registers the plugin that listens at a socket of `plugins_registry`: asks what it is, hands it to who takes its type, and tells it what
- * came of that. Rejects, with kubelet's words, when it is not registered. `taken` is called as soon as it counts as there.
+ * came of that. Rejects, with kubelet's words, when it is not registered. `taken` is called as soon as it counts as there. Resolves to what kept
+ * it from being told that it is registered, which it is all the same; null: it was told.
  */
 export async function registerPlugin(
   socket: string,
   handlers: ReadonlyMap<string, PluginHandler>,
   taken: (plugin: RegisteredPlugin) => void,
-): Promise<void> {
+): Promise<Error | null> {
   const client = new RegistrationClient(`unix:${socket}`, credentials.createInsecure(), PLUGIN_CHANNEL);
   const refuse = async (problem: string): Promise<never> => {
     const text = `RegisterPlugin error -- ${problem}`;
@@ -59,7 +60,13 @@ export async function registerPlugin(
     } catch (error) {
       return await refuse(`plugin registration failed with err: ${messageOf(error)}`);
     }
-    await notify(client, { pluginRegistered: true, error: '' });
+    return await notify(client, { pluginRegistered: true, error: '' }).then(
+      () => null,
+      (error: unknown) => {
+        const text = `RegisterPlugin error -- failed to send registration status at socket ${socket}, err: ${messageOf(error)}`;
+        return new Error(text, { cause: error });
+      },
+    );
   } finally {
     client.close();
   }

@@ -1,6 +1,6 @@
 /** CSI drivers come and go: real sockets, a fake API server. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { until, waitFor } from '../../tools/wait-for.ts';
@@ -106,4 +106,22 @@ test('what the node may hold is asked again as often as the CSIDriver says', asy
   // The CSIDriver is heard of by its watch, which begins when one is asked for first.
   const count = () => (b.csiNode()?.spec.drivers?.[0] as { allocatable?: { count?: number } }).allocatable?.count;
   await until(() => count() === 5, 'another count');
+});
+
+test('a driver that cannot be told stays registered, and so does one whose socket gets another mode', async (t) => {
+  const b = await csiBench(t);
+  const names = () => (b.csiNode()?.spec.drivers as { name: string }[] | undefined)?.map(({ name }) => name);
+  const deaf = b.driver({ deaf: true });
+  await deaf.start();
+  await until(() => b.logged.some((line) => line.includes('failed to send registration status')), 'its being told');
+  chmodSync(join(b.registry, `${NAME}-reg.sock`), 0o700);
+  // By then the folder was looked at again, and what was to be tried again would have been.
+  await new Promise((resolve) => setTimeout(resolve, 1_600));
+  const [socket, registration] = [join(b.rootDir, 'two.sock'), join(b.rootDir, 'two-reg.sock')];
+  const linked = b.driver({ name: 'two.example.com', socket, registration });
+  await linked.start();
+  symlinkSync(registration, join(b.registry, 'two-reg.sock'));
+  await waitFor('the driver behind a link', () => linked.told.find((told) => told.pluginRegistered));
+  assert.deepEqual(names(), [NAME, 'two.example.com']);
+  assert.equal(deaf.told.length, 1);
 });

@@ -25,6 +25,8 @@ export interface CsiDriverOptions {
   showing?: Showing;
   traits?: Partial<NodeTraits>;
   versions?: string[];
+  /** It fails when it is told what came of its registration. */
+  deaf?: true;
   /** Each call is a line of JSON here, too. */
   callsFile?: string;
   /** Faults by method as JSON; read with each call. */
@@ -99,7 +101,8 @@ export class CsiDriver {
         done: sendUnaryData<object>,
       ) => {
         this.told.push(request);
-        done(null, {});
+        if (this.options.deaf === true) done({ code: 13, details: 'no ears' });
+        else done(null, {});
       },
     });
     this.servers.push(registrar);
