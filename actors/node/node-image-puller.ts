@@ -7,6 +7,7 @@ import type { KubeletFlags } from '../configure/configuration/kubelet-flags.ts';
 import type { EventRecorder } from '../cluster/events/event-recorder.ts';
 import { CredentialProviders } from '../runtime/images/credential-providers.ts';
 import { ImagePuller, MISSING_PULL_SECRET } from '../runtime/images/image-puller.ts';
+import { credentialProviderMetrics } from '../record/metrics/plugin-metrics.ts';
 import { nodeLogins } from '../runtime/images/node-logins.ts';
 import { PullRecords } from '../runtime/images/pull-records.ts';
 import { loadProviderConfig } from '../runtime/images/provider-config.ts';
@@ -67,25 +68,27 @@ interface ImageEdgeOptions extends ImageLinks {
 /** What images need of this machine's files: plugins, logins, records. Throws IMG002 to IMG004 for plugins. */
 export function imageEdge(options: ImageEdgeOptions): ImageEdge {
   const { flags, ground } = options;
-  const { featureGates, log } = ground;
-  const { imageCredentialProviderConfig: file, imageCredentialProviderBinDir: binDir } = flags;
-  const withTokens = featureGates.enabled('KubeletServiceAccountTokenForCredentialProviders');
-  const plugins =
-    file === ''
-      ? null
-      : new CredentialProviders({
-          ...{ tokens: options.tokens, log },
-          providers: loadProviderConfig(file, binDir, withTokens),
-        });
+  const plugins = flags.imageCredentialProviderConfig === '' ? null : credentialProviders(options);
   return {
     records: pullRecords(options),
     disk: async (path) => {
       const { blocks, bavail, bsize } = await statfs(path);
       return { capacityBytes: blocks * bsize, availableBytes: bavail * bsize };
     },
-    nodeLogins: nodeLogins({ rootDir: flags.rootDir, log }),
+    nodeLogins: nodeLogins({ rootDir: flags.rootDir, log: ground.log }),
     ...(plugins !== null && { providers: (repository, pod) => plugins.loginsFor(repository, pod) }),
   };
+}
+
+function credentialProviders({ flags, ground, tokens }: ImageEdgeOptions): CredentialProviders {
+  const { featureGates, log, metrics } = ground;
+  const { imageCredentialProviderConfig: file, imageCredentialProviderBinDir: binDir } = flags;
+  const withTokens = featureGates.enabled('KubeletServiceAccountTokenForCredentialProviders');
+  const { providers, hash } = loadProviderConfig(file, binDir, withTokens);
+  return new CredentialProviders({
+    ...{ providers, tokens, log },
+    onRun: credentialProviderMetrics(metrics.registry, hash),
+  });
 }
 
 /** Null while the gate KubeletEnsureSecretPulledImages is off. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { pluginErrors } from '../../machines/errors/plugin-errors.ts';
 import { messageOf } from '../../machines/values/message-of.ts';
+import { pluginManagerMetrics } from '../record/metrics/plugin-metrics.ts';
 import { ClaimCheckpointFile } from '../resources/claims/claim-checkpoint-file.ts';
 import { HealthFile } from '../resources/claims/health-file.ts';
 import { SocketDrivers } from '../resources/claims/socket-drivers.ts';
@@ -34,6 +35,7 @@ export function nodePlugins(
         const devices = new SocketPlugins({ folder, hears, log, metrics });
         handlers.set('DevicePlugin', devices);
         const manager = new PluginManager({ folder: join(rootDir, 'plugins_registry'), handlers, clock, log });
+        pluginManagerMetrics(metrics.registry, manager);
         let failure: string | null = null;
         return {
           problem: () => failure,

@@ -4,6 +4,7 @@ import { parseProviderResponse } from '../../../machines/images/provider-respons
 import type { CacheKeyType } from '../../../machines/images/provider-response.ts';
 import { matcherFor } from '../../../machines/images/registry-match.ts';
 import { parseGoDuration } from '../../../machines/values/go-duration.ts';
+import type { OnPluginRun } from '../../record/metrics/plugin-metrics.ts';
 import { pluginToken } from './plugin-token.ts';
 import type { PluginToken, PullingPod, TokenSources } from './plugin-token.ts';
 import type { ProviderConfig } from './provider-config.ts';
@@ -16,6 +17,8 @@ export interface CredentialProvidersSettings {
   /** For plugins that get a token; undefined on a standalone node. */
   tokens?: () => TokenSources | undefined;
   log: Logger;
+  /** Hears of each run of a plugin. */
+  onRun?: OnPluginRun;
   /** A clock that nobody can set, ms; the machine's, when it is not given. */
   steady?: () => number;
   /** Longest run of a plugin, one minute by default. */
@@ -109,7 +112,7 @@ class Plugin {
       ...(token !== null &&
         Object.keys(token.annotations).length > 0 && { serviceAccountAnnotations: token.annotations }),
     };
-    const stdout = await runPlugin(this.config, repository, JSON.stringify(request), this.settings.timeoutMs ?? 60_000);
+    const stdout = await this.run(repository, JSON.stringify(request));
     const response = parseProviderResponse(stdout, apiVersion);
     if ('fault' in response) throw new Error(`credential provider plugin ${name}: ${response.fault}`);
     const { cacheKeyType, cacheDuration, logins } = response;
@@ -123,6 +126,20 @@ class Plugin {
     if (keepMs === undefined) throw new Error(`credential provider plugin ${name}: cacheDuration is no duration`);
     if (keepMs > 0) this.kept.set(keyOf(cacheKeyType, repository, token), { logins, until: this.steady() + keepMs });
     return logins;
+  }
+
+  /** As kubelet an answer that makes no sense is no failed run. */
+  private async run(repository: string, request: string): Promise<string> {
+    const { onRun, timeoutMs = 60_000 } = this.settings;
+    const began = performance.now();
+    let failed = true;
+    try {
+      const stdout = await runPlugin(this.config, repository, request, timeoutMs);
+      failed = false;
+      return stdout;
+    } finally {
+      onRun?.(this.config.name, (performance.now() - began) / 1000, failed);
+    }
   }
 
   /** Ms of a clock that nobody can set. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { parseDocument } from 'yaml';
@@ -109,12 +110,23 @@ const configuration = z.strictObject({
 /**
  * Reads `--image-credential-provider-config`: a file, or all .yaml, .yml and .json files of a folder in the order of
  * their names. Each program must be in `binDir`. `serviceAccountTokens`: gate KubeletServiceAccountTokenForCredentialProviders.
+ * `hash` is kubelet's of what was read, `sha256:...`.
  * @throws ActorletError IMG002, IMG003, IMG004
  */
-export function loadProviderConfig(path: string, binDir: string, serviceAccountTokens = true): ProviderConfig[] {
+export function loadProviderConfig(
+  path: string,
+  binDir: string,
+  serviceAccountTokens = true,
+): { providers: ProviderConfig[]; hash: string } {
   const providers: ProviderConfig[] = [];
+  const hash = createHash('sha256');
   for (const file of filesOf(path)) {
-    for (const read of readProviders(file)) {
+    const content = readContent(file);
+    // With its length before it, so that no two configurations have one hash.
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64BE(BigInt(content.length));
+    hash.update(length).update(content);
+    for (const read of providersIn(file, content.toString('utf8'))) {
       if (providers.some(({ name }) => name === read.name))
         throw invalid(file, `duplicate provider name "${read.name}" found in configuration file(s)`);
       if (read.tokenAttributes != null) assertTokens(file, read.apiVersion, serviceAccountTokens);
@@ -133,7 +145,7 @@ export function loadProviderConfig(path: string, binDir: string, serviceAccountT
       });
     }
   }
-  return providers;
+  return { providers, hash: `sha256:${hash.digest('hex')}` };
 }
 
 /** Tokens need a gate, and a version of the question that has a field for them. */
@@ -160,13 +172,15 @@ function filesOf(path: string): string[] {
   throw unreadable(path, new Error('the folder holds no .json, .yaml or .yml file'));
 }
 
-function readProviders(file: string): z.output<typeof configuration>['providers'] {
-  let text: string;
+function readContent(file: string): Buffer {
   try {
-    text = readFileSync(file, 'utf8');
+    return readFileSync(file);
   } catch (cause) {
     throw unreadable(file, cause);
   }
+}
+
+function providersIn(file: string, text: string): z.output<typeof configuration>['providers'] {
   const document = parseDocument(text, KUBERNETES_YAML);
   const [problem] = document.errors;
   if (problem !== undefined) throw invalid(file, problem.message.trim().split('\n')[0]?.replace(/[.:]$/, '') ?? '');

@@ -74,6 +74,10 @@ export const DIFFERENCES: readonly Note[] = [
     match: /^kubelet_image_manager_ensure_image_requests_total$/,
     text: 'policy Always does not look first (`present_locally="unknown"`), and its back-off is one wish',
   },
+  {
+    match: /^kubelet_http_requests_duration_seconds$/,
+    text: 'the time until the answer has ended; kubelet reads its clock too early, and tells about 0 s of each request',
+  },
   { match: /^kubelet_runtime_operations_/, text: 'a pull that several containers share is one `pull_image`' },
   {
     match: /^kubelet_cgroup_manager_duration_seconds$/,
@@ -110,6 +114,8 @@ export const ONLY_WHEN: readonly (readonly [families: string, when: string])[] =
   ],
   ['`kubelet_run_podsandbox_errors_total`', 'a sandbox could not be made'],
   ['`kubelet_volume_stats_*`', 'a pod with a claim runs; claims cannot be mounted here yet'],
+  ['`kubelet_credential_provider_*`', '`--image-credential-provider-config`'],
+  ['`plugin_manager_total_plugins`', 'a plugin has a socket in `plugins_registry`'],
   ['`kubelet_evictions`', 'a pod was evicted'],
   ['`kubelet_eviction_stats_age_seconds`', 'a pod was evicted because the node ran short'],
 ];

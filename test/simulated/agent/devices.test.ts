@@ -189,6 +189,11 @@ test('a plugin in plugins_registry is found, told, and taken out when its socket
   await gpu.start(true);
   await until('its devices', async () => (await registered(b)).length === 3, { agent: b.agent });
   assert.deepEqual(gpu.told, [{ pluginRegistered: true, error: '' }]);
+  const metrics = await b.agent.metrics();
+  for (const state of ['desired', 'actual'])
+    assert.ok(
+      metrics.includes(`plugin_manager_total_plugins{socket_path="${gpu.socket}",state="${state}_state_of_world"} 1\n`),
+    );
   await b.put('p.yaml', manifest('one', {}, asking(1)));
   await running(b, 1);
   await rm(gpu.socket);

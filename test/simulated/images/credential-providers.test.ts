@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
+import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
+import { credentialProviderMetrics } from '../../../actors/record/metrics/plugin-metrics.ts';
 import { CredentialProviders } from '../../../actors/runtime/images/credential-providers.ts';
 import type { PullingPod, TokenSources } from '../../../actors/runtime/images/plugin-token.ts';
 import { loadProviderConfig } from '../../../actors/runtime/images/provider-config.ts';
@@ -54,10 +57,13 @@ function providersOf(
 ) {
   const logged: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
-  const asked = new CredentialProviders({ providers: loadProviderConfig(config, bin), log, steady, timeoutMs, tokens });
+  const { providers, hash } = loadProviderConfig(config, bin);
+  const { registry } = createMetrics({ processMetrics: false });
+  const onRun = credentialProviderMetrics(registry, hash);
+  const asked = new CredentialProviders({ providers, log, steady, timeoutMs, tokens, onRun });
   /** Without a pod, and only the logins. */
   const loginsFor = async (image: string) => (await asked.loginsFor(image, null)).map(({ logins }) => logins);
-  return { providers: { loginsFor }, asked, logged };
+  return { providers: { loginsFor }, asked, logged, registry };
 }
 
 test('a plugin gets the request and its arguments; its answer is kept for the registry', async (t) => {
@@ -122,11 +128,38 @@ test('a plugin that fails, hangs or talks nonsense gives no login, and the log s
   }
 });
 
+test('runs of plugins, how they end, and the configuration are in the metrics', async (t) => {
+  const { dir, bin, config } = pluginBench(t, 'test -e "$(dirname "$0")/../broken" && exit 3; echo nonsense');
+  const { providers, registry } = providersOf(config, bin, () => 0);
+  await providers.loginsFor('a.reg.io/x');
+  writeFileSync(join(dir, 'broken'), '');
+  await providers.loginsFor('a.reg.io/x');
+  const text = await registry.metrics();
+  assert.match(text, /^kubelet_credential_provider_plugin_duration_count\{plugin_name="ecr"\} 2$/m);
+  assert.match(text, /^kubelet_credential_provider_plugin_errors_total\{plugin_name="ecr"\} 1$/m);
+  assert.match(text, /^kubelet_credential_provider_config_info\{hash="sha256:[0-9a-f]{64}"\} 1$/m);
+});
+
+test('the hash of a configuration is that of kubelet: of each file its length and its content', (t) => {
+  const { dir, bin, config } = pluginBench(t, 'true');
+  const folder = join(dir, 'many');
+  mkdirSync(folder);
+  const text = readFileSync(config, 'utf8');
+  const second = text.replace('"ecr"', '"gcr"');
+  copyFileSync(join(bin, 'ecr'), join(bin, 'gcr'));
+  writeFileSync(join(folder, 'a.yaml'), text);
+  writeFileSync(join(folder, 'b.json'), second);
+  const bytes = [text, second].map((each) => `\0\0\0\0\0\0\0${String.fromCharCode(each.length)}${each}`).join('');
+  assert.ok(text.length < 256);
+  const expected = createHash('sha256').update(bytes, 'latin1').digest('hex');
+  assert.equal(loadProviderConfig(folder, bin).hash, `sha256:${expected}`);
+});
+
 test('a configuration that cannot be used says which field is wrong', (t) => {
   const { dir, bin, config, write, provider } = pluginBench(t, 'true');
   const load = (...providers: object[]) => {
     write(providers);
-    return loadProviderConfig(config, bin);
+    return loadProviderConfig(config, bin).providers;
   };
   assert.equal(load(provider)[0]?.defaultCacheMs, 10_000);
   const cases: [providers: object[], why: RegExp][] = [
