@@ -12,7 +12,7 @@ import type { KubeletFlags } from '../configure/configuration/kubelet-flags.ts';
 import { agentVersion } from '../configure/configuration/version.ts';
 import { addContainerLogsRoutes } from '../serve/container-logs/container-logs-routes.ts';
 import type { CgroupHost } from '../host/files/cgroup-host.ts';
-import { TEXT_FORMAT_CONTENT_TYPE, TextWriter } from '../record/metrics/text-format.ts';
+import { TextWriter } from '../record/metrics/text-format.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
 import { addNodeLogRoutes } from '../serve/node-logs/node-log-routes.ts';
 import { addCheckpointRoutes } from '../serve/server/checkpoint-routes.ts';
@@ -24,6 +24,7 @@ import type { HealthCheck } from '../serve/server/health-checks.ts';
 import { addSliRoutes } from '../serve/server/health-slis.ts';
 import type { HealthSlis } from '../serve/server/health-slis.ts';
 import { addHealthzRoutes } from '../serve/server/healthz-routes.ts';
+import { metricsPage } from '../serve/server/metrics-page.ts';
 import { addMetricsRoutes } from '../serve/server/metrics-routes.ts';
 import type { NodeView } from '../pods/store/node-view.ts';
 import { addPodRoutes } from '../serve/server/pod-routes.ts';
@@ -109,9 +110,7 @@ export class NodePages {
       await collectStatsMetrics(writer, { stats: this.stats, log });
       return writer.toString();
     });
-    app.all('/metrics/cadvisor', async (_request, reply) =>
-      reply.type(TEXT_FORMAT_CONTENT_TYPE).send(await this.cadvisor.text()),
-    );
+    app.all('/metrics/cadvisor', async (request, reply) => metricsPage(request, reply, await this.cadvisor.text()));
   }
 
   /** What only the kubelet server has, for those whom it knows (`InstallAuthRequiredHandlers`). */

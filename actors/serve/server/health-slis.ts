@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { TEXT_FORMAT_CONTENT_TYPE, TextWriter } from '../../record/metrics/text-format.ts';
+import { TextWriter } from '../../record/metrics/text-format.ts';
 import { processStart } from '../../record/metrics/process-metrics.ts';
+import { metricsPage } from './metrics-page.ts';
 
 /** Counts how health checks end, for `/metrics/slis` (KEP-3466). */
 export class HealthSlis {
@@ -54,7 +55,7 @@ export function addSliRoutes(app: FastifyInstance, slis: HealthSlis): void {
     slis.write(writer);
     writer.family('process_start_time_seconds', 'Start time of the process since unix epoch in seconds.', 'gauge');
     writer.sample('process_start_time_seconds', {}, processStart());
-    return reply.type(TEXT_FORMAT_CONTENT_TYPE).send(writer.toString());
+    return metricsPage(request, reply, writer.toString());
   });
 }
 

@@ -1,17 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
-import { TEXT_FORMAT_CONTENT_TYPE } from '../../record/metrics/text-format.ts';
+import { metricsPage } from './metrics-page.ts';
 
 /**
  * Adds `/metrics` and `/metrics/probes`. As plain Go handlers they answer every method.
  * @param beforeScrape brings gauges up to date and gives what no registry holds, in the text format
  */
 export function addMetricsRoutes(app: FastifyInstance, metrics: Metrics, beforeScrape: () => Promise<string>): void {
-  app.all('/metrics', async (_request, reply) => {
+  app.all('/metrics', async (request, reply) => {
     const more = await beforeScrape();
-    return reply.type(TEXT_FORMAT_CONTENT_TYPE).send((await metrics.text()) + more);
+    return metricsPage(request, reply, (await metrics.text()) + more);
   });
-  app.all('/metrics/probes', async (_request, reply) => {
-    return reply.type(TEXT_FORMAT_CONTENT_TYPE).send(await metrics.probesText());
+  app.all('/metrics/probes', async (request, reply) => {
+    return metricsPage(request, reply, await metrics.probesText());
   });
 }

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { messageOf } from '../../../machines/values/message-of.ts';
-import { TEXT_FORMAT_CONTENT_TYPE } from '../../record/metrics/text-format.ts';
 import { restfulError } from './go-answers.ts';
+import { metricsPage } from './metrics-page.ts';
 import { resourceMetrics } from '../../resources/stats/resource-metrics.ts';
 import type { StatsProvider } from '../../resources/stats/stats-provider.ts';
 import { summaryJson } from '../../resources/stats/summary.ts';
@@ -20,22 +20,18 @@ const FORM = 'application/x-www-form-urlencoded';
  * handler of every method). Bodies have to come as text, as those of `createHttpApp` do.
  */
 export function addStatsRoutes(app: FastifyInstance, { stats, log }: StatsRoutesOptions): void {
-  const startedAt = String(Math.floor(Date.now() / 1000 - process.uptime()));
   for (const url of ['/stats/summary', '/stats/summary/']) {
     app.route({
       ...{ url, method: ['GET', 'POST'], exposeHeadRoute: false },
       handler: (request, reply) => summary(request, reply, stats, log),
     });
   }
-  app.all('/metrics/resource', async (_request, reply) => {
+  app.all('/metrics/resource', async (request, reply) => {
     const body = await stats.cpuAndMemory(false).catch((error: unknown) => {
       log.error({ err: messageOf(error) }, 'Error getting summary for resourceMetric prometheus endpoint');
       return null;
     });
-    return reply
-      .header('process-start-time-unix', startedAt)
-      .header('content-type', TEXT_FORMAT_CONTENT_TYPE)
-      .send(Buffer.from(resourceMetrics(body)));
+    return metricsPage(request, reply, resourceMetrics(body));
   });
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { prefersGzip } from '../../../actors/serve/server/metrics-page.ts';
 import { row, startFakeAgent } from './fake-agent.ts';
 import type { FakeAgent } from './fake-agent.ts';
 
@@ -51,6 +52,41 @@ describe('the read-only server', () => {
       'text/plain; version=0.0.4; charset=utf-8; escaping=underscores',
     );
     assert.match(await response.text(), /^kubelet_running_pods 3$/m);
+  });
+
+  it('compresses pages of metrics for those who ask for that, and says since when it counts', async () => {
+    for (const path of ['/metrics', '/metrics/probes']) {
+      const plain = await fetch(agent.server.url + path, { headers: { 'accept-encoding': 'identity' } });
+      const packed = await fetch(agent.server.url + path, { headers: { 'accept-encoding': 'gzip' } });
+      assert.deepEqual([plain.headers.get('content-encoding'), packed.headers.get('content-encoding')], [null, 'gzip']);
+      assert.match(packed.headers.get('process-start-time-unix') ?? '', /^\d{10}$/);
+      assert.equal(packed.headers.get('content-type'), plain.headers.get('content-type'));
+      const names = async (page: Response) => (await page.text()).match(/^# TYPE .*$/gm);
+      assert.deepEqual(await names(packed), await names(plain));
+    }
+  });
+
+  it('weighs Accept-Encoding as Go does: what is liked as much as no compression is not compressed', () => {
+    for (const header of [
+      'gzip',
+      'gzip, deflate, br',
+      'gzip;q=0.1',
+      'identity;q=0.5, gzip',
+      'br;q=1.0, gzip; q=0.8, *;q=0.1',
+    ])
+      assert.equal(prefersGzip(header), true, header);
+    for (const header of [
+      '',
+      '*',
+      'identity',
+      'gzip, identity',
+      'gzip;q=0',
+      'GZIP',
+      'br;level=1, gzip',
+      ', gzip',
+      'gzip;q=x',
+    ])
+      assert.equal(prefersGzip(header), false, header);
   });
 
   it('serves /healthz with its checks', async () => {
