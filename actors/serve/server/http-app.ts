@@ -49,11 +49,13 @@ const methodsByApp = new WeakMap<FastifyInstance, Map<string, Set<string>>>();
  * A bare HTTP server with limits that suit a node's pages, and Go's answers to what it does not know.
  * @param patterns paths as patterns of Go's ServeMux
  * @param makeServer a plain HTTP server by default
+ * @param begin adds what sees each request before its path is looked at
  */
 export function createHttpApp(
   log: Logger,
   patterns: readonly string[],
   makeServer: MakeServer = plainServer,
+  begin?: (app: FastifyInstance) => void,
 ): FastifyInstance {
   const app = fastify({
     // No logger of its own: it would write a line for each probe of a monitoring system.
@@ -81,6 +83,7 @@ export function createHttpApp(
     methodsOf.set(url, methods);
   });
   methodsByApp.set(app, methodsOf);
+  begin?.(app);
   // Go's mux looks at the path before anyone is asked who he is.
   app.addHook('onRequest', async (request, reply) => {
     const answer = serveMux(patterns, request.url);

@@ -31,7 +31,7 @@ const PATHS = new Map(NAMES.map((name) => [name, name]));
 /** As kubelet spells them, which is why `portForward` is not among them. */
 const LONG_RUNNING = new Set(['exec', 'attach', 'portforward', 'debug']);
 
-/** Counts the requests of one server (`kubelet_http_*`). */
+/** Counts the requests of one server (`kubelet_http_*`), also those of paths that it does not have: it comes before what looks at paths. */
 export function countRequests(app: FastifyInstance, metrics: Metrics, server_type: 'readonly' | 'readwrite'): void {
   const begun = new WeakMap<FastifyRequest, { labels: ReturnType<typeof labelsOf>; at: number }>();
   const ended = (request: FastifyRequest) => {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import type { Server, ServerOptions } from 'node:https';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
@@ -39,7 +40,7 @@ export interface KubeletServerOptions extends ListenOptions {
 export async function startKubeletServer(options: KubeletServerOptions): Promise<RunningServer> {
   const { tls, log } = options;
   let server: Server | undefined;
-  const app = createHttpApp(log, options.patterns, (handler) => {
+  const makeServer = (handler: RequestListener): Server => {
     const made = createServer(
       {
         ...HTTP_LIMITS,
@@ -50,8 +51,10 @@ export async function startKubeletServer(options: KubeletServerOptions): Promise
     );
     server = made;
     return made;
-  });
-  countRequests(app, options.metrics, 'readwrite');
+  };
+  const app = createHttpApp(log, options.patterns, makeServer, (made) =>
+    countRequests(made, options.metrics, 'readwrite'),
+  );
   app.addHook('onRequest', options.authHook);
   options.addRoutes(app);
   if (server === undefined) throw new TypeError('fastify made no server');

@@ -31,8 +31,8 @@ export async function startReadOnlyServer(options: ReadOnlyServerOptions): Promi
   const { log, rows, resources, metrics, addRoutes } = options;
   const healthChecks = ['ping', ...options.healthChecks];
   const kubelet = kubeletPatterns({ debugging: false, healthChecks, checkpoint: false, flagz: false, statusz: false });
-  const app = createHttpApp(log, [...kubelet, '/actorlet/pods', '/actorlet/resources']);
-  countRequests(app, metrics, 'readonly');
+  const patterns = [...kubelet, '/actorlet/pods', '/actorlet/resources'];
+  const app = createHttpApp(log, patterns, undefined, (made) => countRequests(made, metrics, 'readonly'));
   addRoutes(app);
   addDebuggingDisabledRoutes(app);
   app.get('/actorlet/pods', (_request, reply) => {

@@ -89,6 +89,16 @@ describe('the read-only server', () => {
       assert.equal(prefersGzip(header), false, header);
   });
 
+  it('counts requests, also for paths that it does not have and those that are sent on', async () => {
+    for (const path of ['/favicon.ico', '/stats'])
+      await (await fetch(agent.server.url + path, { method: 'OPTIONS', redirect: 'manual' })).text();
+    const text = await agent.metrics.text();
+    for (const path of ['other', 'stats']) {
+      const labels = `method="OPTIONS",path="${path}",server_type="readonly",long_running="false"`;
+      assert.ok(text.includes(`kubelet_http_requests_total{${labels}} 1\n`), path);
+    }
+  });
+
   it('serves /healthz with its checks', async () => {
     const body = await (await fetch(`${agent.server.url}/healthz?verbose`)).text();
     assert.equal(body, '[+]ping ok\n[+]syncloop ok\nhealthz check passed\n');
