@@ -9,6 +9,7 @@ import type { FeatureGates } from '../../configure/configuration/feature-gates.t
 import { endedJustNow, untilQuiet } from '../../host/logs/quiet-log.ts';
 import { msFromNs } from '../../runtime/pleg/observed-from-cri.ts';
 import type { NodeView } from '../../pods/store/node-view.ts';
+import { acceptable } from '../server/acceptable.ts';
 import { parseGoQuery } from '../server/go-query.ts';
 import { BodyWriter } from './body-writer.ts';
 import { LineWriter } from './line-writer.ts';
@@ -40,7 +41,7 @@ export function addContainerLogsRoutes(app: FastifyInstance, options: ContainerL
   const running = new RunningContainers(options.cri, options.log);
   app.get<{ Params: LogPath }>(
     '/containerLogs/:podNamespace/:podID/:containerName',
-    { exposeHeadRoute: false },
+    { exposeHeadRoute: false, ...acceptable() },
     (request, reply) => answer(request, reply, options, running),
   );
 }

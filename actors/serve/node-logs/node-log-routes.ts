@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { aggregate } from '../../../machines/values/aggregate.ts';
 import type { FeatureGates } from '../../configure/configuration/feature-gates.ts';
 import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
+import { acceptable } from '../server/acceptable.ts';
 import { parseGoQuery, unescapePath } from '../server/go-query.ts';
 import { FileServer, httpError } from './file-server.ts';
 import { parseNodeLogQuery, validateNodeLogQuery } from './node-log-query.ts';
@@ -44,14 +45,14 @@ export function addNodeLogRoutes(app: FastifyInstance, options: NodeLogOptions):
   }
   const files = new FileServer(options.dir ?? '/var/log');
   const mayQuery = options.config.enableSystemLogQuery && options.gates.enabled('NodeLogQuery');
-  app.get('/logs', { exposeHeadRoute: false }, (request, reply) => {
+  app.get('/logs', { exposeHeadRoute: false, ...acceptable() }, (request, reply) => {
     const { query } = splitTarget(request.raw.url);
     return reply
       .code(307)
       .header('location', query === '' ? '/logs/' : `/logs/?${query}`)
       .send();
   });
-  app.get('/logs/*', { exposeHeadRoute: false }, async (request, reply) => {
+  app.get('/logs/*', { exposeHeadRoute: false, ...acceptable() }, async (request, reply) => {
     reply.hijack();
     try {
       await answer(request, reply.raw, files, mayQuery, options);

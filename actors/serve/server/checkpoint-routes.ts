@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
+import { acceptable } from './acceptable.ts';
 import { checkpointName, isInt64 } from './checkpoint-name.ts';
 import { findRunningPod } from './find-container.ts';
 import { goJson, restfulError } from './go-answers.ts';
@@ -30,7 +31,8 @@ interface Params {
 /** Adds `POST /checkpoint/{podNamespace}/{podID}/{containerName}` (KEP-2008): writes a container's state to a file. */
 export function addCheckpointRoutes(app: FastifyInstance, options: CheckpointOptions): void {
   const { node, cri } = options;
-  app.post<{ Params: Params }>('/checkpoint/:podNamespace/:podID/:containerName', async (request, reply) => {
+  const url = '/checkpoint/:podNamespace/:podID/:containerName';
+  app.post<{ Params: Params }>(url, acceptable('application/json'), async (request, reply) => {
     const { podNamespace, podID, containerName } = request.params;
     const pod = node.podNamed(podNamespace, podID);
     if (pod === undefined) return restfulError(reply, 404, 'pod does not exist');

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { acceptable } from './acceptable.ts';
 import { httpError } from './go-answers.ts';
 import { firstValue, parseGoQuery } from './go-query.ts';
 
@@ -23,7 +24,7 @@ const INDEX = `<html>
 
 /** Adds `/debug/pprof/`: a CPU profile of the main thread and the command line; Go's other profiles have no likeness here. */
 export function addPprofRoutes(app: FastifyInstance): void {
-  app.get<{ Params: { '*': string } }>('/debug/pprof/*', async (request, reply) => {
+  app.get<{ Params: { '*': string } }>('/debug/pprof/*', acceptable(), async (request, reply) => {
     const name = request.params['*'];
     reply.header('x-content-type-options', 'nosniff');
     if (name === '') return reply.type('text/html; charset=utf-8').send(INDEX);

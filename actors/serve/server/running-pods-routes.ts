@@ -3,6 +3,7 @@ import type { CriClient } from '../../../cri/client/cri-client.ts';
 import { ContainerState, PodSandboxState } from '../../../cri/generated/runtime/v1/api.ts';
 import { LABEL } from '../../../machines/protocol/runtime-labels.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
+import { acceptable } from './acceptable.ts';
 import { goJson, restfulError } from './go-answers.ts';
 
 interface RunningPod {
@@ -15,7 +16,7 @@ interface RunningPod {
 /** Adds `/runningpods/`: what runs on this node as the runtime tells it, youngest first, with names and images only. */
 export function addRunningPodsRoutes(app: FastifyInstance, cri: CriClient): void {
   for (const path of ['/runningpods', '/runningpods/']) {
-    app.get(path, async (_request, reply) => {
+    app.get(path, acceptable('application/json'), async (_request, reply) => {
       try {
         const items = (await runningPods(cri)).map(({ createdAt: _createdAt, ...pod }) => pod);
         return goJson(reply, {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { messageOf } from '../../../machines/values/message-of.ts';
+import { acceptable } from './acceptable.ts';
 import { restfulError } from './go-answers.ts';
 import { metricsPage } from './metrics-page.ts';
 import { resourceMetrics } from '../../resources/stats/resource-metrics.ts';
@@ -23,6 +24,7 @@ export function addStatsRoutes(app: FastifyInstance, { stats, log }: StatsRoutes
   for (const url of ['/stats/summary', '/stats/summary/']) {
     app.route({
       ...{ url, method: ['GET', 'POST'], exposeHeadRoute: false },
+      ...acceptable('application/json'),
       handler: (request, reply) => summary(request, reply, stats, log),
     });
   }

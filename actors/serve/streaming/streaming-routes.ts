@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import type { NodeView } from '../../pods/store/node-view.ts';
+import { acceptable } from '../server/acceptable.ts';
 import { upgradeOf } from '../server/upgrade.ts';
 import { firstValue, parseGoQuery } from '../server/go-query.ts';
 import { ownBridges } from './bridges.ts';
@@ -112,10 +113,10 @@ export function addStreamingRoutes(app: FastifyInstance, options: StreamingRoute
     for (const { paths, ask } of families) {
       for (const url of paths) {
         const handler = (request: FastifyRequest, reply: FastifyReply) => stream(request, reply, ask);
-        scope.route({ method: ['GET', 'POST'], url, exposeHeadRoute: false, handler });
+        scope.route({ method: ['GET', 'POST'], url, exposeHeadRoute: false, handler, ...acceptable() });
       }
     }
-    for (const url of [`/run${container}`, `/run${containerOfUid}`]) scope.post(url, run);
+    for (const url of [`/run${container}`, `/run${containerOfUid}`]) scope.post(url, acceptable(), run);
     done();
   });
 

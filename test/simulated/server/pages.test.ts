@@ -91,6 +91,23 @@ describe('/runningpods/', () => {
   });
 });
 
+describe('pages of web services', () => {
+  it('are for those who take what they make; of most kubelet does not know what that is', async () => {
+    const app = await appOf((made) => {
+      addRunningPodsRoutes(made, runtimeOf({}));
+      addPprofRoutes(made);
+    });
+    const asked = async (url: string, accept: string) => {
+      const { statusCode, body } = await app.inject({ url, headers: { accept } });
+      return [statusCode, body];
+    };
+    const words = '406: Not Acceptable\n\nAvailable representations: ';
+    assert.deepEqual(await asked('/runningpods/', 'text/plain'), [406, `${words}application/json`]);
+    assert.deepEqual(await asked('/debug/pprof/cmdline', 'text/plain'), [406, words]);
+    assert.equal((await asked('/debug/pprof/cmdline', 'text/plain, */*'))[0], 200);
+  });
+});
+
 describe('/checkpoint/', () => {
   const pod: Pod = {
     metadata: { name: 'web', namespace: 'ns', uid: 'u1' },

@@ -36,6 +36,21 @@ describe('the read-only server', () => {
     assert.deepEqual(list, { kind: 'PodList', apiVersion: 'v1', metadata: {}, items: [] });
   });
 
+  it('refuses those who do not take JSON, by the words of their Accept alone', async () => {
+    const asked = async (accept: string, path = '/pods') => {
+      const answer = await fetch(agent.server.url + path, { headers: { accept } });
+      return [answer.status, await answer.text()] as const;
+    };
+    const refused = [406, '406: Not Acceptable\n\nAvailable representations: application/json'];
+    for (const accept of ['text/plain', 'application/*', 'APPLICATION/JSON', 'text/html,'])
+      assert.deepEqual(await asked(accept), refused, accept);
+    for (const accept of ['', '*/*', 'application/json;q=0', 'text/html, */*;q=0.1', 'a,application/json ;v=1'])
+      assert.equal((await asked(accept))[0], 200, accept);
+    assert.equal((await asked('text/plain', '/healthz'))[0], 200, 'a plain handler does not look');
+    const post = await fetch(`${agent.server.url}/pods`, { method: 'POST', headers: { accept: 'text/plain' } });
+    assert.equal(post.status, 405);
+  });
+
   it('serves /actorlet/pods', async () => {
     agent.rows = [row({ why: 'image busybox is being pulled' })];
     const body = await (await fetch(`${agent.server.url}/actorlet/pods`)).json();

@@ -1,5 +1,6 @@
 /** What clients of the node's servers send; the head of a request may have 1 MiB. All of it is read by the main thread. */
 import type { FastifyRequest } from 'fastify';
+import { takesOneOf } from '../../../../actors/serve/server/acceptable.ts';
 import { prefersGzip } from '../../../../actors/serve/server/metrics-page.ts';
 import { takesGzip } from '../../../../actors/inspect/inspector/answer-json.ts';
 import { NAME_TAG, parseAlternativeNames } from '../../../../actors/serve/authn/alternative-names.ts';
@@ -81,6 +82,7 @@ export const places: readonly Place[] = [
   place('webSocketToken: the token', 'header Sec-WebSocket-Protocol', (text) =>
     webSocketToken(webSocket(`base64url.bearer.authorization.k8s.io.${text},a`)),
   ),
+  place('takesOneOf', 'header Accept', (text) => takesOneOf(text, ['application/json'])),
   place('prefersGzip', 'header Accept-Encoding of pages of metrics', prefersGzip),
   place('takesGzip', 'header Accept-Encoding of the inspector', (text) =>
     takesGzip({ headers: { 'accept-encoding': text } } as unknown as FastifyRequest),
