@@ -186,6 +186,8 @@ export const BEHAVIOUR = {
   gitReposAreRelabelled: 172,
   /** What a probe said in a row of one container goes on counting with the next one, as in kubelet's workers. */
   rowsOfProbesGoOn: 146,
+  /** Only static pods wait for the one before them of the same name; those of the API start at once, so that deletion by force has its effect. */
+  staticPodsWaitAlone: 160,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

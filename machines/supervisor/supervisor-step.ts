@@ -19,6 +19,8 @@ interface Turn {
   shards: number;
   /** Behaviour `nextLifeCountsOn`. */
   countsOn: boolean;
+  /** Behaviour `staticPodsWaitAlone`. */
+  staticsOnly: boolean;
   /** UIDs of pods that do not wait, by full name: made once in a turn, when it is asked for. */
   started: Map<string, string[]> | null;
 }
@@ -42,6 +44,7 @@ export function decideSupervision(
     orders: [],
     shards: context.shards,
     countsOn: behaves(context, 'nextLifeCountsOn'),
+    staticsOnly: behaves(context, 'staticPodsWaitAlone'),
     started: null,
   };
   let { sourcesReady, unexplained } = context;
@@ -177,15 +180,22 @@ function add(turn: Turn, pod: Pod, source: TrackedPod['source'], rejection?: Rej
 }
 
 /** Another pod of the same full name still has an actor, or is put aside: it must end first. */
-function predecessorOf(turn: Turn, { uid, fullName }: TrackedPod): boolean {
+function predecessorOf(turn: Turn, tracked: TrackedPod): boolean {
+  const { uid, fullName } = tracked;
+  if (!takesTurns(turn, tracked)) return false;
   return (startedByName(turn).get(fullName) ?? []).some((other) => other !== uid && turn.pods.get(other) !== undefined);
+}
+
+/** Pods of the API neither wait nor are waited for: who deletes one by force wants the next of its name to run now. */
+function takesTurns({ staticsOnly }: Turn, { source }: TrackedPod): boolean {
+  return !staticsOnly || source !== 'api';
 }
 
 function startedByName(turn: Turn): Map<string, string[]> {
   if (turn.started !== null) return turn.started;
   turn.started = new Map();
   for (const tracked of trackedPods(turn.pods.table()))
-    if (tracked.phase !== 'waiting') noteStarted(turn.started, tracked);
+    if (tracked.phase !== 'waiting' && takesTurns(turn, tracked)) noteStarted(turn.started, tracked);
   return turn.started;
 }
 
@@ -199,7 +209,7 @@ function start(turn: Turn, tracked: TrackedPod): void {
   const { uid, shard, source, rejection, hold, harm } = tracked;
   const pod = givenOf(tracked);
   turn.pods.put({ ...tracked, phase: 'started', ...(harm !== undefined && { harm: { ...harm, until: null } }) });
-  if (turn.started !== null) noteStarted(turn.started, tracked);
+  if (turn.started !== null && takesTurns(turn, tracked)) noteStarted(turn.started, tracked);
   const verdict = { ...(rejection !== undefined && { rejection }), ...(hold !== undefined && { hold }) };
   turn.orders.push({ type: 'start', uid, shard, pod, source, ...verdict });
 }

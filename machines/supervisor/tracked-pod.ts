@@ -6,14 +6,14 @@ import type { Harm } from './harm.ts';
 /** One pod as the supervisor tracks it (kubelet's pod worker, without its work). */
 export interface TrackedPod {
   uid: string;
-  /** `namespace/name`: two pods of one full name never run at once. */
+  /** `namespace/name`: two static pods of one full name never run at once. */
   fullName: string;
   pod: Pod;
   source: PodSource | 'orphan';
   shard: number;
   /**
-   * `waiting`: for its predecessor of the same name; `started`: its actor lives; `aside`: it has none for a while, since it
-   * ended workers, and what runs of it goes on.
+   * `waiting`: a static pod, for its predecessor of the same name; `started`: its actor lives; `aside`: it has none for a while,
+   * since it ended workers, and what runs of it goes on.
    */
   phase: 'waiting' | 'started' | 'aside';
   /** Its source gave it up. */

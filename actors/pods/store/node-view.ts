@@ -7,7 +7,7 @@ export interface NodeView {
   pods(): readonly Pod[];
   /**
    * The pod of that name with its current status, as kubelet's pod manager finds it. While a pod ends and its successor
-   * of the same name waits, it is the successor that sources want. A static pod has its own UID, not its mirror's.
+   * of the same name waits or runs, it is the successor that sources want. A static pod has its own UID, not its mirror's.
    */
   podNamed(namespace: string, name: string): Pod | undefined;
 }

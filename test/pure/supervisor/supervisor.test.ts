@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { step } from '../../../machines/machine-step/step.ts';
 import { ALL_BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
+import type { PodSource } from '../../../machines/protocol/messages.ts';
 import type { ObservedPod } from '../../../machines/protocol/observed.ts';
 import type {
   SupervisorContext,
@@ -32,7 +33,10 @@ class Bench {
     return effects;
   }
   config(op: 'ADD' | 'UPDATE' | 'REMOVE' | 'RECONCILE' | 'DELETE', ...pods: Pod[]): SupervisorOrder[] {
-    return this.take({ type: 'config', at: 1, update: { op, pods, source: 'file' } });
+    return this.of('file', op, ...pods);
+  }
+  of(source: PodSource, op: 'ADD' | 'UPDATE' | 'REMOVE' | 'RECONCILE' | 'DELETE', ...pods: Pod[]): SupervisorOrder[] {
+    return this.take({ type: 'config', at: 1, update: { op, pods, source } });
   }
 }
 const named = (uid: string, name = uid): Pod => ({
@@ -133,8 +137,8 @@ test('a pod that comes back and that the node does not admit is rejected once it
   assert.ok(again?.type === 'start' && again.rejection === undefined, 'now there is room for it');
 });
 
-test('a pod waits for its predecessor of the same full name', () => {
-  const bench = new Bench();
+test('a static pod waits for its predecessor of the same full name', () => {
+  const bench = new Bench(ALL_BEHAVIOUR);
   bench.config('ADD', named('old', 'web'));
   bench.config('REMOVE', named('old', 'web'));
   assert.deepEqual(bench.config('ADD', named('new', 'web')), []);
@@ -142,6 +146,27 @@ test('a pod waits for its predecessor of the same full name', () => {
   assert.deepEqual(brief(bench.config('ADD', named('newest', 'web'))), []);
   assert.deepEqual(brief(bench.config('REMOVE', named('new', 'web'))), ['forget new'], 'it never started');
   assert.deepEqual(brief(bench.take({ type: 'finished', at: 2, uid: 'old' })), ['forget old', 'start newest']);
+});
+
+test('a pod of the API waits for none of its name: one that was deleted by force may take long to end', () => {
+  const bench = new Bench(ALL_BEHAVIOUR);
+  bench.of('api', 'ADD', named('old', 'web'));
+  assert.deepEqual(brief(bench.of('api', 'REMOVE', named('old', 'web'))), ['pod.terminate old']);
+  assert.deepEqual(brief(bench.of('api', 'ADD', named('new', 'web'))), ['start new']);
+  assert.deepEqual(brief(bench.of('api', 'UPDATE', named('new', 'web'))), ['pod.update new']);
+  assert.deepEqual(brief(bench.take({ type: 'finished', at: 2, uid: 'old' })), ['forget old']);
+  bench.take({ type: 'sourcesReady', at: 2 });
+  bench.take({ type: 'seen', at: 3, observed: { ...observed('o'), name: 'left' } });
+  assert.deepEqual(
+    brief(bench.of('api', 'ADD', named('n', 'left'))),
+    ['start n'],
+    'nor for what nobody names any more',
+  );
+  assert.deepEqual(brief(bench.config('ADD', named('s', 'web'))), ['start s'], 'and no static pod waits for it');
+
+  const earlier = new Bench();
+  earlier.of('api', 'ADD', named('old', 'web'));
+  assert.deepEqual(earlier.of('api', 'ADD', named('new', 'web')), [], 'as older journals have it');
 });
 
 test('orphans are killed only after all sources have spoken', () => {
@@ -162,8 +187,8 @@ test('orphans are killed only after all sources have spoken', () => {
   assert.deepEqual(brief(bench.take({ type: 'finished', at: 4, uid: 'o' })), ['forget o', 'start o']);
 });
 
-test('an orphan is a predecessor too', () => {
-  const bench = new Bench();
+test('an orphan is a predecessor of a static pod, too', () => {
+  const bench = new Bench(ALL_BEHAVIOUR);
   bench.take({ type: 'sourcesReady', at: 1 });
   bench.take({ type: 'seen', at: 1, observed: { ...observed('o'), name: 'web' } });
   assert.deepEqual(bench.config('ADD', named('n', 'web')), []);
@@ -199,7 +224,7 @@ test('a pod that waits for its predecessor and is deleted meanwhile starts as a 
   assert.ok(orders[1]?.type === 'start' && orders[1].pod === deleted);
 });
 
-test('whatever sources and shards do: one actor for a full name, none is told before it started, none starves', () => {
+test('whatever sources and shards do: one actor for the full name of static pods, none is told before it started, none starves', () => {
   const act = fc.record({
     op: fc.constantFrom('ADD', 'UPDATE', 'REMOVE', 'finish', 'seen', 'shard') as fc.Arbitrary<
       'ADD' | 'UPDATE' | 'REMOVE' | 'finish' | 'seen' | 'shard'
@@ -209,7 +234,7 @@ test('whatever sources and shards do: one actor for a full name, none is told be
   });
   fc.assert(
     fc.property(fc.array(act, { maxLength: 40 }), (list) => {
-      const bench = new Bench();
+      const bench = new Bench(ALL_BEHAVIOUR);
       bench.take({ type: 'sourcesReady', at: 0 });
       const living = new Map<string, string>();
       const names: Record<string, string> = { a: 'x', b: 'x', c: 'y' };

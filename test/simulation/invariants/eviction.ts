@@ -5,7 +5,6 @@ import { podRequests } from '../../../machines/qos/pod-resources.ts';
 import type { Plan } from '../draw/plan.ts';
 import type { Fact } from '../world/facts.ts';
 import type { Told } from '../world/usage-edge.ts';
-import { heldUp } from './one-pod-of-a-name.ts';
 import { GoodEnds } from './own-endings.ts';
 import type { Rule } from './rule.ts';
 import { shortages } from './shortages.ts';
@@ -99,9 +98,8 @@ export const victimsAreInOrder: Rule = {
   name: 'the pod that goes is the first in the order of eviction of those that may',
   source:
     'kubelet rankMemoryPressure, rankDiskPressureFunc (over requests, priority, how much over), rankPIDPressure (priority, how many)',
-  begin: (ground) => ({
+  begin: ({ world, book, say }) => ({
     on: (fact) => {
-      const { world, book, say } = ground;
       const eviction = evictionOf(fact);
       const told = world.usage.told.at(-1);
       if (eviction === null || eviction.resource === null || told === undefined) return;
@@ -119,9 +117,6 @@ export const victimsAreInOrder: Rule = {
           for (const [other, its] of stats) {
             const known = book.pods.get(other);
             if (other === uid || known === undefined || known.state.startsWith('terminat')) continue;
-            // An agent that began with the static pod of its name keeps it waiting, and nobody evicts what runs of it.
-            const plan = world.workload.planOf(other);
-            if (plan !== undefined && heldUp(ground, plan)) continue;
             const { pod } = known.context;
             const place = standing(pod, its, short, disks);
             if (!isCriticalPod(pod) && isBefore(place, victim))

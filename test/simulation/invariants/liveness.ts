@@ -5,7 +5,6 @@ import type { ContainerSpec } from '../draw/pod-spec.ts';
 import type { World } from '../world/world.ts';
 import { isEvicted } from './eviction.ts';
 import { isDisplaced } from './preemption.ts';
-import { heldUp } from './one-pod-of-a-name.ts';
 import { hasSucceeded, wasEndedWell } from './own-endings.ts';
 import type { Ground, Rule } from './rule.ts';
 import { wentDown } from './shutdown.ts';
@@ -23,7 +22,7 @@ export const everyPodArrives: Rule = {
       const { workload, api } = world;
       for (const key of workload.born) {
         const plan = workload.plans.get(key);
-        if (plan === undefined || heldUp(ground, plan)) continue;
+        if (plan === undefined) continue;
         const uid = workload.uidOf(key) ?? '';
         const shown = plan.source === 'api' ? api.get(plan.namespace, plan.name) : mirrorOf(ground, uid);
         const current = plan.source === 'api' ? shown?.metadata?.uid === uid : shown !== undefined;

@@ -1,5 +1,4 @@
 import type { Pod } from '../../../machines/protocol/api-types.ts';
-import { heldUp } from './one-pod-of-a-name.ts';
 import type { Rule } from './rule.ts';
 
 /** What happened so shortly before the end may not have been told yet, ms: a relist a second, and a status after it. */
@@ -9,15 +8,11 @@ const FRESH_MS = 10_000;
 export const restIsTold: Rule = {
   name: 'what is shown as running runs, when all has come to rest',
   source: 'ContainerStateRunning; a relist each second (GenericPLEG)',
-  begin: (ground) => ({
+  begin: ({ world, say }) => ({
     end: () => {
-      const { world, say } = ground;
       const { api, runtime, time } = world;
       const held = runtime.core.containers.byId;
       for (const pod of api.list()) {
-        const plan = world.workload.planOf(pod.metadata?.uid ?? '');
-        // Nothing is told of a pod that waits for its place.
-        if (plan !== undefined && heldUp(ground, plan)) continue;
         for (const { name, state, containerID = '' } of statusesOf(pod)) {
           if (state?.running === undefined) continue;
           const record = held.get(containerID.replace(/^.*:\/\//, ''));
