@@ -30,6 +30,7 @@ import { followVolumes } from './volume-children.ts';
 import { volumesChanged } from './volume-plan.ts';
 import { takeUnseen } from './unseen.ts';
 import { isOwnEnding } from '../status/node-endings.ts';
+import { isTerminalPhase } from '../status/phase.ts';
 
 /**
  * One step of a pod: take the message in, let the child machines see what changed, plan from what is now
@@ -92,6 +93,7 @@ function take(draft: Draft, message: PodMessage): void {
           null,
         );
       }
+      if (isCalledEnded(draft)) beginTermination(draft, { reason: 'Completed', message: '' }, null);
       break;
     }
     case 'pod.terminate':
@@ -133,6 +135,12 @@ function take(draft: Draft, message: PodMessage): void {
       takeOutcome(draft, message);
       if (message.effect === 'image.Pull') forgetPullTurn(draft, message.key);
   }
+}
+
+/** Somebody else has told the API that the pod has ended: that is never taken back, so nothing of it may run on (kubelet's UpdatePod). */
+function isCalledEnded({ context: { source, pod, termination, settings } }: Draft): boolean {
+  if (source !== 'api' || termination !== null || !isTerminalPhase(pod.status?.phase)) return false;
+  return behaves(settings, 'endedElsewhere');
 }
 
 /**

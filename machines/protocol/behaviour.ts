@@ -188,6 +188,8 @@ export const BEHAVIOUR = {
   rowsOfProbesGoOn: 146,
   /** Only static pods wait for the one before them of the same name; those of the API start at once, so that deletion by force has its effect. */
   staticPodsWaitAlone: 160,
+  /** A pod of the API whose phase somebody else made terminal is ended, instead of running on behind a status that says otherwise. */
+  endedElsewhere: 161,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

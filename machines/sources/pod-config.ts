@@ -2,6 +2,7 @@ import type { Pod } from '../protocol/api-types.ts';
 import type { PodSource } from '../protocol/messages.ts';
 import { CONFIG_FIRST_SEEN, CONFIG_SOURCE, LOCAL_ANNOTATIONS } from './annotations.ts';
 import { ALL_RESTARTING, OWN_CONDITIONS, RESIZE_CONDITIONS } from '../status/own-conditions.ts';
+import { isTerminalPhase } from '../status/phase.ts';
 import { equalJson } from './canonical-json.ts';
 import { withoutEnd } from '../values/trim.ts';
 
@@ -142,10 +143,11 @@ function annotate(pod: Pod, annotations: Record<string, string>): Pod {
   return { ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata?.annotations, ...annotations } } };
 }
 
-/** What a newer version of a known pod means. Foreign conditions alone are a RECONCILE. */
+/** What a newer version of a known pod means. Foreign conditions alone are a RECONCILE, and that the API calls the pod ended. */
 function compare(existing: Pod, given: Pod, source: PodSource): { pod: Pod; op?: 'UPDATE' | 'DELETE' | 'RECONCILE' } {
   if (!differ(existing, given)) {
-    if (equalJson(foreignConditions(existing), foreignConditions(given))) return { pod: existing };
+    const ends = source === 'api' && isTerminalPhase(given.status?.phase) && !isTerminalPhase(existing.status?.phase);
+    if (!ends && equalJson(foreignConditions(existing), foreignConditions(given))) return { pod: existing };
     return { pod: { ...existing, status: given.status }, op: 'RECONCILE' };
   }
   const local: Record<string, string> = { [CONFIG_SOURCE]: source };
@@ -158,8 +160,8 @@ function compare(existing: Pod, given: Pod, source: PodSource): { pod: Pod; op?:
 }
 
 /**
- * The conditions that others than the agent write (readiness gates, `DisruptionTarget`): the only part of a status
- * that a pod must hear of. The rest is the agent's own, and its status manager puts right what was overwritten.
+ * The conditions that others than the agent write (readiness gates, `DisruptionTarget`): beside a terminal phase the only part of a
+ * status that a pod must hear of. The rest is the agent's own, and its status manager puts right what was overwritten.
  */
 function foreignConditions(pod: Pod): unknown[] {
   return (pod.status?.conditions ?? [])

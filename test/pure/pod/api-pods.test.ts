@@ -57,6 +57,27 @@ test('why a pod that was deleted before it ran is not ready is told once: its ph
   assert.deepEqual([...new Set(reasons)], ['ContainersNotReady']);
 });
 
+test('a pod whose phase somebody else made terminal is ended, and stays what it was called', () => {
+  const called = (phase: string) => apiPod({}, { status: { phase, reason: 'Lost', message: 'its node was away' } });
+  const ended = (phase: string, behaviour = settings.behaviour) => {
+    const world = fromApi(apiPod(), false);
+    world.snapshot = bornPod({ pod: world.definition, source: 'api', settings: { ...settings, behaviour } });
+    world.begin(null);
+    world.run(5_000);
+    assert.equal(world.state, 'syncing.running');
+    world.send({ type: 'pod.update', at: world.at, pod: called(phase) });
+    world.run(60_000);
+    return world;
+  };
+  const failed = ended('Failed');
+  assert.deepEqual(failed.running(), []);
+  assert.equal(failed.state, 'terminated.kept');
+  assert.deepEqual([failed.status?.phase, failed.status?.reason], ['Failed', 'Lost']);
+  assert.equal(ended('Running').state, 'syncing.running');
+  const before = settings.behaviour.filter((n) => n !== BEHAVIOUR.endedElsewhere);
+  assert.equal(ended('Failed', before).running().length, 1, 'as older journals have it');
+});
+
 test('a deleted pod keeps its containers until its object is gone', () => {
   const world = fromApi(apiPod());
   world.run(1_000);

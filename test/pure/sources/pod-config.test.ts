@@ -53,6 +53,18 @@ test('ADD, UPDATE, DELETE, REMOVE, RECONCILE', () => {
   ]);
 });
 
+test('that the API calls a pod ended is told once; a file says nothing of phases', () => {
+  const phase = (value: string) => pod('1', 'x', { status: { phase: value } });
+  const steps = (source: 'api' | 'file') =>
+    feed([
+      [source, [phase('Running')]],
+      [source, [phase('Failed')]],
+      [source, [{ ...phase('Failed') }]],
+    ]).told;
+  assert.deepEqual(steps('api'), [['ADD 1'], ['RECONCILE 1'], []]);
+  assert.deepEqual(steps('file'), [['ADD 1'], [], []]);
+});
+
 test('an empty first list says that the source has spoken', () => {
   const first = mergeSource(NO_PODS, 'http', [], 0);
   assert.deepEqual(first.updates, [{ op: 'ADD', source: 'http', pods: [] }]);
