@@ -1,5 +1,6 @@
 import { afterAgentRestart } from '../../machines/pod/adopt-probes.ts';
 import { afterShutdown } from '../../machines/pod/after-shutdown.ts';
+import { judgedAnew } from '../../machines/pod/judged-anew.ts';
 import { trackedPod, trackedPods } from '../../machines/supervisor/pod-table.ts';
 import { EventRecorder } from '../cluster/events/event-recorder.ts';
 import { declaredFeaturesOf } from '../configure/configuration/declared-features-of.ts';
@@ -108,7 +109,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     remembered: (uid) => {
       const tracked = trackedPod(supervisor.context.pods, uid);
       const memory = afterAgentRestart(
-        afterShutdown(remembered.get(uid)?.memory ?? null, tracked?.source),
+        judgedAnew(afterShutdown(remembered.get(uid)?.memory ?? null, tracked?.source), tracked?.source),
         settings.restartChangesStatus === true,
       );
       return tracked === undefined ? memory : admission.remembered(tracked.pod, memory);

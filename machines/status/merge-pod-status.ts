@@ -47,9 +47,10 @@ export interface MergedStatus {
  */
 export function mergePodStatus(input: MergeInput): MergedStatus {
   const { pod, api, couldHaveRunningContainers } = input;
-  // A static pod that ended with its node has come back.
+  // A static pod lives again after its node or its agent did: what it says of itself counts, and its mirror only shows it.
   const { phase: _over, ...rest } = api;
-  const comesBack = input.isStatic && endsWithNode(api.reason);
+  const lives = input.own.phase !== undefined && !isTerminalPhase(input.own.phase);
+  const comesBack = input.isStatic && (lives || endsWithNode(api.reason));
   const { status, refused } = guardTerminal(pod, comesBack ? rest : api, input.own);
   const becomesTerminal = !isTerminalPhase(api.phase) && isTerminalPhase(status.phase);
   status.conditions = mergeConditions(input, becomesTerminal && !couldHaveRunningContainers);

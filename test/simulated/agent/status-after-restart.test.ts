@@ -38,3 +38,20 @@ for (const gate of [false, true])
     assert.deepEqual(await told(b), [true, !gate]);
     assert.equal(b.sim.state.calls.count('CreateContainer'), 1);
   });
+
+test('a static pod that was refused is judged anew by the next agent', async (t) => {
+  const b = await bench(t, { config: { maxPods: 1 } });
+  const phaseOf = async (name: string) =>
+    (await b.agent.pods()).find(({ metadata }) => metadata?.name === `${name}-node`)?.status?.phase;
+  await b.put('a.yaml', manifest('a'));
+  await until('the first to run', async () => (await phaseOf('a')) === 'Running', { agent: b.agent });
+  await b.put('b.yaml', manifest('b'));
+  await until('the second to be refused', async () => (await phaseOf('b')) === 'Failed', { agent: b.agent });
+  const isKnown = () =>
+    [...restoreMemory(join(b.dir, 'journal')).values()].some(({ status }) => status?.phase === 'Failed');
+  await until('the journal to have it', () => Promise.resolve(isKnown()), { agent: b.agent });
+  await b.remove('a.yaml');
+  await b.agent.kill();
+  await b.restart();
+  await until('the second to run', async () => (await phaseOf('b')) === 'Running', { agent: b.agent });
+});
