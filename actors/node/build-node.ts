@@ -1,3 +1,4 @@
+import { networkProblemOf } from '../../machines/node-object/ready-message.ts';
 import { afterAgentRestart } from '../../machines/pod/adopt-probes.ts';
 import { afterShutdown } from '../../machines/pod/after-shutdown.ts';
 import { judgedAnew } from '../../machines/pod/judged-anew.ts';
@@ -145,7 +146,9 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       else if (order.type === 'pods.observe') pleg.observeAll();
       else {
         const { runtimeReady, networkReady } = order;
-        supervisor.broadcast({ type: 'runtime.state', at: now(), runtimeReady, networkReady });
+        const networkProblem = networkProblemOf({ ...runtime.state, networkReady });
+        const why = { ...(networkProblem !== undefined && { networkProblem }) };
+        supervisor.broadcast({ type: 'runtime.state', at: now(), runtimeReady, networkReady, ...why });
       }
     },
     journal: journalOf('node'),

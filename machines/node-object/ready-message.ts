@@ -57,6 +57,18 @@ export function runtimeHealthOf(look: RuntimeLook): RuntimeHealth {
   return { runtimeReady, networkReady, messages };
 }
 
+/** Why the runtime's network is not ready, in kubelet's words; undefined when it is, and when that is not known. */
+export function networkProblemOf({
+  networkReady,
+  messages = [],
+}: Pick<RuntimeHealth, 'networkReady'> & Partial<RuntimeHealth>): string | undefined {
+  return networkReady ? undefined : messages.find(isOfNetwork);
+}
+
+function isOfNetwork(message: string): boolean {
+  return NETWORK_MESSAGES.some((start) => message.startsWith(start));
+}
+
 function conditionText(c: RuntimeCondition): string {
   return `${c.type}=${String(c.status)} reason:${c.reason} message:${c.message}`;
 }
@@ -73,9 +85,8 @@ export interface ReadinessFacts {
 /** The errors in kubelet's order: runtime, PLEG, network, storage, shutdown. */
 export function readinessErrors(facts: ReadinessFacts): string[] {
   const { runtime } = facts;
-  const ofNetwork = (m: string) => NETWORK_MESSAGES.some((start) => m.startsWith(start));
-  const runtimeMessages = runtime.messages.filter((m) => !ofNetwork(m));
-  const networkMessages = runtime.messages.filter(ofNetwork);
+  const runtimeMessages = runtime.messages.filter((m) => !isOfNetwork(m));
+  const networkMessages = runtime.messages.filter(isOfNetwork);
   if (!runtime.runtimeReady && runtime.quiet !== true && runtimeMessages.length === 0)
     runtimeMessages.push('container runtime is down');
   if (!runtime.networkReady && runtime.runtimeReady && networkMessages.length === 0) {

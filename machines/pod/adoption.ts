@@ -10,6 +10,7 @@ import { takeGrants } from './cpu-grants.ts';
 import type { Draft } from './draft.ts';
 import { podEvent, own } from './draft.ts';
 import { leftOver } from './left-over.ts';
+import { takeRuntimeState } from './network-wait.ts';
 import { mergeObserved, newestOf } from './observation.ts';
 import type { PodContext } from './pod-context.ts';
 import { adoptResize } from './resize.ts';
@@ -77,8 +78,7 @@ function toldStart({ context, at }: Draft): number | null {
 export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.start' }>): void {
   const { context } = draft;
   const { memory, observed } = message;
-  context.runtimeReady = message.runtimeReady;
-  context.networkReady = message.networkReady;
+  takeRuntimeState(draft, message);
   takeGrants(draft, message.grants);
   if (message.health !== undefined) context.health = message.health;
   if (message.hold !== undefined) context.hold = message.hold;

@@ -15,6 +15,7 @@ import { forgetTasks, openDraft, own } from './draft.ts';
 import { admit, adopt } from './adoption.ts';
 import { followClock } from './clock-step.ts';
 import { leftOver } from './left-over.ts';
+import { takeRuntimeState } from './network-wait.ts';
 import { mergeObserved, newestOf } from './observation.ts';
 import { takeOutcome } from './outcomes.ts';
 import type { NextState, PodContext } from './pod-context.ts';
@@ -107,8 +108,7 @@ function take(draft: Draft, message: PodMessage): void {
       takeUnseen(draft, message.error);
       break;
     case 'runtime.state':
-      draft.context.runtimeReady = message.runtimeReady;
-      draft.context.networkReady = message.networkReady;
+      takeRuntimeState(draft, message);
       break;
     case 'pod.sync':
       for (const name of Object.keys(draft.context.containers)) tellContainer(draft, name, { type: 'sync' });

@@ -48,6 +48,8 @@ export interface PodContext {
   source: PodSource | 'orphan';
   runtimeReady: boolean;
   networkReady: boolean;
+  /** Why its network is not ready, in kubelet's words; absent when it is. */
+  networkProblem?: string;
   /** The runtime's view, with the outcomes of own calls merged in. */
   observed: ObservedPod | null;
   /** When an own call last told something of a sandbox or container id: older observations do not count. */

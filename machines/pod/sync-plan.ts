@@ -10,6 +10,7 @@ import { statePath } from '../machine-step/step.ts';
 import { containerEvent } from '../container/container-events.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import { cgroupSettings, planCpus } from './cpu-grants.ts';
+import { forgetNoNetwork, tellNoNetwork } from './network-wait.ts';
 import { newestOf } from './observation.ts';
 import { noteRestart, planResize, startsMustWait } from './resize.ts';
 import { planRestartAll } from './restart-all.ts';
@@ -40,16 +41,10 @@ export function planSyncing(draft: Draft): NextState {
     return { state: 'syncing.waitingForRuntime', why: 'the container runtime does not answer or is not ready' };
   const hasSandbox = hasReadySandbox(context);
   if (!context.networkReady && !usesHostNetwork(context.pod) && !hasSandbox) {
-    if (context.focus !== 'syncing.waitingForNetwork') {
-      podEvent(
-        draft,
-        'Warning',
-        'NetworkNotReady',
-        'network is not ready: container runtime network not ready: NetworkReady=false',
-      );
-    }
+    tellNoNetwork(draft);
     return { state: 'syncing.waitingForNetwork', why: "the runtime's network is not ready (CNI)" };
   }
+  forgetNoNetwork(draft);
   const restarting = planRestartAll(draft);
   if (restarting !== null) return restarting;
   const volumes = wantVolumes(draft);

@@ -190,6 +190,8 @@ export const BEHAVIOUR = {
   staticPodsWaitAlone: 160,
   /** A pod of the API whose phase somebody else made terminal is ended, instead of running on behind a status that says otherwise. */
   endedElsewhere: 161,
+  /** That the runtime's network is not ready is an event each time that kubelet would have tried again. */
+  noNetworkIsToldAgain: 162,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -37,6 +37,8 @@ export type PodMessage =
       memory: PodMemory | null;
       runtimeReady: boolean;
       networkReady: boolean;
+      /** Why the network is not ready, in kubelet's words; absent when it is, and in logs from before it was told. */
+      networkProblem?: string;
       /** The node does not admit the pod: it ends as Failed with this reason before anything is made of it. */
       rejection?: { reason: string; message: string };
       /** Absent where the node gives no CPUs and no memory away. */
@@ -70,7 +72,8 @@ export type PodMessage =
   | { type: 'pod.sync'; at: number }
   /** The node's clock was set back by so many ms; `at` is the new time. */
   | { type: 'clock.steppedBack'; at: number; byMs: number }
-  | { type: 'runtime.state'; at: number; runtimeReady: boolean; networkReady: boolean }
+  /** `networkProblem` as in `pod.start`. */
+  | { type: 'runtime.state'; at: number; runtimeReady: boolean; networkReady: boolean; networkProblem?: string }
   /**
    * The `image.Pull` of this key has to wait in the node's queue of pulls, and stands here; null: its pull begins now. Of a pull
    * that begins at once nothing is told, nor when the queue moves.

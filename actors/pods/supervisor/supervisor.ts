@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Pod, PodStatus } from '../../../machines/protocol/api-types.ts';
 import type { ObservedPod } from '../../../machines/protocol/observed.ts';
+import { networkProblemOf } from '../../../machines/node-object/ready-message.ts';
 import { isTerminalPhase } from '../../../machines/status/phase.ts';
 import { STATUS_LISTS } from '../../../machines/status/status-lists.ts';
 import { CURRENT } from '../../../machines/protocol/behaviour.ts';
@@ -40,7 +41,7 @@ export interface SupervisorOptions {
   log: Logger;
   now: () => number;
   store: PodStore;
-  runtimeState: () => Pick<RuntimeState, 'runtimeReady' | 'networkReady'>;
+  runtimeState: () => Pick<RuntimeState, 'runtimeReady' | 'networkReady'> & Partial<RuntimeState>;
   /** The runtime holds something of this pod, as the last list says: it must be looked at before its actor starts. */
   held?: (uid: string) => boolean;
   /** Asks for a look at the pod. */
@@ -225,7 +226,9 @@ export class Supervisor {
     switch (order.type) {
       case 'start': {
         store.set(order.pod);
-        const { runtimeReady, networkReady } = this.options.runtimeState();
+        const runtime = this.options.runtimeState();
+        const { runtimeReady, networkReady } = runtime;
+        const networkProblem = networkProblemOf(runtime);
         const told = store.reportOf(order.uid);
         const isOver = atUid(this.looks.state.over, order.uid);
         const memory = told?.memory ?? (isOver ? null : this.options.remembered(order.uid));
@@ -242,6 +245,7 @@ export class Supervisor {
           memory,
           runtimeReady,
           networkReady,
+          ...(networkProblem !== undefined && { networkProblem }),
           ...(order.rejection !== undefined && { rejection: order.rejection }),
           ...(order.hold !== undefined && { hold: order.hold }),
           ...(grants !== undefined && { grants }),

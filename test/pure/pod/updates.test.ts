@@ -17,6 +17,9 @@ function update(world: PodWorld, definition: Pod): void {
   world.send({ type: 'pod.update', at: world.at, pod: definition });
 }
 
+const NO_CNI =
+  'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:cni plugin not initialized';
+
 test('a changed definition restarts only that container', () => {
   const world = new PodWorld(two('img:1'));
   world.run(500);
@@ -108,13 +111,20 @@ test('network not ready: a new pod waits, a pod on the host network does not, a 
       memory: null,
       runtimeReady: true,
       networkReady: false,
+      networkProblem: NO_CNI,
     });
     world.run(5_000);
     return world;
   };
   const waiting = off(pod({}));
   assert.equal(waiting.state, 'syncing.waitingForNetwork');
-  assert.equal(waiting.events.filter((e) => e.startsWith('NetworkNotReady')).length, 1);
+  const told = () => waiting.events.filter((e) => e.startsWith('NetworkNotReady'));
+  assert.deepEqual([...new Set(told())], [`NetworkNotReady: network is not ready: ${NO_CNI}`]);
+  assert.equal(told().length, 3, 'kubelet tries again every two seconds');
+  waiting.send({ type: 'runtime.state', at: waiting.at, ...{ runtimeReady: true, networkReady: false } });
+  waiting.run(3_600_000);
+  assert.ok(told().length < 40, 'but no more than a recorder takes');
+  assert.match(told().at(-1) ?? '', /NetworkReady=false$/);
   waiting.send({ type: 'runtime.state', at: waiting.at, runtimeReady: true, networkReady: true });
   waiting.run(1_000);
   assert.equal(waiting.state, 'syncing.running');

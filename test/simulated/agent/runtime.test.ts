@@ -58,7 +58,11 @@ test('the network is not ready: new pods wait for it, running ones and those on 
   await running(b, 1, (name) => name === 'host-node');
   assert.equal(await stateOf(b, 'a'), 'syncing.running');
   const events = await b.agent.events();
-  assert.ok(events.some((e) => e.reason === 'NetworkNotReady' && e.name === 'new-node'));
+  const event = events.find((e) => e.reason === 'NetworkNotReady' && e.name === 'new-node');
+  assert.equal(
+    event?.message,
+    'network is not ready: container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:cni plugin not initialized',
+  );
   b.sim.setReady('NetworkReady', null);
   await running(b, 3);
   assert.deepEqual(
