@@ -12,6 +12,7 @@ import { takeResize } from './resize.ts';
 import { failureReason } from '../volumes/failure-reason.ts';
 import { specContainer, usesHostNetwork } from './spec.ts';
 import { failureText } from '../container/container-events.ts';
+import { POD_DIRS } from '../volumes/pod-dirs.ts';
 import { containerHash } from '../container-config/container-hash.ts';
 
 /** The outcome of an effect reaches the one that asked for it: a task, a container machine, a probe machine, or the view itself. */
@@ -248,8 +249,11 @@ function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void 
   }
   if (name.startsWith('sandbox.status/'))
     podEvent(draft, 'Warning', 'FailedPodSandBoxStatus', `Unable to get pod sandbox status: ${text}`);
-  if ((name === 'volumes' || name === 'volumes.refresh') && !isCanceled(draft, outcome))
-    podEvent(draft, 'Warning', mountFailure(draft, text), text);
+  if ((name === 'volumes' || name === 'volumes.refresh') && !isCanceled(draft, outcome)) {
+    if (outcome.error.code === POD_DIRS)
+      podEvent(draft, 'Warning', 'Failed', `error making pod data directories: ${text}`);
+    else podEvent(draft, 'Warning', mountFailure(draft, text), text);
+  }
   // Claims that are not taken back are in no event of kubelet's: the pod says why it waits.
   if (name === 'claims')
     podEvent(draft, 'Warning', 'FailedPrepareDynamicResources', `Failed to prepare dynamic resources: ${text}`);

@@ -1,5 +1,3 @@
-import { chmod, mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { EffectCatalog, Empty, VolumeSetup } from '../../../machines/protocol/effects.ts';
 import { traitsOf } from '../../../machines/protocol/volume-traits.ts';
 import type { MountedVolume } from '../../../machines/protocol/volume-traits.ts';
@@ -15,6 +13,7 @@ import { strangeFiles } from '../strange/strange-files.ts';
 import { setUpEmptyDir } from './empty-dir.ts';
 import { setUpGitRepo } from './git-repo.ts';
 import { failureOf, isManaged, managedVolume } from './managed-volume.ts';
+import { makePodDirs } from './pod-dirs.ts';
 import { volumeContents } from './volume-content.ts';
 import type { VolumeContent } from './volume-content.ts';
 import { setUpWrittenVolume } from './written-volume.ts';
@@ -24,7 +23,8 @@ type SetUpParams = EffectCatalog['host.SetUpVolumes']['params'];
 /**
  * `host.SetUpVolumes`: makes the pod's folders and all its volumes, all at the same time. Doing it again (the agent
  * restarted, a volume failed, or an object changed) leaves alone what is ready and up to date. The failure names the
- * first volume of the spec that failed in the words of the kubelet's `FailedMount` event; the code is that of the cause.
+ * first volume of the spec that failed in the words of the kubelet's `FailedMount` event; the code is that of the cause. Without
+ * the pod's folders the code is `POD_DIRS`.
  */
 export async function setUpVolumes(
   params: SetUpParams,
@@ -34,9 +34,7 @@ export async function setUpVolumes(
   const asked = performance.now();
   return podWork(dir, async (turn) => {
     const contents = volumeContents(params, settings.ask);
-    await turn.alone(async () => {
-      for (const part of ['', 'volumes', 'plugins']) await makeDir(join(dir, part), 0o750);
-    });
+    await turn.alone(() => makePodDirs(dir, settings.rootDir));
     const made = await Promise.allSettled(
       params.volumes.map(async (volume) => {
         const began = performance.now();
@@ -128,11 +126,6 @@ async function setUpVolume(
       return turn.alone(() => setUpWrittenVolume(podUid, volume, files, limits, settings));
     }
   }
-}
-
-/** Like `mkdir -p`, and free of the umask for the last folder if it is new. */
-async function makeDir(path: string, mode: number): Promise<void> {
-  if ((await mkdir(path, { recursive: true, mode })) !== undefined) await chmod(path, mode);
 }
 
 /** Whoever looks at a path of the host may hang there, so another process does. With type `''` nobody looks. */

@@ -42,7 +42,9 @@ describe('a root directory that turns read-only', { concurrency: false }, () => 
       'the event that says why',
       async () =>
         (await node.events('new')).find((e) =>
-          /^FailedMount: HOST013: The file system of .* is read-only: EROFS.*dmesg/.test(e),
+          /^Failed: error making pod data directories: HOST013: The file system of .* is read-only: EROFS.*dmesg/.test(
+            e,
+          ),
         ),
       async () => (await node.events('new')).join('\n'),
     );

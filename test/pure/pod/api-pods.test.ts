@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
+import { POD_DIRS } from '../../../machines/volumes/pod-dirs.ts';
 import { bornPod } from '../../../machines/pod/pod-step.ts';
 import { pod, PodWorld, settings } from './pod-world.ts';
 
@@ -62,7 +63,7 @@ test('a pod whose phase somebody else made terminal is ended, and stays what it 
   const ended = (phase: string, behaviour = settings.behaviour) => {
     const world = fromApi(apiPod(), false);
     world.snapshot = bornPod({ pod: world.definition, source: 'api', settings: { ...settings, behaviour } });
-    world.begin(null);
+    world.begin(null, false);
     world.run(5_000);
     assert.equal(world.state, 'syncing.running');
     world.send({ type: 'pod.update', at: world.at, pod: called(phase) });
@@ -158,6 +159,17 @@ test('an update of volumes that fails is told and tried again', () => {
   const done = world.count('host.SetUpVolumes');
   world.run(60_000);
   assert.equal(world.count('host.SetUpVolumes'), done);
+});
+
+test('that the folders of a pod cannot be made is told as that, not of a volume', () => {
+  const world = fromApi(apiPod(), false);
+  const message = 'mkdir /var/lib/kubelet/pods/u: not a directory';
+  world.answers['host.SetUpVolumes'] = () => ({ error: { code: POD_DIRS, message } });
+  world.begin(null, true);
+  world.run(2_000);
+  assert.equal(world.state, 'syncing.mountingVolumes');
+  const told = world.events.filter((e) => e.startsWith('Failed'));
+  assert.deepEqual([...new Set(told)], [`Failed: error making pod data directories: ${message}`]);
 });
 
 test('a volume that waits for its object is tried at once when the object appears', () => {
