@@ -12,7 +12,7 @@ import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import { imageSizeLabel } from '../../record/metrics/kubelet-metrics.ts';
 import { imagePresent } from './image-present.ts';
 import { pullingPod } from './plugin-token.ts';
-import { findLoginAccount, findPullLogins, findSecretLogins } from './pull-logins.ts';
+import { findLoginAccount, findPullLogins, findSecretLogins, missingSecrets } from './pull-logins.ts';
 import type { LoginSources, TrackedLogin } from './pull-logins.ts';
 import type { PullRecords } from './pull-records.ts';
 import { canceled, PullAttempts } from './pull-attempts.ts';
@@ -152,12 +152,16 @@ export class ImagePuller {
   /** May a pod use an image that is on the node already? Never rejects. */
   async mayUse({ podUid, image, imageRef }: MayUse['params']): Promise<MayUse['result']> {
     const { records, podOf } = this.options;
+    const pod = podOf?.(podUid);
+    const names = (pod?.spec?.imagePullSecrets ?? []).map(({ name = '' }) => name);
+    const namespace = pod?.metadata?.namespace ?? 'default';
+    // Kubelet looks for the secrets of each pod, whatever it pulls. The pod need not wait for that.
+    if (names.length > 0)
+      void missingSecrets(namespace, names, this.options).then((missing) => this.tellMissing(podUid, missing));
     if (records === null) return { allowed: true, unchecked: true };
     await records.ready;
-    const pod = podOf?.(podUid);
     const secrets = async () => {
-      const names = (pod?.spec?.imagePullSecrets ?? []).map(({ name = '' }) => name);
-      const { logins } = await findSecretLogins(image, pod?.metadata?.namespace ?? 'default', names, this.options);
+      const { logins } = await findSecretLogins(image, namespace, names, this.options);
       return logins.flatMap(secretOf);
     };
     const account = () => findLoginAccount(image, pullingPod(pod), this.options);
@@ -195,18 +199,20 @@ export class ImagePuller {
   }
 
   private async loginsOf({ params, podUid }: Asking): Promise<TrackedLogin[]> {
-    const { podOf, onMissingSecrets } = this.options;
     const { image, namespace, pullSecrets } = params;
-    const pod = pullingPod(podOf?.(podUid));
+    const pod = pullingPod(this.options.podOf?.(podUid));
     const { logins, missing } = await findPullLogins(image, namespace, pullSecrets, this.options, pod);
-    if (missing.length > 0) {
-      const names = missing.join(', ');
-      onMissingSecrets?.(
-        podUid,
-        `Unable to retrieve some image pull secrets (${names}); attempting to pull the image may not succeed.`,
-      );
-    }
+    this.tellMissing(podUid, missing);
     return logins;
+  }
+
+  private tellMissing(podUid: string, missing: readonly string[]): void {
+    if (missing.length === 0) return;
+    const names = missing.join(', ');
+    this.options.onMissingSecrets?.(
+      podUid,
+      `Unable to retrieve some image pull secrets (${names}); attempting to pull the image may not succeed.`,
+    );
   }
 
   /**

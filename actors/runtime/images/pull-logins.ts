@@ -100,28 +100,25 @@ export async function findSecretLogins(
   return { logins: lookUpLogins(configs, repositoryOf(image)), missing };
 }
 
+/** Names of the pull secrets that cannot be had. Never rejects: what is in the others is not looked at. */
+export async function missingSecrets(
+  namespace: string,
+  names: readonly string[],
+  sources: LoginSources,
+): Promise<string[]> {
+  const found = await fetchSecrets(namespace, names, sources);
+  return found.flatMap(({ name, content }) => (content === null ? [name] : []));
+}
+
 async function readSecrets(
   namespace: string,
   names: readonly string[],
-  { pullSecret, log }: LoginSources,
+  sources: LoginSources,
 ): Promise<{ configs: Record<string, TrackedLogin>[]; missing: string[] }> {
-  // The API lets empty names pass.
-  const wanted = names.filter((name) => name !== '');
-  const contents = await Promise.all(
-    wanted.map(async (name): Promise<ObjectContent | null> => {
-      try {
-        return (await pullSecret?.(namespace, name)) ?? null;
-      } catch (err) {
-        log.info({ secret: `${namespace}/${name}`, err }, 'Unable to retrieve pull secret');
-        return null;
-      }
-    }),
-  );
   const configs: Record<string, TrackedLogin>[] = [];
   const missing: string[] = [];
-  for (const [i, name] of wanted.entries()) {
-    const content = contents[i];
-    if (content == null) missing.push(name);
+  for (const { name, content } of await fetchSecrets(namespace, names, sources)) {
+    if (content === null) missing.push(name);
     else {
       const config = secretConfig(content);
       if (config === null) continue;
@@ -132,6 +129,25 @@ async function readSecrets(
     }
   }
   return { configs, missing };
+}
+
+async function fetchSecrets(
+  namespace: string,
+  names: readonly string[],
+  { pullSecret, log }: LoginSources,
+): Promise<{ name: string; content: ObjectContent | null }[]> {
+  // The API lets empty names pass.
+  const wanted = names.filter((name) => name !== '');
+  return Promise.all(
+    wanted.map(async (name) => {
+      try {
+        return { name, content: (await pullSecret?.(namespace, name)) ?? null };
+      } catch (err) {
+        log.info({ secret: `${namespace}/${name}`, err }, 'Unable to retrieve pull secret');
+        return { name, content: null };
+      }
+    }),
+  );
 }
 
 /** Null for a secret of another type, or an empty one: kubelet passes over it. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import pino from 'pino';
 import { ImagePuller } from '../../../actors/runtime/images/image-puller.ts';
 import type { ImagePullerOptions } from '../../../actors/runtime/images/image-puller.ts';
@@ -56,7 +57,7 @@ function pullBench(letsIn: (user: string) => Error | null, options: Partial<Imag
   });
   const pull = (pullSecrets: string[], image = 'reg.io/app:1') =>
     puller.pull({ image, runtimeHandler: '', namespace: 'default', pullSecrets, sandboxConfig: null }, 'uid-1');
-  return { pull, tried, logged, missing };
+  return { puller, pull, tried, logged, missing };
 }
 
 const secrets = (all: Record<string, ObjectContent>) => (_namespace: string, name: string) =>
@@ -115,6 +116,25 @@ test('secrets that cannot be had are told, and the pull goes on', async () => {
       'Unable to retrieve some image pull secrets (gone, broken); attempting to pull the image may not succeed.',
     ],
   ]);
+});
+
+test('secrets that cannot be had are told of an image that is there, too, and the pod does not wait for them', async () => {
+  let answer: (content: null) => void = () => undefined;
+  const podOf = (uid: string) =>
+    uid === 'uid-1' ? { spec: { containers: [], imagePullSecrets: [{ name: 'gone' }, {}] } } : undefined;
+  const { puller, missing } = pullBench(() => null, {
+    podOf,
+    pullSecret: () => new Promise((resolve) => (answer = resolve)),
+  });
+  const image = 'reg.io/app:1';
+  assert.equal((await puller.mayUse({ podUid: 'uid-1', image, imageRef: 'sha256:1' })).allowed, true);
+  assert.deepEqual(missing, []);
+  answer(null);
+  await turn();
+  await puller.mayUse({ podUid: 'uid-2', image, imageRef: 'sha256:1' });
+  await turn();
+  const message = 'Unable to retrieve some image pull secrets (gone); attempting to pull the image may not succeed.';
+  assert.deepEqual(missing, [['uid-1', message]]);
 });
 
 test('a secret of another type is passed over; one that is broken is an error that shows no value', async () => {
