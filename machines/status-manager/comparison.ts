@@ -48,6 +48,7 @@ export function neededPatch(
     own: withoutCreated(last, api.status, pod),
     couldHaveRunningContainers: !state.startsWith('terminated.'),
     isStatic: !ofApi,
+    isSyncing: state.startsWith('syncing.'),
     at,
   });
   const patch = statusPatch(api.uid, api.status, status);

@@ -29,6 +29,8 @@ export interface MergeInput {
   couldHaveRunningContainers: boolean;
   /** A static pod: its own status knows nothing of what was told before a restart, so times come from the mirror pod. */
   isStatic: boolean;
+  /** The pod is to run, by what its machine says. One that ends, or has ended, may not know any more how. Absent: it is not. */
+  isSyncing?: boolean;
   /** Ms since the epoch. */
   at: number;
 }
@@ -49,7 +51,7 @@ export function mergePodStatus(input: MergeInput): MergedStatus {
   const { pod, api, couldHaveRunningContainers } = input;
   // A static pod lives again after its node or its agent did: what it says of itself counts, and its mirror only shows it.
   const { phase: _over, ...rest } = api;
-  const lives = input.own.phase !== undefined && !isTerminalPhase(input.own.phase);
+  const lives = input.isSyncing === true && input.own.phase !== undefined && !isTerminalPhase(input.own.phase);
   const comesBack = input.isStatic && (lives || endsWithNode(api.reason));
   const { status, refused } = guardTerminal(pod, comesBack ? rest : api, input.own);
   const becomesTerminal = !isTerminalPhase(api.phase) && isTerminalPhase(status.phase);

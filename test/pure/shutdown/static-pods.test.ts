@@ -6,6 +6,8 @@ import type { PodStatus } from '../../../machines/protocol/api-types.ts';
 import type { PodMemory } from '../../../machines/protocol/memory.ts';
 import { mergePodStatus } from '../../../machines/status/merge-pod-status.ts';
 
+const RUNNING: PodStatus = { phase: 'Running', conditions: [] };
+
 const memoryOf = (reason: string): PodMemory => ({
   ...{ containers: {}, probes: {}, messages: { a: 'b' }, startedAt: 5 },
   termination: { reason, message: '', since: 1, graceSeconds: 1, deletedFromSource: false, phase: 'Failed' },
@@ -36,9 +38,9 @@ it('a static pod that was refused is judged anew by the next agent; one that was
 });
 
 it('its mirror pod leaves the phase Failed; a pod of the API does not, nor the mirror of one that is still failed', () => {
-  const told = (reason: string, isStatic: boolean, own: PodStatus = { phase: 'Running', conditions: [] }) =>
+  const told = (reason: string, isStatic: boolean, own: PodStatus = RUNNING, isSyncing = true) =>
     mergePodStatus({
-      ...{ pod: { spec: { containers: [] } }, own, isStatic, at: 0, couldHaveRunningContainers: true },
+      ...{ pod: { spec: { containers: [] } }, own, isStatic, isSyncing, at: 0, couldHaveRunningContainers: true },
       api: { phase: 'Failed', reason, message: 'why' },
     }).status;
   for (const reason of ['Terminated', 'NodeShutdown', 'OutOfcpu']) {
@@ -48,4 +50,5 @@ it('its mirror pod leaves the phase Failed; a pod of the API does not, nor the m
   }
   const still = told('DeadlineExceeded', true, { phase: 'Failed', reason: 'DeadlineExceeded', conditions: [] });
   assert.deepEqual([still.phase, still.reason], ['Failed', 'DeadlineExceeded']);
+  assert.equal(told('OutOfcpu', true, RUNNING, false).phase, 'Failed', 'what ends may not know any more how it did');
 });

@@ -131,6 +131,7 @@ const inputArb = fc.record({
   policy: fc.constantFrom('Always', 'OnFailure', 'Never'),
   couldHaveRunningContainers: fc.boolean(),
   isStatic: fc.boolean(),
+  isSyncing: fc.boolean(),
 });
 const asInput = ({
   policy,
@@ -141,6 +142,7 @@ const asInput = ({
   own: PodStatus;
   couldHaveRunningContainers: boolean;
   isStatic: boolean;
+  isSyncing: boolean;
 }) => ({
   ...rest,
   pod: {
@@ -188,7 +190,8 @@ test('property: nothing terminal is ever taken back, but the phase of a static p
     fc.property(inputArb, (choice) => {
       const input = asInput(choice);
       const { status } = mergePodStatus(input);
-      const livesAgain = input.isStatic && (input.own.phase === 'Pending' || input.own.phase === 'Running');
+      const livesAgain =
+        input.isStatic && input.isSyncing && (input.own.phase === 'Pending' || input.own.phase === 'Running');
       const ended = input.api.phase === 'Failed' || input.api.phase === 'Succeeded';
       if (ended) assert.equal(status.phase, livesAgain ? input.own.phase : input.api.phase);
       if (choice.policy !== 'Never') return;
