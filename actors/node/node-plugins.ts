@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { NO_DEVICES } from '../../machines/devices/device-state.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { pluginErrors } from '../../machines/errors/plugin-errors.ts';
 import { messageOf } from '../../machines/values/message-of.ts';
@@ -34,6 +35,7 @@ export function nodePlugins(
       plugins: (hears) => {
         const devices = new SocketPlugins({ folder, hears, log, metrics });
         handlers.set('DevicePlugin', devices);
+        let served = false;
         const manager = new PluginManager({ folder: join(rootDir, 'plugins_registry'), handlers, clock, log });
         pluginManagerMetrics(metrics.registry, manager);
         let failure: string | null = null;
@@ -43,17 +45,22 @@ export function nodePlugins(
           allocate: (...call) => devices.allocate(...call),
           preStart: (...call) => devices.preStart(...call),
           async start() {
-            await devices.start().catch((error: unknown) => {
+            try {
+              await devices.start();
+              served = true;
+            } catch (error) {
               failure = messageOf(error);
               const params = { folder, problem: failure };
               log.error({ err: new ActorletError(pluginErrors.noFolder, params, { cause: error }) }, 'Plugins');
-            });
+            }
             await manager.start();
           },
           async stop() {
             await manager.stop();
             await devices.stop();
             await file.settled();
+            // Kubelet's socket stays behind, and tells the next agent that this machine is no new one; ours goes.
+            if (served && (await file.nothingThere())) await file.write(NO_DEVICES);
           },
         };
       },

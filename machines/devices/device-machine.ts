@@ -315,7 +315,12 @@ function changeResource(turn: Turn, name: string, part: Partial<DeviceResource>)
 }
 
 /** Numbers of devices by resource, as a node's status has them: all, and the healthy ones. */
-export type DeviceCapacity = Record<'capacity' | 'allocatable', Record<string, string>>;
+export interface DeviceCapacity {
+  capacity: Record<string, string>;
+  allocatable: Record<string, string>;
+  /** Nothing was left here of an agent before this one: what the node's object says of extended resources is of a machine that is no more. */
+  machineIsNew?: true;
+}
 
 /** What the node has of each resource; 0 of those whose plugin went for good. */
 export function deviceCapacity({ resources }: DeviceState): DeviceCapacity {

@@ -31,7 +31,12 @@ export function adoptNode(
   facts: NodeFacts,
   now: number,
 ): Omit<ComparedNode, 'finding'> & { found: FoundPatch | null } {
-  const { node, events } = setNodeStatus(reconcileNode(initial, existing), config, facts, now);
+  const { node, events } = setNodeStatus(
+    reconcileNode(initial, existing, facts.devices?.machineIsNew === true),
+    config,
+    facts,
+    now,
+  );
   const patch = nodePatch(existing, node);
   return { patch, events, found: foundPatch(patch) };
 }

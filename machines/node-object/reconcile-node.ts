@@ -23,10 +23,10 @@ const DEFAULT_LABELS = [
 
 /**
  * An existing node object as the registration of a restarted node leaves it: default labels, the attach-detach
- * annotation, huge pages, and extended resources at zero until a device plugin tells them again. `existing` is
- * left as it is.
+ * annotation, huge pages, and on a machine that is new extended resources at zero until a device plugin tells them again. On
+ * one that is not, pods may have them already. `existing` is left as it is.
  */
-export function reconcileNode(initial: Node, existing: Node): Node {
+export function reconcileNode(initial: Node, existing: Node, machineIsNew: boolean): Node {
   return {
     ...existing,
     metadata: {
@@ -34,7 +34,7 @@ export function reconcileNode(initial: Node, existing: Node): Node {
       labels: labelsOf(initial, existing),
       annotations: annotationsOf(initial, existing),
     },
-    status: { ...existing.status, ...resourcesOf(initial, existing) },
+    status: { ...existing.status, ...resourcesOf(initial, existing, machineIsNew) },
   };
 }
 
@@ -57,12 +57,16 @@ function annotationsOf(initial: Node, existing: Node): Record<string, string> {
   return annotations;
 }
 
-function resourcesOf(initial: Node, existing: Node): { capacity: Resources; allocatable: Resources } {
+function resourcesOf(
+  initial: Node,
+  existing: Node,
+  machineIsNew: boolean,
+): { capacity: Resources; allocatable: Resources } {
   const fresh = { capacity: initial.status?.capacity ?? {}, allocatable: initial.status?.allocatable ?? {} };
   const capacity = { ...(existing.status?.capacity ?? fresh.capacity) };
   const allocatable = { ...(existing.status?.allocatable ?? fresh.allocatable) };
   for (const name of Object.keys(capacity)) {
-    if (isExtendedResource(name)) {
+    if (machineIsNew && isExtendedResource(name)) {
       capacity[name] = '0';
       allocatable[name] = '0';
     }

@@ -24,7 +24,7 @@ export interface NodeFacts {
   readiness: ReadinessFacts;
   pressure: NodePressure;
   /** What the node has of its plugins' devices, by resource (all, healthy). */
-  devices?: { capacity: Resources; allocatable: Resources };
+  devices?: { capacity: Resources; allocatable: Resources; machineIsNew?: true };
   /** Attachable volumes that the node uses, sorted; null while that is not known: what is there stays. */
   volumesInUse?: readonly string[] | null;
   /** Conditions of the node's managers. */

@@ -47,6 +47,7 @@ export class SimulatedDevices {
       plugins: (hears) => this.forAgent(hears),
       checkpoint: {
         read: () => Promise.resolve(this.file),
+        nothingThere: () => Promise.resolve(this.file === null),
         write: ({ resources, grants }: DeviceState) => {
           const registered = Object.keys(resources).filter((name) => resources[name]?.devices !== null);
           this.file = { grants: Object.fromEntries(uidEntries(grants)), registered };

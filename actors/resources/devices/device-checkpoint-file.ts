@@ -1,4 +1,4 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { ContainerAllocateResponse } from '../../../cri/generated/deviceplugin/v1beta1/api.ts';
@@ -20,6 +20,7 @@ export interface FoundDevices {
 
 /** `kubelet_internal_checkpoint`: who has which devices, in kubelet's own format, so that either agent finds it. */
 export class DeviceCheckpointFile {
+  private readonly folder: string;
   private readonly path: string;
   private readonly log: Logger;
   private writing: Promise<void> = Promise.resolve();
@@ -27,6 +28,7 @@ export class DeviceCheckpointFile {
 
   /** @param folder `device-plugins` in the root directory */
   constructor(folder: string, log: Logger) {
+    this.folder = folder;
     this.path = join(folder, 'kubelet_internal_checkpoint');
     this.log = log;
   }
@@ -58,6 +60,18 @@ export class DeviceCheckpointFile {
       }
     }
     return { grants, registered: Object.keys(found.registered) };
+  }
+
+  /**
+   * Is nothing in the folder but hidden files (kubelet: ShouldResetExtendedResourceCapacity)? A folder that is not there is empty; of one
+   * that cannot be read nothing is known.
+   */
+  async nothingThere(): Promise<boolean> {
+    try {
+      return (await readdir(this.folder)).every((name) => name.startsWith('.'));
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'ENOENT';
+    }
   }
 
   /** Writes the whole, beside the old one and then in its place; resolves when it is there, or when it could not be written. */

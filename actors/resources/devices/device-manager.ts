@@ -32,7 +32,12 @@ const DUE_MS = 10_000;
 export interface DeviceManagerOptions {
   plugins: (hears: PluginHears) => DevicePlugins;
   /** Where it is written down who has which devices. */
-  checkpoint: { read(): Promise<FoundDevices | null>; write(state: DeviceState): Promise<void> };
+  checkpoint: {
+    read(): Promise<FoundDevices | null>;
+    write(state: DeviceState): Promise<void>;
+    /** Nothing is there, of whatever kind: no agent has been here before. Asked before plugins can come. */
+    nothingThere?(): Promise<boolean>;
+  };
   /** Pods that may hold devices: all that were taken and have not ended; null while not all sources have spoken. */
   active: () => string[] | null;
   /** UIDs of pods of which the runtime has something; null before it said so. */
@@ -88,6 +93,7 @@ export class DeviceManager {
   private readonly lastOptions = new Map<string, PluginOptions>();
   private turn: Promise<unknown> = Promise.resolve();
   private looks: Timer | undefined;
+  private machineIsNew = false;
 
   constructor(options: DeviceManagerOptions) {
     this.options = options;
@@ -114,6 +120,7 @@ export class DeviceManager {
     const { clock, checkpoint } = this.options;
     const { patienceMs = 0 } = this.options;
     if (patienceMs > 0) this.tell({ type: 'patience.set', steady: clock.steady(), ms: patienceMs });
+    this.machineIsNew = (await checkpoint.nothingThere?.()) ?? false;
     const found = await checkpoint.read();
     if (found !== null) {
       this.tell({ type: 'checkpoint.found', steady: clock.steady(), ...found });
@@ -209,7 +216,7 @@ export class DeviceManager {
 
   /** For the status of the node's object. */
   capacity(): DeviceCapacity {
-    return deviceCapacity(this.state);
+    return { ...deviceCapacity(this.state), ...(this.machineIsNew && { machineIsNew: true }) };
   }
 
   private look(): void {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { initialNode } from '../../../machines/node-object/initial-node.ts';
+import { adoptNode } from '../../../machines/node-object/compare-node.ts';
+import type { NodeFacts } from '../../../machines/node-object/set-node-status.ts';
 import { reconcileNode } from '../../../machines/node-object/reconcile-node.ts';
 import { setNodeStatus } from '../../../machines/node-object/set-node-status.ts';
 import { configOf, factsOf } from './facts.ts';
@@ -115,7 +117,7 @@ test('an existing object: default labels put right, others kept; huge pages and 
     },
   };
   const before = structuredClone(existing);
-  const node = reconcileNode(initial, existing);
+  const node = reconcileNode(initial, existing, true);
   assert.deepEqual(existing, before);
   assert.equal(node.metadata?.labels?.['kubernetes.io/hostname'], 'node1');
   assert.equal(node.metadata?.labels?.['kubernetes.io/os'], 'linux');
@@ -132,10 +134,25 @@ test('an existing object: default labels put right, others kept; huge pages and 
   assert.equal(node.status?.capacity?.['hugepages-2Mi'], '0');
   assert.equal(node.spec?.unschedulable, true);
   assert.equal(
-    reconcileNode(initialNode(configOf({ enableControllerAttachDetach: false }), factsOf(), NOW).node, node).metadata
-      ?.annotations?.['volumes.kubernetes.io/controller-managed-attach-detach'],
+    reconcileNode(initialNode(configOf({ enableControllerAttachDetach: false }), factsOf(), NOW).node, node, true)
+      .metadata?.annotations?.['volumes.kubernetes.io/controller-managed-attach-detach'],
     undefined,
   );
+});
+
+test('extended resources are taken from a node only where its machine is a new one', () => {
+  const amounts = { capacity: { 'example.com/gpu': '4' }, allocatable: { 'example.com/gpu': '4' } };
+  const existing = { metadata: { name: 'node1' }, status: amounts };
+  const adopted = (devices: NodeFacts['devices']) => {
+    const facts = factsOf({ ...(devices && { devices }) });
+    const { patch } = adoptNode(initialNode(configOf(), facts, NOW).node, existing, configOf(), facts, NOW);
+    const { capacity, allocatable } = patch?.['status'] as Record<string, Record<string, string>>;
+    return [capacity?.['example.com/gpu'], allocatable?.['example.com/gpu']];
+  };
+  const none = { capacity: {}, allocatable: {} };
+  assert.deepEqual(adopted(undefined), [undefined, undefined]);
+  assert.deepEqual(adopted(none), [undefined, undefined]);
+  assert.deepEqual(adopted({ ...none, machineIsNew: true }), ['0', '0']);
 });
 
 test('a reboot is told once the boot id differs from the one in the object', () => {

@@ -4,6 +4,8 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { credentials } from '@grpc/grpc-js';
+import { pino } from 'pino';
+import { DeviceCheckpointFile } from '../../../actors/resources/devices/device-checkpoint-file.ts';
 import { PodResourcesListerClient } from '../../../cri/generated/podresources/v1/api.ts';
 import type { ListPodResourcesResponse } from '../../../cri/generated/podresources/v1/api.ts';
 import { readDeviceCheckpoint } from '../../../machines/devices/device-checkpoint.ts';
@@ -285,4 +287,18 @@ test('a plugin that does not come in time is waited for no longer: the pod is re
   const failed = await until('its rejection', status, { agent: b.agent });
   assert.equal(failed.reason, 'UnexpectedAdmissionError');
   assert.match(failed.message ?? '', /no healthy devices present; cannot allocate unhealthy devices example\.com\/gpu/);
+});
+
+test('what an agent leaves, stopped or killed, tells that the machine is no new one', async (t) => {
+  const b = await bench(t);
+  const folder = join(b.dir, 'root', 'device-plugins');
+  const file = new DeviceCheckpointFile(folder, pino({ level: 'silent' }));
+  await b.agent.kill();
+  assert.equal(await file.nothingThere(), false);
+  await rm(folder, { recursive: true });
+  assert.equal(await file.nothingThere(), true);
+  await b.restart();
+  await b.agent.stop();
+  assert.equal(await file.nothingThere(), false);
+  assert.deepEqual(await held(b), []);
 });

@@ -1,10 +1,11 @@
 import type { ClaimDrivers, DriverHears } from '../../../actors/resources/claims/claim-drivers.ts';
 import type { DevicePlugins, PluginHears } from '../../../actors/resources/devices/device-plugins.ts';
 import type { FoundDevices } from '../../../actors/resources/devices/device-checkpoint-file.ts';
+import type { DeviceManagerOptions } from '../../../actors/resources/devices/device-manager.ts';
 import { claimCheckpointText, readClaimCheckpoint } from '../../../machines/claims/claim-checkpoint.ts';
 import type { AskedClaim, ClaimResult } from '../../../machines/claims/claim-messages.ts';
 import type { ClaimState, KnownClaim } from '../../../machines/claims/claim-state.ts';
-import type { AllocateResponse, Device, DeviceState } from '../../../machines/devices/device-state.ts';
+import type { AllocateResponse, Device } from '../../../machines/devices/device-state.ts';
 import { uidEntries } from '../../../machines/supervisor/uid-table.ts';
 import { DEVICES, DRIVERS } from '../draw/draw-plugins.ts';
 import type { Fault } from '../draw/plan.ts';
@@ -113,9 +114,10 @@ export class PluginsEdge {
   }
 
   /** `kubelet_internal_checkpoint` of the machine. */
-  deviceCheckpoint(owner: Owner): { read(): Promise<FoundDevices | null>; write(state: DeviceState): Promise<void> } {
+  deviceCheckpoint(owner: Owner): DeviceManagerOptions['checkpoint'] {
     return {
       read: () => Promise.resolve(this.deviceFile === null ? null : (JSON.parse(this.deviceFile) as FoundDevices)),
+      nothingThere: () => Promise.resolve(this.deviceFile === null),
       write: ({ resources, grants }) => {
         const registered = Object.keys(resources).filter((name) => resources[name]?.devices !== null);
         const text = JSON.stringify({ grants: Object.fromEntries(uidEntries(grants)), registered });
