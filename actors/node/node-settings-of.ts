@@ -62,6 +62,7 @@ export async function nodeSettingsOf(
     clusterDNS: config.clusterDNS,
     clusterDomain: config.clusterDomain,
     hostResolver: resolverOf(config.resolvConf),
+    ...(config.resolvConf !== '' && { resolvConf: config.resolvConf }),
     capacity: {
       cpuMilli: machine.cores * 1000,
       memoryBytes: machine.memoryBytes,
@@ -95,7 +96,7 @@ export async function nodeSettingsOf(
     singleProcessOOMKill: config.singleProcessOOMKill ?? cgroups.version === 1,
     hugePageSizes: machine.hugePages.map(({ pageBytes }) => hugePageName(pageBytes)),
     extraMaskedPaths: thermalPaths(),
-    nodeHosts: readText('/etc/hosts'),
+    hostsPath: '/etc/hosts',
     ...(selinuxIsOn() && { selinux: true }),
     ...(gates.enabled('LocalStorageCapacityIsolationFSQuotaMonitoring') &&
       gates.enabled('UserNamespacesSupport') && { volumeQuotas: true as const }),

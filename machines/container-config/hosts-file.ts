@@ -22,12 +22,20 @@ export function hostsFile(
   settings: Pick<NodeSettings, 'clusterDomain' | 'nodeHosts'>,
   nodeHosts: string = settings.nodeHosts ?? '',
 ): string {
-  if (pod.spec?.hostNetwork) return `# Kubernetes-managed hosts file (host network).\n${nodeHosts}${aliases(pod)}`;
+  if (pod.spec?.hostNetwork) {
+    const { head, tail } = hostsAroundNodes(pod);
+    return `${head}${nodeHosts}${tail}`;
+  }
   const found = podHostname(pod, settings.clusterDomain);
   const { hostname, domain } = 'error' in found ? { hostname: '', domain: '' } : found;
   const names = domain === '' ? hostname : `${hostname}.${domain}\t${hostname}`;
   const lines = [...MANAGED, ...podIPs.map((ip) => `${ip}\t${names}`)];
   return `${lines.join('\n')}\n${aliases(pod)}`;
+}
+
+/** The file of a pod on the host network, around the node's own: what it begins with, and `hostAliases` after it. */
+export function hostsAroundNodes(pod: Pod): { head: string; tail: string } {
+  return { head: '# Kubernetes-managed hosts file (host network).\n', tail: aliases(pod) };
 }
 
 function aliases(pod: Pod): string {

@@ -5,8 +5,8 @@ import { containerConfig } from '../container-config/container-config.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { ContainerConfig } from '../protocol/cri-shapes.ts';
 import { wantsFreshPull } from '../images/pull-policy.ts';
-import type { Effect } from '../protocol/effects.ts';
-import { hostsFile } from '../container-config/hosts-file.ts';
+import type { ContainerPreparation, Effect } from '../protocol/effects.ts';
+import { hostsAroundNodes, hostsFile } from '../container-config/hosts-file.ts';
 import { terminationLogName } from '../container-config/termination-log.ts';
 import { subPathsNeeded } from '../container-config/mounts-needed.ts';
 import type { ContainerContext, ContainerWorld } from './container-context.ts';
@@ -58,9 +58,14 @@ export function imagePullEffect(context: ContainerContext, world: ContainerWorld
 }
 
 /** `/etc/hosts` of the pod, as the agent manages it; undefined when the container brings its own or uses the node's. */
-function hostsFileFor(world: ContainerWorld): { path: string; content: string } | undefined {
+function hostsFileFor(world: ContainerWorld): ContainerPreparation['hostsFile'] {
   const mountsOwn = world.container.volumeMounts?.some((m) => m.mountPath === '/etc/hosts') ?? false;
   if (mountsOwn) return undefined;
+  const { hostsPath: nodes } = world.settings;
+  if (nodes !== undefined && world.pod.spec?.hostNetwork) {
+    const { head, tail } = hostsAroundNodes(world.pod);
+    return { path: hostsPath(world), content: head, nodes: { path: nodes, tail } };
+  }
   return { path: hostsPath(world), content: hostsFile(world.pod, world.podIPs, world.settings) };
 }
 

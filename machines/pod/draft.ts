@@ -76,6 +76,12 @@ export function taskDone(draft: Draft, name: string): void {
   if (task !== undefined) own(draft, 'tasks')[name] = { ...task, state: 'done', failures: 0, error: null, retryAt: 0 };
 }
 
+/** The first half of the task is done: its next effect is due, and its failures go on counting. */
+export function taskGoesOn(draft: Draft, name: string): void {
+  const task = draft.context.tasks[name];
+  if (task !== undefined) own(draft, 'tasks')[name] = { ...task, state: 'failed', retryAt: draft.at };
+}
+
 /** Notes a failure and when to try again (pause doubles). */
 export function taskFailed(
   draft: Draft,

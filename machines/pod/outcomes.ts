@@ -4,7 +4,7 @@ import type { ObservedContainer } from '../protocol/observed.ts';
 import { takeCpus } from './cpu-grants.ts';
 import { probesOf, tellContainer, tellProbe } from './children.ts';
 import type { Draft } from './draft.ts';
-import { forgetTasks, podEvent, taskDone, taskFailed, taskNameOf, taskOf, own } from './draft.ts';
+import { forgetTasks, podEvent, taskDone, taskFailed, taskGoesOn, taskNameOf, taskOf, own } from './draft.ts';
 import { dropContainer, dropSandbox, newestSandbox, patchContainer, putContainer, putSandbox } from './observation.ts';
 import { containerNotStopped, sandboxNotStopped } from './kill-failures.ts';
 import { forgetImageVolumes, takeImageVolume } from './image-volumes.ts';
@@ -155,6 +155,11 @@ function goneIsGood(name: string): boolean {
 }
 
 function taskSucceeded(draft: Draft, name: string, outcome: EffectDone | null): void {
+  if (outcome?.effect === 'host.ReadResolver') {
+    draft.context.resolver = outcome.result;
+    return taskGoesOn(draft, name);
+  }
+  if (name === 'sandbox.run') delete draft.context.resolver;
   taskDone(draft, name);
   if (outcome !== null && takeImageVolume(draft, name, outcome)) return;
   const { context } = draft;
@@ -241,11 +246,12 @@ function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void 
   );
   if (takeImageVolume(draft, name, outcome)) return;
   if (name === 'sandbox.run') {
+    delete context.resolver;
     // A pod that is to end takes its network and volumes with it, so the failure means nothing (kubelet SyncPod).
     if (context.termination === null || !behaves(context.settings, 'failedStartsAsKubelets'))
       podEvent(draft, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${text}`);
     // A sandbox may have been made all the same (an answer lost with the runtime): look before the next try.
-    draft.effects.push({ type: 'pleg.Observe', key: '', params: {} });
+    if (outcome.effect === 'cri.RunPodSandbox') draft.effects.push({ type: 'pleg.Observe', key: '', params: {} });
   }
   if (name.startsWith('sandbox.status/'))
     podEvent(draft, 'Warning', 'FailedPodSandBoxStatus', `Unable to get pod sandbox status: ${text}`);

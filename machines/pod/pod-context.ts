@@ -9,7 +9,7 @@ import type { PodSource } from '../protocol/messages.ts';
 import type { PodGrants } from '../protocol/grants.ts';
 import type { Hold } from '../protocol/hold.ts';
 import type { PodHealth } from '../protocol/resource-health.ts';
-import type { NodeSettings } from '../protocol/node-settings.ts';
+import type { HostResolver, NodeSettings } from '../protocol/node-settings.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
 import type { VolumeTraits } from '../protocol/volume-traits.ts';
 import type { ToldPull } from '../images/told-pull.ts';
@@ -77,6 +77,8 @@ export interface PodContext {
   /** The runtime fails to say what it holds of the pod: since when, and why. Absent when it does not fail. */
   unseen?: { since: number; why: string };
   sandboxConfig: SandboxConfig | null;
+  /** The node's resolver file, read for the sandbox that is being made; absent otherwise. */
+  resolver?: HostResolver;
   /** Termination messages by container id. */
   messages: Record<string, string>;
   startedAt: number;

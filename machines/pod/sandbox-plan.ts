@@ -82,8 +82,12 @@ export function planSandbox(draft: Draft, grounded: boolean): SandboxStep {
   const config = configOf(context, attempt);
   context.sandboxConfig = config;
   want(draft, 'sandbox.run', (key) => {
+    const { resolvConf } = context.settings;
+    // Read anew for each sandbox, of which none is made while it cannot be read.
+    if (resolvConf !== undefined && context.resolver === undefined)
+      return { type: 'host.ReadResolver', key, params: { path: resolvConf } };
     // Told with each attempt, before it is made, as kubelet does while it generates the config.
-    for (const { reason, message } of sandboxWarnings(context.pod, context.settings))
+    for (const { reason, message } of sandboxWarnings(context.pod, context.settings, context.resolver))
       podEvent(draft, 'Warning', reason, message);
     return {
       type: 'cri.RunPodSandbox',
@@ -176,5 +180,6 @@ export function oldOnesStopped(draft: Draft): boolean {
 
 /** The sandbox's configuration, with what the pod was given of the node. */
 function configOf(context: PodContext, attempt: number): SandboxConfig {
-  return sandboxWithGrants(context, sandboxConfig(context.pod, attempt, context.settings, context.volumeTraits));
+  const { volumeTraits: traits, resolver } = context;
+  return sandboxWithGrants(context, sandboxConfig(context.pod, attempt, context.settings, { traits, resolver }));
 }

@@ -2,6 +2,7 @@ import type { PodStatus } from './api-types.ts';
 import type { ContainerConfig, LinuxContainerResources, SandboxConfig } from './cri-shapes.ts';
 import type { PodMemory } from './memory.ts';
 import type { ManagedKind } from './managed-kinds.ts';
+import type { HostResolver } from './node-settings.ts';
 import type { ObservedContainer } from './observed.ts';
 import type { AskCatalog } from './ask.ts';
 import type { VolumeTraits } from './volume-traits.ts';
@@ -101,6 +102,8 @@ export interface EffectCatalog {
     params: { podUid: string; owner: VolumeOwner; fsGroup?: number; volumes: VolumeSetup[] };
     result: { paths: Record<string, string>; traits?: VolumeTraits };
   };
+  /** The node's resolver file as it is now, parsed; fails when it cannot be read or parsed. */
+  'host.ReadResolver': { params: { path: string }; result: HostResolver };
   /** Has the drivers of the pod's ResourceClaims prepare them, which is asked of main; one that is prepared stays so. */
   'host.PrepareClaims': { params: { podUid: string }; result: Empty };
   /** Gives them back: nothing of the pod runs any more. */
@@ -304,7 +307,8 @@ export interface ContainerPreparation {
   logDirectory: string;
   containerLogDirectory: string;
   terminationLogPath: string;
-  hostsFile?: { path: string; content: string };
+  /** With `nodes`, the content of that file of the node goes between `content` and `tail`. */
+  hostsFile?: { path: string; content: string; nodes?: { path: string; tail: string } };
   /** With `expand`, `$(NAME)` in `subPath` (then a `subPathExpr`) is replaced from `env` by the worker. `ofImage`: that is all. */
   subPaths: { key: string; volumePath: string; subPath: string; readOnly: boolean; expand?: true; ofImage?: true }[];
   env?: EnvPlan;

@@ -20,8 +20,10 @@ export interface NodeSettings {
   cgroupVersion: 1 | 2;
   clusterDNS: string[];
   clusterDomain: string;
-  /** The node's own resolver file (`resolvConf`), parsed. */
-  hostResolver: { nameservers: string[]; searches: string[]; options: string[] };
+  /** The node's own resolver file (`resolvConf`) as it was when the agent was started, parsed. */
+  hostResolver: HostResolver;
+  /** Path of that file, which is read anew for each sandbox; absent: `hostResolver` is what counts. */
+  resolvConf?: string;
   capacity: { cpuMilli: number; memoryBytes: number; ephemeralStorageBytes: number };
   allocatable: { cpuMilli: number; memoryBytes: number; ephemeralStorageBytes: number };
   /** What is not reserved of the node, huge pages and what hard eviction keeps free included; absent in logs from before that. */
@@ -63,6 +65,8 @@ export interface NodeSettings {
   extraMaskedPaths?: string[];
   /** The node's own `/etc/hosts`, for pods on the host network. */
   nodeHosts?: string;
+  /** Path of that file, which is read anew for each container; absent: `nodeHosts` is what counts. */
+  hostsPath?: string;
   /** The machine runs SELinux: the runtime labels what the agent makes and mounts into a container. */
   selinux?: boolean;
   /** Feature gates `LocalStorageCapacityIsolationFSQuotaMonitoring` and `UserNamespacesSupport`: file systems count emptyDir volumes. */
@@ -94,4 +98,11 @@ export interface NodeSettings {
   cluster?: boolean;
   /** Numbered behaviour changes that are switched on; an old log replays with the set it was written with. */
   behaviour: number[];
+}
+
+/** A resolver file, parsed. */
+export interface HostResolver {
+  nameservers: string[];
+  searches: string[];
+  options: string[];
 }

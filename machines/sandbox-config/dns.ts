@@ -1,5 +1,5 @@
 import type { Pod } from '../protocol/api-types.ts';
-import type { NodeSettings } from '../protocol/node-settings.ts';
+import type { HostResolver, NodeSettings } from '../protocol/node-settings.ts';
 import { formatPod, podIdentity } from './pod-identity.ts';
 import { isIPv6 } from './pod-ips.ts';
 
@@ -22,13 +22,20 @@ export interface PodWarning {
   message: string;
 }
 
-type DnsSettings = Pick<NodeSettings, 'clusterDNS' | 'clusterDomain' | 'hostResolver' | 'nodeIPs'>;
+type DnsSettings = Pick<NodeSettings, 'clusterDNS' | 'clusterDomain' | 'hostResolver' | 'nodeIPs' | 'resolvConf'>;
 
 /**
  * The pod's resolver settings by `dnsPolicy` and `dnsConfig`, within the resolver's limits, and the warnings that
  * go with them (`MissingClusterDNS`, `DNSConfigForming`). ClusterFirst without a cluster DNS falls back to Default.
+ *
+ * @param resolver the node's resolver file as it is now
  */
-export function podDns(pod: Pod, settings: DnsSettings): { dns: DnsConfig; warnings: PodWarning[] } {
+export function podDns(
+  pod: Pod,
+  node: DnsSettings,
+  resolver: HostResolver = node.hostResolver,
+): { dns: DnsConfig; warnings: PodWarning[] } {
+  const settings = { ...node, hostResolver: resolver };
   const warnings: PodWarning[] = [];
   let dns = baseDns(pod, settings, warnings);
   const own = pod.spec?.dnsConfig;
@@ -65,9 +72,10 @@ function baseDns(pod: Pod, settings: DnsSettings, warnings: PodWarning[]): DnsCo
 }
 
 /** The node's own resolver; a node without one (`resolvConf: ""`) points at itself, which switches look-ups off. */
-function nodeDns({ hostResolver, nodeIPs }: DnsSettings): DnsConfig {
+function nodeDns({ hostResolver, nodeIPs, resolvConf }: DnsSettings): DnsConfig {
   const { nameservers, searches, options } = hostResolver;
-  if (nameservers.length + searches.length + options.length > 0) {
+  // A file that says nothing is taken at its word.
+  if (resolvConf !== undefined || nameservers.length + searches.length + options.length > 0) {
     return { servers: [...nameservers], searches: [...searches], options: [...options] };
   }
   const servers = nodeIPs.map((ip) => (isIPv6(ip) ? '::1' : '127.0.0.1'));

@@ -2,7 +2,7 @@ import { normalSysctl } from './sysctl-name.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { LinuxSandboxSecurityContext, SandboxConfig } from '../protocol/cri-shapes.ts';
-import type { NodeSettings } from '../protocol/node-settings.ts';
+import type { HostResolver, NodeSettings } from '../protocol/node-settings.ts';
 import { cgroupParent } from '../qos/pod-cgroup.ts';
 import { podLimits, podRequests } from '../qos/pod-resources.ts';
 import { amountsOf } from '../qos/resource-amounts.ts';
@@ -20,16 +20,23 @@ import { isIPv6 } from './pod-ips.ts';
 
 /**
  * The CRI config of a pod's sandbox, as the kubelet makes it. Ask {@link sandboxConfigError} first: with an
- * invalid host name this one has none. `attempt`: 0 for the first sandbox, one more for each later one. `traits`: of its volumes.
+ * invalid host name this one has none. `attempt`: 0 for the first sandbox, one more for each later one. `found`: its volumes' traits,
+ * and the node's resolver as it is now.
  */
-export function sandboxConfig(pod: Pod, attempt: number, settings: NodeSettings, traits?: VolumeTraits): SandboxConfig {
+export function sandboxConfig(
+  pod: Pod,
+  attempt: number,
+  settings: NodeSettings,
+  found: { traits?: VolumeTraits | undefined; resolver?: HostResolver | undefined } = {},
+): SandboxConfig {
+  const { traits, resolver } = found;
   const { name, namespace, uid } = podIdentity(pod);
   const hostname = pod.spec?.hostNetwork ? { hostname: '' } : kernelHostname(pod, settings.clusterDomain);
   return {
     metadata: { name, uid, namespace, attempt },
     hostname: 'error' in hostname ? '' : hostname.hostname,
     logDirectory: podLogDirectory(pod, settings.podLogsDir),
-    dnsConfig: podDns(pod, settings).dns,
+    dnsConfig: podDns(pod, settings, resolver).dns,
     portMappings: portMappings(pod),
     labels: {
       ...pod.metadata?.labels,
@@ -50,8 +57,8 @@ export function sandboxConfigError(pod: Pod, settings: Pick<NodeSettings, 'clust
 }
 
 /** Warning events that go with the sandbox's config: `MissingClusterDNS`, `DNSConfigForming`. */
-export function sandboxWarnings(pod: Pod, settings: NodeSettings): PodWarning[] {
-  return podDns(pod, settings).warnings;
+export function sandboxWarnings(pod: Pod, settings: NodeSettings, resolver?: HostResolver): PodWarning[] {
+  return podDns(pod, settings, resolver).warnings;
 }
 
 function sandboxLinux(pod: Pod, settings: NodeSettings, traits: VolumeTraits | undefined): SandboxConfig['linux'] {

@@ -11,6 +11,7 @@ import { setUpVolumes, tearDownPod } from '../volumes/volumes.ts';
 import { prepareSubPath } from '../volumes/sub-path.ts';
 import { claimsEffect } from './claims.ts';
 import { readPodResources, updatePodCgroup } from './pod-resources.ts';
+import { nodesFile, readResolver } from './nodes-files.ts';
 import { readTerminationMessage } from './termination-message.ts';
 import { expandedSubPaths } from './container-env.ts';
 
@@ -32,7 +33,10 @@ async function prepareContainer(
     await makeTerminationLog(
       restarted ? resolve(terminationLogPath, '..', terminationLogName(logged)) : terminationLogPath,
     );
-  if (params.hostsFile !== undefined) await writeHostsFile(params.hostsFile.path, params.hostsFile.content);
+  if (params.hostsFile !== undefined) {
+    const { path, content, nodes } = params.hostsFile;
+    await writeHostsFile(path, nodes === undefined ? content : content + (await nodesFile(nodes.path)) + nodes.tail);
+  }
   const subPaths: Record<string, string> = {};
   for (const sub of await expandedSubPaths(params, settings.log, settings.ask)) {
     // A path in an image volume is the runtime's to find.
@@ -79,6 +83,7 @@ export const hostEffects: {
   'host.UpdatePodCgroup': updatePodCgroup,
   'host.ReadPodResources': readPodResources,
   'host.SetUpVolumes': setUpVolumes,
+  'host.ReadResolver': readResolver,
   'host.PrepareClaims': claimsEffect('claims.Prepare'),
   'host.UnprepareClaims': claimsEffect('claims.Unprepare'),
   'host.TearDownPod': tearDownPod,

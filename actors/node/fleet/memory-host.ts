@@ -85,6 +85,8 @@ export class MemoryHost {
         return { message: this.terminationMessage(params as Params<'host.ReadTerminationMessage'>) };
       case 'host.LinkLog':
         return {};
+      case 'host.ReadResolver':
+        throw new Error('a simulated machine has no resolver file');
       case 'host.PrepareClaims':
         return ask('claims.Prepare', params as Params<'host.PrepareClaims'>);
       case 'host.UnprepareClaims':

@@ -1,6 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import type { HostResolver } from '../../../machines/protocol/node-settings.ts';
+import { parseResolvConf } from '../../../machines/sandbox-config/resolv-conf.ts';
 
 /** The machine's name as kubelet uses it: the override or the host name, trimmed and in lower case. */
 export function nodeNameOf(override: string): string {
@@ -19,20 +21,10 @@ export function interfaceAddresses(): string[] {
   return found.length > 0 ? found : ['127.0.0.1'];
 }
 
-/** A resolver file, parsed (`resolvConf`); an unreadable one gives nothing. */
-export function resolverOf(path: string): { nameservers: string[]; searches: string[]; options: string[] } {
-  const out: { nameservers: string[]; searches: string[]; options: string[] } = {
-    nameservers: [],
-    searches: [],
-    options: [],
-  };
-  for (const line of readText(path).split('\n')) {
-    const [word, ...rest] = line.trim().split(/\s+/);
-    if (word === 'nameserver' && rest[0] !== undefined) out.nameservers.push(rest[0]);
-    if (word === 'search') out.searches = rest.filter((s) => s !== '.');
-    if (word === 'options') out.options.push(...rest);
-  }
-  return out;
+/** A resolver file, parsed (`resolvConf`); one that cannot be read or parsed gives nothing. */
+export function resolverOf(path: string): HostResolver {
+  const parsed = parseResolvConf(path === '' ? '' : readText(path));
+  return 'error' in parsed ? { nameservers: [], searches: [], options: [] } : parsed;
 }
 
 /** A huge page size as the kernel names it in cgroup files (`2MB`, `1GB`). */

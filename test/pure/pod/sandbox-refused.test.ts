@@ -54,3 +54,60 @@ test('resolver warnings come once with each sandbox that is made, before the cal
   assert.equal(world.count('cri.RunPodSandbox'), 2);
   assert.equal(warnings().length, 4);
 });
+
+test('the resolver file of the node is read for each sandbox, and while it cannot be none is made', () => {
+  const world = new PodWorld(pod({ dnsPolicy: 'Default' }), null, undefined, true, 'file', {
+    resolvConf: '/run/resolv.conf',
+  });
+  const servers = () =>
+    world.effects.flatMap((effect) =>
+      effect.type === 'cri.RunPodSandbox' ? [effect.params.config.dnsConfig?.servers] : [],
+    );
+  let reads = 0;
+  world.answers['host.ReadResolver'] = () => {
+    reads += 1;
+    if (reads <= 2) return { error: { code: 'ENOENT', message: 'open /run/resolv.conf: no such file or directory' } };
+    return { result: { nameservers: [`10.0.0.${reads}`], searches: [], options: [] } };
+  };
+  world.run(900);
+  const told = 'FailedCreatePodSandBox: Failed to create pod sandbox: open /run/resolv.conf: no such file or directory';
+  assert.deepEqual(
+    world.events.filter((e) => e.startsWith('FailedCreate')),
+    [told],
+  );
+  assert.equal(world.state, 'syncing.creatingSandbox');
+  assert.equal(world.snapshot.context.why, 'open /run/resolv.conf: no such file or directory');
+  assert.deepEqual(servers(), []);
+  world.run(2_000);
+  assert.deepEqual(
+    world.events.filter((e) => e.startsWith('FailedCreate')),
+    [told, told],
+  );
+  world.run(10_000);
+  assert.equal(world.state, 'syncing.running');
+  assert.deepEqual(servers(), [['10.0.0.3']]);
+  world.sandboxes = world.sandboxes.map((s) => ({ ...s, state: 'notReady' as const, ips: [] }));
+  world.at += 1;
+  world.pleg();
+  world.run(60_000);
+  assert.deepEqual(servers(), [['10.0.0.3'], ['10.0.0.4']]);
+});
+
+test('pauses of a sandbox that cannot be made go on growing while the resolver file is read in between', () => {
+  const world = new PodWorld(pod({}), null, undefined, true, 'file', { resolvConf: '/run/resolv.conf' });
+  world.answers['host.ReadResolver'] = () => ({ result: { nameservers: ['10.0.0.9'], searches: [], options: [] } });
+  world.answers['cri.RunPodSandbox'] = () => ({ error: { code: 'Unknown', message: 'no network' } });
+  world.run(30_000);
+  // After 1, 2, 4, 8 s, and so on.
+  assert.equal(world.count('cri.RunPodSandbox'), 5);
+  assert.equal(world.count('host.ReadResolver'), 5);
+});
+
+test("a container on the host network gets the node's hosts file as it is when it is made", () => {
+  const spec = { hostNetwork: true, hostAliases: [{ ip: '1.2.3.4', hostnames: ['x'] }] };
+  const world = new PodWorld(pod(spec), null, undefined, true, 'file', { hostsPath: '/etc/hosts' });
+  world.run(2_000);
+  const [hosts] = world.effects.flatMap((e) => (e.type === 'host.PrepareContainer' ? [e.params.hostsFile] : []));
+  assert.deepEqual(hosts?.nodes, { path: '/etc/hosts', tail: '\n# Entries added by HostAliases.\n1.2.3.4\tx\n' });
+  assert.equal(hosts.content, '# Kubernetes-managed hosts file (host network).\n');
+});

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { ALL_BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
+import { parseResolvConf } from '../../../machines/sandbox-config/resolv-conf.ts';
 import { podDns } from '../../../machines/sandbox-config/dns.ts';
 import { kernelHostname, podHostname } from '../../../machines/sandbox-config/pod-hostname.ts';
 import { sortPodIPs } from '../../../machines/sandbox-config/pod-ips.ts';
@@ -61,6 +62,32 @@ test('a node without a resolver points at itself', () => {
   });
   const { dns } = podDns(pod({ dnsPolicy: 'Default' }), settings);
   assert.deepEqual(dns, { servers: ['127.0.0.1', '::1'], searches: ['.'], options: [] });
+});
+
+test('a resolver file that says nothing is taken at its word, and one that was read for this sandbox counts', () => {
+  const settings = nodeSettings({ resolvConf: '/etc/resolv.conf', clusterDNS: [] });
+  const none = { nameservers: [], searches: [], options: [] };
+  const { dns } = podDns(pod({ dnsPolicy: 'Default' }), settings, none);
+  assert.deepEqual(dns, { servers: [], searches: [], options: [] });
+  const now = { nameservers: ['10.1.1.9'], searches: ['lan'], options: ['rotate'] };
+  assert.deepEqual(sandboxConfig(pod({ dnsPolicy: 'Default' }), 0, settings, now).dnsConfig, {
+    servers: ['10.1.1.9'],
+    searches: ['lan'],
+    options: ['rotate'],
+  });
+});
+
+test('a resolver file is read as kubelet reads it', () => {
+  const text =
+    ' # search no\n; no\nnameserver 10.0.0.1 x\nsearch a\nsearch b. . c\noptions ndots:1 rotate\noptions ndots:3\nnameserver ::1';
+  assert.deepEqual(parseResolvConf(text), {
+    nameservers: ['10.0.0.1', '::1'],
+    searches: ['b', 'c'],
+    options: ['ndots:3', 'rotate'],
+  });
+  assert.deepEqual(parseResolvConf('nameserver 10.0.0.1\nnameserver\n'), {
+    error: 'Encountered error while parsing resolv conf file. Error: nameserver list is empty ',
+  });
 });
 
 test('host names: own, overridden, cut, FQDN', () => {

@@ -25,6 +25,7 @@ import { readIscsiFile } from '../../../../machines/scsi/iscsi-file.ts';
 import { placeOfFolder } from '../../../../machines/scsi/iscsi-names.ts';
 import { readVolumeData } from '../../../../machines/csi/volume-data.ts';
 import { readDeviceCheckpoint } from '../../../../machines/devices/device-checkpoint.ts';
+import { parseResolvConf } from '../../../../machines/sandbox-config/resolv-conf.ts';
 import { hostsFile } from '../../../../machines/container-config/hosts-file.ts';
 import { readCheckpoint } from '../../../../machines/resize/checkpoint.ts';
 import { readCpuCheckpoint } from '../../../../machines/resource-managers/cpu/cpu-checkpoint.ts';
@@ -70,6 +71,7 @@ export const places: readonly Place[] = [
     for (let at = 0; at < text.length; at += 65_536) if (!parser.push(text.slice(at, at + 65_536))) break;
     parser.end();
   }),
+  worker('parseResolvConf', "the node's resolver file", parseResolvConf),
   worker('hostsFile', "the node's /etc/hosts", (text) => {
     const pod = wholePod('web', 'u1');
     hostsFile({ ...pod, spec: { containers: [], hostNetwork: true } }, ['10.0.0.1'], settings, text);
