@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type ActorletSettings, defaultSettings } from '../../actors/configure/configuration/actorlet-settings.ts';
+import { canonicalIp } from '../../actors/configure/configuration/canonical-ip.ts';
 import { suggestion } from '../../actors/configure/configuration/closest-name.ts';
 import type { KubeletFlags } from '../../actors/configure/configuration/kubelet-flags.ts';
 import type { ConfigurationFlag } from '../../actors/configure/configuration/load-configuration.ts';
@@ -157,15 +158,23 @@ function checkOwn(given: ReadonlyMap<string, unknown>): ActorletError[] {
   check(
     'node-ip',
     (value: string) => !isNodeIPs(value),
-    'an IP address, or an IPv4 and an IPv6 address with a comma between',
+    'an IP address, or an IPv4 and an IPv6 address (none of them 0.0.0.0 or ::) with a comma between',
   );
   return errors;
 }
 
 function isNodeIPs(text: string): boolean {
   if (text === '') return true;
-  const families = text.split(',').map((address) => isIP(address.trim()));
+  const addresses = nodeIPsOf(text);
+  if (addresses.length === 2 && addresses.some((address) => address === '0.0.0.0' || address === '::')) return false;
+  const families = addresses.map(isIP);
   return !families.includes(0) && families.length <= 2 && new Set(families).size === families.length;
+}
+
+/** The addresses of `--node-ip`, in the form in which the machine tells its own; what is none stays as it is. */
+function nodeIPsOf(text: string): string[] {
+  const addresses = text === '' ? [] : text.split(',').map((address) => address.trim());
+  return addresses.map((address) => canonicalIp(address) ?? address);
 }
 
 function badFlag(spec: FlagSpec, got: unknown, accepted: string): ActorletError {
@@ -200,12 +209,7 @@ function kubeletFlags(given: ReadonlyMap<string, unknown>): KubeletFlags {
     kubeconfig: path('kubeconfig'),
     bootstrapKubeconfig: path('bootstrap-kubeconfig'),
     hostnameOverride: textOf(given, 'hostname-override'),
-    nodeIPs:
-      textOf(given, 'node-ip') === ''
-        ? []
-        : textOf(given, 'node-ip')
-            .split(',')
-            .map((address) => address.trim()),
+    nodeIPs: nodeIPsOf(textOf(given, 'node-ip')),
     nodeLabels: mapOf(given, 'node-labels'),
     cloudProvider: textOf(given, 'cloud-provider'),
     runtimeCgroups: textOf(given, 'runtime-cgroups'),

@@ -1,6 +1,6 @@
-import { isIP, SocketAddress } from 'node:net';
 import type { X509Certificate } from 'node:crypto';
 import type { NodeAddresses } from '../../../machines/node-object/node-addresses.ts';
+import { canonicalIp } from '../../configure/configuration/canonical-ip.ts';
 
 /** What a certificate is requested for. */
 export interface RequestTemplate {
@@ -40,14 +40,6 @@ export function servingTemplate(
   }
   if (ips.size === 0 && !(allowDnsOnly && names.size > 0)) return null;
   return { ...nodeTemplate(nodeName), dnsNames: [...names].sort(), ips: [...ips].sort() };
-}
-
-/** The form in which addresses are compared, undefined when the text is no IP address. Octets may have leading zeros. */
-export function canonicalIp(text: string): string | undefined {
-  const sloppy = /^\d+(\.\d+){3}$/.test(text) ? text.split('.').map(Number).join('.') : text;
-  const family = isIP(sloppy);
-  if (family === 0) return undefined;
-  return family === 4 ? sloppy : new SocketAddress({ address: sloppy, family: 'ipv6' }).address;
 }
 
 /** Why a certificate is not what the template wants, '' when it is; more names than wanted are no reason. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { canonicalIp, servingTemplate } from '../../../actors/cluster/certificates/request-template.ts';
+import { servingTemplate } from '../../../actors/cluster/certificates/request-template.ts';
+import { canonicalIp } from '../../../actors/configure/configuration/canonical-ip.ts';
 import { rotationDeadline } from '../../../actors/cluster/certificates/rotation-deadline.ts';
 
 test('names and addresses of a serving certificate are the sorted, distinct ones of the node', () => {

@@ -184,6 +184,14 @@ test('bad values, all at once', () => {
   assert.match(message, /CFG024: flag --node-labels: label 'kubernetes\.io\/role=x'/);
 });
 
+test('--node-ip is taken in the form in which the machine tells its addresses; of two neither is unspecified', () => {
+  const nodeIPs = (given: string) => parse(`--node-ip=${given}`).kubelet.nodeIPs;
+  assert.deepEqual(nodeIPs('010.0.0.1, 2001:DB8:0:0:0:0:0:1'), ['10.0.0.1', '2001:db8::1']);
+  assert.deepEqual(nodeIPs('0:0::0'), ['::']);
+  for (const pair of ['0.0.0.0,::', '10.0.0.1,::', '0.0.0.0,fd00::1'])
+    assert.match(errorsOf(`--node-ip=${pair}`), /^CFG021: flag --node-ip/, pair);
+});
+
 test('labels of kubernetes.io that a node may give itself', () => {
   assert.doesNotThrow(() =>
     parse('--node-labels=kubernetes.io/arch=amd64,node.kubernetes.io/x=y,a.kubelet.kubernetes.io/x=y,x.io/y=z'),
