@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { unregisteredNode } from '../../machines/node-object/initial-node.ts';
 import { qosCgroups } from '../../machines/qos/pod-cgroup.ts';
 import { createCriClient } from '../../cri/client/cri-client.ts';
+import { validClusterDns } from '../configure/configuration/valid-cluster-dns.ts';
 import { withReservedCpus } from '../configure/configuration/reserved-cpus.ts';
 import { agentVersion } from '../configure/configuration/version.ts';
 import { resolveFeatureGates } from '../configure/configuration/feature-gates.ts';
@@ -111,7 +112,8 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   const featureGates = resolveFeatureGates(config.featureGates).gates;
   await tellPodCIDR(cri, config.podCIDR, log);
   const cgroups = detectCgroups();
-  const settings = await nodeSettingsOf(config, flags, cgroups, cri, kubeconfig !== null);
+  const clusterDNS = validClusterDns(config.clusterDNS, log);
+  const settings = await nodeSettingsOf({ ...config, clusterDNS }, flags, cgroups, cri, kubeconfig !== null);
   setNodeFacts(metrics, { nodeName: settings.nodeName, cgroupVersion: settings.cgroupVersion, featureGates });
   const host: HostSettings = {
     ...{ rootDir: flags.rootDir, podLogsDir: config.podLogsDir, containerLogsDir, cgroups, log },
