@@ -28,6 +28,7 @@ import { burstableShares, memoryRequests } from './burstable-shares.ts';
 import { ClockWatch } from './clock-watch.ts';
 import type { NodeEdges } from './edges.ts';
 import { handleFromShard, nodeAnswers } from './from-shard.ts';
+import { HostIPs } from './host-ips.ts';
 import type { JournalShares } from './journal-shares.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { NodeManager } from './managers.ts';
@@ -106,6 +107,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     held: (uid) => pleg.holds(uid),
     grantsOf: (uid) => admission.grantsOf(uid),
     healthOf: (uid) => health.start(uid),
+    nodeIPs: () => hostIPs.now,
     observe: (uid) => pleg.observe(uid),
     remembered: (uid) => {
       const tracked = trackedPod(supervisor.context.pods, uid);
@@ -124,6 +126,9 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     },
   });
 
+  const hostIPs = new HostIPs(settings.nodeIPs, (nodeIPs) =>
+    supervisor.broadcast({ type: 'pod.sync', at: now(), nodeIPs }),
+  );
   const asidePods: AsidePods = new AsidePods({
     ...{ clock, store, log, metrics },
     remembered: (uid) => remembered.get(uid)?.memory ?? null,
@@ -252,6 +257,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       pressure: () => pressureOf(managers),
       devices: () => devices?.capacity() ?? { capacity: {}, allocatable: {} },
       volumesInUse: () => volumes.inUse(),
+      onHostIPs: (ips) => hostIPs.take(ips),
       shutdownErrors: () => notReadyBy(managers),
       onPods: (pods, changed) => {
         if (changed === undefined || !sources.changePod('api', changed)) sources.setPods('api', pods());

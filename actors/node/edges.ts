@@ -144,6 +144,8 @@ export interface ClusterNodeLinks {
   devices: () => DeviceCapacity;
   /** Attachable volumes that the node uses; null while that is not known. */
   volumesInUse: () => readonly string[] | null;
+  /** The object's addresses as pods are told them, whenever they may be others. */
+  onHostIPs: (ips: string[]) => void;
   /** Why the node is not ready, as its managers say. */
   shutdownErrors: () => string[];
   /** To a pod's actor. */

@@ -53,6 +53,7 @@ export async function nodeSettingsOf(
     runtimeName: version.runtimeName,
     hostname: hostname(),
     nodeIPs: await addressesOf(nodeName, flags.nodeIPs),
+    givenIPs: flags.nodeIPs,
     rootDir: flags.rootDir,
     podLogsDir: config.podLogsDir,
     cgroupDriver: config.cgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs',

@@ -31,7 +31,7 @@ export function envFieldValue(
   ref: { apiVersion?: string; fieldPath: string },
   pod: Pod,
   podIPs: readonly string[],
-  settings: Pick<NodeSettings, 'nodeIPs' | 'nodeName'>,
+  settings: Pick<NodeSettings, 'givenIPs' | 'nodeIPs' | 'nodeName'>,
 ): FieldValue {
   const version = ref.apiVersion ?? 'v1';
   if (version !== 'v1') return { fault: `unsupported pod version: ${version}` };
@@ -42,16 +42,19 @@ export function envFieldValue(
       return { fault: `field label does not support subscript: ${path}` };
     }
   } else if (!KNOWN.has(path)) return { fault: `field label not supported: ${path}` };
-  const ips = sortPodIPs(podIPs, settings.nodeIPs);
+  const ips = sortPodIPs(podIPs, settings.givenIPs ?? settings.nodeIPs);
   switch (path) {
     case 'spec.nodeName':
       return { value: pod.spec?.nodeName ?? settings.nodeName };
     case 'spec.serviceAccountName':
       return { value: pod.spec?.serviceAccountName ?? '' };
     case 'status.hostIP':
-      return { value: settings.nodeIPs[0] ?? '' };
-    case 'status.hostIPs':
-      return { value: settings.nodeIPs.slice(0, 2).join(',') };
+    case 'status.hostIPs': {
+      const hostIPs = settings.nodeIPs.slice(0, path === 'status.hostIP' ? 1 : 2);
+      // Its object names the node then, and no address of it.
+      if (hostIPs.length === 0) return { fault: `host IP unknown; known addresses: [{Hostname ${settings.nodeName}}]` };
+      return { value: hostIPs.join(',') };
+    }
     case 'status.podIP':
       return { value: ips[0] ?? '' };
     case 'status.podIPs':

@@ -11,7 +11,10 @@ import { goQuote } from './go-json.ts';
 import { envResourceValue } from './resource-fields.ts';
 
 /** What of the node a variable may tell, and which kinds of variables it has. */
-export type EnvSettings = Pick<NodeSettings, 'allocatable' | 'behaviour' | 'envFiles' | 'nodeIPs' | 'nodeName'>;
+export type EnvSettings = Pick<
+  NodeSettings,
+  'allocatable' | 'behaviour' | 'envFiles' | 'givenIPs' | 'nodeIPs' | 'nodeName'
+>;
 type EnvVar = NonNullable<Container['env']>[number];
 type FileKeyRef = NonNullable<NonNullable<EnvVar['valueFrom']>['fileKeyRef']>;
 type EnvFrom = NonNullable<Container['envFrom']>[number];

@@ -80,6 +80,7 @@ export function adopt(draft: Draft, message: Extract<PodMessage, { type: 'pod.st
   const { memory, observed } = message;
   takeRuntimeState(draft, message);
   takeGrants(draft, message.grants);
+  if (message.nodeIPs !== undefined) context.nodeIPs = message.nodeIPs;
   if (message.health !== undefined) context.health = message.health;
   if (message.hold !== undefined) context.hold = message.hold;
   context.startedAt = memory?.startedAt ?? toldStart(draft) ?? draft.at;

@@ -111,6 +111,7 @@ function take(draft: Draft, message: PodMessage): void {
       takeRuntimeState(draft, message);
       break;
     case 'pod.sync':
+      if (message.nodeIPs !== undefined) takeNodeIPs(draft, message.nodeIPs);
       for (const name of Object.keys(draft.context.containers)) tellContainer(draft, name, { type: 'sync' });
       break;
     case 'pod.refresh':
@@ -135,6 +136,11 @@ function take(draft: Draft, message: PodMessage): void {
       takeOutcome(draft, message);
       if (message.effect === 'image.Pull') forgetPullTurn(draft, message.key);
   }
+}
+
+/** What has ended keeps the addresses that it was told with. */
+function takeNodeIPs({ context }: Draft, nodeIPs: readonly string[]): void {
+  if (!context.focus.startsWith('terminated.')) context.nodeIPs = nodeIPs;
 }
 
 /** Somebody else has told the API that the pod has ended: that is never taken back, so nothing of it may run on (kubelet's UpdatePod). */

@@ -19,6 +19,7 @@ import { newestOf, newestSandbox } from './observation.ts';
 import { isInHook } from './readiness.ts';
 import type { PodContext } from './pod-context.ts';
 import { imageRuntimeOf } from './pod-runtime.ts';
+import { settingsNow } from './settings-now.ts';
 import type { SpecContainer } from './spec.ts';
 import { specContainer } from './spec.ts';
 import { startedOf } from './readiness.ts';
@@ -66,7 +67,7 @@ function containerWorld(draft: Draft, found: SpecContainer, own: ContainerContex
     at: draft.at,
     pod: context.pod,
     container,
-    settings: context.settings,
+    settings: settingsNow(context),
     hash: backOffKey(container, context.settings),
     sandboxId: ready?.id ?? '',
     sandboxConfig: context.sandboxConfig,
@@ -104,7 +105,7 @@ function nextAttempt(context: PodContext, own: ContainerContext, observed: Obser
 export function podIPs(draft: Draft): string[] {
   const sandbox = newestSandbox(draft.context.observed);
   if (sandbox === null) return [];
-  if (draft.context.pod.spec?.hostNetwork === true) return draft.context.settings.nodeIPs;
+  if (draft.context.pod.spec?.hostNetwork === true) return [...settingsNow(draft.context).nodeIPs];
   return sandbox.ips;
 }
 

@@ -89,6 +89,8 @@ export interface PodContext {
   resize?: PodResize;
   /** What its containers have of the node's CPUs and memory; absent where those are not given away. */
   grants?: PodGrants;
+  /** The node's addresses by its object; absent: those of the settings. */
+  nodeIPs?: readonly string[];
   /** The node has not judged it yet; absent when it has. */
   hold?: Hold;
   /** How the devices that its containers have are; absent where that is not told. */

@@ -20,6 +20,7 @@ import { imageVolumeWaiting } from './image-volumes.ts';
 import { isInHook, isUnseen, readyOf, startedOf } from './readiness.ts';
 import { restartAllOf } from './restart-all.ts';
 import { sameJson } from './same-json.ts';
+import { settingsNow } from './settings-now.ts';
 import { specContainers } from './spec.ts';
 import { endIsHidden } from './start-again.ts';
 import { notesOf } from './status-notes.ts';
@@ -104,6 +105,7 @@ function inputsOf(draft: Draft, containers: Record<string, ContainerDecision>): 
     observed === null,
     context.resize,
     context.health,
+    context.nodeIPs,
     restartAllOf(context),
   ];
   for (const { container } of specContainers(context.pod)) {
@@ -164,7 +166,7 @@ function statusOf(draft: Draft, containers: Record<string, ContainerDecision>): 
     podIsTerminal: context.focus.startsWith('terminated.'),
     at: draft.at,
     startedAt: context.startedAt,
-    settings: context.settings,
+    settings: settingsNow(context),
   });
   return context.focus.startsWith('terminated.')
     ? terminatedStatus(context.pod, status, context.settings, context.status)

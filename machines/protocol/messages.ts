@@ -45,6 +45,8 @@ export type PodMessage =
       grants?: PodGrants;
       /** It is not judged yet: nothing of it is started before `pod.admit`. */
       hold?: Hold;
+      /** The node's addresses by its object; absent: those of the settings. */
+      nodeIPs?: string[];
       /** Absent where device health is not told (gate ResourceHealthStatus), and when the pod has no devices. */
       health?: PodHealth;
     }
@@ -68,8 +70,8 @@ export type PodMessage =
   | { type: 'pod.observed'; at: number; observed: ObservedPod }
   /** From PLEG: the runtime fails to say what it holds of the pod. It goes on asking, and tells of it from time to time. */
   | { type: 'pod.unseen'; at: number; error: EffectFailed['error'] }
-  /** Resync: look again at what is wanted and what is seen. */
-  | { type: 'pod.sync'; at: number }
+  /** Resync: look again at what is wanted and what is seen. `nodeIPs`: by its object the node has other addresses now; empty: it has none. */
+  | { type: 'pod.sync'; at: number; nodeIPs?: string[] }
   /** The node's clock was set back by so many ms; `at` is the new time. */
   | { type: 'clock.steppedBack'; at: number; byMs: number }
   /** `networkProblem` as in `pod.start`. */

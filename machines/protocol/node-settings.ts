@@ -7,8 +7,10 @@ export interface NodeSettings {
   /** `Version.runtimeName` of the runtime, e.g. `containerd`: prefix of container ids in statuses. */
   runtimeName: string;
   hostname: string;
-  /** Node addresses, primary family first; the first becomes `status.hostIP`. */
+  /** Node addresses as they were found at the start, primary family first; the first becomes `status.hostIP` until the node's object says another. */
   nodeIPs: string[];
+  /** Addresses of `--node-ip`, `::` and `0.0.0.0` among them: by these a pod's own addresses are sorted; absent: by `nodeIPs`. */
+  givenIPs?: string[];
   /** `--root-dir`, `/var/lib/kubelet` by default. Pod folders are `<rootDir>/pods/<uid>`. */
   rootDir: string;
   /** `podLogsDir`, `/var/log/pods` by default. */

@@ -22,7 +22,10 @@ export interface PodWarning {
   message: string;
 }
 
-type DnsSettings = Pick<NodeSettings, 'clusterDNS' | 'clusterDomain' | 'hostResolver' | 'nodeIPs' | 'resolvConf'>;
+type DnsSettings = Pick<
+  NodeSettings,
+  'clusterDNS' | 'clusterDomain' | 'givenIPs' | 'hostResolver' | 'nodeIPs' | 'resolvConf'
+>;
 
 /**
  * The pod's resolver settings by `dnsPolicy` and `dnsConfig`, within the resolver's limits, and the warnings that
@@ -72,13 +75,13 @@ function baseDns(pod: Pod, settings: DnsSettings, warnings: PodWarning[]): DnsCo
 }
 
 /** The node's own resolver; a node without one (`resolvConf: ""`) points at itself, which switches look-ups off. */
-function nodeDns({ hostResolver, nodeIPs, resolvConf }: DnsSettings): DnsConfig {
+function nodeDns({ hostResolver, givenIPs, nodeIPs, resolvConf }: DnsSettings): DnsConfig {
   const { nameservers, searches, options } = hostResolver;
   // A file that says nothing is taken at its word.
   if (resolvConf !== undefined || nameservers.length + searches.length + options.length > 0) {
     return { servers: [...nameservers], searches: [...searches], options: [...options] };
   }
-  const servers = nodeIPs.map((ip) => (isIPv6(ip) ? '::1' : '127.0.0.1'));
+  const servers = (givenIPs ?? nodeIPs).map((ip) => (isIPv6(ip) ? '::1' : '127.0.0.1'));
   return { servers: servers.length > 0 ? servers : ['127.0.0.1'], searches: ['.'], options: [] };
 }
 

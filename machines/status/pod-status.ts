@@ -153,7 +153,7 @@ function setAddresses(status: PodStatus, { pod, podIPs, settings }: StatusInput)
     status.hostIP = hostIPs[0];
     status.hostIPs = hostIPs.map((ip) => ({ ip }));
   }
-  let ips = sortPodIPs(podIPs, settings.nodeIPs);
+  let ips = sortPodIPs(podIPs, settings.givenIPs ?? settings.nodeIPs);
   if (pod.spec?.hostNetwork) {
     const [first, second] = hostIPs;
     if (ips.length === 0 && first !== undefined) ips = [first];

@@ -59,6 +59,6 @@ export interface StatusInput {
   startedAt: number;
   settings: Pick<
     NodeSettings,
-    'nodeIPs' | 'runtimeFeatures' | 'behaviour' | 'readyToStartCondition' | 'restartAllContainers'
+    'nodeIPs' | 'givenIPs' | 'runtimeFeatures' | 'behaviour' | 'readyToStartCondition' | 'restartAllContainers'
   >;
 }

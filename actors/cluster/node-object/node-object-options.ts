@@ -34,6 +34,8 @@ export interface NodeObjectOptions {
   devices?: () => DeviceCapacity;
   /** Attachable volumes that the node uses; null while that is not known. */
   volumesInUse?: () => readonly string[] | null;
+  /** The object's addresses as pods are told them, whenever they may be others. */
+  onHostIPs?: (ips: string[]) => void;
   /** Errors of a node that shuts down. */
   shutdownErrors?: () => string[];
   /** Told of the steps of the node's start, for metrics. */

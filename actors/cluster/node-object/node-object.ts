@@ -12,6 +12,7 @@ import { spanClock } from '../../host/time/span-clock.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';
 import { nodeObject } from '../../record/machines/node-object.ts';
 import { ensureCsiNode } from './csi-node.ts';
+import { hostIPsOf } from './host-ips.ts';
 import { KnownNode } from './known-node.ts';
 import { NodeLease } from './node-lease.ts';
 import { nodeObjectConfigOf } from './node-object-config.ts';
@@ -281,6 +282,7 @@ export class NodeObject {
 
   private seen(node: Node | null): void {
     if (node === null) return;
+    this.options.onHostIPs?.(hostIPsOf(node));
     const ready = node.status?.conditions?.find((condition) => condition.type === 'Ready')?.status ?? null;
     const cidrs = (node.spec?.podCIDRs ?? []).join(',');
     this.take({ type: 'object.seen', unschedulable: node.spec?.unschedulable === true, ready, cidrs });

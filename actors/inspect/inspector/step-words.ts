@@ -66,7 +66,7 @@ export function messageWords(message: Record<string, unknown>): string {
     case 'pod.unseen':
       return 'the runtime fails to say what it holds of it';
     case 'pod.sync':
-      return 'resync';
+      return 'nodeIPs' in message ? 'the node has other addresses' : 'resync';
     case 'timer':
       return 'a deadline has come';
     case 'clock.steppedBack':

@@ -54,6 +54,8 @@ export interface SupervisorOptions {
   grantsOf?: (uid: string) => PodGrants | undefined;
   /** How the devices of a pod are; undefined where that is not told. */
   healthOf?: (uid: string) => PodHealth | undefined;
+  /** The node's addresses by its object; undefined: those of the settings. */
+  nodeIPs?: () => string[] | undefined;
   post: (shard: number, uid: string, message: PodMessage) => void;
   /** A pod has no actor for a while; whoever hears it sends `tryAgain` when the time has come. */
   onAside?: (uid: string, harm: AsideHarm) => void;
@@ -236,6 +238,7 @@ export class Supervisor {
         const observed = this.cache.get(order.uid) ?? null;
         const grants = this.options.grantsOf?.(order.uid);
         const health = this.options.healthOf?.(order.uid);
+        const nodeIPs = this.options.nodeIPs?.();
         post(order.shard, order.uid, {
           type: 'pod.start',
           at: now(),
@@ -250,6 +253,7 @@ export class Supervisor {
           ...(order.hold !== undefined && { hold: order.hold }),
           ...(grants !== undefined && { grants }),
           ...(health !== undefined && { health }),
+          ...(nodeIPs !== undefined && { nodeIPs }),
         });
         break;
       }
