@@ -38,9 +38,12 @@ export function nodeInfoOf(
   };
 }
 
-/** `status.images`: the largest ones (`nodeStatusMaxImages`), each with its digests before its tags. */
+/**
+ * `status.images`: the largest ones (`nodeStatusMaxImages`), each with its digests before its tags. Of equally large ones that with the greater
+ * id comes first: the runtime lists them in any order, and another order would be a change of the status.
+ */
 export function imagesOf(images: readonly ListedImage[], max: number): { names: string[]; sizeBytes: number }[] {
-  const sorted = [...images].sort((a, b) => b.sizeBytes - a.sizeBytes);
+  const sorted = [...images].sort((a, b) => b.sizeBytes - a.sizeBytes || (a.id < b.id ? 1 : -1));
   return (max > -1 ? sorted.slice(0, max) : sorted).map((image) => ({
     names: [...image.repoDigests, ...image.repoTags].slice(0, MAX_NAMES_PER_IMAGE),
     sizeBytes: image.sizeBytes,

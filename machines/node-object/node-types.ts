@@ -33,6 +33,7 @@ export interface MachineFacts {
 
 /** One image as the runtime lists it. */
 export interface ListedImage {
+  id: string;
   repoTags: string[];
   repoDigests: string[];
   sizeBytes: number;

@@ -54,7 +54,8 @@ export class RuntimeFactsReader {
     this.imagesAt = at;
     try {
       const { images } = await this.cri.image.listImages({}, { timeoutMs: TIMEOUT_MS, retryMs: 0 });
-      const listed = images.map(({ repoTags, repoDigests, size }) => ({
+      const listed = images.map(({ id, repoTags, repoDigests, size }) => ({
+        id,
         repoTags,
         repoDigests,
         sizeBytes: Number(size),

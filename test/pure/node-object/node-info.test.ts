@@ -43,6 +43,7 @@ test('DisableNodeKubeProxyVersion: on, the version of kube-proxy is empty; off, 
 
 test('the largest images, five names each, digests first', () => {
   const images = [1, 3, 2].map((n) => ({
+    id: `sha256:${String(n)}`,
     repoTags: ['t1', 't2', 't3'].map((t) => `i${String(n)}:${t}`),
     repoDigests: ['d1', 'd2', 'd3'].map((d) => `i${String(n)}@${d}`),
     sizeBytes: n,
@@ -53,6 +54,13 @@ test('the largest images, five names each, digests first', () => {
   ]);
   assert.equal(imagesOf(images, -1).length, 3);
   assert.equal(imagesOf(images, 0).length, 0);
+});
+
+test('equally large images stand in one order, however the runtime lists them', () => {
+  const images = ['a', 'c', 'b'].map((id) => ({ id, repoTags: [id], repoDigests: [], sizeBytes: 1 }));
+  const names = (listed: typeof images) => imagesOf(listed, 2).flatMap((image) => image.names);
+  assert.deepEqual(names(images), ['c', 'b']);
+  assert.deepEqual(names(images.toReversed()), ['c', 'b']);
 });
 
 const base = { hostname: 'n', externalCloudProvider: false, given: [] as string[], found: '192.0.2.1' };

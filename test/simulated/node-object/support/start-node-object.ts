@@ -75,7 +75,8 @@ export async function makeNodeObject(
       },
     },
     image: {
-      listImages: () => Promise.resolve({ images: [{ repoTags: [runtime.image], repoDigests: [], size: '7' }] }),
+      listImages: () =>
+        Promise.resolve({ images: [{ id: 'i', repoTags: [runtime.image], repoDigests: [], size: '7' }] }),
     },
   };
   const config = kubeletConfigurationSchema.parse({ nodeStatusUpdateFrequency: '1s', ...given.config });
