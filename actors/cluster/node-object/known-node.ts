@@ -5,6 +5,9 @@ import type { NodeFactsSource } from './node-facts-reader.ts';
 import type { NodeObjectOptions } from './node-object-options.ts';
 import { RuntimeFactsReader } from './runtime-facts.ts';
 
+/** A runtime may get other handlers, or be another version, without a look that fails in between: it is asked anew after so long, ms. */
+const RUNTIME_EVERY_MS = 30_000;
+
 /** What the node's status is made from: machine, addresses, runtime, and what its managers say. */
 export class KnownNode {
   private readonly options: NodeObjectOptions;
@@ -12,6 +15,7 @@ export class KnownNode {
   private readonly facts: NodeFactsSource;
   private readonly runtime: RuntimeFactsReader;
   private runtimeRead = false;
+  private runtimeReadAt = Number.NEGATIVE_INFINITY;
   private reading = false;
 
   constructor(options: NodeObjectOptions, { externalCloudProvider }: NodeObjectConfig) {
@@ -60,7 +64,11 @@ export class KnownNode {
   }
 
   private async lookAtRuntime(at: number): Promise<void> {
-    if (!this.runtimeRead) this.runtimeRead = await this.runtime.readRuntime();
+    const known = this.runtimeRead && at - this.runtimeReadAt < RUNTIME_EVERY_MS;
+    if (!known) {
+      this.runtimeRead = await this.runtime.readRuntime();
+      if (this.runtimeRead) this.runtimeReadAt = at;
+    }
     if (this.runtimeRead) await this.runtime.readImages(at);
     // A runtime that comes back may be another version.
     if (!this.options.runtimeState().runtimeReady) this.runtimeRead = false;

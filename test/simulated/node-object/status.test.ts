@@ -69,6 +69,21 @@ test('images are listed again after a while, also when the clock is set back mea
   await until(() => images().includes('b:1'), 'the second image');
 });
 
+test('version, handlers and features of a runtime that was never away are asked for again after a while', async (t) => {
+  const clock = { now: Date.now(), steady: 1_000 };
+  const { node, runtime, stored } = await makeNodeObject(t, { now: () => clock.now, steady: () => clock.steady });
+  const told = () => [
+    stored()?.status?.nodeInfo?.containerRuntimeVersion,
+    ...(stored()?.status?.runtimeHandlers ?? []).map((handler) => handler.name),
+  ];
+  node.start();
+  await until(() => String(told()) === 'containerd://1.6.20,runc', 'the first version');
+  runtime.version = '2.1.0';
+  runtime.handlers.push('kata');
+  clock.steady += 60_000;
+  await until(() => String(told()) === 'containerd://2.1.0,runc,kata', 'the second version');
+});
+
 test('a node has been told of when the API server has what this agent sees, not what an earlier one told', async (t) => {
   const { server, node, stored } = await makeNodeObject(t, { config: quiet });
   const capacity = () => stored()?.status?.capacity?.['memory'];

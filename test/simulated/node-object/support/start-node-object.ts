@@ -42,7 +42,7 @@ export interface StartedNodeObject {
   server: FakeApiServer;
   node: NodeObject;
   events: RecordedEvent[];
-  runtime: { look: RuntimeLook; version: string; podCidrs: string[]; image: string };
+  runtime: { look: RuntimeLook; version: string; handlers: string[]; podCidrs: string[]; image: string };
   /** The stored object. */
   stored(): Node | undefined;
   ready(): string | undefined;
@@ -63,12 +63,12 @@ export async function makeNodeObject(
   const server = given.server ?? (await startFakeApiServer());
   const log = pino({ level: 'silent' });
   const api = createApiClient({ kubeconfig: server.kubeconfigPath, userAgent: 'test', log });
-  const runtime = { look: WELL, version: '1.6.20', podCidrs: [] as string[], image: 'a:1' };
+  const runtime = { look: WELL, version: '1.6.20', handlers: ['runc'], podCidrs: [] as string[], image: 'a:1' };
   const events: RecordedEvent[] = [];
   const answers = {
     runtime: {
       version: () => Promise.resolve({ runtimeName: 'containerd', runtimeVersion: runtime.version }),
-      status: () => Promise.resolve({ runtimeHandlers: [{ name: 'runc' }] }),
+      status: () => Promise.resolve({ runtimeHandlers: runtime.handlers.map((name) => ({ name })) }),
       updateRuntimeConfig: ({ runtimeConfig }: { runtimeConfig: { networkConfig: { podCidr: string } } }) => {
         runtime.podCidrs.push(runtimeConfig.networkConfig.podCidr);
         return Promise.resolve({});
