@@ -343,7 +343,22 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   });
 
   const parts = {
-    ...{ ground, edges, log, now, metrics, podMetrics, store, events, puller, pleg, runtime, shards, supervisor },
+    ...{
+      ground,
+      edges,
+      nodeName,
+      log,
+      now,
+      metrics,
+      podMetrics,
+      store,
+      events,
+      puller,
+      pleg,
+      runtime,
+      shards,
+      supervisor,
+    },
     ...{ conditions, nodeState, cluster, admission, intake, sources, resync, managers, devices, claims, volumes },
     ...{ userNamespaces: edges.userNamespaces, quotas: edges.quotas },
   };

@@ -19,7 +19,7 @@ import { answerShard } from '../pods/shard/ask-main.ts';
 import type { Question } from '../pods/shard/ask-main.ts';
 import { errorOf } from '../pods/shard/effect-runner.ts';
 import { withHandler } from '../pods/shard/runtime-class.ts';
-import type { FromShard, PodReport } from '../pods/shard/shard-protocol.ts';
+import type { FromShard, PodEventReport, PodReport } from '../pods/shard/shard-protocol.ts';
 import type { Cluster } from './cluster.ts';
 import type { NodeEdges, ShardHost } from './edges.ts';
 import type { PodIntake } from './pod-intake.ts';
@@ -45,6 +45,7 @@ export interface FromShardParts {
   volumes: VolumeManager;
   metrics: Metrics;
   podMetrics: PodMetrics;
+  nodeName: string;
   intake: PodIntake;
   /** Null on a standalone node. */
   cluster: Cluster | null;
@@ -60,6 +61,7 @@ export function handleFromShard(parts: FromShardParts, shard: number, message: F
       takeReport(parts, message.report);
       break;
     case 'event':
+      tellNode(parts, message.event);
       parts.events.record(message.event);
       break;
     case 'observe':
@@ -98,6 +100,19 @@ export function handleFromShard(parts: FromShardParts, shard: number, message: F
     case 'ready':
       break;
   }
+}
+
+/** A pod that should have had the cluster's DNS: that the node knows none is told of the node, too, and first. */
+function tellNode({ events, nodeName }: FromShardParts, event: PodEventReport): void {
+  if (event.reason !== 'MissingClusterDNS') return;
+  const object = { apiVersion: 'v1', kind: 'Node', namespace: '', name: nodeName, uid: '' } as const;
+  events.record({
+    object,
+    at: event.at,
+    type: 'Warning',
+    reason: event.reason,
+    message: event.message.replace(/^pod: "[^"]*"\. /, ''),
+  });
 }
 
 /** Answers to what main asks itself as workers do: what needs no API server. */

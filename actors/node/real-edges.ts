@@ -37,6 +37,7 @@ import { tellPodCIDR, utilChains } from './node-network.ts';
 import { makeNodeFolders } from './node-folders.ts';
 import { nodeLogRotation } from './node-log-rotation.ts';
 import { nodeOomWatcher } from './node-oom-watcher.ts';
+import { nodeWarnings } from './node-warnings.ts';
 import type { NodeOptions } from './node-options.ts';
 import type { NodeFronts } from './node-fronts.ts';
 import { nodeFronts } from './node-fronts.ts';
@@ -195,6 +196,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
     host: (links) => [
       ...[nodeAllocatable(links), housekeeping(links), nodeLogRotation(cri, config, log)],
       nodeOomWatcher(ground, links, clock),
+      nodeWarnings(ground, links, clock),
       ...(config.makeIPTablesUtilChains ? [utilChains(log)] : []),
     ],
     seen: (observed, take) => take(observed),

@@ -4,10 +4,12 @@ import { formatPod, podIdentity } from './pod-identity.ts';
 import { isIPv6 } from './pod-ips.ts';
 
 const MAX_NAMESERVERS = 3;
-const MAX_SEARCHES = 32;
-const MAX_SEARCH_CHARACTERS = 2048;
-/** glibc aborts on longer search paths. */
-const MAX_SEARCH_LENGTH = 253;
+/** Most names of a search list. */
+export const MAX_SEARCHES = 32;
+/** Most characters of a search list. */
+export const MAX_SEARCH_CHARACTERS = 2048;
+/** Most characters of one name: glibc aborts on longer search paths. */
+export const MAX_SEARCH_LENGTH = 253;
 
 /** CRI `DNSConfig`. */
 export interface DnsConfig {

@@ -1,6 +1,4 @@
-import { inUserNamespace } from '../userns/in-user-namespace.ts';
 import { chmod, lstat, mkdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
-import { release } from 'node:os';
 import { join } from 'node:path';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { hostErrors } from '../../../machines/errors/host-errors.ts';
@@ -8,6 +6,7 @@ import type { VolumeSetup } from '../../../machines/protocol/effects.ts';
 import { ignoring } from '../files/host-failure.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 import { isFileSystemRoot, mount } from '../files/mounts.ts';
+import { tmpfsNoswap } from '../kernel/tmpfs-noswap.ts';
 import { emptyDirMetaDir, podVolumeDir } from '../files/pod-paths.ts';
 import { setVolumeOwnership, toldOwnership } from './volume-ownership.ts';
 
@@ -77,7 +76,12 @@ export async function setUpScratchFolder(folder: ScratchFolder, settings: HostSe
   // mkdir's mode goes through the umask.
   if (((await lstat(dir)).mode & 0o777) !== EMPTY_DIR_MODE) await chmod(dir, EMPTY_DIR_MODE);
   if (medium === 'Memory' && !(mounted && (await isOn(dir, 'tmpfs')))) {
-    await mount('tmpfs', dir, 'tmpfs', tmpfsOptions(folder.sizeLimitBytes, release(), inUserNamespace()));
+    await mount(
+      'tmpfs',
+      dir,
+      'tmpfs',
+      tmpfsOptions(folder.sizeLimitBytes, await tmpfsNoswap(settings.rootDir, settings.log)),
+    );
   }
   if (medium === 'HugePages' && !(mounted && (await isOn(dir, 'hugetlbfs')))) {
     await mount('nodev', dir, 'hugetlbfs', [`pagesize=${folder.hugePageSize ?? ''}`]);
@@ -98,15 +102,11 @@ async function isOn(dir: string, fsType: keyof typeof FS_TYPES): Promise<boolean
   return (await statfs(dir)).type === FS_TYPES[fsType];
 }
 
-/**
- * Options of the tmpfs: its size in bytes (kernel default without limit) and never to swap, which Linux has since
- * 6.4 and grants outside of user namespaces only.
- */
-export function tmpfsOptions(sizeLimitBytes: number | undefined, kernelRelease: string, userNamespace: boolean) {
+/** Options of the tmpfs: its size in bytes (kernel default without limit) and never to swap, where that can be asked for. */
+export function tmpfsOptions(sizeLimitBytes: number | undefined, noswap: boolean): string[] {
   const options: string[] = [];
   if (sizeLimitBytes !== undefined && sizeLimitBytes > 0) options.push(`size=${sizeLimitBytes}`);
-  const [major = 0, minor = 0] = kernelRelease.split('.').map((part) => parseInt(part, 10));
-  if (!userNamespace && (major > 6 || (major === 6 && minor >= 4))) options.push('noswap');
+  if (noswap) options.push('noswap');
   return options;
 }
 
