@@ -14,6 +14,7 @@ import { specContainer, usesHostNetwork } from './spec.ts';
 import { failureText } from '../container/container-events.ts';
 import { POD_DIRS } from '../volumes/pod-dirs.ts';
 import { containerHash } from '../container-config/container-hash.ts';
+import { WAITING } from '../volume-manager/volume-waits.ts';
 
 /** The outcome of an effect reaches the one that asked for it: a task, a container machine, a probe machine, or the view itself. */
 export function takeOutcome(draft: Draft, outcome: EffectDone | EffectFailed): void {
@@ -234,6 +235,11 @@ function mountFailure({ context: { settings } }: Draft, text: string): string {
   return behaves(settings, 'failedMapsAreTold') ? failureReason(text) : 'FailedMount';
 }
 
+/** Nothing has failed, it only takes long (kubelet's pod worker tells no event when its wait for volumes is over); what it waits for is asked by `explain`. */
+function onlyWaits({ context }: Draft, { error }: EffectFailed): boolean {
+  return error.code === WAITING.timeout && behaves(context.settings, 'slowVolumesAreQuiet');
+}
+
 /** Tells what a failed task means to an operator; the task itself is tried again after its pause. */
 function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void {
   const { context } = draft;
@@ -255,7 +261,7 @@ function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void 
   }
   if (name.startsWith('sandbox.status/'))
     podEvent(draft, 'Warning', 'FailedPodSandBoxStatus', `Unable to get pod sandbox status: ${text}`);
-  if ((name === 'volumes' || name === 'volumes.refresh') && !isCanceled(draft, outcome)) {
+  if ((name === 'volumes' || name === 'volumes.refresh') && !isCanceled(draft, outcome) && !onlyWaits(draft, outcome)) {
     if (outcome.error.code === POD_DIRS)
       podEvent(draft, 'Warning', 'Failed', `error making pod data directories: ${text}`);
     else podEvent(draft, 'Warning', mountFailure(draft, text), text);

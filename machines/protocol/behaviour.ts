@@ -192,6 +192,8 @@ export const BEHAVIOUR = {
   endedElsewhere: 161,
   /** That the runtime's network is not ready is an event each time that kubelet would have tried again. */
   noNetworkIsToldAgain: 162,
+  /** That volumes were not there within two minutes is no event where nothing has failed; kubelet's pod worker tells none either. */
+  slowVolumesAreQuiet: 180,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -4,7 +4,7 @@ import type { Draft, Mount } from './volume-draft.ts';
 import { foundId, mountId } from './volume-manager-state.ts';
 import type { DeviceId } from './volume-orders.ts';
 import { isElsewhere, isGrowing, pathsOf, refuse, twinsOf, usersOf } from './volume-users.ts';
-import { PATIENCE_MS, WAITS } from './volume-waits.ts';
+import { PATIENCE_MS, WAITING, WAITS } from './volume-waits.ts';
 
 /** All that can go on does, until nothing more can. */
 export function settle(draft: Draft): void {
@@ -56,7 +56,7 @@ function goOn(draft: Draft, id: string): void {
   const asked = draft.mounts[id]?.context.askedAt ?? null;
   if (asked !== null && at >= asked + PATIENCE_MS)
     refuse(draft, id, {
-      code: isUnattached(draft, id) ? 'VolumeUnattached' : 'VolumeTimeout',
+      code: isUnattached(draft, id) ? WAITING.unattached : WAITING.timeout,
       text: 'timed out waiting for the condition',
     });
 }

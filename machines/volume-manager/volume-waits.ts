@@ -7,5 +7,15 @@ export const LOOKS = { firstMs: 500, maxMs: 4_000 };
 /** Code of what only means that the attachment is not there yet. */
 export const NOT_ATTACHED = 'NotAttached';
 
+/**
+ * Codes of what is told to a pod's worker that waits for a volume: it cannot be looked up, has not come back in time, or is not attached by then. None of
+ * these is a call that has failed.
+ */
+export const WAITING = {
+  unprocessed: 'VolumeUnprocessed',
+  timeout: 'VolumeTimeout',
+  unattached: 'VolumeUnattached',
+} as const;
+
 /** How long a pod's worker waits for a volume, ms: kubelet's podAttachAndMountTimeout. */
 export const PATIENCE_MS = 123_000;

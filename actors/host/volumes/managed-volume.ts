@@ -3,6 +3,7 @@ import { messageOf } from '../../../machines/values/message-of.ts';
 import { isManagedKind } from '../../../machines/protocol/managed-kinds.ts';
 import type { ManagedKind } from '../../../machines/protocol/managed-kinds.ts';
 import type { MountedVolume } from '../../../machines/protocol/volume-traits.ts';
+import { WAITING } from '../../../machines/volume-manager/volume-waits.ts';
 import { HostFailure, codeOf } from '../files/host-failure.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 
@@ -22,15 +23,15 @@ export async function managedVolume(podUid: string, volume: string, { askNode }:
 /** A failure in whose text the volume manager has named the volume already. */
 class ManagedFailure extends HostFailure {}
 
-/** Codes of failures that are of waiting, not of a call: nothing was tried, or nothing has come back. */
-const WAITS = { unprocessed: 'VolumeUnprocessed', timeout: 'VolumeTimeout', unattached: 'VolumeUnattached' };
+/** Failures that are of waiting, not of a call: nothing was tried, or nothing has come back. */
+const CODES: ReadonlySet<string> = new Set(Object.values(WAITING));
 
 /**
  * What the pod's event says when some of its volumes could not be set up: of the first one that has failed, as kubelet's operations do; where some only
  * could not be looked up, or take too long, of all of those, as kubelet's pod worker does when it gives up waiting.
  */
 export function failureOf(failures: readonly { name: string; reason: unknown }[]): HostFailure {
-  const waits = failures.filter(({ reason }) => Object.values(WAITS).includes(codeOf(reason)));
+  const waits = failures.filter(({ reason }) => CODES.has(codeOf(reason)));
   const failed = failures.find((each) => !waits.includes(each));
   if (failed !== undefined) {
     const { name, reason } = failed;
@@ -44,10 +45,10 @@ export function failureOf(failures: readonly { name: string; reason: unknown }[]
       .sort()
       .join(' ');
   const withCode = (code: string) => waits.filter(({ reason }) => codeOf(reason) === code);
-  const unprocessed = withCode(WAITS.unprocessed);
+  const unprocessed = withCode(WAITING.unprocessed);
   const texts = (unprocessed.length > 0 ? unprocessed : waits.slice(0, 1)).map(({ reason }) => messageOf(reason));
   return new HostFailure(
-    unprocessed.length > 0 ? WAITS.unprocessed : WAITS.timeout,
-    `Unable to attach or mount volumes: unmounted volumes=[${namesOf(waits)}], unattached volumes=[${namesOf(withCode(WAITS.unattached))}], failed to process volumes=[${namesOf(unprocessed)}]: ${texts.join('; ')}`,
+    unprocessed.length > 0 ? WAITING.unprocessed : WAITING.timeout,
+    `Unable to attach or mount volumes: unmounted volumes=[${namesOf(waits)}], unattached volumes=[${namesOf(withCode(WAITING.unattached))}], failed to process volumes=[${namesOf(unprocessed)}]: ${texts.join('; ')}`,
   );
 }

@@ -5,6 +5,7 @@ import type { Pod, Volume } from '../../../machines/protocol/api-types.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../machines/protocol/storage-types.ts';
 import { claimNameOf } from '../../../machines/volumes/claim-name.ts';
 import { allContainers } from '../../../machines/volumes/pod-containers.ts';
+import { WAITING } from '../../../machines/volume-manager/volume-waits.ts';
 import { VolumeFailure } from './volume-plugin.ts';
 import type { VolumeSpec } from './volume-plugin.ts';
 
@@ -19,7 +20,7 @@ export interface StorageObjects {
 }
 
 /** Code of what keeps a volume from being looked up at all: kubelet's `failed to process volumes`. */
-export const UNPROCESSED = 'VolumeUnprocessed';
+export const UNPROCESSED = WAITING.unprocessed;
 
 const PROTECTION = 'kubernetes.io/pvc-protection';
 
