@@ -12,6 +12,14 @@ export function attachmentState(attachment: VolumeAttachment): AttachmentState {
   return error === undefined ? { state: 'waiting' } : { state: 'failed', problem: error.message ?? '' };
 }
 
+/** Number of gRPC's ResourceExhausted. */
+const RESOURCE_EXHAUSTED = 8;
+
+/** Was it not attached because the node has no room for more (kubelet: isResourceExhaustError)? */
+export function foundNoRoom({ status }: VolumeAttachment): boolean {
+  return status?.attachError?.errorCode === RESOURCE_EXHAUSTED;
+}
+
 /** What the controller's side of the driver says to the node's: it is passed on to stage and publish. */
 export function publishContext(attachment: VolumeAttachment): Record<string, string> {
   return { ...attachment.status?.attachmentMetadata };

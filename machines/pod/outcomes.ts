@@ -14,7 +14,8 @@ import { specContainer, usesHostNetwork } from './spec.ts';
 import { failureText } from '../container/container-events.ts';
 import { POD_DIRS } from '../volumes/pod-dirs.ts';
 import { containerHash } from '../container-config/container-hash.ts';
-import { WAITING } from '../volume-manager/volume-waits.ts';
+import { beginTermination } from './termination.ts';
+import { NO_ROOM, WAITING } from '../volume-manager/volume-waits.ts';
 
 /** The outcome of an effect reaches the one that asked for it: a task, a container machine, a probe machine, or the view itself. */
 export function takeOutcome(draft: Draft, outcome: EffectDone | EffectFailed): void {
@@ -240,6 +241,21 @@ function onlyWaits({ context }: Draft, { error }: EffectFailed): boolean {
   return error.code === WAITING.timeout && behaves(context.settings, 'slowVolumesAreQuiet');
 }
 
+/** The node has no room for a volume of a pod that begins; of one that runs its volumes are there, whatever is said of them. */
+function findsNoRoom({ context }: Draft, name: string, { error }: EffectFailed): boolean {
+  if (name !== 'volumes' || error.code !== NO_ROOM || context.termination !== null) return false;
+  return !(context.observed?.containers ?? []).some(({ state }) => state === 'running');
+}
+
+/**
+ * The node rejects a pod that it had taken (kubelet: rejectPod, and the pod's sync is its last). Unlike one that was never taken it has containers, of
+ * which none ran.
+ */
+function reject(draft: Draft, { reason, message }: { reason: string; message: string }): void {
+  podEvent(draft, 'Warning', reason, message);
+  beginTermination(draft, { reason, message: `Pod was rejected: ${message}`, gracePeriodSeconds: 0 }, 'Failed');
+}
+
 /** Tells what a failed task means to an operator; the task itself is tried again after its pause. */
 function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void {
   const { context } = draft;
@@ -251,6 +267,10 @@ function taskWentWrong(draft: Draft, name: string, outcome: EffectFailed): void 
     name === 'sandbox.run' ? { firstMs: 1_000, longestMs: 60_000 } : undefined,
   );
   if (takeImageVolume(draft, name, outcome)) return;
+  if (findsNoRoom(draft, name, outcome)) {
+    reject(draft, { reason: NO_ROOM, message: text });
+    return;
+  }
   if (name === 'sandbox.run') {
     delete context.resolver;
     // A pod that is to end takes its network and volumes with it, so the failure means nothing (kubelet SyncPod).

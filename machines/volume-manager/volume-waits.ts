@@ -17,5 +17,8 @@ export const WAITING = {
   unattached: 'VolumeUnattached',
 } as const;
 
+/** Code of a volume that is not attached because the node has no room for it, and the reason with which its pod is rejected. */
+export const NO_ROOM = 'VolumeAttachmentLimitExceeded';
+
 /** How long a pod's worker waits for a volume, ms: kubelet's podAttachAndMountTimeout. */
 export const PATIENCE_MS = 123_000;

@@ -100,6 +100,16 @@ export class CsiDrivers implements PluginHandler {
     return this.open(name, entry.endpoint, signal, timeoutMs);
   }
 
+  /** Is the node's room for volumes of a driver asked for again while it runs? */
+  get refreshes(): boolean {
+    return this.options.refreshes;
+  }
+
+  /** Asks a driver at once how many volumes the node can hold: it held fewer than it said. */
+  askAgain(name: string): void {
+    this.take({ type: 'driver.stale', name });
+  }
+
   private take(message: WithoutTime<DriverMessage>): void {
     if (this.ending.signal.aborted) return;
     for (const order of this.machine.take({ ...message, at: this.options.clock.now() })) this.carryOut(order);

@@ -17,7 +17,7 @@ export interface CsiGround {
   /** Folder of all that the node keeps. */
   readonly rootDir: string;
   readonly nodeName: string;
-  readonly drivers: Pick<CsiDrivers, 'client'>;
+  readonly drivers: Pick<CsiDrivers, 'client' | 'refreshes' | 'askAgain'>;
   /** Null on a standalone node. */
   readonly api: () => CsiApi | null;
   readonly log: Logger;

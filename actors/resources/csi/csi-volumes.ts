@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { attachmentState } from '../../../machines/csi/attachment.ts';
+import { attachmentState, foundNoRoom } from '../../../machines/csi/attachment.ts';
 import { csiSource } from '../../../machines/csi/csi-source.ts';
 import type { CsiSource } from '../../../machines/csi/csi-source.ts';
-import { mustAttach, wantsRepublish } from '../../../machines/csi/driver-rules.ts';
+import { allocatablePeriodMs, mustAttach, wantsRepublish } from '../../../machines/csi/driver-rules.ts';
 import { usageOf } from '../../../machines/csi/volume-usage.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
@@ -81,6 +81,17 @@ export class CsiVolumes implements VolumePlugin {
         throw new VolumeFailure('Attach', `volume ${handle} is not attached for volume attachment ${name}`);
       await sleep(pause, undefined, { signal: call.signal, ref: false });
     }
+  }
+
+  async foundNoRoom(spec: VolumeSpec): Promise<boolean> {
+    const { drivers, nodeName } = this.ground;
+    const { mode, driver, handle } = this.source(spec);
+    if (!drivers.refreshes || mode !== 'Persistent') return false;
+    const api = apiOf(this.ground);
+    if (allocatablePeriodMs(await api.driver(driver)) === 0) return false;
+    if (!foundNoRoom(await api.attachment(attachmentName(handle, driver, nodeName)))) return false;
+    drivers.askAgain(driver);
+    return true;
   }
 
   async stages(spec: VolumeSpec): Promise<boolean> {

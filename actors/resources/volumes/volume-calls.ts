@@ -111,6 +111,12 @@ export class VolumeCalls {
     }
   }
 
+  /** It was not attached in time: has the node no room for it? What cannot be asked is none. */
+  async foundNoRoom({ uid, volume }: { uid: string; volume: string }): Promise<boolean> {
+    const its = this.of(uid, volume);
+    return (await its?.plugin.foundNoRoom?.(its.spec).catch(() => false)) ?? false;
+  }
+
   async stage({ uid, volume, devicePath }: Of<'device.stage'>, signal: AbortSignal): Promise<string> {
     const { pod, spec, plugin } = this.found(uid, volume);
     this.checkNode(spec);

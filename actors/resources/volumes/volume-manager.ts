@@ -4,12 +4,14 @@ import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
 import type { MountedVolume } from '../../../machines/protocol/volume-traits.ts';
 import { groupOf } from '../../../machines/volumes/pv-annotations.ts';
+import { rejectionLabel } from '../../../machines/admission/rejection.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import type { VolumeMessage } from '../../../machines/volume-manager/volume-messages.ts';
 import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders.ts';
 import { nextVolumeDeadline } from '../../../machines/volume-manager/volume-manager-machine.ts';
 import { NO_VOLUMES, mountId, volumesInUse } from '../../../machines/volume-manager/volume-manager-state.ts';
 import type { VolumeManagerState } from '../../../machines/volume-manager/volume-manager-state.ts';
+import { NO_ROOM, WAITING } from '../../../machines/volume-manager/volume-waits.ts';
 import { lookEach } from '../../host/time/clock.ts';
 import type { Clock, Timer } from '../../host/time/clock.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';
@@ -33,7 +35,7 @@ export interface VolumeManagerOptions extends VolumeCallsOptions {
   changed: () => void;
   clock: Clock;
   log: Logger;
-  metrics: Pick<Metrics, 'storageOperation' | 'volumeOperation'>;
+  metrics: Pick<Metrics, 'storageOperation' | 'volumeOperation' | 'admissionRejections'>;
   /** Absent with `--no-journal`. */
   journal?: JournalSettings | undefined;
 }
@@ -63,6 +65,8 @@ export class VolumeManager {
   private readonly leaves = new Map<string, Waiter<void>[]>();
   /** Pods that end: nobody waits for volumes of them, until they are taken down. */
   private readonly ending = new Set<string>();
+  /** Pods of which a volume finds no room on the node. */
+  private readonly rejected = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
   private looks: Timer | undefined;
   private stopped = false;
@@ -134,6 +138,7 @@ export class VolumeManager {
   /** Nobody asks for anything of this pod any more. */
   podGone(uid: string): void {
     this.ending.delete(uid);
+    this.rejected.delete(uid);
   }
 
   /** What kubelet calls a volume of a pod: its PV's name, or its own; null when it was not looked up. */
@@ -256,13 +261,10 @@ export class VolumeManager {
         if (waiters.length === 0) this.options.tell(order.uid, { type: 'pod.refresh', at: this.options.clock.now() });
         break;
       }
-      case 'worker.failed': {
-        const id = mountId(order.uid, order.volume);
-        const waiters = this.mounts.get(id) ?? [];
-        this.mounts.delete(id);
-        for (const { reject } of waiters) reject(coded(order.code, order.text));
+      case 'worker.failed':
+        if (order.code === WAITING.unattached) void this.unattached(order);
+        else this.refuse(order);
         break;
-      }
       case 'worker.left': {
         const waiters = this.leaves.get(order.uid) ?? [];
         this.leaves.delete(order.uid);
@@ -275,6 +277,25 @@ export class VolumeManager {
       default:
         void this.call(order);
     }
+  }
+
+  private refuse({ uid, volume, code, text }: { uid: string; volume: string; code: string; text: string }): void {
+    const id = mountId(uid, volume);
+    const waiters = this.mounts.get(id) ?? [];
+    this.mounts.delete(id);
+    for (const { reject } of waiters) reject(coded(code, text));
+  }
+
+  /** It was not attached in time. Where the node has no room for it no wait helps: its pod is rejected, which counts once. */
+  private async unattached(order: Extract<VolumeOrder, { type: 'worker.failed' }>): Promise<void> {
+    const { uid, volume } = order;
+    if (!(await this.calls.foundNoRoom(order)) || !this.mounts.has(mountId(uid, volume))) {
+      this.refuse(order);
+      return;
+    }
+    if (!this.rejected.has(uid)) this.options.metrics.admissionRejections.inc({ reason: rejectionLabel(NO_ROOM) });
+    this.rejected.add(uid);
+    this.refuse({ ...order, code: NO_ROOM });
   }
 
   private async call(order: CallOrder): Promise<void> {

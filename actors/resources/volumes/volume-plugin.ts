@@ -168,6 +168,11 @@ export interface VolumePlugin {
    * Answers the device path to go on with. Kubelet gives up after ten minutes.
    */
   waitForAttach?(call: PluginCall & { readonly spec: VolumeSpec; readonly devicePath: string }): Promise<string>;
+  /**
+   * It was not attached in time: is that for want of room on this node (kubelet: VerifyExhaustedResource)? Then the node says anew how much room it has,
+   * and the pod is rejected. When absent: no.
+   */
+  foundNoRoom?(spec: VolumeSpec): Promise<boolean>;
   /** Has it a step that is made once for all pods? When absent: no. Such a volume's device is unstaged when the last pod has gone. */
   stages?(spec: VolumeSpec): Promise<boolean>;
   /** Answers where it is staged: kubelet's global mount path. */

@@ -1,10 +1,13 @@
-/** What a pod tells of volumes that do not come: kubelet's SyncPod says nothing when only its wait for them is over (`wait.Interrupted`). */
+/**
+ * What becomes of a pod whose volumes do not come: kubelet's SyncPod says nothing when only its wait for them is over (`wait.Interrupted`), and rejects the
+ * pod where its node has no room for one of them.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { failureOf } from '../../../actors/host/volumes/managed-volume.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
-import { WAITING } from '../../../machines/volume-manager/volume-waits.ts';
+import { NO_ROOM, WAITING } from '../../../machines/volume-manager/volume-waits.ts';
 import { pod, PodWorld, settings } from './pod-world.ts';
 
 function claimed(): Pod {
@@ -18,7 +21,7 @@ function claimed(): Pod {
 }
 
 /** A pod whose volume ends its set-up this way. */
-function world(code: string, text: string, its: { behaviour?: readonly number[] } = {}): PodWorld {
+function world(code: string, text: string, its: { behaviour?: number[] } = {}): PodWorld {
   const made = new PodWorld(claimed(), null, undefined, false, 'api', its);
   const reason = Object.assign(new Error(text), { code });
   const failure = failureOf([{ name: 'v', reason }]);
@@ -53,4 +56,29 @@ test('one that cannot be looked up, or that failed, is', () => {
 test('an older journal told of it', () => {
   const behaviour = (settings.behaviour ?? []).filter((each) => each !== BEHAVIOUR.slowVolumesAreQuiet);
   assert.equal(toldOf(world(WAITING.timeout, 'slow', { behaviour })).length, 1);
+});
+
+test('a pod for whose volume the node has no room is rejected', () => {
+  const full = world(NO_ROOM, 'timed out waiting for the condition');
+  const text =
+    'Node has reached its volume attachment limit, rejecting pod. unmounted volumes=[v], unattached volumes=[v], failed to process volumes=[]: context deadline exceeded';
+  assert.deepEqual(full.events, [`VolumeAttachmentLimitExceeded: ${text}`]);
+  full.run(60_000);
+  assert.equal(full.state, 'terminated.kept');
+  const { phase, reason, message, containerStatuses } = full.status ?? {};
+  assert.deepEqual([phase, reason, message], ['Failed', 'VolumeAttachmentLimitExceeded', `Pod was rejected: ${text}`]);
+  assert.equal(containerStatuses?.[0]?.state?.terminated?.reason, 'ContainerStatusUnknown');
+  assert.equal(full.count('host.SetUpVolumes'), 1);
+  assert.equal(full.count('host.TearDownPod'), 1);
+});
+
+test('one that runs is not', () => {
+  const before = new PodWorld(claimed(), null, undefined, true, 'api');
+  before.run(10_000);
+  const after = new PodWorld(claimed(), null, before, false, 'api');
+  after.answers['host.SetUpVolumes'] = () => ({ error: { code: NO_ROOM, message: 'no room' } });
+  after.begin(null, true);
+  after.run(10_000);
+  assert.match(after.state, /^syncing/);
+  assert.equal(after.status?.phase, 'Running');
 });

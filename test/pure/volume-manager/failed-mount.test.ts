@@ -29,3 +29,15 @@ test('those that could not be looked up, not be attached, or take too long are t
     `${all}[b c], unattached volumes=[b], failed to process volumes=[]: timed out waiting for the condition`,
   );
 });
+
+test('where the node has no room for one of them, that is told before all else', () => {
+  const volumes = [
+    { name: 'c', reason: coded('ENOSPC', 'no space') },
+    { name: 'b', reason: coded('VolumeAttachmentLimitExceeded', 'timed out waiting for the condition') },
+    { name: 'a', reason: coded('VolumeUnattached', 'timed out waiting for the condition') },
+  ];
+  const { code, message } = failureOf(volumes);
+  const text =
+    'Node has reached its volume attachment limit, rejecting pod. unmounted volumes=[a b c], unattached volumes=[a b], failed to process volumes=[]: context deadline exceeded';
+  assert.deepEqual([code, message], ['VolumeAttachmentLimitExceeded', text]);
+});

@@ -9,6 +9,7 @@ import { VolumeManager } from '../../../actors/resources/volumes/volume-manager.
 import { VolumeFailure } from '../../../actors/resources/volumes/volume-plugin.ts';
 import type { VolumePlugin } from '../../../actors/resources/volumes/volume-plugin.ts';
 import { machineClock } from '../../../actors/host/time/clock.ts';
+import type { Clock } from '../../../actors/host/time/clock.ts';
 import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
 import { volumeManager } from '../../../actors/record/machines/volume-manager.ts';
 import type { Node } from '../../../machines/node-object/node-types.ts';
@@ -30,7 +31,11 @@ function bench(
   t: TestContext,
   plugin: Partial<VolumePlugin> = {},
   volume: (name: string) => PersistentVolume['spec'] = () => ({}),
-  { annotations = {}, selinux }: { annotations?: Record<string, string>; selinux?: boolean } = {},
+  {
+    annotations = {},
+    selinux,
+    clock = machineClock,
+  }: { annotations?: Record<string, string>; selinux?: boolean; clock?: Clock } = {},
 ) {
   const rootDir = folder(t);
   const calls: string[] = [];
@@ -58,7 +63,7 @@ function bench(
       rootDir,
       nodeName: 'n',
       plugins: [driver],
-      clock: machineClock,
+      clock,
       log: memoryLog().log,
       metrics,
     },
@@ -300,4 +305,41 @@ test('that files are given to a group for long is told to the pod, and how long 
   const labels =
     'volume_plugin="test/driver:csi.example.com",operation_name="volume_apply_access_control",migrated="false",status="success"';
   assert.match(await metrics.registry.metrics(), new RegExp(`_count\\{${labels}\\} 1`));
+});
+
+test('volumes that are not attached in time, for want of room on the node, have their pod rejected once', async (t) => {
+  let late = 0;
+  const full = new Set(['pv-x', 'pv-y']);
+  const { manager, metrics } = bench(
+    t,
+    {
+      attachable: () => Promise.resolve(true),
+      foundNoRoom: ({ name }) => (full.has(name) ? Promise.resolve(true) : Promise.reject(new Error('away'))),
+    },
+    undefined,
+    { clock: { ...machineClock, now: () => machineClock.now() + late } },
+  );
+  const waited = async (uid: string): Promise<string[]> => {
+    const waits = ['x', 'y'].map((volume) => refusal(manager.mount(uid, volume)));
+    await waitFor('the look at their attachment', () => {
+      const { mounts, devices } = manager.state;
+      const looked = Object.values(mounts).filter(
+        ({ value, context }) =>
+          value === 'waitingForDevice' && devices[context.known?.device ?? '']?.value === 'attachFailed',
+      );
+      return Promise.resolve(looked.length === Object.keys(mounts).length || undefined);
+    });
+    late += 123_000;
+    return Promise.all(waits);
+  };
+  const text = 'timed out waiting for the condition';
+  assert.deepEqual(await waited('a'), [
+    `VolumeAttachmentLimitExceeded: ${text}`,
+    `VolumeAttachmentLimitExceeded: ${text}`,
+  ]);
+  const rejected = async () => (await metrics.admissionRejections.get()).values;
+  assert.deepEqual(await rejected(), [{ labels: { reason: 'VolumeAttachmentLimitExceeded' }, value: 1 }]);
+  full.clear();
+  assert.deepEqual(await waited('b'), [`VolumeUnattached: ${text}`, `VolumeUnattached: ${text}`]);
+  assert.equal((await rejected())[0]?.value, 1);
 });

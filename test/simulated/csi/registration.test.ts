@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { chmodSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { CsiDrivers } from '../../../actors/resources/csi/csi-drivers.ts';
+import { CsiVolumes } from '../../../actors/resources/csi/csi-volumes.ts';
 import { until, waitFor } from '../../tools/wait-for.ts';
-import { csiBench, NAME, NODES, STORAGE } from './csi-bench.ts';
+import { csiBench, NAME, NODES, STORAGE, volume } from './csi-bench.ts';
 
 const TOPOLOGY = { 'topology.example.com/zone': 'a' };
 
@@ -124,4 +126,25 @@ test('a driver that cannot be told stays registered, and so does one whose socke
   await waitFor('the driver behind a link', () => linked.told.find((told) => told.pluginRegistered));
   assert.deepEqual(names(), [NAME, 'two.example.com']);
   assert.equal(deaf.told.length, 1);
+});
+
+test('a volume for which the attach limit leaves no room has the driver asked again at once', async (t) => {
+  const b = await csiBench(t);
+  const driver = b.driver({ traits: { maxVolumes: 3 } });
+  await b.comes(driver);
+  driver.traits.maxVolumes = 2;
+  const spec = b.spec(volume());
+  const full = { attached: false, attachError: { message: 'too many', errorCode: 8 } };
+  const count = () => (b.csiNode()?.spec.drivers?.[0] as { allocatable?: { count?: number } }).allocatable?.count;
+  b.csiDriver({ attachRequired: true });
+  b.attach('disk^1', full);
+  assert.equal(await b.volumes.foundNoRoom(spec), false, 'its driver does not want that');
+  b.csiDriver({ attachRequired: true, nodeAllocatableUpdatePeriodSeconds: 600 });
+  await until(() => b.volumes.foundNoRoom(spec), 'the change of the CSIDriver');
+  await until(() => count() === 2, 'another count');
+  b.attach('disk^1', { attached: false, attachError: { message: 'no such disk', errorCode: 5 } });
+  assert.equal(await b.volumes.foundNoRoom(spec), false, 'another error');
+  b.attach('disk^1', full);
+  const drivers = Object.create(b.drivers, { refreshes: { value: false } }) as CsiDrivers;
+  assert.equal(await new CsiVolumes({ ...b.ground, drivers }).foundNoRoom(spec), false, 'without its gate');
 });

@@ -83,7 +83,9 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   LoggingAlphaOptions: acts('whether `logging.options` are accepted'),
   LoggingBetaOptions: always('the format json'),
   MemoryQoS: acts('`memory.min`, `memory.low` and `memory.high` (cgroup v2)'),
-  MutableCSINodeAllocatableCount: acts('whether CSI drivers are asked again how many volumes the node can hold'),
+  MutableCSINodeAllocatableCount: acts(
+    'whether CSI drivers are asked again how many volumes the node can hold, and pods are rejected whose volumes find no room',
+  ),
   NodeDeclaredFeatures: acts("the node object's `declaredFeatures`, and whether pods are judged by it"),
   NodeLogQuery: acts('whether `enableSystemLogQuery` is accepted'),
   PodAndContainerStatsFromCRI: acts(
