@@ -237,6 +237,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       journal: journalOf('manager'),
     }),
     objects: () => cluster?.objects.storage ?? null,
+    record: (event) => events.record(event),
     attached: attachedVolumes(
       () => cluster?.node.node() ?? null,
       () => cluster?.freshNode() ?? Promise.resolve(null),

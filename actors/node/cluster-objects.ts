@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { Ask, ObjectContent } from '../../machines/protocol/ask.ts';
-import { grownClaimPatch } from '../../machines/volumes/grown-claim.ts';
 import type { ApiClient } from '../cluster/api/api-client.ts';
 import { CsiObjects } from '../cluster/csi/csi-objects.ts';
 import { createAnswers } from '../cluster/objects/answer.ts';
@@ -92,11 +91,9 @@ export class ClusterObjects implements ObjectsEnd {
         const on = { ...core, resource: 'secrets', namespace };
         return knownObject('secret', await api.request({ method: 'GET', on, name })).content;
       },
-      async grown(claim, storage) {
-        const { namespace = '', name = '' } = claim.metadata ?? {};
+      patchClaim({ metadata: { namespace = '', name = '' } = {} }, body) {
         const on = { ...core, resource: 'persistentvolumeclaims', namespace };
-        const body = grownClaimPatch(claim, storage);
-        await api.request({ method: 'PATCH', on, name, subresource: 'status', body });
+        return api.request({ method: 'PATCH', on, name, subresource: 'status', body });
       },
     };
     this.objects = new ObjectStore({

@@ -1,7 +1,7 @@
 /** What an event is about, as `v1.ObjectReference`. */
 export interface EventObject {
   apiVersion: 'v1';
-  kind: 'Pod' | 'Node';
+  kind: 'Pod' | 'Node' | 'PersistentVolumeClaim';
   /** '' for a node; the API server then keeps the event in namespace `default`. */
   namespace: string;
   name: string;

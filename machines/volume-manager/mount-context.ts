@@ -19,6 +19,8 @@ export interface KnownVolume {
   /** How large it is to be, and was last, bytes; both 0 when its size does not matter. */
   wantedBytes: number;
   knownBytes: number;
+  /** How large it is on this node is known by this node alone, whatever others make of the claim. Absent in older journals. */
+  growsHere?: true;
 }
 
 /** A failure, in kubelet's words. */

@@ -79,6 +79,13 @@ export class Draft {
     this.changed = true;
   }
 
+  patchDevice(device: DeviceId, patch: Partial<DeviceContext>): void {
+    const place = this.devices[device];
+    if (place === undefined) return;
+    this.devices[device] = { value: place.value, context: { ...place.context, ...patch } };
+    this.changed = true;
+  }
+
   forget(id: string): void {
     delete this.mounts[id];
     this.changed = true;

@@ -128,12 +128,15 @@ function deviceGoesOn(draft: Draft, device: DeviceId): void {
   const place = draft.devices[device];
   if (place === undefined) return;
   const { at } = draft;
-  const { value, context } = place;
+  const { value } = place;
   if (value === 'gone') {
     draft.forgetDevice(device);
     return;
   }
   const users = usersOf(draft, device);
+  const bytes = place.context.bytes === 0 ? firstSize(draft, device) : 0;
+  if (bytes > 0) draft.patchDevice(device, { bytes });
+  const context = { ...place.context, ...(bytes > 0 && { bytes }) };
   const due = (context.retryAt ?? 0) <= at;
   const [by] = users;
   if (by === undefined) {
@@ -158,6 +161,12 @@ function isHeld(draft: Draft, { plugin }: DeviceContext): boolean {
   );
 }
 
+/** How large a device is when a pod of this node has it first: as its claim says then (kubelet: InitializeClaimSize). */
+function firstSize(draft: Draft, device: DeviceId): number {
+  const known = Object.values(draft.mounts).map(({ context }) => context.known);
+  return known.find((each) => each?.device === device && each.growsHere && each.knownBytes > 0)?.knownBytes ?? 0;
+}
+
 /**
  * A volume that has grown since it was last looked at is made larger once a pod has it, and no other call for it there is under way: of two volumes
  * of a pod that are the same one, only that which was put there tells of that.
@@ -166,7 +175,7 @@ function growIfDue(draft: Draft, device: DeviceId, { bytes, plugin }: DeviceCont
   for (const { value, context } of Object.values(draft.mounts)) {
     const { known, uid, volume, path } = context;
     if (value !== 'mounted' || context.shared || known?.device !== device || known.plugin !== plugin) continue;
-    const oldBytes = Math.max(bytes, known.knownBytes);
+    const oldBytes = known.growsHere ? bytes : Math.max(bytes, known.knownBytes);
     if (known.wantedBytes <= oldBytes || known.knownBytes === 0) continue;
     const by = { uid, volume };
     const key = draft.key(device);

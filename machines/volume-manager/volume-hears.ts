@@ -5,7 +5,7 @@ import { foundId, mountId } from './volume-manager-state.ts';
 import type { VolumeMessage } from './volume-messages.ts';
 import type { DeviceId } from './volume-orders.ts';
 import { isGrowing, isLeaving, pathsOf, refuse, tellLeft, twinsOf, usersOf } from './volume-users.ts';
-import { LOOKS, NOT_ATTACHED, WAITS } from './volume-waits.ts';
+import { LOOKS, NOT_ATTACHED, NOT_GROWN, WAITS } from './volume-waits.ts';
 
 type Of<T extends VolumeMessage['type']> = Extract<VolumeMessage, { type: T }>;
 
@@ -87,7 +87,7 @@ function failed(draft: Draft, { at, key, code, text, done }: Of<'call.failed'>):
     const retryAt = at + backOffMs(failures, quiet ? LOOKS : WAITS);
     draft.tellDevice(device, { type: 'failed', at, key: draft.key(device), problem, retryAt, done });
     // Kubelet tells no event of that: it is somebody else's turn.
-    if (quiet) return;
+    if (quiet || code === NOT_GROWN) return;
     for (const [id, { value, context }] of Object.entries(draft.mounts))
       if (value === 'waitingForDevice' && context.known?.device === device && context.askedAt !== null)
         refuse(draft, id, problem);

@@ -102,6 +102,8 @@ export function flexPlugin(name: string, driver: FlexDriver, { rootDir, secret, 
       await ignoring(rmdir(path), 'ENOENT');
     },
 
+    grows: async () => (await driver.capabilities()).requiresFSResize,
+
     async expand({ spec, devicePath, stagedPath, newBytes, oldBytes, signal }) {
       if (!(await driver.capabilities()).requiresFSResize) return newBytes;
       const sizes = [newBytes, oldBytes].map(String);

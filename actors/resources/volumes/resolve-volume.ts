@@ -15,8 +15,8 @@ export interface StorageObjects {
   volume(name: string): Promise<PersistentVolume>;
   /** A secret, read each time. When absent: nobody asks. */
   secret?(namespace: string, name: string): Promise<ObjectContent>;
-  /** The claim as it is now has its volume's new size: told in its status. When absent: nobody is told. */
-  grown?(claim: PersistentVolumeClaim, storage: string): Promise<void>;
+  /** Strategic merge patch of the claim's status; answers the claim as it is then. When absent: nobody is told. */
+  patchClaim?(claim: PersistentVolumeClaim, patch: object): Promise<PersistentVolumeClaim>;
 }
 
 /** Code of what keeps a volume from being looked up at all: kubelet's `failed to process volumes`. */

@@ -4,6 +4,7 @@ import { matchesTerms } from '../../../machines/admission/node-affinity.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import type { KnownVolume } from '../../../machines/volume-manager/mount-context.ts';
 import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders.ts';
+import { NOT_GROWN } from '../../../machines/volume-manager/volume-waits.ts';
 import { mountOptionsOf } from '../../../machines/volumes/pv-annotations.ts';
 import { codeOf } from '../../host/files/host-failure.ts';
 import type { OwnershipWatch } from '../../host/volumes/ownership-watch.ts';
@@ -17,21 +18,21 @@ import {
   unnameBlockVolume,
 } from './block-map.ts';
 import type { AttachedVolumes } from './attached-volumes.ts';
+import { ClaimGrower } from './grow-claim.ts';
+import type { GrowthOptions, GrowthPlace } from './grow-claim.ts';
+import type { LookedUp } from './looked-up.ts';
 import { pluginFor, pluginNamed } from './plugins-now.ts';
 import { UNPROCESSED, volumeSpecOf } from './resolve-volume.ts';
-import type { StorageObjects } from './resolve-volume.ts';
 import { removeEmpty, volumeFolder } from './volume-folders.ts';
 import { VolumeFailure } from './volume-plugin.ts';
 import type { VolumeKind, VolumePlugin, VolumeSpec } from './volume-plugin.ts';
 import { sizesOf } from './volume-sizes.ts';
 
 /** What calls of plugins need of the node. */
-export interface VolumeCallsOptions {
+export interface VolumeCallsOptions extends GrowthOptions {
   rootDir: string;
   nodeName: string;
   plugins: readonly VolumeKind[];
-  /** Null on a standalone node. */
-  objects: () => StorageObjects | null;
   attached: AttachedVolumes;
   /** Of the node's object; null while it is not known. */
   nodeLabels: () => Readonly<Record<string, string>> | null;
@@ -43,21 +44,15 @@ export interface VolumeCallsOptions {
 
 type Of<T extends VolumeOrder['type']> = Extract<VolumeOrder, { type: T }>;
 
-/** What was looked up last of a pod's volume. */
-export interface LookedUp {
-  pod: Pod;
-  spec: VolumeSpec;
-  plugin: VolumePlugin;
-  device: string;
-}
-
 /** Carries out what the volume manager orders, by plugins. Failures are {@link VolumeFailure}s whose text is kubelet's whole one. */
 export class VolumeCalls {
   private readonly options: VolumeCallsOptions;
+  private readonly growth: ClaimGrower;
   private readonly lookedUp = new Map<string, LookedUp>();
 
   constructor(options: VolumeCallsOptions) {
     this.options = options;
+    this.growth = new ClaimGrower(options);
   }
 
   /** What was looked up of a pod's volume; undefined when nothing was. */
@@ -68,6 +63,7 @@ export class VolumeCalls {
   /** Forgets what was looked up of volumes that are no more. */
   keep(ids: Readonly<Record<string, unknown>>): void {
     for (const id of this.lookedUp.keys()) if (!Object.hasOwn(ids, id)) this.lookedUp.delete(id);
+    this.growth.keep(new Set([...this.lookedUp.values()].map(({ device }) => device)));
   }
 
   async resolve({ uid, volume }: Pick<Of<'volume.resolve'>, 'uid' | 'volume'>): Promise<KnownVolume> {
@@ -134,7 +130,8 @@ export class VolumeCalls {
   }
 
   async publish({ uid, volume, ...order }: Of<'volume.publish'>, signal: AbortSignal): Promise<string> {
-    const { pod, spec, plugin } = this.found(uid, volume);
+    const found = this.found(uid, volume);
+    const { pod, spec, plugin } = found;
     this.checkNode(spec);
     this.checkOptions(spec, plugin);
     const { rootDir } = this.options;
@@ -157,17 +154,22 @@ export class VolumeCalls {
       if (isNamed && failure.done) await unnameBlockVolume(path);
       throw failure;
     }
-    if (spec.mode !== 'Block') return published;
+    const place = { stagedPath, devicePath, signal };
+    if (spec.mode !== 'Block') {
+      if (!again) await this.grownAtMount(found, { ...place, publishedPath: published });
+      return published;
+    }
     try {
       if (published === '' || globalPath === '')
         throw new VolumeFailure('Block', 'device path of the volume is empty', { what: 'MapVolume failed' });
       await mapBlockVolume(published, map);
       for (const text of mappedWords(spec.name, map))
         this.options.tellPod(pod, 'Normal', 'SuccessfulMountVolume', text);
-      return path;
     } catch (error) {
       throw worded(error, 'MapVolume.MapBlockVolume failed', spec.name, false);
     }
+    if (!again) await this.grownAtMount(found, { ...place, publishedPath: path });
+    return path;
   }
 
   async unpublish({ uid, plugin: pluginName, name, mode }: Of<'volume.unpublish'>, signal: AbortSignal): Promise<void> {
@@ -205,32 +207,30 @@ export class VolumeCalls {
     }
   }
 
-  /** Answers the size afterwards, bytes. */
+  /** Answers the size afterwards, bytes. What is not made larger now, though nothing has failed, is told by code {@link NOT_GROWN}. */
   async expand({ uid, volume, ...order }: Of<'device.expand'>, signal: AbortSignal): Promise<number> {
-    const { spec, plugin } = this.found(uid, volume);
+    const found = this.found(uid, volume);
     try {
       const { stagedPath, publishedPath, devicePath, oldBytes, newBytes } = order;
-      const call = { spec, stagedPath, publishedPath, devicePath, oldBytes, newBytes, signal };
-      const bytes = (await plugin.expand?.(call)) ?? newBytes;
-      await this.tellGrown(spec);
-      return bytes;
+      return await this.growth.inUse(found, { stagedPath, publishedPath, devicePath, oldBytes, newBytes, signal });
     } catch (error) {
-      throw worded(error, 'NodeExpandVolume.NodeExpandVolume failed', spec.name);
+      if (codeOf(error) === NOT_GROWN) throw error;
+      throw worded(error, 'NodeExpandVolume.NodeExpandVolume failed', found.spec.name);
     }
   }
 
-  /** The claim's status says how large its volume is. What was looked up may be old: the claim is read anew. */
-  private async tellGrown({ pv, claim }: VolumeSpec): Promise<void> {
-    const objects = this.options.objects();
-    const storage = pv?.spec?.capacity?.['storage'];
-    if (objects?.grown === undefined || claim === null || storage === undefined) return;
-    const { namespace = '', name = '' } = claim.metadata ?? {};
+  /** It is there, and has to be large enough before containers find it; else it is as one that may be there. */
+  private async grownAtMount(found: LookedUp, place: GrowthPlace): Promise<void> {
     try {
-      const now = await objects.claim(namespace, name);
-      if (now.metadata?.uid === claim.metadata?.uid) await objects.grown(now, storage);
+      await this.growth.atMount(found, place);
     } catch (error) {
-      const text = `mountVolume.NodeExpandVolume update pvc status failed: ${messageOf(error)}`;
-      throw new VolumeFailure(codeOf(error) || 'ClaimStatus', text, { cause: error });
+      const { mode, name } = found.spec;
+      const what =
+        mode === 'Block'
+          ? 'MapVolume.MarkVolumeAsMounted failed while expanding volume'
+          : 'MountVolume.Setup failed while expanding volume';
+      const { code, message } = worded(error, what, name);
+      throw new VolumeFailure(code, message, { done: false, cause: error });
     }
   }
 

@@ -11,7 +11,7 @@ import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders
 import { nextVolumeDeadline } from '../../../machines/volume-manager/volume-manager-machine.ts';
 import { NO_VOLUMES, mountId, volumesInUse } from '../../../machines/volume-manager/volume-manager-state.ts';
 import type { VolumeManagerState } from '../../../machines/volume-manager/volume-manager-state.ts';
-import { NO_ROOM, WAITING } from '../../../machines/volume-manager/volume-waits.ts';
+import { NO_ROOM, NOT_GROWN, WAITING } from '../../../machines/volume-manager/volume-waits.ts';
 import { lookEach } from '../../host/time/clock.ts';
 import type { Clock, Timer } from '../../host/time/clock.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';
@@ -320,17 +320,27 @@ export class VolumeManager {
       told = await this.outcome(order, control.signal);
       measure(false);
     } catch (error) {
-      measure(true);
       const failure = error instanceof VolumeFailure ? error : null;
       const code = failure?.code ?? 'Volume';
       const text = messageOf(error);
+      measure(code !== NOT_GROWN);
       const { type, uid, volume, device } = order as { type: string; uid?: string; volume?: string; device?: string };
-      log.error({ podUID: uid, volume, device, call: type, err: text }, 'A call for a volume failed');
+      if (code === NOT_GROWN) log.debug({ podUID: uid, volume, device, why: text }, 'A volume is not made larger now');
+      else log.error({ podUID: uid, volume, device, call: type, err: text }, 'A call for a volume failed');
+      if (order.type === 'device.expand' && code !== NOT_GROWN && !control.signal.aborted)
+        this.tellNotGrown(order, text);
       told = { type: 'call.failed', key, code, text, done: failure?.done ?? true };
     } finally {
       this.underWay.delete(key);
     }
     this.take(told);
+  }
+
+  private tellNotGrown({ uid, volume }: { uid: string; volume: string }, message: string): void {
+    const { namespace = '', name = '' } = this.calls.of(uid, volume)?.pod.metadata ?? {};
+    const object = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid } as const;
+    const { record, clock } = this.options;
+    record({ object, at: clock.now(), type: 'Warning', reason: 'VolumeResizeFailed', message });
   }
 
   private async outcome(order: CallOrder, signal: AbortSignal): Promise<WithoutTime<VolumeMessage>> {

@@ -188,6 +188,8 @@ export interface VolumePlugin {
   unstage?(call: UnstageCall): Promise<void>;
   /** Can it be grown, and does the node have a part in it? Answers its size in bytes afterwards. */
   expand?(call: ExpandCall): Promise<number>;
+  /** Is {@link expand} for this volume, too (kubelet: RequiresFSResize)? When absent: yes. */
+  grows?(spec: VolumeSpec): Promise<boolean>;
   /** Must it be published again from time to time (CSI `requiresRepublish`)? When absent: no. */
   republishes?(spec: VolumeSpec): Promise<boolean>;
   /** Which device a volume in a pod's folder belongs to; null when that is not known any more. */

@@ -9,8 +9,12 @@ import type { VolumePlugin, VolumeSpec } from './volume-plugin.ts';
 export function sizesOf(
   { pv, claim, readOnly }: VolumeSpec,
   { expand }: Pick<VolumePlugin, 'expand'>,
-): Pick<KnownVolume, 'wantedBytes' | 'knownBytes'> {
+): Pick<KnownVolume, 'wantedBytes' | 'knownBytes' | 'growsHere'> {
   if (pv === null || claim === null || readOnly || expand === undefined) return { wantedBytes: 0, knownBytes: 0 };
   const bytes = (text = '0'): number => (isQuantity(text) ? parseBytes(text) : 0);
-  return { wantedBytes: bytes(pv.spec?.capacity?.['storage']), knownBytes: bytes(claim.status?.capacity?.['storage']) };
+  return {
+    wantedBytes: bytes(pv.spec?.capacity?.['storage']),
+    knownBytes: bytes(claim.status?.capacity?.['storage']),
+    growsHere: true,
+  };
 }

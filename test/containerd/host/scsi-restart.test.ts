@@ -58,7 +58,7 @@ function agent({ rootDir, ground, logged }: ScsiBench, node: Node): VolumeManage
         const spec = { claimRef: { uid: name }, ...VOLUMES[name] };
         return Promise.resolve({ metadata: { name: pv }, spec } as PersistentVolume);
       },
-      grown: () => (logged.push('grown'), Promise.resolve()),
+      patchClaim: (claim) => (logged.push('grown'), Promise.resolve(claim)),
     }),
     attached: attachedVolumes(
       () => node,
@@ -66,6 +66,7 @@ function agent({ rootDir, ground, logged }: ScsiBench, node: Node): VolumeManage
     ),
     nodeLabels: () => ({}),
     tellPod: (_pod, _type, reason, message) => void logged.push(`${reason}: ${message}`),
+    record: () => undefined,
     tell: () => undefined,
     changed: () => void (node.status = { ...node.status, volumesInUse: manager.inUse() }),
     journal: { dir: join(rootDir, '..', 'journal'), agent: 'v', maxBytes: 1 << 20, log: ground.log },

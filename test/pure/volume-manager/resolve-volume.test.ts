@@ -23,7 +23,7 @@ const objects = (claim: PersistentVolumeClaim | null, volume: PersistentVolume |
     claim ? Promise.resolve(claim) : Promise.reject(new Error(`persistentvolumeclaims "${name}" not found`)),
   volume: (name) =>
     volume ? Promise.resolve(volume) : Promise.reject(new Error(`persistentvolumes "${name}" not found`)),
-  grown: () => Promise.reject(new Error('nothing grows here')),
+  patchClaim: () => Promise.reject(new Error('nothing grows here')),
 });
 
 async function failure(

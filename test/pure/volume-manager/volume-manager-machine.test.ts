@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { compiledMachine } from '../../../machines/machine-step/compiled-machine.ts';
 import type { KnownVolume } from '../../../machines/volume-manager/mount-context.ts';
 import { nextVolumeDeadline } from '../../../machines/volume-manager/volume-manager-machine.ts';
-import { PATIENCE_MS } from '../../../machines/volume-manager/volume-waits.ts';
+import { NOT_GROWN, PATIENCE_MS } from '../../../machines/volume-manager/volume-waits.ts';
 import { deviceMachine } from '../../../machines/volume-manager/device-machine.ts';
 import { mountMachine } from '../../../machines/volume-manager/mount-machine.ts';
 import {
@@ -328,6 +328,29 @@ test('a volume that has grown is made larger once, where a pod has it', () => {
   world.wait();
   world.end(world.only().key);
   world.take({ type: 'volume.grown', uid: 'a', volume: 'v', wantedBytes: 20, knownBytes: 10 });
+  assert.equal(world.calls.size, 0);
+});
+
+test('a volume grows on this node though its claim was told by another one, and a failure is no other pod’s', () => {
+  const sizes = { wantedBytes: 10, knownBytes: 10, growsHere: true } as const;
+  const world = new VolumeWorld((_uid, volume) => known(volume, { device: 'test/p/d', stages: true, ...sizes }));
+  want(world, 'a', 'v');
+  while (world.calls.size > 0) world.end(world.only().key);
+  world.take({ type: 'volume.grown', uid: 'a', volume: 'v', wantedBytes: 20, knownBytes: 20 });
+  const call = world.only();
+  assert.equal(call.type === 'device.expand' && `${call.oldBytes} ${call.newBytes}`, '10 20');
+  want(world, 'b', 'v');
+  const told = world.told.length;
+  const look = [...world.calls.values()].find(({ type }) => type === 'volume.resolve');
+  world.calls.delete(call.key);
+  world.take({ type: 'call.failed', key: call.key, code: NOT_GROWN, text: 'not its turn', done: true });
+  world.end(look?.key ?? '');
+  world.end(world.only().key);
+  assert.deepEqual(world.told.slice(told), [{ type: 'worker.mounted', uid: 'b', volume: 'v', path: '/pods/b/v' }]);
+  world.wait();
+  assert.equal(world.only().type, 'device.expand', 'it is asked for again');
+  world.end(world.only().key);
+  world.take({ type: 'volume.grown', uid: 'a', volume: 'v', wantedBytes: 20, knownBytes: 30 });
   assert.equal(world.calls.size, 0);
 });
 

@@ -14,8 +14,10 @@ import { createMetrics } from '../../../actors/record/metrics/metrics-registry.t
 import { volumeManager } from '../../../actors/record/machines/volume-manager.ts';
 import type { Node } from '../../../machines/node-object/node-types.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
+import type { RecordedEvent } from '../../../machines/protocol/recorded-event.ts';
 import type { PersistentVolume } from '../../../machines/protocol/storage-types.ts';
 import { waitFor } from '../../tools/wait-for.ts';
+import { ClaimServer } from './claim-server.ts';
 import { folder, memoryLog } from '../journal/journal-fixture.ts';
 
 /** Pods `a` and `b` with volumes `x` and `y` of the claims of these names. */
@@ -27,21 +29,25 @@ const podOf = (uid: string): Pod => ({
   },
 });
 
+interface BenchOptions {
+  annotations?: Record<string, string>;
+  selinux?: boolean;
+  clock?: Clock;
+  server?: ClaimServer;
+}
+
 function bench(
   t: TestContext,
   plugin: Partial<VolumePlugin> = {},
   volume: (name: string) => PersistentVolume['spec'] = () => ({}),
-  {
-    annotations = {},
-    selinux,
-    clock = machineClock,
-  }: { annotations?: Record<string, string>; selinux?: boolean; clock?: Clock } = {},
+  { annotations = {}, selinux, clock = machineClock, server }: BenchOptions = {},
 ) {
   const rootDir = folder(t);
   const calls: string[] = [];
   const node: Node = { metadata: { name: 'n', labels: { zone: 'one' } }, status: {} };
   const refreshed: string[] = [];
   const metrics = createMetrics();
+  const events: RecordedEvent[] = [];
   const driver: VolumePlugin = {
     name: 'test/driver',
     serves: () => true,
@@ -68,11 +74,15 @@ function bench(
       metrics,
     },
     objects: () => ({
-      claim: (_ns, name) =>
-        Promise.resolve({ metadata: { uid: name }, spec: { volumeName: `pv-${name}` }, status: { phase: 'Bound' } }),
+      claim: async (ns, name) =>
+        (await server?.objects.claim(ns, name)) ?? {
+          metadata: { uid: name },
+          spec: { volumeName: `pv-${name}` },
+          status: { phase: 'Bound' },
+        },
       volume: (name) =>
         Promise.resolve({ metadata: { annotations }, spec: { claimRef: { uid: name.slice(3) }, ...volume(name) } }),
-      grown: () => Promise.reject(new Error('nothing grows here')),
+      ...(server && { patchClaim: server.objects.patchClaim }),
     }),
     attached: attachedVolumes(
       () => node,
@@ -82,12 +92,13 @@ function bench(
     podOf,
     selinux,
     tellPod: (pod, type, reason, text) => void refreshed.push(`${pod.metadata?.name ?? ''} ${type} ${reason} ${text}`),
+    record: (event) => void events.push(event),
     tell: (uid, { type }) => void refreshed.push(`${uid} ${type}`),
     changed: () => void (node.status = { ...node.status, volumesInUse: manager.inUse() }),
     journal: { dir: join(rootDir, 'journal'), agent: 'v', maxBytes: 1 << 20, log: memoryLog().log },
   });
   t.after(() => manager.stop());
-  return { manager, calls, node, refreshed, rootDir, metrics };
+  return { manager, calls, node, refreshed, rootDir, metrics, events };
 }
 
 const refusal = (promise: Promise<unknown>) =>
@@ -342,4 +353,38 @@ test('volumes that are not attached in time, for want of room on the node, have 
   full.clear();
   assert.deepEqual(await waited('b'), [`VolumeUnattached: ${text}`, `VolumeUnattached: ${text}`]);
   assert.equal((await rejected())[0]?.value, 1);
+});
+
+test('a volume that is to be larger is so before its pod has it; later that is an event of the pod', async (t) => {
+  const grown = {
+    allocatedResources: { storage: '2Gi' },
+    allocatedResourceStatuses: { storage: 'NodeResizePending' },
+  };
+  const server = new ClaimServer({
+    metadata: { uid: 'x', name: 'x', namespace: 'ns' },
+    spec: { volumeName: 'pv-x', resources: { requests: { storage: '2Gi' } } },
+    status: { phase: 'Bound', capacity: { storage: '1Gi' }, ...grown },
+  });
+  let fails = new VolumeFailure('Internal', 'no room');
+  const { manager, events, calls } = bench(
+    t,
+    { expand: ({ publishedPath }) => (calls.push(`expand ${publishedPath}`), Promise.reject(fails)) },
+    () => ({ capacity: { storage: '2Gi' } }),
+    { server },
+  );
+  assert.equal(
+    await refusal(manager.mount('a', 'x')),
+    'Internal: MountVolume.Setup failed while expanding volume for volume "pv-x" : no room',
+  );
+  assert.deepEqual(calls.slice(-2), ['publish pv-x to a from /staged/pv-x', 'expand /in/a/pv-x']);
+  fails = new VolumeFailure('OutOfRange', 'too large');
+  await waitFor('the second try', () => (server.told.includes('NodeResizeInfeasible') ? true : undefined));
+  assert.equal(await manager.mount('a', 'x'), '/in/a/pv-x');
+  assert.equal(events.length, 0, 'a mount that fails is told by the pod');
+  server.change(grown);
+  const [event] = await waitFor('its event', () => (events.length > 0 ? events : undefined));
+  assert.deepEqual(
+    [event?.object.kind, event?.reason, event?.message],
+    ['Pod', 'VolumeResizeFailed', 'NodeExpandVolume.NodeExpandVolume failed for volume "pv-x" : too large'],
+  );
 });

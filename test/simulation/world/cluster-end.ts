@@ -178,7 +178,7 @@ export const simulatedObjects: ObjectsEnd = {
   storage: {
     claim: () => Promise.reject(new Error('not simulated')),
     volume: () => Promise.reject(new Error('not simulated')),
-    grown: () => Promise.reject(new Error('not simulated')),
+    patchClaim: () => Promise.reject(new Error('not simulated')),
   },
   podWanted: () => undefined,
   podGone: () => undefined,

@@ -43,9 +43,7 @@ export function simulatedStorage(api: ApiClient): AgentsObjects {
   return {
     claim: (namespace, name) => api.request({ method: 'GET', on: claims(namespace), name }),
     volume: (name) => api.request({ method: 'GET', on: { ...CORE, resource: 'persistentvolumes' }, name }),
-    grown: async ({ metadata }) => {
-      const { namespace = '', name = '' } = metadata ?? {};
-      await api.request({ method: 'PATCH', on: claims(namespace), name, subresource: 'status', body: {} });
-    },
+    patchClaim: ({ metadata: { namespace = '', name = '' } = {} }, body) =>
+      api.request({ method: 'PATCH', on: claims(namespace), name, subresource: 'status', body }),
   };
 }
