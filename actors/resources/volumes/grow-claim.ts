@@ -119,7 +119,7 @@ export class ClaimGrower {
     }
     const text = `MountVolume.NodeExpandVolume succeeded for volume "${spec.name}" ${pod.spec?.nodeName ?? ''}`;
     this.tell(its, marked, 'Normal', 'FileSystemResizeSuccessful', text);
-    if (!growth.told) await this.finish(marked, growth.storage);
+    if (!growth.told) await this.finish(marked, growth);
     return growth.storage;
   }
 
@@ -149,11 +149,12 @@ export class ClaimGrower {
     throw notGrown(messageOf(error));
   }
 
-  private async finish(claim: PersistentVolumeClaim, storage: string): Promise<void> {
+  private async finish(claim: PersistentVolumeClaim, { storage, silent }: Grow): Promise<void> {
     try {
       await this.patch(claim, grownClaimPatch(claim, storage));
     } catch (error) {
-      const text = `mountVolume.NodeExpandVolume update pvc status failed: ${messageOf(error)}`;
+      const what = silent ? 'update PVC status failed : ' : 'update pvc status failed: ';
+      const text = `mountVolume.NodeExpandVolume ${what}${messageOf(error)}`;
       throw new VolumeFailure('ClaimStatus', text, { cause: error });
     }
   }

@@ -20,8 +20,9 @@ import { volumeManager } from '../../record/machines/volume-manager.ts';
 import type { WithoutTime } from '../../../machines/protocol/without-time.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import type { ClaimedVolume } from '../stats/volume-usage.ts';
+import type { LookedUp } from './looked-up.ts';
 import { VolumeCalls } from './volume-calls.ts';
-import type { LookedUp, VolumeCallsOptions } from './volume-calls.ts';
+import type { VolumeCallsOptions } from './volume-calls.ts';
 import { podFolders, stagedDevices, volumesInFolder } from './volume-folders.ts';
 import { VolumeFailure } from './volume-plugin.ts';
 

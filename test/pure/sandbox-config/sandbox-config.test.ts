@@ -70,7 +70,7 @@ test('a resolver file that says nothing is taken at its word, and one that was r
   const { dns } = podDns(pod({ dnsPolicy: 'Default' }), settings, none);
   assert.deepEqual(dns, { servers: [], searches: [], options: [] });
   const now = { nameservers: ['10.1.1.9'], searches: ['lan'], options: ['rotate'] };
-  assert.deepEqual(sandboxConfig(pod({ dnsPolicy: 'Default' }), 0, settings, now).dnsConfig, {
+  assert.deepEqual(sandboxConfig(pod({ dnsPolicy: 'Default' }), 0, settings, { resolver: now }).dnsConfig, {
     servers: ['10.1.1.9'],
     searches: ['lan'],
     options: ['rotate'],

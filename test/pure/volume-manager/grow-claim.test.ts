@@ -176,5 +176,13 @@ describe('while pods have it', () => {
     assert.equal(b.asked.length, 0, 'it begins once the claim says so');
     assert.equal(await b.inUse(), 2 * GIB);
     assert.deepEqual(b.server.told, ['NodeResizeInProgress', '2Gi']);
+    const old = bench({});
+    old.server.conflicts = 1;
+    await assert.rejects(old.inUse(), {
+      message:
+        'mountVolume.NodeExpandVolume update PVC status failed : patchPVCStatus failed to patch PVC "data": conflict',
+    });
+    assert.equal(await old.inUse(), 2 * GIB);
+    assert.deepEqual(old.server.told, ['2Gi']);
   });
 });

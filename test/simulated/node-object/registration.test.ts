@@ -129,6 +129,10 @@ test('a CSINode that an earlier machine of this name has left is replaced', asyn
   await until(() => server.requestsOf({ verb: 'delete', resource: 'csinodes' }).length === 1, 'the old one to go');
   await until(() => server.get(CSI_NODES, 'node1') !== undefined, 'its own');
   const own = server.get(CSI_NODES, 'node1');
-  assert.equal(own?.metadata?.ownerReferences?.[0]?.uid, server.get(NODES, 'node1')?.metadata?.uid);
+  const owners = own?.metadata?.ownerReferences as { uid: string }[];
+  assert.deepEqual(
+    owners.map(({ uid }) => uid),
+    [server.get(NODES, 'node1')?.metadata?.uid],
+  );
   assert.deepEqual(own?.['spec'], { drivers: [] });
 });
