@@ -1,6 +1,7 @@
 import type { PodReport } from '../../../actors/pods/shard/shard-protocol.ts';
 import { statePath } from '../../../machines/machine-step/step.ts';
-import type { ContainerStatus, PodStatus } from '../../../machines/protocol/api-types.ts';
+import type { ContainerStatus, Pod, PodStatus } from '../../../machines/protocol/api-types.ts';
+import { CONFIG_MIRROR } from '../../../machines/sources/annotations.ts';
 import { isOwnEnding } from '../../../machines/status/node-endings.ts';
 import type { World } from '../world/world.ts';
 import type { Fact } from '../world/facts.ts';
@@ -28,6 +29,11 @@ function isForgotten(world: World, endedAt: number): boolean {
   return world.listsLag && world.memoryLostSince(endedAt);
 }
 
+/** UID of the pod that the object shows: a mirror pod shows a static one, each of its lives. */
+function shown({ metadata }: Pod): string {
+  return metadata?.annotations?.[CONFIG_MIRROR] ?? metadata?.uid ?? '';
+}
+
 /** A pod that has ended does not come back. */
 export const phaseIsFinal: Rule = {
   name: 'a terminal phase is final',
@@ -51,9 +57,9 @@ export const phaseIsFinal: Rule = {
         if (fact.f === 'report' && isShown(fact) && !isGone(world, fact) && !isForNow(fact.report))
           see('report', fact.uid, fact.report.status.phase);
         // A patch carried out again overwrites what came after it; the agent sees that, and mends it.
-        if (fact.f === 'api' && fact.repeated) ended.delete(`API ${fact.pod.metadata?.uid ?? ''}`);
-        if (fact.f === 'api' && fact.type !== 'DELETED')
-          see('API', fact.pod.metadata?.uid ?? '', fact.pod.status?.phase);
+        if (fact.f === 'api' && fact.repeated) ended.delete(`API ${shown(fact.pod)}`);
+        if (fact.f === 'api' && fact.type === 'DELETED') ended.delete(`API ${shown(fact.pod)}`);
+        if (fact.f === 'api' && fact.type !== 'DELETED') see('API', shown(fact.pod), fact.pod.status?.phase);
         // The agent dies, the API server has not heard of the end, and there never was a container by which the next agent could tell it.
         if (fact.f === 'agent' && fact.change === 'crashed')
           for (const key of [...ended.keys()]) {
