@@ -27,6 +27,8 @@ export const PROBE_REASONS: Readonly<Record<string, Explainer>> = {
     const { view, key, label, probe } = of;
     const place = view.context.probes[key]?.context;
     const failure = ofThisContainer(of);
+    const early = failedEarly(of);
+    const fresh = place?.outcome === 'unknown' || !hasRun(of);
     const causes: Cause[] = [];
     if (failure !== undefined)
       causes.push({
@@ -34,16 +36,14 @@ export const PROBE_REASONS: Readonly<Record<string, Explainer>> = {
         text: view.mask(`${label} ${failed(failure)}; ${probe.failureThreshold ?? 3} in a row count as failed`),
         kind: 'probe',
       });
+    else if (early !== undefined) causes.push({ at: since(of), text: view.mask(`${label} ${early}`), kind: 'probe' });
+    else if (fresh) causes.push({ at: since(of), text: `${label} has not run yet${delay(probe)}`, kind: 'probe' });
     else if (place?.outcome === 'success' && place.result !== 'success')
       causes.push({
         at: since(of),
         text: `${label} succeeded ${times(place.run)}; ${probe.successThreshold ?? 1} in a row are needed`,
         kind: 'probe',
       });
-    else if (place?.outcome === 'unknown' && failedEarly(of) !== undefined)
-      causes.push({ at: since(of), text: view.mask(`${label} ${failedEarly(of) ?? ''}`), kind: 'probe' });
-    else if (place?.outcome === 'unknown')
-      causes.push({ at: since(of), text: `${label} has not run yet${delay(probe)}`, kind: 'probe' });
     else
       causes.push({
         at: since(of),
@@ -89,10 +89,19 @@ function one(of: ProbeView, text: string): Reason {
   return { causes: [{ at: since(of), text, kind: 'probe' }] };
 }
 
-/** Failures in a row; those of a container that has ended do not count. */
-function ofThisContainer({ view, key }: ProbeView): Failure | undefined {
+/** It was run since the container began that runs now: what it says is not all of the one before. */
+function hasRun({ view, key }: ProbeView): boolean {
+  const place = view.context.probes[key]?.context;
+  const seen = view.context.observed?.containers.find(({ id }) => id === place?.containerId);
+  return place !== undefined && place.askedAt >= (seen?.startedAt ?? 0);
+}
+
+/** Failures in a row; of a container that has ended they are told when the one that follows has failed, too. */
+function ofThisContainer(of: ProbeView): Failure | undefined {
+  const { view, key } = of;
   const failure = failureOf(view, `probe/${key}`);
   const place = view.context.probes[key]?.context;
+  if (!hasRun(of)) return undefined;
   if (failure === undefined || place?.outcome !== 'failure' || place.run === 0) return undefined;
   return { ...failure, count: place.run };
 }
@@ -100,9 +109,10 @@ function ofThisContainer({ view, key }: ProbeView): Failure | undefined {
 /** The first run of this container's failed, before failures count. */
 function failedEarly({ view, key, probe }: ProbeView): string | undefined {
   const failure = failureOf(view, `probe/${key}`);
-  const from = view.context.probes[key]?.context.countsFrom;
+  const { countsFrom: from, outcome, askedAt = 0 } = view.context.probes[key]?.context ?? {};
   const isOfFirstRun = (at: number, end: number) => at >= end - (probe.periodSeconds ?? 10) * 1000;
   if (failure === undefined || typeof from !== 'number' || !isOfFirstRun(failure.lastAt, from)) return undefined;
+  if (outcome !== 'unknown' && askedAt >= from) return undefined;
   return `${failed({ ...failure, count: 1 })}, which is too early to count`;
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, describe, it } from 'node:test';
+import { after, describe, it, test } from 'node:test';
 import { chartOf, statesOf } from '../../../machines/charts/chart-of.ts';
 import type { MachineName } from '../../../machines/charts/node-machines.ts';
 import { NODE_MACHINES } from '../../../machines/charts/node-machines.ts';
@@ -250,6 +250,26 @@ const PROBES: Record<string, { world: () => ToldWorld; kind: 'startup' | 'livene
     text: /is quiet: the pod terminates$/,
   },
 };
+
+test('what a probe said of the container before is not told of the one that follows', () => {
+  let exitCode = 0;
+  const readinessProbe = { ...probe, initialDelaySeconds: 3 };
+  const world = told(pod({ containers: [box('c', { readinessProbe })] }), (w) => {
+    w.answers['cri.ExecSync'] = () => ({ result: { exitCode, output: '' } });
+  });
+  for (const [code, said] of [
+    [0, /it says success so far/],
+    [1, /failed once \(the command ended with exit code 1\)/],
+  ] as const) {
+    exitCode = code;
+    world.run(5_000);
+    assert.match(world.ofProbe('c', 'readiness').text, said);
+    world.exit('c', 1);
+    world.run(1_000);
+    while (!world.running().includes('c')) world.run(100);
+    assert.match(world.ofProbe('c', 'readiness').text, /has not run yet/);
+  }
+});
 
 describe('each state of the probe chart is explained', () => {
   const covered: string[] = [];
