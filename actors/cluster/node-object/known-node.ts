@@ -17,6 +17,7 @@ export class KnownNode {
   private runtimeRead = false;
   private runtimeReadAt = Number.NEGATIVE_INFINITY;
   private reading = false;
+  private storageError: string | null = null;
 
   constructor(options: NodeObjectOptions, { externalCloudProvider }: NodeObjectConfig) {
     const { settings, flags, log } = options;
@@ -48,16 +49,29 @@ export class KnownNode {
     });
   }
 
+  /** What keeps claims' volumes from being served, part of the Ready condition; null when nothing does. Answers whether nothing did before. */
+  tellStorage(error: string | null): boolean {
+    const before = this.storageError;
+    this.storageError = error;
+    return before === null;
+  }
+
   /** All of it, as it is now. */
   now(): NodeFacts {
     const { runtimeState, plegError, shutdownErrors, pressure, conditions, devices, volumesInUse } = this.options;
+    const storageErrors = this.storageError === null ? [] : [this.storageError];
     return {
       ...(devices && { devices: devices() }),
       ...(volumesInUse && { volumesInUse: volumesInUse() }),
       machine: this.facts.machine,
       runtime: this.runtime.facts,
       addresses: this.facts.addresses,
-      readiness: { runtime: runtimeState(), plegError: plegError(), shutdownErrors: shutdownErrors?.() ?? [] },
+      readiness: {
+        runtime: runtimeState(),
+        plegError: plegError(),
+        shutdownErrors: shutdownErrors?.() ?? [],
+        storageErrors,
+      },
       pressure: pressure?.() ?? { memory: false, disk: false, pid: false },
       managed: conditions?.() ?? [],
     };

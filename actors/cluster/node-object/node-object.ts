@@ -22,6 +22,9 @@ import { OwnNode } from './own-node.ts';
 import { Registering } from './registering.ts';
 import { StatusSync } from './status-sync.ts';
 
+/** Pause between tries for the CSINode once the growing ones are over, ms. */
+const CSI_LAST_PAUSE_MS = 122_880;
+
 /** Who has given no answer for so long is waited for no more, ms. */
 const FIRST_WORD_MS = 15_000;
 
@@ -209,11 +212,13 @@ export class NodeObject {
         return this.lease.start(order.made);
       case 'csi.make':
         return void this.makeCsiNode(order.fresh);
-      case 'csi.wait':
+      case 'csi.wait': {
+        // Kubelet exits after the last of the pauses, and begins anew when it is restarted; here it is tried on as seldom.
+        const retryMs = order.ms ?? CSI_LAST_PAUSE_MS;
         if (this.csiProblem !== undefined)
-          this.log.warn({ problem: messageOf(this.csiProblem), retryMs: order.ms }, 'CSINode could not be made');
-        if (order.ms !== null) this.after(order.ms, { type: 'csi.due' });
-        return;
+          this.log.warn({ problem: messageOf(this.csiProblem), retryMs }, 'CSINode could not be made');
+        return this.after(retryMs, { type: 'csi.due' });
+      }
       case 'schedulable.tell': {
         const event = schedulableEvent(this.config.nodeName, order.was, order.unschedulable);
         if (event !== undefined) this.record(event);
@@ -268,16 +273,21 @@ export class NodeObject {
   private async makeCsiNode(fresh: boolean): Promise<void> {
     const uid = this.own.node?.metadata?.uid;
     let made = false;
-    this.csiProblem = undefined;
     try {
       if (uid !== undefined) {
         await ensureCsiNode(this.calls.api, { name: this.config.nodeName, uid }, fresh, this.ending.signal);
         made = true;
       }
+      this.csiProblem = undefined;
     } catch (error) {
       this.csiProblem = error;
     }
+    if (this.ending.signal.aborted) return;
+    const wasReady = this.known.tellStorage(
+      made ? null : `failed to initialize CSINode: ${messageOf(this.csiProblem)}`,
+    );
     this.take({ type: 'csi.ended', made });
+    if (made && !wasReady) this.changed();
   }
 
   private seen(node: Node | null): void {

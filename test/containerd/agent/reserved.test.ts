@@ -96,7 +96,7 @@ describe('a node of which a part is reserved', { skip: availableParallelism() < 
     );
     assert.match(
       await refusal({ cgroupRoot: '/not-there-actorlet' }),
-      /HOST033.*invalid configuration: .*cgroup \\?"\/not-there-actorlet\\?"/,
+      /HOST033.*invalid configuration: .*cgroup \[\\?"not-there-actorlet\\?"\]/,
     );
     const system = {
       reservedSystemCPUs: '',

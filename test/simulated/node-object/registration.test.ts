@@ -136,3 +136,16 @@ test('a CSINode that an earlier machine of this name has left is replaced', asyn
   );
   assert.deepEqual(own?.['spec'], { drivers: [] });
 });
+
+test('a node without a CSINode is not ready, and says why; it goes on trying', async (t) => {
+  const { server, node, stored, ready } = await makeNodeObject(t, { config: { nodeStatusUpdateFrequency: '200ms' } });
+  const refused = { do: 'fail', code: 403, reason: 'Forbidden' } as const;
+  server.fault({ verb: 'create', resource: 'csinodes' }, refused, 3);
+  node.start();
+  await node.whenRegistered();
+  await until(() => ready() === 'False', 'NotReady');
+  const said = stored()?.status?.conditions?.find(({ type }) => type === 'Ready');
+  assert.match(String(said?.message), /^failed to initialize CSINode: /);
+  await until(() => server.get(CSI_NODES, 'node1') !== undefined, 'the CSINode');
+  await until(() => ready() === 'True', 'Ready');
+});
