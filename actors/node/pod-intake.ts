@@ -206,7 +206,9 @@ export class PodIntake {
     const refusal = refuses?.(pod) ?? null;
     if (refusal !== null) return { ...refusal, retryWithFreshNode: false };
     const { refusal: unequipped = null, affinities } = this.equipped.get(pod) ?? {};
-    return unequipped ?? admission.admit(pod, this.floor(pod), affinities);
+    if (unequipped === null) return admission.admit(pod, this.floor(pod), affinities);
+    admission.countUnequipped(unequipped.reason);
+    return unequipped;
   }
 
   /** The first pod of the update is critical, and others end for it: as with kubelet all that comes waits meanwhile. */

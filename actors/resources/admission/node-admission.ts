@@ -136,6 +136,15 @@ export class NodeAdmission {
     return verdict;
   }
 
+  /** A pod was refused for its devices, which kubelet's topology manager is asked for with all the rest. */
+  countUnequipped(reason: string): void {
+    const { metrics, rules } = this.options;
+    countAsked(metrics, 0);
+    // Where its devices could not be put together, the try has counted that.
+    const counted = reason === 'TopologyAffinityError';
+    if (!counted && (rules.resources?.topology.policy ?? 'none') !== 'none') metrics.topologyErrors.inc();
+  }
+
   /** What a pod's containers have of the node's CPUs and memory; undefined where none is given away. */
   grantsOf(uid: string): PodGrants | undefined {
     const { resources } = this.options.rules;

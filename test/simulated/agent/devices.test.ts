@@ -145,6 +145,8 @@ test('a pod that can have no devices fails with the word of kubelet, and others 
   const dark = await until('its failure', () => failed('dark'), { agent: b.agent });
   assert.match(JSON.stringify(dark), /Allocate failed due to rpc error: code = Unknown desc = no light, which/);
   assert.deepEqual(await held(b), []);
+  // Kubelet's topology manager is asked for each pod, devices included.
+  assert.match(await b.agent.metrics(), /^kubelet_topology_manager_admission_requests_total 3$/m);
 });
 
 test('devices of a plugin that hung up are given to nobody; one that comes again takes its place', async (t) => {
