@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import type { VersionResponse } from '../../cri/generated/runtime/v1/api.ts';
@@ -19,13 +17,13 @@ import type { KubeletConfiguration } from '../configure/configuration/kubelet-co
 import type { CgroupHost } from '../host/files/cgroup-host.ts';
 import { findHostAddress } from '../cluster/node-object/host-address.ts';
 import { readMachineFacts } from '../resources/machine/machine-facts.ts';
+import { limitsSwap } from './swap-controller.ts';
 import { selinuxIsOn } from '../resources/machine/selinux.ts';
 import { nodeObjectConfigOf } from '../cluster/node-object/node-object-config.ts';
 import {
   hugePageName,
   interfaceAddresses,
   nodeNameOf,
-  readText,
   resolverOf,
   thermalPaths,
 } from '../resources/machine/node-facts.ts';
@@ -83,7 +81,7 @@ export async function nodeSettingsOf(
       supplementalGroupsPolicy: features?.supplementalGroupsPolicy ?? false,
       ...(!mountsImages(version) && { withoutImageVolumes: `${version.runtimeName} ${version.runtimeVersion}` }),
     },
-    swapController: existsSync(swapLimitFile(cgroups)),
+    swapController: limitsSwap(cgroups),
     ...(cgroups.version === 2 &&
       config.memorySwap.swapBehavior === 'LimitedSwap' && { limitedSwapBytes: machine.swapBytes }),
     ...(cgroups.version === 2 &&
@@ -115,16 +113,6 @@ export async function nodeSettingsOf(
     ...(cluster && { cluster: true }),
     behaviour: [...ALL_BEHAVIOUR],
   };
-}
-
-/** The file that is there where the kernel can limit swap: v2 has it in every cgroup but the root, so that of this process is asked. */
-function swapLimitFile({ version, mounts }: CgroupHost): string {
-  if (version === 1) return join(mounts['memory'] ?? '/nowhere', 'memory.memsw.limit_in_bytes');
-  const own = readText('/proc/self/cgroup')
-    .trim()
-    .split('\n')
-    .find((line) => line.startsWith('0::'));
-  return join(mounts[''] ?? '/nowhere', own?.slice('0::'.length) ?? '', 'memory.swap.max');
 }
 
 /** Size of a memory page, which Node does not tell. */

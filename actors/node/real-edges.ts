@@ -54,6 +54,7 @@ import { nodeStats } from './node-stats.ts';
 import { nodeSpans, tracingOptionsOf } from './node-tracing.ts';
 import { nodeUserNamespaces } from './node-user-namespaces.ts';
 import { setNodeFacts } from './pod-metrics.ts';
+import { limitsSwap } from './swap-controller.ts';
 import { tierHolder } from './tier-holder.ts';
 
 /** Kubernetes release that will not take a runtime without RuntimeConfig any more, as kubelet 1.35 names it. */
@@ -132,6 +133,8 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   });
   const nodeCgroups = nodeCgroupsOf(config, flags, settings, host, log);
   await nodeCgroups?.make();
+  // The agent's own cgroup may have its controllers only since the cgroups beside it have theirs.
+  settings.swapController = limitsSwap(cgroups);
   const userNamespaces = await nodeUserNamespaces({ config, featureGates, rootDir: flags.rootDir, cri });
   if (kubeconfig !== null) await makeRootShared(flags.rootDir, log);
 

@@ -22,9 +22,28 @@ export function runsInHost(pid: number, files: KernelFiles = KERNEL_FILES): bool
 export function moveToCgroup(pid: number, path: string, version: 1 | 2, files: KernelFiles = KERNEL_FILES): void {
   for (const hierarchy of version === 2 ? [files.cgroup] : hierarchies(pid, files)) {
     const folder = join(hierarchy, path);
+    if (version === 2) handDown(hierarchy, path);
     mkdirSync(folder, { recursive: true });
     copyCpuset(hierarchy, folder);
     writeFileSync(join(folder, 'cgroup.procs'), String(pid));
+  }
+}
+
+/** On v2 a cgroup has the controllers that each one above it hands down: all that there are, as runc does it. */
+function handDown(hierarchy: string, path: string): void {
+  const file = join(hierarchy, 'cgroup.controllers');
+  const controllers = existsSync(file) ? readFileSync(file, 'utf8').trim().split(/\s+/) : [];
+  let above = hierarchy;
+  for (const part of path.split('/').filter(Boolean)) {
+    mkdirSync(above, { recursive: true });
+    for (const name of controllers) {
+      try {
+        writeFileSync(join(above, 'cgroup.subtree_control'), `+${name}`);
+      } catch {
+        // One that is not offered here, or a cgroup with processes of its own: what is below does without.
+      }
+    }
+    above = join(above, part);
   }
 }
 

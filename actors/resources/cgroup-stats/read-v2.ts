@@ -78,7 +78,8 @@ function readMemory(folder: string, without: WithoutParts): MemoryReading | unde
     workingSetBytes: Math.max(0, usageBytes - inactive),
     totalActiveFileBytes: value('active_file'),
     totalInactiveFileBytes: inactive,
-    failures: valueOf(events, 'max') ?? 0,
+    // v2 counts none, and cadvisor tells 0.
+    failures: 0,
     pageFaults,
     majorPageFaults,
     hierarchicalPageFaults: pageFaults,

@@ -98,8 +98,13 @@ test('cgroup v1: into every hierarchy, with CPUs and memory nodes copied down', 
 test('cgroup v2: into the one hierarchy', () => {
   withFolder((folder) => {
     const files = fakeKernel(folder);
-    moveToCgroup(process.pid, '/agent', 2, files);
-    assert.equal(readFileSync(join(files.cgroup, 'agent/cgroup.procs'), 'utf8'), String(process.pid));
+    writeFileSync(join(files.cgroup, 'cgroup.controllers'), 'memory');
+    moveToCgroup(process.pid, '/node/agent', 2, files);
+    assert.equal(readFileSync(join(files.cgroup, 'node/agent/cgroup.procs'), 'utf8'), String(process.pid));
+    // Without that its memory could be neither measured nor swap limited.
+    for (const above of ['', 'node'])
+      assert.equal(readFileSync(join(files.cgroup, above, 'cgroup.subtree_control'), 'utf8'), '+memory');
+    assert.equal(existsSync(join(files.cgroup, 'node/agent/cgroup.subtree_control')), false);
   });
 });
 
