@@ -23,7 +23,11 @@ export function podResourcesPart(
       const uids = new Set(admission.active());
       return store.list().filter(({ metadata }) => uids.has(metadata?.uid ?? ''));
     },
-    podNamed: (namespace, name) => store.named(namespace, name),
+    // One that has ended is in the store until the API server forgets it, and has nothing any more.
+    podNamed(namespace, name) {
+      const pod = store.named(namespace, name);
+      return pod !== undefined && new Set(admission.active()).has(pod.metadata?.uid ?? '') ? pod : undefined;
+    },
     facts: () => ({
       ...{ devices: devices?.state ?? null, resources: admission.resources, ground },
       claims: tellsClaims ? (claims?.state ?? null) : null,

@@ -28,6 +28,19 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   RemoveImage: 'remove_image',
   ImageFsInfo: 'image_fs_info',
   RuntimeConfig: 'runtime_config',
+  Exec: 'exec',
+  Attach: 'attach',
+  PortForward: 'port_forward',
+  UpdateRuntimeConfig: 'update_runtime_config',
+  UpdatePodSandboxResources: 'update_podsandbox_resources',
+  ContainerStats: 'container_stats',
+  ListContainerStats: 'list_container_stats',
+  PodSandboxStats: 'podsandbox_stats',
+  ListPodSandboxStats: 'list_podsandbox_stats',
+  ListPodSandboxMetrics: 'list_podsandbox_metrics',
+  ListMetricDescriptors: 'list_metric_descriptors',
+  CheckpointContainer: 'checkpoint_container',
+  GetContainerEvents: 'get_container_events',
 };
 
 /** Readings of calls and effects, under kubelet's metric names. */

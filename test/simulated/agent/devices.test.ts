@@ -7,7 +7,7 @@ import { credentials } from '@grpc/grpc-js';
 import { pino } from 'pino';
 import { DeviceCheckpointFile } from '../../../actors/resources/devices/device-checkpoint-file.ts';
 import { PodResourcesListerClient } from '../../../cri/generated/podresources/v1/api.ts';
-import type { ListPodResourcesResponse } from '../../../cri/generated/podresources/v1/api.ts';
+import type { GetPodResourcesResponse, ListPodResourcesResponse } from '../../../cri/generated/podresources/v1/api.ts';
 import { readDeviceCheckpoint } from '../../../machines/devices/device-checkpoint.ts';
 import { TestDevicePlugin } from '../../tools/device-plugin.ts';
 import type { PluginBehaviour } from '../../tools/device-plugin.ts';
@@ -41,24 +41,29 @@ async function checkpoint(b: Bench) {
   return readDeviceCheckpoint(await readFile(file, 'utf8').catch(() => ''));
 }
 
-/** Who has which device, as the pod-resources API tells. */
-async function listed(b: Bench): Promise<string[]> {
+async function asked<T>(b: Bench, call: (client: PodResourcesListerClient, done: Done<T>) => void): Promise<T> {
   const socket = join(b.dir, 'root', 'pod-resources', 'kubelet.sock');
   const client = new PodResourcesListerClient(`unix:${socket}`, credentials.createInsecure());
   try {
-    const all = await new Promise<ListPodResourcesResponse>((resolve, reject) =>
-      client.list({}, (error, answer) => (error === null ? resolve(answer) : reject(error))),
+    return await new Promise<T>((resolve, reject) =>
+      call(client, (error, answer) => (error === null ? resolve(answer) : reject(error))),
     );
-    return all.podResources
-      .flatMap((pod) =>
-        pod.containers.flatMap(({ name, devices }) =>
-          devices.map(({ resourceName, deviceIds }) => `${pod.name} ${name} ${resourceName} ${deviceIds.join()}`),
-        ),
-      )
-      .sort();
   } finally {
     client.close();
   }
+}
+type Done<T> = (error: Error | null, answer: T) => void;
+
+/** Who has which device, as the pod-resources API tells. */
+async function listed(b: Bench): Promise<string[]> {
+  const all = await asked<ListPodResourcesResponse>(b, (client, done) => client.list({}, done));
+  return all.podResources
+    .flatMap((pod) =>
+      pod.containers.flatMap(({ name, devices }) =>
+        devices.map(({ resourceName, deviceIds }) => `${pod.name} ${name} ${resourceName} ${deviceIds.join()}`),
+      ),
+    )
+    .sort();
 }
 
 async function registered(b: Bench): Promise<readonly string[]> {
@@ -123,6 +128,19 @@ test('a pod gets its devices, keeps them over restarts of container and agent, a
 
   await b.remove('p.yaml');
   await until('its end', async () => (await held(b)).join() === 'a', { agent: b.agent });
+});
+
+test('of a pod that has ended the pod-resources API knows nothing', async (t) => {
+  const b = await bench(t);
+  await b.put('p.yaml', manifest('one', { restartPolicy: 'Never' }));
+  await running(b, 1);
+  const podName = 'one-node';
+  const get = () =>
+    asked<GetPodResourcesResponse>(b, (client, done) => client.get({ podName, podNamespace: 'default' }, done));
+  assert.equal((await get()).podResources?.name, podName);
+  b.sim.exitContainer(containerOf(b.sim, 'one')?.id ?? '', 0);
+  await until('its end', async () => (await b.agent.pods())[0]?.status?.phase === 'Succeeded', { agent: b.agent });
+  await assert.rejects(get(), /pod one-node in namespace default not found/);
 });
 
 test('a pod that can have no devices fails with the word of kubelet, and others go on', async (t) => {

@@ -24,13 +24,6 @@ export const pods: readonly Mutation[] = [
     to: '(stopping && again)',
   },
   {
-    name: 'waiting-pod-leaves-remains',
-    breaks: 'what runs of a pod that is removed while it waits for its name is left alone',
-    within: 'forget',
-    from: '? !again : given && held',
-    to: '? !again : given && !held',
-  },
-  {
     name: 'image-in-use',
     breaks: 'an image that containers use is taken for one that nobody uses',
     within: 'take',

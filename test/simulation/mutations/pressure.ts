@@ -146,8 +146,8 @@ export const pressure: readonly Mutation[] = [
     name: 'critical-pod-refused',
     breaks: 'a critical pod is refused by a full node as any other is',
     within: 'asks',
-    from: 'state.rules.preempts && preempt && podsToPreempt',
-    to: 'state.rules.preempts && undefined && podsToPreempt',
+    from: 'state.rules.preempts && preempt && roomFor',
+    to: 'state.rules.preempts && undefined && roomFor',
   },
   {
     name: 'pressed-takes-all',
