@@ -2,6 +2,7 @@ import { networkProblemOf } from '../../machines/node-object/ready-message.ts';
 import { afterAgentRestart } from '../../machines/pod/adopt-probes.ts';
 import { afterShutdown } from '../../machines/pod/after-shutdown.ts';
 import { judgedAnew } from '../../machines/pod/judged-anew.ts';
+import { podObject } from '../../machines/protocol/recorded-event.ts';
 import { trackedPod, trackedPods } from '../../machines/supervisor/pod-table.ts';
 import { EventRecorder } from '../cluster/events/event-recorder.ts';
 import { declaredFeaturesOf } from '../configure/configuration/declared-features-of.ts';
@@ -16,7 +17,6 @@ import { MakeRoom } from '../resources/admission/make-room.ts';
 import { NodeAdmission } from '../resources/admission/node-admission.ts';
 import { ClaimManager } from '../resources/claims/claim-manager.ts';
 import { attachedVolumes } from '../resources/volumes/attached-volumes.ts';
-import type { VolumeCallsOptions } from '../resources/volumes/volume-calls.ts';
 import { VolumeManager } from '../resources/volumes/volume-manager.ts';
 import { DeviceManager } from '../resources/devices/device-manager.ts';
 import type { ListedPod } from '../runtime/pleg/observe-pod.ts';
@@ -222,15 +222,11 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     tell: (uid, message) => supervisor.tell(uid, message),
     now,
   });
-  const tellPod: VolumeCallsOptions['tellPod'] = ({ metadata }, type, reason, message) => {
-    const { namespace = '', name = '', uid = '' } = metadata ?? {};
-    const object = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid } as const;
-    events.record({ object, at: now(), type, reason, message });
-  };
   const volumes: VolumeManager = new VolumeManager({
     ...{ rootDir: settings.rootDir, nodeName, clock, log, metrics, selinux: settings.selinux },
     plugins: edges.volumes({
-      warn: (pod, reason, message) => tellPod(pod, 'Warning', reason, message),
+      warn: (pod, reason, message) =>
+        events.record({ object: podObject(pod), at: now(), type: 'Warning', reason, message }),
       csi: () => cluster?.objects.csi ?? null,
       secret: (namespace, name) =>
         cluster?.objects.storage.secret?.(namespace, name) ?? Promise.reject(new Error('cannot get kube client')),
@@ -244,7 +240,6 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     ),
     nodeLabels: () => (cluster?.node.node() ?? ground.ownNode ?? null)?.metadata?.labels ?? null,
     podOf: (uid) => trackedPod(supervisor.context.pods, uid)?.pod,
-    tellPod,
     tell: (uid, message) => supervisor.tell(uid, message),
     changed: () => cluster?.node.changed(),
     journal: journalOf('manager'),

@@ -1,3 +1,5 @@
+import type { Pod } from './api-types.ts';
+
 /** What an event is about, as `v1.ObjectReference`. */
 export interface EventObject {
   apiVersion: 'v1';
@@ -20,4 +22,10 @@ export interface RecordedEvent {
   reason: string;
   message: string;
   annotations?: Record<string, string>;
+}
+
+/** What an event of a pod is about. */
+export function podObject({ metadata }: Pick<Pod, 'metadata'>): EventObject {
+  const { namespace = '', name = '', uid = '' } = metadata ?? {};
+  return { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { isInfeasible } from '../../../machines/csi/call-outcome.ts';
+import { podObject } from '../../../machines/protocol/recorded-event.ts';
 import type { RecordedEvent } from '../../../machines/protocol/recorded-event.ts';
 import type { PersistentVolumeClaim } from '../../../machines/protocol/storage-types.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
@@ -208,15 +209,12 @@ export class ClaimGrower {
   ): void {
     const { record, clock } = this.options;
     const at = clock.now();
-    const of = { apiVersion: 'v1', namespace: '', name: '', uid: '' } as const;
-    const { namespace = '', name = '', uid = '' } = pod.metadata ?? {};
-    record({ object: { ...of, kind: 'Pod', namespace, name, uid }, at, type, reason, message });
+    record({ object: podObject(pod), at, type, reason, message });
     if (claim === null) return;
-    const its = claim.metadata ?? {};
+    const { namespace = '', name = '', uid = '', resourceVersion } = claim.metadata ?? {};
     const object = {
-      ...{ ...of, kind: 'PersistentVolumeClaim' as const },
-      ...{ namespace: its.namespace ?? '', name: its.name ?? '', uid: its.uid ?? '' },
-      ...(its.resourceVersion !== undefined && { resourceVersion: its.resourceVersion }),
+      ...({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid } as const),
+      ...(resourceVersion !== undefined && { resourceVersion }),
     };
     record({ object, at, type, reason, message });
   }

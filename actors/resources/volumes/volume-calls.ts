@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { matchesTerms } from '../../../machines/admission/node-affinity.ts';
+import { podObject } from '../../../machines/protocol/recorded-event.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import type { KnownVolume } from '../../../machines/volume-manager/mount-context.ts';
 import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders.ts';
@@ -37,8 +38,6 @@ export interface VolumeCallsOptions extends GrowthOptions {
   /** Of the node's object; null while it is not known. */
   nodeLabels: () => Readonly<Record<string, string>> | null;
   podOf: (uid: string) => Pod | undefined;
-  /** An event of a pod. */
-  tellPod: (pod: Pod, type: 'Normal' | 'Warning', reason: string, message: string) => void;
   metrics: Pick<Metrics, 'storageOperation'>;
 }
 
@@ -163,8 +162,7 @@ export class VolumeCalls {
       if (published === '' || globalPath === '')
         throw new VolumeFailure('Block', 'device path of the volume is empty', { what: 'MapVolume failed' });
       await mapBlockVolume(published, map);
-      for (const text of mappedWords(spec.name, map))
-        this.options.tellPod(pod, 'Normal', 'SuccessfulMountVolume', text);
+      for (const text of mappedWords(spec.name, map)) this.tell(pod, 'Normal', 'SuccessfulMountVolume', text);
     } catch (error) {
       throw worded(error, 'MapVolume.MapBlockVolume failed', spec.name, false);
     }
@@ -249,7 +247,7 @@ export class VolumeCalls {
 
   /** What becomes of files of a volume that are given to the pod's group is told to the pod, and measured. */
   private ownership(pod: Pod, spec: VolumeSpec, plugin: VolumePlugin): OwnershipWatch {
-    const { tellPod, metrics } = this.options;
+    const { metrics } = this.options;
     const driver = plugin.countedBy?.(spec);
     const labels = {
       volume_plugin: driver === undefined ? plugin.name : `${plugin.name}:${driver}`,
@@ -257,11 +255,16 @@ export class VolumeCalls {
     };
     return {
       podUid: pod.metadata?.uid ?? '',
-      slow: (text) => tellPod(pod, 'Warning', 'VolumePermissionChangeInProgress', text),
+      slow: (text) => this.tell(pod, 'Warning', 'VolumePermissionChangeInProgress', text),
       over(seconds, failed) {
         metrics.storageOperation.observe({ ...labels, status: failed ? 'fail-unknown' : 'success' }, seconds);
       },
     };
+  }
+
+  private tell(pod: Pod, type: 'Normal' | 'Warning', reason: string, message: string): void {
+    const { record, clock } = this.options;
+    record({ object: podObject(pod), at: clock.now(), type, reason, message });
   }
 
   private checkNode(spec: VolumeSpec): void {

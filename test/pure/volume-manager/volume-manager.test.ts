@@ -91,7 +91,6 @@ function bench(
     nodeLabels: () => node.metadata?.labels ?? {},
     podOf,
     selinux,
-    tellPod: (pod, type, reason, text) => void refreshed.push(`${pod.metadata?.name ?? ''} ${type} ${reason} ${text}`),
     record: (event) => void events.push(event),
     tell: (uid, { type }) => void refreshed.push(`${uid} ${type}`),
     changed: () => void (node.status = { ...node.status, volumesInUse: manager.inUse() }),
@@ -303,7 +302,7 @@ test('where SELinux is on the plugin says whether a volume that can be written t
 });
 
 test('that files are given to a group for long is told to the pod, and how long it took is measured', async (t) => {
-  const { manager, refreshed, metrics } = bench(t, {
+  const { manager, events, metrics } = bench(t, {
     countedBy: () => 'csi.example.com',
     publish({ ownership }) {
       ownership.slow?.('it takes long');
@@ -312,7 +311,10 @@ test('that files are given to a group for long is told to the pod, and how long 
     },
   });
   await manager.mount('a', 'x');
-  assert.deepEqual(refreshed, ['a Warning VolumePermissionChangeInProgress it takes long']);
+  assert.deepEqual(
+    events.map(({ object, type, reason, message }) => [object.name, type, reason, message].join(' ')),
+    ['a Warning VolumePermissionChangeInProgress it takes long'],
+  );
   const labels =
     'volume_plugin="test/driver:csi.example.com",operation_name="volume_apply_access_control",migrated="false",status="success"';
   assert.match(await metrics.registry.metrics(), new RegExp(`_count\\{${labels}\\} 1`));
