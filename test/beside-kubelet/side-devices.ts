@@ -28,7 +28,8 @@ const PLUGINS: Record<string, PluginBehaviour> = {
 
 const DRIVERS: Record<string, Partial<DriverBehaviour>> = {
   'good.example.com': {},
-  'refusing.example.com': { fault: { t: 'refuse', error: 'nothing is prepared here' } },
+  // What kubelet never tried to prepare (the claim was not reserved yet) it does not take back either: a pod's end must not hang on that.
+  'refusing.example.com': { fault: { t: 'refuse', error: 'nothing is prepared here', takesBack: true } },
 };
 /** The driver of each allocated claim. */
 const DRIVER_OF: Partial<Record<(typeof CLAIMS)[number], string>> = {

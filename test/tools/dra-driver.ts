@@ -33,8 +33,8 @@ export interface DriverBehaviour {
     | { t: 'hang' }
     /** The call fails. */
     | { t: 'fail'; details: string }
-    /** The claim does. */
-    | { t: 'refuse'; error: string }
+    /** The claim does; `takesBack`: it is refused when it is to be prepared only. */
+    | { t: 'refuse'; error: string; takesBack?: boolean }
     /** Claims are left out. */
     | { t: 'skip' };
 }
@@ -120,7 +120,8 @@ export class TestDriver {
     if (fault?.t === 'hang') return;
     if (fault?.t === 'fail') return done({ code: 2, details: fault.details });
     const told = fault?.t === 'skip' ? claims.slice(1) : claims;
-    const error = fault?.t === 'refuse' ? fault.error : '';
+    const refuses = fault?.t === 'refuse' && (what === 'prepare' || fault.takesBack !== true);
+    const error = refuses ? fault.error : '';
     const results = told.map(
       (claim) => [claim.uid, { error, devices: what === 'prepare' ? devices(claim) : [] }] as const,
     );
