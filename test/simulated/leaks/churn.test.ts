@@ -18,8 +18,12 @@ const ROUND = 80;
  */
 const MOST_PER_POD = 0.7;
 
-/** What holds things of pods that are gone, as it should: each has a bound, 4,096 and 1,000 entries. */
+/**
+ * What holds things of pods that are gone, as it should: each has a bound, 4,096 and 1,000 entries; and what pods took when they were measured last,
+ * which the next measurement replaces after five minutes at the latest.
+ */
 const BOUNDED: readonly Allowed[] = [
+  { of: 'Object', edge: 'soundings' },
   { of: 'ApiEvents', edge: 'correlator' },
   { of: 'EventRecorder', edge: 'kept' },
 ];

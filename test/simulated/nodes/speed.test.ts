@@ -95,7 +95,8 @@ describe(`nodes at ${SPEED}x`, { concurrency: true }, () => {
     const pulled = await waitFor('the event', () =>
       messages().find((message) => message.startsWith('Successfully pulled image "slow:1"')),
     );
-    assert.match(pulled, / in 1m[\d.]+s \(1m[\d.]+s including waiting\)/);
+    // A timer of the machine may fire a millisecond early, which is more in a time that runs faster.
+    assert.match(pulled, / in (1m|59\.9)[\d.]*s \((1m|59\.9)[\d.]*s including waiting\)/);
   });
 
   test('probes have their periods, and a pod is ready since then by the clock of the cluster', async () => {
