@@ -11,6 +11,7 @@ import type { ImagePuller } from '../runtime/images/image-puller.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { nodeErrors } from '../../machines/errors/node-errors.ts';
 import { withClaims } from '../../machines/claims/container-claims.ts';
+import { nodeNamed } from '../../machines/protocol/recorded-event.ts';
 import { trackedPod } from '../../machines/supervisor/pod-table.ts';
 import type { PullPlace } from '../../machines/protocol/pull-place.ts';
 import { SUPERSEDED } from '../runtime/images/image-puller.ts';
@@ -105,7 +106,7 @@ export function handleFromShard(parts: FromShardParts, shard: number, message: F
 /** A pod that should have had the cluster's DNS: that the node knows none is told of the node, too, and first. */
 function tellNode({ events, nodeName }: FromShardParts, event: PodEventReport): void {
   if (event.reason !== 'MissingClusterDNS') return;
-  const object = { apiVersion: 'v1', kind: 'Node', namespace: '', name: nodeName, uid: '' } as const;
+  const object = nodeNamed(nodeName);
   events.record({
     object,
     at: event.at,

@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
+import { podObject } from '../../machines/protocol/recorded-event.ts';
 import type { KubeletConfiguration } from '../configure/configuration/kubelet-configuration.ts';
 import type { KubeletFlags } from '../configure/configuration/kubelet-flags.ts';
 import type { EventRecorder } from '../cluster/events/event-recorder.ts';
@@ -46,9 +47,8 @@ export function nodeImagePuller(options: NodeImagePullerOptions): ImagePuller {
     ...{ now, steady },
     ...(journal && { journal }),
     onMissingSecrets: (uid, message) => {
-      const { name = '', namespace = '' } = podOf(uid)?.metadata ?? {};
       events.record({
-        object: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
+        object: podObject({ metadata: { ...podOf(uid)?.metadata, uid } }),
         at: now(),
         type: 'Warning',
         reason: MISSING_PULL_SECRET,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { nodeNamed } from '../../machines/protocol/recorded-event.ts';
 import type { Clock } from '../host/time/clock.ts';
 import { inUserNamespace } from '../host/userns/in-user-namespace.ts';
 import { readText } from '../resources/machine/node-facts.ts';
@@ -14,7 +15,7 @@ export function nodeOomWatcher(
   { record }: Pick<HostLinks, 'record'>,
   clock: Clock,
 ): Part {
-  const object = { apiVersion: 'v1', kind: 'Node', namespace: '', name: settings.nodeName, uid: '' } as const;
+  const object = nodeNamed(settings.nodeName);
   const boot = readText('/proc/sys/kernel/random/boot_id').trim();
   const watcher = new OomWatcher({
     ...{ clock, log, inUserNamespace: inUserNamespace() },

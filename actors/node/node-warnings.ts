@@ -1,3 +1,4 @@
+import { nodeNamed } from '../../machines/protocol/recorded-event.ts';
 import { resolverOverLimit } from '../../machines/sandbox-config/resolv-limits.ts';
 import { messageOf } from '../../machines/values/message-of.ts';
 import { readResolver } from '../host/effects/nodes-files.ts';
@@ -18,7 +19,7 @@ export function nodeWarnings(
   clock: Pick<Clock, 'now'>,
   machine = { swapIsOn, noswap: () => tmpfsNoswap(rootDir, log) },
 ): Part {
-  const object = { apiVersion: 'v1', kind: 'Node', namespace: '', name: settings.nodeName, uid: '' } as const;
+  const object = nodeNamed(settings.nodeName);
   const warn = (reason: string, message: string): void =>
     record({ object, at: clock.now(), type: 'Warning', reason, message });
   return {

@@ -26,7 +26,7 @@ export function podResourcesPart(
     // One that has ended is in the store until the API server forgets it, and has nothing any more.
     podNamed(namespace, name) {
       const pod = store.named(namespace, name);
-      return pod !== undefined && new Set(admission.active()).has(pod.metadata?.uid ?? '') ? pod : undefined;
+      return pod !== undefined && admission.active().includes(pod.metadata?.uid ?? '') ? pod : undefined;
     },
     facts: () => ({
       ...{ devices: devices?.state ?? null, resources: admission.resources, ground },

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { unregisteredNode } from '../../machines/node-object/initial-node.ts';
+import { nodeNamed } from '../../machines/protocol/recorded-event.ts';
 import { qosCgroups } from '../../machines/qos/pod-cgroup.ts';
 import { createCriClient } from '../../cri/client/cri-client.ts';
 import { validClusterDns } from '../configure/configuration/valid-cluster-dns.ts';
@@ -81,9 +82,10 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   const kubeconfig = options.kubeconfig ?? null;
   const containerLogsDir = options.containerLogsDir ?? DEFAULT_CONTAINER_LOGS_DIR;
   checkOwnSource(options.source, configured.staticPodURL);
+  const featureGates = resolveFeatureGates(configured.featureGates).gates;
   await makeNodeFolders({
     ...{ rootDir: flags.rootDir, podLogsDir: configured.podLogsDir, containerLogsDir, log },
-    checkpoints: resolveFeatureGates(configured.featureGates).gates.enabled('ContainerCheckpoint'),
+    checkpoints: featureGates.enabled('ContainerCheckpoint'),
     selinux: selinuxIsOn(),
   });
 
@@ -111,7 +113,6 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   });
   const online = readText('/sys/devices/system/cpu/online').trim();
   const config = withReservedCpus({ ...configured, cgroupDriver }, online, log);
-  const featureGates = resolveFeatureGates(config.featureGates).gates;
   await tellPodCIDR(cri, config.podCIDR, log);
   const cgroups = detectCgroups();
   const clusterDNS = validClusterDns(config.clusterDNS, log);
@@ -209,7 +210,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
 
   /** Keeps pods within what is not reserved. */
   function nodeAllocatable({ record }: HostLinks): Part {
-    const object = { apiVersion: 'v1', kind: 'Node', namespace: '', name: settings.nodeName, uid: '' } as const;
+    const object = nodeNamed(settings.nodeName);
     return {
       name: 'node allocatable',
       phase: 'work',

@@ -5,7 +5,7 @@ import type { NodeFinding, ObjectMessage, ObjectOrder } from './object-messages.
 /** Status updates are spread by up to this share of their period. */
 const JITTER = 0.04;
 /** Pauses between tries to make the CSINode, ms: 30 ms, eight times longer each. */
-const CSI_PAUSES_MS = [30, 240, 1_920, 15_360, 122_880] as const;
+export const CSI_PAUSES_MS = [30, 240, 1_920, 15_360, 122_880] as const;
 
 /** What is known of the writing of the node's object; plain JSON, without the object. Times are ms since the epoch. */
 export interface ObjectState {

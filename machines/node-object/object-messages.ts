@@ -65,7 +65,7 @@ export type ObjectOrder =
   | { type: 'object.present'; made: boolean }
   /** Try to make the CSINode, or put it right. `fresh`: there is likely none. */
   | { type: 'csi.make'; fresh: boolean }
-  /** Say so, and send `csi.due` after so many ms; null = never. */
+  /** Say so, and send `csi.due` after so many ms; null = the pauses that grow are over. */
   | { type: 'csi.wait'; ms: number | null }
   /** Say that pods can or cannot be scheduled here any more. */
   | { type: 'schedulable.tell'; was: boolean; unschedulable: boolean }

@@ -29,3 +29,8 @@ export function podObject({ metadata }: Pick<Pod, 'metadata'>): EventObject {
   const { namespace = '', name = '', uid = '' } = metadata ?? {};
   return { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
 }
+
+/** What an event of the node is about: kubelet refers to it by its name alone. */
+export function nodeNamed(name: string): EventObject {
+  return { apiVersion: 'v1', kind: 'Node', namespace: '', name, uid: '' };
+}

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { podObject } from '../../../machines/protocol/recorded-event.ts';
 import type { RecordedEvent } from '../../../machines/protocol/recorded-event.ts';
 import type { PodEventReport } from '../../pods/shard/shard-protocol.ts';
 import type { EventSink } from './event-sink.ts';
@@ -84,7 +85,7 @@ function shortened<T extends { message: string }>(event: T): T {
 function aboutPod(event: PodEventReport): RecordedEvent {
   const { uid, namespace, name, at, type, reason, message, fieldPath } = event;
   return {
-    object: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid, ...(fieldPath ? { fieldPath } : {}) },
+    object: { ...podObject({ metadata: { namespace, name, uid } }), ...(fieldPath ? { fieldPath } : {}) },
     at,
     type,
     reason,

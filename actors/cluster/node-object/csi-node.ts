@@ -6,8 +6,8 @@ import type { ApiClient } from '../api/api-client.ts';
 const CSI_NODES = { group: 'storage.k8s.io', version: 'v1', resource: 'csinodes' };
 
 /**
- * Makes the node's CSINode, or puts right the one that is there; one of an earlier machine of this name is replaced. One call each for a new node and for one that is
- * right already. `fresh`: the node object is new. Rejects with ApiStatusError.
+ * Makes the node's CSINode, or puts right the one that is there; one of an earlier machine of this name is replaced. One call
+ * each for a new node and for one that is right already. `fresh`: the node object is new. Rejects with ApiStatusError.
  */
 export async function ensureCsiNode(
   api: ApiClient,

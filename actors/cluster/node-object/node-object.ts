@@ -1,3 +1,5 @@
+import { CSI_PAUSES_MS } from '../../../machines/node-object/object-machine.ts';
+import { nodeNamed } from '../../../machines/protocol/recorded-event.ts';
 import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { nodeObjectErrors } from '../../../machines/errors/node-object-errors.ts';
@@ -23,7 +25,7 @@ import { Registering } from './registering.ts';
 import { StatusSync } from './status-sync.ts';
 
 /** Pause between tries for the CSINode once the growing ones are over, ms. */
-const CSI_LAST_PAUSE_MS = 122_880;
+const CSI_LAST_PAUSE_MS = CSI_PAUSES_MS.at(-1) ?? 0;
 
 /** Who has given no answer for so long is waited for no more, ms. */
 const FIRST_WORD_MS = 15_000;
@@ -149,7 +151,7 @@ export class NodeObject {
   /** Records an event about the node, e.g. `NodeAllocatableEnforced`. */
   record(event: NodeEvent): void {
     // kubelet's reference has no UID, since the object may not be there yet.
-    const object = { apiVersion: 'v1', kind: 'Node', namespace: '', name: this.config.nodeName, uid: '' } as const;
+    const object = nodeNamed(this.config.nodeName);
     this.options.events.record({ object, at: this.now(), ...event });
   }
 

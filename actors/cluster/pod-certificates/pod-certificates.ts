@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { metricState } from '../../../machines/pod-certificates/credential.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { podObject } from '../../../machines/protocol/recorded-event.ts';
 import type { ApiClient } from '../api/api-client.ts';
 import { Reflector } from '../api/reflector.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
@@ -111,7 +112,7 @@ export class PodCertificates {
 
   private credentialOf(projection: Projection): ProjectedCredential {
     const { events, log, refresh } = this.options;
-    const { name = '', namespace = '', uid = '' } = projection.pod.metadata ?? {};
+    const { namespace = '', uid = '' } = projection.pod.metadata ?? {};
     return new ProjectedCredential(projection, {
       ...{ log, now: this.now, random: this.random },
       seen: (request) => (this.requests.synced ? (this.requests.get(namespace, request) ?? null) : undefined),
@@ -119,7 +120,7 @@ export class PodCertificates {
       refresh: () => refresh(uid),
       tell: (reason, message) =>
         events.record({
-          object: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
+          object: podObject(projection.pod),
           ...{ at: this.now(), type: 'Warning', reason, message },
         }),
     });

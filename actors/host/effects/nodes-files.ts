@@ -2,21 +2,14 @@ import { readFile, stat } from 'node:fs/promises';
 import type { EffectCatalog } from '../../../machines/protocol/effects.ts';
 import type { HostResolver } from '../../../machines/protocol/node-settings.ts';
 import { parseResolvConf } from '../../../machines/sandbox-config/resolv-conf.ts';
+import { FILE_WORDS } from '../files/file-words.ts';
 import { codeOf, HostFailure } from '../files/host-failure.ts';
 
 /** Most that is read of a resolver file, bytes (kubelet: maxResolvConfLength). */
 const MOST = 10 << 20;
 
 /** How Go ends what it says of a file that cannot be read. */
-const WORDS: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file or directory',
-  EACCES: 'permission denied',
-  ENOTDIR: 'not a directory',
-  EISDIR: 'is a directory',
-  ELOOP: 'too many levels of symbolic links',
-  EMFILE: 'too many open files',
-  EIO: 'input/output error',
-};
+const WORDS: typeof FILE_WORDS = { ...FILE_WORDS, EISDIR: 'is a directory' };
 
 /** `host.ReadResolver`. Rejects with kubelet's words when the file cannot be read or parsed. */
 export async function readResolver({ path }: EffectCatalog['host.ReadResolver']['params']): Promise<HostResolver> {

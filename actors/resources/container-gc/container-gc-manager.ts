@@ -13,6 +13,7 @@ import { removal } from '../../../machines/container-gc/container-gc-step.ts';
 import type { Look } from '../../../machines/container-gc/container-gc-step.ts';
 import { bornSnapshot } from '../../../machines/machine-step/step.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { nodeNamed } from '../../../machines/protocol/recorded-event.ts';
 import type { RecordedEvent } from '../../../machines/protocol/recorded-event.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { idOfLogLink, uidOfLogFolder } from '../../host/logs/pod-logs.ts';
@@ -178,7 +179,7 @@ export class ContainerGcManager {
     const { log, events, settings } = this.options;
     const { nodeName: name } = settings;
     log.error({ problem: message }, 'Container garbage collection failed');
-    const object = { apiVersion: 'v1', kind: 'Node', namespace: '', name, uid: '' } as const;
+    const object = nodeNamed(name);
     events.record({ object, at, type: 'Warning', reason: 'ContainerGCFailed', message });
   }
 

@@ -1,6 +1,6 @@
 import type { EvictionOrder } from '../../../machines/eviction/eviction-context.ts';
 import { EVICTED } from '../../../machines/eviction/eviction-words.ts';
-import type { EventObject } from '../../../machines/protocol/recorded-event.ts';
+import { nodeNamed, podObject } from '../../../machines/protocol/recorded-event.ts';
 import type { EvictionGround } from './eviction-ground.ts';
 
 /** Orders that an answer follows. */
@@ -18,7 +18,7 @@ export function carryOut(
       break;
     case 'node.event': {
       const { reason, message } = order;
-      const object: EventObject = { apiVersion: 'v1', kind: 'Node', namespace: '', name: settings.nodeName, uid: '' };
+      const object = nodeNamed(settings.nodeName);
       events.record({ object, at, type: 'Warning', reason, message });
       break;
     }
@@ -28,7 +28,7 @@ export function carryOut(
     case 'pod.evict': {
       const { uid, signal, message, annotations, graceSeconds, disrupts } = order;
       const told = Object.keys(annotations).length > 0 && { annotations };
-      events.record({ object: podOf(order), at, type: 'Warning', reason: EVICTED, message, ...told });
+      events.record({ object: podObject({ metadata: order }), at, type: 'Warning', reason: EVICTED, message, ...told });
       log.info(
         { pod: `${order.namespace}/${order.name}`, podUID: uid, signal, message },
         'Eviction manager: evicting pod',
@@ -39,14 +39,16 @@ export function carryOut(
       break;
     }
     case 'pod.event':
-      events.record({ object: podOf(order), at, type: 'Warning', reason: order.reason, message: order.message });
+      events.record({
+        object: podObject({ metadata: order }),
+        at,
+        type: 'Warning',
+        reason: order.reason,
+        message: order.message,
+      });
       break;
     case 'log':
       log.info(order.about, order.text);
       break;
   }
-}
-
-function podOf({ namespace, name, uid }: { namespace: string; name: string; uid: string }): EventObject {
-  return { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
 }

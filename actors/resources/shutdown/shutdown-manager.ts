@@ -1,6 +1,6 @@
 import { bornSnapshot } from '../../../machines/machine-step/step.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
-import type { EventObject } from '../../../machines/protocol/recorded-event.ts';
+import { nodeNamed, podObject } from '../../../machines/protocol/recorded-event.ts';
 import { configuredGroups, periodOf } from '../../../machines/shutdown/shutdown-groups.ts';
 import type { ShutdownGroup, ShutdownPod } from '../../../machines/shutdown/shutdown-groups.ts';
 import { isShuttingDown } from '../../../machines/shutdown/shutdown-context.ts';
@@ -169,7 +169,7 @@ class Shutdown {
         changed();
         break;
       case 'node.event': {
-        const object: EventObject = { apiVersion: 'v1', kind: 'Node', namespace: '', name: settings.nodeName, uid: '' };
+        const object = nodeNamed(settings.nodeName);
         events.record({ object, at, type: 'Normal', reason: NODE_SHUTDOWN, message: order.message });
         break;
       }
@@ -201,7 +201,7 @@ class Shutdown {
       }
       case 'pod.late': {
         const { uid, namespace, name } = order;
-        const object: EventObject = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
+        const object = podObject({ metadata: { namespace, name, uid } });
         const message = 'Container runtime did not kill the pod within specified grace period.';
         events.record({ object, at, type: 'Warning', reason: 'ExceededGracePeriod', message });
         log.info({ pod: `${namespace}/${name}`, podUID: uid }, 'Shutdown manager failed killing pod');

@@ -1,5 +1,6 @@
 import { lstat, mkdir, open, readdir, readlink, realpath, rm, rmdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { byteText } from '../../../machines/values/byte-text.ts';
 import { goQuote } from '../../../machines/values/go-quote.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { detachLoopsOf } from '../../host/files/loop-devices.ts';
@@ -65,7 +66,7 @@ export function mappedWords(name: string, { globalPath, linkPath }: BlockMap): s
 }
 
 function quote(text: string): string {
-  return goQuote(Buffer.from(text).toString('latin1'));
+  return goQuote(byteText(text));
 }
 
 /**

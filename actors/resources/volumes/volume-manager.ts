@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
+import { podObject } from '../../../machines/protocol/recorded-event.ts';
 import type { MountedVolume } from '../../../machines/protocol/volume-traits.ts';
 import { groupOf } from '../../../machines/volumes/pv-annotations.ts';
 import { rejectionLabel } from '../../../machines/admission/rejection.ts';
@@ -338,8 +339,7 @@ export class VolumeManager {
   }
 
   private tellNotGrown({ uid, volume }: { uid: string; volume: string }, message: string): void {
-    const { namespace = '', name = '' } = this.calls.of(uid, volume)?.pod.metadata ?? {};
-    const object = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid } as const;
+    const object = podObject({ metadata: { ...this.calls.of(uid, volume)?.pod.metadata, uid } });
     const { record, clock } = this.options;
     record({ object, at: clock.now(), type: 'Warning', reason: 'VolumeResizeFailed', message });
   }

@@ -5,6 +5,7 @@ import { imageKey } from '../../../machines/images/image-gc-context.ts';
 import { imageGcMachine } from '../../../machines/images/image-gc-machine.ts';
 import { bornSnapshot } from '../../../machines/machine-step/step.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { nodeNamed } from '../../../machines/protocol/recorded-event.ts';
 import type { RecordedEvent } from '../../../machines/protocol/recorded-event.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
@@ -148,7 +149,7 @@ export class ImageGcManager {
       case 'event.Record': {
         const { reason, message } = order;
         const { nodeName } = settings;
-        const object = { apiVersion: 'v1', kind: 'Node', namespace: '', name: nodeName, uid: '' } as const;
+        const object = nodeNamed(nodeName);
         events.record({ object, at: clock.now(), type: 'Warning', reason, message });
         break;
       }

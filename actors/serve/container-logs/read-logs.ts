@@ -1,3 +1,4 @@
+import { FILE_WORDS } from '../../host/files/file-words.ts';
 import { closeSync, constants, fstatSync, open, realpath } from 'node:fs';
 import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -186,21 +187,12 @@ class Reading {
   }
 }
 
-const reasons: Record<string, string> = {
-  ENOENT: 'no such file or directory',
-  EACCES: 'permission denied',
-  ENOTDIR: 'not a directory',
-  ELOOP: 'too many levels of symbolic links',
-  EMFILE: 'too many open files',
-  EIO: 'input/output error',
-};
-
 /** `/path: no such file or directory`, as Go says it. */
 function systemReason(error: unknown, opened: string): string {
   if (!(error instanceof Error)) return `${opened}: ${String(error)}`;
   if (!('code' in error)) return `${opened}: ${error.message}`;
   const where = opened === '' && 'path' in error ? String(error.path) : opened;
-  return `${where}: ${reasons[String(error.code)] ?? error.message}`;
+  return `${where}: ${FILE_WORDS[String(error.code)] ?? error.message}`;
 }
 
 /** Reads up to `length` bytes at `position` into the start of `buffer`; 0 at the end. */

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { TestContext } from 'node:test';
-import { unmountBelow } from '../../../actors/host/files/mounts.ts';
 import type { KubeletConfiguration } from '../../../actors/configure/configuration/kubelet-configuration.ts';
 import { explainFromJournal } from '../../../actors/inspect/explain/explain-from-journal.ts';
 import { startSimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';
@@ -14,6 +13,7 @@ import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { startAgent } from '../agent/support/agent.ts';
 import type { Agent } from '../agent/support/agent.ts';
 import { IMAGE, PRESENT, until } from '../agent/support/bench.ts';
+import { endWithTest } from '../agent/support/end-with-test.ts';
 import { startFakeApiServer } from '../api/support/fake-api-server.ts';
 import type { FakeApiServer } from '../api/support/fake-api-server.ts';
 
@@ -38,13 +38,7 @@ async function evictionBench(
   const sim = await startSimulatedRuntime({ socket, script: { images: [PRESENT] }, seed: 1 });
   pods(server);
   const begun = startAgent({ dir, endpoint: `unix://${socket}`, kubeconfigPath: server.kubeconfigPath, config });
-  t.after(async () => {
-    await begun.then((agent) => agent.kill());
-    await sim.stop();
-    await unmountBelow(dir);
-    rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
-    await server.close();
-  });
+  endWithTest(t, { dir, agent: begun, sim, server });
   return { dir, server, agent: await begun };
 }
 

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { unmountBelow } from '../../../actors/host/files/mounts.ts';
 import { explainFromJournal } from '../../../actors/inspect/explain/explain-from-journal.ts';
 import { startSimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';
 import { parseBytes } from '../../../machines/values/quantity.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { startAgent } from '../agent/support/agent.ts';
 import { IMAGE, PRESENT, until } from '../agent/support/bench.ts';
+import { endWithTest } from '../agent/support/end-with-test.ts';
 import { startFakeApiServer } from '../api/support/fake-api-server.ts';
 
 const PODS = { group: '', version: 'v1', resource: 'pods' };
@@ -36,13 +36,7 @@ test('a critical static pod gets in on a full node: who asks for least goes, and
     ...{ dir, endpoint: `unix://${socket}`, kubeconfigPath: server.kubeconfigPath },
     config: { maxPods: 3 },
   });
-  t.after(async () => {
-    await begun.then((agent) => agent.kill());
-    await sim.stop();
-    await unmountBelow(dir);
-    rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
-    await server.close();
-  });
+  endWithTest(t, { dir, agent: begun, sim, server });
   const agent = await begun;
   const statusOf = (name: string): NonNullable<Pod['status']> =>
     (server.get({ ...PODS, namespace: 'default' }, name) as Pod | undefined)?.status ?? {};
@@ -127,13 +121,7 @@ test('for the resize of a critical pod another one goes, and it is granted then'
   put('large', share(0.6));
   put('small', share(0.05));
   const begun = startAgent({ dir, endpoint: `unix://${socket}`, kubeconfigPath: server.kubeconfigPath });
-  t.after(async () => {
-    await begun.then((agent) => agent.kill());
-    await sim.stop();
-    await unmountBelow(dir);
-    rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
-    await server.close();
-  });
+  endWithTest(t, { dir, agent: begun, sim, server });
   const agent = await begun;
   const podOf = (name: string) => server.get({ ...PODS, namespace: 'default' }, name) as Pod | undefined;
   for (const name of ['critical', 'large', 'small'])

@@ -1,11 +1,10 @@
 /** A node of a cluster that shuts down: a real message bus with a logind, the agent's process, a simulated runtime, an API server. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { unmountBelow } from '../../../actors/host/files/mounts.ts';
 import { explainFromJournal } from '../../../actors/inspect/explain/explain-from-journal.ts';
 import { startSimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';
 import type { Node } from '../../../machines/node-object/node-types.ts';
@@ -13,6 +12,7 @@ import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { startAgent } from '../agent/support/agent.ts';
 import type { Agent } from '../agent/support/agent.ts';
 import { IMAGE, PRESENT, until } from '../agent/support/bench.ts';
+import { endWithTest } from '../agent/support/end-with-test.ts';
 import { startFakeApiServer } from '../api/support/fake-api-server.ts';
 import type { FakeApiServer } from '../api/support/fake-api-server.ts';
 import { lacksBus, PrivateBus } from './support/private-bus.ts';
@@ -43,13 +43,7 @@ async function bench(t: TestContext, pods: (server: FakeApiServer) => void): Pro
     env: { DBUS_SYSTEM_BUS_ADDRESS: `unix:path=${bus.socket}` },
     config: { shutdownGracePeriod: 30_000, shutdownGracePeriodCriticalPods: 10_000 },
   });
-  t.after(async () => {
-    await begun.then((agent) => agent.kill());
-    await sim.stop();
-    await unmountBelow(dir);
-    rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
-    await server.close();
-  });
+  endWithTest(t, { dir, agent: begun, sim, server });
   const agent = await begun;
   await bus.tells(/^locked 1 shutdown\|kubelet\|/);
   return { dir, bus, server, agent };
