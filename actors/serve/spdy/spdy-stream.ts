@@ -52,6 +52,8 @@ export class SpdyStream extends Duplex {
     if (this.#peerFinished || this.#lost) return;
     this.#peerFinished = true;
     if (!this.destroyed) this.push(null);
+    // A stream that has ended never asks for more: were it counted as behind, the connection would rest for ever.
+    this.#link.wantsData(this);
   }
 
   /** For the connection: it is over. */
