@@ -26,7 +26,7 @@ export class RunningCommand {
   readonly pid: number;
   private readonly child: ChildProcessWithoutNullStreams;
   private readonly what: string;
-  private kept = Buffer.alloc(0);
+  private kept: Buffer[] = [];
   private keptErr = '';
   private over = false;
   private wake: (() => void)[] = [];
@@ -39,9 +39,9 @@ export class RunningCommand {
     let bytes = 0;
     this.child.stdin.on('error', () => undefined);
     this.child.stdout.on('data', (chunk: Buffer) => {
+      if (bytes < KEPT_BYTES) this.kept.push(chunk);
       bytes += chunk.length;
       hash.update(chunk);
-      if (this.kept.length < KEPT_BYTES) this.kept = Buffer.concat([this.kept, chunk]);
       this.signal();
     });
     this.child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -59,7 +59,7 @@ export class RunningCommand {
   }
 
   get out(): string {
-    return this.kept.toString('utf8');
+    return Buffer.concat(this.kept).toString('utf8');
   }
 
   get err(): string {
@@ -114,7 +114,10 @@ export class RunningCommand {
       this.child.kill('SIGKILL');
     }, patienceMs);
     const end = await this.ended.finally(() => clearTimeout(timer));
-    if (late) throw new Error(`${this.what}: no end within ${patienceMs} ms\n${end.out.slice(-2000)}\n${end.err}`);
+    if (late)
+      throw new Error(
+        `${this.what}: no end within ${patienceMs} ms, after ${end.bytes} bytes\n${end.err}\n${end.out.slice(-500)}`,
+      );
     return end;
   }
 

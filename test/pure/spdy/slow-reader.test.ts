@@ -28,7 +28,7 @@ async function bytesOf(stream: Duplex, pauseMs: number): Promise<Buffer> {
 
 describe('a SPDY connection whose reader is behind', () => {
   const ends = {
-    fin: (encoder: FrameEncoder, id: number) => dataHead(id, 0, true),
+    fin: (_encoder: FrameEncoder, id: number) => dataHead(id, 0, true),
     reset: (encoder: FrameEncoder, id: number) =>
       encoder.encode({ type: 'rstStream', streamId: id, status: RST_STATUS.cancel }),
   };
