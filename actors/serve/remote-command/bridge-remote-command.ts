@@ -129,6 +129,8 @@ function copyFromClient(session: RemoteCommandSession, ws: WebSocket, streams: S
   for (const name of ['stdin', 'resize'] as const) {
     const stream = streams.get(name);
     stream?.on('drain', () => caughtUp(stream));
+    // A stream that was ended while it was behind tells no 'drain' any more.
+    stream?.on('finish', () => caughtUp(stream));
     stream?.on('close', () => caughtUp(stream));
   }
   ws.on('message', (data) => {

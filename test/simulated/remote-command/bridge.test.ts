@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bridgeRemoteCommand } from '../../../actors/serve/remote-command/bridge-remote-command.ts';
@@ -11,6 +12,14 @@ import type { UpgradeServer } from './support/upgrade-server.ts';
 const ALL: CommandStreams = { stdin: true, stdout: true, stderr: true, tty: false };
 const SUCCESS = '{"metadata":{},"status":"Success"}';
 
+/** A binary message as a client sends it. */
+function clientFrame(data: Buffer): Buffer {
+  const head = Buffer.alloc(14);
+  head.set([0x82, 0xff]);
+  head.writeBigUInt64BE(BigInt(data.length), 2);
+  return Buffer.concat([head, data]);
+}
+
 describe('the bridge from WebSocket to SPDY', () => {
   let runtime: FakeSpdyRuntime;
   let server: UpgradeServer;
@@ -21,13 +30,14 @@ describe('the bridge from WebSocket to SPDY', () => {
     play: (session: FakeSession) => void,
     options = ALL,
     refuse?: Parameters<typeof startFakeSpdyRuntime>[1],
+    head?: Buffer,
   ): Promise<ClientSession> {
     runtime = await startFakeSpdyRuntime(play, refuse);
     controller = new AbortController();
     activity = 0;
     server = await startUpgradeServer((client) =>
       bridgeRemoteCommand({
-        client,
+        client: { ...client, head: head ?? client.head },
         protocol: 'v5.channel.k8s.io',
         target: runtime.url,
         options,
@@ -165,6 +175,31 @@ describe('the bridge from WebSocket to SPDY', () => {
     await sending;
     assert.equal(await session.closed, 1000);
     assert.equal(read, size);
+  });
+
+  it('hears the client on when the last of its input and the end of it came in one piece', async () => {
+    const size = 128 * 1024;
+    let input = 0;
+    let finish = (): void => undefined;
+    const play = async (s: FakeSession): Promise<void> => {
+      const stderr = await s.stream('stderr');
+      const [stdin, ...others] = await Promise.all(['stdin', 'stdout', 'error'].map((type) => s.stream(type)));
+      finish = () => [...others, stderr].forEach((stream) => stream.end());
+      for await (const chunk of stdin as AsyncIterable<Buffer>) input += chunk.length;
+    };
+    const head = Buffer.concat([
+      clientFrame(Buffer.concat([Buffer.from([0]), Buffer.alloc(size)])),
+      clientFrame(Buffer.from([255, 0])),
+    ]);
+    const session = await start((s) => void play(s), ALL, undefined, head);
+    await session.open();
+    while (input < size) await sleep(20);
+    // client-go asks so each 5 s, and gives the command up when nobody answers.
+    session.ws.ping();
+    const heard = await Promise.race([once(session.ws, 'pong').then(() => true), sleep(2_000).then(() => false)]);
+    finish();
+    await session.closed;
+    assert.ok(heard, 'the client is not read any more');
   });
 
   it('closes the connection to the runtime when the client vanishes', async () => {
