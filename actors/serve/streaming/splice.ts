@@ -79,7 +79,9 @@ export function splice(client: Duplex, runtime: Duplex, options: SpliceOptions):
       socket.allowHalfOpen = true;
       if (socket instanceof Socket) socket.setNoDelay(true).setTimeout(0);
       socket.on('error', failed);
-      socket.once('end', beginLinger);
+      // One that ended before anybody listened, as a client may while the runtime is asked, tells it no more.
+      if (socket.readableEnded) beginLinger();
+      else socket.once('end', beginLinger);
     }
     client.once('close', () => {
       // Both ways of the client have ended as they should: what it sent last may still wait for a slow runtime.

@@ -53,6 +53,22 @@ test('a client that has ended, and been ended, leaves its last bytes to a runtim
   assert.equal(taken, pieces << 12);
 });
 
+for (const who of ['client', 'runtime'])
+  test(`a ${who} that had ended before the two were joined is closed, and the other one with it`, async () => {
+    const [near, far] = duplexPair();
+    const [runtime, process] = duplexPair();
+    const [early, sender] = who === 'client' ? [near, far] : [runtime, process];
+    sender.end();
+    // Node's sockets look for their end by themselves.
+    early.read(0);
+    await once(early, 'end');
+    // They take all that comes, and say nothing.
+    far.resume();
+    process.resume();
+    const over = splice(near, runtime, { signal: new AbortController().signal, lingerMs: 50 });
+    assert.deepEqual(await Promise.race([over, sleep(5_000)]), { sent: 0, received: 0 });
+  });
+
 for (const way of ways)
   test(`so it is on connections of the system: ${way[0]} client, ${way[1]} runtime`, async () => {
     const made = new Set<Socket>();
