@@ -137,6 +137,10 @@ export function routeUpgrades(app: FastifyInstance, server: Server): void {
       response.detachSocket(socket);
       socket.destroySoon();
     });
+    // Node's server has forgotten the connection: nobody else tells an answer that waits to go on.
+    socket.on('drain', () => {
+      if (response.socket === socket && response.writableNeedDrain) response.emit('drain');
+    });
     rememberUpgrade(request, { socket, head });
     app.routing(request, response);
   });
