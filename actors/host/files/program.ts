@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { endOutputsBy } from './end-outputs.ts';
 
 /** How a program ended. */
 export interface Ended {
@@ -13,7 +14,7 @@ export interface Ended {
 export function runProgram(command: string, args: readonly string[], signal?: AbortSignal): Promise<Ended> {
   return new Promise((resolve) => {
     const options = { env: { ...process.env, LC_ALL: 'C' }, maxBuffer: 1 << 22, ...(signal && { signal }) };
-    execFile(command, args, options, (error, stdout, stderr) => {
+    const child = execFile(command, args, options, (error, stdout, stderr) => {
       const output = `${stdout}${stderr}`;
       if (error === null) resolve({ status: 0, missing: false, output });
       else {
@@ -21,6 +22,7 @@ export function runProgram(command: string, args: readonly string[], signal?: Ab
         resolve({ status: typeof code === 'number' ? code : null, missing: code === 'ENOENT', output });
       }
     });
+    if (signal) endOutputsBy(signal, child);
   });
 }
 

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { NOT_SUPPORTED, readFlexAnswer } from '../../../machines/flex/flex-answer.ts';
 import type { FlexAnswer, FlexCapabilities } from '../../../machines/flex/flex-answer.ts';
+import { endOutputsBy } from '../../host/files/end-outputs.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { VolumeFailure } from '../volumes/volume-plugin.ts';
 
@@ -78,10 +79,11 @@ function printed(
 ): Promise<{ output: string; problem: string | null }> {
   const options = { signal, killSignal: 'SIGKILL' as const, maxBuffer: OUTPUT_BYTES };
   return new Promise((resolve) => {
-    execFile('/bin/sh', ['-c', BOTH, path, ...args], options, (error, output) => {
+    const child = execFile('/bin/sh', ['-c', BOTH, path, ...args], options, (error, output) => {
       const code: unknown = error === null ? null : error.code;
       const problem = error === null ? null : typeof code === 'number' ? `exit status ${code}` : 'signal: killed';
       resolve({ output, problem });
     });
+    endOutputsBy(signal, child);
   });
 }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { endOutputs } from '../../host/files/end-outputs.ts';
 import type { ProviderConfig } from './provider-config.ts';
 
 /** What a plugin may write at most; more is an error. */
@@ -30,6 +31,8 @@ export function runPlugin(config: ProviderConfig, image: string, request: string
       } catch {
         child.kill('SIGKILL');
       }
+      // What has left the group holds the outputs, and is not waited for.
+      endOutputs(child);
     };
     const timer = setTimeout(() => {
       end('context deadline exceeded');
