@@ -25,6 +25,8 @@ export class Helper {
   under = 0;
   /** Descriptors that it holds for us. */
   opened = 0;
+  /** It was told to end, and may not have yet: a call would get no answer. */
+  private ending = false;
 
   constructor({ answer, gone }: HelperEvents) {
     const { PATH, NODE_COMPILE_CACHE, NODE_V8_COVERAGE } = process.env;
@@ -53,8 +55,9 @@ export class Helper {
     return this.child.pid ?? 0;
   }
 
+  /** It takes no more calls. */
   get full(): boolean {
-    return this.under >= THREADS;
+    return this.ending || this.under >= THREADS;
   }
 
   /** Sends a call. */
@@ -83,14 +86,19 @@ export class Helper {
   async end(): Promise<void> {
     const { child } = this;
     const gone = new Promise<void>((resolve) => child.once('error', () => resolve()).once('exit', () => resolve()));
-    child.kill('SIGKILL');
+    this.kill();
     if (this.under === 0 && child.exitCode === null && child.signalCode === null) await gone;
   }
 
   private rest(): void {
     clearTimeout(this.idle);
     if (this.under > 0 || this.opened > 0) return;
-    this.idle = setTimeout(() => this.child.kill('SIGKILL'), IDLE_MS);
+    this.idle = setTimeout(() => this.kill(), IDLE_MS);
     this.idle.unref();
+  }
+
+  private kill(): void {
+    this.ending = true;
+    this.child.kill('SIGKILL');
   }
 }
