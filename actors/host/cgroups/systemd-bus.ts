@@ -28,6 +28,7 @@ const JOB_REMOVED = `type='signal',interface='${MANAGER.interface}',member='JobR
 export interface SystemdBusOptions {
   addresses?: readonly BusAddress[];
   jobTimeoutMs?: number;
+  connectMs?: number;
 }
 
 /** One connection and what is under way on it. */
@@ -43,12 +44,14 @@ interface Link {
 export class SystemdBus {
   private readonly addresses: readonly BusAddress[];
   private readonly jobTimeoutMs: number;
+  private readonly connectMs: number | undefined;
   private link: Promise<Link> | undefined;
   private asking = 0;
 
   constructor(options: SystemdBusOptions = {}) {
     this.addresses = options.addresses ?? ADDRESSES;
     this.jobTimeoutMs = options.jobTimeoutMs ?? JOB_TIMEOUT_MS;
+    this.connectMs = options.connectMs;
   }
 
   /**
@@ -172,17 +175,21 @@ export class SystemdBus {
 
   private async open(address: BusAddress): Promise<Link> {
     const jobs = new SystemdJobs();
-    const open = await openBus(address, {
+    let isOpen = false;
+    const hearer = {
       matches: [JOB_REMOVED],
       onMessage: (message: Message) => {
         if (message.member === 'JobRemoved' && message.interface === MANAGER.interface)
           jobs.removed(message.body ?? []);
       },
       onClose: () => {
-        this.link = undefined;
+        // One that never was is no link: another address is tried, and who comes meanwhile waits for that.
+        if (isOpen) this.link = undefined;
         jobs.lost();
       },
-    });
+    };
+    const open = await openBus(address, hearer, this.connectMs);
+    isOpen = true;
     return { open, jobs };
   }
 }

@@ -9,6 +9,9 @@ export interface BusAddress {
 /** The system's message bus. */
 export const SYSTEM_BUS: BusAddress = { socket: '/run/dbus/system_bus_socket', direct: false };
 
+/** How long it may take to connect and to be let in, ms: as long as any call. */
+const CONNECT_MS = 25_000;
+
 /** Who hears of a connection. */
 export interface BusHearer {
   /** Signals that are asked for; a direct connection has all. */
@@ -27,13 +30,17 @@ export interface OpenBus {
   destroy(): void;
 }
 
-/** Connects; rejects with the reason when that fails. */
-export async function openBus({ socket, direct }: BusAddress, hearer: BusHearer): Promise<OpenBus> {
+/** Connects; rejects with the reason when that fails, or takes longer than `limitMs`: a daemon that hangs takes connections, and says nothing. */
+export async function openBus(
+  { socket, direct }: BusAddress,
+  hearer: BusHearer,
+  limitMs = CONNECT_MS,
+): Promise<OpenBus> {
   // Loaded by nodes that need it only.
   const { default: dbus } = await import('dbus-native');
   const bus = dbus.createClient({ socket, direct, authMethods: ['EXTERNAL'] });
   const { connection } = bus;
-  const stream = connection.stream as unknown as { ref(): void; unref(): void; destroy(): void };
+  const stream = connection.stream as unknown as { ref(): void; unref(): void; destroy(error?: Error): void };
   connection.on('message', hearer.onMessage);
   const closed = new Promise<never>((_, reject) => {
     connection.on('error', reject);
@@ -44,12 +51,15 @@ export async function openBus({ socket, direct }: BusAddress, hearer: BusHearer)
     });
   });
   closed.catch(() => undefined);
+  const late = setTimeout(() => stream.destroy(new Error(`no answer within ${limitMs / 1000} s`)), limitMs);
   try {
     await Promise.race([new Promise<void>((resolve) => void connection.on('connect', resolve)), closed]);
     if (!direct) for (const match of hearer.matches) await Promise.race([bus.addMatch(match), closed]);
   } catch (error) {
     stream.destroy();
     throw error;
+  } finally {
+    clearTimeout(late);
   }
   stream.unref();
   return { bus, hold: (on) => (on ? stream.ref() : stream.unref()), destroy: () => stream.destroy() };

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SystemdBus } from '../../../actors/host/cgroups/systemd-bus.ts';
 import type { SystemdBusOptions } from '../../../actors/host/cgroups/systemd-bus.ts';
 import { fakeSystemd } from './support/fake-systemd.ts';
@@ -125,6 +128,25 @@ test('where there is no bus systemd is asked directly; without either the error 
     code: 'HOST020',
     message: /cannot be reached over D-Bus: .*\/nowhere\/bus/,
   });
+});
+
+test('a bus that takes connections and says nothing is given up, and meanwhile all wait for the same connection', async (t) => {
+  const fake = await fakeSystemd(t, (_member, _body, reply) => reply.answer());
+  const silent = createServer();
+  const socket = `${fake.socket}-silent`;
+  silent.listen(socket);
+  await once(silent, 'listening');
+  t.after(() => silent.close());
+  const addresses = [
+    { socket, direct: false },
+    { socket: fake.socket, direct: false },
+  ];
+  const bus = busTo(t, fake, { addresses, connectMs: 100 });
+  const change = (): Promise<void> => bus.setUnitProperties('a.slice', []);
+  const first = change();
+  const later = Array.from({ length: 10 }, (_, i) => sleep(95 + i).then(change));
+  assert.equal(await Promise.race([Promise.all([first, ...later]).then(() => 'done'), sleep(5_000)]), 'done');
+  assert.deepEqual([fake.calls.length, fake.connections], [11, 1]);
 });
 
 test('many at once go over one connection', async (t) => {
