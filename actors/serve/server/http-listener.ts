@@ -1,3 +1,5 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
@@ -37,6 +39,7 @@ export async function listen(
   server: string,
   field: string,
 ): Promise<RunningServer> {
+  const sockets = openSockets(app.server);
   await refuseOtherMethods(app);
   try {
     await app.listen({ host: address, port });
@@ -54,7 +57,7 @@ export async function listen(
     port: boundPort,
     async close() {
       const cut = setTimeout(() => {
-        app.server.closeAllConnections();
+        for (const socket of sockets) socket.destroy();
       }, CLOSE_GRACE_MS);
       try {
         await app.close();
@@ -63,4 +66,17 @@ export async function listen(
       }
     },
   };
+}
+
+/**
+ * The connections of a server that are open. Node's `closeAllConnections` knows those only that speak HTTP: not one whose TLS has not been set up, nor
+ * one that asked for another protocol and is answered without.
+ */
+function openSockets(server: Server): ReadonlySet<Socket> {
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  return open;
 }
