@@ -180,10 +180,19 @@ async function sendParts(
   await pipeline(Readable.from(parts(), { objectMode: false }), response);
 }
 
-/** The bytes of a part; fewer when the file has become shorter. The file stays open. */
+/**
+ * The bytes of a part. The file stays open. Throws when it has become shorter: the client was told how many come, and would wait for the others for
+ * as long as its connection is kept.
+ */
 async function* blocksOf(fd: number, { start, length }: ByteRange): AsyncGenerator<Buffer> {
   if (length === 0) return;
-  yield* createReadStream('', { fd, autoClose: false, start, end: start + length - 1 }) as AsyncIterable<Buffer>;
+  let left = length;
+  const file = createReadStream('', { fd, autoClose: false, start, end: start + length - 1 });
+  for await (const block of file as AsyncIterable<Buffer>) {
+    left -= block.length;
+    yield block;
+  }
+  if (left > 0) throw new Error('the file has become shorter');
 }
 
 function redirect({ response, query }: FileRequest, location: string): void {

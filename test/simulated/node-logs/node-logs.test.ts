@@ -9,6 +9,7 @@ import {
   readdirSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { request } from 'node:http';
@@ -16,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import fastify from 'fastify';
 import { pino } from 'pino';
@@ -262,4 +264,22 @@ test('the journalctl of this machine takes our arguments', { skip: !real && 'no 
   await writeServiceLogs({ query, dir, journalctl, out, signal: AbortSignal.timeout(20_000) });
   const text = String(out.read() ?? '');
   assert.doesNotMatch(text, /unrecognized|invalid option|Failed to parse/i);
+});
+
+test('of a file that becomes shorter while it is sent the client hears that there is no more', async (t) => {
+  const { url, dir } = await start(t);
+  const path = join(dir, 'long.log');
+  writeFileSync(path, Buffer.alloc(32 * 1024 * 1024));
+  const ended = new Promise<string>((resolve, reject) => {
+    const asked = request(`${url}/logs/long.log`, (answer) => {
+      // By now the server has sent what the connection holds, and waits.
+      setTimeout(() => {
+        truncateSync(path, 0);
+        answer.resume();
+      }, 200);
+      answer.on('error', () => resolve('cut off')).on('end', () => resolve('ended'));
+    });
+    asked.on('error', reject).end();
+  });
+  assert.equal(await Promise.race([ended, sleep(5_000)]), 'cut off');
 });
