@@ -127,7 +127,7 @@ async function synced({ collection }: SharedPart, signal: AbortSignal | undefine
   });
   signal?.addEventListener('abort', aborted, { once: true });
   try {
-    await Promise.race([collection.whenSynced(), gone]);
+    await collection.whenSynced(gone);
   } finally {
     signal?.removeEventListener('abort', aborted);
   }

@@ -39,6 +39,8 @@ export class SharedCollection {
   private readonly parts = new Map<string, Map<string, Reflected>>();
   private readonly partOfKey = new Map<string, string>();
   private readonly listeners = new Map<string, Set<Listener>>();
+  /** Readers that wait for the first list. */
+  private waiting = 0;
 
   constructor(options: SharedCollectionOptions) {
     this.options = options;
@@ -60,14 +62,19 @@ export class SharedCollection {
     this.reflector.stop();
   }
 
-  /** Resolves when there has been a list. */
-  whenSynced(): Promise<void> {
-    return this.reflector.whenSynced();
+  /** Resolves when there has been a list, and settles as `gone` does before that; nobody ends the watch meanwhile. */
+  async whenSynced(gone: Promise<unknown>): Promise<void> {
+    this.waiting++;
+    try {
+      await Promise.race([this.reflector.whenSynced(), gone]);
+    } finally {
+      this.waiting--;
+    }
   }
 
-  /** Nobody reads it. */
+  /** Nobody reads it, nor waits for that. */
   get idle(): boolean {
-    return this.listeners.size === 0;
+    return this.listeners.size === 0 && this.waiting === 0;
   }
 
   /** The objects of a part, now. */

@@ -166,3 +166,24 @@ test('versions of a pod share what has not changed, and the status that its node
   assert.deepEqual(before?.status, { phase: 'Pending' });
   assert.equal(after?.status, told);
 });
+
+test('who waits for the first list gets it however long the server was away', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const upstream = new Upstream([pod('a', 'n1', 3)]);
+  const back = Promise.withResolvers<undefined>();
+  const asked = t.mock.method(upstream, 'request', async () => {
+    await back.promise;
+    return { metadata: { resourceVersion: '5' }, items: [pod('a', 'n1', 3)] };
+  });
+  const shared = new SharedWatches(upstream, log);
+  const answer = listed(new NodeApi(upstream, shared), 'n1');
+  await settled();
+  assert.equal(asked.mock.callCount(), 1);
+  for (; now < 300_000; now += 30_000) t.mock.timers.tick(30_000);
+  back.resolve(undefined);
+  const names = await Promise.race([answer.then((list) => list.names), settled().then(() => 'no answer')]);
+  assert.deepEqual(names, ['a']);
+  shared.stop();
+});
