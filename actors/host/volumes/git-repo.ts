@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join, normalize } from 'node:path';
 import type { VolumeSetup } from '../../../machines/protocol/effects.ts';
+import { endOutputsBy } from '../files/end-outputs.ts';
 import { HostFailure, ignoring } from '../files/host-failure.ts';
 import type { HostSettings } from '../files/host-settings.ts';
 import { emptyDirMetaDir, gitRepoMetaDir, podVolumeDir } from '../files/pod-paths.ts';
@@ -71,7 +72,7 @@ async function cloneInto(dir: string, { repository, revision, directory }: GitRe
 function git(cwd: string, args: string[], signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const options = { cwd, signal, env: { ...process.env, ...ENVIRONMENT }, maxBuffer: 1 << 22 };
-    execFile('git', args, options, (error, stdout, stderr) => {
+    const child = execFile('git', args, options, (error, stdout, stderr) => {
       if (error === null) return resolve();
       if (signal.aborted) return reject(signal.reason as Error);
       const { code } = error as { code?: unknown };
@@ -84,5 +85,6 @@ function git(cwd: string, args: string[], signal: AbortSignal): Promise<void> {
       const text = `failed to exec 'git ${args.join(' ')}': ${stdout}${stderr}: ${how}`;
       reject(new HostFailure('Volume', text, { cause: error }));
     });
+    endOutputsBy(signal, child);
   });
 }

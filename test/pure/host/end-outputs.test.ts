@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
+import type { HostSettings } from '../../../actors/host/files/host-settings.ts';
 import { runProgram } from '../../../actors/host/files/program.ts';
+import { setUpGitRepo } from '../../../actors/host/volumes/git-repo.ts';
 import { FlexDriver } from '../../../actors/resources/flex/flex-driver.ts';
 import { runPlugin } from '../../../actors/runtime/images/run-plugin.ts';
 
@@ -26,11 +28,11 @@ async function soon<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-async function script(t: TestContext): Promise<string> {
+async function script(t: TestContext, name = 'program', status = 0): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'leaves-'));
   t.after(() => rm(dir, { recursive: true, force: true }));
-  const path = join(dir, 'program');
-  await writeFile(path, `#!/bin/sh\n${LEAVES}\n`);
+  const path = join(dir, name);
+  await writeFile(path, `#!/bin/sh\n${LEAVES}; exit ${status}\n`);
   await chmod(path, 0o755);
   return path;
 }
@@ -51,4 +53,15 @@ test('a credential plugin whose time is over', async (t) => {
     typeof runPlugin
   >[0];
   await assert.rejects(soon(runPlugin(config, 'reg.io/app', '{}', PATIENCE_MS)), /context deadline exceeded/);
+});
+
+test('the git of a volume whose pod is torn down', async (t) => {
+  const dir = dirname(await script(t, 'git', 1));
+  const { PATH } = process.env;
+  process.env['PATH'] = `${dir}:${PATH ?? ''}`;
+  t.after(() => (process.env['PATH'] = PATH));
+  const volume = { name: 'v', kind: 'gitRepo', repository: 'https://nowhere', revision: '', directory: '' } as const;
+  const settings = { rootDir: join(dir, 'root') } as HostSettings;
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  await assert.rejects(soon(setUpGitRepo('uid', volume, undefined, settings, signal)), { name: 'TimeoutError' });
 });
