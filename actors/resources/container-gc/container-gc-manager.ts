@@ -91,7 +91,13 @@ export class ContainerGcManager {
 
   /** One pass, after those that are under way; what it failed at, null when it did not. Never rejects. */
   private pass(all: boolean): Promise<string | null> {
-    const pass = this.last.then(() => this.collect(all));
+    const pass = this.last
+      .then(() => this.collect(all))
+      .catch((error: unknown) => {
+        // The machine itself failed, and keeps its state; passes go on.
+        this.options.log.error({ err: error }, 'A pass of container garbage collection failed');
+        return messageOf(error);
+      });
     this.last = pass;
     return pass;
   }

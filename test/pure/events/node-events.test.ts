@@ -75,3 +75,18 @@ test('images could not be collected', async () => {
   assert.equal(event?.reason, 'InvalidDiskCapacity');
   assert.deepEqual(event.object, NODE);
 });
+
+test('a pass of the collector of containers that fails altogether holds up no later one', async () => {
+  const { options } = ground();
+  let asked = 0;
+  const record = (): never => {
+    asked++;
+    throw new Error('nobody takes events');
+  };
+  const policy = { minAgeMs: 0, maxPerContainer: 1, maxContainers: -1 };
+  const manager = new ContainerGcManager({ ...options, events: { record }, policy });
+  manager.start();
+  await assert.rejects(manager.reclaim.containers(), /nobody takes events/);
+  manager.stop();
+  assert.equal(asked, 2, 'each pass was begun');
+});
