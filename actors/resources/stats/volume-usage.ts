@@ -118,12 +118,16 @@ export class VolumeUsage {
     const lane = this.turns++ % LANES;
     const before = this.lanes[lane] ?? Promise.resolve();
     const turn = before.then(async () => {
-      if (this.entries.get(pod.metadata?.uid ?? '') === entry) entry.volumes = await this.countPod(pod);
-      entry.at = this.steady();
-      entry.counting = undefined;
+      try {
+        if (this.entries.get(pod.metadata?.uid ?? '') === entry) entry.volumes = await this.countPod(pod);
+        entry.at = this.steady();
+      } finally {
+        entry.counting = undefined;
+      }
     });
-    this.lanes[lane] = turn;
-    return turn;
+    // One that could not be counted holds up none of those that come after it.
+    this.lanes[lane] = turn.catch(() => undefined);
+    return this.lanes[lane];
   }
 
   private async countPod(pod: Pod): Promise<PodVolumes> {

@@ -233,6 +233,23 @@ describe('usage of volumes', () => {
     assert.deepEqual(sources, ['statfs', 'csi.example.com', 'block']);
   });
 
+  it('goes on after a pod that could not be counted', async (t) => {
+    let fails = true;
+    const usage = new VolumeUsage({
+      ...{ rootDir: folder(t), periodMs: 1000, sizes, now: () => 5000 },
+      claimed: () => {
+        if (fails) throw new Error('a plugin has a fault');
+        return [{ name: 'disk', path: '/x' }];
+      },
+    });
+    const pods = ['u1', 'u2', 'u3', 'u4', 'u5'].map((uid) =>
+      pod(uid, { name: 'disk', persistentVolumeClaim: { claimName: 'c' } }),
+    );
+    assert.equal((await usage.of(pods)).size, 0);
+    fails = false;
+    assert.equal((await usage.of(pods)).size, 5);
+  });
+
   it('does not follow a name out of the folder of the pod', async (t) => {
     const { usage } = make(t);
     const found = await usage.of([
