@@ -99,9 +99,15 @@ export class ApiEvents implements EventSink {
         this.log.error({ dropped: this.untold }, 'Events were dropped while too many were queued');
         this.untold = 0;
       }
-      const correlated = this.correlator.correlate(event, this.now());
-      if (correlated.send === 'nothing') this.counts.filtered++;
-      else await this.deliver(correlated);
+      try {
+        const correlated = this.correlator.correlate(event, this.now());
+        if (correlated.send === 'nothing') this.counts.filtered++;
+        else await this.deliver(correlated);
+      } catch (err) {
+        // One that makes no sense must not end all events of the node.
+        this.counts.failed++;
+        this.log.error({ err, reason: event.reason }, 'Unable to record event');
+      }
     }
     this.sending = false;
   }

@@ -72,6 +72,15 @@ test('an event is created in the namespace of its pod, within the limits of the 
   assert.equal(stored['count'], 1);
 });
 
+test('an event that makes no sense ends none of those that come after it', async (t) => {
+  const { events, said } = await setUp(t);
+  events.record(event({ object: undefined as never }));
+  events.record(event());
+  await until(() => events.counts.created === 1);
+  assert.equal(events.counts.failed, 1);
+  assert.equal(said('Unable to record event').length, 1);
+});
+
 test('what comes again is one event with a count, sent in order', async (t) => {
   const { server, events } = await setUp(t);
   for (let i = 0; i < 4; i++) events.record(event());
