@@ -7,7 +7,7 @@ const STORAGE = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 export const volumeMetrics = {
   storageOperation: histogram(
     'storage_operation_duration_seconds',
-    'Time of one set-up (volume_mount) or tear-down (volume_unmount) of a volume.',
+    'Time of one operation on a volume: its set-up (volume_mount), its tear-down (volume_unmount) and others.',
     ['volume_plugin', 'operation_name', 'status', 'migrated'],
     STORAGE,
   ),

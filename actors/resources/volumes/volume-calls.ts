@@ -19,6 +19,7 @@ import {
   unnameBlockVolume,
 } from './block-map.ts';
 import type { AttachedVolumes } from './attached-volumes.ts';
+import { countedPlugin } from './counted-plugin.ts';
 import { ClaimGrower } from './grow-claim.ts';
 import type { GrowthOptions, GrowthPlace } from './grow-claim.ts';
 import type { LookedUp } from './looked-up.ts';
@@ -95,9 +96,14 @@ export class VolumeCalls {
     };
   }
 
-  async attach({ uid, volume, device }: Of<'device.attach'>, signal: AbortSignal): Promise<string> {
+  /** `seen`: the node's object names it as attached. */
+  async attach(
+    { uid, volume, device }: Of<'device.attach'>,
+    { signal, seen }: { signal: AbortSignal; seen: () => void },
+  ): Promise<string> {
     const { spec, plugin } = this.found(uid, volume);
     const devicePath = await this.options.attached.waitFor(device, spec.name, signal);
+    seen();
     try {
       this.checkNode(spec);
       return (await plugin.waitForAttach?.({ spec, devicePath, signal })) ?? devicePath;
@@ -248,9 +254,8 @@ export class VolumeCalls {
   /** What becomes of files of a volume that are given to the pod's group is told to the pod, and measured. */
   private ownership(pod: Pod, spec: VolumeSpec, plugin: VolumePlugin): OwnershipWatch {
     const { metrics } = this.options;
-    const driver = plugin.countedBy?.(spec);
     const labels = {
-      volume_plugin: driver === undefined ? plugin.name : `${plugin.name}:${driver}`,
+      volume_plugin: countedPlugin(plugin.name, spec),
       ...{ operation_name: 'volume_apply_access_control', migrated: 'false' },
     };
     return {

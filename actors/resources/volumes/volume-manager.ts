@@ -7,12 +7,13 @@ import type { MountedVolume } from '../../../machines/protocol/volume-traits.ts'
 import { groupOf } from '../../../machines/volumes/pv-annotations.ts';
 import { rejectionLabel } from '../../../machines/admission/rejection.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
+import type { KnownVolume } from '../../../machines/volume-manager/mount-context.ts';
 import type { VolumeMessage } from '../../../machines/volume-manager/volume-messages.ts';
 import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders.ts';
 import { nextVolumeDeadline } from '../../../machines/volume-manager/volume-manager-machine.ts';
 import { NO_VOLUMES, mountId, volumesInUse } from '../../../machines/volume-manager/volume-manager-state.ts';
 import type { VolumeManagerState } from '../../../machines/volume-manager/volume-manager-state.ts';
-import { NO_ROOM, NOT_GROWN, WAITING } from '../../../machines/volume-manager/volume-waits.ts';
+import { NO_ROOM, NOT_ATTACHED, NOT_GROWN, WAITING } from '../../../machines/volume-manager/volume-waits.ts';
 import { lookEach } from '../../host/time/clock.ts';
 import type { Clock, Timer } from '../../host/time/clock.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';
@@ -21,7 +22,10 @@ import { volumeManager } from '../../record/machines/volume-manager.ts';
 import type { WithoutTime } from '../../../machines/protocol/without-time.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import type { ClaimedVolume } from '../stats/volume-usage.ts';
+import { countedPlugin, countedPluginOf } from './counted-plugin.ts';
 import type { LookedUp } from './looked-up.ts';
+import { StorageOperations } from './storage-operations.ts';
+import type { CountedVolume } from './storage-operations.ts';
 import { VolumeCalls } from './volume-calls.ts';
 import type { VolumeCallsOptions } from './volume-calls.ts';
 import { podFolders, stagedDevices, volumesInFolder } from './volume-folders.ts';
@@ -61,6 +65,7 @@ const LONGEST_MS = 2 ** 31 - 1;
 export class VolumeManager {
   private readonly options: VolumeManagerOptions;
   private readonly calls: VolumeCalls;
+  private readonly operations: StorageOperations;
   private readonly machine: SingleMachine<VolumeManagerState, VolumeMessage, VolumeOrder>;
   private readonly underWay = new Map<string, AbortController>();
   private readonly mounts = new Map<string, Waiter<string>[]>();
@@ -76,6 +81,7 @@ export class VolumeManager {
   constructor(options: VolumeManagerOptions) {
     this.options = options;
     this.calls = new VolumeCalls(options);
+    this.operations = new StorageOperations(options.metrics);
     this.machine = new SingleMachine(volumeManager, NO_VOLUMES, options.journal ?? null);
   }
 
@@ -114,9 +120,8 @@ export class VolumeManager {
       const id = mountId(uid, volume);
       const isNew = this.state.mounts[id]?.value !== 'mounted';
       const resolve = (path: string): void => {
-        const plugin_name = this.calls.of(uid, volume)?.plugin.name ?? '';
-        const labels = { plugin_name, operation_name: 'overall_volume_mount' };
-        if (isNew) this.options.metrics.volumeOperation.observe(labels, (performance.now() - began) / 1000);
+        const its = this.counted(uid, volume);
+        if (isNew && its !== null) this.operations.there(its, (performance.now() - began) / 1000);
         settle(path);
       };
       this.mounts.set(id, [...(this.mounts.get(id) ?? []), { resolve, reject }]);
@@ -203,7 +208,8 @@ export class VolumeManager {
   /** How many volumes of each plugin are wanted, and are there; for metrics. */
   plugins(): { wanted: string[]; there: string[] } {
     const all = Object.values(this.state.mounts).filter(({ context }) => context.known !== null);
-    const pluginsOf = (those: typeof all): string[] => those.map(({ context }) => context.known?.plugin ?? '');
+    const pluginsOf = (those: typeof all): string[] =>
+      those.map(({ context: { uid, volume, known } }) => this.counted(uid, volume, known)?.plugin ?? '');
     const leaving = new Set<unknown>(['found', 'givenUp', 'unpublishing', 'unpublishFailed', 'gone']);
     return {
       wanted: pluginsOf(all.filter(({ value }) => !leaving.has(value))),
@@ -215,7 +221,9 @@ export class VolumeManager {
     if (this.stopped) return;
     const orders = this.machine.take({ ...message, at: this.options.clock.now() } as VolumeMessage);
     for (const order of orders) this.carryOut(order);
-    this.calls.keep(this.state.mounts);
+    const { mounts, devices } = this.state;
+    this.calls.keep(mounts);
+    this.operations.keep(new Set([...Object.keys(mounts), ...Object.keys(devices)]));
     this.setTimer();
   }
 
@@ -302,30 +310,30 @@ export class VolumeManager {
 
   private async call(order: CallOrder): Promise<void> {
     const { key } = order;
-    const { log, metrics } = this.options;
+    const { log } = this.options;
     const control = new AbortController();
     this.underWay.set(key, control);
-    const began = performance.now();
+    let began = performance.now();
+    const seconds = (): number => (performance.now() - began) / 1000;
     const measure = (failed: boolean): void => {
-      const operation = this.isBlock(order) ? (MAPPED[order.type] ?? OPERATIONS[order.type]) : OPERATIONS[order.type];
-      if (operation === undefined) return;
-      const labels = {
-        volume_plugin: this.pluginOf(order),
-        operation_name: operation,
-        migrated: String(this.isMigrated(order)),
-      };
-      const status = failed ? 'fail-unknown' : 'success';
-      metrics.storageOperation.observe({ ...labels, status }, (performance.now() - began) / 1000);
+      const volume = this.countedIn(order);
+      if (volume !== null) this.operations.over(order.type, volume, seconds(), failed);
+    };
+    // An attachment is waited for by its plugin once the node's object names it; only that is a part of the mount.
+    const seen = (): void => {
+      const volume = this.countedIn(order);
+      if (volume !== null) this.operations.verify(volume, seconds());
+      began = performance.now();
     };
     let told: WithoutTime<VolumeMessage>;
     try {
-      told = await this.outcome(order, control.signal);
+      told = await this.outcome(order, control.signal, seen);
       measure(false);
     } catch (error) {
       const failure = error instanceof VolumeFailure ? error : null;
       const code = failure?.code ?? 'Volume';
       const text = messageOf(error);
-      measure(code !== NOT_GROWN);
+      if (code !== NOT_ATTACHED) measure(code !== NOT_GROWN);
       const { type, uid, volume, device } = order as { type: string; uid?: string; volume?: string; device?: string };
       if (code === NOT_GROWN) log.debug({ podUID: uid, volume, device, why: text }, 'A volume is not made larger now');
       else log.error({ podUID: uid, volume, device, call: type, err: text }, 'A call for a volume failed');
@@ -344,19 +352,19 @@ export class VolumeManager {
     record({ object, at: clock.now(), type: 'Warning', reason: 'VolumeResizeFailed', message });
   }
 
-  private async outcome(order: CallOrder, signal: AbortSignal): Promise<WithoutTime<VolumeMessage>> {
+  private async outcome(order: CallOrder, signal: AbortSignal, seen: () => void): Promise<WithoutTime<VolumeMessage>> {
     const { calls } = this;
     const { key } = order;
     switch (order.type) {
       case 'volume.resolve':
-        return { type: 'volume.resolved', key, known: await calls.resolve(order) };
+        return { type: 'volume.resolved', key, known: await this.resolved(order) };
       case 'volume.publish':
         return { type: 'volume.published', key, path: await calls.publish(order, signal) };
       case 'volume.unpublish':
         await calls.unpublish(order, signal);
         return { type: 'volume.unpublished', key };
       case 'device.attach':
-        return { type: 'device.attached', key, devicePath: await calls.attach(order, signal) };
+        return { type: 'device.attached', key, devicePath: await calls.attach(order, { signal, seen }) };
       case 'device.stage':
         return { type: 'device.staged', key, stagedPath: await calls.stage(order, signal) };
       case 'device.unstage':
@@ -369,38 +377,38 @@ export class VolumeManager {
     }
   }
 
-  /** Of a kind that a CSI driver has taken over; a volume that nobody looks up any more counts as none. */
-  private isMigrated(order: CallOrder): boolean {
-    return 'volume' in order && this.calls.of(order.uid, order.volume)?.spec.migrated === true;
+  private async resolved(order: Extract<VolumeOrder, { type: 'volume.resolve' }>): Promise<KnownVolume> {
+    const known = await this.calls.resolve(order);
+    const its = this.counted(order.uid, order.volume, known);
+    if (!known.attachable && its !== null) this.operations.verify(its, 0);
+    return known;
   }
 
-  private isBlock(order: CallOrder): boolean {
-    if ('mode' in order) return order.mode === 'Block';
-    return 'volume' in order && this.calls.of(order.uid, order.volume)?.spec.mode === 'Block';
+  private countedIn(order: CallOrder): CountedVolume | null {
+    if ('volume' in order) return this.counted(order.uid, order.volume);
+    if (order.type === 'device.unstage') {
+      const { device, plugin, mode } = order;
+      return { id: device, plugin: countedPluginOf(plugin, device), migrated: false, isBlock: mode === 'Block' };
+    }
+    const its = Object.values(this.state.mounts).find(({ context }) => context.op === order.key)?.context;
+    return its === undefined ? null : this.counted(its.uid, its.volume, its.known);
   }
 
-  private pluginOf(order: CallOrder): string {
-    if ('plugin' in order) return order.plugin;
-    if ('volume' in order) return this.calls.of(order.uid, order.volume)?.plugin.name ?? '';
-    return '';
+  /** A volume that nobody looks up any more counts as one that no driver has taken over. */
+  private counted(uid: string, volume: string, known?: KnownVolume | null): CountedVolume | null {
+    const found = this.calls.of(uid, volume);
+    if (found !== undefined) {
+      const { spec, plugin, device } = found;
+      return {
+        ...{ id: device === '' ? mountId(uid, volume) : device, plugin: countedPlugin(plugin.name, spec) },
+        ...{ migrated: spec.migrated === true, isBlock: spec.mode === 'Block' },
+      };
+    }
+    if (!known) return null;
+    const { plugin, device, mode } = known;
+    return { id: device, plugin: countedPluginOf(plugin, device), migrated: false, isBlock: mode === 'Block' };
   }
 }
-
-/** Kubelet's names of operations, where it measures them. */
-const OPERATIONS: Partial<Record<VolumeOrder['type'], string>> = {
-  'volume.publish': 'volume_mount',
-  'volume.unpublish': 'volume_unmount',
-  'device.unstage': 'unmount_device',
-  'device.attach': 'verify_controller_attached_volume',
-  'device.expand': 'volume_fs_resize',
-};
-
-/** The same of block volumes, where they have names of their own. */
-const MAPPED: typeof OPERATIONS = {
-  'volume.publish': 'map_volume',
-  'volume.unpublish': 'unmap_volume',
-  'device.unstage': 'unmap_device',
-};
 
 /** Where the device of a pod's block volume is bound. */
 async function boundAt({ plugin, spec }: LookedUp, uid: string): Promise<string> {

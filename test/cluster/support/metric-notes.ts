@@ -85,7 +85,7 @@ export const DIFFERENCES: readonly Note[] = [
   },
   {
     match: /^storage_operation_duration_seconds$/,
-    text: '`volume_mount` and `volume_unmount`; no controller attaches anything, so nothing is verified. A pod is taken down in one piece, each of its volumes is told that time',
+    text: 'operations and labels as on kubelet. Volumes that only their pod uses (configMap, emptyDir and the like) are taken down in one piece: each is told how long that took',
   },
   {
     match: /^kubelet_image_volume_/,

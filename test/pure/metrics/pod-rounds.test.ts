@@ -49,10 +49,11 @@ test('volumes count as there from their set-up to the tear-down of their pod', (
   assert.equal(mounted.news(), null);
   const readings = mount('a', 'configMap');
   assert.deepEqual(
-    readings.map(({ name, labels, value }) => [name, labels['status'] ?? '', value]),
+    readings.map(({ name, labels, value }) => [name, labels['operation_name'], labels['status'] ?? '', value]),
     [
-      ['storage_operation_duration_seconds', 'success', 1],
-      ['volume_operation_total_seconds', '', 2],
+      ['storage_operation_duration_seconds', 'verify_controller_attached_volume', 'success', 0],
+      ['storage_operation_duration_seconds', 'volume_mount', 'success', 1],
+      ['volume_operation_total_seconds', 'overall_volume_mount', '', 2],
     ],
   );
   const given = mounted.take({ did: 'ownership', plugin: 'kubernetes.io/secret', seconds: 3, failed: false });
@@ -62,6 +63,7 @@ test('volumes count as there from their set-up to the tear-down of their pod', (
   );
   mount('a', 'hostPath');
   mount('b', 'configMap');
+  assert.equal(mount('b', 'secret', true)[0]?.labels['operation_name'], 'verify_controller_attached_volume');
   assert.deepEqual(mount('b', 'secret', true)[0]?.labels, {
     volume_plugin: 'kubernetes.io/secret',
     operation_name: 'volume_mount',

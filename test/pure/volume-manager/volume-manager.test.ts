@@ -302,14 +302,17 @@ test('where SELinux is on the plugin says whether a volume that can be written t
 });
 
 test('that files are given to a group for long is told to the pod, and how long it took is measured', async (t) => {
-  const { manager, events, metrics } = bench(t, {
-    countedBy: () => 'csi.example.com',
-    publish({ ownership }) {
-      ownership.slow?.('it takes long');
-      ownership.over?.(1, false);
-      return Promise.resolve('/there');
+  const { manager, events, metrics } = bench(
+    t,
+    {
+      publish({ ownership }) {
+        ownership.slow?.('it takes long');
+        ownership.over?.(1, false);
+        return Promise.resolve('/there');
+      },
     },
-  });
+    () => ({ csi: { driver: 'csi.example.com', volumeHandle: 'h' } }),
+  );
   await manager.mount('a', 'x');
   assert.deepEqual(
     events.map(({ object, type, reason, message }) => [object.name, type, reason, message].join(' ')),
@@ -318,6 +321,31 @@ test('that files are given to a group for long is told to the pod, and how long 
   const labels =
     'volume_plugin="test/driver:csi.example.com",operation_name="volume_apply_access_control",migrated="false",status="success"';
   assert.match(await metrics.registry.metrics(), new RegExp(`_count\\{${labels}\\} 1`));
+});
+
+test('operations on a volume of CSI are counted by its driver, from the look whether it is attached to the end of its device', async (t) => {
+  const { manager, metrics, node } = bench(t, { attachable: () => Promise.resolve(true) }, () => ({
+    csi: { driver: 'csi.example.com', volumeHandle: 'h' },
+  }));
+  node.status = { ...node.status, volumesAttached: [{ name: 'test/driver/disk-pv-x', devicePath: '' }] };
+  await manager.mount('a', 'x');
+  assert.deepEqual(manager.plugins().there, ['test/driver:csi.example.com']);
+  await manager.unmount('a');
+  await waitFor('the device to be given back', () =>
+    Promise.resolve(Object.keys(manager.state.devices).length === 0 || undefined),
+  );
+  const { values } = await metrics.storageOperation.get();
+  const counts = values.filter(({ metricName }) => metricName === 'storage_operation_duration_seconds_count');
+  assert.deepEqual(
+    counts.map(({ labels, value }) => [labels.operation_name, labels.status, labels.volume_plugin, value].join(' ')),
+    [
+      'verify_controller_attached_volume success test/driver:csi.example.com 1',
+      'volume_mount success test/driver:csi.example.com 1',
+      'volume_unmount success test/driver:csi.example.com 1',
+      'unmount_device success test/driver 1',
+    ],
+  );
+  assert.match(await metrics.registry.metrics(), /volume_operation_total_seconds_count\{plugin_name="test\/driver:csi/);
 });
 
 test('volumes that are not attached in time, for want of room on the node, have their pod rejected once', async (t) => {
