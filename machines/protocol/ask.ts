@@ -60,10 +60,10 @@ export interface AskCatalog {
   'runtimeClass.Get': { params: { name: string }; result: { found: { handler: string } | null } };
   /**
    * May the pod use an image that is on the node (KEP-2535)? `unchecked` while nobody checks that. Answered without an
-   * API server, too.
+   * API server, too. `imageRef` is null of one that is not there.
    */
   'image.MayUse': {
-    params: { podUid: string; image: string; imageRef: string };
+    params: { podUid: string; image: string; imageRef: string | null };
     result: { allowed: boolean; unchecked?: true };
   };
   /** What the plugins gave a container, null when nothing. Plugins that want to be told of its start are. Answered without an API server, too. */

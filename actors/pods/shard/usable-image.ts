@@ -14,7 +14,11 @@ export async function usableImage(
   who: { podUid: string; image: string },
   mayUse: MayUseImage,
 ): Promise<ImageStatus> {
-  if (found.present === null) return found;
+  if (found.present === null) {
+    // Nobody waits for that: a pod that may not pull the image hears of pull secrets that it lacks all the same.
+    void mayUse({ ...who, imageRef: null }).catch(() => undefined);
+    return found;
+  }
   const { allowed, unchecked } = await mayUse({ ...who, imageRef: found.present.imageRef });
   if (!allowed) return { present: null };
   return unchecked === true ? { ...found, unchecked } : found;

@@ -17,7 +17,7 @@ import type { LoginSources, TrackedLogin } from './pull-logins.ts';
 import type { PullRecords } from './pull-records.ts';
 import { canceled, PullAttempts } from './pull-attempts.ts';
 import type { Attempt, Pulled } from './pull-attempts.ts';
-import { requestedImage } from './requested-image.ts';
+import { isNeverPulled, requestedImage } from './requested-image.ts';
 import { SharedPulls } from './shared-pulls.ts';
 
 type PullParams = EffectCatalog['image.Pull']['params'];
@@ -149,15 +149,16 @@ export class ImagePuller {
     }
   }
 
-  /** May a pod use an image that is on the node already? Never rejects. */
+  /** May a pod use an image that is on the node already (`imageRef` null: that is not there)? Never rejects. */
   async mayUse({ podUid, image, imageRef }: MayUse['params']): Promise<MayUse['result']> {
     const { records, podOf } = this.options;
     const pod = podOf?.(podUid);
     const names = (pod?.spec?.imagePullSecrets ?? []).map(({ name = '' }) => name);
     const namespace = pod?.metadata?.namespace ?? 'default';
-    // Kubelet looks for the secrets of each pod, whatever it pulls. The pod need not wait for that.
-    if (names.length > 0)
+    // Kubelet looks for the secrets of each pod, whatever it pulls. The pod need not wait for that. Who is to pull it hears of them then.
+    if (names.length > 0 && (imageRef !== null || isNeverPulled(pod, image)))
       void missingSecrets(namespace, names, this.options).then((missing) => this.tellMissing(podUid, missing));
+    if (imageRef === null) return { allowed: false };
     if (records === null) return { allowed: true, unchecked: true };
     await records.ready;
     const secrets = async () => {

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import pino from 'pino';
+import { usableImage } from '../../../actors/pods/shard/usable-image.ts';
 import { ImagePuller } from '../../../actors/runtime/images/image-puller.ts';
 import type { ImagePullerOptions } from '../../../actors/runtime/images/image-puller.ts';
 import { nodeLogins } from '../../../actors/runtime/images/node-logins.ts';
@@ -135,6 +136,30 @@ test('secrets that cannot be had are told of an image that is there, too, and th
   await turn();
   const message = 'Unable to retrieve some image pull secrets (gone); attempting to pull the image may not succeed.';
   assert.deepEqual(missing, [['uid-1', message]]);
+});
+
+test('a pod that may not pull an image that is not there hears of secrets that cannot be had, too; any other does when it pulls', async () => {
+  const image = 'reg.io/app';
+  const podOf = (uid: string) => ({
+    spec: {
+      containers: [{ name: 'c', image, imagePullPolicy: uid === 'never' ? 'Never' : 'IfNotPresent' }],
+      imagePullSecrets: [{ name: 'gone' }],
+      ...(uid === 'volume' && {
+        volumes: [{ name: 'v', image: { reference: 'reg.io/files:1', pullPolicy: 'Never' } }],
+      }),
+    },
+  });
+  const { puller, missing } = pullBench(() => null, { podOf, pullSecret: secrets({}) });
+  const mayUse = puller.mayUse.bind(puller);
+  const absent = { present: null };
+  for (const podUid of ['never', 'other'])
+    assert.deepEqual(await usableImage(absent, { podUid, image: 'reg.io/app:latest' }, mayUse), absent);
+  await usableImage(absent, { podUid: 'volume', image: 'reg.io/files:1' }, mayUse);
+  await turn();
+  assert.deepEqual(
+    missing.map(([uid]) => uid),
+    ['never', 'volume'],
+  );
 });
 
 test('a secret of another type is passed over; one that is broken is an error that shows no value', async () => {
