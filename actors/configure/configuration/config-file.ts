@@ -44,6 +44,8 @@ function parse(where: string, text: string): { value: unknown; duplicates: strin
   let value: unknown;
   const duplicates: string[] = [];
   try {
+    // Kubelet's decoders take what begins with a brace for JSON, and nothing else for it. Of YAML the first document alone counts, whatever follows it.
+    if (text.trimStart().startsWith('{')) JSON.parse(text);
     const document = parseDocument(text, { ...KUBERNETES_YAML, prettyErrors: true, logLevel: 'silent' });
     for (const problem of document.errors) {
       if (problem.code !== 'DUPLICATE_KEY') throw problem;

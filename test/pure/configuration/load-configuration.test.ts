@@ -46,6 +46,24 @@ test('JSON is read like YAML', () => {
   });
 });
 
+test('of several documents the first one counts, in drop-ins too, and what begins as JSON is nothing else', () => {
+  withFolder((folder) => {
+    const configDir = join(folder, 'd');
+    mkdirSync(configDir);
+    const more = '---\nmaxPods: 8\nunknown: [\n';
+    const configFile = writeConfig(folder, 'config.yaml', `maxPods: 7\n${more}`);
+    writeConfig(configDir, '1.conf', `podsPerCore: 2\n${more}`);
+    const { config, warnings } = loadConfiguration({ configFile, configDir, cgroupVersion });
+    assert.deepEqual([config.maxPods, config.podsPerCore], [7, 2]);
+    assert.ok(warnings.every((warning) => !warning.includes('strict')));
+    const json = JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' });
+    for (const text of [`${json}\n---\n{}`, json.replaceAll('"', ''), `${json},`]) {
+      writeFileSync(configFile, text);
+      assert.match(errorsOf(() => loadConfiguration({ configFile, cgroupVersion })).join('\n'), /CFG002|neither YAML/);
+    }
+  });
+});
+
 test('booleans and octal numbers are those of YAML 1.1, as kubelet reads them, in drop-ins too', () => {
   withFolder((folder) => {
     const configFile = writeConfig(folder, 'config.yaml', 'failSwapOn: no\nprotectKernelDefaults: on\nmaxPods: 0144\n');
