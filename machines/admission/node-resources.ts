@@ -1,9 +1,10 @@
 import type { AdmissionRules } from './admission-rules.ts';
-import type { ResourceManager } from './resource-manager.ts';
+import type { Counts, ResourceManager } from './resource-manager.ts';
+import type { Pod } from '../protocol/api-types.ts';
 import type { ContainerGrant, PodGrants } from '../protocol/grants.ts';
 import { atUid, uidEntries } from '../supervisor/uid-table.ts';
 import { admitResources, releaseContainers, releaseResources } from '../resource-managers/admit-resources.ts';
-import type { ResourceGround, ResourceState } from '../resource-managers/admit-resources.ts';
+import type { Affinities, ResourceGround, ResourceState } from '../resource-managers/admit-resources.ts';
 import { isPlainInit } from '../resource-managers/cpu/cpu-requests.ts';
 import { Refusal, rejectionOf } from '../resource-managers/refusal.ts';
 import { bornResources, resourceGroundOf } from '../resource-managers/resource-ground.ts';
@@ -32,7 +33,7 @@ export const nodeResources: ResourceManager<ResourceState | null | undefined> = 
     return gives(resources) ? bornResources(resources, groundOf(resources)) : null;
   },
   allocate(state, pod, { resources }, affinities) {
-    if (!gives(resources) || !state) return { state };
+    if (!gives(resources) || !state) return { state, ...countedAlone(resources, pod, affinities) };
     const tally = new Tally();
     try {
       return { state: admitResources(groundOf(resources), state, pod, tally, affinities), counts: tally.counts };
@@ -64,6 +65,14 @@ export const nodeResources: ResourceManager<ResourceState | null | undefined> = 
 /** Is there anything to give? The topology manager alone has nothing, and refuses nobody. */
 function gives(resources: AdmissionRules['resources']): resources is ResourceRules {
   return resources !== undefined && (resources.cpu.policy === 'static' || resources.memory.policy === 'Static');
+}
+
+/** What the topology manager counts of a pod that it alone is asked about: kubelet's counts each that it lets in, whatever there was to align. */
+function countedAlone(resources: AdmissionRules['resources'], pod: Pod, affinities?: Affinities): { counts?: Counts } {
+  if (resources?.countsAlone !== true || resources.topology.policy !== 'single-numa-node') return {};
+  const tally = new Tally();
+  admitResources(groundOf(resources), { cpu: null, memory: null }, pod, tally, affinities);
+  return { counts: tally.counts };
 }
 
 /** What stands under {@link NODE_RESOURCES}; null where nothing is given away. */

@@ -24,6 +24,8 @@ export interface ResourceRules {
   };
   memory: { policy: 'None' | 'Static' } & Omit<ReservedGiven, 'shown'>;
   topology: { policy: TopologyPolicy; scope: 'container' | 'pod'; options: Readonly<Record<string, string>> };
+  /** What the topology manager aligns is counted also where it has no other manager to ask but that of devices. Absent in older logs: it is not. */
+  countsAlone?: true;
   /** Gate PodLevelResources. */
   podLevelResources: boolean;
   /** Gates InPlacePodVerticalScalingExclusiveCPUs and InPlacePodVerticalScalingExclusiveMemory. */

@@ -75,6 +75,7 @@ export function resourceRulesOf(
       scope: config.topologyManagerScope,
       options: config.topologyManagerPolicyOptions,
     },
+    countsAlone: true,
     podLevelResources: gates.enabled('PodLevelResources'),
     resizes: {
       cpu: gates.enabled('InPlacePodVerticalScalingExclusiveCPUs'),
