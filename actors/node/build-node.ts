@@ -277,7 +277,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     freshNode: () => cluster?.freshNode() ?? Promise.resolve(null),
     record: (event) => events.record(event),
     sourcesReady: () => intake.allSeen,
-    refuses: (pod) => refusalOf(managers, pod),
+    refuses: (pod) => refusalOf(managers, pod) ?? devices?.refusesResize(pod) ?? null,
     makeRoom: (pod, victims, signal) => intake.makeRoomForResize(pod, victims, signal),
     grantsChanged() {
       for (const { uid } of supervisor.started()) {

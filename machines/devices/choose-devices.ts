@@ -2,7 +2,7 @@ import { maskOf } from '../resource-managers/topology/node-mask.ts';
 import type { NodeMask } from '../resource-managers/topology/node-mask.ts';
 import { atUid } from '../supervisor/uid-table.ts';
 import { isAligned } from './device-hints.ts';
-import { healthyIds, idsOf, inUse } from './device-state.ts';
+import { healthyIds, idsOf, inUse, isDeviceResource } from './device-state.ts';
 import type { Asking, Device, DeviceState, DeviceStep } from './device-state.ts';
 
 /** Devices for one container, what the plugin is to be asked first, or why there are none. */
@@ -69,6 +69,21 @@ export function chooseDevices(
   const liked = (preferred ?? []).filter((id) => left.includes(id));
   const order = [...new Set([...liked, ...left])];
   return { t: 'ids', ids: [...sure, ...order.slice(0, count - sure.length)] };
+}
+
+/**
+ * Why the pod, which runs with what it was given, would be refused its devices if it asked again; null when it would not. Kubelet asks its managers
+ * also about a pod that is resized, and holds the resize back meanwhile.
+ */
+export function keptDevicesProblem(state: DeviceState, uid: string, steps: readonly DeviceStep[]): string | null {
+  for (const step of steps) {
+    if (!isDeviceResource(state, step.resource)) continue;
+    const has = atUid(state.grants, uid)?.[step.container]?.[step.resource];
+    if (has === undefined) continue;
+    const choice = chooseDevices(state, { uid, reusable: {}, running: [] }, step);
+    if (choice.t === 'refused') return choice.message;
+  }
+  return null;
 }
 
 /** Devices that are near to one of the nodes; the others after them, those that are nowhere last (kubelet: filterByAffinity). */

@@ -4,6 +4,8 @@ import { deviceCapacity } from '../../../machines/devices/device-machine.ts';
 import type { DeviceCapacity } from '../../../machines/devices/device-machine.ts';
 import type { DeviceMessage, DeviceOrder } from '../../../machines/devices/device-messages.ts';
 import { idsOf, isDeviceResource, NO_DEVICES } from '../../../machines/devices/device-state.ts';
+import { keptDevicesProblem } from '../../../machines/devices/choose-devices.ts';
+import { Refusal, rejectionOf } from '../../../machines/resource-managers/refusal.ts';
 import type { Rejection } from '../../../machines/admission/rejection.ts';
 import type { Affinities } from '../../../machines/resource-managers/admit-resources.ts';
 import type { ResourceHints, TopologyHint } from '../../../machines/resource-managers/topology/hints.ts';
@@ -158,6 +160,13 @@ export class DeviceManager {
     const mine = this.turn.then(() => this.grantNow(pod, only, early));
     this.turn = mine.catch(() => undefined);
     return mine;
+  }
+
+  /** Why a pod that runs may not be resized, for its devices, in kubelet's words; null when it may. */
+  refusesResize(pod: Pod): Rejection | null {
+    const steps = deviceSteps(pod, undefined, this.options.extended);
+    const problem = keptDevicesProblem(this.state, pod.metadata?.uid ?? '', steps);
+    return problem === null ? null : rejectionOf(new Refusal(problem));
   }
 
   /** What a container's config gets of its devices; null when it has none. Plugins that want to know of its start are told. Rejects when that fails. */

@@ -93,6 +93,20 @@ test('a plugin that is not asked before starts may be away for a while', async (
   await assert.rejects(manager.optionsOf(POD, 'c'), /^Error: endpoint not found in cache for a registered resource/);
 });
 
+test('a pod whose devices are away is not resized meanwhile, in the words in which kubelet would not admit it', async (t) => {
+  const { manager, comes, goes } = await managed();
+  t.after(() => manager.stop());
+  comes(false);
+  assert.equal((await manager.grant(POD)).problem, null);
+  assert.equal(manager.refusesResize(POD), null);
+  goes();
+  const why = `no healthy devices present; cannot allocate unhealthy devices ${GPU}`;
+  assert.deepEqual(manager.refusesResize(POD), {
+    ...{ admit: false, reason: 'UnexpectedAdmissionError' },
+    message: `Allocate failed due to ${why}, which is unexpected`,
+  });
+});
+
 test('the node is healthy while plugins can register', async (t) => {
   const [well, broken] = [await managed(), await managed('listen EACCES')];
   t.after(() => Promise.all([well.manager.stop(), broken.manager.stop()]));

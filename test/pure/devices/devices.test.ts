@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { keptDevicesProblem } from '../../../machines/devices/choose-devices.ts';
 import { deviceOptions } from '../../../machines/devices/container-options.ts';
 import { deviceCapacity, devicesStateName, devicesWhy, stepDevices } from '../../../machines/devices/device-machine.ts';
 import type { DeviceMessage, DeviceOrder } from '../../../machines/devices/device-messages.ts';
@@ -127,6 +128,23 @@ test('why a pod gets none, in words of kubelet', () => {
   const sick = 'previously allocated devices are no longer healthy; cannot allocate unhealthy devices example.com/gpu';
   assert.equal(b.ask('p1', [step('main')]), sick);
   assert.equal(b.ask('p1', [step('main')], null, ['main']), 'granted', 'it runs already');
+});
+
+test('a pod that is resized is held back while the devices that it has are not healthy; one without devices is not', () => {
+  const b = new Bench();
+  const asks = (uid: string, steps = [step('main')]) => keptDevicesProblem(b.state, uid, steps);
+  b.plugin(healthy('a', 'b'));
+  assert.equal(b.ask('p1', [step('main')]), 'granted');
+  assert.deepEqual([asks('p1'), asks('p2'), asks('p1', [])], [null, null, null]);
+  const sick = { healthy: false, nodes: [] };
+  b.take({ type: 'plugin.told', resource: GPU, devices: { a: sick, b: { healthy: true, nodes: [] } } });
+  assert.equal(
+    asks('p1'),
+    'previously allocated devices are no longer healthy; cannot allocate unhealthy devices example.com/gpu',
+  );
+  assert.equal(asks('p2'), null);
+  b.take({ type: 'plugin.went', resource: GPU, steady: 1 });
+  assert.equal(asks('p1'), 'no healthy devices present; cannot allocate unhealthy devices example.com/gpu');
 });
 
 test('what the node has: all and healthy, nothing of a plugin that went, 0 for ever after five minutes', () => {
