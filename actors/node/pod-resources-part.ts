@@ -32,6 +32,7 @@ export function podResourcesPart(
       ...{ devices: devices?.state ?? null, resources: admission.resources, ground },
       claims: tellsClaims ? (claims?.state ?? null) : null,
       extended: featureGates.enabled('DRAExtendedResource'),
+      active: new Set(admission.active()),
     }),
     gates: {
       get: featureGates.enabled('KubeletPodResourcesGet'),

@@ -37,13 +37,24 @@ export function cdiDevicesOf(state: ClaimState, pod: Pod, container: Container, 
   return names;
 }
 
-/** Claims that a container uses (kubelet: GetContainerClaimInfos); those that are not known are left out. */
+/** Claims that a container uses; those that are not known are left out. */
 export function claimsOfContainer(state: ClaimState, pod: Pod, container: Container, extended: boolean): KnownClaim[] {
+  return claimsUsed(state, pod, container, extended).filter((claim) => claim !== undefined);
+}
+
+/** The same; none where one of them is not known (kubelet: GetContainerClaimInfos): a pod that has ended may have given that one back already. */
+export function allClaimsOfContainer(...asked: Parameters<typeof claimsOfContainer>): KnownClaim[] {
+  const claims = claimsUsed(...asked);
+  const known = claims.filter((claim) => claim !== undefined);
+  return known.length === claims.length ? known : [];
+}
+
+function claimsUsed(state: ClaimState, pod: Pod, container: Container, extended: boolean): (KnownClaim | undefined)[] {
   const names = uses(pod, container).map(({ claim }) => claim);
   const own = extended ? extendedClaim(pod) : null;
   if (own?.requestMappings.some(({ containerName }) => containerName === container.name))
     names.push(own.resourceClaimName);
-  return names.flatMap((name) => state.claims[claimKey(pod.metadata?.namespace ?? '', name)] ?? []);
+  return names.map((name) => state.claims[claimKey(pod.metadata?.namespace ?? '', name)]);
 }
 
 /** What of the pod's claims the container names. @throws Error when a claim has no name yet */

@@ -1,5 +1,5 @@
 import type { ClaimState } from '../claims/claim-state.ts';
-import { claimsOfContainer } from '../claims/container-claims.ts';
+import { allClaimsOfContainer } from '../claims/container-claims.ts';
 import type { DeviceState } from '../devices/device-state.ts';
 import { healthyIds } from '../devices/device-state.ts';
 import type { Container, Pod } from '../protocol/api-types.ts';
@@ -19,6 +19,8 @@ export interface PodResourcesFacts {
   claims: ClaimState | null;
   /** Gate DRAExtendedResource. */
   extended: boolean;
+  /** Pods that have not ended: what others had of devices is free, though it may stand with them until somebody asks for it (kubelet: UpdateAllocatedDevices). */
+  active: ReadonlySet<string>;
 }
 
 /** `ContainerDevices`: one device of one NUMA node, or of none. */
@@ -98,11 +100,11 @@ export function alphaPodResources({ metadata, spec }: Pod, facts: PodResourcesFa
   };
 }
 
-/** None for a container one of whose claims has no name yet, as with kubelet. */
+/** None for a container one of whose claims has no name yet, or is not known (any more), as with kubelet. */
 function claimsOf({ claims, extended }: PodResourcesFacts, pod: Pod, container: Container): DynamicResource[] {
   if (claims === null) return [];
   try {
-    return claimsOfContainer(claims, pod, container, extended).map(({ name, namespace, drivers }) => ({
+    return allClaimsOfContainer(claims, pod, container, extended).map(({ name, namespace, drivers }) => ({
       claimName: name,
       claimNamespace: namespace,
       claimResources: Object.entries(drivers).flatMap(([driverName, devices]) =>
@@ -145,7 +147,8 @@ export function allocatableResources({ devices, resources, ground }: PodResource
   };
 }
 
-function devicesOf({ devices }: PodResourcesFacts, uid: string, container: string): ContainerDevices[] {
+function devicesOf({ devices, active }: PodResourcesFacts, uid: string, container: string): ContainerDevices[] {
+  if (!active.has(uid)) return [];
   const grants = atUid(devices?.grants ?? {}, uid)?.[container] ?? {};
   return Object.entries(grants).flatMap(([name, { ids }]) =>
     Object.entries(ids).flatMap(([node, of]) =>

@@ -94,13 +94,28 @@ test("claims' devices come before those of plugins", () => {
 
 test('the pod-resources API and actorlet resources tell of claims', () => {
   const uses = pod({ resources: { claims: [{ name: 'mine' }] } });
-  const facts = { devices: null, resources: null, ground: null, claims: state, extended: true };
+  const none = { devices: null, resources: null, ground: null, active: new Set<string>() };
+  const facts = { ...none, claims: state, extended: true };
   const [dynamic] = podResources(uses, facts).containers[0]?.dynamicResources ?? [];
   assert.equal(dynamic?.claimName, 'a');
   assert.deepEqual(
     dynamic?.claimResources.map(({ driverName, deviceName, cdiDevices }) => [driverName, deviceName, cdiDevices]),
     ['one', 'two', 'all', 'nic'].map((name) => [name === 'nic' ? 'net' : 'gpu', name, [{ name: `x/y=${name}` }]]),
   );
+  const { 'ns/a': _gone, ...left } = state.claims;
+  const both: Pod = {
+    ...uses,
+    spec: {
+      resourceClaims: [
+        { name: 'mine', resourceClaimName: 'a' },
+        { name: 'shared', resourceClaimName: 'ext' },
+      ],
+      containers: [{ name: 'c', resources: { claims: [{ name: 'mine' }, { name: 'shared' }] } }],
+    },
+  };
+  const told = (claims: ClaimState['claims']) =>
+    podResources(both, { ...facts, claims: { ...state, claims } }).containers[0]?.dynamicResources.length;
+  assert.deepEqual([told(state.claims), told(left)], [2, 0], 'all of a container’s claims, or none');
   const text = resourcesText(resourceTable({ ...facts, resources: null }, [uses]));
   assert.match(text, /ns\/n +c +- +- +claim a: gpu\/pool\/one, gpu\/pool\/two, gpu\/pool\/all, net\/pool\/nic/);
 });
