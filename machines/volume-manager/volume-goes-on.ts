@@ -3,8 +3,8 @@ import type { DeviceContext, DeviceUser } from './device-context.ts';
 import type { Draft, Mount } from './volume-draft.ts';
 import { foundId, mountId } from './volume-manager-state.ts';
 import type { DeviceId } from './volume-orders.ts';
-import { isElsewhere, isGrowing, pathsOf, refuse, twinsOf, usersOf } from './volume-users.ts';
-import { PATIENCE_MS, WAITING, WAITS } from './volume-waits.ts';
+import { isElsewhere, isGrowing, pathsOf, refuse, twinsOf, usersOf, waitIsOver } from './volume-users.ts';
+import { PATIENCE_MS, WAITS } from './volume-waits.ts';
 
 /** All that can go on does, until nothing more can. */
 export function settle(draft: Draft): void {
@@ -54,17 +54,7 @@ function goOn(draft: Draft, id: string): void {
       break;
   }
   const asked = draft.mounts[id]?.context.askedAt ?? null;
-  if (asked !== null && at >= asked + PATIENCE_MS)
-    refuse(draft, id, {
-      code: isUnattached(draft, id) ? WAITING.unattached : WAITING.timeout,
-      text: 'timed out waiting for the condition',
-    });
-}
-
-/** Its device is not attached yet. */
-function isUnattached(draft: Draft, id: string): boolean {
-  const { value } = draft.devices[draft.mounts[id]?.context.known?.device ?? ''] ?? {};
-  return value === 'attaching' || value === 'attachFailed';
+  if (asked !== null && at >= asked + PATIENCE_MS) waitIsOver(draft, id);
 }
 
 /** What lay in the pod's folder is this volume: from now on it stands for it. */

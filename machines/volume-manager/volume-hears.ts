@@ -4,7 +4,7 @@ import type { Draft } from './volume-draft.ts';
 import { foundId, mountId } from './volume-manager-state.ts';
 import type { VolumeMessage } from './volume-messages.ts';
 import type { DeviceId } from './volume-orders.ts';
-import { isGrowing, isLeaving, pathsOf, refuse, tellLeft, twinsOf, usersOf } from './volume-users.ts';
+import { isGrowing, isLeaving, pathsOf, refuse, tellLeft, twinsOf, usersOf, waitIsOver } from './volume-users.ts';
 import { LOOKS, NOT_ATTACHED, NOT_GROWN, WAITS } from './volume-waits.ts';
 
 type Of<T extends VolumeMessage['type']> = Extract<VolumeMessage, { type: T }>;
@@ -23,6 +23,10 @@ export function take(draft: Draft, message: VolumeMessage): void {
       return stale(draft, message);
     case 'volume.grown':
       return grown(draft, message);
+    case 'wait.over':
+      for (const [id, { context }] of Object.entries(draft.mounts))
+        if (context.uid === message.uid && context.askedAt !== null) waitIsOver(draft, id);
+      return;
     case 'timer':
       return;
     case 'volume.resolved':

@@ -43,5 +43,7 @@ export type VolumeMessage =
   | { type: 'volume.stale'; at: number; uid: string; volume: string }
   /** The claim or the volume behind it has grown. */
   | { type: 'volume.grown'; at: number; uid: string; volume: string; wantedBytes: number; knownBytes: number }
+  /** A volume of the pod could not be looked up: its worker gives up its wait for all others, too. What is under way for them goes on. */
+  | { type: 'wait.over'; at: number; uid: string }
   /** A deadline has come. */
   | { type: 'timer'; at: number };

@@ -3,6 +3,7 @@ import type { MountContext } from './mount-context.ts';
 import type { Draft, Mount } from './volume-draft.ts';
 import { foundId } from './volume-manager-state.ts';
 import type { DeviceId } from './volume-orders.ts';
+import { WAITING } from './volume-waits.ts';
 
 /** A worker that waits hears of the failure; the next try is made whether it asks again or not. */
 export function refuse(draft: Draft, id: string, { code, text }: { code: string; text: string }): void {
@@ -10,6 +11,18 @@ export function refuse(draft: Draft, id: string, { code, text }: { code: string;
   if (context === undefined) return;
   draft.patch(id, { askedAt: null });
   draft.orders.push({ type: 'worker.failed', uid: context.uid, volume: context.volume, code, text });
+}
+
+/** A worker that waits does so no longer. */
+export function waitIsOver(draft: Draft, id: string): void {
+  const code = isUnattached(draft, id) ? WAITING.unattached : WAITING.timeout;
+  refuse(draft, id, { code, text: 'timed out waiting for the condition' });
+}
+
+/** Its device is not attached yet. */
+function isUnattached(draft: Draft, id: string): boolean {
+  const { value } = draft.devices[draft.mounts[id]?.context.known?.device ?? ''] ?? {};
+  return value === 'attaching' || value === 'attachFailed';
 }
 
 /** The worker of a pod that ends hears what could not be taken down. */

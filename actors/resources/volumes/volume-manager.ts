@@ -52,6 +52,9 @@ type Waiter<T> = { resolve: (result: T) => void; reject: (error: Error) => void 
 /** How often volumes that are there are looked at again, ms: about as often as kubelet syncs a pod. */
 const LOOK_MS = 60_000;
 
+/** How often kubelet's pod worker looks whether its volumes are there, ms (podAttachAndMountRetryInterval). */
+const WAIT_LOOK_MS = 300;
+
 /** How long a driver may take to say how much of a volume is used, ms. */
 const USAGE_MS = 10_000;
 
@@ -74,6 +77,8 @@ export class VolumeManager {
   private readonly ending = new Set<string>();
   /** Pods of which a volume finds no room on the node. */
   private readonly rejected = new Set<string>();
+  /** Pods whose workers soon wait no longer. */
+  private readonly waitsEnd = new Map<string, NodeJS.Timeout>();
   private timer: NodeJS.Timeout | undefined;
   private looks: Timer | undefined;
   private stopped = false;
@@ -105,7 +110,7 @@ export class VolumeManager {
 
   stop(): void {
     this.stopped = true;
-    clearTimeout(this.timer);
+    for (const timer of [this.timer, ...this.waitsEnd.values()]) clearTimeout(timer);
     this.looks?.cancel();
     for (const call of this.underWay.values()) call.abort();
     this.machine.close();
@@ -274,6 +279,7 @@ export class VolumeManager {
       case 'worker.failed':
         if (order.code === WAITING.unattached) void this.unattached(order);
         else this.refuse(order);
+        if (order.code === WAITING.unprocessed) this.waitEndsSoon(order.uid);
         break;
       case 'worker.left': {
         const waiters = this.leaves.get(order.uid) ?? [];
@@ -287,6 +293,16 @@ export class VolumeManager {
       default:
         void this.call(order);
     }
+  }
+
+  /** Kubelet's pod worker looks for volumes that could not be processed as long as it waits, and gives up all with the first: at its next look. */
+  private waitEndsSoon(uid: string): void {
+    if (this.waitsEnd.has(uid)) return;
+    const take = (): void => {
+      this.waitsEnd.delete(uid);
+      this.take({ type: 'wait.over', uid });
+    };
+    this.waitsEnd.set(uid, setTimeout(take, WAIT_LOOK_MS).unref());
   }
 
   private refuse({ uid, volume, code, text }: { uid: string; volume: string; code: string; text: string }): void {

@@ -88,6 +88,22 @@ describe('a volume of a pod', () => {
     assert.equal(world.only().type, 'device.stage');
   });
 
+  test('is waited for no longer when another of its pod cannot be looked up, and goes on', () => {
+    const world = disk();
+    want(world, 'a', 'v');
+    world.end(world.only().key);
+    const [{ key }, { state }] = [world.only(), world];
+    assert.deepEqual(world.take({ type: 'wait.over', uid: 'b' }), []);
+    assert.equal(world.state, state);
+    const over = { type: 'worker.failed', uid: 'a', volume: 'v', code: 'VolumeUnattached' };
+    assert.deepEqual(world.take({ type: 'wait.over', uid: 'a' }), [
+      { ...over, text: 'timed out waiting for the condition' },
+    ]);
+    assert.deepEqual(world.take({ type: 'wait.over', uid: 'a' }), [], 'its worker has gone');
+    world.end(key);
+    assert.equal(world.only().type, 'device.stage');
+  });
+
   test('one that hangs holds up no other', () => {
     const world = new VolumeWorld((uid, volume) => known(volume, { device: `test/p/${uid}${volume}`, stages: true }));
     for (const [uid, volume] of [
@@ -454,7 +470,8 @@ test('whatever calls come to, rules hold, everything comes to its end, and every
       } else if (what < 0.35) {
         living.delete(uid);
         leave(world, uid);
-      } else if (what < 0.4) world.take({ type: 'volume.stale', uid, volume: pick(volumes) });
+      } else if (what < 0.37) world.take({ type: 'wait.over', uid });
+      else if (what < 0.4) world.take({ type: 'volume.stale', uid, volume: pick(volumes) });
       else if (what < 0.55) world.wait();
       else if (world.calls.size > 0) {
         const fates: Fate[] = ['works', 'works', 'works', 'fails', 'worksUnheard', 'failsUnsure'];

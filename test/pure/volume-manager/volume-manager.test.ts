@@ -385,6 +385,18 @@ test('volumes that are not attached in time, for want of room on the node, have 
   assert.equal((await rejected())[0]?.value, 1);
 });
 
+test('who lacks room on the node is rejected at once when another volume of the pod cannot be looked up', async (t) => {
+  const { manager } = bench(
+    t,
+    { attachable: () => Promise.resolve(true), foundNoRoom: () => Promise.resolve(true) },
+    (name) => (name === 'pv-y' ? { volumeMode: 'Block' } : {}),
+  );
+  const [x, y] = await Promise.all(['x', 'y'].map((volume) => refusal(manager.mount('a', volume))));
+  assert.equal(x, 'VolumeAttachmentLimitExceeded: timed out waiting for the condition');
+  assert.match(y ?? '', /^VolumeUnprocessed: /);
+  assert.equal(manager.state.mounts['a/x']?.value, 'waitingForDevice', 'it is looked for on');
+});
+
 test('a volume that is to be larger is so before its pod has it; later that is an event of the pod', async (t) => {
   const grown = {
     allocatedResources: { storage: '2Gi' },
