@@ -316,6 +316,8 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     onUpdate: (update) => intake.take(update),
     onReadyChange: () => intake.sourcesSpoke(),
     onError: (error) => log.error({ err: error }, 'Pod source'),
+    onInvalid: (pod, message) =>
+      events.record({ object: podObject(pod), at: now(), type: 'Warning', reason: 'FailedValidation', message }),
   });
 
   // What works at leisure.

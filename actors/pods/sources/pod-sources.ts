@@ -10,6 +10,7 @@ import {
   mergePod,
   mergeSource,
   NO_PODS,
+  type DuplicatePod,
   type PodConfigUpdate,
   sourcesReady,
 } from '../../../machines/sources/pod-config.ts';
@@ -41,6 +42,8 @@ export interface PodSourcesOptions {
   onReadyChange?: (ready: boolean) => void;
   /** Each error once, when it appears; again only after it was gone. */
   onError: (error: ActorletError) => void;
+  /** The same of a pod that is left out for another of its list that has its name, as kubelet's event FailedValidation tells it. */
+  onInvalid?: (pod: Pick<Pod, 'metadata'>, message: string) => void;
 }
 
 /** The sources of a node. */
@@ -68,6 +71,7 @@ export function createPodSources(options: PodSourcesOptions): PodSources {
   const errors: Partial<Record<PodSource, ActorletError[]>> = {};
   const duplicates: Partial<Record<PodSource, ActorletError[]>> = {};
   const reported = new Map<PodSource, Set<string>>();
+  const invalid = new Map<PodSource, Set<string>>();
   let state = NO_PODS;
   let ready = false;
 
@@ -84,9 +88,18 @@ export function createPodSources(options: PodSourcesOptions): PodSources {
           value: shared === 'name' ? name : uid,
         }),
     );
+    const left = merged.duplicates.filter(({ shared, runs }) => shared === 'name' && runs === 'first');
+    tellInvalid(source, new Map(left.map((each) => [invalidText(each), each])));
     report(source);
     for (const update of merged.updates) options.onUpdate(withPlaces(update, places));
     checkReady();
+  }
+
+  function tellInvalid(source: PodSource, now: ReadonlyMap<string, DuplicatePod>): void {
+    const before = invalid.get(source) ?? new Set();
+    invalid.set(source, new Set(now.keys()));
+    for (const [message, { namespace, name, uid }] of now)
+      if (!before.has(message)) options.onInvalid?.({ metadata: { namespace, name, uid } }, message);
   }
 
   function changePod(source: PodSource, pod: Pod): boolean {
@@ -180,6 +193,11 @@ export function createPodSources(options: PodSourcesOptions): PodSources {
     setPods,
     changePod,
   };
+}
+
+/** In kubelet's words (filterInvalidPods). */
+function invalidText({ source, namespace, name, uid }: DuplicatePod): string {
+  return `Error validating pod ${name}_${namespace}(${uid}) from ${source} due to duplicate pod name "${name}", ignoring`;
 }
 
 /** The update with the places that are known of its pods. */
