@@ -3,8 +3,8 @@ import type { Pod } from './api-types.ts';
 /** What an event is about, as `v1.ObjectReference`. */
 export interface EventObject {
   apiVersion: 'v1';
-  kind: 'Pod' | 'Node' | 'PersistentVolumeClaim';
-  /** '' for a node; the API server then keeps the event in namespace `default`. */
+  kind: 'Pod' | 'Node' | 'PersistentVolumeClaim' | 'PersistentVolume';
+  /** '' for a node or a volume; the API server then keeps the event in namespace `default`. */
   namespace: string;
   name: string;
   /** '' for a node: kubelet 1.35 refers to it by its name alone. */

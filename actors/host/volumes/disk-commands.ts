@@ -1,7 +1,18 @@
-import { HostFailure } from '../files/host-failure.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { codeOf, HostFailure } from '../files/host-failure.ts';
 import { mount } from '../files/mounts.ts';
 import { howEnded, runProgram } from '../files/program.ts';
 import { diskFormatOf } from './disk-format.ts';
+
+/** Code of a mount that has failed while the disk has another file system than the one that was asked for (mount-utils: FilesystemMismatch). */
+const FILE_SYSTEM_MISMATCH = 'FilesystemMismatch';
+
+/** Did a disk's file system, or what that led to, come to this? */
+export function isFileSystemMismatch(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (codeOf(cause) === FILE_SYSTEM_MISMATCH) return true;
+  return false;
+}
 
 /** The type of the file system on a disk, '' when it has none. @throws HostFailure when blkid cannot tell */
 export async function diskFormat(device: string): Promise<string> {
@@ -44,7 +55,10 @@ export async function formatAndMount(device: string, target: string, fsType: str
         `'fsck' found errors on device ${device} but could not correct them: ${ended.output}`,
       );
   }
-  await mount(device, target, type, all);
+  await mount(device, target, type, all).catch((error: unknown) => {
+    if (format === '' || format === type) throw error;
+    throw new HostFailure(FILE_SYSTEM_MISMATCH, messageOf(error), { cause: error });
+  });
 }
 
 /** Makes a mounted file system as large as its disk (ResizeFs). */

@@ -8,6 +8,7 @@ import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders
 import { NOT_GROWN } from '../../../machines/volume-manager/volume-waits.ts';
 import { mountOptionsOf } from '../../../machines/volumes/pv-annotations.ts';
 import { codeOf } from '../../host/files/host-failure.ts';
+import { isFileSystemMismatch } from '../../host/volumes/disk-commands.ts';
 import type { OwnershipWatch } from '../../host/volumes/ownership-watch.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import {
@@ -126,6 +127,7 @@ export class VolumeCalls {
       const fsGroup = pod.spec?.securityContext?.fsGroup;
       return (await plugin.stage?.({ spec, pod, devicePath, fsGroup, signal })) ?? '';
     } catch (error) {
+      if (spec.mode !== 'Block') this.tellMismatch(spec, error);
       throw worded(
         error,
         spec.mode === 'Block' ? 'MapVolume.SetUpDevice failed' : 'MountVolume.MountDevice failed',
@@ -155,6 +157,7 @@ export class VolumeCalls {
       });
     } catch (error) {
       const what = spec.mode === 'Block' ? 'MapVolume.MapPodDevice failed' : 'MountVolume.SetUp failed';
+      if (spec.mode !== 'Block') this.tellMismatch(spec, error);
       const failure = worded(error, what, spec.name);
       if (isNamed && failure.done) await unnameBlockVolume(path);
       throw failure;
@@ -265,6 +268,19 @@ export class VolumeCalls {
         metrics.storageOperation.observe({ ...labels, status: failed ? 'fail-unknown' : 'success' }, seconds);
       },
     };
+  }
+
+  /** A disk with another file system than its PV says could not be mounted: the PV has an event of that (kubelet: checkForFailedMount). */
+  private tellMismatch({ name, pv }: VolumeSpec, error: unknown): void {
+    if (pv === null || !isFileSystemMismatch(error)) return;
+    const { record, clock } = this.options;
+    const { resourceVersion, uid = '' } = pv.metadata ?? {};
+    const object = {
+      ...({ apiVersion: 'v1', kind: 'PersistentVolume', namespace: '', name: pv.metadata?.name ?? name, uid } as const),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    };
+    const message = `MountVolume failed for volume "${name}" ${messageOf(error)}`;
+    record({ object, at: clock.now(), type: 'Warning', reason: 'FailedMountOnFilesystemMismatch', message });
   }
 
   private tell(pod: Pod, type: 'Normal' | 'Warning', reason: string, message: string): void {

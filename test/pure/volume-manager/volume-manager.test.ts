@@ -9,6 +9,7 @@ import { VolumeManager } from '../../../actors/resources/volumes/volume-manager.
 import { VolumeFailure } from '../../../actors/resources/volumes/volume-plugin.ts';
 import type { VolumePlugin } from '../../../actors/resources/volumes/volume-plugin.ts';
 import { machineClock } from '../../../actors/host/time/clock.ts';
+import { HostFailure } from '../../../actors/host/files/host-failure.ts';
 import type { Clock } from '../../../actors/host/time/clock.ts';
 import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
 import { volumeManager } from '../../../actors/record/machines/volume-manager.ts';
@@ -383,6 +384,21 @@ test('volumes that are not attached in time, for want of room on the node, have 
   full.clear();
   assert.deepEqual(await waited('b'), [`VolumeUnattached: ${text}`, `VolumeUnattached: ${text}`]);
   assert.equal((await rejected())[0]?.value, 1);
+});
+
+test('that a disk has another file system than its PV says is an event of the PV, too', async (t) => {
+  const cause = new HostFailure('FilesystemMismatch', 'wrong fs type');
+  const { manager, events } = bench(t, {
+    stage: () => Promise.reject(new VolumeFailure('LocalVolume', `local: ${cause.message}`, { cause })),
+  });
+  assert.equal(
+    await refusal(manager.mount('a', 'x')),
+    'LocalVolume: MountVolume.MountDevice failed for volume "pv-x" : local: wrong fs type',
+  );
+  assert.deepEqual(
+    events.map(({ object, reason, message }) => [object.kind, object.name, reason, message].join(' ')),
+    ['PersistentVolume pv-x FailedMountOnFilesystemMismatch MountVolume failed for volume "pv-x" local: wrong fs type'],
+  );
 });
 
 test('who lacks room on the node is rejected at once when another volume of the pod cannot be looked up', async (t) => {
