@@ -171,7 +171,17 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     // One that waits for its predecessor of the same name has not come to the store.
     stateOf: (uid) => store.stateOf(uid) ?? (supervisor.tracks(uid) ? 'waiting' : null),
     sourcesReady: () => intake.allSeen,
-    usage: edges.usage({ nodeName, pods: () => store.list(), claimed: (pod) => volumes.measured(pod) }),
+    usage: edges.usage({
+      ...{ nodeName, pods: () => store.list(), claimed: (pod) => volumes.measured(pod) },
+      onAbnormal(pod, volume, why) {
+        const told = {
+          type: 'Warning',
+          reason: 'VolumeConditionAbnormal',
+          message: `Volume ${volume}: ${why}`,
+        } as const;
+        events.record({ object: podObject(pod), at: now(), ...told });
+      },
+    }),
     reclaim: (what) => reclaimBy(managers, what),
     spare: () => spareOf(cri, managers),
     tell: (uid, message) => supervisor.tell(uid, message),

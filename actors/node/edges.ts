@@ -74,7 +74,7 @@ export interface NodeEdges {
 }
 
 /** The pods whose use is measured. */
-export type MeasuredNode = Pick<NodeView, 'nodeName' | 'pods'> & Pick<StatsOptions, 'claimed'>;
+export type MeasuredNode = Pick<NodeView, 'nodeName' | 'pods'> & Pick<StatsOptions, 'claimed' | 'onAbnormal'>;
 
 /** The pods' machines: worker threads, or what a simulation has for them. */
 export interface ShardHost {

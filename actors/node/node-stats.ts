@@ -14,11 +14,12 @@ export interface NodeStatsOptions extends Omit<StatsOptions, 'node' | 'reader'> 
 /** One provider of stats for all who ask (servers, eviction): what one of them has had counted serves the others. */
 export function nodeStats({ cgroups, metrics, ...options }: NodeStatsOptions) {
   let made: StatsProvider | undefined;
-  return ({ claimed, ...node }: MeasuredNode): StatsProvider =>
+  return ({ claimed, onAbnormal, ...node }: MeasuredNode): StatsProvider =>
     (made ??= new StatsProvider({
       ...options,
       node,
       ...(claimed && { claimed }),
+      ...(onAbnormal && { onAbnormal }),
       reader: createCgroupReader(cgroups, options.now),
       onVolumeCounted: (seconds, source) => metrics.volumeCount.observe({ metric_source: source }, seconds),
     }));

@@ -169,7 +169,8 @@ export class CsiVolumes implements VolumePlugin {
         const health = this.ground.volumeHealth && (await client.can('VOLUME_CONDITION'));
         if (!health && usage.length === 0)
           throw new VolumeFailure('Usage', 'failed to get usage from response. usage is nil');
-        return { ...usageOf(usage), ...(health && { abnormal: volumeCondition?.abnormal === true }) };
+        const { abnormal = false, message = '' } = volumeCondition ?? {};
+        return { ...usageOf(usage), ...(health && { health: { abnormal, message } }) };
       },
     );
   }

@@ -12,6 +12,7 @@ const VOLUME_FAMILIES: readonly (readonly [string, string, (stats: VolumeStats) 
   ['inodes_used', 'Number of used inodes in the volume', (stats) => stats.inodesUsed],
   ['used_bytes', 'Number of used bytes in the volume', (stats) => stats.usedBytes],
 ];
+const VOLUME_HEALTH = 'kubelet_volume_stats_health_status_abnormal';
 const LOG_BYTES = 'kubelet_container_log_filesystem_used_bytes';
 
 /**
@@ -57,6 +58,13 @@ function collectVolumes(writer: TextWriter, volumes: readonly VolumeStats[]): vo
       const [namespace = '', persistentvolumeclaim = ''] = claimKey(volume);
       writer.sample(name, { namespace, persistentvolumeclaim }, value(volume) ?? 0);
     }
+  }
+  const told = sorted.filter(({ volumeHealthStats }) => volumeHealthStats !== undefined);
+  if (told.length === 0) return;
+  writer.family(VOLUME_HEALTH, '[ALPHA] 1: its driver calls the volume abnormal', 'gauge');
+  for (const volume of told) {
+    const [namespace = '', persistentvolumeclaim = ''] = claimKey(volume);
+    writer.sample(VOLUME_HEALTH, { namespace, persistentvolumeclaim }, volume.volumeHealthStats?.abnormal ? 1 : 0);
   }
 }
 

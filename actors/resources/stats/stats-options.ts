@@ -38,6 +38,8 @@ export interface StatsOptions {
   claimed?: (pod: Pod) => readonly ClaimedVolume[];
   /** Told how long it took to count a volume's files, seconds. */
   onVolumeCounted?: (seconds: number, source: string) => void;
+  /** Told each time that a driver calls a volume of a pod abnormal, and why. */
+  onAbnormal?: (pod: Pod, volume: string, why: string) => void;
   /** Who knows what file systems count; absent where none do. */
   quotas?: Pick<ProjectQuotas, 'use'> | undefined;
   /** What it reads of the machine; the machine's own files by default. */

@@ -51,7 +51,7 @@ export class StatsProvider {
 
   constructor(options: StatsOptions) {
     this.options = options;
-    const { config, featureGates, flags, now, claimed, onVolumeCounted, quotas } = options;
+    const { config, featureGates, flags, now, claimed, onVolumeCounted, onAbnormal, quotas } = options;
     this.machine = { ...machineReaders, ...options.machine };
     this.psi = featureGates.enabled('KubeletPSI');
     this.cgroups = new CgroupSurveyor(options, this.machine, this.psi);
@@ -61,6 +61,7 @@ export class StatsProvider {
     });
     this.volumes = new VolumeUsage({
       ...{ rootDir: flags.rootDir, periodMs: config.volumeStatsAggPeriod, now, claimed, onVolumeCounted, quotas },
+      onAbnormal,
       sizes: this.machine.sizes,
     });
   }

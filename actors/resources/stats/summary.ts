@@ -138,6 +138,8 @@ export interface FsStats {
 export interface VolumeStats extends FsStats {
   name: string;
   pvcRef?: PvcReference;
+  /** What its driver says of its health (gate CSIVolumeHealth). */
+  volumeHealthStats?: { abnormal: boolean };
 }
 
 /** The claim behind a volume. */

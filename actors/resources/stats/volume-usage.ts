@@ -31,6 +31,8 @@ export interface DriverUsage {
   readonly inodes: number | null;
   readonly inodesUsed: number | null;
   readonly inodesFree: number | null;
+  /** How the volume is, where the driver tells (CSI `VolumeCondition`). */
+  readonly health?: { readonly abnormal: boolean; readonly message: string };
 }
 
 /** Options of {@link VolumeUsage}. */
@@ -48,6 +50,8 @@ export interface VolumeUsageOptions {
   onVolumeCounted?: ((seconds: number, source: string) => void) | undefined;
   /** Who knows what file systems count by themselves. */
   quotas?: Pick<ProjectQuotas, 'use'> | undefined;
+  /** Told each time that a driver calls a volume of a pod (as in `spec.volumes`) abnormal, and why. */
+  onAbnormal?: ((pod: Pod, volume: string, why: string) => void) | undefined;
   /** Volumes of claims; none as long as nothing mounts them. */
   claimed?: (pod: Pod) => readonly ClaimedVolume[];
 }
@@ -195,7 +199,10 @@ export class VolumeUsage {
       const its = await usage().catch(() => null);
       // A flex volume whose driver does not have it counted is not; a CSI driver was asked, whatever it said.
       if (its !== null || source !== 'statfs') count();
-      return its === null ? undefined : { ...told, ...known(its) };
+      if (its === null) return undefined;
+      const { health } = its;
+      if (health?.abnormal === true) this.options.onAbnormal?.(pod, name, health.message);
+      return { ...told, ...known(its), ...(health && { volumeHealthStats: { abnormal: health.abnormal } }) };
     }
     const sizes = await this.options.sizes(path);
     count();
@@ -213,7 +220,7 @@ export class VolumeUsage {
 }
 
 /** What the driver does not say is 0, as in kubelet's answer. */
-function known(usage: DriverUsage): Omit<VolumeStats, 'time' | 'name' | 'pvcRef'> {
+function known(usage: DriverUsage): Omit<VolumeStats, 'time' | 'name' | 'pvcRef' | 'volumeHealthStats'> {
   return {
     availableBytes: usage.availableBytes ?? 0,
     capacityBytes: usage.capacityBytes ?? 0,

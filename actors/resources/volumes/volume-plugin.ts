@@ -120,10 +120,7 @@ export interface PublishedOnDisk {
 }
 
 /** How much of a volume is used, in bytes and inodes; null: not known. */
-export interface VolumeUsage extends DriverUsage {
-  /** Health, where the plugin knows it (CSI `VolumeCondition`). */
-  readonly abnormal?: boolean;
-}
+export type VolumeUsage = DriverUsage;
 
 /**
  * What went wrong, in kubelet's words (what stands behind `MountVolume.SetUp failed for volume "x" : `). `done: false` when the call may have

@@ -124,6 +124,24 @@ describe('series of files', () => {
     assert.equal(lines.filter((line) => line.startsWith('# TYPE kubelet_volume_stats_')).length, 6);
   });
 
+  it('tell the health of claims whose drivers tell it', async () => {
+    const writer = new TextWriter();
+    const ill = (name: string, abnormal: boolean) => ({
+      ...{ ...volume(name, 1, name), volumeHealthStats: { abnormal } },
+    });
+    const others = [ill('b', true), ill('a', false), volume('c', 1, 'c')];
+    const volumesOfPods = () => Promise.resolve(new Map([['1', { ephemeral: [], others }]]));
+    await collectStatsMetrics(writer, { stats: { logs: () => Promise.resolve([]), volumesOfPods }, log });
+    const health = 'kubelet_volume_stats_health_status_abnormal';
+    assert.deepEqual(
+      writer
+        .toString()
+        .split('\n')
+        .filter((line) => line.startsWith(health)),
+      [`${health}{namespace="x",persistentvolumeclaim="a"} 0`, `${health}{namespace="x",persistentvolumeclaim="b"} 1`],
+    );
+  });
+
   it('are left out when there are none, or the runtime is away', async () => {
     const writer = new TextWriter();
     const stats = { logs: () => Promise.reject(new Error('away')), volumesOfPods: () => Promise.resolve(new Map()) };

@@ -223,7 +223,7 @@ test('an inline volume, with a token, health, and what only a pod has', async (t
   assert.equal(b.volumes.countedBy(spec), NAME);
   assert.equal(usage?.capacityBytes, 1 << 20);
   assert.equal(usage.usedBytes, 4096);
-  assert.equal(usage.abnormal, false);
+  assert.deepEqual(usage.health, { abnormal: false, message: 'as it is' });
   await b.volumes.unpublish(b.unpublishing(spec));
   assert.equal(b.logged.join('').includes(HUSH), false);
 });

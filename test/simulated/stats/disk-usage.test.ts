@@ -250,6 +250,34 @@ describe('usage of volumes', () => {
     assert.equal((await usage.of(pods)).size, 5);
   });
 
+  it('tells the health that a driver knows of, and an abnormal one each time that it is counted', async (t) => {
+    const told: string[] = [];
+    const health = { abnormal: true, message: 'it is lost' };
+    const none = { capacityBytes: 1, usedBytes: 1, availableBytes: 0, inodes: 0, inodesUsed: 0, inodesFree: 0 };
+    const clock = { steady: 0 };
+    const usage = new VolumeUsage({
+      ...{ rootDir: folder(t), periodMs: 1000, sizes, now: () => 5000, steady: () => clock.steady },
+      onAbnormal: ({ metadata }, volume, why) => told.push(`${metadata?.name ?? ''} ${volume}: ${why}`),
+      claimed: () => [
+        { name: 'bad', path: '/x', source: 'csi', usage: () => Promise.resolve({ ...none, health }) },
+        {
+          ...{ name: 'good', path: '/x', source: 'csi' },
+          usage: () => Promise.resolve({ ...none, health: { ...health, abnormal: false } }),
+        },
+        { name: 'silent', path: '/x', source: 'csi', usage: () => Promise.resolve(none) },
+      ],
+    });
+    const pods = [pod('u1', { name: 'bad', persistentVolumeClaim: { claimName: 'c' } })];
+    const others = (await usage.of(pods)).get('u1')?.others;
+    assert.deepEqual(
+      others?.map(({ volumeHealthStats }) => volumeHealthStats),
+      [{ abnormal: true }, { abnormal: false }, undefined],
+    );
+    clock.steady = 2_000;
+    await usage.of(pods);
+    assert.deepEqual(told, ['web bad: it is lost', 'web bad: it is lost']);
+  });
+
   it('does not follow a name out of the folder of the pod', async (t) => {
     const { usage } = make(t);
     const found = await usage.of([
