@@ -44,9 +44,9 @@ function csiVolumes({ ground, clock, handlers, life }: VolumeGround, { csi: api,
   const drivers = new CsiDrivers({
     ...{ api, clock, log, journal },
     refreshes: featureGates.enabled('MutableCSINodeAllocatableCount'),
-    onCall: ({ driver, method, code, seconds }) =>
+    onCall: ({ driver, method, code, seconds, migrated = false }) =>
       metrics.csiOperation.observe(
-        { driver_name: driver, method_name: method, grpc_status_code: code, migrated: 'false' },
+        { driver_name: driver, method_name: method, grpc_status_code: code, migrated: String(migrated) },
         seconds,
       ),
   });

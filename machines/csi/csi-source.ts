@@ -22,11 +22,13 @@ export interface CsiSource {
   accessModes: readonly string[] | null | undefined;
   mountOptions: readonly string[];
   secrets: { stage: SecretName | null; publish: SecretName | null; expand: SecretName | null };
+  /** It was of a cloud's own kind; metrics tell that of calls for it. */
+  migrated?: true;
 }
 
 /** What a volume has to do with CSI; null when it is of another kind. */
 export function csiSource(
-  spec: { pv: PersistentVolume | null; volume: Volume; readOnly: boolean },
+  spec: { pv: PersistentVolume | null; volume: Volume; readOnly: boolean; migrated?: true },
   podNamespace: string,
 ): CsiSource | null {
   const { pv, volume, readOnly } = spec;
@@ -47,6 +49,7 @@ export function csiSource(
         publish: secretName(csi.nodePublishSecretRef),
         expand: secretName(csi.nodeExpandSecretRef),
       },
+      ...(spec.migrated && { migrated: true as const }),
     };
   }
   const { csi } = volume;

@@ -37,7 +37,7 @@ export async function stageBlock(ground: CsiGround, source: CsiSource, call: Sta
     ),
   );
   const noClient = (text: string): string => says(`blockMapper.SetUpDevice failed to get CSI client: ${text}`);
-  return withClient(ground, source.driver, signal, noClient, async (client) => {
+  return withClient(ground, source, signal, noClient, async (client) => {
     const stages = await before(client.can('STAGE_UNSTAGE_VOLUME'), (text) =>
       says(`blockMapper.stageVolumeForBlock failed to check STAGE_UNSTAGE_VOLUME capability: ${text}`),
     );
@@ -81,7 +81,7 @@ export async function publishBlock(ground: CsiGround, source: CsiSource, call: P
     ),
   );
   const noClient = (text: string): string => says(`blockMapper.MapPodDevice failed to get CSI client: ${text}`);
-  await withClient(ground, source.driver, signal, noClient, async (client) => {
+  await withClient(ground, source, signal, noClient, async (client) => {
     // No tokens: kubelet gives them to file systems only.
     const { attributes, secrets } = await toldToDriver(
       api,
@@ -119,7 +119,7 @@ export async function unpublishBlock(ground: CsiGround, call: UnpublishCall): Pr
   );
   if (data === null) return;
   const noClient = (text: string): string => says(`blockMapper.UnmapPodDevice failed to get CSI client: ${text}`);
-  await withClient(ground, data.driverName ?? '', call.signal, noClient, async (client) => {
+  await withClient(ground, { driver: data.driverName ?? '' }, call.signal, noClient, async (client) => {
     const publishPath = join(paths.publishDir, uid);
     await telling(client.unpublish(data.volumeHandle ?? '', publishPath), (text) =>
       says(`blockMapper.unpublishVolumeForBlock failed: ${text}`),
@@ -135,7 +135,7 @@ export async function unstageBlock(ground: CsiGround, call: UnstageCall): Promis
   );
   if (data !== null && (await ignoring(lstat(paths.staging), 'ENOENT', 'ENOTDIR')) !== undefined) {
     const noClient = (text: string): string => says(`blockMapper.TearDownDevice failed to get CSI client: ${text}`);
-    await withClient(ground, data.driverName ?? '', call.signal, noClient, async (client) => {
+    await withClient(ground, { driver: data.driverName ?? '' }, call.signal, noClient, async (client) => {
       const stages = await before(client.can('STAGE_UNSTAGE_VOLUME'), (text) =>
         says(`blockMapper.unstageVolumeForBlock failed to check STAGE_UNSTAGE_VOLUME capability: ${text}`),
       );

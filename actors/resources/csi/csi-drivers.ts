@@ -93,11 +93,11 @@ export class CsiDrivers implements PluginHandler {
    * A client of a registered driver for one operation; the caller closes it.
    * @throws Error in kubelet's words when there is none of that name
    */
-  async client(name: string, signal?: AbortSignal, timeoutMs?: number): Promise<CsiNodeClient> {
+  async client(name: string, signal?: AbortSignal, timeoutMs?: number, migrated?: true): Promise<CsiNodeClient> {
     if (name === '') throw new Error('driver name is empty');
     const entry = usableDriver(this.state, name);
     if (entry === null) throw new Error(`driver name ${name} not found in the list of registered CSI drivers`);
-    return this.open(name, entry.endpoint, signal, timeoutMs);
+    return this.open(name, entry.endpoint, signal, { timeoutMs, migrated });
   }
 
   /** Is the node's room for volumes of a driver asked for again while it runs? */
@@ -185,7 +185,12 @@ export class CsiDrivers implements PluginHandler {
     });
   }
 
-  private async open(name: string, endpoint: string, signal?: AbortSignal, timeoutMs?: number): Promise<CsiNodeClient> {
+  private async open(
+    name: string,
+    endpoint: string,
+    signal?: AbortSignal,
+    { timeoutMs, migrated }: { timeoutMs?: number | undefined; migrated?: true | undefined } = {},
+  ): Promise<CsiNodeClient> {
     // The contract takes memory: a node without CSI drivers never has it.
     const { CsiNodeClient: Client } = await import('./node-client.ts');
     const { onCall } = this.options;
@@ -193,6 +198,7 @@ export class CsiDrivers implements PluginHandler {
       ...{ driver: name, endpoint },
       ...(signal !== undefined && { signal }),
       ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(migrated && { migrated }),
       ...(onCall !== undefined && { onCall }),
     });
   }

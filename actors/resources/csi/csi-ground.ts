@@ -68,15 +68,15 @@ export async function before<T>(promise: Promise<T>, words: (text: string) => st
   }
 }
 
-/** Carries out one operation with a client of the driver. */
+/** Carries out one operation with a client of a volume's driver. */
 export async function withClient<T>(
   ground: CsiGround,
-  driver: string,
+  { driver, migrated }: Pick<CsiSource, 'driver' | 'migrated'>,
   signal: AbortSignal,
   words: (text: string) => string,
   operation: (client: CsiNodeClient) => Promise<T>,
 ): Promise<T> {
-  const client = await before(ground.drivers.client(driver, signal, ground.timeoutMs), words);
+  const client = await before(ground.drivers.client(driver, signal, ground.timeoutMs, migrated), words);
   try {
     return await operation(client);
   } finally {

@@ -160,7 +160,7 @@ export class CsiVolumes implements VolumePlugin {
     const handle = known === '' ? ((await loadVolumeData(dirname(call.path)))?.volumeHandle ?? '') : known;
     return withClient(
       this.ground,
-      driver,
+      { driver },
       call.signal,
       (text) => text,
       async (client) => {

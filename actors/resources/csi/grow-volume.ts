@@ -12,7 +12,7 @@ import { CsiCallError } from './csi-error.ts';
 export async function growVolume(ground: CsiGround, source: CsiSource, call: ExpandCall): Promise<number> {
   const block = call.spec.mode === 'Block';
   const same = (text: string): string => text;
-  return withClient(ground, source.driver, call.signal, same, async (client) => {
+  return withClient(ground, source, call.signal, same, async (client) => {
     const able = await before(
       client.can('EXPAND_VOLUME'),
       (text) => `Expander.NodeExpand failed to check if node supports expansion : ${text}`,

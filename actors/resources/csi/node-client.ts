@@ -24,6 +24,8 @@ export interface CsiCallReport {
   method: string;
   code: string;
   seconds: number;
+  /** For a volume of a cloud's own kind that the driver has taken over. */
+  migrated?: true;
 }
 
 /** What a client works with. */
@@ -34,6 +36,8 @@ export interface CsiClientOptions {
   /** Breaks off what is under way. */
   signal?: AbortSignal;
   timeoutMs?: number;
+  /** It is for such a volume. */
+  migrated?: true;
   onCall?: (report: CsiCallReport) => void;
 }
 
@@ -114,11 +118,14 @@ export class CsiNodeClient {
   }
 
   private call<R>(method: string, begin: BeginCall<R>): Promise<R> {
-    const { endpoint, signal, onCall } = this.options;
+    const { endpoint, signal, onCall, migrated } = this.options;
     const began = performance.now();
     const path = `/csi.v1.Node/${method}`;
     const tell = (code: string): void =>
-      onCall?.({ driver: this.driver, method: path, code, seconds: (performance.now() - began) / 1000 });
+      onCall?.({
+        ...{ driver: this.driver, method: path, code, seconds: (performance.now() - began) / 1000 },
+        ...(migrated && { migrated }),
+      });
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true)
         return reject(new CsiCallError('Canceled', 'rpc error: code = Canceled desc = context canceled'));

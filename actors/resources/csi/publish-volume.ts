@@ -42,7 +42,7 @@ export function identityOf({ metadata, spec }: Pod): PodIdentity {
 export async function publishVolume(ground: CsiGround, source: CsiSource, call: PublishCall): Promise<string> {
   const target = join(call.path, 'mount');
   const noClient = (text: string): string => says(`mounter.SetUpAt failed to get CSI client: ${text}`);
-  return withClient(ground, source.driver, call.signal, noClient, async (client) => {
+  return withClient(ground, source, call.signal, noClient, async (client) => {
     const api = apiOf(ground);
     const driver = await before(api.driver(source.driver), (text) =>
       says(`mounter.SetupAt failed to check volume lifecycle mode: ${text}`),

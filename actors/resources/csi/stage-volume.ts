@@ -21,7 +21,7 @@ export async function stageVolume(ground: CsiGround, source: CsiSource, call: St
   const api = apiOf(ground);
   const path = stagingPath(ground.rootDir, source.driver, source.handle);
   const noClient = (text: string): string => says(`attacher.MountDevice failed to create newCsiDriverClient: ${text}`);
-  return withClient(ground, source.driver, call.signal, noClient, async (client) => {
+  return withClient(ground, source, call.signal, noClient, async (client) => {
     const stages = await before(client.can('STAGE_UNSTAGE_VOLUME'));
     const driver = await before(api.driver(source.driver));
     const context = await before(publishContextOf(ground, api, driver, source));

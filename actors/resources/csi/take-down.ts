@@ -27,7 +27,7 @@ export async function unpublishVolume(ground: CsiGround, call: UnpublishCall): P
     return;
   }
   const noClient = (text: string): string => says(`Unmounter.TearDownAt failed to get CSI client: ${text}`);
-  await withClient(ground, data.driverName ?? '', call.signal, noClient, async (client) => {
+  await withClient(ground, { driver: data.driverName ?? '' }, call.signal, noClient, async (client) => {
     await telling(client.unpublish(data.volumeHandle ?? '', target), (text) =>
       says(`Unmounter.TearDownAt failed: ${text}`),
     );
@@ -50,7 +50,7 @@ export async function unstageVolume(ground: CsiGround, call: UnstageCall): Promi
   }
   const noClient = (text: string): string =>
     says(`attacher.UnmountDevice failed to create newCsiDriverClient: ${text}`);
-  await withClient(ground, data.driverName ?? '', call.signal, noClient, async (client) => {
+  await withClient(ground, { driver: data.driverName ?? '' }, call.signal, noClient, async (client) => {
     const stages = await before(client.can('STAGE_UNSTAGE_VOLUME'), (text) =>
       says(`attacher.UnmountDevice failed to check whether STAGE_UNSTAGE_VOLUME set: ${text}`),
     );

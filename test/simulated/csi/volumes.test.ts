@@ -98,6 +98,25 @@ test('stage, publish, unpublish and unstage, in kubelet’s folders, also by ano
   assert.equal(b.journalText().includes(HUSH), false);
 });
 
+test('calls for a volume that a driver has taken over are told as such, but for those that take it down', async (t) => {
+  const b = await csiBench(t);
+  b.csiDriver();
+  const driver = b.driver();
+  await b.comes(driver);
+  const spec = { ...b.spec(volume()), migrated: true as const };
+  b.reports.length = 0;
+  const stagedPath = await b.volumes.stage({ spec, pod: POD, devicePath: '', signal: b.signal });
+  await b.volumes.publish(b.publishing(spec, { stagedPath }));
+  await b.volumes.unpublish(b.unpublishing(spec));
+  const told = (name: string) => b.reports.find(({ method }) => method === `/csi.v1.Node/${name}`)?.migrated;
+  assert.deepEqual(['NodeGetCapabilities', 'NodeStageVolume', 'NodePublishVolume', 'NodeUnpublishVolume'].map(told), [
+    true,
+    true,
+    true,
+    undefined,
+  ]);
+});
+
 test('an attachment is waited for; one that fails, goes, or is not there says so', async (t) => {
   const b = await csiBench(t);
   b.csiDriver({ attachRequired: true });
