@@ -52,7 +52,7 @@ export function checkReserved(config: KubeletConfiguration, flags: KubeletFlags,
 /** Those that `enforceNodeAllocatable` names, in kubelet's order. */
 function reservedCgroups(
   config: KubeletConfiguration,
-  { cgroupDriver: driver }: NodeSettings,
+  { cgroupDriver: driver, memoryQoS }: NodeSettings,
   sizes: readonly string[],
 ): ReservedCgroup[] {
   const { systemReserved, systemReservedCgroup, kubeReserved, kubeReservedCgroup } = config;
@@ -64,7 +64,7 @@ function reservedCgroups(
       .filter(({ key }) => config.enforceNodeAllocatable.includes(compressible ? `${key}-compressible` : key))
       .map(({ what, name, reserved }) => ({
         ...{ what, name, path: reservedPath(name, driver), compressible },
-        limits: reservedLimits(reserved, sizes, compressible),
+        limits: reservedLimits(reserved, sizes, { compressible, kept: memoryQoS !== undefined }),
       })),
   );
 }

@@ -61,13 +61,25 @@ function lessReserved(capacity: ResourceList, config: Omit<NodeLimitsConfig, 'en
 }
 
 /**
- * Limits of a cgroup of the system's or of Kubernetes' own services: what is reserved for it.
+ * Limits of a cgroup of the system's or of Kubernetes' own services: what is reserved for it; null when that is nothing (kubelet's parseResourceList makes
+ * no list of it, and its enforceExistingCgroup then knows of no limits).
  *
  * @param compressible limit the cpu only, of which there can be too little without harm
+ * @param kept the memory that it may have is kept from being reclaimed (gate MemoryQoS)
  */
-export function reservedLimits(reserved: ResourceList, sizes: readonly string[], compressible: boolean): CgroupLimits {
+export function reservedLimits(
+  reserved: ResourceList,
+  sizes: readonly string[],
+  { compressible, kept = false }: { compressible: boolean; kept?: boolean },
+): CgroupLimits | null {
+  if (Object.keys(reserved).length === 0) return null;
   const amounts = amountsOf(reserved);
-  if (!compressible) return limitsOf(amounts, sizes);
+  if (!compressible) {
+    const limits = limitsOf(amounts, sizes);
+    const { memoryLimitBytes } = limits;
+    if (!kept || memoryLimitBytes === undefined) return limits;
+    return { ...limits, unified: { 'memory.min': String(memoryLimitBytes) } };
+  }
   return amounts['cpu'] === undefined ? {} : { cpuShares: milliToShares(milli(amounts['cpu'])) };
 }
 

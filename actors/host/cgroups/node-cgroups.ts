@@ -20,7 +20,8 @@ export interface ReservedCgroup {
   /** As configured, which is what events say. */
   name: string;
   path: string;
-  limits: CgroupLimits;
+  /** Null: nothing is reserved for it, though it is to be kept within that. */
+  limits: CgroupLimits | null;
   /** Only what there can be too little of without harm. */
   compressible: boolean;
 }
@@ -105,6 +106,7 @@ export class NodeCgroups {
   ): Promise<void> {
     const { driver, host } = this.options;
     try {
+      if (limits === null) throw new Error(`${shownName(path)} cgroup is not configured properly`);
       const lack = lackOf(host, path);
       if (lack !== null) throw new Error(lack);
       await driver.set(path, limits);

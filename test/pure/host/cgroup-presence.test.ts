@@ -97,3 +97,20 @@ test('a reserved cgroup that is not there is told and ends the start', async () 
   assert.ok(told.includes('Updated limits on system reserved cgroup /sys'));
   assert.ok(done.includes('set /sys'));
 });
+
+test('a cgroup that is to be kept within what is reserved for it ends the start when that is nothing', async () => {
+  made('kube', 'cpu memory');
+  const [path, name] = ['/kube', '/kube'];
+  const { node, done } = nodeCgroups({
+    reserved: [{ what: 'kube reserved', name, path, limits: null, compressible: false }],
+  });
+  const told: string[] = [];
+  await assert.rejects(
+    node.enforce(({ message }) => told.push(message)),
+    { code: 'HOST032' },
+  );
+  await node.stop();
+  const why = 'Failed to enforce Kube Reserved Cgroup Limits on "/kube": ["kube"] cgroup is not configured properly';
+  assert.ok(told.includes(why), told.join('\n'));
+  assert.ok(!done.includes('set /kube'));
+});

@@ -44,14 +44,18 @@ test('what is reserved beyond the machine leaves nothing, and no limit below zer
 
 test('a reserved cgroup: what is reserved for it, or its cpu alone', () => {
   const reserved = { cpu: '200m', memory: '100Mi', pid: '500' };
-  assert.deepEqual(reservedLimits(reserved, ['2MB'], false), {
+  assert.deepEqual(reservedLimits(reserved, ['2MB'], { compressible: false }), {
     memoryLimitBytes: 100 << 20,
     cpuShares: 204,
     pidsLimit: 500,
     hugepageLimits: { '2MB': 0 },
   });
-  assert.deepEqual(reservedLimits(reserved, ['2MB'], true), { cpuShares: 204 });
-  assert.deepEqual(reservedLimits({ memory: '1Gi' }, [], true), {});
+  assert.deepEqual(reservedLimits(reserved, ['2MB'], { compressible: true }), { cpuShares: 204 });
+  assert.deepEqual(reservedLimits({ memory: '1Gi' }, [], { compressible: true }), {});
+  assert.equal(reservedLimits({}, [], { compressible: false }), null);
+  const kept = { compressible: false, kept: true };
+  assert.deepEqual(reservedLimits({ memory: '1Gi' }, [], kept)?.unified, { 'memory.min': '1073741824' });
+  assert.equal(reservedLimits({ cpu: '1' }, [], kept)?.unified, undefined);
   assert.deepEqual(unboundedHugePages(['2MB']), { hugepageLimits: { '2MB': 2 ** 62 } });
 });
 
