@@ -35,6 +35,19 @@ test('all errors come at once, each with file, path, what was found and what is 
   });
 });
 
+test('what is measured as the system cannot be the root cgroup', () => {
+  withFolder((folder) => {
+    const at = (systemCgroups: string) =>
+      writeConfig(folder, 'config.yaml', `cgroupRoot: /\nsystemCgroups: ${systemCgroups}\n`);
+    const errors = errorsOf(() => loadConfiguration({ configFile: at('/'), cgroupVersion }));
+    assert.match(errors.join('\n'), /systemCgroups: got "?\/"?; accepted: any cgroup but the root/);
+    assert.deepEqual(
+      errorsOf(() => loadConfiguration({ configFile: at('/system'), cgroupVersion })),
+      [],
+    );
+  });
+});
+
 test('JSON is read like YAML', () => {
   withFolder((folder) => {
     const configFile = join(folder, 'config.json');

@@ -19,6 +19,8 @@ export const cgroupRules: Rule = (config, { gates, cgroupVersion }) => {
       config.systemCgroups,
       'nothing, unless cgroupRoot is set too',
     ),
+    // Kubelet's container manager does not start ("system container cannot be root").
+    ...when(config.systemCgroups === '/', 'systemCgroups', '/', 'any cgroup but the root'),
     ...when(
       !custom && period !== 100,
       'cpuCFSQuotaPeriod',
