@@ -14,6 +14,8 @@ export interface AdmissionRules {
   preempts?: true;
   /** A critical pod's resize displaces others, too. Absent in older logs: it waits. */
   resizesPreempt?: true;
+  /** A pod that is resized is asked about as one that comes: CPU, memory and topology manager, too. Absent in older logs: they are not. */
+  resizesAsk?: true;
   maxPods: number;
   os: string;
   /** As Go names it: `amd64`. */

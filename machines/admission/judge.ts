@@ -34,19 +34,11 @@ export type AsksMore = Pick<Extract<AdmissionMessage, { type: 'pod.asks' }>, 'ro
 /** A pod asks whether it may run here: it is counted from now on, or refused. */
 export function asks(turn: AdmissionTurn, asking: Pod, node: Node | null, more: AsksMore = {}): void {
   const { roomMade, affinities } = more;
-  const { state, managers } = turn;
+  const { state } = turn;
   const uid = asking.metadata?.uid ?? '';
   const pod = arriving(state, asking);
-  let managed: Managed = state.managed;
-  const allocate = () => {
-    const answer = allocateAll(managers, state.managed, pod, state.rules, affinities);
-    const { counts } = answer;
-    if (Object.keys(counts).length > 0) turn.order({ type: 'managers.counted', counts });
-    if ('admit' in answer) return answer;
-    ({ managed } = answer);
-    return null;
-  };
-  const verdict = verdictOn(state, pod, node, allocate, roomMade);
+  const parts = partsOf(turn, pod, affinities);
+  const verdict = verdictOn(state, pod, node, parts.allocate, roomMade);
   if (!verdict.admit) {
     const { reason, message, retryWithFreshNode: again = false, preempt } = verdict;
     const room = state.rules.preempts && preempt && roomFor(state, pod, preempt);
@@ -58,16 +50,38 @@ export function asks(turn: AdmissionTurn, asking: Pod, node: Node | null, more: 
     if (room !== undefined) turn.order({ type: 'pods.preempt', uid, ...room });
     return;
   }
-  turn.change({ managed, usage: withPod(state.usage, pod) });
+  turn.change({ managed: parts.managed, usage: withPod(state.usage, pod) });
   turn.order({ type: 'pod.take', uid });
 }
 
 /**
- * Would the node take the pod as it stands here, beside all others? Nothing is counted (a resize in place).
+ * Would the node take the pod as it stands here, beside all others (a resize in place)? Managers are asked as for one that comes: what they gave it stays,
+ * and one that has nothing of its own yet may get it. `managed`: what is theirs when it is resized.
  * @param roomMade pods have gone for it: resources are not asked for any more
  */
-export function fits(state: AdmissionState, pod: Pod, roomMade?: true): Admission {
-  return verdictOn(state, pod, state.node, undefined, roomMade);
+export function fits(turn: AdmissionTurn, pod: Pod, roomMade?: true): { verdict: Admission; managed: Managed } {
+  const { state } = turn;
+  const parts = partsOf(turn, pod);
+  const allocate = state.rules.resizesAsk ? parts.allocate : undefined;
+  const verdict = verdictOn(state, pod, state.node, allocate, roomMade);
+  return { verdict, managed: parts.managed };
+}
+
+/** Asks managers for a pod's part when that is due; until it is given, what is theirs stays. */
+function partsOf(turn: AdmissionTurn, pod: Pod, affinities?: AsksMore['affinities']) {
+  const { state, managers } = turn;
+  const parts = {
+    managed: state.managed,
+    allocate() {
+      const answer = allocateAll(managers, state.managed, pod, state.rules, affinities);
+      const { counts } = answer;
+      if (Object.keys(counts).length > 0) turn.order({ type: 'managers.counted', counts });
+      if ('admit' in answer) return answer;
+      parts.managed = answer.managed;
+      return null;
+    },
+  };
+  return parts;
 }
 
 /** Who goes for a critical pod. */

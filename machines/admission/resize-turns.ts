@@ -13,6 +13,7 @@ import type { Refusals } from './admission-messages.ts';
 import type { AdmissionTurn } from './admission-turn.ts';
 import { fits, given, recount, roomFor } from './judge.ts';
 import type { Room } from './judge.ts';
+import type { Managed } from './resource-manager.ts';
 
 /** First look at waiting resizes after the start, and while sources have not all spoken, ms. */
 export const FIRST_RETRY_MS = 30_000;
@@ -113,8 +114,9 @@ function decide(turn: AdmissionTurn, uid: string, known: AllocatedPod, asked: As
     cpu: resources.cpu.policy === 'static' && !resources.resizes.cpu,
     memory: resources.memory.policy === 'Static' && !resources.resizes.memory,
   };
+  const parts = { managed: turn.state.managed };
   const verdict = decideResize({
-    ...{ desired, given: given(known, rules), most, admit: (pod: Pod) => admitted(turn, pod, asked) },
+    ...{ desired, given: given(known, rules), most, admit: (pod: Pod) => admitted(turn, pod, asked, parts) },
     ...(limitedSwap && { limitedSwap }),
     ...(fixed && { fixed }),
   });
@@ -123,6 +125,7 @@ function decide(turn: AdmissionTurn, uid: string, known: AllocatedPod, asked: As
       turn.changePod(uid, { pending: null });
       return false;
     case 'allocate':
+      if (parts.managed !== turn.state.managed) turn.change(parts);
       grant(turn, uid, known, asked.trigger);
       return false;
     case 'preempt':
@@ -135,14 +138,17 @@ function decide(turn: AdmissionTurn, uid: string, known: AllocatedPod, asked: As
   }
 }
 
-/** Would the node take the pod as it wishes to be? Managers are asked before all else, as for pods that come. */
+/** Would the node take the pod as it wishes to be? Managers are asked before all else, as for pods that come; `parts`: what is theirs then. */
 function admitted(
-  { state }: AdmissionTurn,
+  turn: AdmissionTurn,
   pod: Pod,
   { refusal, roomMade }: Asked,
+  parts: { managed: Managed },
 ): ReturnType<ResizeQuestion<Room>['admit']> {
+  const { state } = turn;
   if (refusal !== undefined) return { admit: false, message: refusal };
-  const verdict = fits(state, pod, roomMade);
+  const { verdict, managed } = fits(turn, pod, roomMade);
+  parts.managed = managed;
   if (verdict.admit || !state.rules.resizesPreempt || verdict.preempt === undefined) return verdict;
   const room = roomFor(state, pod, verdict.preempt);
   return 'problem' in room ? { admit: false, message: room.problem } : { admit: false, message: verdict.message, room };

@@ -1,0 +1,84 @@
+/** What CPU manager and its like have to say of a pod that is resized: kubelet asks all that it asks about one that comes (allocation.canResizePod). */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { resolveFeatureGates } from '../../../actors/configure/configuration/feature-gates.ts';
+import { loadConfiguration } from '../../../actors/configure/configuration/load-configuration.ts';
+import { resourceRulesOf } from '../../../actors/resources/admission/resource-rules.ts';
+import { stepAdmission } from '../../../machines/admission/admission-machine.ts';
+import type { AdmissionMessage, AdmissionOrder } from '../../../machines/admission/admission-messages.ts';
+import type { AdmissionRules } from '../../../machines/admission/admission-rules.ts';
+import { bornAdmission } from '../../../machines/admission/admission-state.ts';
+import { RESOURCE_MANAGERS } from '../../../machines/admission/all-managers.ts';
+import { resourcesOf } from '../../../machines/admission/node-resources.ts';
+import { claimOf, nodeClaim } from '../../../machines/admission/pod-claim.ts';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { atUid } from '../../../machines/supervisor/uid-table.ts';
+import { configOf, factsOf } from '../node-object/facts.ts';
+import { container, node, pod } from './admission-input.ts';
+import { RULES } from './admission-rules.ts';
+
+type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
+
+/** Four CPUs of two cores, of which the first is the system's. */
+function resources(options: Record<string, string>, featureGates: Record<string, boolean> = {}) {
+  const { config } = loadConfiguration({ flags: [], cgroupVersion: 2 });
+  const cores = [0, 2].map((first) => ({ socket: 0, threads: [first, first + 1] }));
+  const nodes = [{ id: 0, memory: 2 ** 30, hugePages: [], cores, distances: [10] }];
+  const rules = resourceRulesOf(
+    {
+      ...{ ...config, cpuManagerPolicy: 'static', reservedSystemCPUs: '0' },
+      cpuManagerPolicyOptions: options,
+    },
+    resolveFeatureGates(featureGates).gates,
+    { cpus: 4, sockets: 1, nodes },
+    { facts: factsOf().machine, shape: configOf() },
+  );
+  assert.ok(rules);
+  return rules;
+}
+
+/** A Guaranteed pod of one container. */
+function guaranteed(cpu: string, memory: string, generation = 1): Pod {
+  const amounts = { cpu, memory };
+  const spec = { containers: [{ ...container('main'), resources: { requests: amounts, limits: amounts } }] };
+  return pod('a', spec, { name: 'a', namespace: 'default', uid: 'uid-a', generation });
+}
+
+function resized(rules: AdmissionRules, from: Pod, to: Pod) {
+  let state = { ...bornAdmission(rules, RESOURCE_MANAGERS), node: nodeClaim(node()) };
+  const take = (message: WithoutTime<AdmissionMessage>): AdmissionOrder[] => {
+    const step = stepAdmission(state, { ...message, at: 1_000 } as AdmissionMessage, RESOURCE_MANAGERS);
+    state = step.state as typeof state;
+    return step.outputs;
+  };
+  take({ type: 'pod.asks', pod: claimOf(from) });
+  take({ type: 'pod.comes', pod: claimOf(from) });
+  take({ type: 'pod.changed', pod: claimOf(to), ready: true });
+  const { pending } = atUid(state.pods, 'uid-a') ?? {};
+  const has = atUid(resourcesOf(state.managed)?.cpu?.pods ?? {}, 'uid-a');
+  return { pending: pending && `${pending.reason}: ${pending.message}`, cpus: has?.map(({ cpus }) => cpus).join() };
+}
+
+test('a pod that is resized to whole CPUs gets them alone, with the gate that allows that', () => {
+  const allowed = resources({}, { InPlacePodVerticalScalingExclusiveCPUs: true });
+  const [from, to] = [guaranteed('1500m', '1Gi'), guaranteed('2', '1Gi', 2)];
+  const rules = { ...RULES, resources: allowed };
+  assert.deepEqual(resized({ ...rules, resizesAsk: true }, from, to), { pending: null, cpus: '2-3' });
+  assert.deepEqual(resized(rules, from, to), { pending: null, cpus: undefined }, 'as older logs have it');
+  assert.match(
+    resized({ ...RULES, resources: resources({}), resizesAsk: true }, from, to).pending ?? '',
+    /^Infeasible: Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"/,
+  );
+});
+
+test('what a pod has stays with it; option full-pcpus-only looks for as many free CPUs as if it had none', () => {
+  const [from, to] = [guaranteed('2', '1Gi'), guaranteed('2', '2Gi', 2)];
+  const rules = { ...RULES, resizesAsk: true as const };
+  assert.deepEqual(resized({ ...rules, resources: resources({}) }, from, to), { pending: null, cpus: '2-3' });
+  const whole = resources({ 'full-pcpus-only': 'true' });
+  assert.deepEqual(resized({ ...rules, resources: whole }, from, to), {
+    pending:
+      'Deferred: SMT Alignment Error: not enough free physical CPUs: available physical CPUs = 0, requested CPUs = 2, CPUs per core = 2',
+    cpus: '2-3',
+  });
+});
