@@ -32,6 +32,7 @@ import { HostIPs } from './host-ips.ts';
 import type { JournalShares } from './journal-shares.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { NodeManager } from './managers.ts';
+import { looksForSecrets } from './secret-looks.ts';
 import { makeManagers, notReadyBy, pressureOf, reclaimBy, refusalOf } from './managers.ts';
 import { nodeImagePuller } from './node-image-puller.ts';
 import type { NodeGround } from './node-ground.ts';
@@ -339,6 +340,9 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     ...{ supervisor, periodMs: config.syncFrequency, clock },
     // A runtime that only just fell silent holds nothing up.
     heldUp: () => pleg.unhealthy() !== null || !(runtime.state.runtimeReady || runtime.state.quiet === true),
+    synced: (uid) => {
+      if (looksForSecrets(store.stateOf(uid))) puller.lookForSecrets(uid);
+    },
   });
   const leisure = edges.host({
     alive: (uid) => supervisor.tracks(uid) || listed?.has(uid) === true,

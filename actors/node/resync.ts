@@ -15,6 +15,8 @@ export interface ResyncOptions {
   clock: Clock;
   /** The runtime does not let pods be worked on: it is down, not ready, or not seen (kubelet: runtimeErrors). */
   heldUp: () => boolean;
+  /** It is a pod's turn. */
+  synced: (uid: string) => void;
 }
 
 /**
@@ -75,6 +77,7 @@ export class Resync {
       else if (steady >= next) {
         this.due.set(uid, steady + this.periodMs * (1 + Math.random() / 2));
         this.supervisor.tell(uid, { type: 'pod.sync', at: this.clock.now() });
+        this.options.synced(uid);
       }
     }
   }

@@ -149,15 +149,23 @@ export class ImagePuller {
     }
   }
 
+  /** Tells of a pod's pull secrets that cannot be had: kubelet looks for them at each sync of a pod, whatever it pulls. */
+  lookForSecrets(podUid: string): void {
+    const pod = this.options.podOf?.(podUid);
+    const names = (pod?.spec?.imagePullSecrets ?? []).map(({ name = '' }) => name);
+    if (names.length === 0) return;
+    const namespace = pod?.metadata?.namespace ?? 'default';
+    void missingSecrets(namespace, names, this.options).then((missing) => this.tellMissing(podUid, missing));
+  }
+
   /** May a pod use an image that is on the node already (`imageRef` null: that is not there)? Never rejects. */
   async mayUse({ podUid, image, imageRef }: MayUse['params']): Promise<MayUse['result']> {
     const { records, podOf } = this.options;
     const pod = podOf?.(podUid);
     const names = (pod?.spec?.imagePullSecrets ?? []).map(({ name = '' }) => name);
     const namespace = pod?.metadata?.namespace ?? 'default';
-    // Kubelet looks for the secrets of each pod, whatever it pulls. The pod need not wait for that. Who is to pull it hears of them then.
-    if (names.length > 0 && (imageRef !== null || isNeverPulled(pod, image)))
-      void missingSecrets(namespace, names, this.options).then((missing) => this.tellMissing(podUid, missing));
+    // The pod need not wait for that. Who is to pull it hears of them then.
+    if (imageRef !== null || isNeverPulled(pod, image)) this.lookForSecrets(podUid);
     if (imageRef === null) return { allowed: false };
     if (records === null) return { allowed: true, unchecked: true };
     await records.ready;

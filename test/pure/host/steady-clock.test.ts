@@ -48,7 +48,11 @@ test('a pod is looked at in its sync period, whatever becomes of the clock', () 
       return { cancel: () => undefined };
     },
   };
-  new Resync({ supervisor, periodMs: 60_000, clock, heldUp: () => false }).start();
+  const synced: string[] = [];
+  new Resync({
+    ...{ supervisor, periodMs: 60_000, clock, heldUp: () => false },
+    synced: (uid) => synced.push(uid),
+  }).start();
   const pass = (ms: number): void => {
     times.now += ms;
     times.steady += ms;
@@ -60,6 +64,7 @@ test('a pod is looked at in its sync period, whatever becomes of the clock', () 
   assert.deepEqual(told, []);
   pass(60_000);
   assert.deepEqual(told, [times.now]);
+  assert.deepEqual(synced, ['u']);
   // Set forward: nothing is due for that.
   times.now += 2 * HOUR;
   pass(1_000);

@@ -92,7 +92,7 @@ function rounds(periodMs: number) {
       ...{ now: () => world.now, steady: () => world.now, looking: () => world.now },
       lookAfter: (_ms: number, next: () => void) => ((look = next), { cancel: () => undefined }),
     },
-    ...{ periodMs, heldUp: () => world.held },
+    ...{ periodMs, heldUp: () => world.held, synced: () => undefined },
   } as unknown as ResyncOptions);
   loop.start();
   const pass = (ms: number): string | null => {

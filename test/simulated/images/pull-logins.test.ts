@@ -7,6 +7,7 @@ import type { TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import pino from 'pino';
 import { usableImage } from '../../../actors/pods/shard/usable-image.ts';
+import { looksForSecrets } from '../../../actors/node/secret-looks.ts';
 import { ImagePuller } from '../../../actors/runtime/images/image-puller.ts';
 import type { ImagePullerOptions } from '../../../actors/runtime/images/image-puller.ts';
 import { nodeLogins } from '../../../actors/runtime/images/node-logins.ts';
@@ -136,6 +137,19 @@ test('secrets that cannot be had are told of an image that is there, too, and th
   await turn();
   const message = 'Unable to retrieve some image pull secrets (gone); attempting to pull the image may not succeed.';
   assert.deepEqual(missing, [['uid-1', message]]);
+});
+
+test('secrets that cannot be had are told at each sync of a pod that has come to its containers', async () => {
+  const podOf = () => ({ spec: { containers: [], imagePullSecrets: [{ name: 'gone' }] } });
+  const { puller, missing } = pullBench(() => null, { podOf, pullSecret: secrets({}) });
+  for (const state of ['syncing.running', 'syncing.mountingVolumes', 'syncing.imageBackOff', 'terminating.x', null])
+    if (looksForSecrets(state)) puller.lookForSecrets('uid-1');
+  puller.lookForSecrets('uid-1');
+  await turn();
+  assert.deepEqual(
+    missing.map(([uid]) => uid),
+    ['uid-1', 'uid-1'],
+  );
 });
 
 test('a pod that may not pull an image that is not there hears of secrets that cannot be had, too; any other does when it pulls', async () => {
