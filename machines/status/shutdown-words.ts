@@ -12,7 +12,7 @@ export const NOT_ADMITTED = { reason: 'NodeShutdown', message: 'Pod was rejected
 export const NOT_READY = 'node is shutting down';
 
 /** Reason of the node's events, and what they say. */
-export const NODE_SHUTDOWN = 'NodeShutdown';
+export const NODE_SHUTDOWN = 'Shutdown';
 export const SHUTDOWN_DETECTED = 'Shutdown manager detected shutdown event';
 export const CANCELLATION_DETECTED = 'Shutdown manager detected shutdown cancellation';
 

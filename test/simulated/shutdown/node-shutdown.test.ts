@@ -86,7 +86,7 @@ function nodeEvents(server: FakeApiServer): string[] {
   return server
     .requestsOf({ verb: 'create', resource: 'events' })
     .map(({ body }) => body as { reason: string; type: string; message: string; involvedObject: { kind: string } })
-    .filter(({ reason, involvedObject }) => reason === 'NodeShutdown' && involvedObject.kind === 'Node')
+    .filter(({ reason, involvedObject }) => reason === 'Shutdown' && involvedObject.kind === 'Node')
     .map(({ type, message }) => `${type}: ${message}`);
 }
 
