@@ -282,6 +282,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       ...(ground.resources && { resources: ground.resources }),
       ...(declaredFeatures && { declaredFeatures }),
       ...(featureGates.enabled('TaintTolerationComparisonOperators') && { taintComparison: true }),
+      ...(!featureGates.enabled('PodLevelResources') && { noPodLevelResources: true }),
     }),
     journal: journalOf('admission'),
     node: () => cluster?.node.node() ?? ground.ownNode ?? null,

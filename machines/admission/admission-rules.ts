@@ -26,6 +26,8 @@ export interface AdmissionRules {
   appArmorEnabled: boolean;
   /** What the node declares that it can do; absent: pods are not judged by it (gate NodeDeclaredFeatures off). */
   declaredFeatures?: readonly string[];
+  /** Feature gate PodLevelResources is off: pods that ask for something as a whole are refused. Absent in older logs, where they come without that. */
+  noPodLevelResources?: true;
   /** Feature gate TaintTolerationComparisonOperators. */
   taintComparison?: true;
   /** Feature gate InPlacePodLevelResourcesVerticalScaling (KEP-5419): what is asked for a whole pod is allocated, and resized. */

@@ -13,7 +13,7 @@ import { misfitMessage, misfitReason } from './rejection.ts';
 import type { Admission, Misfit, Rejection } from './rejection.ts';
 import { checkSysctls, safeSysctls } from './sysctls.ts';
 import { isExtendedResource } from '../values/extended-resource.ts';
-import { podRequests } from '../qos/pod-resources.ts';
+import { hasPodLevelResources, podRequests } from '../qos/pod-resources.ts';
 import { countedResources } from './counted-resources.ts';
 import type { CountedResources } from './counted-resources.ts';
 
@@ -32,6 +32,8 @@ export interface AdmissionInput extends NodeBasics {
   appArmorEnabled: boolean;
   /** What the node declares that it can do; absent: nobody is judged by it. */
   declaredFeatures?: readonly string[];
+  /** Feature gate PodLevelResources is off. */
+  noPodLevelResources?: true;
   /** Feature gate TaintTolerationComparisonOperators. */
   taintComparison?: true;
   /** Pods have gone for it: resources are not asked for any more. */
@@ -44,7 +46,8 @@ const AFFINITY = 'NodeAffinity';
 
 /**
  * Decides whether the node runs a pod, by the handlers of kubelet 1.35 in their order: sysctls; managers; OS label, OS field,
- * supplemental groups; resources, node affinity, node name, host ports, taints (not for static pods); AppArmor; declared features.
+ * supplemental groups; resources, node affinity, node name, host ports, taints (not for static pods); AppArmor; resources of the pod as a whole;
+ * declared features.
  * Ask it for each pod that arrives and is neither of a terminal phase nor told to terminate, oldest first, also after
  * the agent's restart: kubelet does so too. Eviction, topology and shutdown have their own handlers elsewhere.
  */
@@ -52,10 +55,24 @@ export function admitPod(input: AdmissionInput): Admission {
   return (
     checkSysctls(input.pod, () => [...safeSysctls(input.kernelVersion), ...input.allowedUnsafeSysctls]) ??
     input.allocate?.() ??
-    checkNode(input) ??
+    checkNode(input.noPodLevelResources ? { ...input, pod: byContainers(input.pod) } : input) ??
     checkAppArmor(input.pod, input.appArmorEnabled) ??
+    checkPodLevel(input) ??
     checkFeatures(input) ?? { admit: true }
   );
+}
+
+function checkPodLevel({ pod, noPodLevelResources }: AdmissionInput): Rejection | null {
+  if (!noPodLevelResources || !hasPodLevelResources(pod)) return null;
+  const message = 'PodLevelResources feature gate is disabled';
+  return { admit: false, reason: 'PodLevelResourcesNotSupported', message };
+}
+
+/** As the node counts it without that gate: by what its containers ask for. */
+function byContainers(pod: Pod): Pod {
+  if (pod.spec?.resources === undefined) return pod;
+  const { resources: _whole, ...spec } = pod.spec;
+  return { ...pod, spec };
 }
 
 function checkFeatures({ pod, declaredFeatures }: AdmissionInput): Rejection | null {

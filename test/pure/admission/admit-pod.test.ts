@@ -26,7 +26,21 @@ const asking = (requests: Record<string, string>): Pod => pod('c', { containers:
 const noExecute = { spec: { taints: [{ key: 'out', effect: 'NoExecute' }] } };
 const fromFile = { annotations: { 'kubernetes.io/config.source': 'file' } };
 
+const whole = pod('c', { containers: [container('main', { cpu: '1' })], resources: { requests: { cpu: '5' } } });
+
 const CASES: Case[] = [
+  {
+    name: 'resources of a pod as a whole without their gate: its containers count',
+    pod: whole,
+    with: { noPodLevelResources: true },
+    refused: ['PodLevelResourcesNotSupported', 'PodLevelResources feature gate is disabled'],
+  },
+  { name: 'the same with it', pod: whole, refused: ['OutOfcpu', short('cpu', 5000, 0, 4000)] },
+  {
+    name: 'resources of a pod as a whole that kubelet does not know',
+    pod: pod('c', { containers: [container('main')], resources: { requests: { 'example.com/gpu': '1' } } }),
+    with: { noPodLevelResources: true },
+  },
   { name: 'a pod that asks for nothing', pod: pod('c') },
   { name: 'what just fits', pod: asking({ cpu: '2', memory: '7Gi' }), with: { usage: OTHERS } },
   {

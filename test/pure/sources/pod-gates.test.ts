@@ -46,8 +46,6 @@ test('a field whose gate is off counts as not set, and no other', () => {
   assert.ok(whole !== undefined);
   const { hostnameOverride: _h, ...unnamed } = whole;
   assert.deepEqual(spec({ hostnameOverride: false }), unnamed);
-  const { resources: _r, ...unlimited } = whole;
-  assert.deepEqual(spec({ podLevelResources: false }), unlimited);
   assert.deepEqual(spec({ imageVolume: false }), {
     ...whole,
     volumes: [{ name: 'v', 'image (feature gate ImageVolume is off)': {} }],
@@ -64,7 +62,7 @@ test('a field whose gate is off counts as not set, and no other', () => {
 });
 
 test('pods of all sources come without them', () => {
-  const { gates } = resolveFeatureGates({ HostnameOverride: false, PodLevelResources: false });
+  const { gates } = resolveFeatureGates({ HostnameOverride: false });
   const got: Pod[] = [];
   const sources = createPodSources({
     ...{ fileCheckFrequencyMs: 1_000, httpCheckFrequencyMs: 1_000, nodeName: 'n', otherSources: ['api'] as const },
@@ -76,7 +74,7 @@ test('pods of all sources come without them', () => {
   });
   sources.setPods('api', [pod]);
   assert.equal(got.length, 1);
-  assert.deepEqual([got[0]?.spec?.hostnameOverride, got[0]?.spec?.resources], [undefined, undefined]);
+  assert.equal(got[0]?.spec?.hostnameOverride, undefined);
   assert.equal(got[0]?.spec?.volumes?.[0]?.image?.reference, 'b');
 });
 
