@@ -2,14 +2,11 @@ import { readFile, stat } from 'node:fs/promises';
 import type { EffectCatalog } from '../../../machines/protocol/effects.ts';
 import type { HostResolver } from '../../../machines/protocol/node-settings.ts';
 import { parseResolvConf } from '../../../machines/sandbox-config/resolv-conf.ts';
-import { FILE_WORDS } from '../files/file-words.ts';
+import { ERRNO_WORDS } from '../files/errno-words.ts';
 import { codeOf, HostFailure } from '../files/host-failure.ts';
 
 /** Most that is read of a resolver file, bytes (kubelet: maxResolvConfLength). */
 const MOST = 10 << 20;
-
-/** How Go ends what it says of a file that cannot be read. */
-const WORDS: typeof FILE_WORDS = { ...FILE_WORDS, EISDIR: 'is a directory' };
 
 /** `host.ReadResolver`. Rejects with kubelet's words when the file cannot be read or parsed. */
 export async function readResolver({ path }: EffectCatalog['host.ReadResolver']['params']): Promise<HostResolver> {
@@ -27,5 +24,5 @@ export async function nodesFile(path: string): Promise<string> {
 function refuse(path: string, error: unknown): never {
   const code = codeOf(error);
   const what = code === 'EISDIR' ? 'read' : 'open';
-  throw new HostFailure(code, `${what} ${path}: ${WORDS[code] ?? String(error)}`, { cause: error });
+  throw new HostFailure(code, `${what} ${path}: ${ERRNO_WORDS[code] ?? String(error)}`, { cause: error });
 }

@@ -1,6 +1,7 @@
 import type { ServiceError } from '@grpc/grpc-js';
 import { fromServiceError } from '../../../cri/client/cri-error.ts';
 import { isFinal } from '../../../machines/csi/call-outcome.ts';
+import { ERRNO_WORDS } from '../../host/files/errno-words.ts';
 
 /** A call to a CSI driver that failed: `message` as Go prints it, `rpc error: code = Internal desc = ...`. */
 export class CsiCallError extends Error {
@@ -18,16 +19,11 @@ export class CsiCallError extends Error {
 }
 
 const DIALS = 'connection error: desc = "transport: Error while dialing: dial unix';
-const SYSTEM_WORDS: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file or directory',
-  ECONNREFUSED: 'connection refused',
-  EACCES: 'permission denied',
-};
 
 /** What grpc-js reports, in the words that a Go client has for it. */
 export function csiCallError(method: string, endpoint: string, error: ServiceError): CsiCallError {
   const { code, details, notSent } = fromServiceError(method, error);
-  const why = notSent ? SYSTEM_WORDS[/connect (E[A-Z]+)/.exec(details)?.[1] ?? ''] : undefined;
+  const why = notSent ? ERRNO_WORDS[/connect (E[A-Z]+)/.exec(details)?.[1] ?? ''] : undefined;
   const text = why === undefined ? details : `${DIALS} ${endpoint}: connect: ${why}"`;
   return new CsiCallError(code, `rpc error: code = ${code} desc = ${text}`, { cause: error });
 }

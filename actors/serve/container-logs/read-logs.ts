@@ -1,8 +1,8 @@
-import { FILE_WORDS } from '../../host/files/file-words.ts';
 import { closeSync, constants, fstatSync, open, realpath } from 'node:fs';
 import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { goQuote } from '../../../machines/container-config/go-json.ts';
+import { ERRNO_WORDS } from '../../host/files/errno-words.ts';
 import { untilQuiet } from '../../host/logs/quiet-log.ts';
 import type { BodyWriter } from './body-writer.ts';
 import { LineReader, readAt } from './line-reader.ts';
@@ -192,7 +192,7 @@ function systemReason(error: unknown, opened: string): string {
   if (!(error instanceof Error)) return `${opened}: ${String(error)}`;
   if (!('code' in error)) return `${opened}: ${error.message}`;
   const where = opened === '' && 'path' in error ? String(error.path) : opened;
-  return `${where}: ${FILE_WORDS[String(error.code)] ?? error.message}`;
+  return `${where}: ${ERRNO_WORDS[String(error.code)] ?? error.message}`;
 }
 
 /** Reads up to `length` bytes at `position` into the start of `buffer`; 0 at the end. */

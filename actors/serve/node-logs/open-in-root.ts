@@ -1,6 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../../machines/values/message-of.ts';
+import { ERRNO_WORDS } from '../../host/files/errno-words.ts';
+import { codeOf } from '../../host/files/host-failure.ts';
 
 /** A file that cannot be had, in Go's words: `openat a/b: no such file or directory`. */
 export class RootError extends Error {
@@ -12,14 +14,6 @@ export class RootError extends Error {
     this.absent = absent;
   }
 }
-
-const reasons: Record<string, string> = {
-  ENOENT: 'no such file or directory',
-  EACCES: 'permission denied',
-  ENOTDIR: 'not a directory',
-  ELOOP: 'too many levels of symbolic links',
-  ENAMETOOLONG: 'file name too long',
-};
 
 /**
  * Opens a file below `root` for reading and never one outside, wherever links lead (as Go's `os.OpenInRoot`). The
@@ -34,8 +28,8 @@ export function openInRoot(root: string, name: string, call = 'openat'): number 
   try {
     fd = openSync(join(root, name), constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    throw new RootError(call, name, reasons[code] ?? String(error), code === 'ENOENT');
+    const code = codeOf(error);
+    throw new RootError(call, name, ERRNO_WORDS[code] ?? String(error), code === 'ENOENT');
   }
   try {
     // What was opened is asked, not the path once more, which could be another one by now.

@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { messageOf } from '../../../machines/values/message-of.ts';
+import { ERRNO_WORDS } from '../../host/files/errno-words.ts';
 import type { Upgrade } from '../server/upgrade.ts';
 import { dialUpgrade } from '../remote-command/dial-upgrade.ts';
 import type { DialOptions, UpgradeAnswer } from '../remote-command/dial-upgrade.ts';
@@ -166,16 +167,12 @@ async function askUpgrade(
   }
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  EHOSTUNREACH: 'no route to host',
-  ENETUNREACH: 'network is unreachable',
-  ETIMEDOUT: 'connection timed out',
-};
+/** Codes of a connection that was never there. */
+const NOT_DIALED: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
 
 function inGoWords(error: Error, target: URL): Error {
   const code = 'code' in error ? String(error.code) : '';
-  const words = WORDS[code];
+  const words = NOT_DIALED.has(code) ? ERRNO_WORDS[code] : undefined;
   if (words !== undefined) {
     const address = `${target.hostname}:${target.port || (target.protocol === 'https:' ? '443' : '80')}`;
     return new Error(`error dialing backend: dial tcp ${address}: connect: ${words}`, { cause: error });
