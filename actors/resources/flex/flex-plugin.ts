@@ -4,7 +4,7 @@ import { flexOptions, flexSource, mountOptions } from '../../../machines/flex/fl
 import type { FlexSource } from '../../../machines/flex/flex-options.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
-import { codeOf, ignoring } from '../../host/files/host-failure.ts';
+import { ignoring } from '../../host/files/host-failure.ts';
 import { mount, mountOn } from '../../host/files/mounts.ts';
 import { isThere, namesIn } from '../../host/files/what-is-there.ts';
 import { readStatfs } from '../../host/strange/read-statfs.ts';
@@ -13,7 +13,7 @@ import { giveToGroup } from '../../host/volumes/fs-group.ts';
 import { quietly } from '../../host/volumes/ownership-watch.ts';
 import { cleanMountPoint } from '../volumes/clean-mount-point.ts';
 import { usageOf } from '../volumes/volume-usage.ts';
-import { VolumeFailure } from '../volumes/volume-plugin.ts';
+import { VolumeFailure, volumeFailure } from '../volumes/volume-plugin.ts';
 import type { VolumePlugin, VolumeSpec } from '../volumes/volume-plugin.ts';
 import type { FlexDriver } from './flex-driver.ts';
 import type { FlexGround } from './flex-ground.ts';
@@ -156,7 +156,7 @@ async function secretOf(
   const where = `${namespace}/${secret.name}`;
   const found = await read(namespace, secret.name).catch((error: unknown) => {
     const text = `couldn't get secret ${where} err: ${messageOf(error)}`;
-    throw new VolumeFailure(codeOf(error) || 'Secret', text, { cause: error });
+    throw volumeFailure(error, 'Secret', { text });
   });
   if (found.type !== driver)
     throw new VolumeFailure('Secret', `couldn't get secret ${where} err: cannot get secret of type ${driver}`);

@@ -2,7 +2,7 @@ import { mkdir, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { messageOf } from '../../../machines/values/message-of.ts';
-import { codeOf, ignoring } from '../../host/files/host-failure.ts';
+import { ignoring } from '../../host/files/host-failure.ts';
 import { mount, mountOn } from '../../host/files/mounts.ts';
 import { isThere, namesIn } from '../../host/files/what-is-there.ts';
 import { formatAndMount } from '../../host/volumes/disk-commands.ts';
@@ -11,13 +11,24 @@ import { quietly } from '../../host/volumes/ownership-watch.ts';
 import { cleanMountPoint } from '../volumes/clean-mount-point.ts';
 import { mountRefs } from '../volumes/mount-refs.ts';
 import { joined } from '../volumes/plugins/local.ts';
-import { VolumeFailure } from '../volumes/volume-plugin.ts';
+import { VolumeFailure, volumeFailure } from '../volumes/volume-plugin.ts';
 import type { MappedVolume, PublishCall, VolumeSpec } from '../volumes/volume-plugin.ts';
 
 /** Kubelet's folders of one such plugin, below its root: where file systems are mounted, and where block volumes have one entry for each pod. */
 export function pluginFolders(rootDir: string, plugin: string): { mounts: string; maps: string } {
   const mounts = join(rootDir, 'plugins', plugin);
   return { mounts, maps: join(mounts, 'volumeDevices') };
+}
+
+/** How kubelet calls what failed before there was anything of a volume to make ready. */
+export function notBegun(mode: VolumeSpec['mode']): string {
+  const step = mode === 'Block' ? 'MapVolume.NewBlockVolumeMapper' : 'MountVolume.NewMounter';
+  return `${step} initialization failed`;
+}
+
+/** How it calls that the disk itself was not to be had. */
+export function notAttached(mode: VolumeSpec['mode']): string {
+  return `${mode === 'Block' ? 'MapVolume' : 'MountVolume'}.WaitForAttach failed`;
 }
 
 /** Mounts a disk once for all pods, formatted when it has nothing on it (kubelet: MountDevice); once it is mounted nothing is done. */
@@ -103,6 +114,6 @@ export async function saying(code: string, what: string, step: () => Promise<unk
     await step();
   } catch (error) {
     if (error instanceof VolumeFailure) throw error;
-    throw new VolumeFailure(codeOf(error) || code, `${what}\nError: ${messageOf(error)}`, { cause: error });
+    throw volumeFailure(error, code, { text: `${what}\nError: ${messageOf(error)}` });
   }
 }

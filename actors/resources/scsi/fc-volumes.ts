@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { deviceOfDisk, diskOfFolder, fcFolder, fcSource } from '../../../machines/scsi/fc-source.ts';
 import type { FcDisk } from '../../../machines/scsi/fc-source.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
-import { codeOf, ignoring } from '../../host/files/host-failure.ts';
+import { ignoring } from '../../host/files/host-failure.ts';
 import { mountOn } from '../../host/files/mounts.ts';
 import { plainName } from '../../host/files/pod-paths.ts';
 import { isThere, namesIn } from '../../host/files/what-is-there.ts';
 import { cleanMountPoint } from '../volumes/clean-mount-point.ts';
-import { VolumeFailure } from '../volumes/volume-plugin.ts';
+import { VolumeFailure, volumeFailure } from '../volumes/volume-plugin.ts';
 import type {
   MappedVolume,
   PublishCall,
@@ -21,7 +21,17 @@ import type {
   VolumePlugin,
   VolumeSpec,
 } from '../volumes/volume-plugin.ts';
-import { bindDisk, mappedIn, mountDisk, pluginFolders, refuseInUse, refuseMapped, saying } from './disk-volume.ts';
+import {
+  bindDisk,
+  mappedIn,
+  mountDisk,
+  notAttached,
+  notBegun,
+  pluginFolders,
+  refuseInUse,
+  refuseMapped,
+  saying,
+} from './disk-volume.ts';
 import { DiskUse } from './disk-use.ts';
 import { findDisk, letGo, searchDisk } from './fc-disks.ts';
 import { publishedDisk, stagedDisks } from './found-disks.ts';
@@ -88,8 +98,7 @@ export class FcVolumes implements VolumePlugin {
     const device = await searchDisk(this.ground.machine, disk);
     if (device === '' || !(await isThere(device))) {
       const text = device === '' ? 'no fc disk found' : `device ${device} does not exist`;
-      const what = `${spec.mode === 'Block' ? 'MapVolume' : 'MountVolume'}.WaitForAttach failed`;
-      throw new VolumeFailure('Fc', text, { what });
+      throw new VolumeFailure('Fc', text, { what: notAttached(spec.mode) });
     }
     this.use.attached(folder, { device });
     this.unmounted.delete(folder);
@@ -155,10 +164,7 @@ export class FcVolumes implements VolumePlugin {
         break;
       } catch (error) {
         if (tries < LET_GO_TRIES) await sleep(machine.letGoMs, undefined, { signal });
-        else {
-          const text = `fc: failed to detach disk: ${device}: ${messageOf(error)}`;
-          throw new VolumeFailure(codeOf(error) || 'Fc', text, { cause: error });
-        }
+        else throw volumeFailure(error, 'Fc', { text: `fc: failed to detach disk: ${device}: ${messageOf(error)}` });
       }
     }
     this.unmounted.delete(folder);
@@ -193,14 +199,6 @@ export class FcVolumes implements VolumePlugin {
 function sourceOf(spec: VolumeSpec): { disk: FcDisk; fsType: string } {
   const { disk = null, fsType = '' } = fcSource(spec) ?? {};
   if (disk !== null) return { disk, fsType };
-  const isBlock = spec.mode === 'Block';
-  throw new VolumeFailure(
-    'Fc',
-    `fc: no fc disk information found. failed to make a new ${isBlock ? 'mapper' : 'mounter'}`,
-    {
-      what: isBlock
-        ? 'MapVolume.NewBlockVolumeMapper initialization failed'
-        : 'MountVolume.NewMounter initialization failed',
-    },
-  );
+  const text = `fc: no fc disk information found. failed to make a new ${spec.mode === 'Block' ? 'mapper' : 'mounter'}`;
+  throw new VolumeFailure('Fc', text, { what: notBegun(spec.mode) });
 }

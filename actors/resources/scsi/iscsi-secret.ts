@@ -1,8 +1,8 @@
 import type { IscsiSource } from '../../../machines/scsi/iscsi-source.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
-import { codeOf } from '../../host/files/host-failure.ts';
-import { VolumeFailure } from '../volumes/volume-plugin.ts';
+import { volumeFailure } from '../volumes/volume-plugin.ts';
 import type { VolumeSpec } from '../volumes/volume-plugin.ts';
+import { notBegun } from './disk-volume.ts';
 import type { ScsiGround } from './scsi-ground.ts';
 
 /**
@@ -19,11 +19,7 @@ export async function chapOf(
   if (secret === null || namespace === '' || (!chapDiscovery && !chapSession)) return {};
   const found = await read(namespace, secret.name).catch((error: unknown) => {
     const text = `couldn't get secret ${namespace}/${secret.name} error: ${messageOf(error)}`;
-    const what =
-      mode === 'Block'
-        ? 'MapVolume.NewBlockVolumeMapper initialization failed'
-        : 'MountVolume.NewMounter initialization failed';
-    throw new VolumeFailure(codeOf(error) || 'Secret', text, { what, cause: error });
+    throw volumeFailure(error, 'Secret', { text, what: notBegun(mode) });
   });
   return found.data;
 }

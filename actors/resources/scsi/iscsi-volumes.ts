@@ -4,15 +4,13 @@ import { ISCSI_FILE, iscsiFileText } from '../../../machines/scsi/iscsi-file.ts'
 import { deviceOfPlace, iscsiFolder, placeOfFolder } from '../../../machines/scsi/iscsi-names.ts';
 import { iscsiDeviceName, iscsiSource } from '../../../machines/scsi/iscsi-source.ts';
 import type { IscsiSource } from '../../../machines/scsi/iscsi-source.ts';
-import { messageOf } from '../../../machines/values/message-of.ts';
-import { codeOf } from '../../host/files/host-failure.ts';
 import { mountOn, unmount } from '../../host/files/mounts.ts';
 import { plainName } from '../../host/files/pod-paths.ts';
 import { isThere } from '../../host/files/what-is-there.ts';
 import { readStatfs } from '../../host/strange/read-statfs.ts';
 import { blockUsage } from '../volumes/block-usage.ts';
 import { cleanMountPoint } from '../volumes/clean-mount-point.ts';
-import { VolumeFailure } from '../volumes/volume-plugin.ts';
+import { VolumeFailure, volumeFailure } from '../volumes/volume-plugin.ts';
 import type {
   MappedVolume,
   PublishCall,
@@ -26,7 +24,16 @@ import type {
   VolumeUsage,
 } from '../volumes/volume-plugin.ts';
 import { usageOf } from '../volumes/volume-usage.ts';
-import { bindDisk, mappedIn, mountDisk, pluginFolders, refuseInUse, refuseMapped, saying } from './disk-volume.ts';
+import {
+  bindDisk,
+  mappedIn,
+  mountDisk,
+  notAttached,
+  pluginFolders,
+  refuseInUse,
+  refuseMapped,
+  saying,
+} from './disk-volume.ts';
 import { publishedDisk, stagedDisks } from './found-disks.ts';
 import type { DiskFolders } from './found-disks.ts';
 import { attachDisk } from './iscsi-attach.ts';
@@ -100,7 +107,7 @@ export class IscsiVolumes implements VolumePlugin {
       await mountDisk(device, folder, source.fsType, spec);
     } catch (error) {
       // The node is signed in: that is to be undone.
-      throw new VolumeFailure(codeOf(error) || 'Iscsi', messageOf(error), { done: false, cause: error });
+      throw volumeFailure(error, 'Iscsi', { done: false });
     }
     return folder;
   }
@@ -170,8 +177,7 @@ export class IscsiVolumes implements VolumePlugin {
       });
     } catch (error) {
       // The node may be signed in, or have written of it: that is to be undone.
-      const what = `${spec.mode === 'Block' ? 'MapVolume' : 'MountVolume'}.WaitForAttach failed`;
-      throw new VolumeFailure(codeOf(error) || 'Iscsi', messageOf(error), { done: !begun, what, cause: error });
+      throw volumeFailure(error, 'Iscsi', { done: !begun, what: notAttached(spec.mode) });
     }
   }
 

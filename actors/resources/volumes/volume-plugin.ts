@@ -1,5 +1,7 @@
 import type { Pod, Volume } from '../../../machines/protocol/api-types.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../machines/protocol/storage-types.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
+import { codeOf } from '../../host/files/host-failure.ts';
 import type { OwnershipWatch } from '../../host/volumes/ownership-watch.ts';
 import type { DriverUsage } from '../stats/volume-usage.ts';
 
@@ -138,6 +140,15 @@ export class VolumeFailure extends Error {
     this.done = options.done ?? true;
     this.what = options.what ?? null;
   }
+}
+
+/** What was thrown as a {@link VolumeFailure}: with the code that it has (an errno, say), or `code`; in its own words unless others are given. */
+export function volumeFailure(
+  error: unknown,
+  code: string,
+  { text = messageOf(error), ...more }: { text?: string; done?: boolean; what?: string } = {},
+): VolumeFailure {
+  return new VolumeFailure(codeOf(error) || code, text, { ...more, cause: error });
 }
 
 /**
