@@ -6,8 +6,8 @@ import type { KubeletConfiguration } from '../../actors/configure/configuration/
 import type { KubeletFlags } from '../../actors/configure/configuration/kubelet-flags.ts';
 import { loadConfiguration } from '../../actors/configure/configuration/load-configuration.ts';
 import { loggerOptionsOf } from '../../actors/configure/configuration/logger-options.ts';
-import { setUpProcess } from '../../actors/configure/configuration/process-setup.ts';
 import { agentVersion } from '../../actors/configure/configuration/version.ts';
+import { setUpProcess } from '../../actors/host/process/process-setup.ts';
 import { startThreads } from '../../actors/pods/shard/shard-pool.ts';
 import { clientCertificateMetrics } from '../../actors/record/metrics/certificate-metrics.ts';
 import { createLogger } from '../../actors/record/logging/create-logger.ts';
@@ -39,7 +39,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   log.info({ version: agentVersion(), pid: process.pid, node: process.version }, 'actorlet starts');
   const watched = watchdogMs(process.env, process.pid);
   for (const warning of warnings) log.warn(warning);
-  setUpProcess(config, log);
+  await setUpProcess(config, log);
   const { lockFile, exitOnLockContention } = kubelet;
   const lock = await takeAgentLock({ path: lockFile, exitOnContention: exitOnLockContention, log });
   const access = await apiAccessOf(kubelet, config, log);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { configErrors } from '../../../machines/errors/config-errors.ts';
 import { ActorletError } from '../../../machines/errors/define.ts';
-import { cgroupVersionOf } from './cgroup-version.ts';
-import type { KubeletConfiguration } from './kubelet-configuration.ts';
+import { cgroupVersionOf } from '../../configure/configuration/cgroup-version.ts';
+import type { KubeletConfiguration } from '../../configure/configuration/kubelet-configuration.ts';
 import { KERNEL_FILES, type KernelFiles, moveToCgroup, runsInHost } from './process-cgroup.ts';
 
 /** The fields that concern the agent's own process. */
@@ -16,14 +16,18 @@ export type ProcessConfiguration = Pick<
 
 /**
  * Prepares the agent's own process as kubelet does: root check, swap check, OOM score, open files, own cgroup.
- * Only swap that is on with `failSwapOn` throws (CFG031); all else is logged and tolerated, as kubelet does.
+ * Rejects only for swap that is on with `failSwapOn` (CFG031); all else is logged and tolerated, as kubelet does.
  */
-export function setUpProcess(config: ProcessConfiguration, log: Logger, files: KernelFiles = KERNEL_FILES): void {
+export async function setUpProcess(
+  config: ProcessConfiguration,
+  log: Logger,
+  files: KernelFiles = KERNEL_FILES,
+): Promise<void> {
   checkRoot(log);
   checkSwap(config.failSwapOn, log, files);
   setOomScore(config.oomScoreAdj, log, files);
   setOpenFiles(config.maxOpenFiles, log);
-  if (config.kubeletCgroups !== '') enterCgroup(config.kubeletCgroups, log, files);
+  if (config.kubeletCgroups !== '') await enterCgroup(config.kubeletCgroups, log, files);
 }
 
 /** True when the process is root; otherwise logs kubelet's error. kubelet goes on then, and so do we. */
@@ -75,13 +79,13 @@ export function setOpenFiles(limit: number, log: Logger, program = 'prlimit'): b
 }
 
 /** Moves the agent into `kubeletCgroups`, unless it runs in a container itself. A failure is logged. */
-export function enterCgroup(path: string, log: Logger, files: KernelFiles = KERNEL_FILES): boolean {
+export async function enterCgroup(path: string, log: Logger, files: KernelFiles = KERNEL_FILES): Promise<boolean> {
   try {
     if (!runsInHost(process.pid, files)) {
       log.debug({ pid: process.pid }, 'PID is not running in the host namespace');
       return false;
     }
-    moveToCgroup(process.pid, path, cgroupVersionOf(files.cgroup), files);
+    await moveToCgroup(process.pid, path, cgroupVersionOf(files.cgroup), files);
     return true;
   } catch (err) {
     log.error({ err, cgroup: path }, 'Failed to ensure process in container with oom score');

@@ -1,23 +1,33 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { KernelFiles } from '../../../actors/configure/configuration/process-cgroup.ts';
-import { moveToCgroup, runsInHost } from '../../../actors/configure/configuration/process-cgroup.ts';
+import type { KernelFiles } from '../../../actors/host/process/process-cgroup.ts';
+import { moveToCgroup, runsInHost } from '../../../actors/host/process/process-cgroup.ts';
 import {
   checkRoot,
   checkSwap,
   enterCgroup,
   setOomScore,
   setOpenFiles,
-} from '../../../actors/configure/configuration/process-setup.ts';
+} from '../../../actors/host/process/process-setup.ts';
 import { createLogger } from '../../../actors/record/logging/create-logger.ts';
-import { withFolder } from './reference-data.ts';
 
 function recorder(): { log: ReturnType<typeof createLogger>; text: () => string } {
   const out: string[] = [];
   const log = createLogger({ format: 'text', verbosity: 2 }, { write: (text) => out.push(text) });
   return { log, text: () => out.join('') };
+}
+
+async function withFolder(body: (folder: string) => unknown): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'actorlet-process-'));
+  try {
+    await body(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 function fakeKernel(folder: string, host = true): KernelFiles {
@@ -42,8 +52,8 @@ test('not root: kubelet’s error in the log, and on it goes', () => {
   assert.equal(checkRoot(log, 0), true);
 });
 
-test('swap: refused with failSwapOn, else allowed; a missing table means none', () => {
-  withFolder((folder) => {
+test('swap: refused with failSwapOn, else allowed; a missing table means none', async () => {
+  await withFolder((folder) => {
     const files = fakeKernel(folder);
     const { log, text } = recorder();
     assert.equal(checkSwap(true, log, files), false);
@@ -56,8 +66,8 @@ test('swap: refused with failSwapOn, else allowed; a missing table means none', 
   });
 });
 
-test('the OOM score is written; a failure is a warning', () => {
-  withFolder((folder) => {
+test('the OOM score is written; a failure is a warning', async () => {
+  await withFolder((folder) => {
     const files = fakeKernel(folder);
     const { log, text } = recorder();
     assert.equal(setOomScore(-999, log, files), true);
@@ -73,8 +83,8 @@ test('no prlimit: a warning', () => {
   assert.match(text(), /^W.*"Failed to set rlimit on max file handles" err=".*ENOENT" maxOpenFiles=1000/);
 });
 
-test('cgroup v1: into every hierarchy, with CPUs and memory nodes copied down', () => {
-  withFolder((folder) => {
+test('cgroup v1: into every hierarchy, with CPUs and memory nodes copied down', async () => {
+  await withFolder(async (folder) => {
     const files = fakeKernel(folder);
     const cpuset = join(files.cgroup, 'cpuset');
     // The kernel makes these files with the folder; here they must be there before.
@@ -87,7 +97,7 @@ test('cgroup v1: into every hierarchy, with CPUs and memory nodes copied down', 
       writeFileSync(join(path, 'cpuset.cpus'), value);
       writeFileSync(join(path, 'cpuset.mems'), value);
     }
-    moveToCgroup(process.pid, '/node/agent', 1, files);
+    await moveToCgroup(process.pid, '/node/agent', 1, files);
     for (const name of ['cpu,cpuacct', 'cpuset', 'systemd']) {
       assert.equal(readFileSync(join(files.cgroup, name, 'node/agent/cgroup.procs'), 'utf8'), String(process.pid));
     }
@@ -95,11 +105,11 @@ test('cgroup v1: into every hierarchy, with CPUs and memory nodes copied down', 
   });
 });
 
-test('cgroup v2: into the one hierarchy', () => {
-  withFolder((folder) => {
+test('cgroup v2: into the one hierarchy', async () => {
+  await withFolder(async (folder) => {
     const files = fakeKernel(folder);
     writeFileSync(join(files.cgroup, 'cgroup.controllers'), 'memory');
-    moveToCgroup(process.pid, '/node/agent', 2, files);
+    await moveToCgroup(process.pid, '/node/agent', 2, files);
     assert.equal(readFileSync(join(files.cgroup, 'node/agent/cgroup.procs'), 'utf8'), String(process.pid));
     // Without that its memory could be neither measured nor swap limited.
     for (const above of ['', 'node'])
@@ -108,12 +118,12 @@ test('cgroup v2: into the one hierarchy', () => {
   });
 });
 
-test('inside a container the agent stays where it is', () => {
-  withFolder((folder) => {
+test('inside a container the agent stays where it is', async () => {
+  await withFolder(async (folder) => {
     const files = fakeKernel(folder, false);
     const { log, text } = recorder();
     assert.equal(runsInHost(process.pid, files), false);
-    assert.equal(enterCgroup('/agent', log, files), false);
+    assert.equal(await enterCgroup('/agent', log, files), false);
     assert.equal(existsSync(join(files.cgroup, 'cpuset/agent')), false);
     assert.match(text(), /"PID is not running in the host namespace"/);
   });
