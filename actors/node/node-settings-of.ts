@@ -17,7 +17,6 @@ import type { KubeletConfiguration } from '../configure/configuration/kubelet-co
 import type { CgroupHost } from '../host/files/cgroup-host.ts';
 import { findHostAddress } from '../cluster/node-object/host-address.ts';
 import { readMachineFacts } from '../resources/machine/machine-facts.ts';
-import { limitsSwap } from './swap-controller.ts';
 import { selinuxIsOn } from '../resources/machine/selinux.ts';
 import { nodeObjectConfigOf } from '../cluster/node-object/node-object-config.ts';
 import {
@@ -81,7 +80,8 @@ export async function nodeSettingsOf(
       supplementalGroupsPolicy: features?.supplementalGroupsPolicy ?? false,
       ...(!mountsImages(version) && { withoutImageVolumes: `${version.runtimeName} ${version.runtimeVersion}` }),
     },
-    swapController: limitsSwap(cgroups),
+    // Told by whoever makes the node's cgroups: the agent's own may have the controller only since then.
+    swapController: false,
     ...(cgroups.version === 2 &&
       config.memorySwap.swapBehavior === 'LimitedSwap' && { limitedSwapBytes: machine.swapBytes }),
     ...(cgroups.version === 2 &&

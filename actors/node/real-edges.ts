@@ -134,7 +134,6 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   });
   const nodeCgroups = nodeCgroupsOf(config, flags, settings, host, log);
   await nodeCgroups?.make();
-  // The agent's own cgroup may have its controllers only since the cgroups beside it have theirs.
   settings.swapController = limitsSwap(cgroups);
   const userNamespaces = await nodeUserNamespaces({ config, featureGates, rootDir: flags.rootDir, cri });
   if (kubeconfig !== null) await makeRootShared(flags.rootDir, log);
