@@ -20,6 +20,29 @@ export const partlySimulated: Readonly<Record<string, string>> = {
 /** States that no run has yet, by machine, with what proves them instead. */
 export const unsimulatedStates: Readonly<Record<string, Readonly<Record<string, string>>>> = {};
 
+/** Of a pod: its containers are being started, or cannot be yet. */
+const STARTING = [
+  'syncing.pullingImage',
+  'syncing.imageBackOff',
+  'syncing.initializing',
+  'syncing.startingContainers',
+  'syncing.retryingStart',
+  'syncing.crashLoopBackOff',
+];
+/** They run, and a probe has not said yes yet. */
+const AWAITED = ['syncing.waitingForStartupProbe', 'syncing.waitingForReadiness'];
+/** They run. */
+const UP = [...AWAITED, 'syncing.running'];
+/** All that comes when the cgroup is there. */
+const PREPARED = [
+  'syncing.mountingVolumes',
+  'syncing.preparingClaims',
+  'syncing.creatingSandbox',
+  ...STARTING,
+  ...UP,
+  'syncing.stoppingContainers',
+];
+
 /**
  * What definitions allow and no run comes to. Container, probe and volume: guards that exclude each other. Pod and node: what is
  * declared because it would break no rule of theirs, and follows only from a world that this one is not. A run in which a
@@ -28,45 +51,14 @@ export const unsimulatedStates: Readonly<Record<string, Readonly<Record<string, 
 export const unreachedMoves: readonly UnreachedMoves[] = [
   {
     machine: 'pod',
-    from: [
-      'syncing.waitingForNetwork',
-      'syncing.creatingCgroup',
-      'syncing.mountingVolumes',
-      'syncing.stoppingOldSandbox',
-      'syncing.preparingClaims',
-      'syncing.creatingSandbox',
-      'syncing.pullingImage',
-      'syncing.imageBackOff',
-      'syncing.initializing',
-      'syncing.startingContainers',
-      'syncing.retryingStart',
-      'syncing.crashLoopBackOff',
-      'syncing.stoppingContainers',
-      'syncing.waitingForStartupProbe',
-      'syncing.waitingForReadiness',
-      'syncing.running',
-    ],
+    from: ['syncing.waitingForNetwork', 'syncing.creatingCgroup', 'syncing.stoppingOldSandbox', ...PREPARED],
     to: ['syncing.waitingForPlugin'],
     why: 'a pod is told to wait for its plugin when it starts, and never after it was judged',
   },
   {
     machine: 'pod',
     from: ['syncing.waitingForPlugin'],
-    to: [
-      'syncing.mountingVolumes',
-      'syncing.preparingClaims',
-      'syncing.creatingSandbox',
-      'syncing.pullingImage',
-      'syncing.imageBackOff',
-      'syncing.initializing',
-      'syncing.startingContainers',
-      'syncing.retryingStart',
-      'syncing.crashLoopBackOff',
-      'syncing.stoppingContainers',
-      'syncing.waitingForStartupProbe',
-      'syncing.waitingForReadiness',
-      'syncing.running',
-    ],
+    to: PREPARED,
     why: 'the step that hears of the verdict is the first that wants cgroup and volumes: nothing after these can be waited for yet',
   },
   {
@@ -78,7 +70,7 @@ export const unreachedMoves: readonly UnreachedMoves[] = [
   {
     machine: 'pod',
     from: ['syncing.waitingForNetwork'],
-    to: ['syncing.waitingForStartupProbe', 'syncing.waitingForReadiness', 'syncing.stoppingContainers'],
+    to: ['syncing.stoppingContainers', ...AWAITED],
     why: 'there is no sandbox that serves, and the look that shows the next one shows that nothing runs in it',
   },
   {
@@ -90,28 +82,18 @@ export const unreachedMoves: readonly UnreachedMoves[] = [
   {
     machine: 'pod',
     from: ['syncing.stoppingOldSandbox'],
-    to: ['syncing.waitingForStartupProbe', 'syncing.waitingForReadiness', 'syncing.stoppingContainers'],
+    to: ['syncing.stoppingContainers', ...AWAITED],
     why: 'a sandbox that an earlier worker had made is empty, and what ran in the old one had ended before it was asked for',
   },
   {
     machine: 'pod',
     from: ['syncing.imageBackOff'],
-    to: ['syncing.running', 'syncing.waitingForStartupProbe', 'syncing.waitingForReadiness'],
+    to: UP,
     why: 'the image is looked for, or pulled; one that need not be started again is given up when its pull fails (restartsEnded)',
   },
   {
     machine: 'pod',
-    from: [
-      'syncing.pullingImage',
-      'syncing.imageBackOff',
-      'syncing.initializing',
-      'syncing.startingContainers',
-      'syncing.retryingStart',
-      'syncing.crashLoopBackOff',
-      'syncing.waitingForStartupProbe',
-      'syncing.waitingForReadiness',
-      'syncing.running',
-    ],
+    from: [...STARTING, ...UP],
     to: ['syncing.creatingSandbox'],
     why: 'when the sandbox is lost the cgroup is made again first (forgetLostCgroup)',
   },
@@ -129,7 +111,7 @@ export const unreachedMoves: readonly UnreachedMoves[] = [
   },
   {
     machine: 'pod',
-    from: ['syncing.waitingForStartupProbe', 'syncing.waitingForReadiness'],
+    from: AWAITED,
     to: ['syncing.imageBackOff'],
     why: 'a container that is started again had its image: no delay of an earlier pull is left',
   },
