@@ -106,7 +106,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     ...{ shards: ground.shards, log, now, store },
     runtimeState: () => runtime.state,
     held: (uid) => pleg.holds(uid),
-    grantsOf: (uid) => admission.grantsOf(uid),
+    grantsOf: (uid) => admission.resources.grantsOf(uid),
     healthOf: (uid) => health.start(uid),
     nodeIPs: () => hostIPs.now,
     observe: (uid) => pleg.observe(uid),
@@ -207,8 +207,8 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
           running: (uid) => runningContainers({ cri, now, listed: () => listed }, uid),
           changed: () => cluster?.node.changed(),
           healthChanged: () => health.changed(),
-          alignment: (pod) => admission.alignment(pod),
-          affinity: (pod, asked) => admission.affinity(pod, asked),
+          alignment: (pod) => admission.resources.alignment(pod),
+          affinity: (pod, asked) => admission.resources.affinity(pod, asked),
           extended: featureGates.enabled('DRAExtendedResource'),
           journal: journalOf('manager'),
         });
@@ -293,7 +293,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     makeRoom: (pod, victims, signal) => intake.makeRoomForResize(pod, victims, signal),
     grantsChanged() {
       for (const { uid } of supervisor.started()) {
-        const grants = admission.grantsOf(uid);
+        const grants = admission.resources.grantsOf(uid);
         if (grants !== undefined) supervisor.tell(uid, { type: 'pod.grants', at: now(), grants });
       }
     },

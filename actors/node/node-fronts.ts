@@ -93,7 +93,7 @@ export function nodeFronts({ options, ground, cri, cgroups, stats, spans, api }:
       resources: () =>
         resourceTable(
           {
-            resources: admission.resources,
+            resources: admission.resources.state,
             devices: devices?.state ?? null,
             claims: claims?.state ?? null,
             extended: ground.featureGates.enabled('DRAExtendedResource'),

@@ -12,7 +12,8 @@ import type { Affinities } from '../../machines/resource-managers/admit-resource
 import type { DeviceManager, GrantAnswer } from '../resources/devices/device-manager.ts';
 import type { Victim } from '../../machines/admission/admission-messages.ts';
 import type { MakeRoom } from '../resources/admission/make-room.ts';
-import type { NodeAdmission, Refusal } from '../resources/admission/node-admission.ts';
+import type { NodeAdmission } from '../resources/admission/node-admission.ts';
+import type { Refusal } from '../resources/admission/verdict.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
 import type { PodReport } from '../pods/shard/shard-protocol.ts';
 import type { PodSources } from '../pods/sources/pod-sources.ts';
@@ -207,7 +208,7 @@ export class PodIntake {
     if (refusal !== null) return { ...refusal, retryWithFreshNode: false };
     const { refusal: unequipped = null, affinities } = this.equipped.get(pod) ?? {};
     if (unequipped === null) return admission.admit(pod, this.floor(pod), affinities);
-    admission.countUnequipped(unequipped.reason);
+    admission.resources.countUnequipped(unequipped.reason);
     return unequipped;
   }
 

@@ -29,7 +29,7 @@ export function podResourcesPart(
       return pod !== undefined && admission.active().includes(pod.metadata?.uid ?? '') ? pod : undefined;
     },
     facts: () => ({
-      ...{ devices: devices?.state ?? null, resources: admission.resources, ground },
+      ...{ devices: devices?.state ?? null, resources: admission.resources.state, ground },
       claims: tellsClaims ? (claims?.state ?? null) : null,
       extended: featureGates.enabled('DRAExtendedResource'),
       active: new Set(admission.active()),

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { changesNothing } from '../../../machines/admission/admission-machine.ts';
 import type {
@@ -24,23 +23,16 @@ import type { PodEventReport, PodReport } from '../../pods/shard/shard-protocol.
 import { SingleMachine } from '../../record/host/single-machine.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import { admission } from '../../record/machines/admission.ts';
-import { countAdmission, countAsked, countCpus, startCounts } from './manager-metrics.ts';
 import type { ManagerMetrics } from './manager-metrics.ts';
-import { ManagerFiles } from './manager-files.ts';
-import { grantsOf, groundOf, resourcesOf } from '../../../machines/admission/node-resources.ts';
-import type { PodGrants } from '../../../machines/protocol/grants.ts';
-import type { Alignment } from '../../../machines/devices/device-state.ts';
-import type { Rejection } from '../../../machines/admission/rejection.ts';
-import { extendedLimitsOf } from '../../../machines/qos/extended-limits.ts';
-import { affinityWith } from '../../../machines/resource-managers/admit-resources.ts';
-import type { Affinities, ResourceState } from '../../../machines/resource-managers/admit-resources.ts';
-import { Refusal as NoPart, rejectionOf } from '../../../machines/resource-managers/refusal.ts';
-import { Tally } from '../../../machines/resource-managers/tally.ts';
-import type { ResourceHints, TopologyHint } from '../../../machines/resource-managers/topology/hints.ts';
+import { NodeResources } from './node-resources.ts';
+import { verdictOf } from './verdict.ts';
+import type { Refusal, Verdict } from './verdict.ts';
+import type { Affinities } from '../../../machines/resource-managers/admit-resources.ts';
 import type { WithoutTime } from '../../../machines/protocol/without-time.ts';
 import type { AdmissionMetrics } from './admission-metrics.ts';
 import { countResizes, measureOrder } from './admission-metrics.ts';
-import { AllocationFile } from './allocation-file.ts';
+import { AllocationFiles } from './allocation-files.ts';
+import { countAdmission, countAsked } from './manager-metrics.ts';
 
 /** What admission works with. */
 export interface NodeAdmissionOptions {
@@ -61,35 +53,22 @@ export interface NodeAdmissionOptions {
   changed: (pod: Pod) => void;
   /** Ends pods for the resize of a critical one, and then calls {@link NodeAdmission.roomMade}. */
   makeRoom: (pod: Pod, victims: readonly Victim[], signal: string) => void;
-  /** CPUs that containers share are others now: all pods must hear of it ({@link NodeAdmission.grantsOf}). */
+  /** CPUs that containers share are others now: all pods must hear of it ({@link NodeResources.grantsOf}). */
   grantsChanged?: () => void;
   /** Where messages are journaled; absent with `--no-journal`. */
   journal?: JournalSettings;
 }
 
-/** Why the node does not take a pod. */
-export interface Refusal {
-  reason: string;
-  message: string;
-  /** Only the node's labels are in the way: {@link NodeAdmission.admitAfterAll} decides. */
-  retryWithFreshNode: boolean;
-  /** Who is to end for it; then {@link NodeAdmission.admitAfterRoom} decides. */
-  preempt?: { victims: readonly Victim[]; signal: string };
-}
-
-/** Null: the node takes the pod. */
-export type Verdict = Refusal | null;
-
 /**
  * Hosts the machine that says which pods the node takes and what it sets aside for them: tells it what comes, and carries out
- * what it orders. It keeps the pods themselves, since the machine knows their claims only, and kubelet's two checkpoints.
+ * what it orders. It keeps the pods themselves, since the machine knows their claims only.
  */
 export class NodeAdmission {
   private readonly options: NodeAdmissionOptions;
   private readonly machine: SingleMachine<AdmissionState, AdmissionMessage, AdmissionOrder>;
-  private readonly files: { allocated: AllocationFile; actuated: AllocationFile };
-  /** Null in a node that knows nothing of its machine. */
-  private readonly managerFiles: ManagerFiles | null;
+  private readonly files: AllocationFiles;
+  /** Who has which CPUs and memory. */
+  readonly resources: NodeResources;
   /** Pods that something is set aside for, as their sources want them. */
   private readonly wanted = new Map<string, Pod>();
   /** The own Node that the machine was last told of. */
@@ -98,27 +77,18 @@ export class NodeAdmission {
 
   constructor(options: NodeAdmissionOptions) {
     this.options = options;
-    const { rules, rootDir, log, journal } = options;
+    const { rules, rootDir, log, metrics, journal, grantsChanged } = options;
     this.machine = new SingleMachine(admission, bornAdmission(rules), journal ?? null);
-    const table = (...names: ('before' | 'actuatedBefore' | 'actuated')[]) =>
-      Object.fromEntries(names.flatMap((name) => uidEntries(this.state[name])));
-    this.files = {
-      allocated: new AllocationFile(join(rootDir, 'allocated_pods_state'), log, () => ({
-        ...table('before'),
-        ...Object.fromEntries(uidEntries(this.state.pods).map(([uid, { allocation }]) => [uid, allocation])),
-      })),
-      actuated: new AllocationFile(join(rootDir, 'actuated_pods_state'), log, () =>
-        table('actuatedBefore', 'actuated'),
-      ),
-    };
-    const { resources } = rules;
-    this.managerFiles = resources === undefined ? null : new ManagerFiles(rootDir, resources, log);
-    if (resources !== undefined) startCounts(options.metrics, resources);
-    const managed = this.managerFiles?.read() ?? {};
-    if (Object.values(managed).some((state) => state !== null)) this.take({ type: 'managed.found', managed });
-    const [allocated, actuated] = [this.files.allocated.read(), this.files.actuated.read()];
-    if (Object.keys(allocated).length + Object.keys(actuated).length > 0)
-      this.take({ type: 'checkpoint.found', allocated, actuated });
+    this.files = new AllocationFiles(rootDir, log, () => this.state);
+    this.resources = new NodeResources({
+      ...{ rules: rules.resources, rootDir, log, metrics, grantsChanged },
+      managed: () => this.state.managed,
+      arriving: (pod) => this.arriving(pod),
+    });
+    const managed = this.resources.found();
+    if (managed !== null) this.take({ type: 'managed.found', managed });
+    const found = this.files.found();
+    if (found !== null) this.take({ type: 'checkpoint.found', ...found });
     this.retryIn(FIRST_RETRY_MS);
   }
 
@@ -134,26 +104,6 @@ export class NodeAdmission {
     );
     if (verdict?.reason !== 'SysctlForbidden') countAsked(this.options.metrics, performance.now() - began);
     return verdict;
-  }
-
-  /** A pod was refused for its devices, which kubelet's topology manager is asked for with all the rest. */
-  countUnequipped(reason: string): void {
-    const { metrics, rules } = this.options;
-    countAsked(metrics, 0);
-    // Where its devices could not be put together, the try has counted that.
-    const counted = reason === 'TopologyAffinityError';
-    if (!counted && (rules.resources?.topology.policy ?? 'none') !== 'none') metrics.topologyErrors.inc();
-  }
-
-  /** What a pod's containers have of the node's CPUs and memory; undefined where none is given away. */
-  grantsOf(uid: string): PodGrants | undefined {
-    const { resources } = this.options.rules;
-    return resources && grantsOf(resourcesOf(this.state.managed), uid, resources);
-  }
-
-  /** Who has which CPUs and memory, and what is left; null where none is given away. */
-  get resources(): ResourceState | null {
-    return resourcesOf(this.state.managed);
   }
 
   /** Once more with the node of this moment: the scheduler may have seen a label that has not come by watch yet. */
@@ -179,29 +129,6 @@ export class NodeAdmission {
     this.lookAtNode();
     const more = { roomMade: true as const, ...(affinities && { affinities }) };
     return verdictOf(this.take({ type: 'pod.asks', pod: claimOf(pod), ...more }));
-  }
-
-  /** What devices are aligned by; null where nothing is. */
-  alignment(pod: Pod): Alignment | null {
-    const { resources } = this.options.rules;
-    if (resources === undefined || resources.topology.policy === 'none') return null;
-    const nodes = resources.machine.nodes.map(({ id }) => id);
-    return { nodes, ofPod: resources.topology.scope === 'pod' ? extendedLimitsOf(pod) : null };
-  }
-
-  /** Where a container, or with '' the pod, is to be with its devices; or why it can be nowhere. Nothing is given away yet. */
-  affinity(pod: Pod, asked: { container: string; hints: ResourceHints; fixed: Affinities }): TopologyHint | Rejection {
-    const { rules, metrics } = this.options;
-    if (rules.resources === undefined) return { nodes: null, preferred: true };
-    const tally = new Tally();
-    const state = this.resources ?? { cpu: null, memory: null };
-    try {
-      return affinityWith(groundOf(rules.resources), state, this.arriving(pod), tally, asked);
-    } catch (error) {
-      if (!(error instanceof NoPart)) throw error;
-      countAdmission(metrics, tally.counts);
-      return rejectionOf(error);
-    }
   }
 
   /** A pod that comes, as it is to run: with what was allocated to it, by an earlier agent too. Not kept yet: see {@link admitted}. */
@@ -252,7 +179,7 @@ export class NodeAdmission {
 
   /** Init containers that have memory of their own have ended. */
   private freesMemory(uid: string, { conditions }: PodStatus): boolean {
-    if (atUid(this.resources?.memory?.pods ?? {}, uid) === undefined) return false;
+    if (atUid(this.resources.state?.memory?.pods ?? {}, uid) === undefined) return false;
     return conditions?.some(({ type, status }) => type === 'Initialized' && status === 'True') === true;
   }
 
@@ -292,8 +219,7 @@ export class NodeAdmission {
   /** Writes what still waits, and closes the journal: what comes later stands in none. */
   stop(): void {
     this.close();
-    this.files.allocated.close();
-    this.files.actuated.close();
+    this.files.close();
   }
 
   /** The agent dies: its files stay as they are. */
@@ -333,24 +259,15 @@ export class NodeAdmission {
     const orders = this.machine.take({ type, at: this.options.now(), ...rest } as AdmissionMessage);
     for (const order of orders) this.follow(order);
     if (this.state.pods !== pods) countResizes(this.options.metrics, this.state.pods);
-    if (this.state.managed !== managed) this.managersChanged(resourcesOf(managed)?.cpu?.shared);
+    if (this.state.managed !== managed) this.resources.changedSince(managed);
     return orders;
-  }
-
-  /** Nothing is told of what was given before it is on disk. */
-  private managersChanged(shared: string | undefined): void {
-    const { rules, metrics, grantsChanged } = this.options;
-    this.managerFiles?.write(this.state.managed);
-    const ground = rules.resources && groundOf(rules.resources).cpu;
-    if (this.resources !== null && ground) countCpus(metrics, this.resources, ground);
-    if (this.resources?.cpu?.shared !== shared) grantsChanged?.();
   }
 
   private follow(order: AdmissionOrder): void {
     measureOrder(this.options.metrics, order);
     switch (order.type) {
       case 'checkpoint.write':
-        this.files[order.which][order.when]();
+        this.files.write(order);
         break;
       case 'pod.runs': {
         const pod = this.running(order.uid);
@@ -404,14 +321,6 @@ export class NodeAdmission {
     }
     return { ready: this.options.sourcesReady(), ...(Object.keys(refusals).length > 0 && { refusals }) };
   }
-}
-
-function verdictOf(orders: readonly AdmissionOrder[]): Verdict {
-  const refused = orders.find((order) => order.type === 'pod.refuse');
-  if (refused === undefined) return null;
-  const { reason, message, again } = refused;
-  const room = orders.find((order) => order.type === 'pods.preempt');
-  return { reason, message, retryWithFreshNode: again, ...(room && { preempt: room }) };
 }
 
 function uidOf(pod: Pod): string {

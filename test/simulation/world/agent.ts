@@ -100,7 +100,7 @@ export class Agent {
 
   /** Who has which CPUs and memory, as it knows; null where none is given away. */
   get resources(): ResourceState | null {
-    return this.parts.admission.resources;
+    return this.parts.admission.resources.state;
   }
 
   /** It tells of pressure of any kind. */
