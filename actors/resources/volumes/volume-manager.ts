@@ -1,19 +1,15 @@
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { PodMessage } from '../../../machines/protocol/messages.ts';
-import { podObject } from '../../../machines/protocol/recorded-event.ts';
 import type { MountedVolume } from '../../../machines/protocol/volume-traits.ts';
-import { groupOf } from '../../../machines/volumes/pv-annotations.ts';
 import { rejectionLabel } from '../../../machines/admission/rejection.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
-import type { KnownVolume } from '../../../machines/volume-manager/mount-context.ts';
 import type { VolumeMessage } from '../../../machines/volume-manager/volume-messages.ts';
 import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders.ts';
 import { nextVolumeDeadline } from '../../../machines/volume-manager/volume-manager-machine.ts';
 import { NO_VOLUMES, mountId, volumesInUse } from '../../../machines/volume-manager/volume-manager-state.ts';
 import type { VolumeManagerState } from '../../../machines/volume-manager/volume-manager-state.ts';
-import { NO_ROOM, NOT_ATTACHED, NOT_GROWN, WAITING } from '../../../machines/volume-manager/volume-waits.ts';
+import { NO_ROOM, WAITING } from '../../../machines/volume-manager/volume-waits.ts';
 import { lookEach } from '../../host/time/clock.ts';
 import type { Clock, Timer } from '../../host/time/clock.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';
@@ -22,14 +18,13 @@ import { volumeManager } from '../../record/machines/volume-manager.ts';
 import type { WithoutTime } from '../../../machines/protocol/without-time.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import type { ClaimedVolume } from '../stats/volume-usage.ts';
-import { countedPlugin, countedPluginOf } from './counted-plugin.ts';
-import type { LookedUp } from './looked-up.ts';
+import { CallsUnderWay } from './calls-under-way.ts';
+import { countedIn, countedVolume } from './counted-volume.ts';
+import { measuredVolumes, pluginsOfVolumes, traitsOf } from './mounted-volumes.ts';
 import { StorageOperations } from './storage-operations.ts';
-import type { CountedVolume } from './storage-operations.ts';
 import { VolumeCalls } from './volume-calls.ts';
 import type { VolumeCallsOptions } from './volume-calls.ts';
 import { podFolders, stagedDevices, volumesInFolder } from './volume-folders.ts';
-import { VolumeFailure } from './volume-plugin.ts';
 
 /** What the volume manager works with. */
 export interface VolumeManagerOptions extends VolumeCallsOptions {
@@ -46,7 +41,6 @@ export interface VolumeManagerOptions extends VolumeCallsOptions {
   journal?: JournalSettings | undefined;
 }
 
-type CallOrder = Extract<VolumeOrder, { key: string }>;
 type Waiter<T> = { resolve: (result: T) => void; reject: (error: Error) => void };
 
 /** How often volumes that are there are looked at again, ms: about as often as kubelet syncs a pod. */
@@ -54,9 +48,6 @@ const LOOK_MS = 60_000;
 
 /** How often kubelet's pod worker looks whether its volumes are there, ms (podAttachAndMountRetryInterval). */
 const WAIT_LOOK_MS = 300;
-
-/** How long a driver may take to say how much of a volume is used, ms. */
-const USAGE_MS = 10_000;
 
 /** Longest wait of Node's timers, ms. */
 const LONGEST_MS = 2 ** 31 - 1;
@@ -70,7 +61,7 @@ export class VolumeManager {
   private readonly calls: VolumeCalls;
   private readonly operations: StorageOperations;
   private readonly machine: SingleMachine<VolumeManagerState, VolumeMessage, VolumeOrder>;
-  private readonly underWay = new Map<string, AbortController>();
+  private readonly underWay: CallsUnderWay;
   private readonly mounts = new Map<string, Waiter<string>[]>();
   private readonly leaves = new Map<string, Waiter<void>[]>();
   /** Pods that end: nobody waits for volumes of them, until they are taken down. */
@@ -87,6 +78,13 @@ export class VolumeManager {
     this.options = options;
     this.calls = new VolumeCalls(options);
     this.operations = new StorageOperations(options.metrics);
+    this.underWay = new CallsUnderWay(
+      {
+        ...{ ...options, operations: this.operations, counted: (order) => countedIn(this.calls, this.state, order) },
+        told: (message) => this.take(message),
+      },
+      this.calls,
+    );
     this.machine = new SingleMachine(volumeManager, NO_VOLUMES, options.journal ?? null);
   }
 
@@ -112,7 +110,7 @@ export class VolumeManager {
     this.stopped = true;
     for (const timer of [this.timer, ...this.waitsEnd.values()]) clearTimeout(timer);
     this.looks?.cancel();
-    for (const call of this.underWay.values()) call.abort();
+    this.underWay.stop();
     this.machine.close();
   }
 
@@ -125,7 +123,7 @@ export class VolumeManager {
       const id = mountId(uid, volume);
       const isNew = this.state.mounts[id]?.value !== 'mounted';
       const resolve = (path: string): void => {
-        const its = this.counted(uid, volume);
+        const its = countedVolume(this.calls, { uid, volume });
         if (isNew && its !== null) this.operations.there(its, (performance.now() - began) / 1000);
         settle(path);
       };
@@ -161,12 +159,7 @@ export class VolumeManager {
   /** What containers must know of a volume of a pod that is there, at this path. */
   async traitsOf(uid: string, volume: string, path: string): Promise<Omit<MountedVolume, 'path'>> {
     const its = this.calls.of(uid, volume);
-    if (its === undefined) return {};
-    const { plugin, spec } = its;
-    const group = groupOf(spec.pv);
-    const mayBe = this.options.selinux === true && !spec.readOnly && spec.mode !== 'Block';
-    const relabel = mayBe && (await plugin.relabels?.(spec, path)) === true;
-    return { ...(group !== '' && { group }), ...(relabel && { relabel }) };
+    return its === undefined ? {} : traitsOf(its, path, this.options.selinux === true);
   }
 
   /** Has all of a pod's volumes taken away, those of earlier agents too. Rejects when one of them stays. */
@@ -192,34 +185,12 @@ export class VolumeManager {
 
   /** Volumes of a pod whose use can be told. */
   measured({ metadata }: Pod): ClaimedVolume[] {
-    const uid = metadata?.uid ?? '';
-    const found: ClaimedVolume[] = [];
-    for (const { value, context } of Object.values(this.state.mounts)) {
-      const { volume, path } = context;
-      if (context.uid !== uid || (value !== 'mounted' && value !== 'republishing')) continue;
-      const its = this.calls.of(uid, volume);
-      if (its?.plugin.usage === undefined) continue;
-      const { plugin, spec } = its;
-      const usage = async () => {
-        const bound = spec.mode === 'Block' ? await boundAt(its, uid) : path;
-        return (await plugin.usage?.({ spec, path: bound, signal: AbortSignal.timeout(USAGE_MS) })) ?? null;
-      };
-      const source = plugin.countedBy?.(spec) ?? (spec.mode === 'Block' ? 'block' : 'statfs');
-      found.push({ name: volume, path, source, usage });
-    }
-    return found;
+    return measuredVolumes(this.state, this.calls, metadata?.uid ?? '');
   }
 
   /** How many volumes of each plugin are wanted, and are there; for metrics. */
   plugins(): { wanted: string[]; there: string[] } {
-    const all = Object.values(this.state.mounts).filter(({ context }) => context.known !== null);
-    const pluginsOf = (those: typeof all): string[] =>
-      those.map(({ context: { uid, volume, known } }) => this.counted(uid, volume, known)?.plugin ?? '');
-    const leaving = new Set<unknown>(['found', 'givenUp', 'unpublishing', 'unpublishFailed', 'gone']);
-    return {
-      wanted: pluginsOf(all.filter(({ value }) => !leaving.has(value))),
-      there: pluginsOf(all.filter(({ context }) => context.path !== '' || context.mayBeThere)),
-    };
+    return pluginsOfVolumes(this.state, this.calls);
   }
 
   private take(message: WithoutTime<VolumeMessage>): void {
@@ -262,7 +233,7 @@ export class VolumeManager {
   private carryOut(order: VolumeOrder): void {
     switch (order.type) {
       case 'call.giveUp':
-        this.underWay.get(order.key)?.abort();
+        this.underWay.giveUp(order.key);
         break;
       case 'node.tell':
         this.options.changed();
@@ -291,7 +262,7 @@ export class VolumeManager {
         break;
       }
       default:
-        void this.call(order);
+        void this.underWay.make(order);
     }
   }
 
@@ -323,112 +294,6 @@ export class VolumeManager {
     this.rejected.add(uid);
     this.refuse({ ...order, code: NO_ROOM });
   }
-
-  private async call(order: CallOrder): Promise<void> {
-    const { key } = order;
-    const { log } = this.options;
-    const control = new AbortController();
-    this.underWay.set(key, control);
-    let began = performance.now();
-    const seconds = (): number => (performance.now() - began) / 1000;
-    const measure = (failed: boolean): void => {
-      const volume = this.countedIn(order);
-      if (volume !== null) this.operations.over(order.type, volume, seconds(), failed);
-    };
-    // An attachment is waited for by its plugin once the node's object names it; only that is a part of the mount.
-    const seen = (): void => {
-      const volume = this.countedIn(order);
-      if (volume !== null) this.operations.verify(volume, seconds());
-      began = performance.now();
-    };
-    let told: WithoutTime<VolumeMessage>;
-    try {
-      told = await this.outcome(order, control.signal, seen);
-      measure(false);
-    } catch (error) {
-      const failure = error instanceof VolumeFailure ? error : null;
-      const code = failure?.code ?? 'Volume';
-      const text = messageOf(error);
-      if (code !== NOT_ATTACHED) measure(code !== NOT_GROWN);
-      const { type, uid, volume, device } = order as { type: string; uid?: string; volume?: string; device?: string };
-      if (code === NOT_GROWN) log.debug({ podUID: uid, volume, device, why: text }, 'A volume is not made larger now');
-      else log.error({ podUID: uid, volume, device, call: type, err: text }, 'A call for a volume failed');
-      if (order.type === 'device.expand' && code !== NOT_GROWN && !control.signal.aborted)
-        this.tellNotGrown(order, text);
-      told = { type: 'call.failed', key, code, text, done: failure?.done ?? true };
-    } finally {
-      this.underWay.delete(key);
-    }
-    this.take(told);
-  }
-
-  private tellNotGrown({ uid, volume }: { uid: string; volume: string }, message: string): void {
-    const object = podObject({ metadata: { ...this.calls.of(uid, volume)?.pod.metadata, uid } });
-    const { record, clock } = this.options;
-    record({ object, at: clock.now(), type: 'Warning', reason: 'VolumeResizeFailed', message });
-  }
-
-  private async outcome(order: CallOrder, signal: AbortSignal, seen: () => void): Promise<WithoutTime<VolumeMessage>> {
-    const { calls } = this;
-    const { key } = order;
-    switch (order.type) {
-      case 'volume.resolve':
-        return { type: 'volume.resolved', key, known: await this.resolved(order) };
-      case 'volume.publish':
-        return { type: 'volume.published', key, path: await calls.publish(order, signal) };
-      case 'volume.unpublish':
-        await calls.unpublish(order, signal);
-        return { type: 'volume.unpublished', key };
-      case 'device.attach':
-        return { type: 'device.attached', key, devicePath: await calls.attach(order, { signal, seen }) };
-      case 'device.stage':
-        return { type: 'device.staged', key, stagedPath: await calls.stage(order, signal) };
-      case 'device.unstage':
-        await calls.unstage(order, signal);
-        return { type: 'device.unstaged', key };
-      case 'device.expand':
-        return { type: 'device.expanded', key, bytes: await calls.expand(order, signal) };
-      case 'call.giveUp':
-        throw new Error('no call of a plugin');
-    }
-  }
-
-  private async resolved(order: Extract<VolumeOrder, { type: 'volume.resolve' }>): Promise<KnownVolume> {
-    const known = await this.calls.resolve(order);
-    const its = this.counted(order.uid, order.volume, known);
-    if (!known.attachable && its !== null) this.operations.verify(its, 0);
-    return known;
-  }
-
-  private countedIn(order: CallOrder): CountedVolume | null {
-    if ('volume' in order) return this.counted(order.uid, order.volume);
-    if (order.type === 'device.unstage') {
-      const { device, plugin, mode } = order;
-      return { id: device, plugin: countedPluginOf(plugin, device), migrated: false, isBlock: mode === 'Block' };
-    }
-    const its = Object.values(this.state.mounts).find(({ context }) => context.op === order.key)?.context;
-    return its === undefined ? null : this.counted(its.uid, its.volume, its.known);
-  }
-
-  /** A volume that nobody looks up any more counts as one that no driver has taken over. */
-  private counted(uid: string, volume: string, known?: KnownVolume | null): CountedVolume | null {
-    const found = this.calls.of(uid, volume);
-    if (found !== undefined) {
-      const { spec, plugin, device } = found;
-      return {
-        ...{ id: device === '' ? mountId(uid, volume) : device, plugin: countedPlugin(plugin.name, spec) },
-        ...{ migrated: spec.migrated === true, isBlock: spec.mode === 'Block' },
-      };
-    }
-    if (!known) return null;
-    const { plugin, device, mode } = known;
-    return { id: device, plugin: countedPluginOf(plugin, device), migrated: false, isBlock: mode === 'Block' };
-  }
-}
-
-/** Where the device of a pod's block volume is bound. */
-async function boundAt({ plugin, spec }: LookedUp, uid: string): Promise<string> {
-  return join((await plugin.globalMapPath?.({ name: spec.name, spec })) ?? '', uid);
 }
 
 /** The code is the one with which other work on a pod's volumes ends when the pod does. */
