@@ -1,4 +1,5 @@
 import type { AdmissionOrder, Victim } from '../../../machines/admission/admission-messages.ts';
+import { messageOf } from '../../../machines/values/message-of.ts';
 
 /** Why the node does not take a pod. */
 export interface Refusal {
@@ -20,4 +21,10 @@ export function verdictOf(orders: readonly AdmissionOrder[]): Verdict {
   const { reason, message, again } = refused;
   const room = orders.find((order) => order.type === 'pods.preempt');
   return { reason, message, retryWithFreshNode: again, ...(room && { preempt: room }) };
+}
+
+/** As kubelet calls it when admission itself fails. */
+export function unexpected(error: unknown): Refusal {
+  const message = `Allocate failed due to ${messageOf(error)}, which is unexpected`;
+  return { reason: 'UnexpectedAdmissionError', message, retryWithFreshNode: false };
 }
