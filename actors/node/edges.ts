@@ -1,5 +1,5 @@
 import type { CriClient } from '../../cri/client/cri-client.ts';
-import type { DeviceCapacity } from '../../machines/devices/device-machine.ts';
+import type { DeviceCapacity } from '../../machines/devices/device-capacity.ts';
 import type { RuntimeHealth } from '../../machines/node-object/ready-message.ts';
 import type { ManagedCondition, NodePressure } from '../../machines/node-object/node-types.ts';
 import type { Ask, ObjectContent } from '../../machines/protocol/ask.ts';

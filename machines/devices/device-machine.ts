@@ -1,23 +1,13 @@
-import { atUid, uidEntries, uidTable, withoutUid, withUid } from '../supervisor/uid-table.ts';
-import { chooseDevices } from './choose-devices.ts';
-import { allHints } from './device-hints.ts';
-import type { ResourceHints } from '../resource-managers/topology/hints.ts';
+import { atUid, uidEntries, uidTable, withoutUid } from '../supervisor/uid-table.ts';
 import type { DeviceMessage, DeviceOrder } from './device-messages.ts';
-import { STOP_GRACE_MS, healthyIds, idsOf, isDeviceResource } from './device-state.ts';
-import type { Asking, DeviceGrant, DeviceResource, DeviceState, DeviceStep } from './device-state.ts';
-
-/** NUMA node of devices whose plugin names none. */
-const NO_NODE = '-1';
+import { STOP_GRACE_MS, isDeviceResource } from './device-state.ts';
+import type { DeviceResource, DeviceState } from './device-state.ts';
+import { aligned, failed, gave, giveOn, notAligned } from './give-devices.ts';
+import type { Turn } from './give-devices.ts';
 
 const UNKNOWN: DeviceResource = { devices: null, plugin: null, told: false, stoppedAt: null };
 
 type MessageOf<T extends DeviceMessage['type']> = Extract<DeviceMessage, { type: T }>;
-
-/** One step on its way. */
-interface Turn {
-  state: DeviceState;
-  orders: DeviceOrder[];
-}
 
 /**
  * One step of the device manager (kubelet: devicemanager.ManagerImpl): which devices there are, who has them, and who is given
@@ -75,22 +65,14 @@ function take(turn: Turn, message: DeviceMessage): void {
     case 'pod.asks':
       asks(turn, message);
       break;
-    case 'affinity.told': {
-      const { asking } = turn.state;
-      const step = asking?.steps[asking.at];
-      if (asking?.aligning !== true || step === undefined) break;
-      const affinity = { ...asking.affinity, [alignedAs(asking, step)]: message.nodes };
-      turn.state = { ...turn.state, asking: { ...asking, affinity, aligning: false } };
-      proceed(turn);
+    case 'affinity.told':
+      aligned(turn, message);
       break;
-    }
-    case 'affinity.refused': {
-      const { asking } = turn.state;
-      if (asking?.aligning === true) end(turn, { type: 'pod.refused', uid: asking.uid, message: message.message });
+    case 'affinity.refused':
+      notAligned(turn, message);
       break;
-    }
     case 'plugin.prefers':
-      if (turn.state.asking?.chosen === null) proceed(turn, message.ids);
+      if (turn.state.asking?.chosen === null) giveOn(turn, message.ids);
       break;
     case 'plugin.gave':
       gave(turn, message);
@@ -171,136 +153,7 @@ function asks(turn: Turn, message: MessageOf<'pod.asks'>): void {
     ...turn.state,
     asking: { uid, steps, at: 0, reusable: {}, running, chosen: null, ...(alignment && { alignment }) },
   };
-  proceed(turn);
-}
-
-/** Goes on with the step at hand, and with all after it that need no plugin. */
-function proceed(turn: Turn, preferred?: readonly string[]): void {
-  let liked = preferred;
-  for (let { asking } = turn.state; asking !== null; { asking } = turn.state) {
-    const step = asking.steps[asking.at];
-    if (step === undefined) {
-      end(turn, { type: 'pod.granted', uid: asking.uid });
-      return;
-    }
-    if (!isDeviceResource(turn.state, step.resource)) {
-      next(turn, asking);
-      continue;
-    }
-    if (mustAlign(asking, step)) {
-      const [container, hints] = [alignedAs(asking, step), hintsFor(turn.state, asking, step)];
-      turn.state = { ...turn.state, asking: { ...asking, aligning: true } };
-      turn.orders.push({ type: 'affinity.ask', uid: asking.uid, container, hints });
-      return;
-    }
-    const affinity = asking.affinity?.[alignedAs(asking, step)] ?? null;
-    const choice = chooseDevices(turn.state, asking, step, { preferred: liked, affinity });
-    liked = undefined;
-    if (choice.t === 'nothing') {
-      next(turn, asking);
-    } else if (choice.t === 'refused') {
-      end(turn, { type: 'pod.refused', uid: asking.uid, message: choice.message });
-      return;
-    } else {
-      askPlugin(turn, asking, step, choice);
-      return;
-    }
-  }
-}
-
-/** Under which name the topology manager is asked for a step. */
-function alignedAs({ alignment }: Asking, { container }: DeviceStep): string {
-  return alignment?.ofPod ? '' : container;
-}
-
-function mustAlign(asking: Asking, step: DeviceStep): boolean {
-  return asking.alignment !== undefined && asking.affinity?.[alignedAs(asking, step)] === undefined;
-}
-
-/** Where all devices of the step's container, or of the pod as a whole, could be had from. */
-function hintsFor(state: DeviceState, asking: Asking, { container }: DeviceStep): ResourceHints {
-  const { uid, alignment, steps, reusable } = asking;
-  const ofPod = alignment?.ofPod ?? null;
-  const asked: [string, number][] =
-    ofPod === null
-      ? steps.filter((step) => step.container === container).map(({ resource, count }) => [resource, count])
-      : Object.entries(ofPod);
-  const asks = asked
-    .filter(([resource]) => isDeviceResource(state, resource))
-    .map(([resource, count]) => ({
-      ...{ uid, resource, count, container: ofPod === null ? container : null },
-      reusable: reusable[resource] ?? [],
-    }));
-  return allHints(state, alignment?.nodes ?? [], asks);
-}
-
-function askPlugin(
-  turn: Turn,
-  asking: Asking,
-  { resource }: DeviceStep,
-  choice: Extract<ReturnType<typeof chooseDevices>, { t: 'ids' | 'prefer' }>,
-): void {
-  if ((turn.state.resources[resource]?.plugin ?? null) === null) {
-    const message = `endpoint ${resource} has been stopped`;
-    end(turn, { type: 'pod.refused', uid: asking.uid, message });
-    return;
-  }
-  const chosen = choice.t === 'ids' ? choice.ids : null;
-  turn.state = { ...turn.state, asking: { ...asking, chosen } };
-  if (choice.t === 'ids') turn.orders.push({ type: 'plugin.allocate', resource, ids: choice.ids });
-  else {
-    const { available, mustInclude, size } = choice;
-    turn.orders.push({ type: 'plugin.prefer', resource, available, mustInclude, size });
-  }
-}
-
-function gave(turn: Turn, { response }: MessageOf<'plugin.gave'>): void {
-  const { asking, grants, resources } = turn.state;
-  const step = asking?.steps[asking.at];
-  if (asking === null || step === undefined || asking.chosen === null) return;
-  const { uid } = asking;
-  if (response === null) {
-    end(turn, { type: 'pod.refused', uid, message: 'no containers return in allocation response' });
-    return;
-  }
-  const ids: Record<string, string[]> = {};
-  for (const id of asking.chosen) {
-    const nodes = resources[step.resource]?.devices?.[id]?.nodes ?? [];
-    for (const node of nodes.length > 0 ? nodes.map(String) : [NO_NODE]) (ids[node] ??= []).push(id);
-  }
-  const pod = atUid(grants, uid) ?? {};
-  const grant: DeviceGrant = { ids, response };
-  const of = { ...pod[step.container], [step.resource]: grant };
-  turn.state = { ...turn.state, grants: withUid(grants, uid, { ...pod, [step.container]: of }) };
-  turn.orders.push({ type: 'checkpoint.write' });
-  next(turn, asking);
-  proceed(turn);
-}
-
-/** The step is done. What an init container has is free for those after it; what another one has is not. */
-function next(turn: Turn, asking: Asking): void {
-  const step = asking.steps[asking.at];
-  const grant = step && atUid(turn.state.grants, asking.uid)?.[step.container]?.[step.resource];
-  let { reusable } = asking;
-  if (step !== undefined && grant !== undefined) {
-    const had = reusable[step.resource] ?? [];
-    const mine = idsOf(grant);
-    const others = had.filter((id) => !mine.includes(id));
-    reusable = { ...reusable, [step.resource]: step.kind === 'init' ? [...others, ...mine].sort() : others };
-  }
-  turn.state = { ...turn.state, asking: { ...asking, at: asking.at + 1, reusable, chosen: null } };
-}
-
-function failed(turn: Turn, { call, message }: MessageOf<'plugin.failed'>): void {
-  const { asking } = turn.state;
-  if (asking === null || (asking.chosen === null) !== (call === 'GetPreferredAllocation')) return;
-  const text = call === 'Allocate' ? message : `device plugin ${call} rpc failed with err: ${message}`;
-  end(turn, { type: 'pod.refused', uid: asking.uid, message: text });
-}
-
-function end(turn: Turn, order: DeviceOrder): void {
-  turn.state = { ...turn.state, asking: null };
-  turn.orders.push(order);
+  giveOn(turn);
 }
 
 function gone(turn: Turn, uid: string): void {
@@ -312,26 +165,4 @@ function gone(turn: Turn, uid: string): void {
 function changeResource(turn: Turn, name: string, part: Partial<DeviceResource>): void {
   const { resources } = turn.state;
   turn.state = { ...turn.state, resources: { ...resources, [name]: { ...(resources[name] ?? UNKNOWN), ...part } } };
-}
-
-/** Numbers of devices by resource, as a node's status has them: all, and the healthy ones. */
-export interface DeviceCapacity {
-  capacity: Record<string, string>;
-  allocatable: Record<string, string>;
-  /** Nothing was left here of an agent before this one: what the node's object says of extended resources is of a machine that is no more. */
-  machineIsNew?: true;
-}
-
-/** What the node has of each resource; 0 of those whose plugin went for good. */
-export function deviceCapacity({ resources }: DeviceState): DeviceCapacity {
-  const capacity: Record<string, string> = {};
-  const allocatable: Record<string, string> = {};
-  for (const [name, resource] of Object.entries(resources)) {
-    const { devices, stoppedAt } = resource;
-    // One that has only just registered has told nothing yet.
-    if (devices === null && stoppedAt === null) continue;
-    capacity[name] = String(Object.keys(devices ?? {}).length);
-    allocatable[name] = String(healthyIds(resource).length);
-  }
-  return { capacity, allocatable };
 }

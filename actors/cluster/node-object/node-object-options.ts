@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { ManagedCondition, NodePressure } from '../../../machines/node-object/node-types.ts';
-import type { DeviceCapacity } from '../../../machines/devices/device-machine.ts';
+import type { DeviceCapacity } from '../../../machines/devices/device-capacity.ts';
 import type { ObjectMessage } from '../../../machines/node-object/object-messages.ts';
 import type { RuntimeHealth } from '../../../machines/node-object/ready-message.ts';
 import type { NodeSettings } from '../../../machines/protocol/node-settings.ts';

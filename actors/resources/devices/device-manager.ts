@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { deviceOptions } from '../../../machines/devices/container-options.ts';
-import { deviceCapacity } from '../../../machines/devices/device-machine.ts';
-import type { DeviceCapacity } from '../../../machines/devices/device-machine.ts';
+import { deviceCapacity } from '../../../machines/devices/device-capacity.ts';
+import type { DeviceCapacity } from '../../../machines/devices/device-capacity.ts';
 import type { DeviceMessage, DeviceOrder } from '../../../machines/devices/device-messages.ts';
 import { idsOf, isDeviceResource, NO_DEVICES } from '../../../machines/devices/device-state.ts';
 import { keptDevicesProblem } from '../../../machines/devices/choose-devices.ts';
