@@ -1,6 +1,6 @@
 import { graceEnd } from '../values/grace-end.ts';
 import type { PodStateName } from '../pod/pod-context.ts';
-import { lackingImage } from '../pod/image-volumes.ts';
+import { lackingImage } from '../pod/awaited-images.ts';
 import { pullOfVolume, volumePullWords } from '../pod/pull-turns.ts';
 import { readyOf, startedOf } from '../pod/readiness.ts';
 import { containerReason } from './container-reasons.ts';

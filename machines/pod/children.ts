@@ -13,7 +13,7 @@ import { toldOf } from '../status/status-lists.ts';
 import type { Draft } from './draft.ts';
 import { own } from './draft.ts';
 import { grantOf, runsWithoutQuota } from './cpu-grants.ts';
-import { imagesFor } from './image-volumes.ts';
+import { imagesFor } from './awaited-images.ts';
 import { takesUp } from './left-over.ts';
 import { newestOf, newestSandbox } from './observation.ts';
 import { isInHook } from './readiness.ts';

@@ -12,3 +12,6 @@ export interface ImageVolume {
   waiting: { reason: string; message: string } | null;
   backOff: (BackOffEntry & { error: string }) | null;
 }
+
+/** One for which nothing was done yet. */
+export const NEW_IMAGE_VOLUME: ImageVolume = { spec: null, waiting: null, backOff: null };

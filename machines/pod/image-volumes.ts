@@ -7,21 +7,18 @@ import { withDefaultTag } from '../container/image-name.ts';
 import { pullFailure } from '../images/pull-error.ts';
 import { wantsFreshPull } from '../images/pull-policy.ts';
 import { statePath } from '../machine-step/step.ts';
-import type { Container, Pod, Volume } from '../protocol/api-types.ts';
+import type { Volume } from '../protocol/api-types.ts';
 import { behaves } from '../protocol/behaviour.ts';
-import type { CriImageSpec } from '../protocol/cri-shapes.ts';
 import type { Effect, ImagePresent } from '../protocol/effects.ts';
 import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
 import { allContainers } from '../volumes/pod-containers.ts';
+import { handlerOf, imagesOf, isHeld, mountedBy, volumeOf } from './awaited-images.ts';
 import type { Draft } from './draft.ts';
 import { forgetTasks, own, podEvent, taskOf, want } from './draft.ts';
+import { NEW_IMAGE_VOLUME } from './image-volume.ts';
 import type { ImageVolume } from './image-volume.ts';
-import { newestSandbox } from './observation.ts';
 import { imageRuntimeOf } from './pod-runtime.ts';
-import { volumePullWords } from './pull-turns.ts';
-import type { NextState, PodContext } from './pod-context.ts';
 
-const NEW: ImageVolume = { spec: null, waiting: null, backOff: null };
 /** How long ErrImagePull is shown before it becomes ImagePullBackOff, ms (as with a container's own image). */
 const ERROR_SHOWN_MS = 1_500;
 
@@ -133,58 +130,8 @@ export function forgetImageVolumes(draft: Draft, container: string): void {
   for (const name of mountedBy(draft.context, container)) {
     if (volumeOf(draft.context, name).spec === null) continue;
     forgetTasks(draft, lookTask(name), pullTask(name));
-    setVolume(draft, name, { ...NEW });
+    setVolume(draft, name, { ...NEW_IMAGE_VOLUME });
   }
-}
-
-/** The images that a container mounts, by volume; null while one of them is not there. */
-export function imagesFor(context: PodContext, container: Container): Record<string, CriImageSpec> | null {
-  if (imagesOf(context.pod).length === 0) return NO_IMAGES;
-  const images: Record<string, CriImageSpec> = {};
-  // By now the sandbox has been made, which knows what its RuntimeClass stands for.
-  const mounted = context.settings.imagesByHandler ? handlerOf(context) : '';
-  for (const name of mountedBy(context, container.name)) {
-    const { spec } = volumeOf(context, name);
-    if (spec === null) return null;
-    images[name] = behaves(context.settings, 'gatedImageHandlers') ? { ...spec, runtimeHandler: mounted } : spec;
-  }
-  return images;
-}
-
-/** What `state.waiting` of a container says of its image volumes, null when they do not hold it back. */
-export function imageVolumeWaiting(context: PodContext, container: string): ImageVolume['waiting'] {
-  if (context.imageVolumes === undefined || !isHeld(context, container)) return null;
-  for (const name of mountedBy(context, container)) {
-    const { waiting } = volumeOf(context, name);
-    if (waiting !== null) return waiting;
-  }
-  return null;
-}
-
-/** The state of a pod that waits for the image of a volume and for nothing else. */
-export function imageVolumeState(context: PodContext): NextState | null {
-  const lacking = lackingImage(context);
-  if (lacking === null) return null;
-  const { container, volume } = lacking;
-  const { waiting } = volumeOf(context, volume);
-  if (waiting === null) return { state: 'syncing.pullingImage', why: pullWhy(context, container, volume) };
-  return { state: 'syncing.imageBackOff', why: `${container}: ${waiting.reason}: ${waiting.message}` };
-}
-
-/** The first container that waits for the image of a volume and for nothing else, and that volume. */
-export function lackingImage(context: PodContext): { container: string; volume: string } | null {
-  if (imagesOf(context.pod).length === 0) return null;
-  for (const { name } of allContainers(context.pod)) {
-    const volume = isHeld(context, name) ? mountedBy(context, name).find((v) => lacks(context, v)) : undefined;
-    if (volume !== undefined) return { container: name, volume };
-  }
-  return null;
-}
-
-/** Why a container waits for the image of a volume: it is being looked for, or pulled. */
-function pullWhy(context: PodContext, container: string, name: string): string {
-  if (!behaves(context.settings, 'pullsAreShared')) return `volume ${name} of ${container}`;
-  return volumePullWords(context, container, name);
 }
 
 function found(draft: Draft, name: string, reference: string, { imageRef }: ImagePresent): void {
@@ -266,51 +213,9 @@ function tellContainers(draft: Draft, volume: string, reason: string): void {
   }
 }
 
-/** The container is asked to start, has its own image, and waits for what the pod brings. */
-function isHeld(context: PodContext, container: string): boolean {
-  return statePath(context.containers[container]?.value ?? '') === 'starting.awaitingPod';
-}
-
-const NONE: readonly string[] = [];
-const NO_IMAGES: Record<string, CriImageSpec> = {};
-/** Made once for each definition: each step asks. */
-const IMAGES = new WeakMap<Pod, readonly string[]>();
-
-/** Names of the pod's image volumes. */
-function imagesOf(pod: Pod): readonly string[] {
-  const volumes = pod.spec?.volumes;
-  if (volumes === undefined || volumes.length === 0) return NONE;
-  let images = IMAGES.get(pod);
-  if (images === undefined) {
-    images = volumes.filter((v) => v.image !== undefined).map((v) => v.name);
-    IMAGES.set(pod, images);
-  }
-  return images;
-}
-
-/** Names of the image volumes that a container mounts. */
-function mountedBy({ pod }: PodContext, container: string): readonly string[] {
-  const images = imagesOf(pod);
-  if (images.length === 0) return images;
-  const mounts = allContainers(pod).find((c) => c.name === container)?.volumeMounts ?? [];
-  return images.filter((name) => mounts.some((mount) => mount.name === name));
-}
-
-function lacks(context: PodContext, name: string): boolean {
-  return volumeOf(context, name).spec === null;
-}
-
-function volumeOf({ imageVolumes }: PodContext, name: string): ImageVolume {
-  return imageVolumes !== undefined && Object.hasOwn(imageVolumes, name) ? (imageVolumes[name] ?? NEW) : NEW;
-}
-
 function setVolume(draft: Draft, name: string, patch: Partial<ImageVolume>): void {
   const { context } = draft;
   context.imageVolumes = { ...context.imageVolumes, [name]: { ...volumeOf(context, name), ...patch } };
-}
-
-function handlerOf(context: PodContext): string {
-  return newestSandbox(context.observed)?.runtimeHandler ?? '';
 }
 
 const lookTask = (name: string): string => `imageLook/${name}`;

@@ -16,7 +16,7 @@ import type { Draft } from './draft.ts';
 import { printed, printing } from '../values/fingerprint.ts';
 import { memoryOf } from './memory-of.ts';
 import type { PodContext } from './pod-context.ts';
-import { imageVolumeWaiting } from './image-volumes.ts';
+import { imageVolumeWaiting } from './awaited-images.ts';
 import { isInHook, isUnseen, readyOf, startedOf } from './readiness.ts';
 import { restartAllOf } from './restart-all.ts';
 import { sameJson } from './same-json.ts';

@@ -1,7 +1,7 @@
 import type { Pod } from '../protocol/api-types.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import { statePath } from '../machine-step/step.ts';
-import { imageVolumeWaiting } from './image-volumes.ts';
+import { imageVolumeWaiting } from './awaited-images.ts';
 import { leftOver } from './left-over.ts';
 import { newestOf } from './observation.ts';
 import type { PodContext } from './pod-context.ts';
