@@ -4,18 +4,16 @@ import { lackingImage } from '../pod/awaited-images.ts';
 import { pullOfVolume, volumePullWords } from '../pod/pull-turns.ts';
 import { readyOf, startedOf } from '../pod/readiness.ts';
 import { containerReason } from './container-reasons.ts';
-import { TERMINATED } from '../status/node-endings.ts';
-import { evictionCauses } from './eviction-reasons.ts';
+import { endOf } from './end-reasons.ts';
 import type { Cause } from './explanation.ts';
 import { nodeCause } from './node-reasons.ts';
 import { probeReason } from './probe-reasons.ts';
 import { resizeCauses } from './resize-reasons.ts';
-import { containerState, endText, failedText, failureOf, taskReason } from './view.ts';
+import { containerState, failedText, failureOf, taskReason } from './view.ts';
 import type { Reason, View } from './view.ts';
 import { volumeCauses, waitCauses } from './volume-reasons.ts';
 import { short } from './words.ts';
 import { moment, span } from '../values/spoken-time.ts';
-import { PREEMPTING } from '../status/node-endings.ts';
 
 type Explainer = (view: View) => Reason;
 
@@ -220,49 +218,6 @@ export const POD_REASONS: Readonly<Record<PodStateName, Explainer>> = {
 function ofNode(node: View['node']): Cause[] {
   const cause = nodeCause(node);
   return cause === null ? [] : [cause];
-}
-
-/** Why the pod ends or has ended, with what its containers came to. */
-function endOf(view: View): Cause[] {
-  const { termination } = view.context;
-  const evicted = termination?.reason === 'Evicted' && view.evicted ? evictionCauses(view.evicted) : [];
-  const ends = view.specs.flatMap((s) => {
-    const end = endText(view, s.container.name);
-    return end === null ? [] : [{ ...end, kind: 'container' as const }];
-  });
-  if (termination === null) return ends;
-  return [{ at: termination.since, text: terminationText(view), kind: kindOfEnd(termination) }, ...evicted, ...ends];
-}
-
-function terminationText({ context, mask }: View): string {
-  const { reason = '', message = '' } = context.termination ?? {};
-  const told = message === '' ? '' : `: ${short(mask(message))}`;
-  switch (reason) {
-    case 'Completed':
-      return 'all its containers have done their part: nothing is left to run';
-    case 'Deleted':
-      return 'it was deleted in the API';
-    case 'Removed':
-      return `it was removed from its source (${context.source})`;
-    case 'Orphaned':
-      return 'no source names it (it was found in the runtime), so it is stopped and removed';
-    case 'DeadlineExceeded':
-      return `its activeDeadlineSeconds of ${span((context.pod.spec?.activeDeadlineSeconds ?? 0) * 1000)} is over`;
-    case 'Evicted':
-      return `it was evicted${told}`;
-    case TERMINATED:
-      return `its node shuts down${told}`;
-    case PREEMPTING:
-      return `it gave way to a critical pod${told}`;
-    default:
-      return message.startsWith('Pod was rejected: ')
-        ? `the node did not admit it (${reason}): ${short(mask(message.slice('Pod was rejected: '.length)))}`
-        : `it was told to end (${reason})${told}`;
-  }
-}
-
-function kindOfEnd({ message }: { message: string }): 'admission' | 'termination' {
-  return message.startsWith('Pod was rejected: ') ? 'admission' : 'termination';
 }
 
 function terminating(view: View, which: (state: string) => boolean): Reason {
