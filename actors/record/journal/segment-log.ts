@@ -1,13 +1,14 @@
-import { mkdirSync, readFileSync, readdirSync, truncateSync, unlinkSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { journalErrors } from '../../../machines/errors/journal-errors.ts';
 import { compressSegment } from './compress-segment.ts';
-import { syncDisk, wholeLines } from './log-disk.ts';
+import { syncDisk } from './log-disk.ts';
 import type { LogDisk } from './log-disk.ts';
 import { losses, lost } from './losses.ts';
-import { dropOldest, segmentsOf } from './segment-files.ts';
+import { lastSegment } from './last-segment.ts';
+import { dropOldest } from './segment-files.ts';
 
 /** What a log is made from. */
 export interface SegmentLogSettings {
@@ -93,9 +94,7 @@ export class SegmentLog {
     this.config = config;
     this.disk = config.disk ?? syncDisk;
     mkdirSync(config.dir, { recursive: true, mode: 0o700 });
-    const before = segmentsOf(config.dir, config.name);
-    const left = this.tidy(before.at(-1)?.path) ? before.slice(0, -1) : before;
-    this.seq = Math.max(0, ...left.map((s) => s.seq));
+    this.seq = lastSegment(config);
     this.openSegment();
   }
 
@@ -335,30 +334,5 @@ export class SegmentLog {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
         this.config.log.warn({ err: error, file: full }, 'Journal segment was not compressed');
       });
-  }
-
-  /**
-   * What an agent that was killed left: half a line at the end of its last segment, half a compressed file. A segment in which nothing
-   * stands yet is none, and its number is free; true = it is gone.
-   */
-  private tidy(last: string | undefined): boolean {
-    const { dir, name } = this.config;
-    try {
-      for (const file of readdirSync(dir)) {
-        if (file.startsWith(`${name}-`) && file.endsWith('.gz.tmp')) unlinkSync(join(dir, file));
-      }
-      if (last?.endsWith('.jsonl') === true) {
-        const content = readFileSync(last);
-        const whole = wholeLines(content);
-        if (whole === 0) {
-          unlinkSync(last);
-          return true;
-        }
-        if (whole !== content.length) truncateSync(last, whole);
-      }
-    } catch (error) {
-      this.config.log.warn({ err: error, dir }, 'Journal folder was not tidied');
-    }
-    return false;
   }
 }
