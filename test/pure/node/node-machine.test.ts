@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { node, restoredNode } from '../../../actors/record/machines/node.ts';
+import { node } from '../../../actors/record/machines/node.ts';
 import type { NodeSnapshot } from '../../../actors/record/machines/node.ts';
 import { NODE_REASONS, explainNode, nodeCause } from '../../../machines/explain/node-reasons.ts';
 import { compiledMachine } from '../../../machines/machine-step/compiled-machine.ts';
-import { bornSnapshot, interpretedStep, statePath } from '../../../machines/machine-step/step.ts';
+import { bornSnapshot, interpretedStep, resolve, statePath } from '../../../machines/machine-step/step.ts';
 import type { NodeMessage, NodeOrder } from '../../../machines/node/node-context.ts';
 import { nodeMachine } from '../../../machines/node/node-machine.ts';
 import type { RuntimeLook } from '../../../machines/node-object/ready-message.ts';
@@ -141,7 +141,7 @@ test('any messages: the chart follows the focus, the table says what XState says
           value: unknown;
           context: object;
         };
-        const again = node.step(restoredNode(json.value, json.context), m);
+        const again = node.step(resolve(nodeMachine, json) as NodeSnapshot, m);
         const from = nodeMachine.resolveState({ value: snapshot.value as never, context: snapshot.context });
         const judged = interpretedStep<never, NodeOrder>(nodeMachine, from as never, m);
         const next = node.step(snapshot, m);
