@@ -1,28 +1,21 @@
 import type { Logger } from 'pino';
 import type { EventRecorder } from '../cluster/events/event-recorder.ts';
-import type { ClaimManager } from '../resources/claims/claim-manager.ts';
-import type { DeviceManager } from '../resources/devices/device-manager.ts';
-import type { VolumeManager } from '../resources/volumes/volume-manager.ts';
 import type { PodStore } from '../pods/store/pod-store.ts';
-import type { Supervisor } from '../pods/supervisor/supervisor.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
 import type { Pleg } from '../runtime/pleg/pleg.ts';
-import type { ImagePuller } from '../runtime/images/image-puller.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { nodeErrors } from '../../machines/errors/node-errors.ts';
-import { withClaims } from '../../machines/claims/container-claims.ts';
 import { nodeNamed } from '../../machines/protocol/recorded-event.ts';
 import { trackedPod } from '../../machines/supervisor/pod-table.ts';
 import type { PullPlace } from '../../machines/protocol/pull-place.ts';
 import { SUPERSEDED } from '../runtime/images/image-puller.ts';
-import type { Ask, AskCatalog } from '../../machines/protocol/ask.ts';
 import { answerShard } from '../pods/shard/ask-main.ts';
-import type { Question } from '../pods/shard/ask-main.ts';
 import { errorOf } from '../pods/shard/effect-runner.ts';
 import { withHandler } from '../pods/shard/runtime-class.ts';
 import type { FromShard, PodEventReport, PodReport } from '../pods/shard/shard-protocol.ts';
-import type { Cluster } from './cluster.ts';
-import type { NodeEdges, ShardHost } from './edges.ts';
+import type { ShardHost } from './edges.ts';
+import { answersTo } from './node-answers.ts';
+import type { NodeAnswerParts } from './node-answers.ts';
 import type { PodIntake } from './pod-intake.ts';
 import type { PodMetrics } from './pod-metrics.ts';
 
@@ -30,26 +23,15 @@ import type { PodMetrics } from './pod-metrics.ts';
 const START_RETRY_MS = 10_000;
 
 /** Where the messages of shards go. */
-export interface FromShardParts {
-  supervisor: Supervisor;
+export interface FromShardParts extends NodeAnswerParts {
   shards: ShardHost;
   store: PodStore;
   events: EventRecorder;
   pleg: Pleg;
-  puller: ImagePuller;
-  userNamespaces: NodeEdges['userNamespaces'];
-  quotas: NodeEdges['quotas'];
-  /** Null where no device plugin can come. */
-  devices: DeviceManager | null;
-  /** Null where no driver can come. */
-  claims: ClaimManager | null;
-  volumes: VolumeManager;
   metrics: Metrics;
   podMetrics: PodMetrics;
   nodeName: string;
   intake: PodIntake;
-  /** Null on a standalone node. */
-  cluster: Cluster | null;
   log: Logger;
   now: () => number;
 }
@@ -96,7 +78,7 @@ export function handleFromShard(parts: FromShardParts, shard: number, message: F
       void pull(parts, shard, message);
       break;
     case 'ask':
-      void answerShard(answersTo(message, parts), message, (answer) => shards.post(shard, answer));
+      void answerShard(answersTo(message.what, parts), message, (answer) => shards.post(shard, answer));
       break;
     case 'ready':
       break;
@@ -114,74 +96,6 @@ function tellNode({ events, nodeName }: FromShardParts, event: PodEventReport): 
     reason: event.reason,
     message: event.message.replace(/^pod: "[^"]*"\. /, ''),
   });
-}
-
-/** Answers to what main asks itself as workers do: what needs no API server. */
-export function nodeAnswers(parts: () => FromShardParts): Ask {
-  return (what, params) => {
-    const answers = answersTo({ what }, parts());
-    return answers === null ? Promise.reject(new Error('no API server')) : answers(what, params);
-  };
-}
-
-/** The node's puller, the allocation of ids and the device manager answer without an API server, too. */
-function answersTo({ what }: Pick<Question, 'what'>, parts: FromShardParts): Ask | null {
-  const { puller, cluster, userNamespaces } = parts;
-  if (what === 'devices.Get')
-    return (async (_what, params) => {
-      const { podUid, container } = params as AskCatalog['devices.Get']['params'];
-      const pod = trackedPod(parts.supervisor.context.pods, podUid)?.pod;
-      if (pod === undefined) return { options: null };
-      // Kubelet asks for claims first, and the runtime gets their devices first.
-      const claimed = parts.claims?.cdiDevices(pod, container) ?? [];
-      return { options: withClaims(claimed, (await parts.devices?.optionsOf(pod, container)) ?? null) };
-    }) as Ask;
-  if (what === 'claims.Prepare')
-    return (async (_what, params) => {
-      const { podUid } = params as AskCatalog['claims.Prepare']['params'];
-      const pod = trackedPod(parts.supervisor.context.pods, podUid)?.pod;
-      if (pod !== undefined) await parts.claims?.prepare(pod);
-      return {};
-    }) as Ask;
-  if (what === 'claims.Unprepare')
-    return (async (_what, params) => {
-      await parts.claims?.unprepare((params as AskCatalog['claims.Unprepare']['params']).podUid);
-      return {};
-    }) as Ask;
-  if (what === 'volume.Mount')
-    return (async (_what, params) => {
-      const { podUid, volume } = params as AskCatalog['volume.Mount']['params'];
-      const path = await parts.volumes.mount(podUid, volume);
-      return { path, ...(await parts.volumes.traitsOf(podUid, volume, path)) };
-    }) as Ask;
-  if (what === 'volume.Name')
-    return ((_what, params) => {
-      const { podUid, volume } = params as AskCatalog['volume.Name']['params'];
-      return Promise.resolve({ name: parts.volumes.nameOf(podUid, volume) });
-    }) as Ask;
-  if (what === 'volume.Unmount')
-    return (async (_what, params) => {
-      await parts.volumes.unmount((params as AskCatalog['volume.Unmount']['params']).podUid);
-      return {};
-    }) as Ask;
-  if (what === 'quota.Assign')
-    return (async (_what, params) => {
-      const { folder, bytes } = params as AskCatalog['quota.Assign']['params'];
-      await parts.quotas?.assign(folder, bytes);
-      return {};
-    }) as Ask;
-  if (what === 'quota.Release')
-    return (async (_what, params) => {
-      await parts.quotas?.release((params as AskCatalog['quota.Release']['params']).below);
-      return {};
-    }) as Ask;
-  if (what === 'userns.Get')
-    return ((_what, params) => {
-      const { podUid, handler } = params as AskCatalog['userns.Get']['params'];
-      return userNamespaces.get(podUid, handler);
-    }) as Ask;
-  if (what !== 'image.MayUse') return cluster?.objects.answers ?? null;
-  return ((_what, params) => puller.mayUse(params as AskCatalog['image.MayUse']['params'])) as Ask;
 }
 
 function takeReport({ supervisor, store, intake, puller, volumes, cluster }: FromShardParts, report: PodReport): void {
@@ -206,7 +120,7 @@ async function pull(
     cluster?.starts.pullBegan(uid);
     const onTurn = (place: PullPlace | null) =>
       shards.post(shard, { t: 'pod', uid, message: { type: 'pull.turn', at: now(), key, place } });
-    const answers = answersTo({ what: 'runtimeClass.Get' }, parts) ?? undefined;
+    const answers = answersTo('runtimeClass.Get', parts) ?? undefined;
     const result = await puller.pull(await withHandler(params, answers), uid, { key, onTurn });
     cluster?.starts.pullEnded(uid);
     shards.post(shard, { t: 'result', uid, key, effect, result });

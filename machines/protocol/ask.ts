@@ -98,5 +98,18 @@ export interface AskCatalog {
 /** Name of a question. */
 export type AskType = keyof AskCatalog;
 
+/** Questions that the node answers itself, with or without an API server; the others are about the API server's objects. */
+export type NodeAskType =
+  | 'image.MayUse'
+  | 'devices.Get'
+  | 'claims.Prepare'
+  | 'claims.Unprepare'
+  | 'volume.Mount'
+  | 'volume.Name'
+  | 'volume.Unmount'
+  | 'quota.Assign'
+  | 'quota.Release'
+  | 'userns.Get';
+
 /** Asks the main thread; rejects with an Error that has a `code`. Standalone nodes reject all with code `NoClient`. */
 export type Ask = <T extends AskType>(what: T, params: AskCatalog[T]['params']) => Promise<AskCatalog[T]['result']>;

@@ -1,5 +1,5 @@
 import type { EnvEntry } from '../../../machines/protocol/cri-shapes.ts';
-import type { Ask, AskCatalog, AskType, ObjectContent } from '../../../machines/protocol/ask.ts';
+import type { Ask, AskCatalog, AskType, NodeAskType, ObjectContent } from '../../../machines/protocol/ask.ts';
 import type { ObjectKind } from './object-content.ts';
 import { withCode } from './object-errors.ts';
 import type { TokenParams } from './token-manager.ts';
@@ -20,12 +20,12 @@ export interface AnswerSources {
   runtimeClasses: { handler(name: string): Promise<string | null> };
 }
 
-type Answers = { [T in AskType]: (params: AskCatalog[T]['params']) => Promise<AskCatalog[T]['result']> };
+type ObjectAskType = Exclude<AskType, NodeAskType>;
+type Answers = { [T in ObjectAskType]: (params: AskCatalog[T]['params']) => Promise<AskCatalog[T]['result']> };
 
 /** The main thread's answers to what workers ask. Rejects with an Error that has a `code`. */
 export function createAnswers(sources: AnswerSources): Ask {
   const { objects, tokens, services, runtimeClasses, trustBundles, certificates } = sources;
-  const ofTheNode = () => Promise.reject(new Error('not a question about API objects'));
   const answers: Answers = {
     'object.Get': async ({ kind, namespace, name }) => ({ found: await objects.get(kind, namespace, name) }),
     'token.Get': async (params) => ({ token: await tokens.get(params) }),
@@ -40,21 +40,11 @@ export function createAnswers(sources: AnswerSources): Ask {
       const handler = await runtimeClasses.handler(name);
       return { found: handler === null ? null : { handler } };
     },
-    // the node itself answers these, with or without an API server
-    'image.MayUse': ofTheNode,
-    'devices.Get': ofTheNode,
-    'claims.Prepare': ofTheNode,
-    'claims.Unprepare': ofTheNode,
-    'volume.Mount': ofTheNode,
-    'volume.Name': ofTheNode,
-    'volume.Unmount': ofTheNode,
-    'quota.Assign': ofTheNode,
-    'quota.Release': ofTheNode,
-    'userns.Get': ofTheNode,
   };
   return async <T extends AskType>(what: T, params: AskCatalog[T]['params']): Promise<AskCatalog[T]['result']> => {
     try {
-      const answer: Answers[T] = answers[what];
+      if (!Object.hasOwn(answers, what)) throw new Error('not a question about API objects');
+      const answer = answers[what as ObjectAskType] as (its: typeof params) => Promise<AskCatalog[T]['result']>;
       return await answer(params);
     } catch (error) {
       throw withCode(error);
