@@ -1,4 +1,4 @@
-import { goQuote } from '../container-config/go-json.ts';
+import { goQuote } from '../values/go-quote.ts';
 import type { Pod } from '../protocol/api-types.ts';
 
 /** A claim of a pod by the name of its object, or why there is none, in kubelet's words. */

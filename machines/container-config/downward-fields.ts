@@ -1,7 +1,7 @@
 import type { Pod } from '../protocol/api-types.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
 import { sortPodIPs } from '../sandbox-config/pod-ips.ts';
-import { goQuote } from './go-json.ts';
+import { goQuote } from '../values/go-quote.ts';
 
 /** A field's value, or why it has none. */
 export type FieldValue = { value: string } | { fault: string };

@@ -7,7 +7,7 @@ import { podIdentity } from '../sandbox-config/pod-identity.ts';
 import { configError } from './config-error.ts';
 import type { Failed } from './config-error.ts';
 import { envFieldValue } from './downward-fields.ts';
-import { goQuote } from './go-json.ts';
+import { goQuote } from '../values/go-quote.ts';
 import { envResourceValue } from './resource-fields.ts';
 
 /** What of the node a variable may tell, and which kinds of variables it has. */

@@ -2,7 +2,7 @@ import type { EnvPlan, EnvStep } from '../protocol/effects.ts';
 import type { EnvEntry } from '../protocol/cri-shapes.ts';
 import type { EnvFileContent } from './env-file.ts';
 import { assertFits, expand, expandFrom, orTooLong } from './expansion.ts';
-import { goQuote } from './go-json.ts';
+import { goQuote } from '../values/go-quote.ts';
 
 /** What of a configMap or secret becomes variables; the same shape as `ObjectContent` of machines/protocol/ask.ts. */
 export interface EnvObject {

@@ -1,5 +1,4 @@
 import { behaves } from '../protocol/behaviour.ts';
-import { byteText } from '../values/byte-text.ts';
 import { goQuote } from '../values/go-quote.ts';
 import type { ContainerEvent } from './container-context.ts';
 import { failureText, podText, runtimeError } from './container-events.ts';
@@ -16,7 +15,7 @@ export function postStartFailure(event: ContainerEvent): string {
   const { error, output } = failureOf(event);
   if (handler?.exec) {
     const command = `Exec lifecycle hook ([${(handler.exec.command ?? []).join(' ')}])`;
-    return `${command} ${whose}${error}, message: ${goQuote(byteText(output))}`;
+    return `${command} ${whose}${error}, message: ${goQuote(output)}`;
   }
   if (handler?.httpGet) return `HTTP lifecycle hook (${handler.httpGet.path ?? ''}) ${whose}${error}`;
   return `Cannot run handler: ${error}`;

@@ -1,7 +1,6 @@
 import type { Container } from '../protocol/api-types.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { NodeSettings } from '../protocol/node-settings.ts';
-import { byteText } from '../values/byte-text.ts';
 import { goQuote } from '../values/go-quote.ts';
 
 /** From here on a numeral is no integer of Go. */
@@ -25,7 +24,7 @@ export function resolvePort(
 
 /** Go's `strconv.Atoi`. */
 function atoi(text: string): number | { error: string } {
-  const failed = (why: string) => ({ error: `strconv.Atoi: parsing ${goQuote(byteText(text))}: ${why}` });
+  const failed = (why: string) => ({ error: `strconv.Atoi: parsing ${goQuote(text)}: ${why}` });
   if (!/^[+-]?[0-9]+$/.test(text)) return failed('invalid syntax');
   const n = Number(text);
   return Math.abs(n) < OUT_OF_RANGE ? n : failed('value out of range');

@@ -1,4 +1,4 @@
-import { goQuote } from '../container-config/go-json.ts';
+import { goQuote } from '../values/go-quote.ts';
 
 /** A version by its numbers, `[1, 5, 0]`. */
 export type DriverVersion = readonly number[];

@@ -1,4 +1,4 @@
-import { goQuote } from '../container-config/go-json.ts';
+import { goQuote } from '../values/go-quote.ts';
 
 const SCHEME = 'aws://';
 

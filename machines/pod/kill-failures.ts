@@ -1,7 +1,6 @@
 import { runtimeError } from '../container/container-events.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import type { EffectFailed } from '../protocol/messages.ts';
-import { byteText } from '../values/byte-text.ts';
 import { goQuote } from '../values/go-quote.ts';
 import type { Draft } from './draft.ts';
 import { podEvent } from './draft.ts';
@@ -23,7 +22,7 @@ export function sandboxNotStopped(draft: Draft, text: string): void {
 
 /** A part of a pod was not stopped, as kubelet's results of a sync say it. */
 function unkilled(what: 'KillPodSandbox' | 'KillContainer', name: string, text: string): string {
-  return `failed to "${what}" for "${name}" with ${what}Error: ${goQuote(byteText(text))}`;
+  return `failed to "${what}" for "${name}" with ${what}Error: ${goQuote(text)}`;
 }
 
 function tell(draft: Draft, why: string): void {

@@ -1,6 +1,5 @@
 import { behaves } from '../protocol/behaviour.ts';
 import type { EffectDone, EffectFailed } from '../protocol/messages.ts';
-import { byteText } from '../values/byte-text.ts';
 import { goDuration } from '../values/go-duration.ts';
 import { goQuote } from '../values/go-quote.ts';
 import { probeCommand } from './probe-command.ts';
@@ -67,6 +66,6 @@ function ranTooLong(world: Asked): string {
   const command = 'command' in made ? made.command.join(' ') : '';
   const seconds = world.probe.timeoutSeconds ?? 1;
   return behaves(world.settings, 'timeoutsAreGos')
-    ? `command timed out: ${goQuote(byteText(command))} timed out after ${goDuration(seconds * 1000)}`
+    ? `command timed out: ${goQuote(command)} timed out after ${goDuration(seconds * 1000)}`
     : `command timed out: ${JSON.stringify(command)} timed out after ${seconds}s`;
 }

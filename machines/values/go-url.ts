@@ -1,7 +1,7 @@
 import { GoUrlError, escaped, unescaped, validEncoded } from './go-url-escapes.ts';
 import { parseAuthority } from './go-url-authority.ts';
 import type { UserInfo } from './go-url-authority.ts';
-import { goQuote } from './go-quote.ts';
+import { goQuoteBytes } from './go-quote.ts';
 
 /**
  * A URL as Go's `net/url` understands one (not as browsers do: nothing is normalised). All texts are bytes: one character each,
@@ -44,7 +44,7 @@ function inWords<T>(about: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof GoUrlError) throw new GoUrlError(`parse ${goQuote(about)}: ${error.message}`);
+    if (error instanceof GoUrlError) throw new GoUrlError(`parse ${goQuoteBytes(about)}: ${error.message}`);
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { goQuote } from '../../../machines/values/go-quote.ts';
+import { goQuoteBytes } from '../../../machines/values/go-quote.ts';
 import { EndOfStream, Gathered } from './answer-bytes.ts';
 import type { AnswerBytes } from './answer-bytes.ts';
 
@@ -55,13 +55,13 @@ async function lineOf(bytes: AnswerBytes): Promise<Buffer> {
 function statusLine(line: Buffer): { status: number; version: string } {
   const text = line.toString('latin1', 0, TOLD_BYTES);
   const blank = text.indexOf(' ');
-  if (blank === -1) throw new BadAnswer(`malformed HTTP response ${goQuote(text)}`);
+  if (blank === -1) throw new BadAnswer(`malformed HTTP response ${goQuoteBytes(text)}`);
   const version = text.slice(0, blank);
   const [status = ''] = text.slice(blank).replace(/^ +/, '').split(' ', 1);
   // Three characters that are a number to Go's strconv.Atoi, and not below zero.
   if (!/^([+-]?[0-9]+)$/.test(status) || status.length !== 3 || Number(status) < 0)
-    throw new BadAnswer(`malformed HTTP status code ${goQuote(status)}`);
-  if (!/^HTTP\/[0-9]\.[0-9]$/.test(version)) throw new BadAnswer(`malformed HTTP version ${goQuote(version)}`);
+    throw new BadAnswer(`malformed HTTP status code ${goQuoteBytes(status)}`);
+  if (!/^HTTP\/[0-9]\.[0-9]$/.test(version)) throw new BadAnswer(`malformed HTTP version ${goQuoteBytes(version)}`);
   return { status: Math.abs(Number(status)), version: version.slice(5) };
 }
 
@@ -141,7 +141,7 @@ function framingOf(status: number, version: string, fields: Map<string, string[]
     throw new BadAnswer(`unsupported transfer encoding: ${told(encodings[0] ?? '')}`);
   const length = contentLength(fields.get('content-length'));
   const bad = encodings === undefined ? undefined : badTrailer(fields.get('trailer') ?? []);
-  if (bad !== undefined) throw new BadAnswer(`bad trailer key ${goQuote(bad)}`);
+  if (bad !== undefined) throw new BadAnswer(`bad trailer key ${goQuoteBytes(bad)}`);
   // Go's client would hand the connection of an upgrade out as its body.
   if ((status >= 100 && status < 200) || status === 204 || status === 304) return 0;
   return encodings === undefined ? (length ?? 'close') : 'chunked';
@@ -181,7 +181,7 @@ function listed(values: string[]): string {
 }
 
 function told(bytes: Buffer | string): string {
-  return goQuote(typeof bytes === 'string' ? bytes.slice(0, TOLD_BYTES) : bytes.toString('latin1', 0, TOLD_BYTES));
+  return goQuoteBytes(typeof bytes === 'string' ? bytes.slice(0, TOLD_BYTES) : bytes.toString('latin1', 0, TOLD_BYTES));
 }
 
 function trim(text: string): string {

@@ -4,7 +4,7 @@ import { GoUrlError } from '../../../machines/values/go-url-escapes.ts';
 import type { GoUrl } from '../../../machines/values/go-url.ts';
 import { hostAndPort, parseGoUrl, resolveGoUrl, shownUrl, urlWithoutUser } from '../../../machines/values/go-url.ts';
 import { goUrlText, urlOfPath } from '../../../machines/values/go-url.ts';
-import { goQuote } from '../../../machines/values/go-quote.ts';
+import { goQuoteBytes } from '../../../machines/values/go-quote.ts';
 import { hostPort } from '../../../machines/values/host-port.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { HostFailure, codeOf } from '../../host/files/host-failure.ts';
@@ -123,7 +123,7 @@ function failed(url: GoUrl, code: string, text: string, cause?: unknown): HostFa
 }
 
 function quote(bytes: string): string {
-  return goQuote(bytes.slice(0, 4096));
+  return goQuoteBytes(bytes.slice(0, 4096));
 }
 
 /** User and password of the URL, unless there is an Authorization. */

@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url';
 import type { EffectCatalog } from '../../../machines/protocol/effects.ts';
 import type { GoUrl } from '../../../machines/values/go-url.ts';
 import { requestTarget } from '../../../machines/values/go-url.ts';
-import { goQuote } from '../../../machines/values/go-quote.ts';
+import { goQuoteBytes } from '../../../machines/values/go-quote.ts';
 
 /** The agent speaks as kubelet 1.35 does, so that servers that look at it see what they know. */
 export const USER_AGENT = 'kube-probe/1.35';
@@ -30,10 +30,11 @@ export function probeHeaders(given: EffectCatalog['net.HttpGet']['params']['head
 /** Why Go's client would not send these headers, in its words. */
 export function headerFault(headers: Headers): string | undefined {
   for (const [name, values] of headers) {
-    if (!/^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/.test(name)) return `net/http: invalid header field name ${goQuote(name)}`;
+    if (!/^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/.test(name))
+      return `net/http: invalid header field name ${goQuoteBytes(name)}`;
 
     if (values.some((value) => /[\x00-\x08\x0a-\x1f\x7f]/.test(value)))
-      return `net/http: invalid header field value for ${goQuote(name)}`;
+      return `net/http: invalid header field value for ${goQuoteBytes(name)}`;
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { AskedClaim, ClaimResult } from '../../../machines/claims/claim-messages.ts';
-import { goQuote } from '../../../machines/container-config/go-json.ts';
+import { goQuote } from '../../../machines/values/go-quote.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import type { PluginHandler } from '../plugins/plugin-handler.ts';
 import type { ClaimDrivers, DriverHears } from './claim-drivers.ts';

@@ -1,6 +1,5 @@
 import { lstat, mkdir, open, readdir, readlink, realpath, rm, rmdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { byteText } from '../../../machines/values/byte-text.ts';
 import { goQuote } from '../../../machines/values/go-quote.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { detachLoopsOf } from '../../host/files/loop-devices.ts';
@@ -61,12 +60,8 @@ export async function mapBlockVolume(devicePath: string, { podUid, globalPath, l
 
 /** What the pod's events say of a volume that was put there (kubelet tells both halves, in these words). */
 export function mappedWords(name: string, { globalPath, linkPath }: BlockMap): string[] {
-  const words = `MapVolume.MapPodDevice succeeded for volume ${quote(name)}`;
-  return [`${words} globalMapPath ${quote(globalPath)}`, `${words} volumeMapPath ${quote(dirname(linkPath))}`];
-}
-
-function quote(text: string): string {
-  return goQuote(byteText(text));
+  const words = `MapVolume.MapPodDevice succeeded for volume ${goQuote(name)}`;
+  return [`${words} globalMapPath ${goQuote(globalPath)}`, `${words} volumeMapPath ${goQuote(dirname(linkPath))}`];
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { goQuote } from '../../../machines/container-config/go-json.ts';
+import { goQuote } from '../../../machines/values/go-quote.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { toldOf } from '../../../machines/status/status-lists.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';

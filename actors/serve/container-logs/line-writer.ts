@@ -2,7 +2,7 @@ import { emptyLine, parserFor } from './line-format.ts';
 import type { LineParser } from './line-format.ts';
 import { isBefore, STAMP_BYTES, writeStamp } from './stamp.ts';
 import type { Stamp } from './stamp.ts';
-import { goQuote } from '../../../machines/container-config/go-json.ts';
+import { goQuote } from '../../../machines/values/go-quote.ts';
 
 /** What of each line goes out. */
 export interface LineWriterOptions {

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, open, realpath } from 'node:fs';
 import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { goQuote } from '../../../machines/container-config/go-json.ts';
+import { goQuote } from '../../../machines/values/go-quote.ts';
 import { ERRNO_WORDS } from '../../host/files/errno-words.ts';
 import { untilQuiet } from '../../host/logs/quiet-log.ts';
 import type { BodyWriter } from './body-writer.ts';

@@ -1,4 +1,5 @@
-import { goJson, goQuote } from '../../../machines/container-config/go-json.ts';
+import { goJson } from '../../../machines/container-config/go-json.ts';
+import { goQuote } from '../../../machines/values/go-quote.ts';
 import { firstValue } from '../server/go-query.ts';
 import { isBefore, readStamp } from '../container-logs/stamp.ts';
 import type { Stamp } from '../container-logs/stamp.ts';

@@ -1,4 +1,4 @@
-import { goQuote } from '../../../machines/container-config/go-json.ts';
+import { goQuote } from '../../../machines/values/go-quote.ts';
 import { firstValue } from '../server/go-query.ts';
 import type { GoQuery } from '../server/go-query.ts';
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
 import { isCriError } from '../../../cri/client/cri-error.ts';
-import { goQuote } from '../../../machines/container-config/go-json.ts';
+import { goQuote } from '../../../machines/values/go-quote.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { NodeView } from '../../pods/store/node-view.ts';
 import type { StreamBridges } from './bridges.ts';
