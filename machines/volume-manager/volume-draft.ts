@@ -1,3 +1,4 @@
+import type { AnyStateMachine } from 'xstate';
 import { bornPlace, hears, stepPlace } from '../machine-step/step.ts';
 import type { Place } from '../machine-step/step.ts';
 import type { DeviceBirth, DeviceContext, DeviceEvent } from './device-context.ts';
@@ -46,21 +47,11 @@ export class Draft {
   }
 
   patch(id: string, patch: Partial<MountContext>): void {
-    const place = this.mounts[id];
-    if (place === undefined) return;
-    this.mounts[id] = { value: place.value, context: { ...place.context, ...patch } };
-    this.changed = true;
+    this.patchIn(this.mounts, id, patch);
   }
 
   tellMount(id: string, event: MountEvent): void {
-    const place = this.mounts[id];
-    if (place === undefined || !hears(mountMachine, place.value, event.type)) return;
-    const orders: VolumeOrder[] = [];
-    const next = stepPlace(mountMachine, place, event, orders);
-    this.order(orders);
-    if (next === place) return;
-    this.mounts[id] = next;
-    this.changed = true;
+    this.tellIn(this.mounts, mountMachine, id, event);
   }
 
   bearDevice(birth: Omit<DeviceBirth, 'at'>): void {
@@ -68,22 +59,12 @@ export class Draft {
     this.changed = true;
   }
 
-  tellDevice(device: DeviceId, event: DeviceEvent): void {
-    const place = this.devices[device];
-    if (place === undefined || !hears(deviceMachine, place.value, event.type)) return;
-    const orders: VolumeOrder[] = [];
-    const next = stepPlace(deviceMachine, place, event, orders);
-    this.order(orders);
-    if (next === place) return;
-    this.devices[device] = next;
-    this.changed = true;
+  patchDevice(device: DeviceId, patch: Partial<DeviceContext>): void {
+    this.patchIn(this.devices, device, patch);
   }
 
-  patchDevice(device: DeviceId, patch: Partial<DeviceContext>): void {
-    const place = this.devices[device];
-    if (place === undefined) return;
-    this.devices[device] = { value: place.value, context: { ...place.context, ...patch } };
-    this.changed = true;
+  tellDevice(device: DeviceId, event: DeviceEvent): void {
+    this.tellIn(this.devices, deviceMachine, device, event);
   }
 
   forget(id: string): void {
@@ -101,11 +82,31 @@ export class Draft {
     const { at } = this;
     const over = ({ context: { retryAt } }: Mount | Device): boolean => retryAt !== null && retryAt <= at;
     for (const [id, place] of Object.entries(this.mounts)) if (over(place)) this.patch(id, { retryAt: null });
-    for (const [device, place] of Object.entries(this.devices))
-      if (over(place)) {
-        this.devices[device] = { value: place.value, context: { ...place.context, retryAt: null } };
-        this.changed = true;
-      }
+    for (const [id, place] of Object.entries(this.devices)) if (over(place)) this.patchDevice(id, { retryAt: null });
+  }
+
+  private patchIn<C>(places: Record<string, Place<C>>, id: string, patch: Partial<C>): void {
+    const place = places[id];
+    if (place === undefined) return;
+    places[id] = { value: place.value, context: { ...place.context, ...patch } };
+    this.changed = true;
+  }
+
+  /** Has a place's machine take what it hears in its state. */
+  private tellIn<C>(
+    places: Record<string, Place<C>>,
+    machine: AnyStateMachine,
+    id: string,
+    event: { type: string },
+  ): void {
+    const place = places[id];
+    if (place === undefined || !hears(machine, place.value, event.type)) return;
+    const orders: VolumeOrder[] = [];
+    const next = stepPlace(machine, place, event, orders);
+    this.order(orders);
+    if (next === place) return;
+    places[id] = next;
+    this.changed = true;
   }
 
   /** Each call has a key of its own. */
