@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { statusErrors } from '../../../machines/errors/status-errors.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
-import { isPartOf, neededPatch, printOf } from '../../../machines/status-manager/comparison.ts';
 import { entryOf, NOTHING_TOLD } from '../../../machines/status-manager/status-entry.ts';
 import type { StatusState } from '../../../machines/status-manager/status-entry.ts';
 import { changesNothing, hasWaiting, isBusy, repeats } from '../../../machines/status-manager/status-machine.ts';
@@ -17,17 +16,12 @@ import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import { status as statusMachine } from '../../record/machines/status.ts';
 import type { ApiClient } from '../api/api-client.ts';
 import { ApiPods } from './api-pods.ts';
-import type { ApiPod } from './api-pods.ts';
-import { deletePod, isGone, patchStatus } from './pod-requests.ts';
-import { askedWaitMs, isServerTrouble } from './server-pause.ts';
+import { StatusRequests } from './status-requests.ts';
 import { ToldPods } from './told-pods.ts';
 import type { Compared, ReportedPod } from './told-pods.ts';
 
 /** All pods are compared with the API's objects in memory (kubelet syncPeriod), ms. */
 const RESYNC_MS = 10_000;
-/** Time that requests under way have to end when the agent stops, ms. */
-const STOP_MS = 1_000;
-
 /** What the status manager works with. */
 export interface StatusManagerOptions {
   api: ApiClient;
@@ -46,18 +40,9 @@ export interface StatusManagerOptions {
   journal?: JournalSettings;
 }
 
-/** A request that is under way. */
-interface Request {
-  uid: string;
-  does: 'patch' | 'delete';
-  api: ApiPod;
-  /** Why it failed, once it did. */
-  error?: unknown;
-}
-
 /**
  * Tells the API server the status of this node's pods. What is sent when is decided by `machines/status-manager`; here statuses
- * are compared with the API's objects, and requests are made.
+ * are compared with the API's objects; requests: {@link StatusRequests}.
  */
 export class StatusManager {
   private readonly options: StatusManagerOptions;
@@ -66,9 +51,7 @@ export class StatusManager {
   private readonly told = new ToldPods(this.apiPods);
   /** What was compared in this turn. */
   private readonly compared = new Map<string, Compared>();
-  private readonly requests = new Map<number, Request>();
-  private readonly stopping = new AbortController();
-  private readonly running = new Set<Promise<void>>();
+  private readonly requests: StatusRequests;
   private readonly resync: Timer;
   /** Of the machine's messages: it measures by them. */
   private readonly at: () => number;
@@ -82,6 +65,14 @@ export class StatusManager {
     this.machine = new SingleMachine(statusMachine, NOTHING_TOLD, options.journal ?? null);
     const clock = options.clock ?? machineClock;
     this.at = spanClock(clock);
+    this.requests = new StatusRequests({
+      ...{ ...options, apiPods: this.apiPods, told: this.told, at: this.at },
+      tell: (message) => this.take(message),
+      over: (uid) => {
+        this.look(uid);
+        this.turnSoon();
+      },
+    });
     this.resync = lookEach(clock, RESYNC_MS, () => this.lookAtAll());
   }
 
@@ -154,10 +145,7 @@ export class StatusManager {
     clearTimeout(this.timer);
     this.take({ type: 'status.stop', at: this.at() });
     this.told.clear();
-    const late = setTimeout(() => this.stopping.abort(), STOP_MS);
-    await Promise.all(this.running);
-    clearTimeout(late);
-    this.stopping.abort();
+    await this.requests.stop();
     this.close();
   }
 
@@ -226,7 +214,7 @@ export class StatusManager {
       }
       case 'status.patch':
       case 'pod.delete':
-        this.begin(order);
+        this.requests.begin(order, this.compared.get(order.uid));
         break;
       case 'status.wake':
         clearTimeout(this.timer);
@@ -237,94 +225,14 @@ export class StatusManager {
         this.options.metrics?.podStatusSyncDuration.observe(order.ms / 1000);
         break;
       case 'api.drop':
-        this.apiPods.remove(this.requests.get(order.n)?.api.uid ?? '');
+        this.apiPods.remove(this.requests.podOf(order.n));
         break;
       case 'status.complain':
-        this.complain(order.n, order.loud);
+        this.requests.complain(order.n, order.loud);
         break;
       case 'status.drop':
         this.told.delete(order.uid);
         break;
     }
   }
-
-  private begin(order: Extract<StatusOrder, { type: 'status.patch' | 'pod.delete' }>): void {
-    const { n, uid } = order;
-    const compared = this.compared.get(uid);
-    if (compared?.api === undefined) return;
-    const { api } = compared;
-    const request: Request = { uid, api, does: order.type === 'pod.delete' ? 'delete' : 'patch' };
-    this.requests.set(n, request);
-    const task = this.send(order, compared, api)
-      .then(
-        (answer) => {
-          this.take({ type: 'status.answered', at: this.at(), n, ...answer });
-          if (order.type === 'pod.delete')
-            this.options.log.debug({ v: 3, ...namesOf(api) }, 'Pod fully terminated and removed from etcd');
-        },
-        (error: unknown) => this.failed(n, request, error),
-      )
-      .finally(() => {
-        this.requests.delete(n);
-        this.running.delete(task);
-        this.look(uid);
-        this.turnSoon();
-      });
-    this.running.add(task);
-  }
-
-  /** Sends a request. Resolves with what its answer comes to. */
-  private async send(
-    order: Extract<StatusOrder, { type: 'status.patch' | 'pod.delete' }>,
-    { told, needed }: Compared,
-    api: ApiPod,
-  ): Promise<Pick<Extract<StatusMessage, { type: 'status.answered' }>, 'left' | 'overwritten'>> {
-    const { log, now, onPatched } = this.options;
-    const { signal } = this.stopping;
-    if (order.type === 'pod.delete') {
-      await deletePod(this.options.api, api, order.options, signal);
-      return { left: '' };
-    }
-    if (needed === null) return { left: '' };
-    const { patch, refused } = needed;
-    const names = namesOf(api);
-    if (refused.length > 0) {
-      const params = { containers: refused.join(', '), pod: names.pod };
-      log.error({ err: new ActorletError(statusErrors.tookBack, params) }, 'Status of a pod');
-    }
-    const answer = await patchStatus(this.options.api, api, patch, signal);
-    log.debug({ v: 3, ...names, patch }, 'Patch status for pod');
-    onPatched?.(answer);
-    const answered = this.apiPods.takeAnswer(answer);
-    const left = answered && neededPatch(told, answered, now());
-    if (answered && !left) this.told.noteShown(order.uid, told, answered);
-    // What the server did not take over now it will not take over the next time either. What was not sent is not given up: the node
-    // controller has set Ready to False meanwhile, say.
-    if (!left) return { left: '' };
-    return isPartOf(left.patch.status, patch.status) ? { left: printOf(left.patch) } : { left: '', overwritten: true };
-  }
-
-  private failed(n: number, request: Request, error: unknown): void {
-    request.error = error;
-    const stopped = this.stopping.signal.aborted;
-    const why = stopped ? 'stopped' : isServerTrouble(error) ? 'away' : isGone(error) ? 'gone' : 'refused';
-    if (why === 'gone') this.options.log.debug(namesOf(request.api), 'Pod does not exist on the server');
-    const [askedMs, chance] = [askedWaitMs(error), Math.random()];
-    this.take({ type: 'status.failed', at: this.at(), n, why, askedMs, chance });
-  }
-
-  private complain(n: number, loud: boolean): void {
-    const request = this.requests.get(n);
-    if (request === undefined) return;
-    const { api, does, error } = request;
-    const spec = does === 'patch' ? statusErrors.patchFailed : statusErrors.deleteFailed;
-    const params = { pod: namesOf(api).pod, problem: messageOf(error) };
-    const err = new ActorletError(spec, params, { cause: error });
-    this.options.log[loud ? 'warn' : 'debug']({ err }, 'Failed to update status for pod');
-    this.options.onError?.(err);
-  }
-}
-
-function namesOf({ namespace, name, uid }: ApiPod): { pod: string; podUID: string } {
-  return { pod: `${namespace}/${name}`, podUID: uid };
 }

@@ -37,7 +37,7 @@ export const node: readonly Mutation[] = [
     breaks:
       'how long a status waits after a failed request is reckoned with the wall clock and looked at with the steady one',
     within: 'failed',
-    from: "type: 'status.failed', at: this.at()",
+    from: "type: 'status.failed', at: this.options.at()",
     to: "type: 'status.failed', at: this.options.now()",
     seed: 141,
   },
