@@ -80,6 +80,11 @@ export class CommandShell {
     const shell = working ?? this.open();
     const job = this.queue.shift();
     if (job === undefined) return;
+    if (shell === null) {
+      job.resolve({ status: null, output: '' });
+      this.pump();
+      return;
+    }
     shell.job = job;
     shell.timers = [
       setTimeout(() => {
@@ -96,15 +101,12 @@ export class CommandShell {
     shell.input.write(`${[job.command, ...job.args].map(quoted).join(' ')}\n`);
   }
 
-  private open(): Shell {
+  /** Null when the machine has no process, memory or descriptors left for one. */
+  private open(): Shell | null {
     const token = randomUUID();
     // In a group of its own, so that a command that hangs is killed with it; nowhere, so that no mount is held.
-    const child = spawn('/bin/sh', ['-c', SCRIPT, token], {
-      cwd: '/',
-      detached: true,
-      env: environment(),
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
+    const child = started(token);
+    if (child === null) return null;
     const shell: Shell = {
       child,
       input: child.stdin as Socket,
@@ -150,6 +152,22 @@ export class CommandShell {
     const { job } = shell;
     shell.job = null;
     job?.resolve(result);
+  }
+}
+
+/** Node throws for some reasons, and for others tells an error later of a child that has no pipes. */
+function started(token: string): ChildProcess | null {
+  try {
+    const child = spawn('/bin/sh', ['-c', SCRIPT, token], {
+      cwd: '/',
+      detached: true,
+      env: environment(),
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    child.on('error', () => undefined);
+    return child.pid === undefined ? null : child;
+  } catch {
+    return null;
   }
 }
 

@@ -29,7 +29,7 @@ const MOST_WORDS = 500;
  * lock is given back, and when the agent dies, however it does. That `cat` answers tells that the lock is held.
  *
  * @param socket of the system's message bus
- * @throws ActorletError HOST031
+ * @throws ActorletError HOST035
  */
 export async function inhibitByProcess(socket: string, onLost: (why: string) => void): Promise<InhibitorLock> {
   const child = spawn('systemd-inhibit', ARGUMENTS, {
@@ -37,15 +37,18 @@ export async function inhibitByProcess(socket: string, onLost: (why: string) => 
     env: { PATH: process.env['PATH'], LC_ALL: 'C', DBUS_SYSTEM_BUS_ADDRESS: `unix:path=${socket}` },
   });
   let words = '';
+  const ended = new Promise<string>((resolve) => {
+    child.on('error', (error) => resolve(messageOf(error)));
+    child.on('close', (code, signal) => resolve(words.trim() || `systemd-inhibit ended (${signal ?? code ?? ''})`));
+  });
+  // It may have no pipes then.
+  if (child.pid === undefined)
+    throw new ActorletError(hostErrors.logindRefused, { what: 'give an inhibitor lock', reason: await ended });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     words = (words + text).slice(0, MOST_WORDS);
   });
   // It may be gone before it has read.
   child.stdin.on('error', () => undefined);
-  const ended = new Promise<string>((resolve) => {
-    child.on('error', (error) => resolve(messageOf(error)));
-    child.on('close', (code, signal) => resolve(words.trim() || `systemd-inhibit ended (${signal ?? code ?? ''})`));
-  });
   const limit = AbortSignal.timeout(TAKE_LIMIT_MS);
   try {
     child.stdin.write(HELD);

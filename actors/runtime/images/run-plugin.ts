@@ -24,6 +24,9 @@ export function runPlugin(config: ProviderConfig, image: string, request: string
     let tooLong = '';
     // A group of its own, so that what the plugin started ends with it.
     const child = spawn(path, args, { env: { ...process.env, ...env }, stdio: 'pipe', detached: true });
+    child.on('error', (error) => fail(error.message, error));
+    // It was not started, and may have no pipes: its error follows.
+    if (child.pid === undefined) return;
     const end = (why: string): void => {
       tooLong = why;
       try {
@@ -44,10 +47,6 @@ export function runPlugin(config: ProviderConfig, image: string, request: string
     });
     child.stderr.on('data', (chunk: Buffer) => {
       if (stderr.length < 16) stderr.push(chunk);
-    });
-    child.on('error', (error) => {
-      clearTimeout(timer);
-      fail(error.message, error);
     });
     child.on('close', (code, signal) => {
       clearTimeout(timer);
