@@ -112,6 +112,8 @@ async function answerServices(
   query: NodeLogQuery,
   options: NodeLogOptions,
 ): Promise<void> {
+  // It closed while the query was looked at, and tells that no more: nothing would end the program.
+  if (response.destroyed) return;
   const end = new AbortController();
   const timer = setTimeout(() => {
     end.abort();

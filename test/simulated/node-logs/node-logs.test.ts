@@ -12,6 +12,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +21,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import fastify from 'fastify';
+import type { onRequestAsyncHookHandler } from 'fastify';
 import { pino } from 'pino';
 import { addNodeLogRoutes } from '../../../actors/serve/node-logs/node-log-routes.ts';
 import type { NodeLogOptions } from '../../../actors/serve/node-logs/node-log-routes.ts';
@@ -49,7 +51,10 @@ function fakeJournalctl(base: string, body: string): string {
   return path;
 }
 
-async function start(t: TestContext, options: Partial<NodeLogOptions> & { journal?: string } = {}): Promise<NodeLogs> {
+/** `before` is run before each request is answered. */
+type StartOptions = Partial<NodeLogOptions> & { journal?: string; before?: onRequestAsyncHookHandler };
+
+async function start(t: TestContext, { before, ...options }: StartOptions = {}): Promise<NodeLogs> {
   const base = mkdtempSync(join(tmpdir(), 'actorlet-node-logs-'));
   t.after(() => {
     rmSync(base, { recursive: true, force: true });
@@ -63,6 +68,7 @@ async function start(t: TestContext, options: Partial<NodeLogOptions> & { journa
   writeFileSync(join(dir, 'nested', 'nested.log'), 'log of nested\n');
   symlinkSync('../secret', join(dir, 'leak.log'));
   const app = fastify();
+  if (before !== undefined) app.addHook('onRequest', before);
   addNodeLogRoutes(app, {
     config: { enableSystemLogHandler: true, enableSystemLogQuery: true },
     gates: { enabled: (name) => name === 'NodeLogQuery' },
@@ -282,4 +288,20 @@ test('of a file that becomes shorter while it is sent the client hears that ther
     asked.on('error', reject).end();
   });
   assert.equal(await Promise.race([ended, sleep(5_000)]), 'cut off');
+});
+
+test('for a client that has left no program is run', async (t) => {
+  const { base, get } = await start(t, {
+    journal: 'touch "$(dirname "$0")/ran"; exec sleep 3',
+    before: async (request, reply) => {
+      if (request.url.includes('stays')) return;
+      request.raw.socket.destroy();
+      await once(reply.raw, 'close');
+    },
+  });
+  await assert.rejects(get('/logs/?query=known&pattern=leaves'));
+  await sleep(1_000);
+  assert.equal(existsSync(join(base, 'ran')), false);
+  get('/logs/?query=known&pattern=stays').catch(() => undefined);
+  await waitFor('the program', () => (existsSync(join(base, 'ran')) ? true : undefined));
 });
