@@ -9,8 +9,6 @@ import type { ContainerBehaviour, ExecResult } from '../../../cri/sim/script.ts'
 import type { ContainerRecord } from '../../../cri/sim/records.ts';
 import type { Effect } from '../../../machines/protocol/effects.ts';
 import type { Plan } from '../draw/plan.ts';
-import { LITTER_MIB } from '../draw/draw-leaks.ts';
-import { IMAGES } from '../draw/draw-pod.ts';
 import { Agent } from './agent.ts';
 import type { AgentOptions } from './agent.ts';
 import { ApiEdge } from './api-edge.ts';
@@ -19,12 +17,14 @@ import type { Edges } from './edges.ts';
 import type { Fact } from './facts.ts';
 import { FaultClock } from './fault-clock.ts';
 import { HostEdge } from './host-edge.ts';
+import { IMAGE_SCRIPT } from './images-of-world.ts';
 import { JournalDisk } from './journal-disk.ts';
 import { LogindOfWorld } from './logind-edge.ts';
 import { NODE_NAME, nodeSettings, ROOT_DIR } from './node-settings.ts';
 import { PluginsEdge } from './plugins-edge.ts';
 import { Random } from './random.ts';
 import { RuntimeEdge } from './runtime-edge.ts';
+import { scheduleFaults } from './schedule-faults.ts';
 import { StorageEdge } from './storage/storage-edge.ts';
 import { UsageEdge } from './usage-edge.ts';
 import { VirtualTime } from './virtual-time.ts';
@@ -103,7 +103,7 @@ export class World {
       time: this.time,
       faults: this.faults,
       seed,
-      plan: checkScript(SCRIPT),
+      plan: checkScript(IMAGE_SCRIPT),
       timeoutMs: 120_000,
       tell,
       exec: (record, command) => this.exec(record, command),
@@ -219,70 +219,12 @@ export class World {
     this.plugins.start();
     this.logind.start(() => this.goDown());
     this.storage?.start();
-    // A static pod that ends with its node begins anew with the next agent; of containers that may not start again the mirror pod keeps what it says.
-    for (const fault of faults.all('shutdown'))
-      at(fault.from, () => {
-        for (const pod of plan.pods)
-          if (pod.source !== 'api' && pod.spec.restartPolicy !== 'Always') this.workload.disturbed.add(pod.key);
-      });
-    for (const fault of faults.all('runtime-restart'))
-      at(fault.from, () => {
-        faults.count(fault);
-        if (!fault.keepContainers) for (const key of this.workload.born) this.workload.disturbed.add(key);
-        this.runtime.restart(fault.for, fault.keepContainers);
-      });
-    for (const fault of faults.all('power'))
-      at(fault.from, () => {
-        faults.count(fault);
-        this.goDown();
-      });
-    for (const fault of faults.all('not-ready')) {
-      const { readiness } = this.runtime.core;
-      at(fault.from, () => {
-        faults.count(fault);
-        readiness.set(fault.condition, { reason: 'Simulated', message: 'not ready' });
-      });
-      at(fault.from + fault.for, () => readiness.set(fault.condition, undefined));
-    }
-    for (const fault of faults.all('events')) if (fault.how === 'off') at(fault.from, () => this.runtime.feed.cut());
-    for (const fault of faults.all('stale-list')) {
-      at(fault.from, () => this.api.lag(true));
-      at(fault.from + fault.for, () => this.api.lag(false));
-    }
-    for (const fault of faults.all('watch'))
-      at(fault.from, () => {
-        faults.count(fault);
-        this.api.endWatches(fault.how);
-      });
-    for (const fault of faults.all('api')) if (fault.how === 'down') at(fault.from, () => this.api.endWatches('cut'));
-    for (const fault of faults.all('agent-crash'))
-      at(fault.from, () => {
-        faults.count(fault);
-        this.crash(fault.for, fault.torn, fault.journalLost);
-      });
-    for (const fault of faults.all('agent-stop'))
-      at(fault.from, () => {
-        faults.count(fault);
-        this.agent?.tellEnd();
-        this.crash(fault.for, false, false);
-      });
-    for (const fault of faults.all('worker-crash'))
-      at(fault.from, () => {
-        faults.count(fault);
-        this.agent?.killWorker(fault.shard);
-      });
-    for (const fault of faults.all('clock'))
-      at(fault.from, () => {
-        faults.count(fault);
-        time.wallOffset += fault.by;
-      });
-    for (const fault of faults.all('journal-full')) {
-      at(fault.from, () => {
-        faults.count(fault);
-        this.disk.fill(true);
-      });
-      at(fault.from + fault.for, () => this.disk.fill(false));
-    }
+    scheduleFaults({
+      ...{ plan, time, faults, workload: this.workload, runtime: this.runtime, api: this.api, disk: this.disk },
+      agent: () => this.agent,
+      crash: ({ for: downMs, torn, journalLost }) => this.crash(downMs, torn, journalLost),
+      goDown: () => this.goDown(),
+    });
   }
 
   private startAgent(): void {
@@ -380,14 +322,3 @@ function outcomeOf({ agent, api }: World): string[] {
     )
     .sort();
 }
-
-const SCRIPT = {
-  images: [
-    ...IMAGES.present.map((image) => ({ image, present: true })),
-    { image: 'registry/slow:1', pull: { takes: 45_000 } },
-    { image: 'registry/flaky:1', pull: { fail: { code: 'Unknown', message: 'connection reset' }, times: 3 } },
-    { image: 'registry/none:1', pull: { fail: { code: 'NotFound', message: 'no such image' } } },
-    { image: 'registry/*', pull: { takes: 1_500 } },
-    ...LITTER_MIB.map((mib) => ({ image: `*/litter/of-${mib}:*`, sizeBytes: mib * 2 ** 20 })),
-  ],
-} as const;
