@@ -3,7 +3,8 @@ import type { Affinities } from '../../machines/resource-managers/admit-resource
 import { messageOf } from '../../machines/values/message-of.ts';
 import { unexpected } from '../resources/admission/verdict.ts';
 import type { Refusal } from '../resources/admission/verdict.ts';
-import type { DeviceManager, GrantAnswer } from '../resources/devices/device-manager.ts';
+import type { DeviceManager } from '../resources/devices/device-manager.ts';
+import type { GrantAnswer } from '../resources/devices/grant-devices.ts';
 
 /** What plugins gave a pod, why they did not, or that it waits for one. */
 export interface Equipment {

@@ -7,31 +7,29 @@ import { idsOf, isDeviceResource, NO_DEVICES } from '../../../machines/devices/d
 import { keptDevicesProblem } from '../../../machines/devices/choose-devices.ts';
 import { Refusal, rejectionOf } from '../../../machines/resource-managers/refusal.ts';
 import type { Rejection } from '../../../machines/admission/rejection.ts';
-import type { Affinities } from '../../../machines/resource-managers/admit-resources.ts';
-import type { ResourceHints, TopologyHint } from '../../../machines/resource-managers/topology/hints.ts';
-import type { Alignment, DeviceState, PluginOptions, PodGrants } from '../../../machines/devices/device-state.ts';
-import { deviceSteps, pastNeed } from '../../../machines/devices/device-steps.ts';
+import type { DeviceState, PluginOptions, PodGrants } from '../../../machines/devices/device-state.ts';
+import { deviceSteps } from '../../../machines/devices/device-steps.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { DeviceOptions } from '../../../machines/protocol/device-options.ts';
-import type { Hold } from '../../../machines/protocol/hold.ts';
 import { atUid } from '../../../machines/supervisor/uid-table.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { lookEach } from '../../host/time/clock.ts';
-import type { Clock, Timer } from '../../host/time/clock.ts';
+import type { Timer } from '../../host/time/clock.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import { devices } from '../../record/machines/devices.ts';
 import type { WithoutTime } from '../../../machines/protocol/without-time.ts';
-import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import type { FoundDevices } from './device-checkpoint-file.ts';
 import type { DevicePlugins, PluginHears } from './device-plugins.ts';
+import { grantDevices } from './grant-devices.ts';
+import type { GrantAnswer, GrantOptions, Granting } from './grant-devices.ts';
 import { LeftBehind } from './left-behind.ts';
 
 /** How often plugins that went are looked at, ms. */
 const DUE_MS = 10_000;
 
 /** What the device manager works with. */
-export interface DeviceManagerOptions {
+export interface DeviceManagerOptions extends GrantOptions {
   plugins: (hears: PluginHears) => DevicePlugins;
   /** Where it is written down who has which devices. */
   checkpoint: {
@@ -40,46 +38,17 @@ export interface DeviceManagerOptions {
     /** Nothing is there, of whatever kind: no agent has been here before. Asked before plugins can come. */
     nothingThere?(): Promise<boolean>;
   };
-  /** Pods that may hold devices: all that were taken and have not ended; null while not all sources have spoken. */
-  active: () => string[] | null;
   /** UIDs of pods of which the runtime has something; null before it said so. */
   listed: () => { has(uid: string): boolean } | null;
-  /** Names of the pod's containers that run, as the runtime tells. */
-  running: (uid: string) => Promise<string[]>;
-  /** What devices of a pod are aligned by; null: nothing is. */
-  alignment: (pod: Pod) => Alignment | null;
-  /** Where a container (with '' the pod) is to be, when its devices could be had from there. */
-  affinity: (
-    pod: Pod,
-    asked: { container: string; hints: ResourceHints; fixed: Affinities },
-  ) => TopologyHint | Rejection;
-  /** How long pods wait for a plugin that was there before, ms; 0: not at all, as with kubelet. */
-  patienceMs?: number | undefined;
   /** A plugin has told its devices: who waits for it may ask again. */
   returned?: () => void;
-  /** Gate DRAExtendedResource. */
-  extended: boolean;
   /** What the node has of devices changed: its status is told at once. */
   changed: () => void;
   /** Devices, their health, or who has them, are others. */
   healthChanged?: () => void;
-  clock: Clock;
   log: Logger;
-  metrics: Pick<Metrics, 'deviceAllocations'>;
   /** Absent with `--no-journal`. */
   journal?: JournalSettings | undefined;
-}
-
-/** What came of a pod's wish for devices. */
-export interface GrantAnswer {
-  /** Null: it has all; else why not, in kubelet's words. */
-  problem: string | null;
-  /** The reason, when it was the topology manager that refused. */
-  reason?: string;
-  /** Where it found that containers are to be; what else is given away goes by it. */
-  affinities: Affinities;
-  /** It is to ask again when the plugin has come back, or then; `early`: not all sources had spoken when it asked. */
-  waits?: Hold & { early: boolean };
 }
 
 /**
@@ -96,6 +65,7 @@ export class DeviceManager {
   private turn: Promise<unknown> = Promise.resolve();
   private looks: Timer | undefined;
   private machineIsNew = false;
+  private readonly granting: Granting;
 
   constructor(options: DeviceManagerOptions) {
     this.options = options;
@@ -112,6 +82,11 @@ export class DeviceManager {
       },
       went: (resource) => this.tell({ type: 'plugin.went', resource, steady: steady() }),
     });
+    this.granting = {
+      ...{ options, plugins: this.plugins },
+      take: (message) => this.take(message),
+      carryOut: (order) => this.carryOut(order),
+    };
   }
 
   get state(): DeviceState {
@@ -157,7 +132,7 @@ export class DeviceManager {
    * sources had spoken: what runs of it was adopted
    */
   grant(pod: Pod, only?: string, early = false): Promise<GrantAnswer> {
-    const mine = this.turn.then(() => this.grantNow(pod, only, early));
+    const mine = this.turn.then(() => grantDevices(this.granting, pod, only, early));
     this.turn = mine.catch(() => undefined);
     return mine;
   }
@@ -235,79 +210,6 @@ export class DeviceManager {
     const [known, there] = this.leftBehind.any ? [active(), listed()] : [null, null];
     if (known === null || there === null) return;
     for (const uid of this.leftBehind.take(known, there)) this.gone(uid);
-  }
-
-  private async grantNow(pod: Pod, only: string | undefined, early: boolean): Promise<GrantAnswer> {
-    const { active, running, metrics, clock, patienceMs = 0 } = this.options;
-    const uid = pod.metadata?.uid ?? '';
-    const alive = active();
-    const runs = alive === null || early ? pastNeed(pod, await running(uid)) : [];
-    // A container of a pod that was admitted before has devices wherever they are.
-    const alignment = only === undefined ? this.options.alignment(pod) : null;
-    const affinities: Record<string, TopologyHint> = {};
-    let reason: string | undefined;
-    let orders = this.take({
-      type: 'pod.asks',
-      ...{ uid, steps: deviceSteps(pod, only, this.options.extended), active: alive, running: runs },
-      ...(alignment && { alignment }),
-      ...(only === undefined && patienceMs > 0 && { steady: clock.steady() }),
-    });
-    for (;;) {
-      let answer: WithoutTime<DeviceMessage> | null = null;
-      for (const order of orders) {
-        if (order.type === 'pod.waits') {
-          const until = clock.now() + Math.max(0, order.until - clock.steady());
-          const message = `device plugin of ${order.resource} has not come back`;
-          return { problem: null, affinities, waits: { message, until, early: early || alive === null } };
-        }
-        if (order.type === 'pod.granted') return { problem: null, affinities };
-        if (order.type === 'pod.refused')
-          return { problem: order.message, affinities, ...(reason !== undefined && { reason }) };
-        if (order.type === 'affinity.ask') {
-          const { container, hints } = order;
-          const found = this.options.affinity(pod, { container, hints, fixed: affinities });
-          if ('admit' in found) {
-            ({ reason } = found);
-            answer = { type: 'affinity.refused', message: found.message };
-          } else {
-            affinities[container] = found;
-            answer = { type: 'affinity.told', nodes: found.nodes };
-          }
-          continue;
-        }
-        if (order.type === 'plugin.prefer') answer = await this.preferred(order);
-        else if (order.type === 'plugin.allocate') {
-          const began = performance.now();
-          answer = await this.allocated(order);
-          metrics.deviceAllocations.observe({ resource_name: order.resource }, (performance.now() - began) / 1000);
-        } else await this.carryOut(order);
-      }
-      if (answer === null) return { problem: 'the device manager gave no answer', affinities };
-      orders = this.take(answer);
-    }
-  }
-
-  private async preferred({
-    resource,
-    ...ask
-  }: Extract<DeviceOrder, { type: 'plugin.prefer' }>): Promise<WithoutTime<DeviceMessage>> {
-    try {
-      const { available, mustInclude, size } = ask;
-      return { type: 'plugin.prefers', ids: await this.plugins.prefer(resource, { available, mustInclude, size }) };
-    } catch (error) {
-      return { type: 'plugin.failed', call: 'GetPreferredAllocation', message: messageOf(error) };
-    }
-  }
-
-  private async allocated({
-    resource,
-    ids,
-  }: Extract<DeviceOrder, { type: 'plugin.allocate' }>): Promise<WithoutTime<DeviceMessage>> {
-    try {
-      return { type: 'plugin.gave', response: await this.plugins.allocate(resource, ids) };
-    } catch (error) {
-      return { type: 'plugin.failed', call: 'Allocate', message: messageOf(error) };
-    }
   }
 
   private take(message: WithoutTime<DeviceMessage>): DeviceOrder[] {
