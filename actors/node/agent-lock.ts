@@ -46,7 +46,14 @@ export async function takeAgentLock({ path, exitOnContention, log }: LockWish): 
   let told: () => void = () => undefined;
   const wanted = new Promise<void>((resolve) => (told = resolve));
   const look = (): void => {
-    if (!waitsForLock(readFileSync('/proc/locks', 'latin1'), lock)) return;
+    let locks: string;
+    try {
+      locks = readFileSync('/proc/locks', 'latin1');
+    } catch {
+      // No descriptor is left for it: the next look has one.
+      return;
+    }
+    if (!waitsForLock(locks, lock)) return;
     clearInterval(timer);
     log.info({ path }, 'Another process waits for the lock file');
     told();

@@ -306,7 +306,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     },
   });
   const intake: PodIntake = new PodIntake({
-    ...{ supervisor, cluster, admission, metrics, now },
+    ...{ supervisor, cluster, admission, metrics, now, log },
     room: new MakeRoom({
       ...{ log, now, metrics },
       record: (event) => events.record(event),

@@ -37,13 +37,14 @@ export class PodEquipment {
 
   /** Asks plugins for the pod's devices, unless it is refused anyhow. Never rejects. @param early it came before all sources had spoken */
   async give(pod: Pod, early: boolean | undefined): Promise<void> {
+    const answer = await this.answerOf(pod, early).catch((error: unknown) => ({ problem: messageOf(error) }));
+    this.known.set(pod, equipmentOf(answer));
+  }
+
+  private async answerOf(pod: Pod, early: boolean | undefined): Promise<Partial<GrantAnswer>> {
     const { devices, refuses } = this.options;
-    const refusal = refuses?.(pod) ?? null;
-    const answer: Partial<GrantAnswer> | undefined =
-      refusal === null
-        ? await devices?.grant(pod, undefined, early).catch((error: unknown) => ({ problem: messageOf(error) }))
-        : undefined;
-    this.known.set(pod, equipmentOf(answer ?? {}));
+    const isRefused = (refuses?.(pod) ?? null) !== null;
+    return (isRefused ? undefined : await devices?.grant(pod, undefined, early)) ?? {};
   }
 
   /** Plugins are asked anew. */

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { isTerminalPhase } from '../../machines/status/phase.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { PodConfigUpdate } from '../../machines/sources/pod-config.ts';
@@ -16,7 +17,7 @@ import { PodJudge } from './pod-judge.ts';
 type Update = JudgedUpdate & { room?: () => Promise<void> };
 
 /** What the intake works with. */
-export type PodIntakeOptions = PodEquipmentOptions & JudgedPodsOptions;
+export type PodIntakeOptions = PodEquipmentOptions & JudgedPodsOptions & { log: Logger };
 
 /** The way of pods from their sources to the supervisor: what sources tell is worked off in its order, equipped, judged, and told on ({@link JudgedPods}). */
 export class PodIntake {
@@ -115,14 +116,27 @@ export class PodIntake {
         void this.judgeAgain(unsure, verdicts, update);
         return;
       }
-      this.told.judged(update, verdicts);
+      this.guarded(() => this.told.judged(update, verdicts));
       this.queue.shift();
     }
     this.settled();
   }
 
+  /** Whoever fails at an update keeps no later one waiting: with the first of the queue all pods of the node would wait for ever. */
+  private guarded(work: () => void): void {
+    try {
+      work();
+    } catch (err) {
+      this.unforeseen(err);
+    }
+  }
+
+  private unforeseen(err: unknown): void {
+    this.options.log.error({ err }, 'What a source of pods told could not be worked off as a whole');
+  }
+
   private async giveRoom(room: () => Promise<void>): Promise<void> {
-    await room();
+    await room().catch((err: unknown) => this.unforeseen(err));
     this.queue.shift();
     this.workOff();
   }
@@ -152,7 +166,7 @@ export class PodIntake {
     const refused = new Map<Pod, Refusal>();
     for (const pod of pods) {
       if (op === 'REMOVE') continue;
-      cluster?.objects.podWanted(pod);
+      this.guarded(() => cluster?.objects.podWanted(pod));
       const verdict =
         op === 'ADD' && !ends(pod) && this.equipment.waitOf(pod) === undefined ? this.judge.judge(pod) : null;
       if (verdict !== null) refused.set(pod, verdict);
@@ -168,9 +182,12 @@ export class PodIntake {
     if (pod === undefined) return;
     const { victims, signal } = verdicts.get(pod)?.preempt ?? { victims: [], signal: '' };
     const { namespace = '', name = '' } = pod.metadata ?? {};
-    await this.options.room.preempt(victims, signal, `${namespace}/${name}`);
+    await this.options.room
+      .preempt(victims, signal, `${namespace}/${name}`)
+      .catch((err: unknown) => this.unforeseen(err));
     const verdict = this.judge.judgeAfterRoom(pod);
-    this.told.judged({ ...update, pods: [pod] }, new Map(verdict === null ? [] : [[pod, verdict]]));
+    const verdictOn = new Map(verdict === null ? [] : [[pod, verdict]]);
+    this.guarded(() => this.told.judged({ ...update, pods: [pod] }, verdictOn));
     this.queue.splice(0, 1, ...(others.length > 0 ? [{ ...update, pods: others }] : []));
     this.workOff();
   }
@@ -180,8 +197,8 @@ export class PodIntake {
     verdicts: Map<Pod, Refusal>,
     update: Update,
   ): Promise<void> {
-    await this.judge.judgeAgain(unsure, verdicts);
-    this.told.judged(update, verdicts);
+    await this.judge.judgeAgain(unsure, verdicts).catch((err: unknown) => this.unforeseen(err));
+    this.guarded(() => this.told.judged(update, verdicts));
     this.queue.shift();
     this.workOff();
   }

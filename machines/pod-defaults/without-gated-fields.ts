@@ -1,4 +1,5 @@
 import type { Container, Pod, Volume } from '../protocol/api-types.ts';
+import { hasPodLevelResources } from '../qos/pod-resources.ts';
 
 /** Feature gates of fields of a pod's spec, each on unless false. */
 export interface SpecGates {
@@ -8,18 +9,22 @@ export interface SpecGates {
   hostnameOverride?: boolean;
   /** `ImageVolume` (KEP-4639). */
   imageVolume?: boolean;
+  /** `PodLevelResources` (KEP-2837). */
+  podLevelResources?: boolean;
 }
 
 /**
  * The pod without the fields whose gates are off, so that all who work on it take the field for not set, as kubelet does at
- * each place that asks for the gate (with `PodLevelResources` off it does not take the pod: `admitPod`). The same object when there is nothing to leave out. An image volume stays as a volume of
- * no known kind: its pod waits for it, as one waits for a plugin that kubelet has not.
+ * each place that asks for the gate. The same object when there is nothing to leave out. An image volume stays as a volume of
+ * no known kind: its pod waits for it, as one waits for a plugin that kubelet has not. Resources that count for the whole pod
+ * stay, too: the node does not take such a pod (`admitPod`).
  */
 export function withoutGatedFields(pod: Pod, gates: SpecGates): Pod {
   const { spec } = pod;
   if (spec === undefined || !Object.values(gates).includes(false)) return pod;
   const out = { ...spec };
   if (gates.hostnameOverride === false) delete out.hostnameOverride;
+  if (gates.podLevelResources === false && !hasPodLevelResources(pod)) delete out.resources;
   if (gates.imageVolume === false && out.volumes?.some(({ image }) => image !== undefined))
     out.volumes = out.volumes.map(withoutImage);
   if (gates.containerRestartRules === false) {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { unlessAborted } from '../../host/time/unless-aborted.ts';
 import { ApiStatusError } from './api-client.ts';
 import { answerError, retryAfterSeconds } from './answer-error.ts';
 import { H1Transport } from './h1-transport.ts';
@@ -132,7 +133,7 @@ class Sender {
     let identityAgain = true;
     let told: ApiStatusError | undefined;
     for (let tries = 0; ;) {
-      const identity = await this.kubeconfig.credentials.current();
+      const identity = await this.identity(signal);
       let answer: HttpAnswer;
       try {
         answer = await this.sendOnce(request, path, body, identity, signal);
@@ -161,6 +162,13 @@ class Sender {
         throw told;
       }
     }
+  }
+
+  /** A plugin that hangs holds no request for longer than it may take. */
+  private async identity(signal: AbortSignal): Promise<Identity> {
+    const given = this.kubeconfig.credentials.current();
+    if (!(given instanceof Promise)) return given;
+    return unlessAborted(given, signal, () => new TransportError(signal.reason, true, false));
   }
 
   private async sendOnce(

@@ -1,3 +1,4 @@
+import { unlessAborted } from '../../host/time/unless-aborted.ts';
 import { H2Session } from './h2-session.ts';
 import { connectTls, tlsOptions } from './tls-connect.ts';
 import { TransportError } from './transport.ts';
@@ -51,7 +52,7 @@ export class H2Transport implements Transport {
       const found = this.find(identity);
       if (found !== undefined) return found;
       this.connecting ??= this.connect(identity).finally(() => (this.connecting = undefined));
-      await unlessAborted(this.connecting, signal);
+      await unlessAborted(this.connecting, signal, () => new TransportError(signal.reason, true, false));
     }
   }
 
@@ -94,14 +95,4 @@ export class H2Transport implements Transport {
 
 function sameCertificate(a: Identity, b: Identity): boolean {
   return a.cert === b.cert && a.key === b.key;
-}
-
-/** The promise's result, unless the signal ends the wait before. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(new TransportError(signal.reason, true, false));
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { certificateErrors } from '../../../machines/errors/certificate-errors.ts';
 import { backOffMs } from '../../../machines/values/back-off.ts';
+import { unlessAborted } from '../../host/time/unless-aborted.ts';
 import { ApiStatusError } from '../api/api-client.ts';
 import type { ApiClient } from '../api/api-client.ts';
 import type { CertificateStore } from './certificate-store.ts';
@@ -212,13 +213,14 @@ export class CertificateManager {
     const template = this.options.template();
     if (template === null) throw new Error('unable to create a csr, no template available');
     const key = newKey();
-    const request = await makeRequest(key, template);
+    const { signal } = this.stopping;
+    const request = await unlessAborted(makeRequest(key, template), signal);
     const way = this.options.api?.(this.current());
     if (way === undefined) throw new Error('no connection to the API server');
     const { api } = way;
     try {
       const usages = usagesFor(signer, readKey(key));
-      const wish = { api, request, name: '', signer, usages, template, key, now: () => clock.now(), log };
+      const wish = { api, request, name: '', signer, usages, template, key, now: () => clock.now(), log, signal };
       const ref = await createRequest(wish).catch((error: unknown) => this.refused(error));
       this.lastTemplate = template;
       return { cert: await this.issued(api, ref), key };

@@ -40,6 +40,8 @@ export interface RequestWish {
   key: string;
   now: () => number;
   log: Logger;
+  /** Ends the requests. */
+  signal?: AbortSignal;
 }
 
 const REQUESTS = { group: 'certificates.k8s.io', version: 'v1', resource: 'certificatesigningrequests' };
@@ -49,7 +51,8 @@ const REQUESTS = { group: 'certificates.k8s.io', version: 'v1', resource: 'certi
  * `ApiStatusError` of the server, or with CERT011 when the other one cannot be ours.
  */
 export async function createRequest(wish: RequestWish): Promise<RequestRef> {
-  const { api, name, log } = wish;
+  const { api, name, log, signal } = wish;
+  const ended = signal === undefined ? {} : { signal };
   const body = {
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
@@ -57,12 +60,12 @@ export async function createRequest(wish: RequestWish): Promise<RequestRef> {
     spec: { request: base64(wish.request), signerName: wish.signer, usages: wish.usages },
   };
   try {
-    return refOf(await api.request<SigningRequest>({ method: 'POST', on: REQUESTS, body }));
+    return refOf(await api.request<SigningRequest>({ method: 'POST', on: REQUESTS, body, ...ended }));
   } catch (error) {
     if (!isAlreadyExists(error) || name === '') throw error;
   }
   log.info({ name }, 'csr for this node already exists, reusing');
-  const found = await api.request<SigningRequest>({ method: 'GET', on: REQUESTS, name });
+  const found = await api.request<SigningRequest>({ method: 'GET', on: REQUESTS, name, ...ended });
   const reason = await incompatible(found, wish);
   if (reason !== '') throw new ActorletError(certificateErrors.notCompatible, { name, reason });
   log.info({ name }, 'csr for this node is still valid');

@@ -149,6 +149,8 @@ export class VolumeManager {
   podGone(uid: string): void {
     this.ending.delete(uid);
     this.rejected.delete(uid);
+    clearTimeout(this.waitsEnd.get(uid));
+    this.waitsEnd.delete(uid);
   }
 
   /** What kubelet calls a volume of a pod: its PV's name, or its own; null when it was not looked up. */

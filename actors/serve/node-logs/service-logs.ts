@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { messageOf } from '../../../machines/values/message-of.ts';
+import { endOutputsBy } from '../../host/files/end-outputs.ts';
 import { hasOptions, journalArguments } from './node-log-query.ts';
 import type { NodeLogQuery } from './node-log-query.ts';
 import { isFolder, openInRoot, RootError } from './open-in-root.ts';
@@ -61,13 +62,6 @@ function runJournalctl(
       signal,
       killSignal: 'SIGKILL',
     });
-    child.stdout.pipe(out, { end: false });
-    child.stderr.pipe(out, { end: false });
-    // When the reader goes, nothing drains the pipes any more, and `close` waits for their end.
-    signal.addEventListener('abort', () => {
-      child.stdout.destroy();
-      child.stderr.destroy();
-    });
     child.once('error', (error) => {
       if (error.name !== 'AbortError' && (query.boot ?? 0) === 0) out.write('\nerror: journal output not available\n');
       if (child.pid === undefined) resolve();
@@ -75,6 +69,12 @@ function runJournalctl(
     child.once('close', () => {
       resolve();
     });
+    // It may have no pipes then.
+    if (child.pid === undefined) return;
+    child.stdout.pipe(out, { end: false });
+    child.stderr.pipe(out, { end: false });
+    // When the reader goes, nothing drains the pipes any more, and `close` waits for their end.
+    endOutputsBy(signal, child);
   });
 }
 

@@ -5,6 +5,7 @@ import { withoutNulls } from '../../../actors/cluster/api/without-nulls.ts';
 import type { MakeRoom } from '../../../actors/resources/admission/make-room.ts';
 import type { NodeAdmission } from '../../../actors/resources/admission/node-admission.ts';
 import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
+import pino from 'pino';
 import { PodIntake } from '../../../actors/node/pod-intake.ts';
 import type { PodSources } from '../../../actors/pods/sources/pod-sources.ts';
 import type { Supervisor } from '../../../actors/pods/supervisor/supervisor.ts';
@@ -100,17 +101,21 @@ test('a pod whose judging fails is refused, and the pods behind it are told', as
   } as unknown as NodeAdmission;
   const intake = new PodIntake({
     supervisor: {
-      take: (message: { rejections?: unknown; update: PodConfigUpdate }) =>
-        told.push(...message.update.pods.map((pod) => pod.metadata?.name), message.rejections),
+      take: (message: { rejections?: unknown; update: PodConfigUpdate }) => {
+        if (message.update.pods[0]?.metadata?.name === 'lost') throw new TypeError('broken as well');
+        told.push(...message.update.pods.map((pod) => pod.metadata?.name), message.rejections);
+      },
     } as unknown as Supervisor,
     cluster: null,
     admission: gate,
     room: {} as MakeRoom,
     metrics: createMetrics({ processMetrics: false }),
+    log: pino({ level: 'silent' }),
     now: () => 0,
     sources: () => ({ allSourcesReady: () => false, staticPods: () => [] }) as unknown as PodSources,
   });
-  for (const name of ['bad', 'unsure', 'good']) intake.take({ source: 'api', op: 'ADD', pods: [wholePod(name, name)] });
+  for (const name of ['bad', 'lost', 'unsure', 'good'])
+    intake.take({ source: 'api', op: 'ADD', pods: [wholePod(name, name)] });
   for (let i = 0; i < 5; i++) await Promise.resolve();
   await new Promise((done) => setImmediate(done));
   const refusal = (why: string) => ({

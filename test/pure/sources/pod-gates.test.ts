@@ -46,6 +46,10 @@ test('a field whose gate is off counts as not set, and no other', () => {
   assert.ok(whole !== undefined);
   const { hostnameOverride: _h, ...unnamed } = whole;
   assert.deepEqual(spec({ hostnameOverride: false }), unnamed);
+  // Resources that count for the pod stay: admission refuses it by them. None that count are as if they were not set.
+  assert.deepEqual(spec({ podLevelResources: false }), whole);
+  const none = { ...pod, spec: { ...whole, resources: {} } };
+  assert.equal(withoutGatedFields(none, { podLevelResources: false }).spec?.resources, undefined);
   assert.deepEqual(spec({ imageVolume: false }), {
     ...whole,
     volumes: [{ name: 'v', 'image (feature gate ImageVolume is off)': {} }],

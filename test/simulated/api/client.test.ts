@@ -332,6 +332,25 @@ test('a 401 makes credentials be asked anew, once', async (t) => {
   assert.equal(server.requests.length, 4);
 });
 
+test('credentials that do not come hold no request longer than it may take', async (t) => {
+  const server = await startFakeApiServer();
+  const kubeconfig = {
+    ...loadKubeconfig(server.kubeconfigPath, { log }),
+    credentials: { current: () => new Promise<never>(() => undefined), rejected: () => false },
+  };
+  const api = createApiClient({ kubeconfig, userAgent: 'x', log });
+  t.after(async () => {
+    api.close();
+    await server.close();
+  });
+  await assert.rejects(api.request({ method: 'GET', on: pods, timeoutMs: 50 }), refused(0, 'Unreachable'));
+  const abort = new AbortController();
+  const asked = api.request({ method: 'GET', on: pods, signal: abort.signal });
+  abort.abort();
+  await assert.rejects(asked, refused(0, 'Aborted'));
+  assert.equal(server.requests.length, 0);
+});
+
 test('a limited client waits its turn, in order; the others do not', async (t) => {
   const { server, api } = await setUp(t, 'http');
   const limited = api.limited(20, 2);

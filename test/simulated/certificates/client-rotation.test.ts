@@ -80,6 +80,18 @@ test('a certificate in the kubeconfig is used at once and replaced at once, as f
   assert.equal(rotation.renewErrors(), 0);
 });
 
+test('an API server that does not answer a request for a certificate holds up no end', async (t) => {
+  const { server, kubeconfig, write, start, text } = await setUp(t);
+  const admin = issuePair(server, '/O=system:masters/CN=admin', 1);
+  write(kubeconfig, { 'client-certificate-data': text(admin.cert), 'client-key-data': text(admin.key) });
+  server.fault({ verb: 'create' }, { do: 'hang' }, 1);
+  const { rotation } = start();
+  await waitFor('the request', () => (server.requestsOf({ verb: 'create' }).length > 0 ? true : undefined));
+  // The request itself would be given up after 30 s.
+  const ended = rotation.stop().then(() => 'ended');
+  assert.equal(await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 10_000, 'late'))]), 'ended');
+});
+
 test('a certificate is renewed in time, and what runs goes on', async (t) => {
   const { server, signer, kubeconfig, write, start, clock, ends, folder } = await setUp(t);
   const first = issuePair(server, '/O=system:nodes/CN=system:node:node1', 10);
