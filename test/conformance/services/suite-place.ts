@@ -83,6 +83,8 @@ function suiteCommand(suite: string, { folder, runtime }: SuitePlace, wish: Conf
     ...[`--report-dir=${folder}/out`, `--ginkgo.json-report=${folder}/out/report.json`, '--dump-logs-on-failure=false'],
     ...[`--k8s-bin-dir=${folder}`, `--kubelet-config-file=${folder}/base-config.yaml`, '--prepull-images=false'],
     ...[`--container-runtime-endpoint=${runtime}`, `--system-spec-file=${folder}/system-spec.json`],
+    // A node with systemd: without it the summary has no `runtime`, which the suite looks for.
+    ...(wish.vm ? ['--kubelet-flags=--runtime-cgroups=/system.slice/containerd.service'] : []),
     // Those of the agent, and of the API server that the suite brings.
     ...(gates === '' ? [] : [`--feature-gates=${gates}`, `--service-feature-gates=${gates}`]),
     ...(criProxy ? ['--cri-proxy-enabled'] : []),
