@@ -2,6 +2,7 @@ import { networkProblemOf } from '../../machines/node-object/ready-message.ts';
 import { afterAgentRestart } from '../../machines/pod/adopt-probes.ts';
 import { afterShutdown } from '../../machines/pod/after-shutdown.ts';
 import { judgedAnew } from '../../machines/pod/judged-anew.ts';
+import type { Pod } from '../../machines/protocol/api-types.ts';
 import { podObject } from '../../machines/protocol/recorded-event.ts';
 import { trackedPod, trackedPods } from '../../machines/supervisor/pod-table.ts';
 import { EventRecorder } from '../cluster/events/event-recorder.ts';
@@ -65,6 +66,8 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   const podMetrics = new PodMetrics(metrics);
   const store = new PodStore();
   const events = new EventRecorder(log);
+  const warn = (pod: Pick<Pod, 'metadata'>, reason: string, message: string): void =>
+    events.record({ object: podObject(pod), at: now(), type: 'Warning', reason, message });
   const remembered = journals === null ? new Map<string, never>() : restoreMemory(journals.dir);
   const journalOf = (share: Exclude<keyof JournalShares, 'dir' | 'shard' | 'disk'>): JournalSettings | undefined =>
     journals === null
@@ -175,14 +178,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     sourcesReady: () => intake.allSeen,
     usage: edges.usage({
       ...{ nodeName, pods: () => store.list(), claimed: (pod) => volumes.measured(pod) },
-      onAbnormal(pod, volume, why) {
-        const told = {
-          type: 'Warning',
-          reason: 'VolumeConditionAbnormal',
-          message: `Volume ${volume}: ${why}`,
-        } as const;
-        events.record({ object: podObject(pod), at: now(), ...told });
-      },
+      onAbnormal: (pod, volume, why) => warn(pod, 'VolumeConditionAbnormal', `Volume ${volume}: ${why}`),
     }),
     reclaim: (what) => reclaimBy(managers, what),
     spare: () => spareOf(cri, managers),
@@ -237,8 +233,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   const volumes: VolumeManager = new VolumeManager({
     ...{ rootDir: settings.rootDir, nodeName, clock, log, metrics, selinux: settings.selinux },
     plugins: edges.volumes({
-      warn: (pod, reason, message) =>
-        events.record({ object: podObject(pod), at: now(), type: 'Warning', reason, message }),
+      warn,
       csi: () => cluster?.objects.csi ?? null,
       secret: (namespace, name) =>
         cluster?.objects.storage.secret?.(namespace, name) ?? Promise.reject(new Error('cannot get kube client')),
@@ -329,8 +324,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     onUpdate: (update) => intake.take(update),
     onReadyChange: () => intake.sourcesSpoke(),
     onError: (error) => log.error({ err: error }, 'Pod source'),
-    onInvalid: (pod, message) =>
-      events.record({ object: podObject(pod), at: now(), type: 'Warning', reason: 'FailedValidation', message }),
+    onInvalid: (pod, message) => warn(pod, 'FailedValidation', message),
   });
 
   // What works at leisure.

@@ -104,8 +104,6 @@ function* variable(field: string, env: EnvVar, spec: NonNullable<Pod['spec']>, e
 
 /** Feature gates that validation knows, each on unless false where nothing else is said. */
 export interface ValidationGates extends SpecGates {
-  /** `PodLevelResources` (KEP-2837). */
-  podLevelResources?: boolean;
   /** `EnvFiles` (KEP-3721). */
   envFiles?: boolean;
   /** `PreventStaticPodAPIReferences`. */

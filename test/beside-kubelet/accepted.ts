@@ -1,5 +1,8 @@
 import type { Difference } from './compare.ts';
 
+const NO_SUCH_ADDRESS =
+  'nobody has the address of a simulated pod: whether the kernel gives up looking for it or the probe does first hangs on who else asked';
+
 /** Differences that are meant, and why. */
 const ACCEPTED: readonly { why: string; about: RegExp; kubelet?: RegExp; actorlet?: RegExp }[] = [
   {
@@ -61,10 +64,16 @@ const ACCEPTED: readonly { why: string; about: RegExp; kubelet?: RegExp; actorle
     about: /^words of event Warning Unhealthy .* probe errored/,
   },
   {
-    why: 'nobody has the address of a simulated pod: whether the kernel gives up looking for it or the probe does first hangs on who else asked',
+    why: NO_SUCH_ADDRESS,
     about: /^words of event Warning Unhealthy .* probe failed/,
-    kubelet: /no route to host|context deadline exceeded/,
-    actorlet: /no route to host|context deadline exceeded/,
+    kubelet: /context deadline exceeded/,
+    actorlet: /no route to host/,
+  },
+  {
+    why: NO_SUCH_ADDRESS,
+    about: /^words of event Warning Unhealthy .* probe failed/,
+    kubelet: /no route to host/,
+    actorlet: /context deadline exceeded/,
   },
   {
     why: 'kubelet prepares claims again a minute later: when its first try came before the claim was reserved for the pod it tells of that alone',

@@ -41,16 +41,15 @@ export async function inhibitByProcess(socket: string, onLost: (why: string) => 
     child.on('error', (error) => resolve(messageOf(error)));
     child.on('close', (code, signal) => resolve(words.trim() || `systemd-inhibit ended (${signal ?? code ?? ''})`));
   });
-  // It may have no pipes then.
-  if (child.pid === undefined)
-    throw new ActorletError(hostErrors.logindRefused, { what: 'give an inhibitor lock', reason: await ended });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    words = (words + text).slice(0, MOST_WORDS);
-  });
-  // It may be gone before it has read.
-  child.stdin.on('error', () => undefined);
   const limit = AbortSignal.timeout(TAKE_LIMIT_MS);
   try {
+    // It may have no pipes then.
+    if (child.pid === undefined) throw new Error(await ended);
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      words = (words + text).slice(0, MOST_WORDS);
+    });
+    // It may be gone before it has read.
+    child.stdin.on('error', () => undefined);
     child.stdin.write(HELD);
     const failure = await Promise.race([once(child.stdout, 'data', { signal: limit }).then(() => null), ended]);
     if (failure !== null) throw new Error(failure);

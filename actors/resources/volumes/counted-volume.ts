@@ -22,8 +22,10 @@ export function countedVolume(
       ...{ migrated: spec.migrated === true, isBlock: spec.mode === 'Block' },
     };
   }
-  if (known === null) return null;
-  const { plugin, device, mode } = known;
+  return known === null ? null : ofDevice(known);
+}
+
+function ofDevice({ plugin, device, mode }: Pick<KnownVolume, 'plugin' | 'device' | 'mode'>): CountedVolume {
   return { id: device, plugin: countedPluginOf(plugin, device), migrated: false, isBlock: mode === 'Block' };
 }
 
@@ -34,10 +36,7 @@ export function countedIn(
   order: Extract<VolumeOrder, { key: string }>,
 ): CountedVolume | null {
   if ('volume' in order) return countedVolume(calls, { uid: order.uid, volume: order.volume });
-  if (order.type === 'device.unstage') {
-    const { device, plugin, mode } = order;
-    return { id: device, plugin: countedPluginOf(plugin, device), migrated: false, isBlock: mode === 'Block' };
-  }
+  if (order.type === 'device.unstage') return ofDevice(order);
   const its = Object.values(mounts).find(({ context }) => context.op === order.key)?.context;
   return its === undefined ? null : countedVolume(calls, its);
 }

@@ -77,10 +77,10 @@ export class StorageOperations {
     this.metrics.volumeOperation.observe(labels, seconds);
   }
 
-  /** Forgets all but these. */
-  keep(ids: ReadonlySet<string>): void {
+  /** Forgets all volumes that are not known any more. */
+  keep(isKnown: (id: string) => boolean): void {
     for (const all of [this.spent, this.verified, this.migrated])
-      for (const id of all.keys()) if (!ids.has(id)) all.delete(id);
+      for (const id of all.keys()) if (!isKnown(id)) all.delete(id);
   }
 
   private observe(operation_name: string, volume: CountedVolume, seconds: number, failed: boolean): void {

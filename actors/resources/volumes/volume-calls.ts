@@ -127,7 +127,7 @@ export class VolumeCalls {
       const fsGroup = pod.spec?.securityContext?.fsGroup;
       return (await plugin.stage?.({ spec, pod, devicePath, fsGroup, signal })) ?? '';
     } catch (error) {
-      if (spec.mode !== 'Block') this.tellMismatch(spec, error);
+      this.tellMismatch(spec, error);
       throw worded(
         error,
         spec.mode === 'Block' ? 'MapVolume.SetUpDevice failed' : 'MountVolume.MountDevice failed',
@@ -157,7 +157,7 @@ export class VolumeCalls {
       });
     } catch (error) {
       const what = spec.mode === 'Block' ? 'MapVolume.MapPodDevice failed' : 'MountVolume.SetUp failed';
-      if (spec.mode !== 'Block') this.tellMismatch(spec, error);
+      this.tellMismatch(spec, error);
       const failure = worded(error, what, spec.name);
       if (isNamed && failure.done) await unnameBlockVolume(path);
       throw failure;
@@ -271,8 +271,8 @@ export class VolumeCalls {
   }
 
   /** A disk with another file system than its PV says could not be mounted: the PV has an event of that (kubelet: checkForFailedMount). */
-  private tellMismatch({ name, pv }: VolumeSpec, error: unknown): void {
-    if (pv === null || !isFileSystemMismatch(error)) return;
+  private tellMismatch({ name, pv, mode }: VolumeSpec, error: unknown): void {
+    if (pv === null || mode === 'Block' || !isFileSystemMismatch(error)) return;
     const { record, clock } = this.options;
     const { resourceVersion, uid = '' } = pv.metadata ?? {};
     const object = {

@@ -201,7 +201,7 @@ export class VolumeManager {
     for (const order of orders) this.carryOut(order);
     const { mounts, devices } = this.state;
     this.calls.keep(mounts);
-    this.operations.keep(new Set([...Object.keys(mounts), ...Object.keys(devices)]));
+    this.operations.keep((id) => Object.hasOwn(mounts, id) || Object.hasOwn(devices, id));
     this.setTimer();
   }
 
