@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { open, readdir, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { ActorletError } from '../../../machines/errors/define.ts';
@@ -45,7 +45,9 @@ export async function journalFiles(paths: string[], machines: readonly AnyJourna
             if (dir !== path && (error as NodeJS.ErrnoException).code === 'ENOENT') return [];
             throw error;
           });
-          const segments = names.filter((n) => /\.jsonl(\.gz)?$/.test(n)).sort();
+          // Where both are there, the plain one is whole for sure: the other came to be this moment, or before a crash.
+          const inPlain = (n: string) => n.endsWith('.gz') && names.some((other) => `${other}.gz` === n);
+          const segments = names.filter((n) => /\.jsonl(\.gz)?$/.test(n) && !inPlain(n)).sort();
           files.push(...segments.map((n) => join(dir, n)));
         }
       } else files.push(path);
@@ -66,7 +68,8 @@ export interface JournalChunk {
 
 /**
  * The files in order as whole lines, many at once; `.gz` files are read through gunzip. A file that cannot be read (to its
- * end) is told to `broken` (JRN001), after the lines that could be read of it, and the next file goes on.
+ * end) is told to `broken` (JRN001), after the lines that could be read of it, and the next file goes on. One that its log has compressed
+ * since it was found is read so; one that its log has dropped since then is left out.
  */
 export async function* journalChunks(
   files: readonly string[],
@@ -76,8 +79,10 @@ export async function* journalChunks(
     let rest: Buffer[] = [];
     let held = 0;
     try {
-      const raw = createReadStream(file, { highWaterMark: CHUNK });
-      const input = file.endsWith('.gz') ? raw.pipe(createGunzip({ chunkSize: CHUNK })) : raw;
+      const found = await openSegment(file);
+      if (found === null) continue;
+      const raw = found.handle.createReadStream({ highWaterMark: CHUNK });
+      const input = found.compressed ? raw.pipe(createGunzip({ chunkSize: CHUNK })) : raw;
       raw.on('error', (error) => input.destroy(error));
       for await (const chunk of input as AsyncIterable<Buffer>) {
         const end = chunk.lastIndexOf(10);
@@ -96,6 +101,17 @@ export async function* journalChunks(
       // Half a line before the damage tells nothing.
       broken(unreadable(file, error), index);
     }
+  }
+}
+
+/** Opens what there is of a segment now; null: it is gone. */
+async function openSegment(file: string): Promise<{ handle: FileHandle; compressed: boolean } | null> {
+  const compressed = file.endsWith('.gz');
+  try {
+    return { handle: await open(file), compressed };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return compressed ? null : openSegment(`${file}.gz`);
   }
 }
 

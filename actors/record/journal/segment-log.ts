@@ -52,6 +52,14 @@ export function journalsClosed(): Promise<void> {
   return closing.size === 0 ? Promise.resolve() : new Promise((resolve) => awaitingClose.push(resolve));
 }
 
+/** Closed segments of this thread that are still to be compressed, or after which the bound is still to be kept. */
+const compressions = new Set<Promise<void>>();
+
+/** Resolves when the segments that were closed so far are compressed, and each log is within its bound. */
+export async function journalsCompressed(): Promise<void> {
+  await Promise.all(compressions);
+}
+
 /**
  * Append-only lines in numbered segments: full ones are compressed, the oldest go when the bound is reached. When the
  * disk refuses, or does not answer, the agent goes on without a log; later a new segment begins, so that the gap spoils nothing after it.
@@ -164,11 +172,6 @@ export class SegmentLog {
       closing.delete(this);
       if (closing.size === 0) for (const then of awaitingClose.splice(0)) then();
     });
-  }
-
-  /** Resolves when no compression is under way. */
-  settled(): Promise<void> {
-    return this.compressing;
   }
 
   private openSegment(full = ''): void {
@@ -334,5 +337,8 @@ export class SegmentLog {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
         this.config.log.warn({ err: error, file: full }, 'Journal segment was not compressed');
       });
+    const { compressing } = this;
+    compressions.add(compressing);
+    void compressing.then(() => compressions.delete(compressing));
   }
 }

@@ -23,6 +23,8 @@ export interface Allowed {
 /** The table of all texts, which holds none of them, and what V8 learns of code while that runs. */
 const NO_HOLDERS = /^\(Internalized strings\)$|^\(Weak roots\)$|^system \/ (Feedback|AllocationSite)/;
 
+const NONE: ReadonlySet<number> = new Set();
+
 /** A V8 heap snapshot as a graph of what is held, from the roots on. */
 export class HeapGraph {
   private readonly data: Snapshot;
@@ -87,6 +89,8 @@ export class HeapGraph {
   private walk(allowed: readonly Allowed[]): void {
     const holdsNone = new Uint8Array(this.data.strings.map((text) => (NO_HOLDERS.test(text) ? 1 : 0)));
     const owners = new Set(allowed.map(({ of }) => of));
+    /** What is not gone to from where V8 keeps fields of an object that has allowed ones: it is a second edge to the same. */
+    const beside = new Map<number, ReadonlySet<number>>();
     const weak = this.data.snapshot.meta.edge_types[0].indexOf('weak');
     const queue = [0];
     this.parent[0] = 0;
@@ -95,16 +99,30 @@ export class HeapGraph {
       const nameAt = this.data.nodes[node * this.width + 1] ?? 0;
       if (holdsNone[nameAt] === 1) continue;
       const name = this.data.strings[nameAt] ?? '';
-      const end = this.firstEdge[node + 1] ?? 0;
-      for (let edge = this.firstEdge[node] ?? 0; edge < end; edge++) {
+      let barred = beside.get(node) ?? NONE;
+      if (owners.has(name)) {
+        const isAllowed = (edge: number) => allowed.some((a) => a.of === name && a.edge === this.edgeName(edge));
+        barred = new Set([...this.edgesOf(node)].filter(isAllowed).map((edge) => this.target(edge)));
+        for (const edge of this.edgesOf(node)) if (this.isFieldStore(edge)) beside.set(this.target(edge), barred);
+      }
+      for (const edge of this.edgesOf(node)) {
         const to = this.target(edge);
-        if (this.parent[to] !== -1 || this.data.edges[edge * this.edgeWidth] === weak) continue;
-        if (owners.has(name) && allowed.some((a) => a.of === name && a.edge === this.edgeName(edge))) continue;
+        if (this.parent[to] !== -1 || this.data.edges[edge * this.edgeWidth] === weak || barred.has(to)) continue;
         this.parent[to] = node;
         this.by[to] = edge;
         queue.push(to);
       }
     }
+  }
+
+  private *edgesOf(node: number): Iterable<number> {
+    const end = this.firstEdge[node + 1] ?? 0;
+    for (let edge = this.firstEdge[node] ?? 0; edge < end; edge++) yield edge;
+  }
+
+  /** Does it lead to where V8 keeps those fields of an object that do not stand in itself? */
+  private isFieldStore(edge: number): boolean {
+    return this.edgeType(edge) === 'internal' && this.edgeName(edge) === 'properties';
   }
 
   private wayTo(node: number): string {
