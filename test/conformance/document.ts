@@ -45,10 +45,26 @@ function timesOf(ours: KeptRun, reference: KeptRun): string {
 
 /** The command that was run. */
 function commandOf(run: KeptRun): string {
-  const { ownMachine, vm, oneDisk, criProxy, services, suite, simulated, featureGates, focus, skip, procs } = run;
+  const {
+    ownMachine,
+    vm,
+    cpus,
+    threads,
+    oneDisk,
+    criProxy,
+    services,
+    suite,
+    simulated,
+    featureGates,
+    focus,
+    skip,
+    procs,
+  } = run;
   const flags = [
     ...(simulated === true ? ['--simulated'] : []),
     ...(vm === true ? ['--vm'] : []),
+    ...(cpus === undefined ? [] : [`--cpus ${cpus}`]),
+    ...(threads === undefined ? [] : [`--threads ${threads}`]),
     ...(oneDisk === true ? ['--one-disk'] : []),
     ...(criProxy === true ? ['--cri-proxy'] : []),
     ...(services === true ? ['--services'] : []),

@@ -23,6 +23,9 @@ const kept = z.object({
   services: z.literal(true).optional(),
   /** The same in a virtual machine of bin/vm. */
   vm: z.literal(true).optional(),
+  /** Processors of that machine and how many of them are one core, where it is not the usual one. */
+  cpus: z.number().optional(),
+  threads: z.number().optional(),
   /** All of that machine is on one disk. */
   oneDisk: z.literal(true).optional(),
   criProxy: z.literal(true).optional(),

@@ -35,7 +35,9 @@ export async function runSuiteInVm(wish: ConformanceOptions, out: string): Promi
     suiteImages(),
     clusterTool('e2e_node.test'),
   ]);
-  const machine = await Machine.up('--memory', '4096', '--cpus', '4', '--numa', '2');
+  const processors = ['--cpus', String(wish.cpus), '--numa', '2', '--threads', String(wish.threads)];
+  // Specs of swap ask for more than half a GiB of it.
+  const machine = await Machine.up('--memory', '4096', '--swap', '1024', ...processors);
   let registry: TestRegistry | undefined;
   try {
     if (wish.containerd !== undefined) await changeContainerd(machine, wish.containerd);
