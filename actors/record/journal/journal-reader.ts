@@ -79,12 +79,7 @@ export async function* journalChunks(
     let rest: Buffer[] = [];
     let held = 0;
     try {
-      const found = await openSegment(file);
-      if (found === null) continue;
-      const raw = found.handle.createReadStream({ highWaterMark: CHUNK });
-      const input = found.compressed ? raw.pipe(createGunzip({ chunkSize: CHUNK })) : raw;
-      raw.on('error', (error) => input.destroy(error));
-      for await (const chunk of input as AsyncIterable<Buffer>) {
+      for await (const chunk of bytesOf(file)) {
         const end = chunk.lastIndexOf(10);
         held = end < 0 ? held + chunk.length : chunk.length - end;
         if (held > MAX_LINE) throw new Error(`a line of more than ${MAX_LINE} bytes`);
@@ -101,6 +96,21 @@ export async function* journalChunks(
       // Half a line before the damage tells nothing.
       broken(unreadable(file, error), index);
     }
+  }
+}
+
+/** What stands in a segment; nothing when it is gone. */
+async function* bytesOf(file: string): AsyncGenerator<Buffer> {
+  const found = await openSegment(file);
+  if (found === null) return;
+  const raw = found.handle.createReadStream({ highWaterMark: CHUNK });
+  const input = found.compressed ? raw.pipe(createGunzip({ chunkSize: CHUNK })) : raw;
+  raw.on('error', (error) => input.destroy(error));
+  try {
+    yield* input as AsyncIterable<Buffer>;
+  } finally {
+    // Of whoever has read enough the file stays open otherwise.
+    raw.destroy();
   }
 }
 
