@@ -109,7 +109,30 @@ function section(part: string, ours: KeptRun | undefined, reference: KeptRun | u
     '| --- | --- | --- |',
     ...rows.map((row) => `| ${cell(row.ours)} | ${cell(row.reference)} | ${plain(row.name)} |`),
     '',
+    ...leftOut([ours, reference]),
   ].join('\n');
+}
+
+/** The specs that left themselves out, by the reason that they gave. */
+function leftOut(runs: readonly (KeptRun | undefined)[]): string[] {
+  const byReason = new Map<string, Map<string, string[]>>();
+  for (const run of runs) {
+    for (const { name, reason } of run?.skipped ?? []) {
+      const names = byReason.get(reason) ?? new Map<string, string[]>();
+      byReason.set(reason, names.set(name, [...(names.get(name) ?? []), run?.agent ?? '']));
+    }
+  }
+  if (byReason.size === 0) return [];
+  const kept = runs.filter((run) => run?.skipped !== undefined).length;
+  return [
+    'Specs that left themselves out here, with their own words:',
+    '',
+    ...[...byReason].flatMap(([reason, names]) => [
+      `- ${plain(reason)}`,
+      ...[...names].map(([name, agents]) => `  - ${plain(name)}${agents.length === kept ? '' : ` (${agents.join()} only)`}`),
+    ]),
+    '',
+  ];
 }
 
 /** A run without containers: what it says of the agent, spec by spec. */

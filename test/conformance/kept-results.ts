@@ -39,6 +39,8 @@ const kept = z.object({
   loaded: z.literal(true).optional(),
   /** Wall clock, s. */
   seconds: z.number(),
+  /** Specs that left themselves out, with their words. */
+  skipped: z.array(z.object({ name: z.string(), reason: z.string() })).optional(),
   results: z.array(
     z.object({
       name: z.string(),

@@ -32,16 +32,21 @@ test('a report tells the specs that ran, and the first lines of what failed', ()
         spec('b', 'failed', { Failure: { Message: 'Expected\n  <int>: 1\n\nto equal 2' } }),
         spec('a', 'passed'),
         spec('c', 'skipped'),
+        spec('s', 'skipped', { Failure: { Message: 'needs two NUMA nodes' } }),
         spec('t', 'timedout'),
         spec('', 'passed', { LeafNodeType: 'BeforeSuite' }),
       ],
     },
   ]);
-  assert.deepEqual(readGinkgoReport(text), [
-    { name: '[sig-node] Pods a', state: 'passed', seconds: 3 },
-    { name: '[sig-node] Pods b', state: 'failed', seconds: 3, error: 'Expected <int>: 1 to equal 2' },
-    { name: '[sig-node] Pods t', state: 'failed', seconds: 3, error: 'timedout' },
-  ]);
+  assert.deepEqual(readGinkgoReport(text), {
+    results: [
+      { name: '[sig-node] Pods a', state: 'passed', seconds: 3 },
+      { name: '[sig-node] Pods b', state: 'failed', seconds: 3, error: 'Expected <int>: 1 to equal 2' },
+      { name: '[sig-node] Pods t', state: 'failed', seconds: 3, error: 'timedout' },
+    ],
+    // One that was not chosen says nothing.
+    skipped: [{ name: '[sig-node] Pods s', reason: 'needs two NUMA nodes' }],
+  });
   assert.throws(() => readGinkgoReport('{}'));
 });
 

@@ -70,7 +70,7 @@ export async function runSuiteIn(place: SuitePlace, wish: ConformanceOptions, ou
   const report = await place.run(`cat ${folder}/out/report.json`).catch(() => undefined);
   if (report === undefined) throw new Error(`the suite made no report; see ${join(out, 'log')}`);
   await writeFile(join(out, 'report.json'), report);
-  return { results: readGinkgoReport(report), seconds, versions: await versions(place, wish.agent) };
+  return { ...readGinkgoReport(report), seconds, versions: await versions(place, wish.agent) };
 }
 
 /** Its exit code is no matter: the report tells which specs failed. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SpecResult } from './spec-result.ts';
+import type { SkippedSpec, SpecResult } from './spec-result.ts';
 
 const NANOSECONDS = 1e9;
 const ERROR_LINES = 6;
@@ -14,14 +14,27 @@ const spec = z.object({
 });
 const report = z.array(z.object({ SpecReports: z.array(spec).nullish() }));
 
-/** What ginkgo's `--json-report` says of the specs that ran, by name. Throws when it is no such report. */
-export function readGinkgoReport(text: string): SpecResult[] {
+/** What a report says. */
+export interface Report {
+  results: SpecResult[];
+  skipped: SkippedSpec[];
+}
+
+/** What ginkgo's `--json-report` says of the specs that were chosen, by name. Throws when it is no such report. */
+export function readGinkgoReport(text: string): Report {
   const results: SpecResult[] = [];
+  const skipped: SkippedSpec[] = [];
   for (const suite of report.parse(JSON.parse(text))) {
     for (const found of suite.SpecReports ?? []) {
-      if (found.LeafNodeType !== 'It' || found.State === 'skipped' || found.State === 'pending') continue;
-      const failed = found.State !== 'passed';
+      if (found.LeafNodeType !== 'It') continue;
       const name = [...(found.ContainerHierarchyTexts ?? []), found.LeafNodeText].join(' ');
+      if (found.State === 'skipped' || found.State === 'pending') {
+        // Those without words were not chosen.
+        const reason = firstLines(found.Failure?.Message ?? '');
+        if (reason !== '') skipped.push({ name, reason });
+        continue;
+      }
+      const failed = found.State !== 'passed';
       results.push({
         name,
         state: failed ? 'failed' : 'passed',
@@ -30,7 +43,11 @@ export function readGinkgoReport(text: string): SpecResult[] {
       });
     }
   }
-  return results.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { results: results.sort(byName), skipped: skipped.sort(byName) };
+}
+
+function byName(one: { name: string }, other: { name: string }): number {
+  return one.name < other.name ? -1 : 1;
 }
 
 function firstLines(message: string): string {

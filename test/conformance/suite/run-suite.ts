@@ -50,7 +50,7 @@ export async function runSuite(wish: SuiteWish): Promise<SuiteRun> {
   if (report === undefined) {
     throw new Error(`the suite made no report; the end of ${log}:\n${(await readFile(log, 'utf8')).slice(-2000)}`);
   }
-  return { results: readGinkgoReport(report), seconds };
+  return { ...readGinkgoReport(report), seconds };
 }
 
 function clusterFlags(kubeconfig: string): string[] {
