@@ -129,7 +129,9 @@ function leftOut(runs: readonly (KeptRun | undefined)[]): string[] {
     '',
     ...[...byReason].flatMap(([reason, names]) => [
       `- ${plain(reason)}`,
-      ...[...names].map(([name, agents]) => `  - ${plain(name)}${agents.length === kept ? '' : ` (${agents.join()} only)`}`),
+      ...[...names].map(
+        ([name, agents]) => `  - ${plain(name)}${agents.length === kept ? '' : ` (${agents.join()} only)`}`,
+      ),
     ]),
     '',
   ];
