@@ -9,6 +9,7 @@ import type { SimScript } from '../../cri/sim/script.ts';
 import { CriCalls } from '../containerd/support/cri-calls.ts';
 import { stopOnSignal } from '../cluster/support/end-with-test.ts';
 import { ClusterNode } from '../cluster/support/cluster-node.ts';
+import type { ClusterNodeOptions } from '../cluster/support/cluster-node.ts';
 import type { ControlPlane } from '../cluster/support/control-plane.ts';
 import type { AgentKind } from '../cluster/support/node-config.ts';
 
@@ -35,13 +36,21 @@ export class SimulatedNode {
   }
 
   /** Starts runtime and agent; resolves when the node is ready. The caller stops it. */
-  static async start(plane: ControlPlane, name: string, agent: AgentKind, script: SimScript): Promise<SimulatedNode> {
+  static async start(
+    plane: ControlPlane,
+    name: string,
+    agent: AgentKind,
+    script: SimScript,
+    more: Pick<ClusterNodeOptions, 'config' | 'env'> = {},
+  ): Promise<SimulatedNode> {
     const ground = await makeGround(script);
     try {
       const { folder, cri } = ground;
       const containerd = { endpoint: cri.endpoint, rootDir: folder, cri, stop: () => Promise.resolve() };
-      const config = { syncFrequency: '1m' };
-      return new SimulatedNode(await ClusterNode.start(plane, { name, agent, containerd, config }), ground);
+      const config = { syncFrequency: '1m', ...more.config };
+      const { env } = more;
+      const options = { name, agent, containerd, config, ...(env !== undefined && { env }) };
+      return new SimulatedNode(await ClusterNode.start(plane, options), ground);
     } catch (error) {
       await removeGround(ground);
       throw error;

@@ -65,6 +65,15 @@ export class DaemonProcess {
     if (this.over !== null) throw new Error(`${this.name} ended: ${JSON.stringify(this.over)}\n${await this.tail()}`);
   }
 
+  /** It answers nobody until {@link resume}, and its connections stay. */
+  pause(): void {
+    this.child.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.child.kill('SIGCONT');
+  }
+
   /** `kill -9`. */
   async kill(): Promise<void> {
     this.child.kill('SIGKILL');

@@ -132,6 +132,15 @@ export class ControlPlane {
     await this.part('kube-apiserver').terminate(5_000);
   }
 
+  /** The API server takes requests and does not answer them, until {@link resumeApiServer}. */
+  pauseApiServer(): void {
+    this.part('kube-apiserver').pause();
+  }
+
+  resumeApiServer(): void {
+    this.part('kube-apiserver').resume();
+  }
+
   /** Starts the API server on the port it had, and waits until it is ready. */
   async startApiServer(): Promise<void> {
     const { pki, dir } = this;
