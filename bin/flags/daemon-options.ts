@@ -12,6 +12,7 @@ import { type InspectorAddress, inspectorAddress } from '../../actors/configure/
 import { configErrors } from '../../machines/errors/config-errors.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { inspectorErrors } from '../../machines/errors/inspector-errors.ts';
+import { parseGoDuration } from '../../machines/values/go-duration.ts';
 import { ALL_FLAGS, FLAGS_BY_NAME } from './all-flags.ts';
 import { DEPRECATIONS, type FlagSpec } from './flag-spec.ts';
 import { readFlagValue } from './flag-values.ts';
@@ -152,8 +153,10 @@ function checkOwn(given: ReadonlyMap<string, unknown>): ActorletError[] {
   check('inspect', (value: string) => inspectorAddress(value) === null, 'host:port, host or port');
   if (inspectOf(given) !== null && given.get('journal') === false)
     errors.push(new ActorletError(inspectorErrors.needsJournal));
-  check('wait-for-plugins', (value: number) => value < 0 || value > 300_000, '0s to 5m');
-  check('minimum-container-ttl-duration', (value: number) => value < 0, '0s or more');
+  const checkMs = (name: string, bad: (ms: number) => boolean, accepted: string) =>
+    check(name, (value: string) => bad(parseGoDuration(value) ?? NaN), accepted);
+  checkMs('wait-for-plugins', (ms) => ms < 0 || ms > 300_000, '0s to 5m');
+  checkMs('minimum-container-ttl-duration', (ms) => ms < 0, '0s or more');
   check('cloud-provider', (value: string) => value !== '' && value !== 'external', '"" or "external"');
   check(
     'node-ip',
@@ -192,6 +195,12 @@ function numberOf(given: ReadonlyMap<string, unknown>, name: string, preset: num
   return typeof value === 'number' ? value : preset;
 }
 
+/** A duration as it was written, ms: those that are a field of the configuration stay texts until that is read. */
+function msOf(given: ReadonlyMap<string, unknown>, name: string, preset: number): number {
+  const value = given.get(name);
+  return typeof value === 'string' ? (parseGoDuration(value) ?? preset) : preset;
+}
+
 function mapOf(given: ReadonlyMap<string, unknown>, name: string): Record<string, string> {
   return (given.get(name) ?? {}) as Record<string, string>;
 }
@@ -217,7 +226,7 @@ function kubeletFlags(given: ReadonlyMap<string, unknown>): KubeletFlags {
     imageCredentialProviderBinDir: path('image-credential-provider-bin-dir'),
     lockFile: path('lock-file'),
     exitOnLockContention: given.get('exit-on-lock-contention') === true,
-    minimumContainerTtlDuration: numberOf(given, 'minimum-container-ttl-duration', 0),
+    minimumContainerTtlDuration: msOf(given, 'minimum-container-ttl-duration', 0),
     maximumDeadContainers: numberOf(given, 'maximum-dead-containers', -1),
     maximumDeadContainersPerContainer: numberOf(given, 'maximum-dead-containers-per-container', 1),
     experimentalMounterPath: path('experimental-mounter-path'),
@@ -245,6 +254,6 @@ function ownSettings(given: ReadonlyMap<string, unknown>): ActorletSettings {
     inspect: inspectOf(given),
     privateContainerd: mode === 'always' || mode === 'never' ? mode : 'auto',
     stopPrivateContainerd: given.get('stop-private-containerd') === true,
-    waitForPluginsMs: numberOf(given, 'wait-for-plugins', preset.waitForPluginsMs),
+    waitForPluginsMs: msOf(given, 'wait-for-plugins', preset.waitForPluginsMs),
   };
 }

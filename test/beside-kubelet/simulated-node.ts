@@ -41,16 +41,14 @@ export class SimulatedNode {
     name: string,
     agent: AgentKind,
     script: SimScript,
-    more: Pick<ClusterNodeOptions, 'config' | 'env'> = {},
+    more: Pick<ClusterNodeOptions, 'config' | 'env' | 'flags'> = {},
   ): Promise<SimulatedNode> {
     const ground = await makeGround(script);
     try {
       const { folder, cri } = ground;
       const containerd = { endpoint: cri.endpoint, rootDir: folder, cri, stop: () => Promise.resolve() };
       const config = { syncFrequency: '1m', ...more.config };
-      const { env } = more;
-      const options = { name, agent, containerd, config, ...(env !== undefined && { env }) };
-      return new SimulatedNode(await ClusterNode.start(plane, options), ground);
+      return new SimulatedNode(await ClusterNode.start(plane, { ...more, name, agent, containerd, config }), ground);
     } catch (error) {
       await removeGround(ground);
       throw error;

@@ -35,6 +35,8 @@ export interface DriverBehaviour {
     | { t: 'fail'; details: string }
     /** The claim does; `takesBack`: it is refused when it is to be prepared only. */
     | { t: 'refuse'; error: string; takesBack?: boolean }
+    /** It answers when this has come. */
+    | { t: 'late'; after: Promise<unknown> }
     /** Claims are left out. */
     | { t: 'skip' };
 }
@@ -115,9 +117,15 @@ export class TestDriver {
   }
 
   private answer(what: 'prepare' | 'unprepare', claims: Claim[], done: Done): void {
-    const { fault, devices } = this.behaviour;
+    const { fault } = this.behaviour;
     this.calls.push(`${what} ${claims.map(({ name }) => name).join()}`);
     if (fault?.t === 'hang') return;
+    if (fault?.t === 'late') return void fault.after.then(() => this.done(what, claims, done));
+    this.done(what, claims, done);
+  }
+
+  private done(what: 'prepare' | 'unprepare', claims: Claim[], done: Done): void {
+    const { fault, devices } = this.behaviour;
     if (fault?.t === 'fail') return done({ code: 2, details: fault.details });
     const told = fault?.t === 'skip' ? claims.slice(1) : claims;
     const refuses = fault?.t === 'refuse' && (what === 'prepare' || fault.takesBack !== true);

@@ -206,3 +206,32 @@ test('an argument is an error: booleans need =', () => {
 test('a password on the command line is not shown', () => {
   assert.doesNotMatch(errorsOf('--manifest-url-header=s3cret'), /s3cret/);
 });
+
+/** Values of flags that do not take any text. */
+const ANOTHER: Readonly<Record<string, string>> = {
+  'node-ip': '10.1.2.3',
+  'cloud-provider': 'external',
+  inspect: '127.0.0.1:1',
+  'private-containerd': 'never',
+};
+
+test('each flag that is no field of the configuration changes what the command line says', () => {
+  const says = (...argv: string[]) => {
+    const { kubelet, settings } = parse('--root-dir=/r', ...argv);
+    return JSON.stringify({ kubelet, settings });
+  };
+  const other: Partial<Record<string, string>> = { int: '7', duration: '7s', map: 'a=b', taints: 'a=b:NoSchedule' };
+  for (const { name, kind, preset, field, moot } of ALL_FLAGS) {
+    if (field !== undefined || moot !== undefined) continue;
+    const value = ANOTHER[name] ?? other[kind] ?? (kind === 'bool' ? String(preset !== 'true') : '/another');
+    const all = name === 'journal-max-bytes' ? '7000000' : value;
+    assert.notEqual(says(`--${name}=${all}`), says(), `--${name}=${all}`);
+  }
+});
+
+test('durations that are no field: their bounds', () => {
+  assert.equal(parse('--wait-for-plugins=1m30s').settings.waitForPluginsMs, 90_000);
+  assert.equal(parse('--minimum-container-ttl-duration=1m').kubelet.minimumContainerTtlDuration, 60_000);
+  assert.match(errorsOf('--wait-for-plugins=6m'), /--wait-for-plugins.*0s to 5m/s);
+  assert.match(errorsOf('--minimum-container-ttl-duration=-1s'), /--minimum-container-ttl-duration.*0s or more/s);
+});
