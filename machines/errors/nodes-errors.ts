@@ -28,4 +28,9 @@ export const nodesErrors = defineErrors('NDS', {
     '--inspect shows what the journals of the nodes hold, and there is no --journal-dir.',
     'Give --journal-dir, or leave out --inspect.',
   ],
+  sliceFieldDropped: [
+    7,
+    'The API server has left out {field} of ResourceSlices of driver {driver}: its feature gate {gate} is off.',
+    'Switch {gate} on in kube-apiserver, kube-scheduler and kube-controller-manager, or leave that out of the profile.',
+  ],
 });

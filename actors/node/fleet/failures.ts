@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { anyMatches } from '../../../cri/sim/glob.ts';
 import { draw } from '../../../cri/sim/prng.ts';
+import type { DeviceTaintRule } from './profile/device-taint-schema.ts';
 import type { FailureRule } from './profile/failure-schema.ts';
 import type { FleetClock } from './fleet-clock.ts';
 import type { SimulatedNode } from './simulated-node.ts';
@@ -20,6 +21,8 @@ export interface DrawnFailure {
   driver?: readonly string[];
   /** So many devices of each, on a node; absent: all. */
   devices?: number;
+  /** The taint that they get, when it taints them. */
+  taint?: DeviceTaintRule;
 }
 
 /** What a failure needs to know of a node to choose it. */
@@ -47,12 +50,13 @@ export function drawFailure(
     .sort((a, b) => a.lot - b.lot)
     .slice(0, rule.count ?? fit.length)
     .map(({ name }) => name);
-  const { does, resource, driver, devices } = rule;
+  const { does, resource, driver, devices, taint } = rule;
   return {
     ...{ does, at, for: rule.for ?? null, nodes: chosen },
     ...(resource && { resource }),
     ...(driver && { driver }),
     ...(devices !== undefined && { devices }),
+    ...(taint && { taint }),
   };
 }
 
@@ -146,6 +150,8 @@ function begin(node: SimulatedNode, { does, ...drawn }: DrawnFailure): Promise<v
       return machine.devices.leave(drawn.resource);
     case 'fail-driver-devices':
       return machine.drivers.fail(drawn.driver, drawn.devices);
+    case 'taint-driver-devices':
+      return drawn.taint && machine.drivers.taint(drawn.driver, drawn.taint, drawn.devices);
     case 'refuse-claims':
       return machine.drivers.refuse(drawn.driver);
     case 'stop-driver':
@@ -173,6 +179,8 @@ function end(node: SimulatedNode, { does, ...drawn }: DrawnFailure): Promise<voi
       return machine.devices.comeBack(drawn.resource);
     case 'fail-driver-devices':
       return machine.drivers.heal(drawn.driver, drawn.devices);
+    case 'taint-driver-devices':
+      return drawn.taint && machine.drivers.untaint(drawn.driver, drawn.taint, drawn.devices);
     case 'refuse-claims':
       return machine.drivers.accept(drawn.driver);
     case 'stop-driver':

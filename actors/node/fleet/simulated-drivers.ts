@@ -6,11 +6,13 @@ import type { KnownClaim } from '../../../machines/claims/claim-state.ts';
 import type { ResourceClaim } from '../../../machines/claims/resource-claim.ts';
 import type { ClaimDrivers, DriverHears } from '../../resources/claims/claim-drivers.ts';
 import type { ClaimEdge } from '../edges.ts';
+import { DeviceTaints } from './device-taints.ts';
 import { deviceNames, slicesOf } from './driver-slices.ts';
 import type { DriverSlice } from './driver-slices.ts';
 import { FailingLots } from './failing-lots.ts';
 import type { FleetClock } from './fleet-clock.ts';
 import { preparedClaim } from './prepared-claim.ts';
+import type { DeviceTaintRule } from './profile/device-taint-schema.ts';
 import type { DriverRule } from './profile/driver-schema.ts';
 
 /** What {@link SimulatedDrivers} is made from. */
@@ -19,7 +21,7 @@ export interface SimulatedDriversOptions {
   nodeName: string;
   /** The machine's own. */
   seed: number;
-  clock: Pick<FleetClock, 'after'>;
+  clock: Pick<FleetClock, 'after' | 'now' | 'toReal'>;
 }
 
 /** What an agent that runs on the machine gives its drivers. */
@@ -35,6 +37,9 @@ interface Driver {
   rule: DriverRule;
   names: readonly string[];
   lots: FailingLots;
+  taints: DeviceTaints;
+  /** Of its pool: one more with each change. */
+  generation: number;
   /** How often it was told to go and has not come back. */
   away: number;
   /** How many failures hold that have it refuse claims. */
@@ -70,8 +75,8 @@ export class SimulatedDrivers {
 
   /** What the drivers that are there tell of their devices. */
   slices(): DriverSlice[] {
-    return [...this.drivers.values()].flatMap(({ rule, away }) =>
-      away > 0 ? [] : slicesOf(rule, this.options.nodeName),
+    return [...this.drivers.values()].flatMap(({ rule, away, generation, taints }) =>
+      away > 0 ? [] : slicesOf(rule, this.options.nodeName, { generation, taints: taints.now }),
     );
   }
 
@@ -96,6 +101,7 @@ export class SimulatedDrivers {
     for (const driver of this.named(drivers)) {
       driver.lots.fail(count);
       this.tellHealth(driver);
+      this.tellTaints(driver);
     }
   }
 
@@ -104,6 +110,23 @@ export class SimulatedDrivers {
     for (const driver of this.named(drivers)) {
       driver.lots.heal(count);
       this.tellHealth(driver);
+      this.tellTaints(driver);
+    }
+  }
+
+  /** So many devices of each of these drivers get this taint, drawn by the seed; without a number all of them. */
+  taint(drivers: readonly string[] | undefined, taint: DeviceTaintRule, count: number | undefined): void {
+    for (const driver of this.named(drivers)) {
+      driver.taints.add(taint, count);
+      this.tellTaints(driver);
+    }
+  }
+
+  /** What {@link taint} did with the same words is over. */
+  untaint(drivers: readonly string[] | undefined, taint: DeviceTaintRule, count: number | undefined): void {
+    for (const driver of this.named(drivers)) {
+      driver.taints.remove(taint, count);
+      this.tellTaints(driver);
     }
   }
 
@@ -196,6 +219,12 @@ export class SimulatedDrivers {
     this.agent.hears.health(rule.driver, told);
   }
 
+  private tellTaints(driver: Driver): void {
+    if (!driver.taints.look(driver.lots.ill)) return;
+    driver.generation++;
+    this.changed();
+  }
+
   private named(drivers: readonly string[] | undefined): Driver[] {
     return [...this.drivers].flatMap(([name, driver]) => (anyMatches(drivers, name) ? [driver] : []));
   }
@@ -203,7 +232,10 @@ export class SimulatedDrivers {
   private driverOf(rule: DriverRule): Driver {
     const names = deviceNames(rule);
     const of = ['driver-device', rule.driver];
-    const lots = new FailingLots({ seed: this.options.seed, of, ids: names, unhealthy: rule.unhealthy });
-    return { rule, names, lots, away: 0, refusing: 0 };
+    const { seed, clock } = this.options;
+    const lots = new FailingLots({ seed, of, ids: names, unhealthy: rule.unhealthy });
+    const taints = new DeviceTaints({ rule, seed, names, now: () => clock.toReal(clock.now()) });
+    taints.look(lots.ill);
+    return { rule, names, lots, taints, generation: 1, away: 0, refusing: 0 };
   }
 }

@@ -100,7 +100,7 @@ function simulatedCluster(
         facts: machine.facts,
         journal: journalOf('nodeObject'),
       });
-      if (machine.drivers.any) publishSlices(machine.drivers, node, { api, nodeName, log }, life);
+      if (machine.drivers.any) publishSlices(machine.drivers, node, { api, nodeName, log, clock: machine.clock }, life);
       const objects = new ClusterObjects({
         ...{ api: limited, config, log, nodeName, featureGates, events: told, metrics },
         nodeUid: () => node.node()?.metadata?.uid,

@@ -19,6 +19,8 @@ export interface ControlPlaneOptions {
   apiServerFlags?: readonly string[];
   /** Further flags of kube-controller-manager. */
   controllerManagerFlags?: readonly string[];
+  /** Further flags of kube-scheduler. */
+  schedulerFlags?: readonly string[];
   /** Write what node users call to `audit.log` (level Metadata). */
   audit?: boolean;
 }
@@ -236,7 +238,10 @@ export class ControlPlane {
 
   private async startScheduler(): Promise<void> {
     const flags = await this.componentFlags('kube-scheduler', 'system:kube-scheduler');
-    await this.spawn('kube-scheduler', [...flags, '--kube-api-qps', '200', '--kube-api-burst', '400']);
+    await this.spawn('kube-scheduler', [
+      ...[...flags, '--kube-api-qps', '200', '--kube-api-burst', '400'],
+      ...(this.options.schedulerFlags ?? []),
+    ]);
   }
 
   private async componentFlags(name: 'kube-controller-manager' | 'kube-scheduler', user: string): Promise<string[]> {

@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import { drawFailure } from '../../../actors/node/fleet/failures.ts';
 import { sumUntil, valueAt } from '../../../actors/node/fleet/curve.ts';
 import { planNodes } from '../../../actors/node/fleet/profile/plan-nodes.ts';
-import { slicesOf } from '../../../actors/node/fleet/driver-slices.ts';
 import { checkProfile, readProfile } from '../../../actors/node/fleet/profile/read-profile.ts';
 
 const EXAMPLES = new URL('../../../docs/profiles/', import.meta.url).pathname;
@@ -85,7 +84,7 @@ test('wrong devices are named with what is accepted', () => {
     ],
     [
       failure({ does: 'stop-device-plugin', devices: 1 }),
-      'failures[0].devices: goes with fail-devices and fail-driver-devices alone',
+      'failures[0].devices: goes with fail-devices, fail-driver-devices and taint-driver-devices alone',
     ],
     [
       failure({ does: 'fail-devices', resource: 'example.com/fpga' }),
@@ -132,9 +131,9 @@ test('wrong drivers are named with what is accepted', () => {
     [group({ ...gpu, colour: 'red' }), `${at}: Unrecognized key: "colour"`],
     [
       failure({ does: 'die', driver: '*' }),
-      'failures[0].driver: goes with fail-driver-devices, refuse-claims and stop-driver alone',
+      'failures[0].driver: goes with fail-driver-devices, taint-driver-devices, refuse-claims and stop-driver alone',
     ],
-    [failure({ does: 'stop-driver', devices: 1 }), 'failures[0].devices: goes with fail-devices and'],
+    [failure({ does: 'stop-driver', devices: 1 }), 'failures[0].devices: goes with fail-devices, '],
     [
       failure({ does: 'stop-driver', driver: 'x' }),
       'failures[0].driver: strikes no drivers: groups have gpu.example.com',
@@ -151,34 +150,6 @@ test('wrong drivers are named with what is accepted', () => {
       },
     );
   checkProfile(failure({ does: 'fail-driver-devices', driver: '*.example.com', devices: 1 }));
-});
-
-test("a driver's devices are told in slices of 128, each fact by its kind", () => {
-  const attributes = { model: 'a100', cores: 4, shared: true, 'example.com/firmware': { version: '1.2.3' } };
-  const sort = { name: 'gpu', count: 130, attributes, capacity: { memory: '80Gi' } };
-  const { groups } = checkProfile({
-    groups: [{ name: 'n', drivers: [{ driver: 'gpu.example.com', devices: [sort, { name: 'nic', count: 1 }] }] }],
-  });
-  const [rule] = groups[0]?.drivers ?? [];
-  assert.ok(rule !== undefined);
-  const slices = slicesOf(rule, 'n-0');
-  assert.deepEqual(
-    slices.map(({ metadata, spec }) => [metadata.name, spec.devices.length]),
-    [
-      ['n-0-gpu.example.com-0', 128],
-      ['n-0-gpu.example.com-1', 3],
-    ],
-  );
-  assert.deepEqual(slices[0]?.spec.pool, { name: 'n-0', generation: 1, resourceSliceCount: 2 });
-  assert.deepEqual(slices[0].spec.devices[0], {
-    name: 'gpu-0',
-    attributes: {
-      ...{ model: { string: 'a100' }, cores: { int: 4 }, shared: { bool: true } },
-      'example.com/firmware': { version: '1.2.3' },
-    },
-    capacity: { memory: { value: '80Gi' } },
-  });
-  assert.deepEqual(slices[1]?.spec.devices.at(-1), { name: 'nic-0', attributes: {}, capacity: {} });
 });
 
 test('a file that is not there and one that is no YAML are told apart', () => {

@@ -137,3 +137,31 @@ test('devices fail by the schedule, the pod is told, and after a death it has th
   });
   assert.deepEqual(cdi('a'), [`${DRIVER}/gpu=gpu-0`, `${DRIVER}/gpu=gpu-1`]);
 });
+
+test('the driver tells the scheduler of devices that failed or are taken out, for as long as they are', async (t) => {
+  const broken = { key: 'example.com/broken', effect: 'NoExecute' };
+  const out = { key: 'example.com/out', value: 'yes', effect: 'NoSchedule' };
+  const drivers = [{ driver: DRIVER, devices: [{ name: 'gpu', count: 2 }], taintsUnhealthy: broken }];
+  const { slices, node } = await nodeWith(t, {
+    groups: [{ name: 'n', drivers }],
+    failures: [{ does: 'taint-driver-devices', driver: 'gpu.*', devices: 1, taint: out, at: '1s', for: '4s' }],
+  } as ProfileInput);
+  /** Waits until the devices' taints are these, and says the pool's generation then. */
+  const tainted = (what: string, ...keys: string[]) =>
+    waitFor(what, () => {
+      const [slice] = slices();
+      const { devices = [], pool } = (slice?.spec ?? {}) as {
+        devices?: { taints?: { key: string; timeAdded?: string }[] }[];
+        pool?: { generation: number };
+      };
+      const taints = devices.flatMap((device) => device.taints ?? []);
+      assert.ok(taints.every(({ timeAdded }) => timeAdded !== undefined));
+      return pool !== undefined && taints.map(({ key }) => key).join() === keys.join() ? pool.generation : undefined;
+    });
+  const generations = [await tainted('one to be out', out.key), await tainted('it to be back')];
+  node.machine.drivers.fail([DRIVER], undefined);
+  generations.push(await tainted('both to be ill', broken.key, broken.key));
+  node.machine.drivers.heal([DRIVER], undefined);
+  generations.push(await tainted('both to be well'));
+  assert.deepEqual(generations, [2, 3, 4, 5]);
+});

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { rangeSchema } from '../../../../cri/sim/script-values.ts';
-import { isQuantity } from '../../../../machines/values/quantity.ts';
+import { capacitySchema } from './capacity-schema.ts';
+import { consumesSchema, counterSetsSchema, unknownCounters } from './counter-schema.ts';
 import { MOST_DEVICES } from './device-schema.ts';
+import { deviceTaintSchema, MOST_TAINTS } from './device-taint-schema.ts';
 import { isLabel, isSubdomain } from './dns-names.ts';
 import { wholeNumber } from './whole-number.ts';
 
@@ -47,11 +49,6 @@ const attributeSchema = z.union(
   'must be a text of at most 64 letters, true or false, a whole number, or { version: 1.2.3 }',
 );
 
-const amountSchema = z
-  .union([z.string(), z.number()])
-  .transform(String)
-  .refine(isQuantity, 'must be a quantity as 80Gi');
-
 const driverDeviceSchema = z
   .strictObject({
     /** Devices are called `<name>-<number>`. */
@@ -62,11 +59,25 @@ const driverDeviceSchema = z
       .max(LONGEST_NAME - 4, `must have at most ${LONGEST_NAME - 4} letters`),
     count: wholeNumber(1, MOST_DEVICES),
     attributes: factsSchema(attributeSchema),
-    capacity: factsSchema(amountSchema),
+    capacity: factsSchema(capacitySchema),
+    /** Several claims may have the same one, each a share of its capacity. */
+    allowMultipleAllocations: z.boolean().default(false),
+    /** Of what it is a part. */
+    consumesCounters: consumesSchema,
+    taints: z.array(deviceTaintSchema).max(MOST_TAINTS, `must be at most ${MOST_TAINTS}`).default([]),
   })
   .refine(({ attributes, capacity }) => Object.keys(attributes).length + Object.keys(capacity).length <= MOST_FACTS, {
     path: ['attributes'],
     error: `must be at most ${MOST_FACTS} together with \`capacity\``,
+  })
+  .superRefine(({ capacity, allowMultipleAllocations }, { addIssue }) => {
+    if (allowMultipleAllocations) return;
+    for (const [name, amount] of Object.entries(capacity))
+      if ('requestPolicy' in amount)
+        addIssue({
+          ...{ code: 'custom', path: ['capacity', name, 'requestPolicy'] },
+          message: 'goes with `allowMultipleAllocations: true` alone',
+        });
   });
 
 /** A driver of dynamic resources, which each node of the group runs. */
@@ -84,14 +95,23 @@ export const driverSchema = z
         (all) => all.reduce((sum, { count }) => sum + count, 0) <= MOST_DEVICES,
         `must be at most ${MOST_DEVICES} together`,
       ),
+    /** What its devices are parts of. */
+    sharedCounters: counterSetsSchema,
     /** So many of them are unhealthy from the beginning, and stay so. */
     unhealthy: wholeNumber(0, MOST_DEVICES).default(0),
+    /** The driver taints its devices so while they are unhealthy; without it the scheduler does not hear of that. */
+    taintsUnhealthy: deviceTaintSchema.optional(),
     /** How long the driver takes to prepare claims. */
     takes: rangeSchema.default({ min: 0, max: 0 }),
   })
   .refine(({ unhealthy, devices }) => unhealthy <= devices.reduce((sum, { count }) => sum + count, 0), {
     path: ['unhealthy'],
     error: 'must not be above the `count` of its devices',
+  })
+  .superRefine(({ devices, sharedCounters }, { addIssue }) => {
+    for (const [i, { consumesCounters }] of devices.entries())
+      for (const { path, message } of unknownCounters(sharedCounters, consumesCounters))
+        addIssue({ code: 'custom', path: ['devices', i, 'consumesCounters', ...path], message });
   });
 
 /** All drivers of a group. */

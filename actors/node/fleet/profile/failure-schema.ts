@@ -1,5 +1,9 @@
 import { z } from 'zod';
 import { durationSchema, globsSchema } from '../../../../cri/sim/script-values.ts';
+import { deviceTaintSchema } from './device-taint-schema.ts';
+
+/** What strikes so many devices of a node. */
+const COUNTED: ReadonlySet<string> = new Set(['fail-devices', 'fail-driver-devices', 'taint-driver-devices']);
 
 /** Something goes wrong with nodes. Times count from the start. */
 export const failureSchema = z
@@ -14,6 +18,7 @@ export const failureSchema = z
       'fail-devices',
       'stop-device-plugin',
       'fail-driver-devices',
+      'taint-driver-devices',
       'refuse-claims',
       'stop-driver',
     ]),
@@ -33,6 +38,8 @@ export const failureSchema = z
     driver: globsSchema.optional(),
     /** So many devices of each resource or driver on a node, drawn by the seed; without it all of them. */
     devices: z.int().min(1).optional(),
+    /** With which taint. */
+    taint: deviceTaintSchema.optional(),
   })
   .refine(
     (failure) => (failure.at === undefined) !== (failure.every === undefined),
@@ -44,11 +51,15 @@ export const failureSchema = z
   })
   .refine(({ does, driver }) => driver === undefined || struckBy(does) === 'drivers', {
     path: ['driver'],
-    error: 'goes with fail-driver-devices, refuse-claims and stop-driver alone',
+    error: 'goes with fail-driver-devices, taint-driver-devices, refuse-claims and stop-driver alone',
   })
-  .refine(({ does, devices }) => devices === undefined || does === 'fail-devices' || does === 'fail-driver-devices', {
+  .refine(({ does, devices }) => devices === undefined || COUNTED.has(does), {
     path: ['devices'],
-    error: 'goes with fail-devices and fail-driver-devices alone',
+    error: 'goes with fail-devices, fail-driver-devices and taint-driver-devices alone',
+  })
+  .refine(({ does, taint }) => (does === 'taint-driver-devices') === (taint !== undefined), {
+    path: ['taint'],
+    error: 'goes with taint-driver-devices, which needs it, and with nothing else',
   });
 
 /** Something that goes wrong. */
@@ -61,6 +72,7 @@ export function struckBy(does: string): 'devices' | 'drivers' | null {
     case 'stop-device-plugin':
       return 'devices';
     case 'fail-driver-devices':
+    case 'taint-driver-devices':
     case 'refuse-claims':
     case 'stop-driver':
       return 'drivers';

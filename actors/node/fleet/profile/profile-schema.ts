@@ -7,6 +7,7 @@ import { devicesSchema } from './device-schema.ts';
 import { isLabel } from './dns-names.ts';
 import { driversSchema } from './driver-schema.ts';
 import { failureSchema, struckBy } from './failure-schema.ts';
+import { tooManyTaints } from './taint-count.ts';
 
 const bytesSchema = z
   .union([z.number(), z.string()])
@@ -163,6 +164,7 @@ export const profileSchema = z
         message: `strikes no ${what}: ${names[what].length === 0 ? 'no group has any' : `groups have ${names[what].join(', ')}`}`,
       });
     }
+    for (const { path, message } of tooManyTaints(groups, failures)) addIssue({ code: 'custom', path, message });
   });
 
 /** A profile as one writes it. */
