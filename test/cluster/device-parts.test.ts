@@ -67,6 +67,11 @@ interface Allocated {
   };
 }
 
+/** A ResourceSlice. */
+interface Slice {
+  spec: { driver: string; devices?: { taints?: object[] }[] };
+}
+
 let plane: ControlPlane;
 let nodes: DaemonProcess;
 
@@ -93,6 +98,15 @@ before(async () => {
       ...{ apiVersion: 'resource.k8s.io/v1', kind: 'DeviceClass', metadata: { name: sort }, spec: { selectors } },
     });
   }
+  // A slice of devices for each driver, and one of counters.
+  await waitFor(
+    'the slices',
+    async () => {
+      await nodes.mustRun();
+      return (await plane.api.list<Slice>(`${RESOURCES}/v1/resourceslices`)).length === 4 ? true : undefined;
+    },
+    () => nodes.tail(20),
+  );
 });
 
 after(async () => {
@@ -169,13 +183,7 @@ test('claims share a device until its capacity is used up; who is tainted away l
 
 test('a device that its driver has tainted is for those who tolerate that alone', async () => {
   const { create, ready, waits } = await ground('taints');
-  const slices = await waitFor('the slices', async () => {
-    const all = await plane.api.list<{ spec: { driver: string; devices?: { taints?: object[] }[] } }>(
-      `${RESOURCES}/v1/resourceslices`,
-    );
-    // A slice of devices for each driver, and one of counters.
-    return all.length === 4 ? all : undefined;
-  });
+  const slices = await plane.api.list<Slice>(`${RESOURCES}/v1/resourceslices`);
   const [taint] = slices.find(({ spec }) => spec.driver === 'old.example.com')?.spec.devices?.[0]?.taints ?? [];
   assert.ok(taint !== undefined && 'timeAdded' in taint);
   await create('wary', { deviceClassName: 'old' });
