@@ -21,6 +21,7 @@ import { takeOutcome } from './outcomes.ts';
 import type { NextState, PodContext } from './pod-context.ts';
 import { forgetPullTurn, takePullTurn } from './pull-turns.ts';
 import { report } from './report.ts';
+import { tellProbesOfSync } from './probe-syncs.ts';
 import { quietProbe } from './quiet-probe.ts';
 import { noteResize } from './resize.ts';
 import { specContainers } from './spec.ts';
@@ -53,6 +54,7 @@ export function advanceWhole(context: PodContext, message: PodMessage): Decision
     readMessages(draft);
     const { state, why } = plan(draft);
     lookAtProbes(draft);
+    tellProbesOfSync(draft, message);
     draft.context.focus = state;
     draft.context.why = why;
     settleDeadlines(draft, context);

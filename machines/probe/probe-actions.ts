@@ -92,6 +92,29 @@ export function mayProbe(context: ProbeContext, { world }: ProbeEvent): boolean 
   return context.kind === 'startup' ? !world.started : world.started;
 }
 
+/** Kubelet hears of its containers once a second (PLEG): what happens within one brings about one run, ms. */
+const HEARD_MS = 1_000;
+
+/**
+ * Each time that kubelet syncs the pod it runs the readiness probe of a container that has started and is not ready at once, and its
+ * period counts from there (`UpdatePodStatus` triggers the worker): a long period keeps nobody waiting who became ready meanwhile.
+ */
+export function runsAtSync(context: ProbeContext, event: ProbeEvent): boolean {
+  if (event.type !== 'sync' || context.kind !== 'readiness' || context.result === 'success') return false;
+  // After a restart its first run comes somewhere within its period, whatever happens (kubelet's worker sleeps until then).
+  if (context.deadline === null || context.askedAt === 0) return false;
+  return behaves(event.world.settings, 'unreadyAreProbedAtSyncs');
+}
+
+/** Due at once, or when kubelet would hear of it; never before the initial delay is over. */
+export function dueAtSync(context: ProbeContext, event: ProbeEvent): Out {
+  const { world } = event;
+  const soon = event.type === 'sync' && event.byProbe ? world.at : Math.max(world.at, context.askedAt + HEARD_MS);
+  const first = firstRunAt(context, event);
+  if (first === null || context.deadline === null) return {};
+  return { patch: { deadline: Math.min(context.deadline, Math.max(first, soon)) } };
+}
+
 /** Not due after all: `look` arms it again. */
 export function notYet(): Out {
   return { patch: { deadline: null } };

@@ -60,6 +60,8 @@ export interface ProbeWorld {
 export type ProbeEvent = { world: ProbeWorld } & (
   | { type: 'look' }
   | { type: 'timer' }
+  /** Kubelet would sync the pod now: because of what a probe of it said, or for another reason. */
+  | { type: 'sync'; byProbe: boolean }
   | { type: 'done'; outcome: EffectDone }
   | { type: 'failed'; outcome: EffectFailed }
 );

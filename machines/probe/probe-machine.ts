@@ -17,6 +17,7 @@ const machine = setup({
     sameAgain: ({ context, event }) => event.world.runningId !== '' && event.world.runningId === context.containerId,
     decidedBefore: ({ context, event }) =>
       context.kind === 'startup' && context.result === 'success' && event.world.runningId !== '',
+    runsAtSync: ({ context, event }) => actions.runsAtSync(context, event),
     mayProbe: ({ context, event }) => actions.mayProbe(context, event),
     runGoesOn: ({ context, event }) => actions.runGoesOn(context, event),
     mustEnd: ({ context, event }) => actions.mustEnd(context, event),
@@ -64,6 +65,7 @@ export const probeMachine = machine.createMachine({
           { actions: act(actions.arm) },
         ],
         timer: [{ guard: 'mayProbe', target: 'probing' }, { actions: act(actions.notYet) }],
+        sync: { guard: 'runsAtSync', actions: act(actions.dueAtSync) },
       },
     },
     probing: {

@@ -194,6 +194,8 @@ export const BEHAVIOUR = {
   noNetworkIsToldAgain: 162,
   /** That volumes were not there within two minutes is no event where nothing has failed; kubelet's pod worker tells none either. */
   slowVolumesAreQuiet: 180,
+  /** The readiness probe of a container that is not ready runs at each sync of its pod, too, and its period counts from there. */
+  unreadyAreProbedAtSyncs: 192,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

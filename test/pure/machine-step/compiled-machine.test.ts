@@ -195,6 +195,7 @@ test('the probe machine: every state, every event', () => {
   });
   const event = fc.oneof(
     fc.constantFrom('look', 'timer', 'nonsense').map((type) => ({ type })),
+    fc.boolean().map((byProbe) => ({ type: 'sync', byProbe })),
     success.map((o) => ({ type: 'done', outcome: o })),
     failure.map((o) => ({ type: 'failed', outcome: o })),
   );
