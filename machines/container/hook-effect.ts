@@ -81,13 +81,14 @@ export function hookOverHttp(action: HookAction): Effect | null {
   return { type: 'net.HttpGet', key: `${key}${OVER_HTTP}`, params: { ...params, scheme: 'http', headers } };
 }
 
+/** It is that of a request which was sent again over http. */
+export function isOverHttp({ effect, key }: EffectDone | EffectFailed): boolean {
+  return effect === 'net.HttpGet' && key.endsWith(OVER_HTTP);
+}
+
 /** The outcome of a hook says that the server speaks http where https was asked for, and http has not been tried yet. */
 export function wantsHttp(outcome: EffectFailed): boolean {
-  return (
-    outcome.effect === 'net.HttpGet' &&
-    outcome.error.code === 'HTTPResponseToHTTPSClient' &&
-    !outcome.key.endsWith(OVER_HTTP)
-  );
+  return outcome.effect === 'net.HttpGet' && outcome.error.code === 'HTTPResponseToHTTPSClient' && !isOverHttp(outcome);
 }
 
 /** Event LifecycleHTTPFallback, when the outcome is that of a request which succeeded over http; it is the pod's event. */

@@ -2,7 +2,7 @@ import { behaves } from '../protocol/behaviour.ts';
 import { goQuote } from '../values/go-quote.ts';
 import type { ContainerEvent } from './container-context.ts';
 import { failureText, podText, runtimeError } from './container-events.ts';
-import { hookAction } from './hook-effect.ts';
+import { hookAction, isOverHttp } from './hook-effect.ts';
 
 /**
  * Why the container's postStart hook failed, as `state.waiting.message` of PostStartHookError says it (kubelet's
@@ -23,8 +23,11 @@ export function postStartFailure(event: ContainerEvent): string {
 
 function failureOf(event: ContainerEvent): { error: string; output: string } {
   if (event.type === 'failed') {
-    const follows = behaves(event.world.settings, 'requestsFailWithoutCodes');
-    return { error: follows ? failureText(event.outcome) : runtimeError(event.outcome.error), output: '' };
+    const { outcome, world } = event;
+    if (isOverHttp(outcome) && behaves(world.settings, 'triesAreToldOf'))
+      return { error: httpsFailure(outcome.error.message), output: '' };
+    const follows = behaves(world.settings, 'requestsFailWithoutCodes');
+    return { error: follows ? failureText(outcome) : runtimeError(outcome.error), output: '' };
   }
   const handler = event.world.container.lifecycle?.postStart;
   if (event.type === 'done' && event.outcome.effect === 'cri.ExecSync') {
@@ -34,4 +37,10 @@ function failureOf(event: ContainerEvent): { error: string; output: string } {
   }
   const hook = handler === undefined ? undefined : hookAction(handler, event.world, '', '', 0);
   return { error: hook !== undefined && 'error' in hook ? hook.error : '', output: '' };
+}
+
+/** `Get "http://web:80/": ...` of the request that was sent again: what failed first is told (kubelet's runHTTPHandler), with the same URL. */
+function httpsFailure(text: string): string {
+  const [, url = ''] = /^Get "http(:\/\/(?:[^"\\]|\\.)*)": /.exec(text) ?? [];
+  return `Get "https${url}": http: server gave HTTP response to HTTPS client`;
 }

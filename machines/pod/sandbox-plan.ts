@@ -8,7 +8,7 @@ import { worthNewSandbox } from './container-plan.ts';
 import type { Draft } from './draft.ts';
 import { forgetTasks, podEvent, taskFailed, taskOf, want, own } from './draft.ts';
 import { newestSandbox } from './observation.ts';
-import type { PodContext } from './pod-context.ts';
+import type { PodContext, Task } from './pod-context.ts';
 import { runtimeOf } from './pod-runtime.ts';
 import { graceSecondsOf } from './grace.ts';
 import { isTerminalPhase } from '../status/phase.ts';
@@ -83,6 +83,8 @@ export function planSandbox(draft: Draft, grounded: boolean): SandboxStep {
   context.sandboxConfig = config;
   want(draft, 'sandbox.run', (key) => {
     const { resolvConf } = context.settings;
+    if (resolvConf === undefined || context.resolver === undefined)
+      tellChangedAgain(draft, newestSandbox(context.observed));
     // Read anew for each sandbox, of which none is made while it cannot be read.
     if (resolvConf !== undefined && context.resolver === undefined)
       return { type: 'host.ReadResolver', key, params: { path: resolvConf } };
@@ -96,6 +98,26 @@ export function planSandbox(draft: Draft, grounded: boolean): SandboxStep {
     };
   });
   return 'creating';
+}
+
+function tellChanged(draft: Draft): void {
+  podEvent(draft, 'Normal', 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.');
+}
+
+/**
+ * A sandbox could not be made in the place of another: that it has changed is told with each further try, as at each sync of kubelet's.
+ * Where the failed try has left one behind, who stops that has told it.
+ */
+function tellChangedAgain(draft: Draft, latest: ObservedSandbox | null): void {
+  const last = draft.before.tasks['sandbox.run'];
+  if (latest === null || (last?.failures ?? 0) === 0 || !behaves(draft.context.settings, 'triesAreToldOf')) return;
+  const stopped = draft.context.tasks[`sandbox.stop/${latest.id}`];
+  if (seqOf(stopped) < seqOf(last)) tellChanged(draft);
+}
+
+/** Number of the task's last effect: a later one is greater. */
+function seqOf(task: Task | undefined): number {
+  return Number(task?.key.slice(task.key.lastIndexOf('/') + 1) ?? 0);
 }
 
 /**
@@ -170,7 +192,7 @@ export function oldOnesStopped(draft: Draft): boolean {
   for (const sandbox of context.observed?.sandboxes ?? []) {
     const name = `sandbox.stop/${sandbox.id}`;
     if (taskOf(draft, name) === undefined && sandbox.id === latest.id) {
-      podEvent(draft, 'Normal', 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.');
+      tellChanged(draft);
     }
     if (!want(draft, name, (key) => ({ type: 'cri.StopPodSandbox', key, params: { podSandboxId: sandbox.id } })))
       stopped = false;

@@ -1,5 +1,6 @@
 import { podText } from '../container/container-events.ts';
 import { resolvePort } from '../container/resolve-port.ts';
+import { behaves } from '../protocol/behaviour.ts';
 import type { Effect } from '../protocol/effects.ts';
 import { probeCommand } from './probe-command.ts';
 import type { ProbeWorld } from './probe-context.ts';
@@ -22,6 +23,8 @@ export function probeEffect(
     const found = resolvePort(probe.httpGet.port, container, world.settings);
     if ('error' in found) return found;
     const path = probe.httpGet.path ?? '/';
+    // Who sends it reads it as Go does: what has no root gets one, and of a whole URL the path counts.
+    const asWritten = path.startsWith('/') || behaves(world.settings, 'triesAreToldOf');
     return {
       effect: {
         type: 'net.HttpGet',
@@ -30,7 +33,7 @@ export function probeEffect(
           scheme: probe.httpGet.scheme === 'HTTPS' ? 'https' : 'http',
           host: probe.httpGet.host || world.podIP,
           port: found.port,
-          path: path.startsWith('/') ? path : `/${path}`,
+          path: asWritten ? path : `/${path}`,
           headers: (probe.httpGet.httpHeaders ?? []).map(({ name, value }) => ({ name, value })),
           timeoutMs,
         },

@@ -100,6 +100,21 @@ test('HTTP: the request as kubelet sends it, status and body back', async () => 
   });
 });
 
+test('HTTP: a path without a root gets one, and of a whole URL the path counts, as with kubelet', async () => {
+  const seen: (string | undefined)[] = [];
+  await withHttp(
+    (request, response) => {
+      seen.push(request.url);
+      response.end();
+    },
+    async (port) => {
+      for (const path of ['ready?x=1', '', '?x=1', 'http://elsewhere:99/a%20b?c=d#e', '/http://elsewhere/'])
+        await netEffects['net.HttpGet']({ ...local, port, path }, settings);
+    },
+  );
+  assert.deepEqual(seen, ['/ready?x=1', '/', '/?x=1', '/a%20b?c=d', '/http://elsewhere/']);
+});
+
 test('HTTP: redirects stay on the host; another host is the answer; ten are the end', async () => {
   const listener: RequestListener = (request, response) => {
     const to: Record<string, string> = { '/a': '/b', '/away': 'http://other.example/x', '/loop': '/loop' };

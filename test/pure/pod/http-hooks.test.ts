@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Effect } from '../../../machines/protocol/effects.ts';
-import { PodWorld, pod } from './pod-world.ts';
+import { ALL_BEHAVIOUR, BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
+import { PodWorld, pod, settings } from './pod-world.ts';
 
 type Lifecycle = NonNullable<NonNullable<ReturnType<typeof pod>['spec']>['containers'][number]['lifecycle']>;
 type Get = Extract<Effect, { type: 'net.HttpGet' }>;
@@ -74,6 +75,27 @@ test('a fallback that fails too fails the hook, once', () => {
   );
   assert.ok(world.events.includes('FailedPostStartHook: PostStartHook failed'));
   assert.ok(!world.events.some((e) => e.startsWith('LifecycleHTTPFallback')));
+});
+
+test('why a hook failed is what https said first, whatever became of the request over http', () => {
+  const message = (behaviour = settings.behaviour ?? []) => {
+    const definition = withHooks({ postStart: { httpGet: { port: 8443, scheme: 'HTTPS', path: '/a' } } });
+    const world = new PodWorld(definition, null, undefined, true, 'file', { behaviour });
+    const refused = 'Get "http://10.88.0.2:8443/a": dial tcp 10.88.0.2:8443: connect: connection refused';
+    world.answers['net.HttpGet'] = (e) =>
+      e.type === 'net.HttpGet' && e.params.scheme === 'https'
+        ? PLAIN
+        : { error: { code: 'ECONNREFUSED', message: refused } };
+    world.run(3_000);
+    const waiting = world.effects
+      .flatMap((e) => (e.type === 'status.Publish' ? (e.params.status.containerStatuses ?? []) : []))
+      .map(({ state }) => state?.waiting)
+      .find((each) => each?.reason === 'PostStartHookError');
+    return waiting?.message ?? '';
+  };
+  assert.match(message(), /error: Get "https:\/\/10.88.0.2:8443\/a": http: server gave HTTP response to HTTPS client$/);
+  const before = ALL_BEHAVIOUR.filter((change) => change !== BEHAVIOUR.triesAreToldOf);
+  assert.match(message(before), /connection refused$/, 'as logs of before have it');
 });
 
 test('preStop falls back as well, and the grace period still bounds it', () => {

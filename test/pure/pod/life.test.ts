@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pod, PodWorld } from './pod-world.ts';
+import { ALL_BEHAVIOUR, BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
+import { pod, PodWorld, settings } from './pod-world.ts';
 
 test('a pod comes up: volumes, cgroup, sandbox, container, running', () => {
   const world = new PodWorld(pod({}));
@@ -205,4 +206,36 @@ test('the sandbox dies: it is made anew, and its containers with it', () => {
   assert.equal(world.state, 'syncing.running');
   assert.equal(world.sandboxes[0]?.attempt, 1);
   assert.ok(world.events.some((e) => e.startsWith('SandboxChanged')));
+});
+
+test('a sandbox cannot be made in the place of another: that it has changed is told with each try, once', () => {
+  const told = (left: boolean, behaviour = settings.behaviour ?? []) => {
+    const world = new PodWorld(pod({}), null, undefined, true, 'file', { behaviour });
+    world.run(1_000);
+    world.sandboxes = world.sandboxes.map((s) => ({ ...s, state: 'notReady' }));
+    world.containers = world.containers.map((c) => ({ ...c, state: 'exited', exitCode: 137, finishedAt: world.at }));
+    world.answers['cri.RunPodSandbox'] = (effect) => {
+      const [newest] = world.sandboxes;
+      const attempt = effect.type === 'cri.RunPodSandbox' ? effect.params.config.metadata.attempt : 0;
+      if (left && newest) world.sandboxes = [{ ...newest, id: `left-${attempt}`, attempt }, ...world.sandboxes];
+      return { error: { code: 'Unknown', message: 'failed to setup network' } };
+    };
+    world.pleg();
+    world.run(20_000);
+    const reasons = world.events.map((e) => e.split(':')[0]);
+    const since = reasons.slice(reasons.indexOf('SandboxChanged'));
+    return since.filter((reason) => reason === 'SandboxChanged' || reason === 'FailedCreatePodSandBox');
+  };
+  for (const left of [false, true]) {
+    const events = told(left);
+    assert.ok(events.length >= 6, events.join());
+    const alternate = events.map((_, i) => (i % 2 === 0 ? 'SandboxChanged' : 'FailedCreatePodSandBox'));
+    assert.deepEqual(events, alternate);
+  }
+  const before = ALL_BEHAVIOUR.filter((change) => change !== BEHAVIOUR.triesAreToldOf);
+  assert.equal(
+    told(false, before).filter((reason) => reason === 'SandboxChanged').length,
+    1,
+    'as logs of before have it',
+  );
 });

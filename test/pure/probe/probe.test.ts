@@ -266,6 +266,19 @@ test('an error of the prober is tried three times, then told, and never counted'
   }
 });
 
+test('the path of a request is handed on as it is written', () => {
+  const asked = (behaviour?: number[]) => {
+    const httpGet = { port: 80, path: 'http://elsewhere/ready' };
+    const bench = new ProbeBench('readiness', { exec: undefined, httpGet } as Partial<Probe>);
+    if (behaviour !== undefined) bench.over.settings = { behaviour };
+    bench.look();
+    const [get] = bench.ring();
+    return get?.type === 'net.HttpGet' ? get.params.path : '';
+  };
+  assert.equal(asked(), 'http://elsewhere/ready');
+  assert.equal(asked([7]), '/http://elsewhere/ready', 'as logs of before have it');
+});
+
 test('a body that breaks off, or a request that cannot be made, is an error of the prober, too', () => {
   const bench = new ProbeBench('liveness', {
     exec: undefined,
