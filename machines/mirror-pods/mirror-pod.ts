@@ -23,11 +23,12 @@ export function hashOf(pod: Pod): string {
 }
 
 /**
- * The mirror pod of a static pod, as it is created: the same name, labels, annotations and spec; the hash as mirror
- * annotation; owned by the node, as NodeRestriction demands (KEP-1314). The API server gives it a UID of its own.
+ * The mirror pod of a static pod, as it is created: the same name, labels, annotations, finalizers and spec; the hash as mirror
+ * annotation; owned by the node, as NodeRestriction demands (KEP-1314). The API server gives it a UID of its own. (Kubelet sends all
+ * of the pod's metadata; what is left out here the API server sets itself.)
  */
 export function mirrorPodOf(pod: Pod, node: OwningNode): Pod {
-  const { name, namespace, labels, annotations } = pod.metadata ?? {};
+  const { name, namespace, labels, annotations, finalizers } = pod.metadata ?? {};
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -36,6 +37,7 @@ export function mirrorPodOf(pod: Pod, node: OwningNode): Pod {
       namespace,
       ...(labels && { labels }),
       annotations: { ...annotations, [CONFIG_MIRROR]: hashOf(pod) },
+      ...(finalizers && { finalizers }),
       ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: node.name, uid: node.uid, controller: true }],
     },
     ...(pod.spec && { spec: pod.spec }),

@@ -70,3 +70,12 @@ test('a mirror pod is owned by the node, carries the hash, and has neither UID n
     spec: { nodeName: 'node1', containers: [{ name: 'a' }] },
   });
 });
+
+test('finalizers of the manifest are those of the mirror pod, too', () => {
+  const { metadata } = pod('h1');
+  const made = mirrorPodOf(
+    { ...pod('h1'), metadata: { ...metadata, finalizers: ['a.b/c'] } },
+    { name: 'n', uid: 'nu' },
+  );
+  assert.deepEqual(made.metadata?.finalizers, ['a.b/c']);
+});
