@@ -21,6 +21,7 @@ import { takeOutcome } from './outcomes.ts';
 import type { NextState, PodContext } from './pod-context.ts';
 import { forgetPullTurn, takePullTurn } from './pull-turns.ts';
 import { report } from './report.ts';
+import { tellResolverWarningsAgain } from './resolver-warnings.ts';
 import { tellProbesOfSync } from './probe-syncs.ts';
 import { quietProbe } from './quiet-probe.ts';
 import { noteResize } from './resize.ts';
@@ -115,6 +116,7 @@ function take(draft: Draft, message: PodMessage): void {
     case 'pod.sync':
       if (message.nodeIPs !== undefined) takeNodeIPs(draft, message.nodeIPs);
       for (const name of Object.keys(draft.context.containers)) tellContainer(draft, name, { type: 'sync' });
+      tellResolverWarningsAgain(draft);
       break;
     case 'pod.refresh':
       volumesChanged(draft);

@@ -11,6 +11,7 @@ import type { Hold } from '../protocol/hold.ts';
 import type { PodHealth } from '../protocol/resource-health.ts';
 import type { HostResolver, NodeSettings } from '../protocol/node-settings.ts';
 import type { ObservedPod } from '../protocol/observed.ts';
+import type { PodWarning } from '../sandbox-config/dns.ts';
 import type { VolumeTraits } from '../protocol/volume-traits.ts';
 import type { ToldPull } from '../images/told-pull.ts';
 import type { ImageVolume } from './image-volume.ts';
@@ -79,6 +80,8 @@ export interface PodContext {
   sandboxConfig: SandboxConfig | null;
   /** The node's resolver file, read for the sandbox that is being made; absent otherwise. */
   resolver?: HostResolver;
+  /** What was wrong with its resolver settings when its sandbox was made; absent where the resolver file that the agent began with tells. */
+  resolverWarnings?: PodWarning[];
   /** Termination messages by container id. */
   messages: Record<string, string>;
   startedAt: number;

@@ -1,6 +1,6 @@
 import type { SandboxConfig } from '../protocol/cri-shapes.ts';
 import { sandboxWithGrants } from './cpu-grants.ts';
-import { sandboxConfig, sandboxConfigError, sandboxWarnings } from '../sandbox-config/sandbox-config.ts';
+import { sandboxConfig, sandboxConfigError } from '../sandbox-config/sandbox-config.ts';
 import type { ObservedSandbox } from '../protocol/observed.ts';
 import { podIPs, tellContainer } from './children.ts';
 import { claimsPrepared } from './claims.ts';
@@ -10,6 +10,7 @@ import { forgetTasks, podEvent, taskFailed, taskOf, want, own } from './draft.ts
 import { newestSandbox } from './observation.ts';
 import type { PodContext, Task } from './pod-context.ts';
 import { runtimeOf } from './pod-runtime.ts';
+import { tellResolverWarnings } from './resolver-warnings.ts';
 import { graceSecondsOf } from './grace.ts';
 import { isTerminalPhase } from '../status/phase.ts';
 import { behaves } from '../protocol/behaviour.ts';
@@ -88,9 +89,7 @@ export function planSandbox(draft: Draft, grounded: boolean): SandboxStep {
     // Read anew for each sandbox, of which none is made while it cannot be read.
     if (resolvConf !== undefined && context.resolver === undefined)
       return { type: 'host.ReadResolver', key, params: { path: resolvConf } };
-    // Told with each attempt, before it is made, as kubelet does while it generates the config.
-    for (const { reason, message } of sandboxWarnings(context.pod, context.settings, context.resolver))
-      podEvent(draft, 'Warning', reason, message);
+    tellResolverWarnings(draft);
     return {
       type: 'cri.RunPodSandbox',
       key,

@@ -196,7 +196,10 @@ export const BEHAVIOUR = {
   slowVolumesAreQuiet: 180,
   /** The readiness probe of a container that is not ready runs at each sync of its pod, too, and its period counts from there. */
   unreadyAreProbedAtSyncs: 192,
-  /** Another sandbox is told of at each try; why a hook's request failed is what https said; the path of a probe is asked for as it is written. */
+  /**
+   * Another sandbox is told of at each try, what is wrong with a pod's resolver settings at each sync; why a hook's request failed is what
+   * https said; the path of a probe is asked for as it is written.
+   */
   triesAreToldOf: 193,
 } as const;
 

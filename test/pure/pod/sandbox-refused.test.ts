@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ALL_BEHAVIOUR, BEHAVIOUR } from '../../../machines/protocol/behaviour.ts';
 import { PodWorld, pod } from './pod-world.ts';
 
 test('a pod without a valid host name gets no sandbox: told, named as the reason, and tried again after a growing pause', () => {
@@ -53,6 +54,44 @@ test('resolver warnings come once with each sandbox that is made, before the cal
   world.run(60_000);
   assert.equal(world.count('cri.RunPodSandbox'), 2);
   assert.equal(warnings().length, 4);
+});
+
+test('resolver warnings are told again at each round of a pod that has a sandbox, as it was made', () => {
+  const told = (world: PodWorld) => world.events.filter((e) => e.startsWith('DNSConfigForming: '));
+  const round = (world: PodWorld) => {
+    const before = told(world).length;
+    world.send({ type: 'pod.sync', at: world.at });
+    world.run(100);
+    return told(world).slice(before);
+  };
+  const long = pod({ dnsConfig: { nameservers: ['10.0.0.1', '10.0.0.2', '10.0.0.3'] } });
+  const world = new PodWorld(long, null, undefined, true, 'api');
+  world.run(2_000);
+  assert.deepEqual(round(world), told(world).slice(0, 1));
+  const next = new PodWorld(long, world.memory, world, true, 'api');
+  next.run(2_000);
+  assert.equal(round(next).length, 1, 'a later agent goes by the file that it has read');
+  next.send({ type: 'pod.terminate', at: next.at, order: { reason: 'Removed', message: '' } });
+  assert.deepEqual(round(next), []);
+  const before = ALL_BEHAVIOUR.filter((change) => change !== BEHAVIOUR.triesAreToldOf);
+  const old = new PodWorld(long, null, undefined, true, 'api', { behaviour: before });
+  old.run(2_000);
+  assert.deepEqual(round(old), [], 'as logs of before have it');
+  const alone = new PodWorld(long);
+  alone.run(2_000);
+  assert.deepEqual(round(alone), [], 'without an API server the log has them');
+
+  const read = (atStart: string[], now: string[]) => {
+    const hostResolver = { nameservers: atStart, searches: [], options: [] };
+    const over = { hostResolver, resolvConf: '/run/resolv.conf' };
+    const made = new PodWorld(pod({ dnsPolicy: 'Default' }), null, undefined, false, 'api', over);
+    made.answers['host.ReadResolver'] = () => ({ result: { nameservers: now, searches: [], options: [] } });
+    made.begin(null, false);
+    made.run(2_000);
+    return round(made).length;
+  };
+  const four = ['1.0.0.1', '1.0.0.2', '1.0.0.3', '1.0.0.4'];
+  assert.deepEqual([read(four, ['1.0.0.1']), read(['1.0.0.1'], four), read(four, four)], [0, 1, 1]);
 });
 
 test('the resolver file of the node is read for each sandbox, and while it cannot be none is made', () => {
