@@ -26,6 +26,8 @@ const kept = z.object({
   /** Processors of that machine and how many of them are one core, where it is not the usual one. */
   cpus: z.number().optional(),
   threads: z.number().optional(),
+  /** Its memory, MiB, where that is another. */
+  memory: z.number().optional(),
   /** All of that machine is on one disk. */
   oneDisk: z.literal(true).optional(),
   criProxy: z.literal(true).optional(),

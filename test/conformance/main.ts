@@ -112,6 +112,7 @@ async function withServices(wish: ConformanceOptions, out: string): Promise<bool
       ...(wish.vm ? { vm: true as const } : { services: true as const }),
       ...(wish.vm && wish.cpus !== MACHINE.cpus && { cpus: wish.cpus }),
       ...(wish.vm && wish.threads !== MACHINE.threads && { threads: wish.threads }),
+      ...(wish.vm && wish.memory !== MACHINE.memory && { memory: wish.memory }),
       ...(wish.oneDisk && { oneDisk: true as const }),
       ...(wish.criProxy && { criProxy: true as const }),
       ...gatesKept(wish.featureGates),

@@ -29,6 +29,8 @@ export interface ConformanceOptions {
   /** That machine's processors, in 2 NUMA nodes, and how many of them are one core. */
   cpus: number;
   threads: number;
+  /** Its memory, MiB. */
+  memory: number;
   /** There, the agent's folder lies on the machine's only disk. */
   oneDisk: boolean;
   /** The suite stands between agent and runtime, and has calls fail or wait. */
@@ -39,7 +41,7 @@ export interface ConformanceOptions {
 }
 
 /** The usual machine of `--vm`. */
-export const MACHINE = { cpus: 4, threads: 1 };
+export const MACHINE = { cpus: 4, threads: 1, memory: 4096 };
 
 const SKIP = '\\[Serial\\]|\\[Disruptive\\]|\\[Slow\\]|Windows';
 
@@ -63,6 +65,7 @@ containerd with images made here, and the agent. FOCUS is a regular expression o
   --vm                       the same in a virtual machine of bin/vm (systemd, cgroup v2, 4 CPUs in 2 NUMA nodes). Computing takes
                              12 times as long there
   --cpus N, --threads N      with --vm: another number of processors, and how many of them are one core (1)
+  --memory MIB               with --vm: another size of its memory (4096)
   --one-disk                 with --vm: all is on one disk, as specs of eviction for a disk want it; else the agent's folder is on one of its
                              own that counts by project, for specs of quotas
   --cri-proxy                with --services or --vm: the suite stands between agent and runtime, for specs of [Feature:CriProxy]
@@ -91,6 +94,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
       vm: { type: 'boolean', default: false },
       cpus: { type: 'string' },
       threads: { type: 'string' },
+      memory: { type: 'string' },
       'one-disk': { type: 'boolean', default: false },
       'cri-proxy': { type: 'boolean', default: false },
       'feature-gates': { type: 'string', default: '' },
@@ -108,8 +112,8 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
     throw new Error('--services, --vm: run the suite of nodes once, so not with --suite e2e, --simulated or --runs');
   const oneDisk = values['one-disk'];
   if (oneDisk && !vm) throw new Error('--one-disk: says how the disks of --vm lie, so not without it');
-  if ((values.cpus !== undefined || values.threads !== undefined) && !vm)
-    throw new Error('--cpus, --threads: are of the machine of --vm, so not without it');
+  if ((values.cpus ?? values.threads ?? values.memory) !== undefined && !vm)
+    throw new Error('--cpus, --threads, --memory: are of the machine of --vm, so not without it');
   const criProxy = values['cri-proxy'];
   if (criProxy && !once) throw new Error('--cri-proxy: is of the suite of nodes with --services or --vm');
   if (suite !== 'e2e' && suite !== 'node') throw new Error(`--suite ${suite}: accepted are e2e and node`);
@@ -134,6 +138,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
     vm,
     cpus: positive('--cpus', values.cpus ?? String(MACHINE.cpus)),
     threads: positive('--threads', values.threads ?? String(MACHINE.threads)),
+    memory: positive('--memory', values.memory ?? String(MACHINE.memory)),
     oneDisk,
     criProxy,
     featureGates: gates(values['feature-gates']),

@@ -37,7 +37,7 @@ export async function runSuiteInVm(wish: ConformanceOptions, out: string): Promi
   ]);
   const processors = ['--cpus', String(wish.cpus), '--numa', '2', '--threads', String(wish.threads)];
   // Specs of swap ask for more than half a GiB of it.
-  const machine = await Machine.up('--memory', '4096', '--swap', '1024', ...processors);
+  const machine = await Machine.up('--memory', String(wish.memory), '--swap', '1024', ...processors);
   let registry: TestRegistry | undefined;
   try {
     if (wish.containerd !== undefined) await changeContainerd(machine, wish.containerd);
