@@ -6,6 +6,7 @@ import { volumeCapability } from '../../../machines/csi/node-requests.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { ignoring } from '../../host/files/host-failure.ts';
 import { plainName } from '../../host/files/pod-paths.ts';
+import { removeTree } from '../../host/files/remove-tree.ts';
 import type { PublishCall, StageCall, UnpublishCall, UnstageCall } from '../volumes/volume-plugin.ts';
 import { apiOf, before, failureOf, publishContextOf, says, secretsOf, telling, withClient } from './csi-ground.ts';
 import type { CsiGround } from './csi-ground.ts';
@@ -42,7 +43,9 @@ export async function stageBlock(ground: CsiGround, source: CsiSource, call: Sta
       says(`blockMapper.stageVolumeForBlock failed to check STAGE_UNSTAGE_VOLUME capability: ${text}`),
     );
     if (!stages) return '';
-    const secrets = await secretsOf(api, 'NodeStageSecretRef', source.secrets.stage);
+    const secrets = await secretsOf(api, 'NodeStageSecretRef', source.secrets.stage, (ref, why) =>
+      says(`failed to get ${ref}: ${why}`),
+    );
     const tells = await before(client.can('SINGLE_NODE_MULTI_WRITER'));
     await telling(mkdir(paths.staging, { recursive: true, mode: 0o750 }), (text) =>
       says(`blockMapper.stageVolumeForBlock failed to create dir ${paths.staging}: ${text}`),
@@ -88,6 +91,7 @@ export async function publishBlock(ground: CsiGround, source: CsiSource, call: P
       driver && { ...driver, spec: { ...driver.spec, tokenRequests: [] } },
       source,
       pod,
+      (ref, why) => says(`blockMapper.publishVolumeForBlock failed to get ${ref}: ${why}`),
     );
     const tells = await before(client.can('SINGLE_NODE_MULTI_WRITER'));
     await telling(mkdir(paths.publishDir, { recursive: true, mode: 0o750 }), (text) =>
@@ -142,6 +146,12 @@ export async function unstageBlock(ground: CsiGround, call: UnstageCall): Promis
       if (!stages) return;
       await telling(client.unstage(data.volumeHandle ?? '', paths.staging), (text) =>
         says(`blockMapper.unstageVolumeForBlock failed: ${text}`),
+      );
+      // What its driver has left there is nobody's: with it the folder would be found as one that is staged for ever.
+      await telling(removeTree(paths.staging), (text) =>
+        says(
+          `blockMapper.unstageVolumeForBlock failed to remove staging path after NodeUnstageVolume() error [${paths.staging}]: ${text}`,
+        ),
       );
     });
   }

@@ -95,13 +95,25 @@ export async function publishContextOf(
   return publishContext(await api.attachment(attachmentName(source.handle, source.driver, nodeName)));
 }
 
+/** What is said of a secret that could not be had. @param ref e.g. `NodeStageSecretRef NAMESPACE/NAME` */
+export type SecretWords = (ref: string, why: string) => string;
+
+/** Kubelet's words for a file system's. */
+export const fetchingFailed: SecretWords = (ref, why) => `fetching ${ref} failed: ${why}`;
+
 /** A secret's content for a call. @param what e.g. `NodeStageSecretRef` */
-export async function secretsOf(api: CsiApi, what: string, secret: SecretName | null): Promise<Record<string, string>> {
+export async function secretsOf(
+  api: CsiApi,
+  what: string,
+  secret: SecretName | null,
+  words: SecretWords = fetchingFailed,
+): Promise<Record<string, string>> {
   if (secret === null) return {};
   const { namespace, name } = secret;
-  return before(
-    api.secret(namespace, name),
-    (text) =>
-      `fetching ${what} ${namespace}/${name} failed: ${says(`failed to find the secret ${name} in the namespace ${namespace} with error: ${text}`)}`,
+  return before(api.secret(namespace, name), (text) =>
+    words(
+      `${what} ${namespace}/${name}`,
+      says(`failed to find the secret ${name} in the namespace ${namespace} with error: ${text}`),
+    ),
   );
 }

@@ -34,9 +34,6 @@ import { stageVolume } from './stage-volume.ts';
 import { stagedVolumes, unpublishVolume, unstageVolume } from './take-down.ts';
 import { loadVolumeData } from './volume-files.ts';
 
-/** Pauses between looks at an attachment, ms, and how long it is waited for (kubelet: ten minutes). */
-const LOOK = { firstMs: 500, factor: 1.5, mostMs: 7_000 };
-const ATTACH_MS = 600_000;
 /** How long a CSIDriver is waited for by an agent that looks at what there is, ms. */
 const SOON_MS = 1_000;
 
@@ -63,24 +60,18 @@ export class CsiVolumes implements VolumePlugin {
     return mode === 'Persistent' && mustAttach(await apiOf(this.ground).driver(driver));
   }
 
-  async waitForAttach(call: PluginCall & { readonly spec: VolumeSpec }): Promise<string> {
-    const { driver, handle } = this.source(call.spec);
+  /** One look: who finds it not attached looks again later, as kubelet does since 1.35, and its pod is told meanwhile. */
+  async waitForAttach({ spec }: Pick<PluginCall, 'signal'> & { readonly spec: VolumeSpec }): Promise<string> {
+    const { driver, handle } = this.source(spec);
     const name = attachmentName(handle, driver, this.ground.nodeName);
-    const api = apiOf(this.ground);
-    const until = performance.now() + ATTACH_MS;
-    for (let pause = LOOK.firstMs; ; pause = Math.min(pause * LOOK.factor, LOOK.mostMs)) {
-      call.signal.throwIfAborted();
-      const found = await before(
-        api.attachment(name),
-        (text) => `volume ${handle} has GET error for volume attachment ${name}: ${text}`,
-      );
-      const state = attachmentState(found);
-      if (state.state === 'attached') return name;
-      if (state.state === 'failed') throw new VolumeFailure('Attach', state.problem);
-      if (performance.now() > until)
-        throw new VolumeFailure('Attach', `volume ${handle} is not attached for volume attachment ${name}`);
-      await sleep(pause, undefined, { signal: call.signal, ref: false });
-    }
+    const found = await before(
+      apiOf(this.ground).attachment(name),
+      (text) => `volume ${handle} has GET error for volume attachment ${name}: ${text}`,
+    );
+    const state = attachmentState(found);
+    if (state.state === 'attached') return name;
+    if (state.state === 'failed') throw new VolumeFailure('Attach', state.problem);
+    throw new VolumeFailure('Attach', `volume ${handle} is not attached for volume attachment ${name}`);
   }
 
   async foundNoRoom(spec: VolumeSpec): Promise<boolean> {

@@ -1,10 +1,12 @@
+import { realpath } from 'node:fs/promises';
 import type { CsiSource } from '../../../machines/csi/csi-source.ts';
 import { useOf } from '../../../machines/csi/csi-source.ts';
 import { expansionFailure } from '../../../machines/csi/call-outcome.ts';
 import { volumeCapability } from '../../../machines/csi/node-requests.ts';
+import { ignoring } from '../../host/files/host-failure.ts';
 import { VolumeFailure } from '../volumes/volume-plugin.ts';
 import type { ExpandCall } from '../volumes/volume-plugin.ts';
-import { apiOf, before, withClient } from './csi-ground.ts';
+import { apiOf, before, secretsOf, withClient } from './csi-ground.ts';
 import type { CsiGround } from './csi-ground.ts';
 import { CsiCallError } from './csi-error.ts';
 
@@ -23,10 +25,11 @@ export async function growVolume(ground: CsiGround, source: CsiSource, call: Exp
     const secrets =
       expand === null
         ? {}
-        : await before(
-            apiOf(ground).secret(expand.namespace, expand.name),
-            (text) =>
-              `expander.NodeExpand failed to get NodeExpandSecretRef ${expand.namespace}/${expand.name}: ${text}`,
+        : await secretsOf(
+            apiOf(ground),
+            'NodeExpandSecretRef',
+            expand,
+            (ref, why) => `expander.NodeExpand failed to get ${ref}: ${why}`,
           );
     const tells = await before(client.can('SINGLE_NODE_MULTI_WRITER'));
     const stages = await before(client.can('STAGE_UNSTAGE_VOLUME'));
@@ -35,7 +38,7 @@ export async function growVolume(ground: CsiGround, source: CsiSource, call: Exp
     try {
       const bytes = await client.expand({
         volumeId: source.handle,
-        volumePath: block && call.publishedPath === '' ? call.devicePath : mounted,
+        volumePath: block ? await devicePathOf(call) : mounted,
         capacityRange: { requiredBytes: String(call.newBytes), limitBytes: '0' },
         stagingTargetPath: stages ? call.stagedPath : '',
         volumeCapability: volumeCapability(useOf(source, block, { mountOptions, fsGroup: undefined }), tells),
@@ -48,4 +51,10 @@ export async function growVolume(ground: CsiGround, source: CsiSource, call: Exp
       throw new VolumeFailure(error.code, text, { done: error.final, cause: error });
     }
   });
+}
+
+/** Drivers know a pod's device by the path that they were told to publish it at: what the link in the pod's folder leads to. */
+async function devicePathOf({ publishedPath, devicePath }: ExpandCall): Promise<string> {
+  if (publishedPath === '') return devicePath;
+  return (await ignoring(realpath(publishedPath), 'ENOENT', 'ENOTDIR')) ?? publishedPath;
 }

@@ -25,7 +25,7 @@ import { VolumeFailure } from '../volumes/volume-plugin.ts';
 import type { PublishCall } from '../volumes/volume-plugin.ts';
 import type { CsiApi } from './csi-api.ts';
 import { apiOf, before, failureOf, publishContextOf, says, secretsOf, telling, withClient } from './csi-ground.ts';
-import type { CsiGround } from './csi-ground.ts';
+import type { CsiGround, SecretWords } from './csi-ground.ts';
 import { attachmentName, stagingPath } from './csi-names.ts';
 import { removeMountDir, saveVolumeData } from './volume-files.ts';
 
@@ -123,9 +123,10 @@ export async function toldToDriver(
   driver: CsiDriver | null,
   source: CsiSource,
   pod: Pod,
+  words?: SecretWords,
 ): Promise<{ attributes: Record<string, string>; secrets: Record<string, string> }> {
   const attributes: Record<string, string> = { ...source.attributes };
-  const secrets: Record<string, string> = { ...(await secretsOf(api, 'NodePublishSecretRef', source.secrets.publish)) };
+  const secrets = { ...(await secretsOf(api, 'NodePublishSecretRef', source.secrets.publish, words)) };
   const identity = identityOf(pod);
   if (wantsPodInfo(driver)) Object.assign(attributes, podAttributes(identity, source.mode === 'Ephemeral'));
   const requests = driver?.spec.tokenRequests ?? [];

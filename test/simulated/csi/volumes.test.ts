@@ -1,6 +1,6 @@
 /** Volumes of a CSI driver: real sockets and gRPC, a fake API server. The driver's mounts are folders with a mark. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { VolumeFailure } from '../../../actors/resources/volumes/volume-plugin.ts';
@@ -117,7 +117,7 @@ test('calls for a volume that a driver has taken over are told as such, but for 
   ]);
 });
 
-test('an attachment is waited for; one that fails, goes, or is not there says so', async (t) => {
+test('an attachment that is not there yet, fails, goes, or is missing says so at once', async (t) => {
   const b = await csiBench(t);
   b.csiDriver({ attachRequired: true });
   const spec = b.spec(volume());
@@ -127,10 +127,9 @@ test('an attachment is waited for; one that fails, goes, or is not there says so
     /^Error: volume disk\^1 has GET error for volume attachment csi-[0-9a-f]{64}: .*not found/,
   );
   const name = b.attach('disk^1', { attached: false });
-  const waiting = wait();
-  await waitFor('a look', () => b.server.requestsOf({ resource: 'volumeattachments' })[1]);
+  await assert.rejects(wait(), { message: `volume disk^1 is not attached for volume attachment ${name}` });
   b.attach('disk^1', { attached: true });
-  assert.equal(await waiting, name);
+  assert.equal(await wait(), name);
   b.attach('disk^1', { attached: false, attachError: { message: 'no such bus' } });
   await assert.rejects(wait(), { message: 'no such bus' });
   b.attach('disk^1', { attached: true }, { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['x/y'] });
@@ -271,6 +270,50 @@ test('expansion, and who cannot', async (t) => {
   });
   driver.traits.capabilities = [];
   await assert.rejects(b.volumes.expand(call), { message: `NodeExpand is not supported by the CSI driver ${NAME}` });
+});
+
+test('a device is made larger by the path that its driver published it at, and what its driver leaves is removed', async (t) => {
+  const b = await csiBench(t);
+  b.csiDriver();
+  const driver = b.driver();
+  await b.comes(driver);
+  const spec = b.spec(volume(), 'Block');
+  const stagedPath = await b.volumes.stage({ spec, pod: POD, devicePath: '', signal: b.signal });
+  const published = await b.volumes.publish(b.publishing(spec, { stagedPath }));
+  const link = join(b.rootDir, 'link');
+  symlinkSync(published, link);
+  const sizes = { oldBytes: 1, newBytes: 4 << 20 };
+  await b.volumes.expand({ spec, stagedPath, publishedPath: link, devicePath: '', ...sizes, signal: b.signal });
+  const asked = driver.calls.find(({ method }) => method === 'NodeExpandVolume')?.request;
+  assert.deepEqual([asked?.['volumePath'], asked?.['stagingTargetPath']], [published, stagedPath]);
+  await b.volumes.unpublish(b.unpublishing(spec));
+  driver.store.hide = (target) => writeFileSync(join(target, 'left'), '');
+  await b.volumes.unstage({ deviceName: '', name: 'pv-1', mode: 'Block', stagedPath, signal: b.signal });
+  assert.equal(existsSync(stagedPath), false);
+  assert.deepEqual(await b.volumes.stagedOnDisk(), []);
+});
+
+test('secrets of a device, and of its growth, that are not there', async (t) => {
+  const b = await csiBench(t);
+  b.csiDriver();
+  const driver = b.driver();
+  await b.comes(driver);
+  const reference = { name: 's', namespace: 'safe' };
+  const missing =
+    'kubernetes.io/csi: failed to find the secret s in the namespace safe with error: secrets "s" not found';
+  const spec = (secret: string) => b.spec(volume({}, { [secret]: reference }), 'Block');
+  await assert.rejects(
+    b.volumes.stage({ spec: spec('nodeStageSecretRef'), pod: POD, devicePath: '', signal: b.signal }),
+    { message: `kubernetes.io/csi: failed to get NodeStageSecretRef safe/s: ${missing}` },
+  );
+  await assert.rejects(b.volumes.publish(b.publishing(spec('nodePublishSecretRef'))), {
+    message: `kubernetes.io/csi: blockMapper.publishVolumeForBlock failed to get NodePublishSecretRef safe/s: ${missing}`,
+  });
+  const sizes = { oldBytes: 1, newBytes: 4 << 20 };
+  const place = { stagedPath: '', publishedPath: '', devicePath: '', ...sizes, signal: b.signal };
+  await assert.rejects(b.volumes.expand({ spec: spec('nodeExpandSecretRef'), ...place }), {
+    message: `expander.NodeExpand failed to get NodeExpandSecretRef safe/s: ${missing}`,
+  });
 });
 
 test('a device has kubelet’s places, and both its ends', async (t) => {
