@@ -4,6 +4,7 @@ import { messageOf } from '../../../machines/values/message-of.ts';
 import { ignoring } from '../../host/files/host-failure.ts';
 import { mountOn } from '../../host/files/mounts.ts';
 import { namesIn } from '../../host/files/what-is-there.ts';
+import { refuseInUse } from '../volumes/mount-refs.ts';
 import { VolumeFailure } from '../volumes/volume-plugin.ts';
 import type { StagedOnDisk, UnpublishCall, UnstageCall } from '../volumes/volume-plugin.ts';
 import { before, says, telling, withClient } from './csi-ground.ts';
@@ -48,6 +49,7 @@ export async function unstageVolume(ground: CsiGround, call: UnstageCall): Promi
       for (const each of [path, folder]) await ignoring(rmdir(each), 'ENOENT', 'ENOTDIR', 'ENOTEMPTY');
     return;
   }
+  await refuseInUse(path);
   const noClient = (text: string): string =>
     says(`attacher.UnmountDevice failed to create newCsiDriverClient: ${text}`);
   await withClient(ground, { driver: data.driverName ?? '' }, call.signal, noClient, async (client) => {

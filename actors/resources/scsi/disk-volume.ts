@@ -56,18 +56,7 @@ export async function bindDisk(source: string, call: PublishCall, log: Logger): 
   return path;
 }
 
-/** Nobody but this agent has the disk: rejects in kubelet's words where it is mounted for a pod, or for whoever. */
-export async function refuseInUse(path: string): Promise<void> {
-  if ((await mountOn(path)) === undefined) return;
-  // Where the root directory is seen by another path, too, this is the same mount.
-  const own = path.slice(Math.max(0, path.indexOf('/plugins/kubernetes.io/')));
-  const refs = await mountRefs(path);
-  if (refs.every((ref) => ref.includes(own))) return;
-  const text = `the device mount path "${path}" is still mounted by other references [${refs.join(' ')}]`;
-  throw new VolumeFailure('DeviceInUse', text, { what: 'GetDeviceMountRefs check failed' });
-}
-
-/** The same of a block volume's folder. @param own names in it that are no pod's */
+/** No pod has the block volume whose folder this is: rejects in kubelet's words where one does. @param own names in it that are no pod's */
 export async function refuseMapped(folder: string, own: readonly string[]): Promise<void> {
   const pods = (await namesIn(folder)).filter((name) => !own.includes(name));
   if (pods.length === 0) return;

@@ -9,6 +9,7 @@ import { mountOn } from '../../host/files/mounts.ts';
 import { plainName } from '../../host/files/pod-paths.ts';
 import { isThere, namesIn } from '../../host/files/what-is-there.ts';
 import { cleanMountPoint } from '../volumes/clean-mount-point.ts';
+import { refuseInUse } from '../volumes/mount-refs.ts';
 import { VolumeFailure, volumeFailure } from '../volumes/volume-plugin.ts';
 import type {
   MappedVolume,
@@ -28,7 +29,6 @@ import {
   notAttached,
   notBegun,
   pluginFolders,
-  refuseInUse,
   refuseMapped,
   saying,
 } from './disk-volume.ts';

@@ -10,6 +10,7 @@ import { isThere } from '../../host/files/what-is-there.ts';
 import { readStatfs } from '../../host/strange/read-statfs.ts';
 import { blockUsage } from '../volumes/block-usage.ts';
 import { cleanMountPoint } from '../volumes/clean-mount-point.ts';
+import { refuseInUse } from '../volumes/mount-refs.ts';
 import { VolumeFailure, volumeFailure } from '../volumes/volume-plugin.ts';
 import type {
   MappedVolume,
@@ -24,16 +25,7 @@ import type {
   VolumeUsage,
 } from '../volumes/volume-plugin.ts';
 import { usageOf } from '../volumes/volume-usage.ts';
-import {
-  bindDisk,
-  mappedIn,
-  mountDisk,
-  notAttached,
-  pluginFolders,
-  refuseInUse,
-  refuseMapped,
-  saying,
-} from './disk-volume.ts';
+import { bindDisk, mappedIn, mountDisk, notAttached, pluginFolders, refuseMapped, saying } from './disk-volume.ts';
 import { publishedDisk, stagedDisks } from './found-disks.ts';
 import type { DiskFolders } from './found-disks.ts';
 import { attachDisk } from './iscsi-attach.ts';

@@ -1,5 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { mountAt, mountsOnTheWay, readMounts } from '../../host/files/mountinfo.ts';
+import { mountOn } from '../../host/files/mounts.ts';
+import { VolumeFailure } from './volume-plugin.ts';
 
 /** Where else what is at `path` is mounted: kubelet's GetMountRefs. The path itself is left out. */
 export async function mountRefs(path: string): Promise<string[]> {
@@ -11,6 +13,30 @@ export async function mountRefs(path: string): Promise<string[]> {
   return mounts
     .filter(({ device, root: its, mountPoint }) => device === on.device && its === root && mountPoint !== real)
     .map(({ mountPoint }) => mountPoint);
+}
+
+/** Kubelet's folder for what plugins keep of volumes, below its root. */
+const PLUGINS = '/plugins/kubernetes.io/';
+
+/**
+ * What is mounted once for all pods may be unmounted: rejects in kubelet's words (HasMountRefs) where it is mounted for a pod, or for whoever. Nothing of
+ * it is looked into, for it may be a file system that is dead.
+ */
+export async function refuseInUse(path: string): Promise<void> {
+  const own = await mountOn(path);
+  if (own === undefined) return;
+  const root = own.mountPoint.slice(0, Math.max(0, own.mountPoint.indexOf(PLUGINS)));
+  // A share that several volumes have is one file system, and in each of its mounts the same: two that wait for each other would do so for ever.
+  const isShare = own.device.startsWith('0:') && root !== '';
+  const refs = (await readMounts())
+    .filter(({ id, device, root: its }) => id !== own.id && device === own.device && its === own.root)
+    .map(({ mountPoint }) => mountPoint)
+    .filter((ref) => !isShare || !ref.startsWith(`${root}/`));
+  // Where the root directory is seen by another path, too, this is the same mount.
+  const suffix = path.slice(Math.max(0, path.indexOf(PLUGINS)));
+  if (refs.every((ref) => ref.includes(suffix))) return;
+  const text = `the device mount path "${path}" is still mounted by other references [${refs.join(' ')}]`;
+  throw new VolumeFailure('DeviceInUse', text, { what: 'GetDeviceMountRefs check failed' });
 }
 
 function joinRoot(root: string, inside: string): string {

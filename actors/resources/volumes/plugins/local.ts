@@ -11,7 +11,7 @@ import { strangeFiles } from '../../../host/strange/strange-files.ts';
 import { readStatfs } from '../../../host/strange/read-statfs.ts';
 import { blockUsage } from '../block-usage.ts';
 import { cleanMountPoint } from '../clean-mount-point.ts';
-import { mountRefs } from '../mount-refs.ts';
+import { mountRefs, refuseInUse } from '../mount-refs.ts';
 import { usageOf } from '../volume-usage.ts';
 import { VolumeFailure } from '../volume-plugin.ts';
 import type { VolumePlugin, VolumeSpec } from '../volume-plugin.ts';
@@ -90,8 +90,11 @@ export function localPlugin({ rootDir, log, warn }: LocalPluginOptions): VolumeP
     unpublish: ({ path, mode }) => (mode === 'Block' ? Promise.resolve() : cleanMountPoint(path)),
 
     // The folder of a PV is the user's own: only what was mounted here goes.
-    unstage: ({ name, mode }) =>
-      mode === 'Block' || name === '' ? Promise.resolve() : cleanMountPoint(join(mounts, name)),
+    async unstage({ name, mode }) {
+      if (mode === 'Block' || name === '') return;
+      await refuseInUse(join(mounts, name));
+      await cleanMountPoint(join(mounts, name));
+    },
 
     async expand({ spec, stagedPath, newBytes }) {
       if (spec.mode === 'Block') return newBytes;
