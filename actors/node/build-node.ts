@@ -261,6 +261,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       devices: () => devices?.capacity() ?? { capacity: {}, allocatable: {} },
       volumesInUse: () => volumes.inUse(),
       onHostIPs: (ips) => hostIPs.take(ips),
+      onNode: () => volumes.nodeTold(),
       shutdownErrors: () => notReadyBy(managers),
       onPods: (pods, changed) => {
         if (changed === undefined || !sources.changePod('api', changed)) sources.setPods('api', pods());

@@ -146,6 +146,8 @@ export interface ClusterNodeLinks {
   volumesInUse: () => readonly string[] | null;
   /** The object's addresses as pods are told them, whenever they may be others. */
   onHostIPs: (ips: string[]) => void;
+  /** The object may be another. */
+  onNode: () => void;
   /** Why the node is not ready, as its managers say. */
   shutdownErrors: () => string[];
   /** To a pod's actor. */

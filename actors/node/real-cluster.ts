@@ -36,7 +36,7 @@ export function realCluster(
   return {
     api,
     connect({ cri, clock, events, runtimeState, plegError, shutdownErrors, tell, journalOf, ...rest }) {
-      const { conditions, pressure, devices, volumesInUse, onHostIPs, ...links } = rest;
+      const { conditions, pressure, devices, volumesInUse, onHostIPs, onNode, ...links } = rest;
       const { now, steady } = clock;
       const limited = api.limited(config.kubeAPIQPS, config.kubeAPIBurst);
       const sink = new ApiEvents({
@@ -48,7 +48,7 @@ export function realCluster(
       life.has('events', 'work', () => sink.stop());
       const node = new NodeObject({
         ...{ api, config, flags, settings, cri, log, now, steady, events, runtimeState, plegError },
-        ...{ conditions, pressure, devices, volumesInUse, shutdownErrors, onHostIPs },
+        ...{ conditions, pressure, devices, volumesInUse, shutdownErrors, onHostIPs, onNode },
         startup: new NodeStartup(metrics, now),
         journal: journalOf('nodeObject'),
       });

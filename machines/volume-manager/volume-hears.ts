@@ -4,7 +4,17 @@ import type { Draft } from './volume-draft.ts';
 import { foundId, mountId } from './volume-manager-state.ts';
 import type { VolumeMessage } from './volume-messages.ts';
 import type { DeviceId } from './volume-orders.ts';
-import { isGrowing, isLeaving, pathsOf, refuse, tellLeft, twinsOf, usersOf, waitIsOver } from './volume-users.ts';
+import {
+  isGrowing,
+  isLeaving,
+  pathsOf,
+  refuse,
+  tellLeft,
+  twinsOf,
+  usersOf,
+  waitIsOver,
+  waitsForNode,
+} from './volume-users.ts';
 import { LOOKS, NOT_ATTACHED, NOT_GROWN, WAITS } from './volume-waits.ts';
 
 type Of<T extends VolumeMessage['type']> = Extract<VolumeMessage, { type: T }>;
@@ -27,6 +37,8 @@ export function take(draft: Draft, message: VolumeMessage): void {
       for (const [id, { context }] of Object.entries(draft.mounts))
         if (context.uid === message.uid && context.askedAt !== null) waitIsOver(draft, id);
       return;
+    case 'node.told':
+      return nodeTold(draft, message);
     case 'timer':
       return;
     case 'volume.resolved':
@@ -105,6 +117,10 @@ function nodeFound(draft: Draft, { pods, devices }: Of<'node.found'>): void {
     draft.bearDevice({ ...birth, stages: true });
     draft.tellDevice(birth.device, { type: 'found', at: draft.at, stagedPath });
   }
+}
+
+function nodeTold(draft: Draft, { at, devices }: Of<'node.told'>): void {
+  for (const device of devices) if (waitsForNode(draft.devices[device])) draft.patchDevice(device, { retryAt: at });
 }
 
 function foundVolume(draft: Draft, uid: string, found: Of<'pod.left'>['found'][number]): void {

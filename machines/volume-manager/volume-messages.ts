@@ -45,5 +45,7 @@ export type VolumeMessage =
   | { type: 'volume.grown'; at: number; uid: string; volume: string; wantedBytes: number; knownBytes: number }
   /** A volume of the pod could not be looked up: its worker gives up its wait for all others, too. What is under way for them goes on. */
   | { type: 'wait.over'; at: number; uid: string }
+  /** The node's object names these devices as in use and as attached: who waits for its word looks at once. */
+  | { type: 'node.told'; at: number; devices: DeviceId[] }
   /** A deadline has come. */
   | { type: 'timer'; at: number };

@@ -1,9 +1,9 @@
 import type { DeviceUser } from './device-context.ts';
 import type { MountContext } from './mount-context.ts';
-import type { Draft, Mount } from './volume-draft.ts';
+import type { Device, Draft, Mount } from './volume-draft.ts';
 import { foundId } from './volume-manager-state.ts';
 import type { DeviceId } from './volume-orders.ts';
-import { WAITING } from './volume-waits.ts';
+import { NOT_ATTACHED, WAITING } from './volume-waits.ts';
 
 /** A worker that waits hears of the failure; the next try is made whether it asks again or not. */
 export function refuse(draft: Draft, id: string, { code, text }: { code: string; text: string }): void {
@@ -76,6 +76,11 @@ export function usersOf(draft: Draft, device: DeviceId): DeviceUser[] {
 /** It is being taken down, or is. */
 export function isLeaving({ value }: Mount): boolean {
   return value === 'givenUp' || value === 'unpublishing' || value === 'unpublishFailed' || value === 'gone';
+}
+
+/** It is not attached as far as the node's object says, and that is looked at again. */
+export function waitsForNode(device: Device | undefined): boolean {
+  return device?.value === 'attachFailed' && device.context.problem?.code === NOT_ATTACHED;
 }
 
 /** Its device is being made larger: until that is over it is not brought up to date, for a driver is not to have two calls for one volume. */

@@ -36,6 +36,8 @@ export interface NodeObjectOptions {
   volumesInUse?: () => readonly string[] | null;
   /** The object's addresses as pods are told them, whenever they may be others. */
   onHostIPs?: (ips: string[]) => void;
+  /** The object may be another: what the API server has of it was heard. */
+  onNode?: () => void;
   /** Errors of a node that shuts down. */
   shutdownErrors?: () => string[];
   /** Told of the steps of the node's start, for metrics. */

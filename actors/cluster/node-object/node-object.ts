@@ -295,6 +295,7 @@ export class NodeObject {
   private seen(node: Node | null): void {
     if (node === null) return;
     this.options.onHostIPs?.(hostIPsOf(node));
+    this.options.onNode?.();
     const ready = node.status?.conditions?.find((condition) => condition.type === 'Ready')?.status ?? null;
     const cidrs = (node.spec?.podCIDRs ?? []).join(',');
     this.take({ type: 'object.seen', unschedulable: node.spec?.unschedulable === true, ready, cidrs });

@@ -84,7 +84,7 @@ function simulatedCluster(
   const { nodeName } = settings;
   return {
     connect({ cri, events, runtimeState, plegError, shutdownErrors, tell, journalOf, ...rest }) {
-      const { conditions, pressure, devices, onHostIPs, ...links } = rest;
+      const { conditions, pressure, devices, onHostIPs, onNode, ...links } = rest;
       // What others measure or compare goes by the machine's clock: leases, statuses, events, and all that is tried again.
       const clock = machineClock;
       const { now, steady } = clock;
@@ -96,7 +96,7 @@ function simulatedCluster(
       life.has('events', 'work', () => sink.stop());
       const node = new NodeObject({
         ...{ api, config, flags, settings, cri, log, now, steady, events: told, runtimeState, plegError },
-        ...{ conditions, pressure, devices, shutdownErrors, onHostIPs },
+        ...{ conditions, pressure, devices, shutdownErrors, onHostIPs, onNode },
         facts: machine.facts,
         journal: journalOf('nodeObject'),
       });

@@ -6,6 +6,7 @@ import type { KnownVolume } from '../../../machines/volume-manager/mount-context
 import type { VolumeMessage } from '../../../machines/volume-manager/volume-messages.ts';
 import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders.ts';
 import { NOT_ATTACHED, NOT_GROWN } from '../../../machines/volume-manager/volume-waits.ts';
+import { failureReason } from '../../../machines/volumes/failure-reason.ts';
 import { countedVolume } from './counted-volume.ts';
 import type { CountedVolume, StorageOperations } from './storage-operations.ts';
 import type { VolumeCalls, VolumeCallsOptions } from './volume-calls.ts';
@@ -93,9 +94,10 @@ export class CallsUnderWay {
       return;
     }
     log.error({ podUID: uid, volume, device, call: type, err: text }, 'A call for a volume failed');
-    if (order.type !== 'device.expand' || aborted) return;
-    const object = podObject({ metadata: { ...this.calls.of(order.uid, order.volume)?.pod.metadata, uid: order.uid } });
-    record({ object, at: clock.now(), type: 'Warning', reason: 'VolumeResizeFailed', message: text });
+    const reason = eventReason(order, text);
+    if (reason === null || aborted) return;
+    const object = podObject({ metadata: { ...this.calls.of(uid ?? '', volume ?? '')?.pod.metadata, uid: uid ?? '' } });
+    record({ object, at: clock.now(), type: 'Warning', reason, message: text });
   }
 
   private async outcome(order: CallOrder, signal: AbortSignal, seen: () => void): Promise<WithoutTime<VolumeMessage>> {
@@ -129,4 +131,10 @@ export class CallsUnderWay {
     if (!known.attachable && its !== null) this.options.operations.verify(its, 0);
     return known;
   }
+}
+
+/** Reason of the event that tells a failure of what nobody waits for; null where the pod's own worker hears of it, and tells. */
+function eventReason(order: CallOrder, text: string): string | null {
+  if (order.type === 'device.expand') return 'VolumeResizeFailed';
+  return order.type === 'volume.publish' && order.again ? failureReason(text) : null;
 }

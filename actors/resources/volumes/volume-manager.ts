@@ -9,6 +9,7 @@ import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders
 import { nextVolumeDeadline } from '../../../machines/volume-manager/volume-manager-machine.ts';
 import { NO_VOLUMES, mountId, volumesInUse } from '../../../machines/volume-manager/volume-manager-state.ts';
 import type { VolumeManagerState } from '../../../machines/volume-manager/volume-manager-state.ts';
+import { waitsForNode } from '../../../machines/volume-manager/volume-users.ts';
 import { NO_ROOM, WAITING } from '../../../machines/volume-manager/volume-waits.ts';
 import { lookEach } from '../../host/time/clock.ts';
 import type { Clock, Timer } from '../../host/time/clock.ts';
@@ -178,6 +179,15 @@ export class VolumeManager {
       this.take({ type: 'pod.left', uid, found });
     });
     this.ending.delete(uid);
+  }
+
+  /** The node's object may be another: devices that wait until it names them are looked at at once (kubelet: ten times a second). */
+  nodeTold(): void {
+    const waiting = Object.entries(this.state.devices).filter(([, place]) => waitsForNode(place));
+    if (waiting.length === 0) return;
+    const named = this.options.attached.named();
+    const devices = waiting.map(([device]) => device).filter((device) => named.has(device));
+    if (devices.length > 0) this.take({ type: 'node.told', devices });
   }
 
   /** For the status of the node's object. */

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { compiledMachine } from '../../../machines/machine-step/compiled-machine.ts';
 import type { KnownVolume } from '../../../machines/volume-manager/mount-context.ts';
 import { nextVolumeDeadline } from '../../../machines/volume-manager/volume-manager-machine.ts';
-import { NOT_GROWN, PATIENCE_MS } from '../../../machines/volume-manager/volume-waits.ts';
+import { NOT_ATTACHED, NOT_GROWN, PATIENCE_MS } from '../../../machines/volume-manager/volume-waits.ts';
 import { deviceMachine } from '../../../machines/volume-manager/device-machine.ts';
 import { mountMachine } from '../../../machines/volume-manager/mount-machine.ts';
 import {
@@ -70,6 +70,21 @@ describe('a volume of a pod', () => {
       world.wait();
     }
     assert.deepEqual(waits, [500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 122_000, 122_000]);
+  });
+
+  test('whose device is not attached is looked at again as soon as the node’s object names it', () => {
+    const world = disk();
+    want(world, 'a', 'v');
+    world.end(world.only().key);
+    const told = () => world.take({ type: 'node.told', devices: ['test/p/d', 'test/p/unknown'] });
+    assert.deepEqual(told(), [], 'a look is under way');
+    world.take({ type: 'call.failed', key: world.only().key, code: NOT_ATTACHED, text: 'not attached', done: true });
+    world.calls.clear();
+    assert.equal(world.state.devices['test/p/d']?.value, 'attachFailed');
+    told();
+    assert.equal(world.only().type, 'device.attach');
+    world.end(world.only().key, 'fails');
+    assert.deepEqual(told(), [], 'what has failed otherwise waits out its delay');
   });
 
   test("that takes too long is told of after kubelet's 2 min 3 s, and goes on", () => {
@@ -470,7 +485,8 @@ test('whatever calls come to, rules hold, everything comes to its end, and every
       } else if (what < 0.35) {
         living.delete(uid);
         leave(world, uid);
-      } else if (what < 0.37) world.take({ type: 'wait.over', uid });
+      } else if (what < 0.36) world.take({ type: 'wait.over', uid });
+      else if (what < 0.37) world.take({ type: 'node.told', devices: Object.keys(world.state.devices) });
       else if (what < 0.4) world.take({ type: 'volume.stale', uid, volume: pick(volumes) });
       else if (what < 0.55) world.wait();
       else if (world.calls.size > 0) {

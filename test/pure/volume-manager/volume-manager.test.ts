@@ -253,6 +253,71 @@ test('an attachable volume is told to be in use, and waits until the node’s ob
   await waitFor('the node to say so', () => Promise.resolve(node.status?.volumesInUse?.length === 0 || undefined));
 });
 
+test('a volume is mounted when the node’s object names it as attached, however long the pause until the next look', async (t) => {
+  const at = machineClock.now();
+  const clock = { ...machineClock, now: () => at };
+  const { manager, node } = bench(t, { attachable: () => Promise.resolve(true) }, undefined, { clock });
+  const mounting = manager.mount('a', 'x');
+  await waitFor('the look at its attachment', () =>
+    Promise.resolve(/Volume has not been added|not attached/.exec(volumeManager.why(manager.state)) ?? undefined),
+  );
+  manager.nodeTold();
+  const told = { name: 'test/driver/disk-pv-x', devicePath: '' };
+  node.status = { volumesAttached: [told] };
+  manager.nodeTold();
+  assert.deepEqual(
+    Object.values(manager.state.devices).map(({ value }) => value),
+    ['attachFailed'],
+    'the node does not say that it is in use',
+  );
+  node.status = { volumesInUse: [told.name], volumesAttached: [told] };
+  manager.nodeTold();
+  assert.equal(await mounting, '/in/a/pv-x');
+});
+
+test('an attachment that is heard of while the node is asked is found at a second look', async () => {
+  const device = 'test/driver/d';
+  const before: Node = { status: { volumesInUse: [device] } };
+  const after: Node = { status: { volumesInUse: [device], volumesAttached: [{ name: device, devicePath: '/dev/d' }] } };
+  let told = before;
+  const answers = [before, after];
+  const attached = attachedVolumes(
+    () => told,
+    () => ((told = after), Promise.resolve(answers.shift() ?? null)),
+  );
+  assert.equal(await attached.waitFor(device, 'd', new AbortController().signal), '/dev/d');
+  told = before;
+  const never = attachedVolumes(
+    () => told,
+    () => Promise.resolve(before),
+  );
+  await assert.rejects(never.waitFor(device, 'd', new AbortController().signal), /not attached according to node/);
+});
+
+test('that a volume could not be brought up to date is an event of its pod', async (t) => {
+  const looks: (() => void)[] = [];
+  const clock: Clock = { ...machineClock, lookAfter: (_ms, look) => (looks.push(look), { cancel: () => undefined }) };
+  const { manager, events } = bench(
+    t,
+    {
+      republishes: () => Promise.resolve(true),
+      publish: ({ again }) => (again ? Promise.reject(new Error('the token is refused')) : Promise.resolve('/in/a/x')),
+    },
+    undefined,
+    { clock },
+  );
+  await manager.start();
+  assert.equal(await manager.mount('a', 'x'), '/in/a/x');
+  assert.equal(events.length, 0);
+  looks[0]?.();
+  const event = await waitFor('its event', () => events[0]);
+  assert.deepEqual(
+    [event.object.uid, event.type, event.reason, event.message],
+    ['a', 'Warning', 'FailedMount', 'MountVolume.SetUp failed for volume "pv-x" : the token is refused'],
+  );
+  assert.equal(await manager.mount('a', 'x'), '/in/a/x', 'its pod has it all the same');
+});
+
 test('an agent that knows nothing takes away what lies in a pod’s folder, and what is staged for nobody', async (t) => {
   const staged = [{ deviceName: 'lonely', name: 'lonely', mode: 'Filesystem' as const, stagedPath: '/staged/lonely' }];
   const { manager, calls, rootDir } = bench(t, { stagedOnDisk: () => Promise.resolve(staged) });
