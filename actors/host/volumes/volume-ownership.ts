@@ -31,6 +31,9 @@ export function toldOwnership(
   return { podUid, over: (seconds, failed) => onVolume?.({ did: 'ownership', plugin, seconds, failed }) };
 }
 
+/** For chown(2): that one stays. */
+const AS_IT_IS = -1;
+
 interface Change {
   gid: number;
   readOnly: boolean;
@@ -47,13 +50,13 @@ async function apply(path: Buffer, change: Change): Promise<void> {
     }
   }
   passed();
-  try {
-    await lchown(path, info.uid, gid);
-    // chmod would go through a link to its target, whose mode is not ours to change.
-    if (info.isSymbolicLink()) return;
-    const mask = (readOnly ? 0o440 : 0o660) | (info.isDirectory() ? 0o2110 : 0);
-    await chmod(path, (info.mode & 0o7777) | mask);
-  } catch (error) {
+  const tell = (error: unknown): void =>
     log.error({ path: path.toString(), err: messageOf(error) }, 'Cannot give a volume file to the fsGroup');
-  }
+  // Only the group: a file's owner may be one that cannot be named here (a user namespace, a server that maps users).
+  await lchown(path, AS_IT_IS, gid).catch(tell);
+  // chmod would go through a link to its target, whose mode is not ours to change.
+  if (info.isSymbolicLink()) return;
+  const mask = (readOnly ? 0o440 : 0o660) | (info.isDirectory() ? 0o2110 : 0);
+  // Also where the group is not theirs: the file may be theirs by another one.
+  await chmod(path, (info.mode & 0o7777) | mask).catch(tell);
 }
