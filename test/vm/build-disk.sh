@@ -30,6 +30,8 @@ packages=systemd,systemd-sysv,dbus,udev,kmod,openssh-server,ca-certificates,linu
 packages+=,containerd,runc,containernetworking-plugins,iproute2,iptables,conntrack,procps,psmisc,busybox-static,curl,apparmor
 # What Kubernetes' suite for nodes calls.
 packages+=,sudo,numactl,nfs-common,xfsprogs,quota,python3-minimal
+# Servers of volumes, and who signs in to them; started by the test that uses them.
+packages+=,nfs-kernel-server,tgt,open-iscsi
 mirror=$(sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/debian.sources 2>/dev/null | head -n 1)
 mmdebstrap --variant=minbase --include=$packages bookworm "$root" "${mirror:-http://deb.debian.org/debian}" > "$folder/build.log" 2>&1 ||
   fail "mmdebstrap failed: $(tail -n 1 "$folder/build.log") (see $folder/build.log)"
@@ -45,6 +47,7 @@ ln -sf /lib/systemd/system/systemd-networkd.service "$root/etc/systemd/system/mu
 echo nameserver 10.0.2.3 > "$root/etc/resolv.conf"
 printf 'overlay\nbr_netfilter\ndummy\n' > "$root/etc/modules-load.d/node.conf"
 printf 'net.ipv4.ip_forward=1\nnet.bridge.bridge-nf-call-iptables=1\n' > "$root/etc/sysctl.d/90-node.conf"
+rm -f "$root"/etc/systemd/system/*.wants/{nfs-server,nfs-blkmap,tgt,open-iscsi}.service
 # Commands over ssh must not wait for a name of this machine's side.
 echo 'UseDNS no' > "$root/etc/ssh/sshd_config.d/vm.conf"
 
