@@ -12,6 +12,7 @@ import { formatAndMount, growFileSystem } from '../../host/volumes/disk-commands
 import { giveToGroup } from '../../host/volumes/fs-group.ts';
 import { quietly } from '../../host/volumes/ownership-watch.ts';
 import { cleanMountPoint } from '../volumes/clean-mount-point.ts';
+import { refuseInUse } from '../volumes/mount-refs.ts';
 import { usageOf } from '../volumes/volume-usage.ts';
 import { VolumeFailure, volumeFailure } from '../volumes/volume-plugin.ts';
 import type { VolumePlugin, VolumeSpec } from '../volumes/volume-plugin.ts';
@@ -97,6 +98,7 @@ export function flexPlugin(name: string, driver: FlexDriver, { rootDir, secret, 
     async unstage({ deviceName: device, stagedPath, signal }) {
       const path = stagedPath === '' ? join(mounts, device) : stagedPath;
       if (!(await isThere(path))) return;
+      await refuseInUse(path);
       if ((await mountOn(path)) !== undefined && (await driver.call(signal, 'unmountdevice', path)) === null)
         await cleanMountPoint(path);
       await ignoring(rmdir(path), 'ENOENT');

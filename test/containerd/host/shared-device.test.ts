@@ -7,6 +7,8 @@ import { pino } from 'pino';
 import { mount, mountOn, mountsRest, unmount } from '../../../actors/host/files/mounts.ts';
 import { stagingPath } from '../../../actors/resources/csi/csi-names.ts';
 import { CsiVolumes } from '../../../actors/resources/csi/csi-volumes.ts';
+import type { FlexDriver } from '../../../actors/resources/flex/flex-driver.ts';
+import { flexPlugin } from '../../../actors/resources/flex/flex-plugin.ts';
 import { localPlugin } from '../../../actors/resources/volumes/plugins/local.ts';
 import type { UnstageCall } from '../../../actors/resources/volumes/volume-plugin.ts';
 import { withRoot } from './with-root.ts';
@@ -50,6 +52,21 @@ test('a CSI driver is not asked to unstage it', { skip }, async (t) => {
     mkdirSync(other, { recursive: true });
     await mount(stagedPath, other, '', ['bind']);
     await assert.rejects(volumes.unstage(call), /asked$/);
+  });
+});
+
+test('a FlexVolume driver is not asked to unmount its device', { skip }, async (t) => {
+  t.after(mountsRest);
+  await withRoot(async ({ settings: { rootDir }, root }) => {
+    const stagedPath = join(rootDir, 'plugins/kubernetes.io/flexvolume/example.com/d/mounts/pv');
+    const inPod = await shared(stagedPath, root);
+    const driver = { call: () => Promise.reject(new Error('asked')) } as unknown as FlexDriver;
+    const secret = () => Promise.reject(new Error('none'));
+    const flex = flexPlugin('example.com/d', driver, { rootDir, pluginDir: root, secret, log });
+    const call: UnstageCall = { deviceName: 'pv', name: 'pv', mode: 'Filesystem', stagedPath, signal };
+    await assert.rejects(flex.unstage?.(call) ?? Promise.resolve(), inUse(stagedPath, inPod));
+    await unmount(inPod);
+    await assert.rejects(flex.unstage?.(call) ?? Promise.resolve(), /asked$/);
   });
 });
 
