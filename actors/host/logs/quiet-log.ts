@@ -1,11 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A log that has not grown for so long is whole, ms. */
-const QUIET_MS = 250;
-/** Longest wait: what still grows then is not written by the container that has ended, ms. */
-const MOST_MS = 2_000;
 const LOOK_MS = 50;
+/**
+ * A log that has not grown from one look to the next so often is whole, after a quarter of a second at the least. Looks are counted, and
+ * not the time between them: where this process got no processor for that long, who writes the log may have got none either.
+ */
+const QUIET_LOOKS = 5;
+/** Most looks, two seconds' worth: what still grows then is not written by the container that has ended. */
+const MOST_LOOKS = 40;
 /** The log of a container that ended longer ago is whole, ms. */
 export const FRESH_MS = 10_000;
 
@@ -16,14 +19,11 @@ export const FRESH_MS = 10_000;
  * at once has to wait. Ends early when `over` says so; a log that is not there is nothing to wait for.
  */
 export async function untilQuiet(path: string, over: () => boolean = () => false): Promise<void> {
-  const began = performance.now();
   let size = await sizeOf(path);
-  for (let since = began; size >= 0 && !over();) {
-    const now = performance.now();
-    if (now - since >= QUIET_MS || now - began >= MOST_MS) return;
+  for (let [looks, quiet] = [0, 0]; looks < MOST_LOOKS && quiet < QUIET_LOOKS && size >= 0 && !over(); looks++) {
     await sleep(LOOK_MS);
     const next = await sizeOf(path);
-    if (next !== size) since = performance.now();
+    quiet = next === size ? quiet + 1 : 0;
     size = next;
   }
 }
