@@ -1,10 +1,11 @@
 /** Admission: its log replays, what was changed in it is found, and nothing of what a pod runs is in it. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { journalsCompressed } from '../../../actors/record/journal/segment-log.ts';
 import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
 import { admissionRules } from '../../../actors/resources/admission/admission-rules.ts';
 import { NodeAdmission } from '../../../actors/resources/admission/node-admission.ts';
@@ -162,11 +163,7 @@ test('each segment begins with its place, so that it can be read alone', async (
     if (i === 3) admission.updated(asking('p0', '4', 2));
   }
   admission.stop();
-  const open = () => readdirSync(join(dir, 'admission')).filter((name) => !name.endsWith('.gz'));
-  const size = (name: string) => statSync(join(dir, 'admission', name), { throwIfNoEntry: false })?.size ?? 0;
-  const bytes = () => readdirSync(join(dir, 'admission')).reduce((sum, name) => sum + size(name), 0);
-  // Compression, and what is dropped for the bound's sake after it, go on beside.
-  while (open().length > 1 || bytes() > 65_536) await turn();
+  await journalsCompressed();
   const names = readdirSync(join(dir, 'admission'));
   // How many are left depends on how soon they were compressed: the bound counts what they take on the disk at the time.
   assert.ok(names.length > 1, String(names));

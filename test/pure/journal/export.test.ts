@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { exportPod } from '../../../actors/record/journal/export-pod.ts';
 import { journalFiles } from '../../../actors/record/journal/journal-reader.ts';
+import { journalsCompressed } from '../../../actors/record/journal/segment-log.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { pod } from '../pod/pod-world.ts';
 import { feed, files, folder, journalingShard, lifeOf, replayed } from './journal-fixture.ts';
@@ -72,8 +72,7 @@ test('an exported pod is alone, tells no value and no name of another object, an
     await feed(shard, uid, life);
   }
   shard.close();
-  // Full segments are being compressed.
-  while (readdirSync(dir).filter((name) => !name.endsWith('.jsonl.gz')).length > 1) await sleep(5);
+  await journalsCompressed();
   const whole = files(dir)
     .map(({ text }) => text)
     .join('');

@@ -8,6 +8,7 @@ import { pino } from 'pino';
 import type { Logger } from 'pino';
 import { journalFiles, journalLines } from '../../../actors/record/journal/journal-reader.ts';
 import { replay } from '../../../actors/record/journal/replay.ts';
+import { journalsCompressed } from '../../../actors/record/journal/segment-log.ts';
 import type { ReplayResult } from '../../../actors/record/journal/replay.ts';
 import { Shard } from '../../../actors/pods/shard/shard.ts';
 import type { FromShard } from '../../../actors/pods/shard/shard-protocol.ts';
@@ -15,10 +16,13 @@ import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { PodMessage, PodSource } from '../../../machines/protocol/messages.ts';
 import { PodWorld, settings as nodeSettings } from '../pod/pod-world.ts';
 
-/** A folder that goes with the test. */
+/** A folder that goes with the test, when nobody writes the compressed form of a segment into it any more. */
 export function folder(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'journal-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  t.after(async () => {
+    await journalsCompressed();
+    rmSync(dir, { recursive: true, force: true });
+  });
   return dir;
 }
 

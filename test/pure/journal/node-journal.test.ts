@@ -7,6 +7,7 @@ import { explainFromJournal } from '../../../actors/inspect/explain/explain-from
 import { machineClock } from '../../../actors/host/time/clock.ts';
 import { NodeState } from '../../../actors/node/node-state.ts';
 import type { NodeFacts } from '../../../actors/node/node-state.ts';
+import { journalsCompressed } from '../../../actors/record/journal/segment-log.ts';
 import type { NodeOrder } from '../../../machines/node/node-context.ts';
 import { runtimeHealthOf } from '../../../machines/node-object/ready-message.ts';
 import { inspecting, podNamed, startOf } from '../inspector/made-journal.ts';
@@ -75,6 +76,7 @@ test('an agent that begins anew goes on with the log; full segments are replaced
   const second = nodeIn(dir, 4_096);
   second.at(5_000, { runtime: well });
   second.node.stop();
+  await journalsCompressed();
   const result = await replayed(dir);
   assert.equal(result.difference, null);
   const inspector = await inspecting(t, { mode: 'files', paths: [dir] });
@@ -87,8 +89,8 @@ test('an agent that begins anew goes on with the log; full segments are replaced
 
 test('an inspector shows each moment, and a pod that waits for the runtime is told why the node is not ready', async (t) => {
   const dir = folder(t);
-  // A segment has the time of the clock, and what is later than the asked moment is left out.
-  const began = Date.now() + 1_000;
+  // A segment has the time of the clock, and what is later than the asked moment is left out: all of them begin before that.
+  const began = Date.now() + 600_000;
   const { node, at } = nodeIn(dir);
   at(began, {});
   const shard = journalingShard(dir);

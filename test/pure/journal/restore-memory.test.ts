@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endOf, restoreMemory } from '../../../actors/record/journal/restore-memory.ts';
+import { journalsCompressed } from '../../../actors/record/journal/segment-log.ts';
 import { pod } from '../pod/pod-world.ts';
 import { feed, files, folder, journalingShard, lifeOf } from './journal-fixture.ts';
 
@@ -50,6 +51,7 @@ test('what a snapshot says of a pod with probes is read back, and what comes aft
   await feed(shard, 'u1', untilItEnds(lifeOf(probed)));
   for (let i = 2; i < 8; i++) await feed(shard, `u${i}`, untilItEnds(lifeOf(pod({}, `u${i}`))));
   shard.close();
+  await journalsCompressed();
   const last = files(dir).at(-1)?.text ?? '';
   assert.match(last, /^\{"r":"snap","uid":"u1"/m, 'the last segment begins with the pod');
   const restored = restoreMemory(dir);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { restoreMemory } from '../../../actors/record/journal/restore-memory.ts';
 import { segmentsOf } from '../../../actors/record/journal/segment-files.ts';
+import { journalsCompressed } from '../../../actors/record/journal/segment-log.ts';
 import { PodStore } from '../../../actors/pods/store/pod-store.ts';
 import { Supervisor } from '../../../actors/pods/supervisor/supervisor.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
@@ -186,10 +186,12 @@ test('segments of the supervisor begin with its place, are compressed and bounde
   const open = () => segmentsOf(dir, 'supervisor').filter((s) => s.path.endsWith('.jsonl'));
   for (let i = 0; i < 600; i++) {
     one.take(config('UPDATE', pod({ hostname: `h${i}` }, 'u1')));
-    if (i % 20 === 0) while (open().length > 1) await sleep(1);
+    if (i % 20 !== 0) continue;
+    await journalsCompressed();
+    assert.equal(open().length, 1);
   }
   one.close();
-  while (open().length > 1) await sleep(1);
+  await journalsCompressed();
   const segments = segmentsOf(dir, 'supervisor');
   assert.ok(segments.length > 2 && (segments[0]?.seq ?? 0) > 1, segments.map((s) => s.path).join());
   for (const { path } of segments) {
