@@ -97,7 +97,10 @@ for (const transport of ['http', 'https', 'h2'] as const) {
   });
 
   test(`${transport}: 429 with Retry-After is sent again, any verb; without it not`, async (t) => {
-    const { server, api } = await setUp(t, transport);
+    const lines: string[] = [];
+    const { server, api } = await setUp(t, transport, {
+      log: pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),
+    });
     server.fault({ verb: 'create' }, { do: 'fail', code: 429, retryAfterSeconds: 0 }, 2);
     await api.request({ method: 'POST', on: leases, body: { metadata: { name: 'x' } } });
     assert.deepEqual(
@@ -111,10 +114,15 @@ for (const transport of ['http', 'https', 'h2'] as const) {
     lift();
     assert.equal(server.requestsOf({ verb: 'get' }).length, 1 + 11);
     server.fault({ verb: 'get' }, { do: 'fail', code: 429, retryAfterSeconds: 9 }, 1);
-    await assert.rejects(
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const late = assert.rejects(
       api.request({ method: 'GET', on: leases, name: 'x', timeoutMs: 50 }),
       refused(429, 'TooManyRequests', { retryAfterSeconds: 9 }),
     );
+    // Its time is over while it waits, and not before it was answered.
+    await until(() => lines.some((line) => line.includes('"seconds":9')), 'the wait');
+    t.mock.timers.tick(50);
+    await late;
   });
 
   test(`${transport}: time limit, abort, refused, and back again`, async (t) => {
@@ -352,7 +360,8 @@ test('credentials that do not come hold no request longer than it may take', asy
 });
 
 test('a limited client waits its turn, in order; the others do not', async (t) => {
-  const { server, api } = await setUp(t, 'http');
+  // Over one connection: over several, what is sent first may come last.
+  const { server, api } = await setUp(t, 'h2');
   const limited = api.limited(20, 2);
   const started = performance.now();
   const names = Array.from({ length: 6 }, (_, i) => `p${String(i)}`);
