@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { fleetClock } from '../../../actors/node/fleet/fleet-clock.ts';
+import type { FleetClock } from '../../../actors/node/fleet/fleet-clock.ts';
 import type { ProfileInput } from '../../../actors/node/fleet/profile/profile-schema.ts';
 import { StandInApi } from '../../tools/stand-in-api.ts';
 import { standInFleet } from '../../tools/stand-in-fleet.ts';
@@ -10,14 +11,29 @@ import { waitFor } from '../../tools/wait-for.ts';
 
 const DRIVER = 'gpu.example.com';
 
+/** Longer than a test takes. */
+const ON_DEMAND = '1000h';
+
+/** A clock with which what is to come so much later comes when the test says so, one after the other. */
+function clockOnDemand(): { clock: FleetClock; next: () => void } {
+  const clock = fleetClock();
+  const later: (() => void)[] = [];
+  const after: FleetClock['after'] = (ms, action) => {
+    if (ms < 3_000_000_000) return clock.after(ms, action);
+    later.push(action);
+    return { cancel: () => undefined };
+  };
+  return { clock: { ...clock, after }, next: () => later.shift()?.() };
+}
+
 /** A node with two GPUs of a driver, over a stand-in for the API server; what a scheduler does, the test does. */
-async function nodeWith(t: TestContext, more: ProfileInput = {}, speed = 1) {
+async function nodeWith(t: TestContext, more: ProfileInput = {}, clock = fleetClock()) {
   const api = new StandInApi();
   const drivers = [{ driver: DRIVER, devices: [{ name: 'gpu', count: 2 }], takes: '5ms' }];
   const { fleet, remove } = standInFleet({
     ...{ api, count: 1, profile: { groups: [{ name: 'n', drivers }], ...more } },
     featureGates: { ResourceHealthStatus: true },
-    clock: fleetClock(speed),
+    clock,
   });
   t.after(async () => {
     await fleet.stop(false);
@@ -85,7 +101,7 @@ test('a pod has the devices of its claim until it ends; slices belong to the nod
 });
 
 test('what somebody removes is published again; a driver that is away is not asked, and one that is back is', async (t) => {
-  const { api, node, create, phase, slices, events } = await nodeWith(t, {}, 20);
+  const { api, node, create, phase, slices, events } = await nodeWith(t, {}, fleetClock(20));
   const before = await waitFor('the slice', () => slices()[0]);
   api.remove('resourceslices', String(before.metadata['name']));
   await gone(
@@ -103,22 +119,23 @@ test('what somebody removes is published again; a driver that is away is not ask
 });
 
 test('claims are refused by the schedule, and so are devices that are not there', async (t) => {
-  const { create, phase, events, pod } = await nodeWith(t, {
-    failures: [{ does: 'refuse-claims', driver: 'gpu.*', at: 0, for: '2s' }],
-  });
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  const { clock, next } = clockOnDemand();
+  const failures = [{ does: 'refuse-claims' as const, driver: 'gpu.*', at: ON_DEMAND, for: ON_DEMAND }];
+  const { create, phase, events, pod } = await nodeWith(t, { failures }, clock);
+  next();
   create('a', 'gpu-0');
   create('b', 'gpu-7');
   await gone('the refusal', () => events.some((text) => text.includes('the driver refuses claims')));
+  next();
   await phase('a', 'Running');
   await gone('the other one', () => events.some((text) => text.includes('there is no device gpu-7 in the pool n-0')));
   assert.notEqual(pod('b')?.status?.phase, 'Running');
 });
 
 test('devices fail by the schedule, the pod is told, and after a death it has the same ones', async (t) => {
-  const { create, phase, pod, cdi, node } = await nodeWith(t, {
-    failures: [{ does: 'fail-driver-devices', at: '1500ms', for: '1500ms' }],
-  });
+  const { clock, next } = clockOnDemand();
+  const failures = [{ does: 'fail-driver-devices' as const, at: ON_DEMAND, for: ON_DEMAND }];
+  const { create, phase, pod, cdi, node } = await nodeWith(t, { failures }, clock);
   create('a', 'gpu-0', 'gpu-1');
   await phase('a', 'Running');
   const become = (health: string) =>
@@ -126,7 +143,9 @@ test('devices fail by the schedule, the pod is told, and after a death it has th
       const [row] = pod('a')?.status?.containerStatuses?.[0]?.allocatedResourcesStatus ?? [];
       return row?.resources?.length === 2 && row.resources.every((one) => one.health === health);
     });
+  next();
   await become('Unhealthy');
+  next();
   await become('Healthy');
   await node.die();
   assert.equal(node.machine.drivers.prepared.size, 1);

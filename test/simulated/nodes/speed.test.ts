@@ -25,7 +25,8 @@ const PROFILE = {
   probes: [{ match: { pod: 'probed' }, answers: [{ status: 503 }, { from: '50s' }] }],
   failures: [
     { does: 'die' as const, nodes: 'n-1', at: '70s', for: '60s' },
-    { does: 'fill-memory' as const, nodes: 'n-2', at: '30s', for: '30s' },
+    // For some looks of the eviction manager, also of one that a busy machine holds up.
+    { does: 'fill-memory' as const, nodes: 'n-2', at: '30s', for: '90s' },
   ],
 };
 
@@ -101,11 +102,14 @@ describe(`nodes at ${SPEED}x`, { concurrency: true }, () => {
 
   test('probes have their periods, and a pod is ready since then by the clock of the cluster', async () => {
     const readinessProbe = { httpGet: { path: '/', port: 80 }, periodSeconds: 10, initialDelaySeconds: 20 };
+    const madeAt = performance.now();
     create('probed', { readinessProbe });
     await soon('it to run', (pod) => pod?.status?.phase === 'Running', 'probed');
     assert.equal(isReady(podNow('probed'))?.status, 'False');
-    const took = await soon('it to be ready', (pod) => isReady(pod)?.status === 'True', 'probed');
-    assert.ok(took >= 40_000 / SPEED, `${took} ms`);
+    await soon('it to be ready', (pod) => isReady(pod)?.status === 'True', 'probed');
+    // Its answers are good 50 s after its start.
+    const took = performance.now() - madeAt;
+    assert.ok(took >= 50_000 / SPEED - 100, `${took} ms`);
     within(isReady(podNow('probed'))?.lastTransitionTime ?? '', 'of Ready');
     within(podNow('probed')?.status?.startTime ?? '', 'of the start');
   });
@@ -145,10 +149,12 @@ describe(`nodes at ${SPEED}x`, { concurrency: true }, () => {
   test('a failure strikes when its time of the nodes has come; leases and what the node tells of itself are real', async () => {
     const node = made.fleet.named('n-1');
     await soon('n-1 to die', () => node?.parts === null);
-    const diedAt = Date.now();
-    assert.ok(diedAt - beganAt >= 70_000 / SPEED - 100 && diedAt - beganAt < 60_000);
+    const diedAfter = Date.now() - beganAt;
+    assert.ok(diedAfter >= 70_000 / SPEED - 100 && diedAfter < 60_000, `${diedAfter} ms`);
     await soon('n-1 to come back', () => node?.parts !== null);
-    assert.ok(Date.now() - diedAt >= 60_000 / SPEED - 200);
+    // By the start, too: its death may be seen late.
+    const backAfter = Date.now() - beganAt;
+    assert.ok(backAfter >= 130_000 / SPEED - 100, `${backAfter} ms`);
     await waitFor(
       'two renewals of a lease',
       () => (leasesOf('n-0').length >= 3 ? true : undefined),

@@ -54,6 +54,8 @@ test('supportsEvents: false gives Unimplemented, and a status without timestamp'
 });
 
 test('event streams end with Unavailable when dropped, and by script', async (t) => {
+  // The script's time goes on when the test says so.
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const b = await bench(t, { runtime: { eventsOff: [{ from: 2_000, for: 2_000 }] } });
   const first = listen(b.runtime);
   await first.opened;
@@ -61,9 +63,10 @@ test('event streams end with Unavailable when dropped, and by script', async (t)
   assert.equal((await first.error).code, status.UNAVAILABLE);
   const second = listen(b.runtime);
   await second.opened;
+  t.mock.timers.tick(2_000);
   assert.equal((await second.error).code, status.UNAVAILABLE);
   assert.equal((await listen(b.runtime).error).code, status.UNAVAILABLE);
-  await new Promise((resolve) => setTimeout(resolve, 2_100));
+  t.mock.timers.tick(2_000);
   const last = listen(b.runtime);
   await last.opened;
   const id = await b.sandbox('web');

@@ -78,15 +78,18 @@ test('one patch at a time for a pod, and only the newest status after it', async
   const node = await startStatusNode(t);
   const pod = node.addPod('p');
   node.manager.setApiPods([pod]);
-  const lift = node.server.fault({ verb: 'patch' }, { do: 'delay', ms: 1_500 });
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const lift = node.server.fault({ verb: 'patch' }, { do: 'hold', until: promise });
   node.report(pod, 'syncing.running', statuses.running);
   await until(() => node.patches('p').length === 1);
   for (let i = 1; i <= 20; i++) {
     node.report(pod, 'syncing.running', { ...statuses.ready, message: `m${String(i)}` });
     await turn();
   }
+  await sleep(QUIET_MS);
   assert.equal(node.patches('p').length, 1);
   lift();
+  resolve(undefined);
   await until(() => node.patches('p').length === 2);
   await sleep(QUIET_MS);
   assert.equal(node.patches('p').length, 2);
@@ -97,15 +100,14 @@ test('no more than sixteen patches are under way', async (t) => {
   const node = await startStatusNode(t);
   const pods = Array.from({ length: 40 }, (_, i) => node.addPod(`p${String(i)}`));
   node.manager.setApiPods(pods);
-  const lift = node.server.fault({ verb: 'patch' }, { do: 'delay', ms: 400 });
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const lift = node.server.fault({ verb: 'patch' }, { do: 'hold', until: promise });
   for (const pod of pods) node.report(pod, 'syncing.running', statuses.ready);
-  let most = 0;
-  await until(() => {
-    most = Math.max(most, node.server.requests.filter(({ code }) => code === 0).length);
-    return node.server.requests.length === 40;
-  });
+  await until(() => node.server.requests.length >= 16, 'sixteen');
+  await sleep(QUIET_MS);
+  assert.equal(node.server.requests.length, 16, 'none is answered yet');
   lift();
-  assert.equal(most, 16);
+  resolve(undefined);
   await until(() => pods.every((pod) => node.stored(pod.metadata?.name ?? '')?.status?.phase === 'Running'));
 });
 
@@ -215,9 +217,9 @@ test('who changes a status with each patch is contradicted at once, then with gr
     return { code: 200, body: node.server.put(PODS, changed as { metadata: object }) };
   });
   node.report(pod, 'syncing.running', { ...statuses.ready, message: 'new' });
-  await until(() => node.patches('p').length >= 3);
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  assert.equal(node.patches('p').length, 3, 'no patch for each answer');
+  await until(() => node.patches('p').length >= 4);
+  const [, , third = 0, fourth = 0] = node.server.requestsOf({ verb: 'patch' }).map(({ at }) => at);
+  assert.ok(fourth - third >= 990, `no patch for each answer: ${third} ${fourth}`);
   message = 'newer';
   node.report(pod, 'syncing.running', { ...statuses.ready, message });
   await until(() => node.patches('p').some((patch) => patch.message === 'newer'));

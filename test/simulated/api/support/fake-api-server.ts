@@ -27,6 +27,7 @@ export type Fault =
   | { do: 'drop' }
   | { do: 'fail'; code: number; reason?: string; message?: string; retryAfterSeconds?: number }
   | { do: 'delay'; ms: number }
+  | { do: 'hold'; until: Promise<unknown> }
   | { do: 'endAtOnce' };
 
 /** Options of {@link startFakeApiServer}. */
@@ -283,6 +284,9 @@ export class FakeApiServer {
         );
       case 'delay':
         await sleep(fault.ms);
+        break;
+      case 'hold':
+        await fault.until;
         break;
       case 'endAtOnce':
         response.writeHead(200, { 'content-type': 'application/json' });
