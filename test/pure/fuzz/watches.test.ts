@@ -12,6 +12,7 @@ import { watchPodsOfNode } from '../../../actors/node/pods-of-node.ts';
 import { WatchedObject } from '../../../actors/cluster/objects/watched-object.ts';
 import { ServiceVariables } from '../../../actors/cluster/objects/service-variables.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { PATIENCE_MS } from '../../tools/wait-for.ts';
 import { byteChanges, changedBytes } from './support/mutate-bytes.ts';
 import { changed, jsonChanges } from './support/mutate-json.ts';
 import { nasty } from './support/nasty.ts';
@@ -82,7 +83,8 @@ async function reflect(lists: unknown[], watches: Buffer[][], until: string): Pr
     unreachable: { firstMs: 1, maxMs: 1 },
   });
   reflector.start();
-  const late = setTimeout(() => resolve(undefined), 3_000);
+  // One that never comes is no matter of time: what the script has is given out at once.
+  const late = setTimeout(() => resolve(undefined), PATIENCE_MS);
   await promise;
   clearTimeout(late);
   reflector.stop();

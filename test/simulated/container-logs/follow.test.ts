@@ -232,12 +232,14 @@ test('rotation at any moment loses no line and doubles none', async (t) => {
 test('a slow client misses no rotated file', async (t) => {
   const server = await startLogServer(t);
   const writer = new Writer(server.path);
+  const openOf = (path: string): number => server.openFiles().filter((file) => file === path).length;
   writer.write(200_000);
   const answer = await fetch(`${server.url}/containerLogs/n/p/c?follow=true`);
   await waitFor('the follower to read', () => (server.openFiles().length === 2 ? true : undefined));
   for (let rotation = 0; rotation < 3; rotation++) {
     await writer.rotate(0, 0);
-    await sleep(300);
+    // The kubelet rotates at most once in `containerLogMonitorInterval`: the writer's and the follower's.
+    await waitFor('the follower to see it', () => (openOf(server.path) === 2 ? true : undefined));
     writer.write(100_000);
   }
   const expected = writer.close();

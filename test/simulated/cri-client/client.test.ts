@@ -19,6 +19,7 @@ import {
   ListImagesResponse,
   RuntimeServiceService,
 } from '../../../cri/generated/runtime/v1/api.ts';
+import { PATIENCE_MS } from '../../tools/wait-for.ts';
 
 type Handlers = UntypedServiceImplementation;
 
@@ -140,7 +141,7 @@ test('without a runtime a call fails as Unavailable once its retry time is over'
 
 test('a call that could not be sent waits for the runtime, even one that must not be repeated', async () => {
   let started = 0;
-  const client = connect({ retryMs: 5000 });
+  const client = connect({ retryMs: PATIENCE_MS });
   const call = client.runtime.startContainer({ containerId: 'c1' });
   await sleep(150);
   await serve({
@@ -215,18 +216,18 @@ test('images can have an endpoint of their own', async () => {
 test('waitReady waits for the runtime and checks what it speaks', async () => {
   const client = connect();
   await assert.rejects(client.waitReady(100), { name: 'ActorletError', code: 'CRI002' });
-  const ready = client.waitReady(10_000);
+  const ready = client.waitReady(PATIENCE_MS);
   await sleep(200);
   const server = await serve({ version: answer(v1) });
   assert.equal((await ready).runtimeName, 'fake');
   server.forceShutdown();
 
   const other = await serve({ version: answer({ ...v1, runtimeApiVersion: 'v1alpha2' }) });
-  await assert.rejects(client.waitReady(10_000), { name: 'ActorletError', code: 'CRI003', message: /v1alpha2/ });
+  await assert.rejects(client.waitReady(PATIENCE_MS), { name: 'ActorletError', code: 'CRI003', message: /v1alpha2/ });
   other.forceShutdown();
 
   await serve({});
-  await assert.rejects(client.waitReady(10_000), { name: 'ActorletError', code: 'CRI004' });
+  await assert.rejects(client.waitReady(PATIENCE_MS), { name: 'ActorletError', code: 'CRI004' });
 });
 
 interface EventStream {

@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { loadConfiguration } from '../../../actors/configure/configuration/load-configuration.ts';
 import { createLogger } from '../../../actors/record/logging/create-logger.ts';
@@ -11,6 +10,7 @@ import type { RunningNode } from '../../../actors/node/node-options.ts';
 import { freePorts } from '../../../bin/demo-steps/free-ports.ts';
 import { daemonFlags, readDaemonOptions } from '../../../bin/flags/daemon-options.ts';
 import { startSimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';
+import { waitFor } from '../../tools/wait-for.ts';
 
 /** A whole agent in this process, on a simulated runtime, with everything below one folder. */
 export interface SimNode {
@@ -103,11 +103,8 @@ export async function startSimNode(t: TestContext, script: Record<string, unknow
     remove: (name) => rm(join(manifests, `${name}.json`)),
     get: async (path) => (await fetch(`${base}${path}`)).text(),
     until: async (what, done) => {
-      for (let i = 0; i < 600; i++) {
-        if (await done()) return;
-        await sleep(100);
-      }
-      throw new Error(`never: ${what}; pods: ${JSON.stringify(node.store.rows())}`);
+      const look = async () => ((await done()) ? true : undefined);
+      await waitFor(what, look, () => `pods: ${JSON.stringify(node.store.rows())}`);
     },
     stop,
   };

@@ -25,7 +25,7 @@ import type { onRequestAsyncHookHandler } from 'fastify';
 import { pino } from 'pino';
 import { addNodeLogRoutes } from '../../../actors/serve/node-logs/node-log-routes.ts';
 import type { NodeLogOptions } from '../../../actors/serve/node-logs/node-log-routes.ts';
-import { waitFor } from '../../tools/wait-for.ts';
+import { PATIENCE_MS, waitFor } from '../../tools/wait-for.ts';
 
 interface Answer {
   status: number;
@@ -287,7 +287,7 @@ test('of a file that becomes shorter while it is sent the client hears that ther
     });
     asked.on('error', reject).end();
   });
-  assert.equal(await Promise.race([ended, sleep(5_000)]), 'cut off');
+  assert.equal(await Promise.race([ended, sleep(PATIENCE_MS, undefined, { ref: false })]), 'cut off');
 });
 
 test('for a client that has left no program is run', async (t) => {

@@ -4,6 +4,7 @@ import { after, afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bridgeRemoteCommand } from '../../../actors/serve/remote-command/bridge-remote-command.ts';
 import type { CommandStreams } from '../../../actors/serve/remote-command/bridge-remote-command.ts';
+import { PATIENCE_MS } from '../../tools/wait-for.ts';
 import { startFakeSpdyRuntime } from './support/fake-spdy-runtime.ts';
 import type { FakeSession, FakeSpdyRuntime } from './support/fake-spdy-runtime.ts';
 import { ClientSession, silent, startUpgradeServer } from './support/upgrade-server.ts';
@@ -196,7 +197,10 @@ describe('the bridge from WebSocket to SPDY', () => {
     while (input < size) await sleep(20);
     // client-go asks so each 5 s, and gives the command up when nobody answers.
     session.ws.ping();
-    const heard = await Promise.race([once(session.ws, 'pong').then(() => true), sleep(2_000).then(() => false)]);
+    const heard = await Promise.race([
+      once(session.ws, 'pong').then(() => true),
+      sleep(PATIENCE_MS, false, { ref: false }),
+    ]);
     finish();
     await session.closed;
     assert.ok(heard, 'the client is not read any more');

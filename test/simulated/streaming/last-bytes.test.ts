@@ -6,6 +6,7 @@ import { Duplex, duplexPair } from 'node:stream';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { splice } from '../../../actors/serve/streaming/splice.ts';
+import { PATIENCE_MS } from '../../tools/wait-for.ts';
 import { joined, ways } from './support/joined.ts';
 
 // What one side sent before its end and the other has not taken yet.
@@ -66,7 +67,10 @@ for (const who of ['client', 'runtime'])
     far.resume();
     process.resume();
     const over = splice(near, runtime, { signal: new AbortController().signal, lingerMs: 50 });
-    assert.deepEqual(await Promise.race([over, sleep(5_000)]), { sent: 0, received: 0 });
+    assert.deepEqual(await Promise.race([over, sleep(PATIENCE_MS, undefined, { ref: false })]), {
+      sent: 0,
+      received: 0,
+    });
   });
 
 for (const way of ways)

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fastify from 'fastify';
 import { routeUpgrades } from '../../../actors/serve/server/http-app.ts';
+import { PATIENCE_MS } from '../../tools/wait-for.ts';
 import { rawClient, upgradeRequest } from './support/raw-client.ts';
 
 // Whoever asks for another protocol (curl --http2 does so of each plain server) may get an answer without one, of any length.
@@ -34,7 +35,7 @@ test('a long answer to a request that asked for another protocol comes to its en
     for (const path of ['/sent', '/written']) {
       const client = await rawClient((app.server.address() as AddressInfo).port);
       client.socket.write(upgradeRequest(path, ['Upgrade: h2c'], 'GET'));
-      await Promise.race([client.ended, sleep(5_000)]);
+      await Promise.race([client.ended, sleep(PATIENCE_MS, undefined, { ref: false })]);
       const text = client.text();
       client.socket.destroy();
       assert.equal(text.length - text.indexOf('\r\n\r\n') - 4, PIECES * PIECE.length, path);
