@@ -18,6 +18,7 @@ import type { VerificationPolicy } from '../../../machines/images/pull-policy.ts
 import { intentText, recordText } from '../../../machines/images/pull-record.ts';
 import type { ImagePulledRecord, ImagePullSecret } from '../../../machines/images/pull-record.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { until } from '../../tools/wait-for.ts';
 
 const IMAGE = 'reg.io/app';
 const ID = 'sha256:1';
@@ -183,14 +184,18 @@ function bench(records: PullRecords | null, options: BenchOptions = {}) {
     puller.pull({ image, runtimeHandler: '', namespace: 'ns', pullSecrets, sandboxConfig: null }, uid);
   return { puller, pull, pulls };
 }
-const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
+/** Waits for so many pulls to have begun, and then for what would come beside them. */
+async function began(pulls: readonly unknown[], count: number): Promise<void> {
+  await until(() => pulls.length >= count, `${count} pulls`);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+}
 
 test('the puller records what opened an image, by the name that the pod writes, and lets in who has it', async (t) => {
   const root = folder(t);
   const { records, read, files } = await life(root);
   const { puller, pull, pulls } = bench(records);
   const pulled = pull('owner', ['s']);
-  await settled();
+  await began(pulls, 1);
   assert.deepEqual(files('pulling'), [fileName(IMAGE)], 'the pod writes no tag');
   pulls[0]?.end();
   await pulled;
@@ -215,7 +220,7 @@ test('the pull of a pod that is gone ends and makes room; one that still waits n
   const first = pull('one', [], 'reg.io/one:1');
   const second = pull('two', [], 'reg.io/two:1');
   const third = pull('three', [], 'reg.io/three:1');
-  await settled();
+  await began(pulls, 1);
   assert.deepEqual(
     pulls.map(({ image }) => image),
     ['reg.io/one:1'],
@@ -224,7 +229,7 @@ test('the pull of a pod that is gone ends and makes room; one that still waits n
   puller.podGone('one');
   await assert.rejects(first, { code: 'Canceled' });
   await assert.rejects(second, { code: 'Canceled' });
-  await settled();
+  await began(pulls, 2);
   assert.deepEqual(
     pulls.map(({ image }) => image),
     ['reg.io/one:1', 'reg.io/three:1'],
@@ -239,7 +244,7 @@ test('pulls beyond QPS and burst are refused when their turn comes', async () =>
   const first = pull('one');
   const second = pull('two', [], 'reg.io/two:1');
   const alike = pull('three', [], 'reg.io/two:1');
-  await settled();
+  await began(pulls, 1);
   pulls[0]?.end();
   await first;
   for (const refused of [second, alike]) await assert.rejects(refused, { message: 'pull QPS exceeded' });
@@ -270,7 +275,7 @@ test("a pull with a plugin's login for a service account is recorded for that ac
     },
   });
   const pulled = pull('owner');
-  await settled();
+  await began(pulls, 1);
   pulls[0]?.end();
   await pulled;
   assert.deepEqual(asked, [[IMAGE, { namespace: 'ns', name: '', uid: '', serviceAccount: 'ada' }]]);
