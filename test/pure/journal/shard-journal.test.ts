@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import {
   appendFileSync,
   copyFileSync,
@@ -7,7 +6,6 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
-  readlinkSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -17,7 +15,6 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { compressSegment } from '../../../actors/record/journal/compress-segment.ts';
 import { journalFiles, journalLines } from '../../../actors/record/journal/journal-reader.ts';
-import { gzipSync } from 'node:zlib';
 import { MachineJournal } from '../../../actors/record/journal/machine-journal.ts';
 import { pods } from '../../../actors/record/machines/pods.ts';
 import { replay } from '../../../actors/record/journal/replay.ts';
@@ -168,38 +165,6 @@ test('segments that are compressed or dropped while a journal is read are read a
   copyFileSync(join(dir, 'shard-00-00000002.jsonl'), plain);
   assert.deepEqual(await journalFiles([dir]), found.slice(1));
 });
-
-test('who has read enough of a compressed segment leaves no file open', { timeout: 60_000 }, async (t) => {
-  const dir = folder(t);
-  const path = join(dir, 'shard-00-00000001.jsonl.gz');
-  // Far more than is read ahead, and nothing that would become small.
-  const line = () => `${JSON.stringify({ r: 'later', of: randomBytes(3_000).toString('base64') })}\n`;
-  writeFileSync(path, gzipSync(Array.from({ length: 8_000 }, line).join(''), { level: 1 }));
-  let lines = 0;
-  for await (const { text } of journalLines([path])) {
-    lines += text.length > 0 ? 1 : 0;
-    break;
-  }
-  assert.equal(lines, 1);
-  const isOpen = () => readdirSync('/proc/self/fd').some((fd) => linkOf(`/proc/self/fd/${fd}`) === path);
-  // One that is forgotten is closed some day by V8, which warns of it.
-  const warnings: string[] = [];
-  const onWarning = ({ message }: Error) => warnings.push(message);
-  process.on('warning', onWarning);
-  t.after(() => process.off('warning', onWarning));
-  while (isOpen()) await turn();
-  await turn();
-  assert.deepEqual(warnings, []);
-});
-
-/** Where a link leads; '' of one that is gone. */
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return '';
-  }
-}
 
 test('damage is named by file and line', async (t) => {
   const dir = folder(t);
