@@ -20,5 +20,14 @@ export function httpError(reply: FastifyReply, status: number, text: string): Fa
 
 /** JSON as kubelet's handlers write it: as bytes, since to a string fastify would add a charset that kubelet has not. */
 export function goJson(reply: FastifyReply, value: unknown): FastifyReply {
-  return reply.type('application/json').send(Buffer.from(JSON.stringify(value)));
+  return jsonText(reply, JSON.stringify(value));
+}
+
+/** An object of the API, as Kubernetes' codecs write it: with a newline behind it. */
+export function apiObject(reply: FastifyReply, object: unknown): FastifyReply {
+  return jsonText(reply, `${JSON.stringify(object)}\n`);
+}
+
+function jsonText(reply: FastifyReply, text: string): FastifyReply {
+  return reply.type('application/json').send(Buffer.from(text));
 }

@@ -1,3 +1,5 @@
+import { goQuote } from '../../../machines/values/go-quote.ts';
+
 /** The parameters of a request, by name, each with its values in order (Go's `url.Values`). */
 export type GoQuery = ReadonlyMap<string, readonly string[]>;
 
@@ -7,21 +9,43 @@ export type GoQuery = ReadonlyMap<string, readonly string[]>;
  * @param target path and query as they stand in the request line
  */
 export function parseGoQuery(target: string): Map<string, string[]> {
-  const values = new Map<string, string[]>();
   const mark = target.indexOf('?');
-  if (mark < 0) return values;
-  for (const pair of target.slice(mark + 1).split('&')) {
-    if (pair === '' || pair.includes(';')) continue;
+  return mark < 0 ? new Map() : parseGoForm(target.slice(mark + 1)).values;
+}
+
+/** What a form says, and what Go's `ParseQuery` has against it ('' when nothing): then the pairs that are good count all the same. */
+export interface GoForm {
+  values: Map<string, string[]>;
+  problem: string;
+}
+
+/** Reads a query without its `?`, or a body of `application/x-www-form-urlencoded`, which has the same form. */
+export function parseGoForm(text: string): GoForm {
+  const values = new Map<string, string[]>();
+  let problem = '';
+  for (const pair of text.split('&')) {
+    if (pair === '') continue;
+    if (pair.includes(';')) {
+      problem = 'invalid semicolon separator in query';
+      continue;
+    }
     const equals = pair.indexOf('=');
-    const name = unescapeQuery(equals < 0 ? pair : pair.slice(0, equals));
-    const value = equals < 0 ? '' : unescapeQuery(pair.slice(equals + 1));
-    if (name === undefined || value === undefined) continue;
+    const parts = equals < 0 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)];
+    const bad = parts.find((part) => unescapeQuery(part) === undefined);
+    if (bad !== undefined) {
+      problem ||= `invalid URL escape ${goQuote(BAD_ESCAPE.exec(bad)?.[0] ?? '')}`;
+      continue;
+    }
+    const [name = '', value = ''] = parts.map(unescapeQuery);
     const known = values.get(name);
     if (known === undefined) values.set(name, [value]);
     else known.push(value);
   }
-  return values;
+  return { values, problem };
 }
+
+/** A percent sign without two hexadecimal digits behind it, with what stands in their place. */
+const BAD_ESCAPE = /%(?![0-9a-fA-F]{2})[^]{0,2}/;
 
 /** The first value of that name, '' when there is none (`url.Values.Get`). */
 export function firstValue(values: GoQuery, name: string): string {

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
+import { parseGoQuery } from './go-query.ts';
 import { ping, rootHealth, singleHealth } from './health-checks.ts';
 import type { HealthCheck, HealthReport } from './health-checks.ts';
 import type { HealthSlis } from './health-slis.ts';
@@ -16,8 +17,9 @@ export function addHealthzRoutes(
   const all = checks.some(({ name }) => name === ping.name) ? checks : [ping, ...checks];
   const onResult = (name: string, healthy: boolean) => slis?.observe(name, healthy);
   app.all('/healthz', (request, reply) => {
-    const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
-    const report = rootHealth(all, { verbose: query.has('verbose'), exclude: query.getAll('exclude'), onResult });
+    const query = parseGoQuery(request.url);
+    const exclude = query.get('exclude') ?? [];
+    const report = rootHealth(all, { verbose: query.has('verbose'), exclude, onResult });
     return answer(reply, report, log);
   });
   for (const check of all) {

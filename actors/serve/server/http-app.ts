@@ -15,7 +15,7 @@ const PLAIN_HANDLERS = new Set(['healthz', 'metrics', 'configz', 'flagz', 'statu
 
 /** The one web service below a path of plain handlers. */
 const PPROF = '/debug/pprof';
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const;
 
 /** Limits of every server here: Go's, where kubelet sets none, but for a client that is slow with its head. */
 export const HTTP_LIMITS = {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
-/** Web services whose paths go-restful takes with and without a slash at the end. */
-const SLASH_IS_FREE = /^(\/(?:run|exec|attach|portForward|containerLogs|checkpoint)\/[^?]*[^/?])\/+(\?|$)/;
+/** Web services whose paths go-restful takes with and without a slash at the end; with several of them Go's mux has sent the client on. */
+const SLASH_IS_FREE = /^(\/(?:run|exec|attach|portForward|containerLogs|checkpoint)\/[^?]*[^/?])\/(\?|$)/;
 
 /**
  * Longest path, characters. The longest names are those of files, 4096 bytes, each of which may be escaped; commands of

@@ -4,7 +4,8 @@ import { ContainerState, PodSandboxState } from '../../../cri/generated/runtime/
 import { LABEL } from '../../../machines/protocol/runtime-labels.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { acceptable } from './acceptable.ts';
-import { goJson, restfulError } from './go-answers.ts';
+import { restfulError } from './go-answers.ts';
+import { podList } from './pod-list.ts';
 
 interface RunningPod {
   metadata: { name: string; namespace: string; uid: string };
@@ -19,12 +20,7 @@ export function addRunningPodsRoutes(app: FastifyInstance, cri: CriClient): void
     app.get(path, acceptable('application/json'), async (_request, reply) => {
       try {
         const items = (await runningPods(cri)).map(({ createdAt: _createdAt, ...pod }) => pod);
-        return goJson(reply, {
-          kind: 'PodList',
-          apiVersion: 'v1',
-          metadata: {},
-          items: items.length > 0 ? items : null,
-        });
+        return podList(reply, items);
       } catch (error) {
         return restfulError(reply, 500, messageOf(error));
       }

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { acceptable } from './acceptable.ts';
 import { restfulError } from './go-answers.ts';
+import { parseGoForm } from './go-query.ts';
 import { metricsPage } from './metrics-page.ts';
 import { resourceMetrics } from '../../resources/stats/resource-metrics.ts';
 import type { StatsProvider } from '../../resources/stats/stats-provider.ts';
@@ -52,11 +53,17 @@ async function summary(
   }
 }
 
-/** The one value there is, in form and query together, is `true`. */
+/**
+ * The one value there is, in form and query together, is `true`.
+ * @throws Error when either of them is malformed, as kubelet tells it
+ */
 function onlyCpuAndMemory({ method, url, headers, body }: FastifyRequest): boolean {
-  const values = new URLSearchParams(url.split('?', 2)[1] ?? '').getAll('only_cpu_and_memory');
-  if (method === 'POST' && typeof body === 'string' && headers['content-type']?.split(';', 1)[0]?.trim() === FORM) {
-    values.push(...new URLSearchParams(body).getAll('only_cpu_and_memory'));
-  }
+  const name = 'only_cpu_and_memory';
+  const isForm = method === 'POST' && headers['content-type']?.split(';', 1)[0]?.trim() === FORM;
+  const form = parseGoForm(isForm && typeof body === 'string' ? body : '');
+  const query = parseGoForm(url.split('?').slice(1).join('?'));
+  const problem = form.problem || query.problem;
+  if (problem !== '') throw new Error(`parse form failed: ${problem}`);
+  const values = [form, query].flatMap((each) => each.values.get(name) ?? []);
   return values.length === 1 && values[0] === 'true';
 }

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodedPath, routed } from '../../../actors/serve/server/request-path.ts';
-import { unescapePath } from '../../../actors/serve/server/go-query.ts';
+import { parseGoForm, unescapePath } from '../../../actors/serve/server/go-query.ts';
 
 test('what is routed has neither scheme and host nor a slash too many', () => {
   // Routes that read the raw target took the host for a part of the path: /logs/ named another file.
   assert.equal(routed('http://host:10250/logs/a?query=x'), '/logs/a?query=x');
   assert.equal(routed('HTTPS://host?x'), '/?x');
-  assert.equal(routed('/run/a/b/c//?cmd=d'), '/run/a/b/c?cmd=d');
+  assert.equal(routed('/run/a/b/c/?cmd=d'), '/run/a/b/c?cmd=d');
+  // Go's mux sends the client on from here.
+  assert.equal(routed('/run/a/b/c//?cmd=d'), '/run/a/b/c//?cmd=d');
   assert.equal(routed('*'), '*');
   assert.equal(decodedPath('http://host/logs/%61?b'), '/logs/a');
 });
@@ -29,4 +31,17 @@ test('a path that no name can be as long as is cut, its query is not', () => {
 test('escapes are undone byte by byte', () => {
   assert.equal(unescapePath('/a%2Fb%c3%A9é%00'), '/a/béé\0');
   for (const bad of ['%', '%a', '%4', '%g0', '%0g', 'a%zz', '%%41']) assert.equal(unescapePath(bad), undefined, bad);
+});
+
+test('of a form the pairs that are good count, and Go says what is wrong with the others', () => {
+  const read = (text: string) => {
+    const { values, problem } = parseGoForm(text);
+    return [[...values].map(([name, all]) => `${name}=${all.join()}`).join(' '), problem];
+  };
+  assert.deepEqual(read('a=1&b=+x%2b&a=2&c'), ['a=1,2 b= x+ c=', '']);
+  assert.deepEqual(read('a=1&b;c=2'), ['a=1', 'invalid semicolon separator in query']);
+  assert.deepEqual(read('a=%zz&b=%4'), ['', 'invalid URL escape "%zz"']);
+  assert.deepEqual(read('%=1&x=2'), ['x=2', 'invalid URL escape "%"']);
+  // The last semicolon is told before any escape.
+  assert.deepEqual(read('a=%zz&b;c'), ['', 'invalid semicolon separator in query']);
 });

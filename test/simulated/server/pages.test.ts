@@ -16,6 +16,7 @@ import { createHttpApp, refuseOtherMethods } from '../../../actors/serve/server/
 import { addPprofRoutes } from '../../../actors/serve/server/pprof-routes.ts';
 import { addRunningPodsRoutes } from '../../../actors/serve/server/running-pods-routes.ts';
 import { kubeletPatterns } from '../../../actors/serve/server/serve-mux.ts';
+import { addStatsRoutes } from '../../../actors/serve/server/stats-routes.ts';
 import { addZpagesRoutes } from '../../../actors/serve/server/zpages-routes.ts';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
@@ -182,7 +183,12 @@ describe('/debug/flags/v', () => {
     const put = (payload: string) => app.inject({ method: 'PUT', url: '/debug/flags/v', payload });
     assert.equal((await put('4')).body, 'successfully set klog.logging.verbosity to 4\n');
     assert.equal((await put('-1')).statusCode, 400);
-    assert.match((await put('99999999999')).body, /value out of range/);
+    assert.match((await put('99999999999')).body, /^strconv\.ParseUint: parsing "99999999999": value out of range/);
+    // It is read as 32 bits without a sign, and set as 32 bits with one.
+    const words =
+      'failed set klog.logging.verbosity 2147483648: strconv.ParseInt: parsing "2147483648": value out of range';
+    const refusal = await put('2147483648');
+    assert.deepEqual([refusal.statusCode, refusal.body], [400, `${words}\n`]);
     assert.equal((await app.inject('/debug/flags/v')).statusCode, 406);
     assert.deepEqual(set, [4]);
     const off = await appOf((made) => addDebugFlagsRoutes(made, false, (level) => set.push(level)));
@@ -209,6 +215,35 @@ describe('/flagz and /statusz', () => {
     const status = (await app.inject({ url: '/statusz', headers: { accept } })).json<Record<string, unknown>>();
     assert.deepEqual([status['kind'], status['uptimeSeconds']], ['Statusz', 3723]);
     assert.equal((await app.inject({ url: '/flagz', headers: { accept: 'image/png' } })).statusCode, 406);
+  });
+});
+
+describe('queries', () => {
+  it('are read as Go reads them', async () => {
+    const asked: string[] = [];
+    const answer = (what: string) => () => {
+      asked.push(what);
+      return Promise.reject(new Error(what));
+    };
+    const stats = { summary: answer('all'), cpuAndMemory: answer('short') };
+    const app = await appOf((made) => {
+      addHealthzRoutes(made, [{ name: 'syncloop', check: () => null }], silent);
+      addStatsRoutes(made, { stats, log: silent });
+    });
+    assert.equal((await app.inject('/healthz?verbose;x')).body, 'ok');
+    assert.match((await app.inject('/healthz?verbose=0&exclude=ping')).body, /^\[\+\]ping excluded: ok$/m);
+    const summary = async (query: string, form?: string) => {
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+      const url = `/stats/summary?${query}`;
+      return (await app.inject(form === undefined ? { url } : { method: 'POST', url, headers, payload: form })).body;
+    };
+    assert.equal(await summary('only_cpu_and_memory=true'), 'Internal Error: short');
+    assert.equal(await summary('', 'only_cpu_and_memory=tru%65'), 'Internal Error: short');
+    assert.deepEqual(asked, ['short', 'short']);
+    const malformed = 'Internal Error: parse form failed: ';
+    assert.equal(await summary('only_cpu_and_memory=true;'), `${malformed}invalid semicolon separator in query`);
+    assert.equal(await summary('a;b', 'x=%g0'), `${malformed}invalid URL escape "%g0"`);
+    assert.deepEqual(asked, ['short', 'short'], 'nothing is measured for it');
   });
 });
 

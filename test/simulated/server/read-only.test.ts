@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { prefersGzip } from '../../../actors/serve/server/metrics-page.ts';
@@ -30,10 +31,23 @@ describe('the read-only server', () => {
     assert.equal((await fetch(`${agent.server.url}/pods/`)).status, 200);
   });
 
-  it('serves /pods without pods as an empty list', async () => {
+  it('serves /pods without pods as Go writes such a list', async () => {
     agent.pods = [];
-    const list = await (await fetch(`${agent.server.url}/pods`)).json();
-    assert.deepEqual(list, { kind: 'PodList', apiVersion: 'v1', metadata: {}, items: [] });
+    const text = await (await fetch(`${agent.server.url}/pods`)).text();
+    assert.equal(text, '{"kind":"PodList","apiVersion":"v1","metadata":{},"items":null}\n');
+  });
+
+  it('does not take TRACE for a page that there is not', async () => {
+    const { port } = new URL(agent.server.url);
+    const status = await new Promise((resolve, reject) => {
+      request({ port, path: '/pods', method: 'TRACE' }, (answer) => {
+        answer.resume();
+        resolve([answer.statusCode, answer.headers.allow]);
+      })
+        .on('error', reject)
+        .end();
+    });
+    assert.deepEqual(status, [405, 'GET']);
   });
 
   it('refuses those who do not take JSON, by the words of their Accept alone', async () => {

@@ -142,8 +142,8 @@ export class TestNode {
 
   /** Everything on `/pods`. */
   async pods(): Promise<Pod[]> {
-    const list = (await this.get('/pods')) as { items: Pod[] };
-    return list.items;
+    const list = (await this.get('/pods')) as { items: Pod[] | null };
+    return list.items ?? [];
   }
 
   /** A pod on `/pods` by the name in its manifest; undefined when there is none. */
