@@ -3,6 +3,7 @@ import { isLabelValue, isQualifiedName } from '../../actors/configure/configurat
 import { isQuantity } from '../../machines/values/quantity.ts';
 import { parseGoDuration } from '../../machines/values/go-duration.ts';
 import type { FlagSpec } from './flag-spec.ts';
+import { goInteger } from './go-integer.ts';
 
 /** A value read from the command line, in the v1beta1 form of its field, or the phrase that says what is accepted. */
 export type FlagValue = { ok: true; value: unknown } | { ok: false; accepted: string };
@@ -58,7 +59,7 @@ export function readFlagValue(spec: FlagSpec, raw: readonly string[]): FlagValue
     case 'bool':
       return TRUTHS.has(last) ? good(TRUTHS.get(last)) : bad(accepted);
     case 'int':
-      return /^[+-]?\d+$/.test(last) && Number.isSafeInteger(Number(last)) ? good(Number(last)) : bad(accepted);
+      return ofInteger(spec.name === 'v' ? decimal(last) : goInteger(last), accepted);
     case 'duration':
       return parseGoDuration(last) === undefined ? bad(accepted) : good(last);
     case 'ip':
@@ -82,6 +83,15 @@ export function readFlagValue(spec: FlagSpec, raw: readonly string[]): FlagValue
     default:
       return spec.words === undefined || spec.words.includes(last) ? good(last) : bad(accepted);
   }
+}
+
+/** klog's verbosity alone is read with base 10. */
+function decimal(text: string): number | undefined {
+  return /^[+-]?\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined;
+}
+
+function ofInteger(value: number | undefined, accepted: string): FlagValue {
+  return value === undefined ? bad(accepted) : good(value);
 }
 
 function pieces(raw: readonly string[]): string[] {

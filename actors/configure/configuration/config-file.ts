@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { configErrors } from '../../../machines/errors/config-errors.ts';
 import { ActorletError } from '../../../machines/errors/define.ts';
@@ -63,16 +63,19 @@ function parse(where: string, text: string): { value: unknown; duplicates: strin
   return { value, duplicates };
 }
 
+/** How names of drop-ins end; a file that is called no more than that is one, too, as Go has it. */
+const DROP_IN = '.conf';
+
 /** All `*.conf` files below a drop-in folder, in the order in which they are merged (lexical, as Go's WalkDir). */
 export function listDropIns(directory: string): string[] {
   try {
-    if (!statSync(directory).isDirectory()) return extname(directory) === '.conf' ? [directory] : [];
+    if (!statSync(directory).isDirectory()) return directory.endsWith(DROP_IN) ? [directory] : [];
     const entries = readdirSync(directory, { withFileTypes: true });
     entries.sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)));
     return entries.flatMap((entry) => {
       const path = join(directory, entry.name);
       if (entry.isDirectory()) return listDropIns(path);
-      return extname(entry.name) === '.conf' ? [path] : [];
+      return entry.name.endsWith(DROP_IN) ? [path] : [];
     });
   } catch (cause) {
     if (cause instanceof ActorletError) throw cause;

@@ -86,7 +86,7 @@ export function loadConfiguration(sources: ConfigurationSources): LoadedConfigur
   }
 
   if (sources.configDir !== undefined && sources.configDir !== '') {
-    let merged = toVersioned(config);
+    let merged = withoutEmptyLists(toVersioned(config));
     for (const path of dropIns(resolve(sources.configDir), errors)) merged = mergePatch(merged, layer(path, true));
     config = decode(merged);
   }
@@ -139,6 +139,14 @@ function strictProblems(file: string, unknown: CheckedLayer['unknown'], duplicat
 /** Decodes a layer that {@link checkLayer} has found clean. */
 function decode(raw: JsonObject): KubeletConfiguration {
   return kubeletConfigurationSchema.parse(withoutZeroValues(raw));
+}
+
+/**
+ * What drop-ins are merged into, as kubelet writes it: an empty list of the file is left out there, so that `enforceNodeAllocatable: []` of the file
+ * is the default again wherever there is a folder of drop-ins, be that empty. In a drop-in it stands.
+ */
+function withoutEmptyLists(versioned: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(versioned).filter(([, value]) => !Array.isArray(value) || value.length > 0));
 }
 
 function dropIns(directory: string, errors: ActorletError[]): string[] {

@@ -2,50 +2,64 @@ import { isObject } from '../../../machines/values/json-object.ts';
 import { parseGoDuration } from '../../../machines/values/go-duration.ts';
 import type { JsonObject } from './kubelet-configuration.ts';
 
-/** Fields whose zero value (`''`, 0, `0s`) in a file means "take the default" (SetDefaults_KubeletConfiguration). */
-const ZERO_IS_UNSET = [
-  'syncFrequency',
-  'fileCheckFrequency',
-  'httpCheckFrequency',
+/** Fields whose zero value in a file means "take the default" (SetDefaults_KubeletConfiguration), by what is zero for them. */
+const TEXTS = [
   'address',
-  'port',
-  'authentication.webhook.cacheTTL',
   'authorization.mode',
-  'authorization.webhook.cacheAuthorizedTTL',
-  'authorization.webhook.cacheUnauthorizedTTL',
-  'registryBurst',
-  'eventBurst',
   'healthzBindAddress',
-  'streamingConnectionIdleTimeout',
-  'nodeStatusReportFrequency',
-  'nodeStatusUpdateFrequency',
-  'nodeLeaseDurationSeconds',
-  'imageMinimumGCAge',
   'imagePullCredentialsVerificationPolicy',
-  'volumeStatsAggPeriod',
   'cgroupDriver',
   'cpuManagerPolicy',
-  'cpuManagerReconcilePeriod',
   'memoryManagerPolicy',
   'topologyManagerPolicy',
   'topologyManagerScope',
-  'runtimeRequestTimeout',
   'hairpinMode',
-  'maxPods',
-  'maxOpenFiles',
   'contentType',
-  'kubeAPIBurst',
-  'evictionPressureTransitionPeriod',
   'containerLogMaxSize',
   'configMapAndSecretChangeDetectionStrategy',
   'volumePluginDir',
   'logging.format',
-  'logging.flushFrequency',
-  'logging.options.text.infoBufferSize',
-  'logging.options.json.infoBufferSize',
   'containerRuntimeEndpoint',
   'podLogsDir',
 ] as const;
+
+const NUMBERS = [
+  'port',
+  'registryBurst',
+  'eventBurst',
+  'nodeLeaseDurationSeconds',
+  'maxPods',
+  'maxOpenFiles',
+  'kubeAPIBurst',
+  // As nanoseconds.
+  'logging.flushFrequency',
+] as const;
+
+const DURATIONS = [
+  'syncFrequency',
+  'fileCheckFrequency',
+  'httpCheckFrequency',
+  'authentication.webhook.cacheTTL',
+  'authorization.webhook.cacheAuthorizedTTL',
+  'authorization.webhook.cacheUnauthorizedTTL',
+  'streamingConnectionIdleTimeout',
+  'nodeStatusReportFrequency',
+  'nodeStatusUpdateFrequency',
+  'imageMinimumGCAge',
+  'volumeStatsAggPeriod',
+  'cpuManagerReconcilePeriod',
+  'runtimeRequestTimeout',
+  'evictionPressureTransitionPeriod',
+  'logging.flushFrequency',
+] as const;
+
+type IsZero = (value: unknown) => boolean;
+
+const ZERO_IS_UNSET: readonly (readonly [paths: readonly string[], isZero: IsZero])[] = [
+  [TEXTS, (value) => value === ''],
+  [NUMBERS, (value) => value === 0],
+  [DURATIONS, (value) => typeof value === 'string' && parseGoDuration(value) === 0],
+];
 
 /**
  * A copy of a raw configuration as Go reads it before it sets defaults: null is unset everywhere, a zero value is
@@ -53,13 +67,7 @@ const ZERO_IS_UNSET = [
  */
 export function withoutZeroValues(raw: JsonObject): JsonObject {
   const out = dropNulls(raw);
-  for (const path of ZERO_IS_UNSET) {
-    const keys = path.split('.');
-    const last = keys.pop() ?? path;
-    let parent: unknown = out;
-    for (const key of keys) parent = isObject(parent) ? parent[key] : undefined;
-    if (isObject(parent) && isZero(parent[last])) delete parent[last];
-  }
+  for (const [paths, isZero] of ZERO_IS_UNSET) for (const path of paths) unset(out, path.split('.'), isZero);
   if (typeof out.podPidsLimit === 'number' && out.podPidsLimit < 0) out.podPidsLimit = -1;
   if (out.nodeStatusReportFrequency === undefined && out.nodeStatusUpdateFrequency !== undefined) {
     out.nodeStatusReportFrequency = out.nodeStatusUpdateFrequency;
@@ -70,8 +78,12 @@ export function withoutZeroValues(raw: JsonObject): JsonObject {
   return out;
 }
 
-function isZero(value: unknown): boolean {
-  return value === '' || value === 0 || (typeof value === 'string' && parseGoDuration(value) === 0);
+function unset(raw: JsonObject, keys: readonly string[], isZero: IsZero): void {
+  const [key = '', ...inner] = keys;
+  const value = raw[key];
+  if (inner.length > 0) {
+    if (isObject(value)) unset(value, inner, isZero);
+  } else if (isZero(value)) Reflect.deleteProperty(raw, key);
 }
 
 function dropNulls(value: JsonObject): JsonObject {

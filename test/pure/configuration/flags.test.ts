@@ -234,4 +234,21 @@ test('durations that are no field: their bounds', () => {
   assert.equal(parse('--minimum-container-ttl-duration=1m').kubelet.minimumContainerTtlDuration, 60_000);
   assert.match(errorsOf('--wait-for-plugins=6m'), /--wait-for-plugins.*0s to 5m/s);
   assert.match(errorsOf('--minimum-container-ttl-duration=-1s'), /--minimum-container-ttl-duration.*0s or more/s);
+test('whole numbers are read as Go reads them, but klog its verbosity', () => {
+  for (const [text, value] of [
+    ['010', 8],
+    ['0x1F', 31],
+    ['0b11', 3],
+    ['0o17', 15],
+    ['1_000', 1000],
+    ['0_7', 7],
+    ['+3', 3],
+    ['-0x2', -2],
+    ['0', 0],
+  ] as const)
+    assert.equal(field(parse(`--max-pods=${text}`), 'maxPods'), value, text);
+  for (const bad of ['08', '1__0', '_1', '1_', '0x', '0xg', '1e3', '1.0', '', ' 1', '0b2', '--1'])
+    assert.match(errorsOf(`--max-pods=${bad}`), /--max-pods: got .*; accepted: a whole number/, bad);
+  assert.equal(field(parse('--v=010'), 'logging.verbosity'), 10);
+  assert.match(errorsOf('--v=0x4'), /accepted: a whole number/);
 });

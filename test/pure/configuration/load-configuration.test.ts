@@ -143,6 +143,43 @@ test('drop-ins are merged in lexical order, through folders, only *.conf', () =>
   });
 });
 
+test('a drop-in may be called no more than .conf', () => {
+  withFolder((folder) => {
+    writeConfig(folder, '.conf', 'maxPods: 7\n');
+    writeConfig(folder, '.conf.bak', 'maxPods: 8\n');
+    assert.equal(loadConfiguration({ configDir: folder, cgroupVersion }).config.maxPods, 7);
+  });
+});
+
+test('an empty list of the file is the default again where there is a folder of drop-ins, one of a drop-in stands', () => {
+  withFolder((folder) => {
+    const configFile = writeConfig(folder, 'config.yaml', 'enforceNodeAllocatable: []\n');
+    const configDir = join(folder, 'd');
+    mkdirSync(configDir);
+    const enforced = (dir?: string) =>
+      loadConfiguration({ configFile, configDir: dir, cgroupVersion }).config.enforceNodeAllocatable;
+    assert.deepEqual(enforced(), []);
+    assert.deepEqual(enforced(configDir), ['pods']);
+    writeConfig(configDir, 'a.conf', 'enforceNodeAllocatable: []\n');
+    assert.deepEqual(enforced(configDir), []);
+  });
+});
+
+test('a value that is zero for another kind of field is no reason for the default', () => {
+  withFolder((folder) => {
+    const at = (text: string) => ({ configFile: writeConfig(folder, 'config.yaml', text), cgroupVersion });
+    const { config } = loadConfiguration(
+      at('containerLogMaxSize: "0"\nsyncFrequency: 0m\nmaxPods: 0\nvolumePluginDir: 0s\n'),
+    );
+    assert.equal(config.containerLogMaxSize, '0', 'logs are rotated at each look');
+    assert.equal(config.syncFrequency, 60_000);
+    assert.equal(config.maxPods, 110);
+    assert.equal(config.volumePluginDir, join(folder, '0s'));
+    for (const bad of ['port: "0"', 'syncFrequency: 0', 'syncFrequency: ""', 'hairpinMode: "0"'])
+      assert.equal(errorsOf(() => loadConfiguration(at(`${bad}\n`))).length, 1, bad);
+  });
+});
+
 test('a bad drop-in is named', () => {
   withFolder((folder) => {
     writeFileSync(join(folder, 'a.conf'), 'maxPods: 3\n');
