@@ -14,6 +14,8 @@ export interface AdmissionRules {
   preempts?: true;
   /** A critical pod's resize displaces others, too. Absent in older logs: it waits. */
   resizesPreempt?: true;
+  /** Who goes for a critical pod is chosen by the requests that kubelet counts for it. Absent in journals of before. */
+  roomAsKubelets?: true;
   /** A pod that is resized is asked about as one that comes: CPU, memory and topology manager, too. Absent in older logs: they are not. */
   resizesAsk?: true;
   maxPods: number;

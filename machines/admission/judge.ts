@@ -8,7 +8,7 @@ import type { AdmissionState, AllocatedPod } from './admission-state.ts';
 import type { AdmissionMessage, Victim } from './admission-messages.ts';
 import type { AdmissionTurn } from './admission-turn.ts';
 import { isCounted, withPod, withoutPod } from './node-usage.ts';
-import { podsToPreempt } from './preemption.ts';
+import { AS_KUBELET, podsToPreempt } from './preemption.ts';
 import { allocateAll, releaseAll } from './resource-manager.ts';
 import type { Managed } from './resource-manager.ts';
 import type { Admission, Shortage } from './rejection.ts';
@@ -93,7 +93,7 @@ export interface Room {
 
 /** Who is to go for a pod that lacks this, or why nobody can (kubelet's words). */
 export function roomFor(state: AdmissionState, pod: Pod, short: readonly Shortage[]): Room | { problem: string } {
-  const found = podsToPreempt(pod, activePods(state), short);
+  const found = podsToPreempt(pod, activePods(state), short, state.rules.roomAsKubelets ? AS_KUBELET : undefined);
   if ('problem' in found)
     return { problem: `${UNRECOVERED}: preemption: error finding a set of pods to preempt: ${found.problem}` };
   return { victims: found.victims.map(victimOf), signal: short[0]?.resource ?? '' };

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { asksForNoMore, distance, lacking, podsToPreempt } from '../../../machines/admission/preemption.ts';
+import { AS_KUBELET, asksForNoMore, distance, lacking, podsToPreempt } from '../../../machines/admission/preemption.ts';
 import type { Shortage } from '../../../machines/admission/rejection.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { podQosClass } from '../../../machines/qos/qos-class.ts';
@@ -188,4 +188,34 @@ test('whoever goes may go, they are enough, and of each class the last one chose
         );
     }),
   );
+});
+
+test('requests count as kubelet counts them here: overhead only beside one, and of a pod with resources of its own only these', () => {
+  const needs = [{ resource: 'memory', amount: 64 * MIB }];
+  const overhead = { cpu: '100m', memory: '64Mi' };
+  const idle: Pod = { ...pods.bestEffort, spec: { ...pods.bestEffort.spec, containers: [{ name: 'c' }], overhead } };
+  const problem = 'no set of running pods found to reclaim resources: [(res: memory, q: 67108864), ]';
+  assert.deepEqual(podsToPreempt(pods.clusterCritical, [idle], needs, AS_KUBELET), { problem });
+  assert.deepEqual(podsToPreempt(pods.clusterCritical, [idle], needs), { victims: [idle] });
+  const asks: Pod = {
+    ...pods.burstable,
+    spec: { ...idle.spec, containers: pod('b', '', '1Mi').spec?.containers ?? [] },
+  };
+  assert.deepEqual(podsToPreempt(pods.clusterCritical, [asks], needs, AS_KUBELET), { victims: [asks] });
+  const whole = pod('whole', '', '64Mi');
+  const own: Pod = {
+    ...whole,
+    spec: { containers: whole.spec?.containers ?? [], resources: { requests: { cpu: '1' } } },
+  };
+  assert.deepEqual(podsToPreempt(pods.clusterCritical, [own], needs, AS_KUBELET), { problem });
+});
+
+test('the last pod takes the place of one that was chosen, which decides among equals', () => {
+  const chosen = (counting?: typeof AS_KUBELET) => {
+    const [a, b, c] = [pod('a', '1', '1Gi'), pod('b', '1', '2Gi'), pod('c', '1', '2Gi')];
+    const found = podsToPreempt(pods.clusterCritical, [a, b, c], short(0, 0, 2), counting);
+    return 'victims' in found ? found.victims.map(({ metadata }) => metadata?.name) : [];
+  };
+  assert.deepEqual(chosen(AS_KUBELET), ['a', 'b']);
+  assert.deepEqual(chosen(), ['a', 'c']);
 });

@@ -132,15 +132,15 @@ export const pressure: readonly Mutation[] = [
     name: 'guaranteed-go-first',
     breaks: 'a guaranteed pod goes for a critical one where pods of a lesser class would do',
     within: 'podsToPreempt',
-    from: 'lacking(shortages, [...bestEffort, ...burstable])',
+    from: 'lacking(shortages, [...bestEffort, ...burstable], counting)',
     to: 'shortages',
   },
   {
     name: 'more-than-needed',
     breaks: 'all pods of a class go for a critical one',
     within: 'nearest',
-    from: 'short = lacking(short, [taken]);',
-    to: 'short = lacking(short, []);',
+    from: 'short = lacking(short, [taken], counting);',
+    to: 'short = lacking(short, [], counting);',
   },
   {
     name: 'critical-pod-refused',
