@@ -11,6 +11,7 @@ import { setUpProcess } from '../../actors/host/process/process-setup.ts';
 import { startThreads } from '../../actors/pods/shard/shard-pool.ts';
 import { clientCertificateMetrics } from '../../actors/record/metrics/certificate-metrics.ts';
 import { createLogger } from '../../actors/record/logging/create-logger.ts';
+import { tellStandardError } from '../../actors/record/logging/journal-stream.ts';
 import { nodeNameOf } from '../../actors/resources/machine/node-facts.ts';
 import { startNode } from '../../actors/node/node.ts';
 import { takeAgentLock } from '../../actors/node/agent-lock.ts';
@@ -25,7 +26,7 @@ import { processTitle } from './process-name.ts';
 export async function runDaemon(options: DaemonOptions): Promise<void> {
   const title = processTitle(process.env, process.argv.slice(2));
   if (title !== null) process.title = title;
-  for (const warning of options.warnings) process.stderr.write(`${warning}\n`);
+  for (const warning of options.warnings) tellStandardError(`${warning}\n`, 4);
   const { kubelet, settings } = options;
   const threads = startThreads(settings.shards);
   const { config, warnings, origins } = loadConfiguration({

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { callSite } from './call-site.ts';
 import { filePattern } from './file-pattern.ts';
+import { priorityOf, withPriority } from './journal-stream.ts';
 import { formatKlogLine } from './klog-text.ts';
 import { BufferedSink, type LogSink, standardStream } from './log-sink.ts';
 import { maskSecrets } from './mask-secrets.ts';
@@ -56,7 +57,8 @@ export function createLogger(
       const level = Number(line.slice('{"level":'.length, '{"level":'.length + 2));
       const text = format === 'json' ? `{${line.slice('{"level":30,'.length)}` : formatKlogLine(line, process.pid);
       // klog's router sends all but `I` to standard error; kubelet's JSON has no warnings, which are info there.
-      (level < (format === 'json' ? 50 : 40) ? info : error).write(text);
+      const to = level < (format === 'json' ? 50 : 40) ? info : error;
+      to.write(to.journal === true ? withPriority(text, priorityOf(line, level)) : text);
     },
   };
   return pino(

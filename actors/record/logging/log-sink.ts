@@ -1,13 +1,17 @@
 import { pino } from 'pino';
+import { isJournalStream } from './journal-stream.ts';
 
 /** Where lines go. */
 export interface LogSink {
   write(text: string): unknown;
+  /** It is systemd's journal: lines are to tell their priority. */
+  readonly journal?: boolean;
 }
 
 /** Standard output (1) or standard error (2), written synchronously. */
 export function standardStream(fd: 1 | 2): LogSink {
-  return pino.destination({ fd, sync: true });
+  const stream = pino.destination({ fd, sync: true });
+  return { journal: isJournalStream(fd), write: (text) => stream.write(text) };
 }
 
 /** The largest buffer, as in kubelet: 2 GiB. */
@@ -18,6 +22,7 @@ const LARGEST = 2 ** 31;
  * first, and what is larger than the buffer itself goes straight on. {@link flush} is to be called now and then, and at the end.
  */
 export class BufferedSink implements LogSink {
+  readonly journal: boolean;
   private readonly to: LogSink;
   private readonly size: number;
   private held: string[] = [];
@@ -25,6 +30,7 @@ export class BufferedSink implements LogSink {
 
   constructor(to: LogSink, size: number) {
     this.to = to;
+    this.journal = to.journal === true;
     this.size = Math.min(size, LARGEST);
   }
 
