@@ -166,6 +166,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   const conditions = () => managers.flatMap((manager) => [...(manager.conditions?.() ?? [])]);
   const managers: NodeManager[] = makeManagers({
     ...{ config, featureGates, rootDir, settings, cri, clock, log, metrics, events },
+    ...(ground.spans && { spans: ground.spans }),
     journal: journalOf('manager') ?? null,
     logind: edges.logind,
     pods: () => store.list(),

@@ -15,6 +15,7 @@ import type { PodLogs } from '../host/logs/pod-logs.ts';
 import type { Clock } from '../host/time/clock.ts';
 import type { JournalSettings } from '../record/journal/machine-journal.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
+import type { Spans } from '../record/tracing/spans.ts';
 import { ContainerGcManager } from '../resources/container-gc/container-gc-manager.ts';
 import { evictionManager } from '../resources/eviction/eviction-manager.ts';
 import type { NodeReclaim, NodeUsageSource } from '../resources/eviction/eviction-ground.ts';
@@ -35,6 +36,8 @@ export interface ManagerGround {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Absent where nothing is traced. */
+  readonly spans?: Spans;
   /** Where it records events. */
   readonly events: EventRecorder;
   /** For the log of its machine ({@link SingleMachine}); null when nothing is journaled. */

@@ -9,6 +9,7 @@ import type { KubeletConfiguration } from '../configure/configuration/kubelet-co
 import type { PodReport } from '../pods/shard/shard-protocol.ts';
 import type { OwnSource } from '../pods/sources/own-source.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
+import type { Spans } from '../record/tracing/spans.ts';
 import type { JournalShares } from './journal-shares.ts';
 
 /** What was settled before the first part of a node is made: configuration, facts of the machine, and who is told. */
@@ -34,6 +35,8 @@ export interface NodeGround {
   readonly agent: string;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Absent where nothing is traced. */
+  readonly spans?: Spans;
   /** `--experimental-allocatable-ignore-eviction`. */
   readonly allocatableIgnoresEviction?: true;
   /** How many ended containers the node keeps. */

@@ -160,6 +160,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
       settings.runtimeFeatures.supplementalGroupsPolicy,
     ),
     containerGc: containerGcPolicy(flags),
+    ...(spans !== null && { spans }),
     ...(flags.experimentalAllocatableIgnoreEviction && { allocatableIgnoresEviction: true as const }),
     otherSources: kubeconfig === null ? [] : ['api'],
     ...(options.source !== undefined && { source: options.source }),

@@ -24,6 +24,8 @@ import { SingleMachine } from '../../record/host/single-machine.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import { containerGc } from '../../record/machines/container-gc.ts';
 import type { ContainerGcSnapshot } from '../../record/machines/container-gc.ts';
+import { passSpan } from '../../record/tracing/pass-span.ts';
+import type { Spans } from '../../record/tracing/spans.ts';
 import { fateOf, isEndedByNode } from './pod-fate.ts';
 import { removeContainer } from './remove-container.ts';
 import { deadContainers, listedSandboxes, uidOf } from './seen-containers.ts';
@@ -48,6 +50,8 @@ export interface ContainerGcOptions {
   /** The API server, if there is one, knows the newest status of this pod. */
   heardOf: (uid: string) => boolean;
   podLogs: PodLogs;
+  /** Absent where nothing is traced. */
+  spans?: Spans;
 }
 
 /** Hosts the collector of containers: looks at the runtime and the folders of logs, and removes what it says. */
@@ -92,7 +96,7 @@ export class ContainerGcManager {
   /** One pass, after those that are under way; what it failed at, null when it did not. Never rejects. */
   private pass(all: boolean): Promise<string | null> {
     const pass = this.last
-      .then(() => this.collect(all))
+      .then(() => this.traced(all))
       .catch((error: unknown) => {
         // The machine itself failed, and keeps its state; passes go on.
         this.options.log.error({ err: error }, 'A pass of container garbage collection failed');
@@ -100,6 +104,18 @@ export class ContainerGcManager {
       });
     this.last = pass;
     return pass;
+  }
+
+  /** A pass with the calls of the runtime in its span, one for a node that runs short too. */
+  private async traced(all: boolean): Promise<string | null> {
+    const { spans } = this.options;
+    if (spans === undefined) return this.collect(all);
+    const span = passSpan(spans, 'containers');
+    try {
+      return await span.within(() => this.collect(all));
+    } finally {
+      span.end();
+    }
   }
 
   private async collect(all: boolean): Promise<string | null> {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Logger } from 'pino';
 import type { CriClient } from '../../../cri/client/cri-client.ts';
 import type { ImageGcMessage, ImageGcOrder } from '../../../machines/images/image-gc-context.ts';
@@ -16,6 +17,8 @@ import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import type { ImageGcSnapshot } from '../../record/machines/image-gc.ts';
 import { imageGc } from '../../record/machines/image-gc.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
+import { passSpan } from '../../record/tracing/pass-span.ts';
+import type { OpenSpan, Spans } from '../../record/tracing/spans.ts';
 import type { DiskSize, ImageNode } from './image-node.ts';
 import { imagesInUse } from './images-in-use.ts';
 import type { ImagesSeen } from './images-in-use.ts';
@@ -39,6 +42,8 @@ export interface ImageGcOptions {
   journal: JournalSettings | null;
   pods: () => readonly Pod[];
   images: ImageNode;
+  /** Absent where nothing is traced. */
+  spans?: Spans;
 }
 
 /** What came of a pass. */
@@ -57,6 +62,10 @@ export class ImageGcManager {
   private timer: Timer | undefined;
   private stopped = false;
   private failed = false;
+  /** Of the pass under way. */
+  private span: OpenSpan | undefined;
+  /** What is begun when a pass ends is no part of that pass's span. */
+  private readonly afterwards = AsyncLocalStorage.bind(() => this.beginAll());
 
   constructor(options: ImageGcOptions) {
     this.options = options;
@@ -79,8 +88,7 @@ export class ImageGcManager {
     this.take({ type: 'gc.start', at: clock.now(), policy });
     const off = policy.highPercent === 100 && policy.maxAgeMs === 0;
     if (off) log.info({ v: 2 }, 'ImageGCHighThresholdPercent is set 100 and ImageMaximumGCAge is 0, Disable image GC');
-    const begin = (): void =>
-      this.take({ type: 'gc.begin', at: clock.now(), all: false, ...(off && { look: true as const }) });
+    const begin = (): void => (off ? this.begin({ look: true }) : this.traced(() => this.begin({})));
     this.timer = lookEach(clock, PERIOD_MS, begin);
     begin();
   }
@@ -88,6 +96,7 @@ export class ImageGcManager {
   stop(): void {
     this.stopped = true;
     this.timer?.cancel();
+    this.span?.end();
     this.machine.close();
     for (const tell of this.waiting.splice(0)) tell({ bytesFreed: 0, problem: 'the agent ends' });
   }
@@ -116,6 +125,19 @@ export class ImageGcManager {
       this.waiting.push(resolve);
       this.beginAll();
     });
+  }
+
+  private begin(look: { look?: true }): void {
+    this.take({ type: 'gc.begin', at: this.options.clock.now(), all: false, ...look });
+  }
+
+  /** Begins a pass with the calls of the runtime in its span. Only looking has none in kubelet, nor has making room on a disk that is short. */
+  private traced(begin: () => void): void {
+    const { spans } = this.options;
+    // It is not heard while another one is under way.
+    if (spans === undefined || this.stopped || this.machine.state.value !== 'resting') return begin();
+    this.span = passSpan(spans, 'images');
+    this.span.within(begin);
   }
 
   /** While a pass is under way it is not heard; it is asked for again when that is over. */
@@ -202,8 +224,10 @@ export class ImageGcManager {
 
   private done({ all, problem, bytesFreed }: Extract<ImageGcOrder, { type: 'pass.Done' }>): void {
     const { log } = this.options;
+    this.span?.end();
+    this.span = undefined;
     if (all) for (const tell of this.waiting.splice(0)) tell({ bytesFreed, problem });
-    else if (this.waiting.length > 0) queueMicrotask(() => this.beginAll());
+    else if (this.waiting.length > 0) queueMicrotask(this.afterwards);
     if (problem === null) {
       // Once it went wrong, it is worth saying that it went well.
       log.info({ v: this.failed ? 1 : 4 }, 'Image garbage collection succeeded');

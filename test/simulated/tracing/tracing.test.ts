@@ -28,7 +28,7 @@ async function until(done: () => boolean): Promise<void> {
   while (!done()) await pause(20);
 }
 
-test('a whole node: spans of a pod’s rounds with the calls in them, of requests, of PLEG', async (t) => {
+test('a whole node: spans of a pod’s rounds with the calls in them, of requests, of PLEG, of the collectors', async (t) => {
   const folder = folderOf(t);
   const collector = await startCollector();
   t.after(() => collector.stop());
@@ -67,6 +67,7 @@ test('a whole node: spans of a pod’s rounds with the calls in them, of request
   assert.equal((await fetch(`http://127.0.0.1:${readOnlyPort}/pods`)).status, 200);
   tell([]);
   await until(() => collector.spans.some(({ name }) => name === 'syncTerminatedPod'));
+  await until(() => collector.spans.some(({ name }) => name === 'Images/GarbageCollect'));
   await node.stop();
 
   const named = (name: string) => collector.spans.filter((span) => span.name === name);
@@ -109,6 +110,24 @@ test('a whole node: spans of a pod’s rounds with the calls in them, of request
   assert.ok(parent !== undefined && parent.seconds >= run.seconds, 'a round lasts as long as the calls in it');
   const [list] = named('runtime.v1.RuntimeService/ListPodSandbox');
   assert.equal(list?.parentId, '', "PLEG's calls begin traces of their own");
+
+  for (const [name, scope, calls] of [
+    ['Containers/GarbageCollect', 'kuberuntime', ['ListContainers', 'ListPodSandbox']],
+    ['Images/GarbageCollect', 'images', ['ListImages', 'ListContainers', 'ImageFsInfo']],
+  ] as const) {
+    const [pass] = named(name);
+    assert.ok(pass !== undefined, name);
+    assert.deepEqual(
+      [pass.scope, pass.kind, pass.parentId, pass.attributes, pass.status],
+      [`k8s.io/kubernetes/pkg/kubelet/${scope}`, 1, '', {}, 0],
+    );
+    const within = collector.spans.filter(({ parentId }) => parentId === pass.spanId).map((span) => span.name);
+    for (const call of calls)
+      assert.ok(
+        within.some((one) => one.endsWith(`/${call}`)),
+        `${name}: ${within.join(', ')}`,
+      );
+  }
 
   const [page] = named('/pods').concat(named('/pods/'));
   assert.ok(page !== undefined);
