@@ -19,6 +19,8 @@ const answer = z.object({
       cpus: z.string(),
       memory: z.array(z.string()),
       devices: z.array(z.string()),
+      // An earlier agent does not tell it.
+      since: z.string().nullable().default(null),
     }),
   ),
 });
@@ -49,19 +51,21 @@ export function resourcesText({ shared, free, rows }: ResourceTable): string {
   if (shared === null && free === null && rows.length === 0) {
     return 'Neither CPUs nor memory are given away on this node (cpuManagerPolicy, memoryManagerPolicy), and nobody has devices.\n';
   }
-  const all = rows.map(({ pod, container, cpus, memory, devices }) => [
+  const all = rows.map(({ pod, container, cpus, memory, devices, since }) => [
     ...[pod, container, cpus || '-'],
     ...[memory, devices].map((list) => list.join('; ') || '-'),
+    since ?? '-',
   ]);
   const left = [
-    ...(shared === null ? [] : [['(shared by all others)', '-', shared || '-', '-', '-']]),
+    ...(shared === null ? [] : [['(shared by all others)', '-', shared || '-', '-', '-', '-']]),
     ...(free ?? []).map(({ node, resource, bytes, of }) => [
       `(free of node ${node})`,
       '-',
       '-',
       `${resource} ${bytes} of ${of}`,
       '-',
+      '-',
     ]),
   ];
-  return textTable([['POD', 'CONTAINER', 'CPUS', 'MEMORY', 'DEVICES'], ...all, ...left]);
+  return textTable([['POD', 'CONTAINER', 'CPUS', 'MEMORY', 'DEVICES', 'SINCE'], ...all, ...left]);
 }

@@ -18,6 +18,11 @@ export interface ResourceRow {
   memory: string[];
   /** `example.com/gpu a,b` of a device plugin, `claim NAME: DRIVER/POOL/DEVICE` of a driver. */
   devices: string[];
+  /**
+   * When the node took the pod up (`status.startTime`), RFC 3339: that is when it was given what it has, claims and devices that it
+   * waited for a little later. Null when the pod is not known (yet).
+   */
+  since: string | null;
 }
 
 /** What of the node is whose. */
@@ -56,6 +61,7 @@ export function resourceTable({ resources, devices, claims, extended }: Holdings
     const metadata = names.get(uid);
     const pod = metadata === undefined ? uid : `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
     const [cpus, blocks] = [atUid(cpu?.pods ?? {}, uid) ?? [], atUid(memory?.pods ?? {}, uid) ?? []];
+    const since = byUid.get(uid)?.status?.startTime ?? null;
     const containers = new Set([
       ...[...cpus, ...blocks].map(({ name }) => name),
       ...Object.keys(atUid(devices?.grants ?? {}, uid) ?? {}),
@@ -68,6 +74,7 @@ export function resourceTable({ resources, devices, claims, extended }: Holdings
         ({ type, size, numaAffinity }) => `${type} ${size} of node ${numaAffinity.join(',')}`,
       ),
       devices: devicesOf(uid, container),
+      since,
     }));
   });
   rows.sort((a, b) => (a.pod === b.pod ? order(a.container, b.container) : order(a.pod, b.pod)));

@@ -19,6 +19,7 @@ export interface FakeAgent {
   metrics: Metrics;
   pods: Pod[];
   rows: PodRow[];
+  resources: object;
   checks: HealthCheck[];
   beforeScrape: () => void;
 }
@@ -26,7 +27,14 @@ export interface FakeAgent {
 /** Starts a {@link FakeAgent} on a free port of the loopback. */
 export async function startFakeAgent(checks: HealthCheck[] = []): Promise<FakeAgent> {
   const metrics = createMetrics({ processMetrics: false });
-  const agent: Omit<FakeAgent, 'server'> = { metrics, pods: [], rows: [], checks, beforeScrape: () => {} };
+  const agent: Omit<FakeAgent, 'server'> = {
+    metrics,
+    pods: [],
+    rows: [],
+    resources: {},
+    checks,
+    beforeScrape: () => {},
+  };
   const server = await startReadOnlyServer({
     address: '127.0.0.1',
     port: 0,
@@ -34,7 +42,7 @@ export async function startFakeAgent(checks: HealthCheck[] = []): Promise<FakeAg
     healthChecks: checks.map(({ name }) => name),
     metrics,
     rows: () => agent.rows,
-    resources: () => ({ shared: null, free: null, rows: [] }),
+    resources: () => agent.resources,
     addRoutes: (app) => {
       addHealthzRoutes(app, checks, silent);
       addPodRoutes(app, {
