@@ -77,5 +77,5 @@ async function main(given: readonly string[]): Promise<void> {
 main(process.argv.slice(2)).catch(async (error: unknown) => {
   const { explainError } = await import('./commands/explain-error.ts');
   // Worker threads may be up already: they must not keep a failed start alive.
-  process.exit(explainError(error));
+  process.exit(await explainError(error));
 });

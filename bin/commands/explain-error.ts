@@ -1,11 +1,16 @@
 import { ConfigurationInvalid } from '../../actors/configure/configuration/problems.ts';
-import { tellStandardError } from '../../actors/record/logging/journal-stream.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 
 /** Prints an error as people should read it, and gives the exit code. */
-export function explainError(error: unknown): number {
-  if (error instanceof ActorletError || error instanceof ConfigurationInvalid)
-    tellStandardError(`${error.message}\n`, 3);
-  else tellStandardError(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`, 3);
+export async function explainError(error: unknown): Promise<number> {
+  const text =
+    error instanceof ActorletError || error instanceof ConfigurationInvalid
+      ? error.message
+      : error instanceof Error
+        ? (error.stack ?? error.message)
+        : String(error);
+  // Only what systemd has started asks where its words go: nobody else loads anything for that.
+  if (process.env.JOURNAL_STREAM === undefined) process.stderr.write(`${text}\n`);
+  else (await import('../../actors/record/logging/journal-stream.ts')).tellStandardError(`${text}\n`, 3);
   return 1;
 }
