@@ -234,6 +234,8 @@ test('durations that are no field: their bounds', () => {
   assert.equal(parse('--minimum-container-ttl-duration=1m').kubelet.minimumContainerTtlDuration, 60_000);
   assert.match(errorsOf('--wait-for-plugins=6m'), /--wait-for-plugins.*0s to 5m/s);
   assert.match(errorsOf('--minimum-container-ttl-duration=-1s'), /--minimum-container-ttl-duration.*0s or more/s);
+});
+
 test('whole numbers are read as Go reads them, but klog its verbosity', () => {
   for (const [text, value] of [
     ['010', 8],
