@@ -135,6 +135,7 @@ export class NodeState {
     const { state } = this;
     if (state !== before)
       this.options.log.info({ state, from: before, reasons: this.context.reasons }, 'Node state changed');
-    for (const order of orders) this.options.carryOut(order);
+    const { log, carryOut } = this.options;
+    for (const order of orders) this.machine.carriedOut(order, log, carryOut);
   }
 }

@@ -63,6 +63,16 @@ export const nodeErrors = defineErrors('NOD', {
     '{problem}, please drain this node and delete the checkpoint file {path} before starting again.',
     'The file tells which pod has which CPUs or memory; with another policy, other reserved CPUs or another machine it is not true any more.',
   ],
+  machineFailed: [
+    15,
+    'The machine {machine} failed on a message ({message}), which has changed nothing: {problem}.',
+    'Who waited for it is told so, and the next message is tried anew. Please report it with the journal (--journal-dir), whose folder of that name has the message.',
+  ],
+  orderFailed: [
+    16,
+    'What the machine {machine} ordered ({order}) could not be carried out: {problem}.',
+    'Its other orders are carried out all the same. Please report it with the log: it is a fault of actorlet.',
+  ],
   undeclaredMove: [
     9,
     'The machine of {name} was to go from {from} to {to}, which it does not declare.',

@@ -103,7 +103,7 @@ export class NodeLease {
       this.wait(this.options.durationSeconds * 250);
       return;
     }
-    for (const order of orders) this.carryOut(order);
+    for (const order of orders) this.machine.carriedOut(order, this.options.log, (its) => this.carryOut(its));
   }
 
   private carryOut(order: LeaseOrder): void {

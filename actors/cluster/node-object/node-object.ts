@@ -188,7 +188,7 @@ export class NodeObject {
       return;
     }
     this.spoke ||= speaks(message, orders);
-    for (const order of orders) this.carryOut(order);
+    for (const order of orders) this.machine.carriedOut(order, this.log, (its) => this.carryOut(its));
   }
 
   private carryOut(order: ObjectOrder): void {

@@ -197,7 +197,8 @@ export class StatusManager {
       this.options.log.error({ err }, 'The status manager failed');
       return;
     }
-    for (const order of orders) this.carryOut(order, message.at);
+    for (const order of orders)
+      this.machine.carriedOut(order, this.options.log, (its) => this.carryOut(its, message.at));
   }
 
   private carryOut(order: StatusOrder, at: number): void {

@@ -112,7 +112,18 @@ export class CsiDrivers implements PluginHandler {
 
   private take(message: WithoutTime<DriverMessage>): void {
     if (this.ending.signal.aborted) return;
-    for (const order of this.machine.take({ ...message, at: this.options.clock.now() })) this.carryOut(order);
+    const { turns } = this.state;
+    const whole = { ...message, at: this.options.clock.now() };
+    const failure = this.machine.handle(whole, this.options.log, (order) => this.carryOut(order));
+    if (failure === null) return;
+    if (message.type === 'driver.came') this.settle(turns + 1, (waiter) => waiter.reject(failure));
+    if (!('turn' in message)) return;
+    const { name, turn } = message;
+    // What the machine cannot take in has failed: the driver is taken out again, and may register anew.
+    if (message.type !== 'driver.failed')
+      return this.take({ type: 'driver.failed', name, turn, problem: failure.message });
+    const { cameIn } = this.state.drivers[name] ?? { cameIn: turn };
+    this.settle(cameIn, (waiter) => waiter.reject(failure));
   }
 
   private carryOut(order: DriverOrder): void {
@@ -122,7 +133,7 @@ export class CsiDrivers implements PluginHandler {
       case 'driver.taken':
         log.info({ driver: name }, 'CSI driver registered');
         this.settle(turn, (waiter) => waiter.resolve());
-        return void this.lookAgain(name);
+        return this.lookSoon(name);
       case 'driver.refused':
         return this.settle(turn, (waiter) => waiter.reject(new Error(order.problem)));
       case 'driver.left': {
@@ -209,6 +220,13 @@ export class CsiDrivers implements PluginHandler {
     if (waiter !== undefined) how(waiter);
   }
 
+  private lookSoon(name: string): void {
+    // A CSIDriver may be anything that the API server sends.
+    this.lookAgain(name).catch((error: unknown) => {
+      this.options.log.warn({ driver: name, err: messageOf(error) }, 'CSI driver is not asked again for its node');
+    });
+  }
+
   /** Asks the driver for its node again from time to time, when its CSIDriver says so. */
   private async lookAgain(name: string): Promise<void> {
     clearTimeout(this.looks.get(name));
@@ -217,7 +235,7 @@ export class CsiDrivers implements PluginHandler {
     if (!this.options.refreshes || api === null || usableDriver(this.state, name) === null) return;
     if (this.followed !== api) {
       this.followed = api;
-      api.driversChange((changed) => void this.lookAgain(changed));
+      api.driversChange((changed) => this.lookSoon(changed));
     }
     const driver = await api.driver(name).catch(() => null);
     const ms = Math.min(allocatablePeriodMs(driver), LONGEST_TIMER_MS);
@@ -226,7 +244,7 @@ export class CsiDrivers implements PluginHandler {
       name,
       setTimeout(() => {
         this.take({ type: 'driver.stale', name });
-        void this.lookAgain(name);
+        this.lookSoon(name);
       }, ms).unref(),
     );
   }

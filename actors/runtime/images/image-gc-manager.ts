@@ -66,6 +66,8 @@ export class ImageGcManager {
   private span: OpenSpan | undefined;
   /** What is begun when a pass ends is no part of that pass's span. */
   private readonly afterwards = AsyncLocalStorage.bind(() => this.beginAll());
+  /** Why a pass cannot go on, when the machine cannot be told so either: it is before the next message. */
+  private stuck: string | null = null;
 
   constructor(options: ImageGcOptions) {
     this.options = options;
@@ -98,7 +100,7 @@ export class ImageGcManager {
     this.timer?.cancel();
     this.span?.end();
     this.machine.close();
-    for (const tell of this.waiting.splice(0)) tell({ bytesFreed: 0, problem: 'the agent ends' });
+    this.refuse('the agent ends');
   }
 
   /** What it gives back when a disk is short. */
@@ -122,6 +124,7 @@ export class ImageGcManager {
   /** Removes every image that is not in use and not too young (kubelet DeleteUnusedImages: a disk is under pressure). */
   private removeUnused(): Promise<ImagePass> {
     return new Promise((resolve) => {
+      this.unstick();
       this.waiting.push(resolve);
       this.beginAll();
     });
@@ -147,7 +150,30 @@ export class ImageGcManager {
 
   private take(message: ImageGcMessage): void {
     if (this.stopped) return;
-    for (const order of this.machine.take(message)) this.carryOut(order);
+    this.unstick();
+    if (this.tell(message)) return;
+    const problem = `the machine failed on ${message.type}`;
+    this.refuse(problem);
+    this.goOn(message.at, problem);
+  }
+
+  /** False when the machine failed on it. */
+  private tell(message: ImageGcMessage): boolean {
+    return this.machine.handle(message, this.options.log, (order) => this.carryOut(order)) === null;
+  }
+
+  private unstick(): void {
+    if (this.stuck !== null) this.goOn(this.options.clock.now(), this.stuck);
+  }
+
+  /** The pass in which the machine failed has failed, or the image that this was about stays: otherwise no other pass would ever begin. */
+  private goOn(at: number, problem: string): void {
+    const told = [this.tell({ type: 'gc.failed', at, problem }), this.tell({ type: 'image.kept', at, problem })];
+    this.stuck = told.includes(false) ? problem : null;
+  }
+
+  private refuse(problem: string): void {
+    for (const tell of this.waiting.splice(0)) tell({ bytesFreed: 0, problem });
   }
 
   private carryOut(order: ImageGcOrder): void {

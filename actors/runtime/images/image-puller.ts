@@ -82,9 +82,9 @@ export class ImagePuller {
   constructor(options: ImagePullerOptions) {
     this.options = options;
     this.attempts = new PullAttempts(options);
-    const { now = Date.now, journal } = options;
+    const { now = Date.now, journal, log } = options;
     const limit = options.serialize ? 1 : options.maxParallel;
-    this.pulls = new SharedPulls({ limit, now, ...(journal && { journal }) }, ({ right, askers }, signal) =>
+    this.pulls = new SharedPulls({ limit, now, log, ...(journal && { journal }) }, ({ right, askers }, signal) =>
       this.attempts.carryOut(
         right,
         askers.flatMap((asker) => this.asking.get(asker) ?? []),

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { noPulls } from '../../../machines/images/pull-machine.ts';
 import type { PullMessage, PullQueueOrder, PullState } from '../../../machines/images/pull-machine.ts';
 import { placeInQueue } from '../../../machines/images/pull-queue.ts';
@@ -17,6 +18,7 @@ export interface SharedPullsOptions {
   limit: number | null;
   /** ms since the epoch. */
   now: () => number;
+  log: Logger;
   /** Where messages are journaled; absent with `--no-journal`. */
   journal?: JournalSettings;
 }
@@ -32,10 +34,13 @@ type Tell<T> = (waiter: Waiter<T>) => void;
 
 /** For how long a pull is held that others are about to ask for as well, ms: their timers do not go off at once. */
 const HELD_MS = 200;
+/** Pause before the queue is told again what it could not take in, ms. */
+const AGAIN_MS = 10_000;
 
 /** Hosts the queue of pulls: carries out what it orders, and tells each who waits. */
 export class SharedPulls<T> {
   private readonly now: () => number;
+  private readonly log: Logger;
   private readonly machine: SingleMachine<PullState, PullMessage, PullQueueOrder>;
   private readonly carryOut: CarryOut<T>;
   private readonly waiters = new Map<string, Waiter<T>>();
@@ -45,10 +50,13 @@ export class SharedPulls<T> {
   private readonly outcomes = new Map<number, Tell<T>>();
   /** What pulls of the queue are made with, by what stands for it in the journal: it must not tell of logins, not even as a hash. */
   private readonly rights = new Map<string, string>();
+  /** Pulls that the queue could not be told to have gone on, and why: nothing comes of them before it can. */
+  private readonly stuck = new Map<number, Error>();
   private named = 0;
 
-  constructor({ limit, now, journal }: SharedPullsOptions, carryOut: CarryOut<T>) {
+  constructor({ limit, now, log, journal }: SharedPullsOptions, carryOut: CarryOut<T>) {
     this.now = now;
+    this.log = log;
     this.carryOut = carryOut;
     this.machine = new SingleMachine(pulls, noPulls(limit), journal ?? null);
   }
@@ -60,7 +68,9 @@ export class SharedPulls<T> {
   ask({ asker, right, image, fresh, retry }: PullWish, onTurn: (place: PullPlace | null) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       this.waiters.set(asker, { resolve, reject, onTurn });
-      this.take({ type: 'pull.ask', asker, right: this.nameOf(right), image, fresh, retry });
+      const failure = this.take({ type: 'pull.ask', asker, right: this.nameOf(right), image, fresh, retry });
+      if (failure !== null) this.refuse([asker], failure);
+      else if (this.stuck.size > 0) this.refuseStuck();
     });
   }
 
@@ -83,10 +93,40 @@ export class SharedPulls<T> {
     this.machine.close();
   }
 
-  private take(message: WithoutTime<PullMessage>): void {
-    const orders = this.machine.take({ ...message, at: this.now() } as PullMessage);
-    for (const order of orders) this.follow(order);
+  private take(message: WithoutTime<PullMessage>): Error | null {
+    const whole = { ...message, at: this.now() } as PullMessage;
+    const failure = this.machine.handle(whole, this.log, (order) => this.follow(order));
     this.forgetRights();
+    return failure;
+  }
+
+  /** A pull goes on. What the queue cannot take in is told to it again: its place would be lost to all others, and who joins it would wait for ever. */
+  private goesOn(message: { type: 'pull.letGo' | 'pull.ended'; id: number }): void {
+    const failure = this.take(message);
+    if (failure === null) {
+      this.stuck.delete(message.id);
+      return;
+    }
+    this.stuck.set(message.id, failure);
+    this.refuseStuck();
+    setTimeout(() => this.goesOn(message), AGAIN_MS).unref();
+  }
+
+  /** Who waits for a pull that is stuck is told why. */
+  private refuseStuck(): void {
+    const { underWay, waiting } = this.machine.state.queue;
+    for (const { id, askers } of [...underWay, ...waiting]) {
+      const why = this.stuck.get(id);
+      if (why !== undefined) this.refuse(askers, why);
+    }
+  }
+
+  private refuse(askers: readonly string[], why: Error): void {
+    for (const asker of askers) {
+      const waiter = this.waiters.get(asker);
+      this.waiters.delete(asker);
+      waiter?.reject(why);
+    }
   }
 
   private follow(order: PullQueueOrder): void {
@@ -98,7 +138,7 @@ export class SharedPulls<T> {
         this.ends.get(order.id)?.abort();
         break;
       case 'pull.hold':
-        setTimeout(() => this.take({ type: 'pull.letGo', id: order.id }), HELD_MS);
+        setTimeout(() => this.goesOn({ type: 'pull.letGo', id: order.id }), HELD_MS);
         break;
       case 'turn.tell':
         this.waiters.get(order.asker)?.onTurn(order.place);
@@ -124,7 +164,7 @@ export class SharedPulls<T> {
       this.outcomes.set(id, ({ reject }) => reject(error));
     }
     this.ends.delete(id);
-    this.take({ type: 'pull.ended', id });
+    this.goesOn({ type: 'pull.ended', id });
     this.outcomes.delete(id);
   }
 

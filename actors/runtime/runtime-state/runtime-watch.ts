@@ -84,7 +84,12 @@ export class RuntimeWatch {
     const { runtimeReady, networkReady, quiet } = this.state;
     if (before.runtimeReady === runtimeReady && before.networkReady === networkReady && before.quiet === quiet) return;
     this.options.log.info({ runtimeReady, networkReady, problem: this.state.problem }, 'Runtime state changed');
-    this.options.onChange(this.state);
+    try {
+      this.options.onChange(this.state);
+    } catch (err) {
+      // Who hears of it may be any pod; the looks go on.
+      this.options.log.error({ err }, 'A change of the runtime state could not be told');
+    }
   }
 
   private async ask(): Promise<RuntimeState> {

@@ -18,7 +18,8 @@ function queueIn(dir: string) {
   const heard: string[] = [];
   let at = 1_000;
   const journal = { dir, agent: 'v', maxBytes: 1 << 20, log: memoryLog().log };
-  const pulls = new SharedPulls<string>({ limit: 1, now: () => at++, journal }, (pull, signal) => {
+  const { log } = journal;
+  const pulls = new SharedPulls<string>({ limit: 1, now: () => at++, log, journal }, (pull, signal) => {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const end = (outcome: string | Error) => (outcome instanceof Error ? reject(outcome) : resolve(outcome));
     begun.push({ pull, signal, end });

@@ -69,3 +69,37 @@ test('a runtime that does not answer is down when it was not ready for 30 s, and
   );
   watch.stop();
 });
+
+test('whoever fails at a change of the runtime state ends neither the looks nor the agent', async () => {
+  let next: (() => void) | null = null;
+  let ready = true;
+  const { log, lines } = memoryLog();
+  const told: boolean[] = [];
+  const watch = new RuntimeWatch({
+    cri: {
+      runtime: {
+        status: () =>
+          Promise.resolve({
+            status: { conditions: [{ ...condition('RuntimeReady'), status: ready }, condition('NetworkReady')] },
+          }),
+      },
+    } as unknown as CriClient,
+    clock: { ...machineClock, lookAfter: (_ms, look) => ((next = look), { cancel: () => undefined }) },
+    log,
+    onChange: ({ runtimeReady }) => {
+      told.push(runtimeReady);
+      if (!runtimeReady) throw new Error('a pod that is none');
+    },
+  });
+  await watch.start();
+  for (ready of [false, true]) {
+    const look = next as (() => void) | null;
+    next = null;
+    look?.();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.notEqual(next, null, 'the next look is waited for');
+  }
+  assert.deepEqual(told, [true, false, true]);
+  assert.match(lines.at(-1) ?? '', /could not be told/);
+  watch.stop();
+});
