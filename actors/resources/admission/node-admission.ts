@@ -115,20 +115,15 @@ export class NodeAdmission {
   ): Promise<Verdict> {
     const node = await this.options.freshNode();
     if (node === null) return refused;
-    return verdictOf(
-      this.take({
-        ...{ type: 'pod.asks', pod: claimOf(pod), node: nodeClaim(node) },
-        ...(floor && { floor }),
-        ...(affinities && { affinities }),
-      }),
-    );
+    const asks = { type: 'pod.asks' as const, pod: claimOf(pod), node: nodeClaim(node) };
+    return verdictOf(this.take({ ...asks, ...(floor && { floor }), ...(affinities && { affinities }) }, true));
   }
 
   /** Once more when pods have gone for it: what they held is its, whatever came meanwhile. */
   admitAfterRoom(pod: Pod, affinities?: Affinities): Verdict {
     this.lookAtNode();
     const more = { roomMade: true as const, ...(affinities && { affinities }) };
-    return verdictOf(this.take({ type: 'pod.asks', pod: claimOf(pod), ...more }));
+    return verdictOf(this.take({ type: 'pod.asks', pod: claimOf(pod), ...more }, true));
   }
 
   /** A pod that comes, as it is to run: with what was allocated to it, by an earlier agent too. Not kept yet: see {@link admitted}. */
@@ -253,11 +248,13 @@ export class NodeAdmission {
     if (!changesNothing(this.state, whole)) this.take(message);
   }
 
-  private take(message: WithoutTime<AdmissionMessage>): AdmissionOrder[] {
+  /** @param again a pod is judged once more: kubelet's managers were asked once for it, and count it once */
+  private take(message: WithoutTime<AdmissionMessage>, again = false): AdmissionOrder[] {
     const { pods, managed } = this.state;
     const { type, ...rest } = message;
     const orders = this.machine.take({ type, at: this.options.now(), ...rest } as AdmissionMessage);
-    for (const order of orders) this.follow(order);
+    const due = again ? orders.filter((order) => order.type !== 'managers.counted') : orders;
+    for (const order of due) this.machine.carriedOut(order, this.options.log, (its) => this.follow(its));
     if (this.state.pods !== pods) countResizes(this.options.metrics, this.state.pods);
     if (this.state.managed !== managed) this.resources.changedSince(managed);
     return orders;
@@ -307,8 +304,14 @@ export class NodeAdmission {
   }
 
   private retry(trigger: RetryTrigger): void {
-    this.lookAtNode();
-    this.take({ type: 'resizes.due', trigger, ...this.chances() });
+    try {
+      this.lookAtNode();
+      this.take({ type: 'resizes.due', trigger, ...this.chances() });
+    } catch (err) {
+      // A timer's: nobody else would take it. What waits is tried again.
+      this.options.log.error({ err }, 'Resizes that wait could not be looked at');
+      this.retryIn(FIRST_RETRY_MS);
+    }
   }
 
   /** Whether resizes are looked at now, and which of them managers refuse: those that wait, and that of one more pod. */

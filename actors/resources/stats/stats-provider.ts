@@ -63,6 +63,7 @@ export class StatsProvider {
       ...{ rootDir: flags.rootDir, periodMs: config.volumeStatsAggPeriod, now, claimed, onVolumeCounted, quotas },
       onAbnormal,
       sizes: this.machine.sizes,
+      log: options.log,
     });
   }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
 import type { Pod, Volume } from '../../../machines/protocol/api-types.ts';
 import { podVolumeDir } from '../../host/files/pod-paths.ts';
 import type { PluginFolder } from '../../host/files/pod-paths.ts';
@@ -42,6 +43,8 @@ export interface VolumeUsageOptions {
   /** `volumeStatsAggPeriod`, ms; 0 and less: no volume is told of. */
   periodMs: number;
   sizes: ReadSizes;
+  /** Told of volumes that cannot be counted, as quietly as kubelet does (V(4)); nobody is when it is absent. */
+  log?: Pick<Logger, 'info'> | undefined;
   /** Ms since the epoch, for what is told. */
   now: () => number;
   /** A clock that nobody can set, ms; the machine's, when it is not given. */
@@ -142,48 +145,70 @@ export class VolumeUsage {
       if (plugin === undefined) continue;
       // Others may change the project of their files.
       const counted = pod.spec?.hostUsers === false && plugin === 'kubernetes.io~empty-dir';
-      const stats = await this.folderStats(
-        volume.name,
-        () => podVolumeDir(this.options.rootDir, uid, plugin, volume.name),
-        counted,
-      );
+      const folder = (): string => podVolumeDir(this.options.rootDir, uid, plugin, volume.name);
+      const stats = await this.unless(pod, volume.name, () => this.folderStats(volume.name, folder, counted));
       if (stats !== undefined) (isLocalEphemeral(volume) ? volumes.ephemeral : volumes.others).push(stats);
     }
-    for (const claimed of this.options.claimed?.(pod) ?? []) {
-      const stats = await this.claimStats(pod, claimed);
+    for (const claimed of this.claimedOf(pod)) {
+      const stats = await this.unless(pod, claimed.name, () => this.claimStats(pod, claimed));
       if (stats !== undefined) volumes.others.push(stats);
     }
     return volumes;
   }
 
-  /** Undefined when the volume is not set up, or cannot be read. */
+  private claimedOf(pod: Pod): readonly ClaimedVolume[] {
+    try {
+      return this.options.claimed?.(pod) ?? [];
+    } catch (err) {
+      this.tellUncounted(pod, '', err);
+      return [];
+    }
+  }
+
+  /** A volume that cannot be counted is told of in the log, and is missing by itself: the pod's others are counted. */
+  private async unless(
+    pod: Pod,
+    name: string,
+    count: () => Promise<VolumeStats | undefined>,
+  ): Promise<VolumeStats | undefined> {
+    try {
+      return await count();
+    } catch (err) {
+      // It is not set up, or not any more; kubelet knows of no such volume.
+      if ((err as NodeJS.ErrnoException).code !== 'ENOENT') this.tellUncounted(pod, name, err);
+      return undefined;
+    }
+  }
+
+  private tellUncounted({ metadata }: Pod, volumeName: string, err: unknown): void {
+    const about = { pod: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`, podUID: metadata?.uid, volumeName };
+    this.options.log?.info({ v: 4, ...about, err }, 'Failed to calculate volume metrics');
+  }
+
+  /** Undefined when its file system tells nothing. Throws when the volume is not set up, or cannot be read. */
   private async folderStats(
     name: string,
     folder: () => string,
     mayHaveQuota: boolean,
   ): Promise<VolumeStats | undefined> {
     const time = this.options.now() * 1e6;
-    try {
-      const path = folder();
-      const began = performance.now();
-      const counted = mayHaveQuota ? ((await this.options.quotas?.use(path)) ?? null) : null;
-      const { bytes, inodes } = counted ?? (await diskUsage(path));
-      this.options.onVolumeCounted?.((performance.now() - began) / 1000, counted === null ? 'du' : 'fsquota');
-      const sizes = await this.options.sizes(path);
-      if (sizes === null) return undefined;
-      return {
-        time,
-        availableBytes: sizes.availableBytes,
-        capacityBytes: sizes.capacityBytes,
-        usedBytes: bytes,
-        inodesFree: sizes.inodesFree,
-        inodes: sizes.inodes,
-        inodesUsed: inodes,
-        name,
-      };
-    } catch {
-      return undefined;
-    }
+    const path = folder();
+    const began = performance.now();
+    const counted = mayHaveQuota ? ((await this.options.quotas?.use(path)) ?? null) : null;
+    const { bytes, inodes } = counted ?? (await diskUsage(path));
+    this.options.onVolumeCounted?.((performance.now() - began) / 1000, counted === null ? 'du' : 'fsquota');
+    const sizes = await this.options.sizes(path);
+    if (sizes === null) return undefined;
+    return {
+      time,
+      availableBytes: sizes.availableBytes,
+      capacityBytes: sizes.capacityBytes,
+      usedBytes: bytes,
+      inodesFree: sizes.inodesFree,
+      inodes: sizes.inodes,
+      inodesUsed: inodes,
+      name,
+    };
   }
 
   private async claimStats(
@@ -196,7 +221,10 @@ export class VolumeUsage {
     const began = performance.now();
     const count = (): void => this.options.onVolumeCounted?.((performance.now() - began) / 1000, source);
     if (usage !== undefined) {
-      const its = await usage().catch(() => null);
+      const its = await usage().catch((err: unknown) => {
+        this.tellUncounted(pod, name, err);
+        return null;
+      });
       // A flex volume whose driver does not have it counted is not; a CSI driver was asked, whatever it said.
       if (its !== null || source !== 'statfs') count();
       if (its === null) return undefined;

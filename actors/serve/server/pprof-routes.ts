@@ -34,7 +34,8 @@ export function addPprofRoutes(app: FastifyInstance): void {
     const asked = Number(firstValue(parseGoQuery(request.url), 'seconds') || 30);
     const seconds = Number.isFinite(asked) && asked > 0 ? Math.min(asked, LONGEST_SECONDS) : 30;
     const gone = new AbortController();
-    request.raw.socket.once('close', () => gone.abort());
+    // The answer's, not the connection's: one that is kept alive would gather a listener with each request.
+    reply.raw.once('close', () => gone.abort());
     // Loaded when somebody asks: the profiler and its format are of no use to a node that nobody looks into.
     const { cpuProfile } = await import('./profile.ts');
     const profile = await cpuProfile(seconds, gone.signal);

@@ -233,21 +233,39 @@ describe('usage of volumes', () => {
     assert.deepEqual(sources, ['statfs', 'csi.example.com', 'block']);
   });
 
-  it('goes on after a pod that could not be counted', async (t) => {
+  it('tells of volumes that cannot be counted, which cost neither others of their pod nor other pods', async (t) => {
     let fails = true;
+    let steady = 0;
+    const told: string[] = [];
     const usage = new VolumeUsage({
-      ...{ rootDir: folder(t), periodMs: 1000, sizes, now: () => 5000 },
-      claimed: () => {
-        if (fails) throw new Error('a plugin has a fault');
-        return [{ name: 'disk', path: '/x' }];
+      ...{ rootDir: folder(t), periodMs: 1000, now: () => 5000, steady: () => steady },
+      sizes: (path) => (path === '/bad' ? Promise.reject(new Error('it hangs')) : sizes()),
+      log: {
+        info: ({ v, pod: name, volumeName, err }: { v: number; pod: string; volumeName: string; err: Error }) =>
+          told.push(`${v} ${name} ${volumeName}: ${err.message}`),
+      } as never,
+      claimed: ({ metadata }) => {
+        if (fails && metadata?.uid === 'u1') throw new Error('a plugin has a fault');
+        return [
+          { name: 'bad', path: '/bad' },
+          { name: 'disk', path: '/x' },
+          { name: 'csi', path: '/y', usage: () => Promise.reject(new Error('no driver')) },
+        ];
       },
     });
     const pods = ['u1', 'u2', 'u3', 'u4', 'u5'].map((uid) =>
       pod(uid, { name: 'disk', persistentVolumeClaim: { claimName: 'c' } }),
     );
-    assert.equal((await usage.of(pods)).size, 0);
-    fails = false;
-    assert.equal((await usage.of(pods)).size, 5);
+    const counts = async () => [...(await usage.of(pods)).values()].map(({ others }) => others.length);
+    assert.deepEqual(await counts(), [0, 1, 1, 1, 1]);
+    assert.deepEqual(told.splice(0).sort().slice(0, 3), [
+      '4 shop/web : a plugin has a fault',
+      '4 shop/web bad: it hangs',
+      '4 shop/web bad: it hangs',
+    ]);
+    [fails, steady] = [false, 2_000];
+    assert.deepEqual(await counts(), [1, 1, 1, 1, 1]);
+    assert.equal(told.filter((line) => line === '4 shop/web csi: no driver').length, 5);
   });
 
   it('tells the health that a driver knows of, and an abnormal one each time that it is counted', async (t) => {
