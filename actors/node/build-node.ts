@@ -87,7 +87,12 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
   const pleg: Pleg = new Pleg({
     stopSignals: settings.stopSignals,
     ...{ cri, clock, rate: GENERIC_RATE, log, metrics },
-    onPod: (seen) => edges.seen(seen, (observed) => supervisor.take({ type: 'seen', at: now(), observed })),
+    onPod: (seen) =>
+      edges.seen(seen, (observed) => {
+        const failure = supervisor.take({ type: 'seen', at: now(), observed });
+        // The pod is looked at again.
+        if (failure !== null) throw failure;
+      }),
     onUnseen: (uid, error) => supervisor.tell(uid, { type: 'pod.unseen', at: now(), error: errorOf(error) }),
     onFailure: () => runtime.suspect(),
     onRelist: (pods) => (listed = pods),

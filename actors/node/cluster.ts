@@ -10,6 +10,7 @@ import { StatusManager } from '../cluster/status/status-manager.ts';
 import type { PodReport } from '../pods/shard/shard-protocol.ts';
 import type { Clock } from '../host/time/clock.ts';
 import type { JournalSettings } from '../record/journal/machine-journal.ts';
+import { tellEach } from '../record/logging/tell-each.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
 import { PodStartLatency } from '../record/metrics/pod-start-latency.ts';
 import type { ObjectsEnd } from './cluster-objects.ts';
@@ -90,18 +91,19 @@ export class Cluster {
     this.pods = watchPodsOfNode({
       ...{ api: limited, nodeName, log, onPods },
       onList: (pods) => {
-        this.status.setApiPods(pods);
-        this.mirrors.setApi(pods);
-        for (const pod of pods) this.starts.observed(pod);
+        tellEach(log, 'pods of the node', {
+          status: () => this.status.setApiPods(pods),
+          mirrors: () => this.mirrors.setApi(pods),
+        });
+        for (const pod of pods) tellEach(log, 'a pod of the node', { starts: () => this.starts.observed(pod) });
       },
       onPod: (pod, gone) => {
         const uid = pod.metadata?.uid ?? '';
-        for (const part of [this.status, this.mirrors]) {
-          if (gone) part.apiPodGone(uid);
-          else part.apiPod(pod);
-        }
-        if (gone) this.starts.forget(uid);
-        else this.starts.observed(pod);
+        tellEach(log, 'a pod of the node', {
+          status: () => (gone ? this.status.apiPodGone(uid) : this.status.apiPod(pod)),
+          mirrors: () => (gone ? this.mirrors.apiPodGone(uid) : this.mirrors.apiPod(pod)),
+          starts: () => (gone ? this.starts.forget(uid) : this.starts.observed(pod)),
+        });
       },
     });
   }

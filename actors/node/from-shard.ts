@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { EventRecorder } from '../cluster/events/event-recorder.ts';
 import type { PodStore } from '../pods/store/pod-store.ts';
+import { tellEach } from '../record/logging/tell-each.ts';
 import type { Metrics } from '../record/metrics/metrics-registry.ts';
 import type { Pleg } from '../runtime/pleg/pleg.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
@@ -36,8 +37,12 @@ export interface FromShardParts extends NodeAnswerParts {
   now: () => number;
 }
 
-/** Hands a message of a shard to the part of the node that it is for. */
+/** Hands a message of a shard to the part of the node that it is for. Never throws: what one pod tells ends nothing of the others. */
 export function handleFromShard(parts: FromShardParts, shard: number, message: FromShard): void {
+  tellEach(parts.log, `what shard ${shard} told (${message.t})`, { main: () => handle(parts, shard, message) });
+}
+
+function handle(parts: FromShardParts, shard: number, message: FromShard): void {
   const { supervisor, shards, log, now } = parts;
   switch (message.t) {
     case 'report':
@@ -50,14 +55,18 @@ export function handleFromShard(parts: FromShardParts, shard: number, message: F
     case 'observe':
       parts.pleg.observe(message.uid);
       break;
-    case 'finished':
-      parts.puller.podGone(message.uid);
-      parts.volumes.podGone(message.uid);
-      parts.userNamespaces.release(message.uid);
-      parts.podMetrics.finished(trackedPod(supervisor.context.pods, message.uid));
-      supervisor.take({ type: 'finished', at: now(), uid: message.uid });
-      parts.intake.gone(message.uid);
+    case 'finished': {
+      const { uid } = message;
+      tellEach(log, `the end of pod ${uid}`, {
+        puller: () => parts.puller.podGone(uid),
+        volumes: () => parts.volumes.podGone(uid),
+        userNamespaces: () => parts.userNamespaces.release(uid),
+        metrics: () => parts.podMetrics.finished(trackedPod(supervisor.context.pods, uid)),
+        supervisor: () => supervisor.take({ type: 'finished', at: now(), uid }),
+        intake: () => parts.intake.gone(uid),
+      });
       break;
+    }
     case 'metrics':
       parts.metrics.applyObservations(message.batch);
       break;
@@ -98,16 +107,22 @@ function tellNode({ events, nodeName }: FromShardParts, event: PodEventReport): 
   });
 }
 
-function takeReport({ supervisor, store, intake, puller, volumes, cluster }: FromShardParts, report: PodReport): void {
-  store.report(report);
-  // As kubelet cancels the sync of a pod that is to end; a pod does not come back from there.
-  if (report.state.startsWith('terminat')) {
-    puller.podGone(report.uid);
-    volumes.podEnds(report.uid);
-  }
-  intake.reported(report);
-  const tracked = trackedPod(supervisor.context.pods, report.uid);
-  if (tracked !== undefined && tracked.source !== 'orphan') cluster?.reported(tracked.pod, tracked.source, report);
+function takeReport(parts: FromShardParts, report: PodReport): void {
+  const { supervisor, store, intake, puller, volumes, cluster, log } = parts;
+  const toCluster = (): void => {
+    const tracked = trackedPod(supervisor.context.pods, report.uid);
+    if (tracked !== undefined && tracked.source !== 'orphan') cluster?.reported(tracked.pod, tracked.source, report);
+  };
+  tellEach(log, `how pod ${report.uid} stands`, {
+    store: () => store.report(report),
+    // As kubelet cancels the sync of a pod that is to end; a pod does not come back from there.
+    ...(report.state.startsWith('terminat') && {
+      puller: () => puller.podGone(report.uid),
+      volumes: () => volumes.podEnds(report.uid),
+    }),
+    intake: () => intake.reported(report),
+    cluster: toCluster,
+  });
 }
 
 async function pull(

@@ -63,7 +63,10 @@ export class JudgedPods {
       ...(verdicts.size > 0 && { rejections }),
       ...(Object.keys(holds).length > 0 && { holds }),
     };
-    supervisor.take({ type: 'config', at: now(), update: { ...rest, pods }, ...more });
+    const failure = supervisor.take({ type: 'config', at: now(), update: { ...rest, pods }, ...more });
+    // One that the machine fails at is not to cost the others of its update.
+    if (failure !== null && pods.length > 1)
+      for (const pod of pods) supervisor.take({ type: 'config', at: now(), update: { ...rest, pods: [pod] }, ...more });
     if (update.op === 'REMOVE') for (const pod of update.pods) this.removed(pod.metadata?.uid ?? '');
     else if (update.op !== 'ADD') for (const pod of update.pods) this.held.changed(pod);
     if (update.op === 'ADD') this.options.admission.added();

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { isTerminalPhase } from '../../machines/status/phase.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { PodConfigUpdate } from '../../machines/sources/pod-config.ts';
+import { tellEach } from '../record/logging/tell-each.ts';
 import { HeldPods } from './held-pods.ts';
 import type { PodSource } from '../../machines/protocol/messages.ts';
 import type { Victim } from '../../machines/admission/admission-messages.ts';
@@ -205,8 +206,11 @@ export class PodIntake {
 
   /** A pod's actor told how it stands. */
   reported(report: PodReport): void {
-    this.options.admission.reported(report);
-    this.options.room.reported(report);
+    const { admission, room, log } = this.options;
+    tellEach(log, `how pod ${report.uid} stands`, {
+      admission: () => admission.reported(report),
+      room: () => room.reported(report),
+    });
   }
 
   /** Nothing is known of the pod any more, unless it is tracked anew. */

@@ -4,6 +4,7 @@ import { isMirrorPod } from '../../machines/mirror-pods/mirror-pod.ts';
 import type { Pod } from '../../machines/protocol/api-types.ts';
 import type { ApiClient } from '../cluster/api/api-client.ts';
 import { Reflector } from '../cluster/api/reflector.ts';
+import { tellEach } from '../record/logging/tell-each.ts';
 
 /** Who hears of the pods of this node. */
 export interface PodsOfNodeOptions {
@@ -32,14 +33,12 @@ export function watchPodsOfNode({ api, nodeName, log, onList, onPod, onPods }: P
     fieldSelector: `spec.nodeName=${nodeName}`,
     log: log.child({ source: 'api' }),
     refuse: (pod) => podProblem(pod),
-    onSync: (pods) => {
-      onList(pods);
-      onPods(all);
-    },
-    onEvent: ({ type, object }) => {
-      onPod(object, type === 'DELETED');
-      if (!isMirrorPod(object)) onPods(all, type === 'MODIFIED' ? object : undefined);
-    },
+    onSync: (pods) => tellEach(log, 'pods of the node', { onList: () => onList(pods), onPods: () => onPods(all) }),
+    onEvent: ({ type, object }) =>
+      tellEach(log, 'a pod of the node', {
+        onPod: () => onPod(object, type === 'DELETED'),
+        ...(!isMirrorPod(object) && { onPods: () => onPods(all, type === 'MODIFIED' ? object : undefined) }),
+      }),
   });
   return reflector;
 }

@@ -4,6 +4,7 @@ import type { ObservedPod } from '../../../machines/protocol/observed.ts';
 import { networkProblemOf } from '../../../machines/node-object/ready-message.ts';
 import { isTerminalPhase } from '../../../machines/status/phase.ts';
 import { STATUS_LISTS } from '../../../machines/status/status-lists.ts';
+import type { ActorletError } from '../../../machines/errors/define.ts';
 import { CURRENT } from '../../../machines/protocol/behaviour.ts';
 import type { PodGrants } from '../../../machines/protocol/grants.ts';
 import type { PodHealth } from '../../../machines/protocol/resource-health.ts';
@@ -19,10 +20,7 @@ import { isAwaited, noLooks, waitsForLook } from '../../../machines/supervisor/l
 import type { LookMessage, LookOrder, Looks } from '../../../machines/supervisor/looks.ts';
 import { trackedPod, trackedPods } from '../../../machines/supervisor/pod-table.ts';
 import { atUid } from '../../../machines/supervisor/uid-table.ts';
-import type { Hosted } from '../../record/host/machine-host.ts';
-import { MachineHost } from '../../record/host/machine-host.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';
-import { MachineJournal } from '../../record/journal/machine-journal.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import type { SupervisorSnapshot } from '../../record/machines/supervisor.ts';
 import { looks } from '../../record/machines/looks.ts';
@@ -69,9 +67,7 @@ export interface SupervisorOptions {
  */
 export class Supervisor {
   private readonly options: SupervisorOptions;
-  private readonly journal: MachineJournal<SupervisorSnapshot, SupervisorMessage, SupervisorOrder> | null;
-  private readonly host: MachineHost<SupervisorSnapshot, SupervisorMessage, SupervisorOrder>;
-  private readonly hosted: Hosted<SupervisorSnapshot>;
+  private readonly machine: SingleMachine<SupervisorSnapshot, SupervisorMessage, SupervisorOrder>;
   /** Last look at each pod of the runtime (pod cache). */
   private readonly cache = new Map<string, ObservedPod>();
   /** Orders of pods that wait for a look: start comes first. */
@@ -81,9 +77,7 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.options = options;
     const { shards, journal } = options;
-    this.hosted = { key: '', state: bornSupervisor({ shards, ...CURRENT }) };
-    this.journal = journal === undefined ? null : new MachineJournal(supervisor, journal, {}, () => [this.hosted]);
-    this.host = new MachineHost(supervisor, this.journal);
+    this.machine = new SingleMachine(supervisor, bornSupervisor({ shards, ...CURRENT }), journal ?? null);
     this.looks = new SingleMachine(
       looks,
       noLooks(options.observe !== undefined),
@@ -92,12 +86,12 @@ export class Supervisor {
   }
 
   get context(): SupervisorContext {
-    return this.hosted.state.context;
+    return this.machine.state.context;
   }
 
   /** Bytes written to the journal so far. */
   get journalBytes(): number {
-    return this.journal?.totalBytes ?? 0;
+    return this.machine.journalBytes;
   }
 
   /** Is there an actor (or a place in the queue) for this pod? */
@@ -105,25 +99,31 @@ export class Supervisor {
     return trackedPod(this.context.pods, uid) !== undefined;
   }
 
-  /** Handles one message. */
-  take(message: SupervisorMessage): void {
-    if (message.type === 'seen' && !this.lookCame(message)) return;
+  /**
+   * Handles one message. Never throws.
+   *
+   * @returns why the machine did not take it, which is told in the log; null when it did
+   */
+  take(message: SupervisorMessage): ActorletError | null {
+    const { log } = this.options;
+    if (message.type === 'seen' && !this.lookCame(message)) return null;
     if (message.type === 'shardReplaced') {
       const lost = this.started().filter(({ shard }) => shard === message.shard);
       if (lost.length > 0) this.tellLooks({ type: 'look.lost', at: message.at, uids: lost.map(({ uid }) => uid) });
     }
     // A look at a pod that has an actor changes nothing here; the shard journals it.
     const unrecorded = message.type === 'seen' && this.tracks(message.observed.uid);
-    const orders = unrecorded ? this.host.takeUnrecorded(this.hosted, message) : this.host.take(this.hosted, message);
-    for (const order of orders) this.carryOut(order, orders, message);
+    const { orders, failure } = this.machine.attempt(message, log, unrecorded);
+    for (const order of orders) this.machine.carriedOut(order, log, (its) => this.carryOut(its, orders, message));
     if (message.type === 'sourcesReady') this.judgeCached();
+    return failure;
   }
 
   /** Takes a look in, and carries out what waited for it; false when it tells nothing of now. */
   private lookCame({ at, observed }: Extract<SupervisorMessage, { type: 'seen' }>): boolean {
     const { uid, at: began } = observed;
     const awaited = isAwaited(this.looks.state, uid, began, at);
-    const orders = awaited ? this.looks.take({ type: 'look.came', at, uid, began }) : [];
+    const orders = awaited ? this.looks.attempt({ type: 'look.came', at, uid, began }, this.options.log).orders : [];
     const dropped = orders.some(({ type }) => type === 'look.drop');
     if (!dropped) this.remember(observed);
     this.follow(orders);
@@ -132,7 +132,7 @@ export class Supervisor {
 
   /** Closes the journal; nothing must be taken afterwards. */
   close(): void {
-    this.journal?.close();
+    this.machine.close();
     this.looks.close();
   }
 
@@ -197,19 +197,21 @@ export class Supervisor {
   }
 
   private tellLooks(message: LookMessage): void {
-    this.follow(this.looks.take(message));
+    this.follow(this.looks.attempt(message, this.options.log).orders);
   }
 
   private follow(orders: readonly LookOrder[]): void {
-    for (const { type, uid } of orders) {
-      const kept = this.kept.get(uid) ?? [];
-      if (type === 'pod.look') this.options.observe?.(uid);
-      else if (type === 'orders.go') {
-        this.kept.delete(uid);
-        for (const order of kept) this.post(order);
-      } else if (type === 'orders.keep') {
-        for (const order of kept) if (order.type === 'start') this.options.store.set(order.pod);
-      }
+    for (const order of orders) this.looks.carriedOut(order, this.options.log, (its) => this.followOne(its));
+  }
+
+  private followOne({ type, uid }: LookOrder): void {
+    const kept = this.kept.get(uid) ?? [];
+    if (type === 'pod.look') this.options.observe?.(uid);
+    else if (type === 'orders.go') {
+      this.kept.delete(uid);
+      for (const order of kept) this.post(order);
+    } else if (type === 'orders.keep') {
+      for (const order of kept) if (order.type === 'start') this.options.store.set(order.pod);
     }
   }
 

@@ -16,6 +16,7 @@ export class SingleMachine<S, M extends Message, O extends { type: string }> {
   private readonly name: string;
   private readonly hosted: Hosted<S>;
   private readonly host: MachineHost<S, M, O>;
+  private readonly journal: MachineJournal<S, M, O> | null;
 
   /**
    * @param journal null: what it is told stands nowhere
@@ -29,12 +30,17 @@ export class SingleMachine<S, M extends Message, O extends { type: string }> {
   ) {
     this.name = machine.name;
     this.hosted = { key: '', state: born };
-    const log = journal === null ? null : new MachineJournal(machine, journal, about, () => [this.hosted]);
-    this.host = new MachineHost(machine, log);
+    this.journal = journal === null ? null : new MachineJournal(machine, journal, about, () => [this.hosted]);
+    this.host = new MachineHost(machine, this.journal);
   }
 
   get state(): S {
     return this.hosted.state;
+  }
+
+  /** Bytes written to the journal so far. */
+  get journalBytes(): number {
+    return this.journal?.totalBytes ?? 0;
   }
 
   /** Journals a message and handles it; returns its orders, which are the caller's to carry out. Throws what the machine throws. */
@@ -50,10 +56,12 @@ export class SingleMachine<S, M extends Message, O extends { type: string }> {
   /**
    * As {@link take}, but never throws: a machine that does must not end who told it something, which may be a timer or an answer that nobody waits
    * for, and with it the whole agent. The fault is in the journal and is told here; who waits for what the message was about is the caller's to tell.
+   *
+   * @param unrecorded as {@link takeUnrecorded}
    */
-  attempt(message: M, log: Logger): Attempt<O> {
+  attempt(message: M, log: Logger, unrecorded = false): Attempt<O> {
     try {
-      return { orders: this.take(message), failure: null };
+      return { orders: unrecorded ? this.takeUnrecorded(message) : this.take(message), failure: null };
     } catch (error) {
       const params = { machine: this.name, message: message.type, problem: messageOf(error) };
       const failure = new ActorletError(nodeErrors.machineFailed, params, { cause: error });

@@ -12,6 +12,7 @@ import { messageOf } from '../../../machines/values/message-of.ts';
 import { lookEach } from '../../host/time/clock.ts';
 import type { Clock, Timer } from '../../host/time/clock.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';
+import type { Attempt } from '../../record/host/single-machine.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import { claims } from '../../record/machines/claims.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
@@ -152,7 +153,8 @@ export class ClaimManager {
   }
 
   private work(message: WithoutTime<ClaimMessage>): Promise<string | null> {
-    const orders = this.take(message);
+    const { orders, failure } = this.take(message);
+    if (failure !== null) return Promise.resolve(failure.message);
     const done = new Promise<string | null>((resolve) => this.waiting.set(this.state.seq, resolve));
     void this.carryOut(orders);
     return done;
@@ -187,16 +189,23 @@ export class ClaimManager {
     if (strangers(this.state, uids).length > 0) this.tell({ type: 'pods.active', uids });
   }
 
-  private take(message: WithoutTime<ClaimMessage>): ClaimOrder[] {
+  private take(message: WithoutTime<ClaimMessage>): Attempt<ClaimOrder> {
     const { claims: before, health } = this.state;
-    const orders = this.machine.take({ ...message, at: this.options.clock.now() });
+    const { clock, log, healthChanged } = this.options;
+    const attempt = this.machine.attempt({ ...message, at: clock.now() }, log);
     this.tellInUse();
-    if (this.state.claims !== before || this.state.health !== health) this.options.healthChanged?.();
-    return orders;
+    if (this.state.claims !== before || this.state.health !== health) healthChanged?.();
+    return attempt;
   }
 
   private tell(message: WithoutTime<ClaimMessage>): void {
-    void this.carryOut(this.take(message));
+    const { orders, failure } = this.take(message);
+    void this.carryOut(orders);
+    if (failure === null) return;
+    // What a driver said that the machine cannot take in is no answer: the work has failed, and its pod tries again.
+    if (message.type === 'driver.answered')
+      this.tell({ type: 'work.broke', work: message.work, message: failure.message });
+    else if (message.type === 'work.broke') this.settle(message.work, '', failure.message);
   }
 
   private async carryOut(orders: readonly ClaimOrder[]): Promise<void> {

@@ -16,6 +16,7 @@ import { messageOf } from '../../../machines/values/message-of.ts';
 import { lookEach } from '../../host/time/clock.ts';
 import type { Timer } from '../../host/time/clock.ts';
 import { SingleMachine } from '../../record/host/single-machine.ts';
+import type { Attempt } from '../../record/host/single-machine.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import { devices } from '../../record/machines/devices.ts';
 import type { WithoutTime } from '../../../machines/protocol/without-time.ts';
@@ -212,16 +213,30 @@ export class DeviceManager {
     for (const uid of this.leftBehind.take(known, there)) this.gone(uid);
   }
 
+  /** Throws when the machine does: the pod that is given devices is refused for it. */
   private take(message: WithoutTime<DeviceMessage>): DeviceOrder[] {
-    const { resources, grants } = this.state;
-    const orders = this.machine.take({ ...message, at: this.options.clock.now() });
-    if (this.state.resources !== resources || this.state.grants !== grants) this.options.healthChanged?.();
+    const { orders, failure } = this.attempt(message);
+    if (failure !== null) throw failure;
     return orders;
+  }
+
+  private attempt(message: WithoutTime<DeviceMessage>): Attempt<DeviceOrder> {
+    const { resources, grants } = this.state;
+    const { clock, log, healthChanged } = this.options;
+    const attempt = this.machine.attempt({ ...message, at: clock.now() }, log);
+    if (this.state.resources !== resources || this.state.grants !== grants) healthChanged?.();
+    return attempt;
   }
 
   /** A message whose orders nobody waits for. */
   private tell(message: WithoutTime<DeviceMessage>): void {
-    for (const order of this.take(message)) void this.carryOut(order);
+    const { orders } = this.attempt(message);
+    for (const order of orders)
+      void this.carryOut(order).catch((error: unknown) => {
+        this.machine.carriedOut(order, this.options.log, () => {
+          throw error;
+        });
+      });
   }
 
   private async carryOut(order: DeviceOrder): Promise<void> {

@@ -112,7 +112,7 @@ class Eviction {
   private now(): number {
     const byMs = this.clockSteps.next();
     const now = this.ground.clock.now();
-    if (byMs !== 0) this.host.take({ type: 'eviction.clock', at: now, byMs });
+    if (byMs !== 0) this.host.attempt({ type: 'eviction.clock', at: now, byMs }, this.ground.log);
     return now;
   }
 
@@ -177,6 +177,7 @@ class Eviction {
 
   private async lookAtNode(): Promise<void> {
     const { config, pods, stateOf } = this.ground;
+    await this.endRound();
     if (this.context.disks === null) {
       const { imageFs, splitFs } = await this.usage.disks();
       await this.tell({ type: 'eviction.disks', at: this.now(), imageFs, splitFs });
@@ -191,6 +192,14 @@ class Eviction {
     if (offenders.length > 0 || isNews(this.context, seen, at))
       await this.tell({ type: 'eviction.looked', at, seen, offenders });
     else await this.sound(seen, at, summary);
+  }
+
+  /** A round that an answer is missing of, since whoever was asked or the machine failed at it, would last for ever: it is answered for. */
+  private async endRound(): Promise<void> {
+    const { focus } = this.context;
+    const at = this.now();
+    if (focus === 'measuring') this.take({ type: 'eviction.measured', at, candidates: null });
+    else if (focus === 'reclaiming') await this.tell({ type: 'eviction.reclaimed', at, failures: [], seen: null });
   }
 
   /** Nothing is short: what has moved since is told, for people, and now and then what pods take. */
@@ -232,10 +241,10 @@ class Eviction {
   /** Has the machine take a message and carries out its orders; returns the one that wants an answer. */
   private take(message: EvictionMessage): AskingOrder | null {
     let asked: AskingOrder | null = null;
-    for (const order of this.host.take(message)) {
+    this.host.handle(message, this.ground.log, (order) => {
       if (order.type === 'node.reclaim' || order.type === 'pods.measure') asked = order;
       else carryOut(this.ground, order, message.at);
-    }
+    });
     return asked;
   }
 

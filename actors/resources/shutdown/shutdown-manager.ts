@@ -19,6 +19,8 @@ import { ShutdownTimesFile } from './shutdown-times.ts';
 
 /** Time between two looks at pods that end, ms. */
 const POLL_MS = 100;
+/** How long the machine is left alone after a message that it failed at, ms. */
+const AFTER_FAILURE_MS = 1_000;
 /** The longest wait of a timer, ms. */
 const MOST_MS = 2 ** 31 - 1;
 
@@ -115,8 +117,9 @@ class Shutdown {
 
   private take(message: ShutdownMessage): void {
     if (this.stopped) return;
-    for (const order of this.host.take(message)) this.carryOut(order, message.at);
-    this.wake();
+    const failure = this.host.handle(message, this.ground.log, (order) => this.carryOut(order, message.at));
+    // A deadline that the machine cannot take in would be due again at once.
+    this.wake(failure === null ? 0 : AFTER_FAILURE_MS);
     this.lookSoon();
   }
 
@@ -124,7 +127,7 @@ class Shutdown {
    * Calls the machine when it wants to be: nobody else tells when time is over. What was waited for is over even when
    * somebody has set the clock back meanwhile.
    */
-  private wake(): void {
+  private wake(leastMs: number): void {
     const { deadline } = this.context;
     if (deadline === this.wakesAt) return;
     clearTimeout(this.timer);
@@ -135,7 +138,7 @@ class Shutdown {
       this.wakesAt = null;
       this.take({ type: 'timer', at: Math.max(now(), deadline) });
     };
-    this.timer = setTimeout(ring, Math.min(MOST_MS, Math.max(0, deadline - now())));
+    this.timer = setTimeout(ring, Math.min(MOST_MS, Math.max(leastMs, deadline - now())));
     this.timer.unref();
   }
 

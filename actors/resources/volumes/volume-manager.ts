@@ -50,6 +50,9 @@ const LOOK_MS = 60_000;
 /** How often kubelet's pod worker looks whether its volumes are there, ms (podAttachAndMountRetryInterval). */
 const WAIT_LOOK_MS = 300;
 
+/** How long the machine is left alone after a message that it failed at, ms. */
+const AFTER_FAILURE_MS = 1_000;
+
 /** Longest wait of Node's timers, ms. */
 const LONGEST_MS = 2 ** 31 - 1;
 
@@ -207,12 +210,21 @@ export class VolumeManager {
 
   private take(message: WithoutTime<VolumeMessage>): void {
     if (this.stopped) return;
-    const orders = this.machine.take({ ...message, at: this.options.clock.now() } as VolumeMessage);
-    for (const order of orders) this.carryOut(order);
+    const { log, clock } = this.options;
+    const whole = { ...message, at: clock.now() } as VolumeMessage;
+    const failure = this.machine.handle(whole, log, (order) => this.carryOut(order));
     const { mounts, devices } = this.state;
     this.calls.keep(mounts);
     this.operations.keep((id) => Object.hasOwn(mounts, id) || Object.hasOwn(devices, id));
-    this.setTimer();
+    this.setTimer(failure === null ? 0 : AFTER_FAILURE_MS);
+    if (failure !== null) this.failed(message, failure);
+  }
+
+  /** Whoever waits for what the machine failed at is told. Of a call that is over its worker hears nothing more: its own patience ends that. */
+  private failed(message: WithoutTime<VolumeMessage>, { message: text }: Error): void {
+    const code = 'Volume';
+    if (message.type === 'volume.wanted') this.refuse({ ...message, code, text });
+    if (message.type === 'pod.left') this.left({ uid: message.uid, problem: { code, text } });
   }
 
   /** Has a claim grown, or does a driver want its volume published anew? What cannot be looked up now is left as it is. */
@@ -234,11 +246,12 @@ export class VolumeManager {
     }
   }
 
-  private setTimer(): void {
+  /** @param leastMs so long it is not told: a deadline that it cannot take in would be due again at once */
+  private setTimer(leastMs: number): void {
     clearTimeout(this.timer);
     const due = nextVolumeDeadline(this.state);
     if (due === null || this.stopped) return;
-    const wait = Math.min(Math.max(0, due - this.options.clock.now()), LONGEST_MS);
+    const wait = Math.min(Math.max(leastMs, due - this.options.clock.now()), LONGEST_MS);
     this.timer = setTimeout(() => this.take({ type: 'timer' }), wait).unref();
   }
 
@@ -264,18 +277,20 @@ export class VolumeManager {
         else this.refuse(order);
         if (order.code === WAITING.unprocessed) this.waitEndsSoon(order.uid);
         break;
-      case 'worker.left': {
-        const waiters = this.leaves.get(order.uid) ?? [];
-        this.leaves.delete(order.uid);
-        const { problem } = order;
-        for (const { resolve, reject } of waiters)
-          if (problem === null) resolve();
-          else reject(coded(problem.code, problem.text));
+      case 'worker.left':
+        this.left(order);
         break;
-      }
       default:
         void this.underWay.make(order);
     }
+  }
+
+  private left({ uid, problem }: { uid: string; problem: { code: string; text: string } | null }): void {
+    const waiters = this.leaves.get(uid) ?? [];
+    this.leaves.delete(uid);
+    for (const { resolve, reject } of waiters)
+      if (problem === null) resolve();
+      else reject(coded(problem.code, problem.text));
   }
 
   /** Kubelet's pod worker looks for volumes that could not be processed as long as it waits, and gives up all with the first: at its next look. */

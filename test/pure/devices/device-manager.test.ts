@@ -8,6 +8,8 @@ import { DeviceManager } from '../../../actors/resources/devices/device-manager.
 import type { DevicePlugins, PluginHears } from '../../../actors/resources/devices/device-plugins.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { STOP_GRACE_MS } from '../../../machines/devices/device-state.ts';
+import { devices } from '../../../actors/record/machines/devices.ts';
+import { failOn } from '../faults/failing-machine.ts';
 
 const GPU = 'example.com/gpu';
 const POD: Pod = {
@@ -115,4 +117,15 @@ test('the node is healthy while plugins can register', async (t) => {
     broken.manager.problem(),
     'device registration error: device plugin registration gRPC server failed and no device plugins can register: listen EACCES',
   );
+});
+
+test('what the machine fails at of a plugin ends nothing, and a pod that it fails at has no devices', async (t) => {
+  const { manager, comes } = await managed();
+  t.after(() => manager.stop());
+  const { mend } = failOn(t, devices, ['plugin.told', 'pod.asks']);
+  comes(false);
+  await assert.rejects(manager.grant(POD), /NOD015: The machine devices failed on a message \(pod\.asks\)/);
+  mend();
+  comes(false);
+  assert.equal((await manager.grant(POD)).problem, null);
 });

@@ -3,6 +3,8 @@ import { it } from 'node:test';
 import { thresholdsOf } from '../../../actors/resources/eviction/eviction-manager.ts';
 import { makePod } from './eviction-bench.ts';
 import { fakeNode, GI } from './fake-node.ts';
+import { eviction } from '../../../actors/record/machines/eviction.ts';
+import { failOn } from '../faults/failing-machine.ts';
 
 it('ends one pod, looks each second whether it has, and then at once at what that brought', async () => {
   const pods = [makePod('small'), makePod('large')];
@@ -183,3 +185,20 @@ it('does nothing more once it is stopped, whatever is under way', async () => {
   assert.equal(seen.told.length, 0);
   assert.deepEqual(looks, []);
 });
+
+for (const kind of ['eviction.measured', 'eviction.reclaimed'] as const)
+  it(`a round in which the machine fails (${kind}) is over with the next look, and the node is relieved`, async (t) => {
+    const pods = [makePod('small'), makePod('large')];
+    const reclaim = () => Promise.resolve();
+    const { manager, seen, pass } = fakeNode({ pods, reclaim, evictionHard: { 'nodefs.available': '4Gi' } });
+    seen.disk = 8 * GI;
+    manager.start?.();
+    await pass(5_000);
+    failOn(t, eviction, [kind], 1);
+    seen.disk = GI;
+    await pass(10_000);
+    assert.equal(seen.told.length, 0);
+    await pass(20_000);
+    assert.equal(seen.told.length, 1);
+    manager.stop?.();
+  });

@@ -20,6 +20,7 @@ import type { PersistentVolume } from '../../../machines/protocol/storage-types.
 import { waitFor } from '../../tools/wait-for.ts';
 import { ClaimServer } from './claim-server.ts';
 import { folder, memoryLog } from '../journal/journal-fixture.ts';
+import { failOn } from '../faults/failing-machine.ts';
 
 /** Pods `a` and `b` with volumes `x` and `y` of the claims of these names. */
 const podOf = (uid: string): Pod => ({
@@ -510,4 +511,16 @@ test('a volume that is to be larger is so before its pod has it; later that is a
     [event?.object.kind, event?.reason, event?.message],
     ['Pod', 'VolumeResizeFailed', 'NodeExpandVolume.NodeExpandVolume failed for volume "pv-x" : too large'],
   );
+});
+
+test('what the machine fails at is told to who waits for it, and costs no other volume', async (t) => {
+  const { manager } = bench(t);
+  const { mend } = failOn(t, volumeManager, ['volume.wanted', 'pod.left']);
+  assert.match(await refusal(manager.mount('a', 'x')), /^Volume: NOD015: .*volume\.wanted/);
+  mend();
+  assert.equal(await manager.mount('a', 'x'), '/in/a/pv-x');
+  const again = failOn(t, volumeManager, ['pod.left']);
+  assert.match(await refusal(manager.unmount('a')), /^Volume: NOD015: .*pod\.left/);
+  again.mend();
+  assert.equal(await refusal(manager.unmount('a')), 'none');
 });
