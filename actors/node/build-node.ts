@@ -293,6 +293,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     record: (event) => events.record(event),
     sourcesReady: () => intake.allSeen,
     refuses: (pod) => refusalOf(managers, pod) ?? devices?.refusesResize(pod) ?? null,
+    held: (pod) => devices?.held(pod) ?? null,
     makeRoom: (pod, victims, signal) => intake.makeRoomForResize(pod, victims, signal),
     grantsChanged() {
       for (const { uid } of supervisor.started()) {

@@ -144,7 +144,10 @@ export class PodIntake {
 
   /** A new pod that plugins have to give devices before it is judged. */
   private wants({ op }: Update, pod: Pod): boolean {
-    return op === 'ADD' && !ends(pod) && this.equipment.lacks(pod);
+    let lacks = false;
+    // Nobody catches it on the way here: the update would stay the first of the queue.
+    this.guarded(() => (lacks = op === 'ADD' && !ends(pod) && this.equipment.lacks(pod)));
+    return lacks;
   }
 
   private async giveDevices({ pods }: Update): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Affinities } from '../resource-managers/admit-resources.ts';
+import type { HeldHints } from '../resource-managers/topology/hints.ts';
 import type { Node } from '../node-object/node-types.ts';
 import type { ResizeMemory } from '../protocol/memory.ts';
 import type { Pod, PodStatus } from '../protocol/api-types.ts';
@@ -13,6 +14,9 @@ import type { Shortage } from './rejection.ts';
  * Absent: nobody is refused.
  */
 export type Refusals = Readonly<Record<string, string>>;
+
+/** Where the devices that pods have let them be, by UID: what of a resize is given alone is given there. Absent: anywhere, and in older logs. */
+export type HeldDevices = Readonly<Record<string, HeldHints>>;
 
 /** What admission is told. Pods are their claims; `at`: ms since the epoch; `ready`: all sources of pods have spoken. */
 export type AdmissionMessage =
@@ -40,9 +44,9 @@ export type AdmissionMessage =
   /** A pod that was taken, or that nobody has to judge any more, as its source wants it. */
   | { type: 'pod.comes'; at: number; pod: Pod }
   /** All pods of an update have come. */
-  | { type: 'pods.came'; at: number; ready: boolean; refusals?: Refusals }
+  | { type: 'pods.came'; at: number; ready: boolean; refusals?: Refusals; held?: HeldDevices }
   /** A newer version of a pod. */
-  | { type: 'pod.changed'; at: number; pod: Pod; ready: boolean; refusals?: Refusals }
+  | { type: 'pod.changed'; at: number; pod: Pod; ready: boolean; refusals?: Refusals; held?: HeldDevices }
   /** A pod's actor told how it stands. `ended`: it has, or its phase is final. */
   | {
       type: 'pod.reported';
@@ -60,9 +64,9 @@ export type AdmissionMessage =
   | { type: 'pod.removed'; at: number; uid: string }
   | { type: 'pod.gone'; at: number; uid: string }
   /** Waiting resizes are to be looked at. */
-  | { type: 'resizes.due'; at: number; trigger: RetryTrigger; ready: boolean; refusals?: Refusals }
+  | { type: 'resizes.due'; at: number; trigger: RetryTrigger; ready: boolean; refusals?: Refusals; held?: HeldDevices }
   /** Follows `resize.preempts`: the pods that were to end for this one's resize have, or did not in time. */
-  | { type: 'room.made'; at: number; uid: string; ready: boolean; refusals?: Refusals }
+  | { type: 'room.made'; at: number; uid: string; ready: boolean; refusals?: Refusals; held?: HeldDevices }
   /** All sources have spoken once. */
   | { type: 'sources.spoke'; at: number; held?: readonly string[] };
 
@@ -87,6 +91,8 @@ export type AdmissionOrder =
    * pod where nothing but resources is in the way.
    */
   | { type: 'pod.refuse'; uid: string; reason: string; message: string; again: boolean; preempt?: Shortage[] }
+  /** Managers are asked about a resize, which metrics count as they do a pod that comes. */
+  | { type: 'managers.asked' }
   /** What metrics count of how managers gave the pod its part, or did not. */
   | { type: 'managers.counted'; counts: Counts }
   /** Follows `pod.refuse`: these are to end for it; then it asks again, with `roomMade`. `signal`: the resource that is short, first of several. */

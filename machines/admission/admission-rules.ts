@@ -18,6 +18,8 @@ export interface AdmissionRules {
   roomAsKubelets?: true;
   /** A pod that is resized is asked about as one that comes: CPU, memory and topology manager, too. Absent in older logs: they are not. */
   resizesAsk?: true;
+  /** That managers are asked about a resize is told, once for each look at it. Absent in older logs: it is not. */
+  resizesCount?: true;
   maxPods: number;
   os: string;
   /** As Go names it: `amd64`. */

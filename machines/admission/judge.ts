@@ -1,4 +1,5 @@
 import type { Node } from '../node-object/node-types.ts';
+import type { HeldHints } from '../resource-managers/topology/hints.ts';
 import type { Pod } from '../protocol/api-types.ts';
 import { withAllocation } from '../resize/allocation.ts';
 import type { PodLevelResizes } from '../resize/pod-level.ts';
@@ -37,7 +38,7 @@ export function asks(turn: AdmissionTurn, asking: Pod, node: Node | null, more: 
   const { state } = turn;
   const uid = asking.metadata?.uid ?? '';
   const pod = arriving(state, asking);
-  const parts = partsOf(turn, pod, affinities);
+  const parts = partsOf(turn, pod, { affinities });
   const verdict = verdictOn(state, pod, node, parts.allocate, roomMade);
   if (!verdict.admit) {
     const { reason, message, retryWithFreshNode: again = false, preempt } = verdict;
@@ -58,24 +59,43 @@ export function asks(turn: AdmissionTurn, asking: Pod, node: Node | null, more: 
  * Would the node take the pod as it stands here, beside all others (a resize in place)? Managers are asked as for one that comes: what they gave it stays,
  * and one that has nothing of its own yet may get it. `managed`: what is theirs when it is resized.
  * @param roomMade pods have gone for it: resources are not asked for any more
+ * @param held where the devices that it has let it be
  */
-export function fits(turn: AdmissionTurn, pod: Pod, roomMade?: true): { verdict: Admission; managed: Managed } {
+export function fits(
+  turn: AdmissionTurn,
+  pod: Pod,
+  { roomMade, held }: { roomMade?: true; held?: HeldHints | undefined },
+): { verdict: Admission; managed: Managed } {
   const { state } = turn;
-  const parts = partsOf(turn, pod);
-  const allocate = state.rules.resizesAsk ? parts.allocate : undefined;
+  const { resizesAsk, resizesCount } = state.rules;
+  // Kubelet asks its managers once, also when pods have to go.
+  const parts = partsOf(turn, pod, { held, counts: !(resizesCount && roomMade) });
+  const asks = (): ReturnType<typeof parts.allocate> => {
+    if (resizesCount && !roomMade) turn.order({ type: 'managers.asked' });
+    return parts.allocate();
+  };
+  const allocate = resizesAsk ? asks : undefined;
   const verdict = verdictOn(state, pod, state.node, allocate, roomMade);
   return { verdict, managed: parts.managed };
 }
 
 /** Asks managers for a pod's part when that is due; until it is given, what is theirs stays. */
-function partsOf(turn: AdmissionTurn, pod: Pod, affinities?: AsksMore['affinities']) {
+function partsOf(
+  turn: AdmissionTurn,
+  pod: Pod,
+  {
+    affinities,
+    held,
+    counts: counted = true,
+  }: { affinities?: AsksMore['affinities']; held?: HeldHints | undefined; counts?: boolean },
+) {
   const { state, managers } = turn;
   const parts = {
     managed: state.managed,
     allocate() {
-      const answer = allocateAll(managers, state.managed, pod, state.rules, affinities);
+      const answer = allocateAll(managers, state.managed, pod, state.rules, affinities, held);
       const { counts } = answer;
-      if (Object.keys(counts).length > 0) turn.order({ type: 'managers.counted', counts });
+      if (counted && Object.keys(counts).length > 0) turn.order({ type: 'managers.counted', counts });
       if ('admit' in answer) return answer;
       parts.managed = answer.managed;
       return null;

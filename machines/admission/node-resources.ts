@@ -32,11 +32,12 @@ export const nodeResources: ResourceManager<ResourceState | null | undefined> = 
   born({ resources }) {
     return gives(resources) ? bornResources(resources, groundOf(resources)) : null;
   },
-  allocate(state, pod, { resources }, affinities) {
+  allocate(state, pod, { resources }, affinities, held) {
     if (!gives(resources) || !state) return { state, ...countedAlone(resources, pod, affinities) };
     const tally = new Tally();
     try {
-      return { state: admitResources(groundOf(resources), state, pod, tally, affinities), counts: tally.counts };
+      const given = admitResources(groundOf(resources), state, pod, tally, affinities, held);
+      return { state: given, counts: tally.counts };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       return { ...rejectionOf(error), counts: tally.counts };

@@ -7,9 +7,10 @@ import { pendingNote, withPending } from '../resize/resize-conditions.ts';
 import { decideResize } from '../resize/resize-decision.ts';
 import type { ResizeDecision, ResizeQuestion } from '../resize/resize-decision.ts';
 import { resizeMessage } from '../resize/resize-events.ts';
+import type { HeldHints } from '../resource-managers/topology/hints.ts';
 import { atUid, withUid } from '../supervisor/uid-table.ts';
 import type { AllocatedPod, RetryTrigger } from './admission-state.ts';
-import type { Refusals } from './admission-messages.ts';
+import type { HeldDevices, Refusals } from './admission-messages.ts';
 import type { AdmissionTurn } from './admission-turn.ts';
 import { fits, given, recount, roomFor } from './judge.ts';
 import type { Room } from './judge.ts';
@@ -43,16 +44,23 @@ export function allocated(
 interface Chances {
   ready: boolean;
   refusals?: Refusals;
+  held?: HeldDevices;
 }
 
 /** Looks at all waiting resizes, in their order. `quiet`: the pod of this UID is told by who asked. */
-export function retry(turn: AdmissionTurn, trigger: RetryTrigger, { ready, refusals = {} }: Chances, quiet = ''): void {
+export function retry(
+  turn: AdmissionTurn,
+  trigger: RetryTrigger,
+  { ready, refusals = {}, held = {} }: Chances,
+  quiet = '',
+): void {
   turn.order({ type: 'retry.in', ms: ready ? RETRY_MS : FIRST_RETRY_MS });
   // While room is made for one the others have to wait; they are looked at right after it.
   if (!ready || turn.state.making) return;
   const left: string[] = [];
   for (const uid of inTurn(turn)) {
-    if (turn.state.making || resizes(turn, uid, { trigger, refusal: refusals[uid] }, quiet)) left.push(uid);
+    if (turn.state.making || resizes(turn, uid, { trigger, refusal: refusals[uid], held: held[uid] }, quiet))
+      left.push(uid);
   }
   turn.change({ waiting: left });
 }
@@ -64,7 +72,8 @@ export function roomMade(turn: AdmissionTurn, { uid, ...chances }: Chances & { u
   const { trigger } = making;
   turn.change({ making: null });
   const waits = turn.state.waiting.includes(uid);
-  if (waits && !resizes(turn, uid, { trigger, refusal: undefined, roomMade: true })) turn.stopWaiting(uid);
+  if (waits && !resizes(turn, uid, { trigger, refusal: undefined, roomMade: true, held: chances.held?.[uid] }))
+    turn.stopWaiting(uid);
   if (turn.state.waiting.length > 0) retry(turn, trigger, chances);
 }
 
@@ -100,6 +109,8 @@ interface Asked {
   trigger: RetryTrigger;
   /** What a manager has against the pod. */
   refusal: string | undefined;
+  /** Where its devices let it be. */
+  held: HeldHints | undefined;
   /** Pods have gone for it. */
   roomMade?: true;
 }
@@ -142,12 +153,12 @@ function decide(turn: AdmissionTurn, uid: string, known: AllocatedPod, asked: As
 function admitted(
   turn: AdmissionTurn,
   pod: Pod,
-  { refusal, roomMade }: Asked,
+  { refusal, roomMade, held }: Asked,
   parts: { managed: Managed },
 ): ReturnType<ResizeQuestion<Room>['admit']> {
   const { state } = turn;
   if (refusal !== undefined) return { admit: false, message: refusal };
-  const { verdict, managed } = fits(turn, pod, roomMade);
+  const { verdict, managed } = fits(turn, pod, { held, ...(roomMade && { roomMade }) });
   parts.managed = managed;
   if (verdict.admit || !state.rules.resizesPreempt || verdict.preempt === undefined) return verdict;
   const room = roomFor(state, pod, verdict.preempt);

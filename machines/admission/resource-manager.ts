@@ -1,5 +1,6 @@
 import type { Pod } from '../protocol/api-types.ts';
 import type { Affinities } from '../resource-managers/admit-resources.ts';
+import type { HeldHints } from '../resource-managers/topology/hints.ts';
 import type { AdmissionRules } from './admission-rules.ts';
 import type { Rejection } from './rejection.ts';
 
@@ -13,13 +14,15 @@ export interface ResourceManager<S = unknown> {
   born(rules: AdmissionRules): S;
   /**
    * A pod that all others before it had no objection to: what is left when it has its part, or why there is none for it.
-   * What it answers counts only if nobody behind it refuses the pod. `affinities`: where its containers are that have devices.
+   * What it answers counts only if nobody behind it refuses the pod. `affinities`: where its containers are that have devices;
+   * `held`: of a pod that is resized, where the devices that it has let it be.
    */
   allocate(
     state: S,
     pod: Pod,
     rules: AdmissionRules,
     affinities?: Affinities,
+    held?: HeldHints,
   ): ({ state: S } | Rejection) & { counts?: Counts };
   /** The pod has ended: its part is free. It need not have one. */
   release(state: S, uid: string): S;
@@ -47,11 +50,12 @@ export function allocateAll(
   pod: Pod,
   rules: AdmissionRules,
   affinities?: Affinities,
+  held?: HeldHints,
 ): ({ managed: Managed } | Rejection) & { counts: Counts } {
   let now = managed;
   let counts: Counts = {};
   for (const manager of managers) {
-    const answer = manager.allocate(now[manager.name], pod, rules, affinities);
+    const answer = manager.allocate(now[manager.name], pod, rules, affinities, held);
     counts = { ...counts, ...answer.counts };
     if (!('state' in answer)) return { ...answer, counts };
     if (answer.state !== now[manager.name]) now = { ...now, [manager.name]: answer.state };

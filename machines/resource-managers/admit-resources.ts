@@ -9,7 +9,7 @@ import type { MemoryState } from './memory/memory-state.ts';
 import { StaticMemory } from './memory/static-memory.ts';
 import type { MachineTopology } from './machine/machine-topology.ts';
 import { Refusal } from './refusal.ts';
-import type { ResourceHints, TopologyHint } from './topology/hints.ts';
+import type { HeldHints, ResourceHints, TopologyHint } from './topology/hints.ts';
 import { mergeHints } from './topology/merge-hints.ts';
 import type { TopologyRules } from './topology/topology-options.ts';
 import type { Tally } from './tally.ts';
@@ -60,6 +60,8 @@ export function providersOf(
 
 /**
  * Gives all containers of the pod what they need alone, aligned as the topology manager has it (its Admit).
+ * @param fixed where containers are that were given devices before
+ * @param held of a pod that is resized: where its devices let it be
  * @throws Refusal when there is none for it; nothing has changed then
  */
 export function admitResources(
@@ -68,9 +70,10 @@ export function admitResources(
   pod: Pod,
   tally: Tally,
   fixed: Affinities = {},
+  held: HeldHints = {},
 ): ResourceState {
   const { providers, left } = providersOf(ground, state, pod, tally);
-  allocateAll(ground, providers, pod, tally, fixed);
+  allocateAll(ground, providers, pod, tally, { fixed, held });
   return left();
 }
 
@@ -123,8 +126,9 @@ function allocateAll(
   managers: readonly Provider[],
   pod: Pod,
   tally: Tally,
-  fixed: Affinities,
+  { fixed, held }: { fixed: Affinities; held: HeldHints },
 ): void {
+  const ofDevices = (name: string): ResourceHints[] => (held[name] === undefined ? [] : [held[name]]);
   const { policy, scope } = ground.topology;
   if (policy === 'none') {
     for (const container of managedContainers(pod)) {
@@ -134,13 +138,14 @@ function allocateAll(
   }
   const aligned = aligner(ground, tally);
   if (scope === 'pod') {
-    const hint = fixed[''] ?? aligned(managers.map((manager) => manager.podHints()));
+    const hint = fixed[''] ?? aligned([...ofDevices(''), ...managers.map((manager) => manager.podHints())]);
     for (const container of managedContainers(pod)) give(managers, container, hint, tally);
     if (policy === 'single-numa-node') tally.add('alignedNodesOfPod');
     return;
   }
   for (const container of managedContainers(pod)) {
-    const hint = fixed[container.name] ?? aligned(managers.map((manager) => manager.hints(container)));
+    const all = (): ResourceHints[] => [...ofDevices(container.name), ...managers.map((each) => each.hints(container))];
+    const hint = fixed[container.name] ?? aligned(all());
     give(managers, container, hint, tally);
     if (policy === 'single-numa-node') tally.add('alignedNodesOfContainer');
   }

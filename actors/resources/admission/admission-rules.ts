@@ -16,7 +16,7 @@ export function admissionRules(
   const { supplementalGroupsPolicy } = runtimeFeatures;
   const cores = capacity.cpuMilli / 1000;
   return {
-    ...{ preempts: true, resizesPreempt: true, resizesAsk: true, roomAsKubelets: true },
+    ...{ preempts: true, resizesPreempt: true, resizesAsk: true, roomAsKubelets: true, resizesCount: true },
     settings: { nodeName, allocatable, runtimeFeatures: { supplementalGroupsPolicy } },
     ...(unreserved && { most: unreserved }),
     ...(settings.limitedSwapBytes !== undefined && settings.swapController && { limitedSwap: true as const }),

@@ -3,6 +3,7 @@ import { changesNothing } from '../../../machines/admission/admission-machine.ts
 import type {
   AdmissionMessage,
   AdmissionOrder,
+  HeldDevices,
   Refusals,
   Victim,
 } from '../../../machines/admission/admission-messages.ts';
@@ -12,6 +13,7 @@ import type { AdmissionState, RetryTrigger } from '../../../machines/admission/a
 import { arriving } from '../../../machines/admission/judge.ts';
 import { claimOf, nodeClaim, statusClaim } from '../../../machines/admission/pod-claim.ts';
 import { FIRST_RETRY_MS, running } from '../../../machines/admission/resize-turns.ts';
+import type { HeldHints } from '../../../machines/resource-managers/topology/hints.ts';
 import type { Node } from '../../../machines/node-object/node-types.ts';
 import type { Pod, PodStatus } from '../../../machines/protocol/api-types.ts';
 import type { PodMemory } from '../../../machines/protocol/memory.ts';
@@ -49,6 +51,8 @@ export interface NodeAdmissionOptions {
   sourcesReady: () => boolean;
   /** Why one of the node's managers would not take a pod as it wishes to be. Absent: there are none. */
   refuses?: (pod: Pod) => { message: string } | null;
+  /** Where the devices that a pod has let it be; null where they do not matter. Absent: it has none. */
+  held?: (pod: Pod) => HeldHints | null;
   /** The pod as it is to run has changed. */
   changed: (pod: Pod) => void;
   /** Ends pods for the resize of a critical one, and then calls {@link NodeAdmission.roomMade}. */
@@ -74,6 +78,8 @@ export class NodeAdmission {
   /** The own Node that the machine was last told of. */
   private node: Node | null = null;
   private timer: NodeJS.Timeout | undefined;
+  /** When the message at hand came, ms of a clock that nobody sets. */
+  private began = 0;
 
   constructor(options: NodeAdmissionOptions) {
     this.options = options;
@@ -252,6 +258,7 @@ export class NodeAdmission {
   private take(message: WithoutTime<AdmissionMessage>, again = false): AdmissionOrder[] {
     const { pods, managed } = this.state;
     const { type, ...rest } = message;
+    this.began = performance.now();
     const orders = this.machine.take({ type, at: this.options.now(), ...rest } as AdmissionMessage);
     const due = again ? orders.filter((order) => order.type !== 'managers.counted') : orders;
     for (const order of due) this.machine.carriedOut(order, this.options.log, (its) => this.follow(its));
@@ -282,6 +289,9 @@ export class NodeAdmission {
         this.options.makeRoom(this.wanted.get(uid) ?? { metadata: { uid } }, victims, signal);
         break;
       }
+      case 'managers.asked':
+        countAsked(this.options.metrics, performance.now() - this.began);
+        break;
       case 'managers.counted':
         countAdmission(this.options.metrics, order.counts);
         break;
@@ -315,14 +325,21 @@ export class NodeAdmission {
   }
 
   /** Whether resizes are looked at now, and which of them managers refuse: those that wait, and that of one more pod. */
-  private chances(more?: string): { ready: boolean; refusals?: Refusals } {
+  private chances(more?: string): { ready: boolean; refusals?: Refusals; held?: HeldDevices } {
     const refusals: Record<string, string> = {};
+    const held: Record<string, HeldHints> = {};
     for (const uid of [...this.state.waiting, ...(more === undefined ? [] : [more])]) {
       const pod = this.wanted.get(uid);
       const refusal = pod && this.options.refuses?.(pod);
       if (refusal) refusals[uid] = refusal.message;
+      const hints = pod && this.options.held?.(pod);
+      if (hints) held[uid] = hints;
     }
-    return { ready: this.options.sourcesReady(), ...(Object.keys(refusals).length > 0 && { refusals }) };
+    return {
+      ready: this.options.sourcesReady(),
+      ...(Object.keys(refusals).length > 0 && { refusals }),
+      ...(Object.keys(held).length > 0 && { held }),
+    };
   }
 }
 

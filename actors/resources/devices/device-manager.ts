@@ -8,6 +8,8 @@ import { keptDevicesProblem } from '../../../machines/devices/choose-devices.ts'
 import { Refusal, rejectionOf } from '../../../machines/resource-managers/refusal.ts';
 import type { Rejection } from '../../../machines/admission/rejection.ts';
 import type { DeviceState, PluginOptions, PodGrants } from '../../../machines/devices/device-state.ts';
+import { heldHints } from '../../../machines/devices/held-hints.ts';
+import type { HeldHints } from '../../../machines/resource-managers/topology/hints.ts';
 import { deviceSteps } from '../../../machines/devices/device-steps.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { DeviceOptions } from '../../../machines/protocol/device-options.ts';
@@ -143,6 +145,12 @@ export class DeviceManager {
     const steps = deviceSteps(pod, undefined, this.options.extended);
     const problem = keptDevicesProblem(this.state, pod.metadata?.uid ?? '', steps);
     return problem === null ? null : rejectionOf(new Refusal(problem));
+  }
+
+  /** Where the devices that a pod has let it be when it is resized; null where that does not matter. */
+  held(pod: Pod): HeldHints | null {
+    const alignment = this.options.alignment(pod);
+    return alignment === null ? null : heldHints(this.state, pod, alignment, this.options.extended);
   }
 
   /** What a container's config gets of its devices; null when it has none. Plugins that want to know of its start are told. Rejects when that fails. */

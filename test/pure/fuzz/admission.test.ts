@@ -109,12 +109,21 @@ test('a pod whose judging fails is refused, and the pods behind it are told', as
     cluster: null,
     admission: gate,
     room: {} as MakeRoom,
+    devices: {
+      wants: ({ metadata }) => {
+        if (metadata?.name === 'odd') throw new TypeError('no limits');
+        return false;
+      },
+      grant: () => Promise.reject(new Error('nobody is given any')),
+      floor: () => null,
+      gone: () => undefined,
+    },
     metrics: createMetrics({ processMetrics: false }),
     log: pino({ level: 'silent' }),
     now: () => 0,
     sources: () => ({ allSourcesReady: () => false, staticPods: () => [] }) as unknown as PodSources,
   });
-  for (const name of ['bad', 'lost', 'unsure', 'good'])
+  for (const name of ['bad', 'lost', 'unsure', 'odd', 'good'])
     intake.take({ source: 'api', op: 'ADD', pods: [wholePod(name, name)] });
   for (let i = 0; i < 5; i++) await Promise.resolve();
   await new Promise((done) => setImmediate(done));
@@ -127,6 +136,8 @@ test('a pod whose judging fails is refused, and the pods behind it are told', as
     { bad: refusal('broken') },
     'unsure',
     { unsure: refusal('broken, too') },
+    'odd',
+    undefined,
     'good',
     undefined,
   ]);
