@@ -129,7 +129,7 @@ export class JudgedPods {
 
   private removed(uid: string): void {
     this.held.release(uid);
-    this.options.admission.removed(uid);
+    this.options.admission.removed(uid, this.options.supervisor.tracks(uid));
     // A pod that only waited for its predecessor is gone at once.
     this.gone(uid);
   }

@@ -91,7 +91,8 @@ function take(turn: AdmissionTurn, message: AdmissionMessage): void {
       reported(turn, message);
       break;
     case 'pod.removed':
-      release(turn, message.uid);
+      // Containers that still run are on its CPUs: nobody else has them before the pod is gone.
+      if (message.runs !== true) release(turn, message.uid);
       ended(turn, message.uid);
       break;
     case 'pod.gone':
@@ -191,7 +192,8 @@ function reported(turn: AdmissionTurn, message: MessageOf<'pod.reported'>): void
     }
     if (message.ended) ended(turn, uid);
   }
-  if (message.ended) release(turn, uid);
+  // As above: a pod that is to fail says so while its containers are still being stopped.
+  if (message.ended && message.runs !== true) release(turn, uid);
 }
 
 function actuates(turn: AdmissionTurn, uid: string, pod: Pod, resize: MessageOf<'pod.reported'>['resize']): void {

@@ -59,9 +59,11 @@ export type AdmissionMessage =
       /** Its init containers have ended well: told only when that matters to a manager. */
       initialized?: true;
       ended: boolean;
+      /** Of one that ended: its containers may run still; absent in older journals. */
+      runs?: true;
     }
-  /** Its source gave the pod up; it may still be stopping. */
-  | { type: 'pod.removed'; at: number; uid: string }
+  /** Its source gave the pod up; it may still be stopping. `runs`: until it is gone it keeps what it has alone; absent in older journals. */
+  | { type: 'pod.removed'; at: number; uid: string; runs?: true }
   | { type: 'pod.gone'; at: number; uid: string }
   /** Waiting resizes are to be looked at. */
   | { type: 'resizes.due'; at: number; trigger: RetryTrigger; ready: boolean; refusals?: Refusals; held?: HeldDevices }

@@ -170,11 +170,14 @@ export class NodeAdmission {
     // Told in the place of a machine that it has not for a while.
     if (memory === null) return;
     const { resize } = memory;
+    const over = state.startsWith('terminated.');
+    const ended = isTerminalPhase(status.phase) || over;
     this.takeNews({
       ...{ type: 'pod.reported', uid, status: statusClaim(status), generation: status.observedGeneration ?? 0 },
       ...(resize && { resize }),
       ...(this.freesMemory(uid, status) && { initialized: true }),
-      ended: isTerminalPhase(status.phase) || state.startsWith('terminated.'),
+      ended,
+      ...(ended && !over && { runs: true as const }),
     });
   }
 
@@ -206,9 +209,12 @@ export class NodeAdmission {
     return uidEntries(this.state.pods).flatMap(([uid, { terminal }]) => (terminal ? [] : [uid]));
   }
 
-  /** The pod's source gave it up: what it holds counts no more, though it may still be stopping (kubelet GetActivePods). */
-  removed(uid: string): void {
-    this.takeNews({ type: 'pod.removed', uid });
+  /**
+   * The pod's source gave it up: what it asked for counts no more, though it may still be stopping (kubelet GetActivePods). `runs`: its
+   * containers may, so that its CPUs and memory are its own until it is gone, where kubelet gives them to the next pod.
+   */
+  removed(uid: string, runs: boolean): void {
+    this.takeNews({ type: 'pod.removed', uid, ...(runs && { runs }) });
   }
 
   /** The pod is gone. */

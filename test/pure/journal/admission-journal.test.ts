@@ -79,7 +79,7 @@ async function story(t: TestContext, dir: string) {
   assert.equal(await admission.admitAfterAll(choosy, refused), null);
   world.own = node({ labels: { zone: 'b' } });
   admission.added();
-  admission.removed('uid-a');
+  admission.removed('uid-a', false);
   admission.gone('uid-a');
   admission.stop();
   return made;

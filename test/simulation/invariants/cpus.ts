@@ -20,7 +20,16 @@ export const cpusAreOnesOwn: Rule = {
     return {
       on(fact) {
         const state = world.agent?.resources ?? null;
-        if (state !== seen && state?.cpu) wholeTable(state.cpu, say);
+        if (state !== seen && state?.cpu) {
+          wholeTable(state.cpu, say);
+          for (const { id, state: runs, metadata, sandbox } of world.runtime.core.containers.byId.values()) {
+            const own = made.get(id);
+            if (runs !== 1 || own === undefined) continue;
+            const has = grantOf(state, sandbox.metadata.uid, metadata.name);
+            if (has !== own)
+              say(`${sandbox.metadata.uid}/${metadata.name} runs on ${own} alone, and has ${has ?? 'none'} now`);
+          }
+        }
         seen = state;
         if (fact.f === 'container' && fact.change === 'created') {
           const own = grantOf(state, fact.uid, fact.record.metadata.name);

@@ -19,6 +19,7 @@ import { oneContainerOfAName } from './one-container-of-a-name.ts';
 import { comesBackNew } from './new-life.ts';
 import { putBackCountsOn, putBackRunsAgain } from './put-back.ts';
 import { localLimitsAreKept } from './local-limits.ts';
+import { memoryIsOnesOwn } from './memory.ts';
 import { noBusyLoop } from './no-busy-loop.ts';
 import { onePodOfAName } from './one-pod-of-a-name.ts';
 import { onePull } from './one-pull.ts';
@@ -85,6 +86,7 @@ export const rules: readonly Rule[] = [
   evictionIsOrderly,
   evictionsAreNeeded,
   cpusAreOnesOwn,
+  memoryIsOnesOwn,
   devicesAreOnesOwn,
   pluginsAreAwaited,
   runningPodsStay,
