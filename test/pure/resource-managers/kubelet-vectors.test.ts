@@ -12,35 +12,11 @@ import { Tally } from '../../../machines/resource-managers/tally.ts';
 import type { ResourceHints } from '../../../machines/resource-managers/topology/hints.ts';
 import { nodesOf } from '../../../machines/resource-managers/topology/node-mask.ts';
 import { ManagerConfigError } from '../../../machines/resource-managers/topology/topology-options.ts';
-import type { Container, Pod } from '../../../machines/protocol/api-types.ts';
+import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { atUid } from '../../../machines/supervisor/uid-table.ts';
 import { fnv32a } from '../../../machines/values/hash.ts';
-import { drawnMachine } from './drawn-machine.ts';
-import type { DrawnMachine } from './drawn-machine.ts';
-
-/** A line of the record: test/tools/resource-manager-vectors says what its words mean. */
-interface DrawnCase {
-  machine: DrawnMachine;
-  rules: {
-    cpu?: boolean;
-    cpuOptions?: Record<string, string>;
-    reserved?: number;
-    which?: string;
-    memory?: boolean;
-    reservedMiB?: number[];
-    topology: ResourceRules['topology']['policy'];
-    scope: 'container' | 'pod';
-    topologyOptions?: Record<string, string>;
-  };
-  fails?: string;
-  steps?: { pod?: DrawnPod; gone?: number; h?: string; g?: string[]; r?: [string, string]; a?: string }[];
-  files?: string[];
-}
-interface DrawnPod {
-  c: { k?: string; c: string; m: number; p?: number }[];
-  b?: boolean;
-  l?: boolean;
-}
+import type { DrawnCase } from './drawn-case.ts';
+import { drawnPod, drawnRules, inMiB } from './drawn-case.ts';
 
 const CASES = gunzipSync(readFileSync(new URL('kubelet-vectors.jsonl.gz', import.meta.url)))
   .toString()
@@ -53,7 +29,7 @@ test('what drawn pods are given on drawn machines is what kubelet gives them, an
   const seen = { fails: 0, given: 0, offline: 0, refused: new Map<string, number>() };
   for (const [index, drawn] of CASES.entries()) {
     const name = `case ${index}`;
-    const rules = rulesOf(drawn);
+    const rules = drawnRules(drawn);
     let ground: ResourceGround;
     try {
       ground = resourceGroundOf(rules, inMiB);
@@ -68,6 +44,7 @@ test('what drawn pods are given on drawn machines is what kubelet gives them, an
       followed(drawn, rules, ground, name, seen);
     } catch (error) {
       // Cores or sockets with CPUs that are offline: there kubelet may give a CPU twice (isCoreFree goes by the mean), and nothing after is equal.
+      // That ours does not is shown by offline-cpus.test.ts.
       if (!(error instanceof assert.AssertionError) || drawn.machine.off === undefined) throw error;
       seen.offline++;
     }
@@ -93,7 +70,7 @@ function followed(
   for (const step of drawn.steps ?? []) {
     if (step.gone !== undefined) state = releaseResources(state, `uid-${step.gone}`);
     if (step.pod === undefined) continue;
-    const pod = podOf(step.pod, ++number);
+    const pod = drawnPod(step.pod, ++number);
     const at = `${name}, pod ${number}`;
     assert.equal(hintsOf(ground, state, pod), step.h, at);
     try {
@@ -108,53 +85,6 @@ function followed(
     }
     assert.equal(stateOf(state), step.a, at);
   }
-}
-
-function rulesOf({ machine, rules }: DrawnCase): ResourceRules {
-  const mib = rules.reservedMiB ?? [];
-  const total = mib.reduce((sum, each) => sum + each, 0);
-  return {
-    machine: drawnMachine(machine),
-    cpu: {
-      policy: rules.cpu ? 'static' : 'none',
-      options: rules.cpuOptions ?? {},
-      gates: { alpha: true, beta: true },
-      reservedMilli: (rules.reserved ?? 0) * 1000,
-      reserved: rules.which ?? '',
-    },
-    memory: {
-      policy: rules.memory ? 'Static' : 'None',
-      reservedMemory: mib.flatMap((each, node) => (each > 0 ? [{ node, limits: { memory: each * 2 ** 20 } }] : [])),
-      whole: { memory: total * 2 ** 20 },
-    },
-    topology: { policy: rules.topology, scope: rules.scope, options: rules.topologyOptions ?? {} },
-    podLevelResources: true,
-    resizes: { cpu: false, memory: false },
-    quotaOff: true,
-    retryMs: 10_000,
-  };
-}
-
-function inMiB(bytes: number): string {
-  return bytes === 0 ? '0' : `${bytes / 2 ** 20}Mi`;
-}
-
-function podOf({ c, b, l }: DrawnPod, number: number): Pod {
-  const all = c.map(({ k, c: cpu, m, p }, i) => {
-    const requests = { cpu, memory: `${m}Mi`, ...(p !== undefined && { 'hugepages-2Mi': `${2 * p}Mi` }) };
-    const container: Container = { name: `c${i}`, resources: { requests, ...(!b && { limits: requests }) } };
-    if (k === 'sidecar') container.restartPolicy = 'Always';
-    return { init: k !== undefined, container };
-  });
-  const list = { cpu: '4', memory: '1Gi' };
-  return {
-    metadata: { uid: `uid-${number}`, name: `p${number}`, namespace: 'default' },
-    spec: {
-      initContainers: all.flatMap(({ init, container }) => (init ? [container] : [])),
-      containers: all.flatMap(({ init, container }) => (init ? [] : [container])),
-      ...(l && { resources: { requests: list, limits: list } }),
-    },
-  } as Pod;
 }
 
 function hintsText(hints: ResourceHints): string {
