@@ -85,7 +85,12 @@ function drawNode(seed: number, options: DrawOptions): Plan {
     for (const change of changes) change.at += PLUGINS_FIRST_MS;
     if (options.faults !== false) faults.push(...drawPluginFaults(draws, quietAt));
     const patience = drawPatience(draws);
-    Object.assign(node, { plugins: true, ...(patience > 0 && { waitForPluginsMs: patience }) });
+    const preStart = random.fork('pre-start').chance(0.5);
+    Object.assign(node, {
+      plugins: true,
+      ...(preStart && { preStart }),
+      ...(patience > 0 && { waitForPluginsMs: patience }),
+    });
   }
   if (options.managers === true) {
     const kept = withManagers(random.fork('managers'), pods, changes);

@@ -56,7 +56,10 @@ export function drawPluginFaults(random: Random, until: number): Fault[] {
     const from = random.between(PLUGINS_FIRST_MS - 5_000, Math.floor(until * (early ? 0.1 : 0.7)));
     const window = { from, for: random.between(1, 240) * SECOND };
     if (random.chance(0.3)) {
-      const effect = random.pick(['host.PrepareClaims', 'host.UnprepareClaims', 'cri.CreateContainer']);
+      const effect = random.pick([
+        ...(['host.PrepareClaims', 'host.UnprepareClaims', 'cri.CreateContainer'] as const),
+        ...(['device.Allocate', 'device.PreStartContainer'] as const),
+      ]);
       return { kind: 'crash-at-effect', effect, count: random.between(1, 3), done: random.chance(0.5), ...window };
     }
     const how = random.pick([

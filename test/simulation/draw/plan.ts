@@ -170,6 +170,8 @@ export interface Plan {
     full?: boolean;
     /** There are device plugins and drivers of dynamic resources. */
     plugins?: boolean;
+    /** Its device plugins are called before each container that has a device of theirs starts. */
+    preStart?: boolean;
     /** Pods wait so long for a device plugin that was there before, ms; absent: they do not. */
     waitForPluginsMs?: number;
   };

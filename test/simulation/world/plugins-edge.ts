@@ -30,6 +30,10 @@ export interface PluginsOptions {
   tell: (fact: Fact) => void;
   /** There are some. */
   on: boolean;
+  /** Device plugins are called before each container that has a device of theirs starts. */
+  preStart: boolean;
+  /** Does the agent die at this call, before it does anything or right after? */
+  mortal: (call: string) => 'before' | 'after' | null;
   /** The agent dies, now. */
   die: () => void;
 }
@@ -90,11 +94,11 @@ export class PluginsEdge {
       prefer: (_resource, { available, mustInclude, size }) =>
         Promise.resolve([...new Set([...mustInclude, ...available.toReversed()])].slice(0, size)),
       allocate: (resource, ids) =>
-        this.call(owner, resource, 60_000, () => {
+        this.deviceCall(owner, 'Allocate', resource, 60_000, () => {
           this.options.tell({ f: 'devices', resource, ids });
           return responseOf(resource, ids);
         }),
-      preStart: (resource) => this.call(owner, resource, 30_000, () => undefined),
+      preStart: (resource) => this.deviceCall(owner, 'PreStartContainer', resource, 30_000, () => undefined),
     };
   }
 
@@ -166,7 +170,7 @@ export class PluginsEdge {
           drivers?.told(of, { registered: true, connected: true });
           return;
         }
-        if (anew) devices?.came(of, { preStart: false, prefers: of.endsWith('gpu') });
+        if (anew) devices?.came(of, { preStart: this.options.preStart, prefers: of.endsWith('gpu') });
         devices?.told(of, this.devicesOf(of));
       }),
     );
@@ -186,6 +190,20 @@ export class PluginsEdge {
         { healthy: !(sick && i % 3 === 0), nodes: [] },
       ]),
     );
+  }
+
+  /** A call of a device plugin, at which the agent can die, too. */
+  private deviceCall<T>(owner: Owner, rpc: string, of: string, limitMs: number, act: () => T): Promise<T> {
+    const death = owner.alive ? this.options.mortal(rpc) : null;
+    if (death === 'before') {
+      this.options.die();
+      return new Promise<T>(() => undefined);
+    }
+    return this.call(owner, of, limitMs, () => {
+      const answer = act();
+      if (death === 'after') this.options.die();
+      return answer;
+    });
   }
 
   /** One call: it takes its time, can fail, hang, be carried out without an answer, and be the last thing that the agent did. */

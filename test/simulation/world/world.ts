@@ -137,6 +137,8 @@ export class World {
     this.plugins = new PluginsEdge({
       ...{ time: this.time, faults: this.faults, random: this.random.fork('plugins'), tell },
       on: plan.node.plugins === true,
+      preStart: plan.node.preStart === true,
+      mortal: (rpc) => this.mortal({ type: `device.${rpc}` }),
       die: () => this.crash(1_000, false, false),
     });
     this.edges = {
