@@ -96,10 +96,17 @@ export const devicesAndClaims: readonly Mutation[] = [
     to: '[]',
   },
   {
-    name: 'grants-stay',
-    breaks: 'the CPUs of a pod that has ended stay its own',
-    within: 'release',
-    from: 'held === undefined ? state : releaseResources(state, uid)',
-    to: 'held === undefined ? state : state',
+    name: 'claims-given-back-before-the-end',
+    breaks: 'a claim is given back while containers of its own pod are being stopped',
+    within: 'planTerminating',
+    from: 'stopStrangers(draft);',
+    to: 'stopStrangers(draft); claimsGivenBack(draft);',
+  },
+  {
+    name: 'claims-prepared-meanwhile',
+    breaks: 'a claim is prepared for a pod while it is being given back for another',
+    within: 'ready',
+    from: '!other.claims.some((key) => one.claims.includes(key))',
+    to: 'true',
   },
 ];

@@ -1,3 +1,4 @@
+import { cpusAndMemory } from './cpus-and-memory.ts';
 import { devicesAndClaims } from './devices-and-claims.ts';
 import { node } from './node.ts';
 import { pods } from './pods.ts';
@@ -6,4 +7,11 @@ import { volumes } from './volumes.ts';
 import type { Mutation } from './mutation.ts';
 
 /** Each of these must be found by the simulation. */
-export const mutations: readonly Mutation[] = [...devicesAndClaims, ...pods, ...node, ...pressure, ...volumes];
+export const mutations: readonly Mutation[] = [
+  ...cpusAndMemory,
+  ...devicesAndClaims,
+  ...pods,
+  ...node,
+  ...pressure,
+  ...volumes,
+];
