@@ -52,7 +52,7 @@ test('a mutation is found however its place is laid out, and says what it cannot
     () => brokenSource(reformed('carryOut(pod, order)')),
     /^Error: mutation late-last-report: in \w+ \(.*\) `carryOut.*` is not there$/,
   );
-  assert.throws(() => brokenSource(reformed('carryOut')), /`carryOut` is there 2 times$/);
+  assert.throws(() => brokenSource(reformed('carryOut')), /`carryOut` is there \d+ times$/);
   assert.throws(
     () => brokenSource({ ...mutation, within: 'noSuchRule' }),
     /^Error: mutation late-last-report: nothing is called noSuchRule in machines or actors$/,
