@@ -14,7 +14,7 @@ import {
   re2Problem,
   validateNodeLogQuery,
 } from '../../../../actors/serve/node-logs/node-log-query.ts';
-import { parseGoQuery, unescapePath } from '../../../../actors/serve/server/go-query.ts';
+import { parseGoForm, parseGoQuery, unescapePath } from '../../../../actors/serve/server/go-query.ts';
 import { decodedPath, routed } from '../../../../actors/serve/server/request-path.ts';
 import { redirectBody, serveMux } from '../../../../actors/serve/server/serve-mux.ts';
 import { offeredProtocols } from '../../../../actors/serve/streaming/protocols.ts';
@@ -57,6 +57,7 @@ export const places: readonly Place[] = [
   }),
   place('routed: absolute form', 'path', (text) => routed(`http://${text}`)),
   place('parseGoQuery', 'query', (text) => parseGoQuery(`/?${text}`)),
+  place('parseGoForm', 'query of /stats/summary', (text) => parseGoForm(text)),
   place('unescapePath', 'path of /logs/', (text) => unescapePath(routed(`/${text}`))),
   place('parsePodLogOptions: sinceTime', 'query', (text) => parsePodLogOptions(query(text, 'sinceTime'))),
   place('parsePodLogOptions: tailLines', 'query', (text) => parsePodLogOptions(query(text, 'tailLines'))),
