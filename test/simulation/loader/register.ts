@@ -22,6 +22,8 @@ const storageRooms = [
 const simulatedStorage: Readonly<Record<string, string>> = {
   'node:fs/promises': storage('fs-promises.ts'),
   [pathToFileURL(join(root, 'actors/host/files/mounts.ts')).href]: storage('host-mounts.ts'),
+  [pathToFileURL(join(root, 'actors/host/files/mountinfo.ts')).href]: storage('host-mountinfo.ts'),
+  [pathToFileURL(join(root, 'actors/host/files/remove-tree.ts')).href]: storage('host-remove-tree.ts'),
   [pathToFileURL(join(root, 'actors/resources/csi/node-client.ts')).href]: storage('csi-node-client.ts'),
 };
 const ofTests = pathToFileURL(here).href;

@@ -1,11 +1,13 @@
 import { errno } from './disk.ts';
+import { mountAt, mountsOf } from './host-mountinfo.ts';
+import type { MountEntry } from './host-mountinfo.ts';
 import { onDisk } from './current-disk.ts';
 
 /** `actors/host/files/mounts.ts` over the simulated machine, for what makes volumes of claims: the loader maps that module to this one for it. */
 
 /** As the agent's. */
-export async function mountOn(path: string): Promise<{ mountPoint: string } | undefined> {
-  return onDisk((disk) => (disk.mounts.has(path) ? { mountPoint: path } : undefined));
+export async function mountOn(path: string): Promise<MountEntry | undefined> {
+  return onDisk((disk) => mountAt(mountsOf(disk), path));
 }
 
 /** As the agent's. */
