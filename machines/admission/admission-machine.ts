@@ -92,7 +92,7 @@ function take(turn: AdmissionTurn, message: AdmissionMessage): void {
       break;
     case 'pod.removed':
       // Containers that still run are on its CPUs: nobody else has them before the pod is gone.
-      if (message.runs !== true) release(turn, message.uid);
+      release(turn, message.uid, message.runs);
       ended(turn, message.uid);
       break;
     case 'pod.gone':
@@ -193,7 +193,7 @@ function reported(turn: AdmissionTurn, message: MessageOf<'pod.reported'>): void
     if (message.ended) ended(turn, uid);
   }
   // As above: a pod that is to fail says so while its containers are still being stopped.
-  if (message.ended && message.runs !== true) release(turn, uid);
+  if (message.ended) release(turn, uid, message.runs);
 }
 
 function actuates(turn: AdmissionTurn, uid: string, pod: Pod, resize: MessageOf<'pod.reported'>['resize']): void {

@@ -125,10 +125,10 @@ export function recount(turn: AdmissionTurn, pod: Pod): void {
   if (isCounted(usage, pod.metadata?.uid ?? '')) turn.change({ usage: withPod(usage, pod) });
 }
 
-/** The pod has ended or is gone: what it held is free. */
-export function release(turn: AdmissionTurn, uid: string): void {
+/** The pod has ended or is gone: what it held is free; but what it had alone is its own while containers of it run (`runs`). */
+export function release(turn: AdmissionTurn, uid: string, runs = false): void {
   const { usage, managed } = turn.state;
-  const [less, free] = [withoutPod(usage, uid), releaseAll(turn.managers, managed, uid)];
+  const [less, free] = [withoutPod(usage, uid), runs ? managed : releaseAll(turn.managers, managed, uid)];
   if (less !== usage || free !== managed) turn.change({ usage: less, managed: free });
 }
 
