@@ -6,6 +6,8 @@ export type DriverVersion = readonly number[];
 /** The numbers that a version begins with, whatever follows them. Nothing of it grows faster than the text. */
 const NUMBERS = /^\s*v?(\d+(?:\.\d+)*)/;
 const LONGEST = 256;
+/** So much of what is none is told: quoting a mebibyte of it would hold the thread. */
+const SHOWN = 4096;
 
 /**
  * The highest version 1.x of those that a driver speaks, as apimachinery's `HighestSupportedVersion` judges them.
@@ -47,7 +49,8 @@ export function versionText(version: DriverVersion): string {
   return version.join('.');
 }
 
-function parsed(text: string): DriverVersion {
+function parsed(whole: string): DriverVersion {
+  const text = whole.slice(0, SHOWN);
   const numbers = NUMBERS.exec(text.slice(0, LONGEST))?.[1];
   if (numbers === undefined) throw new Error(`could not parse ${goQuote(text)} as version`);
   const parts = numbers.split('.');

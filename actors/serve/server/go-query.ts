@@ -30,13 +30,13 @@ export function parseGoForm(text: string): GoForm {
       continue;
     }
     const equals = pair.indexOf('=');
-    const parts = equals < 0 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)];
-    const bad = parts.find((part) => unescapeQuery(part) === undefined);
-    if (bad !== undefined) {
-      problem ||= `invalid URL escape ${goQuote(BAD_ESCAPE.exec(bad)?.[0] ?? '')}`;
+    const [left, right] = equals < 0 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)];
+    const name = unescapeQuery(left);
+    const value = unescapeQuery(right);
+    if (name === undefined || value === undefined) {
+      problem ||= `invalid URL escape ${goQuote(BAD_ESCAPE.exec(name === undefined ? left : right)?.[0] ?? '')}`;
       continue;
     }
-    const [name = '', value = ''] = parts.map(unescapeQuery);
     const known = values.get(name);
     if (known === undefined) values.set(name, [value]);
     else known.push(value);
