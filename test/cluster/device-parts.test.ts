@@ -183,9 +183,12 @@ test('claims share a device until its capacity is used up; who is tainted away l
 
 test('a device that its driver has tainted is for those who tolerate that alone', async () => {
   const { create, ready, waits } = await ground('taints');
-  const slices = await plane.api.list<Slice>(`${RESOURCES}/v1/resourceslices`);
-  const [taint] = slices.find(({ spec }) => spec.driver === 'old.example.com')?.spec.devices?.[0]?.taints ?? [];
-  assert.ok(taint !== undefined && 'timeAdded' in taint);
+  // A slice that is published anew is not there for a moment.
+  await waitFor('the taint of the driver', async () => {
+    const slices = await plane.api.list<Slice>(`${RESOURCES}/v1/resourceslices`);
+    const [taint] = slices.find(({ spec }) => spec.driver === 'old.example.com')?.spec.devices?.[0]?.taints ?? [];
+    return taint !== undefined && 'timeAdded' in taint ? true : undefined;
+  });
   await create('wary', { deviceClassName: 'old' });
   await waits('wary');
   await create('bold', { deviceClassName: 'old', tolerations: [{ ...RETIRED, operator: 'Exists' }] });
