@@ -10,13 +10,6 @@ export const volumes: readonly Mutation[] = [
     to: "if (place.value === 'wanted') return false;",
   },
   {
-    name: 'unstage-while-used',
-    breaks: 'a device is given back while a pod still has its volume',
-    within: 'usersOf',
-    from: "value !== 'gone'",
-    to: "value !== 'gone' && value !== 'unpublishing'",
-  },
-  {
     name: 'two-writers',
     breaks: 'a volume that one pod may have alone is given to a second',
     within: 'isElsewhere',
