@@ -10,7 +10,7 @@ const LOOKS = 4;
 /** A round that reclaims has many of them, as long as its calls take, and its first one alone decides what is told, ms. */
 const ROUND_MS = 45_000;
 /** So much of the transition period is sure: the last look that decided may be as old as a round takes, ms. */
-const SURE_MS = 10_000;
+const SURE_MS = 20_000;
 /** For so long a shortage may go on until a pod has to go for it, ms: soft grace, reclaim, the wait for the one before. */
 const PATIENCE_MS = 120_000;
 /** A call that hung at the end of a fault goes on for so long, ms. */
