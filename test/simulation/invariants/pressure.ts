@@ -7,10 +7,10 @@ import type { Depth, Shortage } from './shortages.ts';
 
 /** So many looks in a row, those of one round among them, say the same before anything is asked. */
 const LOOKS = 4;
-/** A round that reclaims has many of them, as long as its calls take, and its first one alone decides what is told, ms. */
-const ROUND_MS = 45_000;
-/** So much of the transition period is sure: the last look that decided may be as old as a round takes, ms. */
-const SURE_MS = 20_000;
+/** Looks that follow each other so closely are of one round, which waits for what it reclaims: the first of them decides what is told, ms. */
+const CLOSE_MS = 1_500;
+/** So many rounds are sure: what looks like the first of one may be the last look of a slow one. */
+const ROUNDS = 2;
 /** For so long a shortage may go on until a pod has to go for it, ms: soft grace, reclaim, the wait for the one before. */
 const PATIENCE_MS = 120_000;
 /** A call that hung at the end of a fault goes on for so long, ms. */
@@ -27,16 +27,10 @@ export const pressureIsTrue: Rule = {
   name: 'the node tells of pressure while it is short, and for its transition period after that',
   source: 'KubeletConfiguration evictionPressureTransitionPeriod; kubelet nodeConditionsObservedSince',
   begin: ({ world, book, say }) => {
-    const fresh = () => ({
-      short: 0,
-      shortSince: Infinity,
-      lastShort: -Infinity,
-      over: 0,
-      recent: [] as number[],
-      was: false,
-    });
+    const fresh = () => ({ short: 0, lastShort: -Infinity, over: 0, recent: [] as number[], was: false });
     const known = { memory: fresh(), disk: fresh(), pid: fresh() };
     let since = 0;
+    let lastLook = -Infinity;
     return {
       on: (fact) => {
         const told = world.usage.told.at(-1);
@@ -50,17 +44,20 @@ export const pressureIsTrue: Rule = {
         const is = world.agent.pressure;
         const kinds = (depth: Depth) => new Set(shortages(told.node, world.plan.node.disks, depth).map(kindOf));
         const [hard, near] = [kinds('hard'), kinds('reclaim')];
+        const begins = now - lastLook > CLOSE_MS;
+        lastLook = now;
         for (const kind of KINDS) {
           const own = known[kind];
-          if (own.short >= LOOKS && now - own.shortSince > ROUND_MS && !is[kind])
-            say(`${own.short} looks find too little ${kind}, and nothing is told`);
+          if (own.short >= ROUNDS && !is[kind]) say(`${own.short} looks find too little ${kind}, and nothing is told`);
           if (own.over >= LOOKS && is[kind]) say(`${kind} is told as short long after the last look that found it so`);
-          own.recent = own.recent.filter((at) => now - at < SURE_MS);
-          if (own.was && !is[kind] && own.recent.length > 0) say(`${kind} is no longer told as short too early`);
+          own.recent = own.recent.filter((at) => now - at < TRANSITION_MS);
+          if (own.was && !is[kind] && own.recent.length >= ROUNDS) say(`${kind} is no longer told as short too early`);
           own.was = is[kind];
-          own.shortSince = hard.has(kind) ? Math.min(own.shortSince, now) : Infinity;
-          own.short = hard.has(kind) ? own.short + 1 : 0;
-          if (hard.has(kind)) own.recent.push(now);
+          if (!hard.has(kind)) own.short = 0;
+          else if (begins) {
+            own.short++;
+            own.recent.push(now);
+          }
           if (near.has(kind)) own.lastShort = now;
           own.over = now - own.lastShort > TRANSITION_MS ? own.over + 1 : 0;
         }
