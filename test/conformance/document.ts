@@ -48,9 +48,7 @@ function commandOf(run: KeptRun): string {
   const {
     ownMachine,
     vm,
-    cpus,
-    threads,
-    memory,
+    machine = {},
     oneDisk,
     criProxy,
     services,
@@ -64,9 +62,7 @@ function commandOf(run: KeptRun): string {
   const flags = [
     ...(simulated === true ? ['--simulated'] : []),
     ...(vm === true ? ['--vm'] : []),
-    ...(cpus === undefined ? [] : [`--cpus ${cpus}`]),
-    ...(threads === undefined ? [] : [`--threads ${threads}`]),
-    ...(memory === undefined ? [] : [`--memory ${memory}`]),
+    ...Object.entries(machine).map(([part, value]) => `--${part} ${value}`),
     ...(oneDisk === true ? ['--one-disk'] : []),
     ...(criProxy === true ? ['--cri-proxy'] : []),
     ...(services === true ? ['--services'] : []),

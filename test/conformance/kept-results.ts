@@ -23,11 +23,8 @@ const kept = z.object({
   services: z.literal(true).optional(),
   /** The same in a virtual machine of bin/vm. */
   vm: z.literal(true).optional(),
-  /** Processors of that machine and how many of them are one core, where it is not the usual one. */
-  cpus: z.number().optional(),
-  threads: z.number().optional(),
-  /** Its memory, MiB, where that is another. */
-  memory: z.number().optional(),
+  /** Where that machine was not the usual one: processors, how many of them are one core, MiB. */
+  machine: z.object({ cpus: z.number(), threads: z.number(), memory: z.number() }).partial().optional(),
   /** All of that machine is on one disk. */
   oneDisk: z.literal(true).optional(),
   criProxy: z.literal(true).optional(),

@@ -8,7 +8,7 @@ import { comparisonText, compareRuns, inShort, shortcomings } from './compare.ts
 import { startConformanceNode } from './conformance-node.ts';
 import { writeConformanceDocument } from './document.ts';
 import { keepRun, keptRun } from './kept-results.ts';
-import { conformanceOptions, gatesText, MACHINE, USAGE } from './options.ts';
+import { conformanceOptions, gatesText, USAGE } from './options.ts';
 import type { ConformanceOptions } from './options.ts';
 import { againInNamespaces, inNamespaces, runSuiteInNamespaces } from './services/suite-in-namespaces.ts';
 import { runSuiteInVm } from './services/suite-in-vm.ts';
@@ -110,9 +110,7 @@ async function withServices(wish: ConformanceOptions, out: string): Promise<bool
     const date = new Date().toISOString().slice(0, 10);
     const how = {
       ...(wish.vm ? { vm: true as const } : { services: true as const }),
-      ...(wish.vm && wish.cpus !== MACHINE.cpus && { cpus: wish.cpus }),
-      ...(wish.vm && wish.threads !== MACHINE.threads && { threads: wish.threads }),
-      ...(wish.vm && wish.memory !== MACHINE.memory && { memory: wish.memory }),
+      ...(Object.keys(wish.machine).length > 0 && { machine: wish.machine }),
       ...(wish.oneDisk && { oneDisk: true as const }),
       ...(wish.criProxy && { criProxy: true as const }),
       ...gatesKept(wish.featureGates),

@@ -26,11 +26,8 @@ export interface ConformanceOptions {
   services: boolean;
   /** The same in a virtual machine with systemd and cgroup v2 (`bin/vm`). */
   vm: boolean;
-  /** That machine's processors, in 2 NUMA nodes, and how many of them are one core. */
-  cpus: number;
-  threads: number;
-  /** Its memory, MiB. */
-  memory: number;
+  /** What that machine has of its own, where it is not the usual one. */
+  machine: Partial<SuiteMachine>;
   /** There, the agent's folder lies on the machine's only disk. */
   oneDisk: boolean;
   /** The suite stands between agent and runtime, and has calls fail or wait. */
@@ -40,8 +37,18 @@ export interface ConformanceOptions {
   keep: string | undefined;
 }
 
-/** The usual machine of `--vm`. */
-export const MACHINE = { cpus: 4, threads: 1, memory: 4096 };
+/** A machine of `--vm`. */
+export interface SuiteMachine {
+  /** Processors, in 2 NUMA nodes. */
+  cpus: number;
+  /** How many of them are one core. */
+  threads: number;
+  /** MiB. */
+  memory: number;
+}
+
+/** The usual one. */
+export const MACHINE: SuiteMachine = { cpus: 4, threads: 1, memory: 4096 };
 
 const SKIP = '\\[Serial\\]|\\[Disruptive\\]|\\[Slow\\]|Windows';
 
@@ -112,7 +119,12 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
     throw new Error('--services, --vm: run the suite of nodes once, so not with --suite e2e, --simulated or --runs');
   const oneDisk = values['one-disk'];
   if (oneDisk && !vm) throw new Error('--one-disk: says how the disks of --vm lie, so not without it');
-  if ((values.cpus ?? values.threads ?? values.memory) !== undefined && !vm)
+  const machine: Partial<SuiteMachine> = {};
+  for (const part of ['cpus', 'threads', 'memory'] as const) {
+    const text = values[part];
+    if (text !== undefined) machine[part] = positive(`--${part}`, text);
+  }
+  if (Object.keys(machine).length > 0 && !vm)
     throw new Error('--cpus, --threads, --memory: are of the machine of --vm, so not without it');
   const criProxy = values['cri-proxy'];
   if (criProxy && !once) throw new Error('--cri-proxy: is of the suite of nodes with --services or --vm');
@@ -136,9 +148,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
     simulated: values.simulated,
     services,
     vm,
-    cpus: positive('--cpus', values.cpus ?? String(MACHINE.cpus)),
-    threads: positive('--threads', values.threads ?? String(MACHINE.threads)),
-    memory: positive('--memory', values.memory ?? String(MACHINE.memory)),
+    machine,
     oneDisk,
     criProxy,
     featureGates: gates(values['feature-gates']),

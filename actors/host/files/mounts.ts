@@ -94,7 +94,7 @@ export async function unmountBelow(dir: string, ours: (inside: string) => boolea
 }
 
 /** The path as the kernel's list of mounts writes it: links above the last part are followed. */
-async function canonical(path: string): Promise<string> {
+export async function canonical(path: string): Promise<string> {
   const parent = await ignoring(realpath(dirname(path)), 'ENOENT', 'ENOTDIR');
   return parent === undefined ? path : join(parent, basename(path));
 }

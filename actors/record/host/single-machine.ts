@@ -86,9 +86,14 @@ export class SingleMachine<S, M extends Message, O extends { type: string }> {
     try {
       carryOut(order);
     } catch (error) {
-      const params = { machine: this.name, order: order.type, problem: messageOf(error) };
-      log.error({ err: new ActorletError(nodeErrors.orderFailed, params, { cause: error }) }, 'An order failed');
+      this.orderFailed(order, log, error);
     }
+  }
+
+  /** Tells that an order failed: of one that is carried out later, its caller finds out. */
+  orderFailed(order: O, log: Logger, error: unknown): void {
+    const params = { machine: this.name, order: order.type, problem: messageOf(error) };
+    log.error({ err: new ActorletError(nodeErrors.orderFailed, params, { cause: error }) }, 'An order failed');
   }
 
   close(): void {

@@ -46,8 +46,8 @@ export async function journalFiles(paths: string[], machines: readonly AnyJourna
             throw error;
           });
           // Where both are there, the plain one is whole for sure: the other came to be this moment, or before a crash.
-          const inPlain = (n: string) => n.endsWith('.gz') && names.some((other) => `${other}.gz` === n);
-          const segments = names.filter((n) => /\.jsonl(\.gz)?$/.test(n) && !inPlain(n)).sort();
+          const besidePlain = new Set(names.map((n) => `${n}.gz`));
+          const segments = names.filter((n) => /\.jsonl(\.gz)?$/.test(n) && !besidePlain.has(n)).sort();
           files.push(...segments.map((n) => join(dir, n)));
         }
       } else files.push(path);

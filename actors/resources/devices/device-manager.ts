@@ -240,11 +240,7 @@ export class DeviceManager {
   private tell(message: WithoutTime<DeviceMessage>): void {
     const { orders } = this.attempt(message);
     for (const order of orders)
-      void this.carryOut(order).catch((error: unknown) => {
-        this.machine.carriedOut(order, this.options.log, () => {
-          throw error;
-        });
-      });
+      void this.carryOut(order).catch((error: unknown) => this.machine.orderFailed(order, this.options.log, error));
   }
 
   private async carryOut(order: DeviceOrder): Promise<void> {

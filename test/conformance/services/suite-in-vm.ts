@@ -5,6 +5,7 @@ import type { TestRegistry } from '../../containerd/support/test-registry.ts';
 import { AGENT, Machine } from '../../vm/support/machine.ts';
 import { suiteImages } from '../images/suite-images.ts';
 import { mirrorOf, PLACE_BY_DIGEST, startSuiteRegistry } from '../images/suite-registry.ts';
+import { MACHINE } from '../options.ts';
 import type { ConformanceOptions } from '../options.ts';
 import { runSuiteIn } from './suite-place.ts';
 import type { ServicesRun } from './suite-place.ts';
@@ -35,9 +36,10 @@ export async function runSuiteInVm(wish: ConformanceOptions, out: string): Promi
     suiteImages(),
     clusterTool('e2e_node.test'),
   ]);
-  const processors = ['--cpus', String(wish.cpus), '--numa', '2', '--threads', String(wish.threads)];
+  const { cpus, threads, memory } = { ...MACHINE, ...wish.machine };
+  const size = ['--cpus', String(cpus), '--numa', '2', '--threads', String(threads), '--memory', String(memory)];
   // Specs of swap ask for more than half a GiB of it.
-  const machine = await Machine.up('--memory', String(wish.memory), '--swap', '1024', ...processors);
+  const machine = await Machine.up('--swap', '1024', ...size);
   let registry: TestRegistry | undefined;
   try {
     if (wish.containerd !== undefined) await changeContainerd(machine, wish.containerd);

@@ -1,25 +1,12 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import type { TestContext } from 'node:test';
-import pino from 'pino';
-import { createMetrics } from '../../../actors/record/metrics/metrics-registry.ts';
-import { Pleg } from '../../../actors/runtime/pleg/pleg.ts';
-import { GENERIC_RATE } from '../../../actors/runtime/pleg/relist-rate.ts';
-import type { CriClient } from '../../../cri/client/cri-client.ts';
+import type { Pleg } from '../../../actors/runtime/pleg/pleg.ts';
+import { quietPleg } from './quiet-pleg.ts';
 
 /** PLEG of a runtime that holds nothing; `lists` gives the answer to each list of containers. */
 function plegOver(t: TestContext, lists: () => Promise<unknown>): Pleg {
-  const runtime = { listPodSandbox: () => Promise.resolve({ items: [] }), listContainers: lists };
-  const pleg = new Pleg({
-    cri: { runtime } as unknown as CriClient,
-    rate: GENERIC_RATE,
-    log: pino({ level: 'silent' }),
-    metrics: createMetrics({ processMetrics: false }),
-    onPod: () => undefined,
-    onRelist: () => undefined,
-  });
-  t.after(() => pleg.stop());
-  return pleg;
+  return quietPleg(t, { listPodSandbox: () => Promise.resolve({ items: [] }), listContainers: lists });
 }
 
 test('a relist makes no abort controller, whose abort makes an error: an idle node does little else', async (t) => {

@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { gunzipSync } from 'node:zlib';
 import { CheckpointError } from '../../../machines/values/checkpoint-error.ts';
 import { cpuCheckpointText, readCpuCheckpoint } from '../../../machines/resource-managers/cpu/cpu-checkpoint.ts';
 import {
   memoryCheckpointText,
   readMemoryCheckpoint,
 } from '../../../machines/resource-managers/memory/memory-checkpoint.ts';
+import { drawnCases } from './drawn-case.ts';
 
-const FILES = gunzipSync(readFileSync(new URL('kubelet-vectors.jsonl.gz', import.meta.url)))
-  .toString()
-  .trimEnd()
-  .split('\n')
-  .flatMap((line) => {
-    const { files } = JSON.parse(line) as { files?: [string, string] };
-    return files === undefined ? [] : [files];
-  });
+const FILES = drawnCases().flatMap(({ files }) => (files === undefined ? [] : [files]));
 
 test("kubelet's own checkpoints are read, and written as it wrote them", () => {
   assert.ok(FILES.length > 100, String(FILES.length));

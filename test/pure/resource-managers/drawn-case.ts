@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import type { Container, Pod } from '../../../machines/protocol/api-types.ts';
 import type { ResourceRules } from '../../../machines/resource-managers/resource-ground.ts';
 import { drawnMachine } from './drawn-machine.ts';
@@ -19,7 +21,8 @@ export interface DrawnCase {
   };
   fails?: string;
   steps?: { pod?: DrawnPod; gone?: number; h?: string; g?: string[]; r?: [string, string]; a?: string }[];
-  files?: string[];
+  /** CPU and memory managers' checkpoints at the end. */
+  files?: [cpu: string, memory: string];
 }
 
 /** Its pods: `c` its containers (`k` kind, `c` CPU, `m` MiB, `p` pages of 2 MiB), `b` burstable, `l` with resources of its own. */
@@ -27,6 +30,15 @@ export interface DrawnPod {
   c: { k?: string; c: string; m: number; p?: number }[];
   b?: boolean;
   l?: boolean;
+}
+
+/** All of the record. */
+export function drawnCases(): DrawnCase[] {
+  return gunzipSync(readFileSync(new URL('kubelet-vectors.jsonl.gz', import.meta.url)))
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as DrawnCase);
 }
 
 /** What the case's node gives its CPUs and memory by. */

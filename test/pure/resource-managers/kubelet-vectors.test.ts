@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { gunzipSync } from 'node:zlib';
 import { admitResources, providersOf, releaseResources } from '../../../machines/resource-managers/admit-resources.ts';
 import type { ResourceGround, ResourceState } from '../../../machines/resource-managers/admit-resources.ts';
 import { managedContainers } from '../../../machines/resource-managers/cpu/cpu-requests.ts';
@@ -16,13 +14,9 @@ import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { atUid } from '../../../machines/supervisor/uid-table.ts';
 import { fnv32a } from '../../../machines/values/hash.ts';
 import type { DrawnCase } from './drawn-case.ts';
-import { drawnPod, drawnRules, inMiB } from './drawn-case.ts';
+import { drawnCases, drawnPod, drawnRules, inMiB } from './drawn-case.ts';
 
-const CASES = gunzipSync(readFileSync(new URL('kubelet-vectors.jsonl.gz', import.meta.url)))
-  .toString()
-  .trimEnd()
-  .split('\n')
-  .map((line) => JSON.parse(line) as DrawnCase);
+const CASES = drawnCases();
 
 test('what drawn pods are given on drawn machines is what kubelet gives them, and what it says of those that get nothing', () => {
   assert.ok(CASES.length >= 2000, String(CASES.length));

@@ -4,9 +4,7 @@
  * kubelet-vectors.test.ts only up to there; here all of them are judged by what must hold.
  */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { gunzipSync } from 'node:zlib';
 import { admitResources, releaseResources } from '../../../machines/resource-managers/admit-resources.ts';
 import type { ResourceGround, ResourceState } from '../../../machines/resource-managers/admit-resources.ts';
 import { checkCpus } from '../../../machines/resource-managers/cpu/check-cpus.ts';
@@ -19,7 +17,7 @@ import { ManagerConfigError } from '../../../machines/resource-managers/topology
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { uidEntries } from '../../../machines/supervisor/uid-table.ts';
 import type { DrawnCase } from './drawn-case.ts';
-import { drawnPod, drawnRules, inMiB } from './drawn-case.ts';
+import { drawnCases, drawnPod, drawnRules, inMiB } from './drawn-case.ts';
 
 /** Every CPU is one pod's, or shared, and none is offline; the system's is nobody's; and a restart would find nothing wrong. */
 function sound(ground: ResourceGround, { cpu }: ResourceState, at: string): void {
@@ -50,13 +48,8 @@ function sound(ground: ResourceGround, { cpu }: ResourceState, at: string): void
 }
 
 test('with CPUs offline no CPU is given twice, none of the system is given away, and each restart finds that so', () => {
-  const cases = gunzipSync(readFileSync(new URL('kubelet-vectors.jsonl.gz', import.meta.url)))
-    .toString()
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as DrawnCase);
   let [judged, given] = [0, 0];
-  for (const [index, drawn] of cases.entries()) {
+  for (const [index, drawn] of drawnCases().entries()) {
     if (drawn.machine.off === undefined || drawn.rules.cpu !== true) continue;
     const rules = drawnRules(drawn);
     let ground: ResourceGround;

@@ -1,8 +1,8 @@
 import type { ResourceState } from '../../../machines/resource-managers/admit-resources.ts';
 import { cpuSetText, parseCpuSetList } from '../../../machines/resource-managers/cpu/cpu-set.ts';
-import { isTerminalPhase } from '../../../machines/status/phase.ts';
 import { atUid, uidEntries } from '../../../machines/supervisor/uid-table.ts';
 import { MACHINE_CPUS } from '../world/node-settings.ts';
+import { grantsReturned } from './grants-returned.ts';
 import type { Rule } from './rule.ts';
 
 /** What the agent says that the container has alone. */
@@ -48,11 +48,7 @@ export const cpusAreOnesOwn: Rule = {
         const { agent } = world;
         const state = agent?.resources ?? null;
         if (agent === null || !state?.cpu) return;
-        for (const [uid] of uidEntries(state.cpu.pods)) {
-          const phase = agent.store.list().find(({ metadata }) => metadata?.uid === uid)?.status?.phase;
-          const lives = phase === undefined ? agent.tracks(uid) : !isTerminalPhase(phase);
-          if (!lives) say(`${uid} is ${phase ?? 'gone'}, and still has CPUs`);
-        }
+        grantsReturned(agent, state.cpu.pods, 'CPUs', say);
         for (const record of world.runtime.core.containers.byId.values()) {
           if (record.state !== 1) continue;
           const { uid } = record.sandbox.metadata;

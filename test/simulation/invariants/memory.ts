@@ -1,7 +1,7 @@
 import type { ResourceState } from '../../../machines/resource-managers/admit-resources.ts';
 import type { MemoryBlock, MemoryState } from '../../../machines/resource-managers/memory/memory-state.ts';
-import { isTerminalPhase } from '../../../machines/status/phase.ts';
 import { atUid, uidEntries } from '../../../machines/supervisor/uid-table.ts';
+import { grantsReturned } from './grants-returned.ts';
 import type { Rule, Say } from './rule.ts';
 
 /** NUMA nodes that the container has memory of, as the kernel lists them; '' for none of its own. */
@@ -49,12 +49,7 @@ export const memoryIsOnesOwn: Rule = {
       },
       end() {
         const { agent } = world;
-        if (agent === null) return;
-        for (const [uid] of uidEntries(agent.resources?.memory?.pods ?? {})) {
-          const phase = agent.store.list().find(({ metadata }) => metadata?.uid === uid)?.status?.phase;
-          const lives = phase === undefined ? agent.tracks(uid) : !isTerminalPhase(phase);
-          if (!lives) say(`${uid} is ${phase ?? 'gone'}, and still has memory`);
-        }
+        if (agent !== null) grantsReturned(agent, agent.resources?.memory?.pods ?? {}, 'memory', say);
       },
     };
   },

@@ -5,6 +5,11 @@ import { onDisk } from './current-disk.ts';
 
 /** `actors/host/files/mounts.ts` over the simulated machine, for what makes volumes of claims: the loader maps that module to this one for it. */
 
+/** As the agent's: there are no links on the way. */
+export function canonical(path: string): Promise<string> {
+  return Promise.resolve(path);
+}
+
 /** As the agent's. */
 export async function mountOn(path: string): Promise<MountEntry | undefined> {
   return onDisk((disk) => mountAt(mountsOf(disk), path));
