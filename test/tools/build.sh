@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds a reference tool from its Go module, once, and prints the binary's path:
 #   build.sh kubelet|kubelet-newest|kubeadm|kube-apiserver|kube-scheduler|kube-controller-manager|kubectl|etcd|metrics-server|
-#            ginkgo|e2e.test|e2e_node.test|agnhost|sample-device-plugin|containerd2|runc|csi-sanity|csi-attacher|cri-client|cri-contract|stream-client|nonewprivs|fake-logind|kwok|kubemark
+#            ginkgo|e2e.test|e2e_node.test|agnhost|sample-device-plugin|containerd2|runc|csi-sanity|csi-attacher|csi-provisioner|csi-resizer|csi-node-driver-registrar|csi-mock-proxy|cri-client|cri-contract|stream-client|nonewprivs|fake-logind|kwok|kubemark
 # kubelet-newest, kwok and kubemark are for benchmarks only; what tests hold against is `kubelet`.
 # containerd2 is containerd v2 with containerd-shim-runc-v2 beside it; the path is containerd's. runc wants libseccomp-dev and pkg-config.
 # TEST_ASSET_ETCD, TEST_ASSET_KUBE_APISERVER, TEST_ASSET_KUBECTL and their like name ready binaries to use instead.
@@ -38,10 +38,11 @@ case $tool in
   containerd2) version=$(awk '$2 == "github.com/containerd/containerd/v2" { print substr($3, 2) }' containerd2/go.mod) ;;
   runc) version=$(awk '$2 == "github.com/opencontainers/runc" { print substr($3, 2) }' runc/go.mod) ;;
   csi-sanity) version=$(awk '$2 == "github.com/kubernetes-csi/csi-test/v5" { print substr($3, 2) }' csi-sanity/go.mod) ;;
-  csi-attacher) version=$(awk '$2 == "github.com/kubernetes-csi/external-attacher/v4" { print substr($3, 2) }' csi-attacher/go.mod) ;;
+  # On a line of its own, or behind `require`.
+  csi-attacher | csi-provisioner | csi-resizer) version=$(awk -v m="github.com/kubernetes-csi/external-${tool#csi-}/" '{ i = $1 == "require" ? 2 : 1 } index($i, m) == 1 { print substr($(i + 1), 2) }' "$tool/go.mod") ;;
   # Our own programs: the version is what they are made of.
-  cri-client | cri-contract | stream-client | nonewprivs | fake-logind) version=$(cat go.mod go.sum "$tool"/*.go | sha256sum | cut -c1-16) ;;
-  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kubelet-newest, kubeadm, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, ginkgo, e2e.test, e2e_node.test, agnhost, sample-device-plugin, containerd2, runc, csi-sanity, csi-attacher, cri-client, cri-contract, stream-client, nonewprivs, fake-logind, kwok, kubemark" >&2; exit 2 ;;
+  cri-client | cri-contract | stream-client | nonewprivs | fake-logind | csi-node-driver-registrar | csi-mock-proxy) version=$(cat go.mod go.sum "$tool"/*.go | sha256sum | cut -c1-16) ;;
+  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kubelet-newest, kubeadm, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, ginkgo, e2e.test, e2e_node.test, agnhost, sample-device-plugin, containerd2, runc, csi-sanity, csi-attacher, csi-provisioner, csi-resizer, csi-node-driver-registrar, csi-mock-proxy, cri-client, cri-contract, stream-client, nonewprivs, fake-logind, kwok, kubemark" >&2; exit 2 ;;
 esac
 folder=${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools/$tool-$version
 binary=$folder/$tool
@@ -63,12 +64,12 @@ if [ ! -x "$binary" ]; then
         done
         ;;
       etcd) package=go.etcd.io/etcd/server/v3 flags="-s -w" ;;
-      kubelet-newest | kubemark | kwok | metrics-server | e2e.test | e2e_node.test | containerd2 | runc | csi-sanity | csi-attacher) ;;
+      kubelet-newest | kubemark | kwok | metrics-server | e2e.test | e2e_node.test | containerd2 | runc | csi-sanity | csi-attacher | csi-provisioner | csi-resizer) ;;
       ginkgo) package=github.com/onsi/ginkgo/v2/ginkgo flags="-s -w" ;;
       # static: it is all that its image has besides a few commands
       agnhost | sample-device-plugin) package=k8s.io/kubernetes/test/images/$tool flags="-s -w"; export CGO_ENABLED=0 ;;
       # static: it runs in busybox containers, too
-      stream-client | nonewprivs) package=./$tool flags="-s -w"; export CGO_ENABLED=0 ;;
+      stream-client | nonewprivs | csi-node-driver-registrar | csi-mock-proxy) package=./$tool flags="-s -w"; export CGO_ENABLED=0 ;;
       *) package=./$tool flags="-s -w" ;;
     esac
     if [ "$tool" = metrics-server ]; then
@@ -112,10 +113,10 @@ if [ ! -x "$binary" ]; then
       go build -C csi-sanity -mod=readonly -buildvcs=false -ldflags "-s -w" -o "$binary.new" \
         github.com/kubernetes-csi/csi-test/v5/cmd/csi-sanity >&2
       mv "$binary.new" "$binary"
-    elif [ "$tool" = csi-attacher ]; then
-      # A module of its own: it is made with newer parts of Kubernetes.
-      go build -C csi-attacher -mod=readonly -buildvcs=false -ldflags "-s -w -X main.version=v$version" -o "$binary.new" \
-        github.com/kubernetes-csi/external-attacher/v4/cmd/csi-attacher >&2
+    elif [ "$tool" = csi-attacher ] || [ "$tool" = csi-provisioner ] || [ "$tool" = csi-resizer ]; then
+      # A module of its own each: they are made with newer parts of Kubernetes. Static: they run in containers, too.
+      module=$(awk -v m="github.com/kubernetes-csi/external-${tool#csi-}/" '{ i = $1 == "require" ? 2 : 1 } index($i, m) == 1 { print $i }' "$tool/go.mod")
+      CGO_ENABLED=0 go build -C "$tool" -mod=readonly -buildvcs=false -ldflags "-s -w -X main.version=v$version" -o "$binary.new" "$module/cmd/$tool" >&2
       mv "$binary.new" "$binary"
     elif [ "$tool" = e2e.test ] || [ "$tool" = e2e_node.test ]; then
       go test -c -vet=off -mod=readonly -buildvcs=false -ldflags "-s -w" -o "$binary.new" "k8s.io/kubernetes/test/${tool%.test}" >&2

@@ -10,6 +10,10 @@ export type ReferenceTool =
   | 'cri-contract'
   | 'csi-sanity'
   | 'csi-attacher'
+  | 'csi-provisioner'
+  | 'csi-resizer'
+  | 'csi-node-driver-registrar'
+  | 'csi-mock-proxy'
   | 'fake-logind'
   | 'kwok'
   | 'kubemark';
