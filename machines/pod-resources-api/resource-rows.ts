@@ -43,14 +43,19 @@ export interface Holdings {
   extended: boolean;
 }
 
+/** UIDs of the pods that have something. */
+export function holdersOf({ resources, devices, claims }: Omit<Holdings, 'extended'>): ReadonlySet<string> {
+  const tables = [resources?.cpu?.pods ?? {}, resources?.memory?.pods ?? {}, devices?.grants ?? {}];
+  const users = Object.values(claims?.claims ?? {}).flatMap((claim) => claim.pods);
+  return new Set([...tables.flatMap((table) => uidEntries<unknown>(table).map(([uid]) => uid)), ...users]);
+}
+
 /** The table of the managers' states, in the order of the pods' names. */
 export function resourceTable({ resources, devices, claims, extended }: Holdings, pods: readonly Pod[]): ResourceTable {
   const { cpu = null, memory = null } = resources ?? {};
   const byUid = new Map(pods.map((pod) => [pod.metadata?.uid ?? '', pod]));
   const names = new Map(pods.map(({ metadata }) => [metadata?.uid ?? '', metadata]));
-  const tables = [cpu?.pods ?? {}, memory?.pods ?? {}, devices?.grants ?? {}];
-  const users = Object.values(claims?.claims ?? {}).flatMap((claim) => claim.pods);
-  const uids = new Set([...tables.flatMap((table) => uidEntries<unknown>(table).map(([uid]) => uid)), ...users]);
+  const uids = holdersOf({ resources, devices, claims });
   const devicesOf = (uid: string, container: string): string[] => [
     ...Object.entries(atUid(devices?.grants ?? {}, uid)?.[container] ?? {}).map(
       ([resource, grant]) => `${resource} ${idsOf(grant).join(',')}`,

@@ -1,4 +1,5 @@
 import type { Chart } from '../../../machines/charts/chart.ts';
+import type { ResourceTable } from '../../../machines/pod-resources-api/resource-rows.ts';
 import type { PressureReport } from '../../../machines/pressure/pressure-report.ts';
 
 /**
@@ -155,6 +156,14 @@ export interface Overview {
   calls: SlowCall[];
   /** How near the node was to evictions, with the first pods of each ranking; null when the journals say nothing of it. */
   pressure: PressureReport | null;
+  /** Who had what of the node alone; null when nothing is given away, and nobody had anything. */
+  resources: ResourcesMoment | null;
+}
+
+/** Who has which CPUs, memory, devices and claims, and since when: the table of `actorlet resources`. */
+export interface ResourcesMoment extends ResourceTable {
+  /** Pods that have something and are not among the rows. */
+  more: number;
 }
 
 /** A machine that there is one of, at a moment: also what it has heard last, newest first. */

@@ -20,26 +20,9 @@ import { atUid, withUid } from '../../../machines/supervisor/uid-table.ts';
 import { configOf, factsOf } from '../node-object/facts.ts';
 import { container, node, pod } from './admission-input.ts';
 import { RULES } from './admission-rules.ts';
+import { fourCpus } from './four-cpus.ts';
 
 type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
-
-/** Four CPUs of two cores, of which the first is the system's. */
-function resources(options: Record<string, string>, featureGates: Record<string, boolean> = {}) {
-  const { config } = loadConfiguration({ flags: [], cgroupVersion: 2 });
-  const cores = [0, 2].map((first) => ({ socket: 0, threads: [first, first + 1] }));
-  const nodes = [{ id: 0, memory: 2 ** 30, hugePages: [], cores, distances: [10] }];
-  const rules = resourceRulesOf(
-    {
-      ...{ ...config, cpuManagerPolicy: 'static', reservedSystemCPUs: '0' },
-      cpuManagerPolicyOptions: options,
-    },
-    resolveFeatureGates(featureGates).gates,
-    { cpus: 4, sockets: 1, nodes },
-    { facts: factsOf().machine, shape: configOf() },
-  );
-  assert.ok(rules);
-  return rules;
-}
 
 /** A Guaranteed pod of one container. */
 function guaranteed(cpu: string, memory: string, generation = 1): Pod {
@@ -67,13 +50,13 @@ function resized(rules: AdmissionRules, from: Pod, to: Pod, more: { held?: HeldD
 const outcome = ({ pending, cpus }: ReturnType<typeof resized>) => ({ pending, cpus });
 
 test('a pod that is resized to whole CPUs gets them alone, with the gate that allows that', () => {
-  const allowed = resources({}, { InPlacePodVerticalScalingExclusiveCPUs: true });
+  const allowed = fourCpus({}, { InPlacePodVerticalScalingExclusiveCPUs: true });
   const [from, to] = [guaranteed('1500m', '1Gi'), guaranteed('2', '1Gi', 2)];
   const rules = { ...RULES, resources: allowed };
   assert.deepEqual(outcome(resized({ ...rules, resizesAsk: true }, from, to)), { pending: null, cpus: '2-3' });
   assert.deepEqual(outcome(resized(rules, from, to)), { pending: null, cpus: undefined }, 'as older logs have it');
   assert.match(
-    resized({ ...RULES, resources: resources({}), resizesAsk: true }, from, to).pending ?? '',
+    resized({ ...RULES, resources: fourCpus({}), resizesAsk: true }, from, to).pending ?? '',
     /^Infeasible: Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"/,
   );
 });
@@ -81,8 +64,8 @@ test('a pod that is resized to whole CPUs gets them alone, with the gate that al
 test('what a pod has stays with it; option full-pcpus-only looks for as many free CPUs as if it had none', () => {
   const [from, to] = [guaranteed('2', '1Gi'), guaranteed('2', '2Gi', 2)];
   const rules = { ...RULES, resizesAsk: true as const };
-  assert.deepEqual(outcome(resized({ ...rules, resources: resources({}) }, from, to)), { pending: null, cpus: '2-3' });
-  const whole = resources({ 'full-pcpus-only': 'true' });
+  assert.deepEqual(outcome(resized({ ...rules, resources: fourCpus({}) }, from, to)), { pending: null, cpus: '2-3' });
+  const whole = fourCpus({ 'full-pcpus-only': 'true' });
   assert.deepEqual(outcome(resized({ ...rules, resources: whole }, from, to)), {
     pending:
       'Deferred: SMT Alignment Error: not enough free physical CPUs: available physical CPUs = 0, requested CPUs = 2, CPUs per core = 2',

@@ -150,6 +150,36 @@ describe('the node on the inspector page', { skip: chromium === undefined ? 'nee
     fake.pressure = null;
   });
 
+  test('what is given away: who has it, since when, what is left, and a pod that is chosen there', async () => {
+    const since = new Date(fake.end - 90_000).toISOString();
+    const row = {
+      uid: 'story',
+      pod: 'default/story',
+      container: 'main',
+      cpus: '2-3',
+      memory: ['memory 64Mi of node 0'],
+    };
+    fake.resources = {
+      shared: '0-1',
+      free: [{ node: 0, resource: 'memory', bytes: 2 ** 30, of: 2 ** 31 }],
+      rows: [{ ...row, devices: ['example.com/gpu a,b', 'claim card: gpu.example.com/pool/0'], since }],
+      more: 3,
+    };
+    const page = await browser.open(address);
+    await page.waitForSelector('.resources tbody tr');
+    const cells = await page.$$eval('.resources tbody tr > *', (all) => all.map((el) => el.textContent));
+    assert.deepEqual(cells.slice(0, 4), ['default/story', 'main', '2-3', 'memory 64Mi of node 0']);
+    assert.equal(cells[4], 'example.com/gpu a,bclaim card: gpu.example.com/pool/0');
+    assert.match(cells[5] ?? '', /^1m30s ago$/);
+    const text = await page.$eval('.resources', (el) => el.textContent);
+    assert.match(text, /shared by all others: CPUs 0-1/);
+    assert.match(text, /and 3 pods more/);
+    assert.match(text, /node 0: memory 1Gi of 2Gi free/);
+    await press(page, '.resources tbody button');
+    await hash(page, /^#pod=story$/);
+    fake.resources = null;
+  });
+
   test('a row of what waits chooses the pod; a call leads to its moment of its pod', async () => {
     const page = await browser.open(address);
     await page.waitForSelector('.wait');

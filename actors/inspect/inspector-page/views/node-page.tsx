@@ -6,6 +6,7 @@ import { MachineList } from './machine-list.tsx';
 import { NodeHead } from './node-head.tsx';
 import { NodeMachine } from './node-machine.tsx';
 import { PressureView } from './pressure-view.tsx';
+import { ResourcesView } from './resources-view.tsx';
 import { SlowCalls } from './slow-calls.tsx';
 import { WaitingList } from './waiting-list.tsx';
 
@@ -35,6 +36,7 @@ export function NodePage() {
       </div>
       {/* A server of before tells nothing of it. */}
       {told.pressure != null && <PressureView report={told.pressure} />}
+      {told.resources != null && <ResourcesView told={told.resources} at={told.at} />}
       {told.machines.length > 0 && <MachineList told={told} />}
     </div>
   );

@@ -7,6 +7,7 @@ import { machineMoment, momentOf, stepAt } from './machine-moments.ts';
 import { byLength, keepSlow } from './slow-calls.ts';
 import type { Call } from './slow-calls.ts';
 import { pressureAt } from './pressure-at.ts';
+import { resourcesAt } from './resources-at.ts';
 import { waitingPods } from './waiting-pods.ts';
 
 /**
@@ -38,6 +39,7 @@ export async function overviewOf(
     waiting: waitingPods(index.pods.values(), index.states, moment),
     calls: slowCalls(index, from, to, at),
     pressure: await pressureAt(index, replay, moment, at),
+    resources: await resourcesAt(index, replay, moment),
   };
 }
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
-import type { About, LiveMessage } from '../../../../actors/inspect/inspector/inspector-api.ts';
+import type { About, LiveMessage, ResourcesMoment } from '../../../../actors/inspect/inspector/inspector-api.ts';
 import { SECURITY_HEADERS } from '../../../../actors/inspect/inspector/inspector-guard.ts';
 import type { PressureReport } from '../../../../machines/pressure/pressure-report.ts';
 import { chartOf } from '../../../../machines/charts/chart-of.ts';
@@ -17,6 +17,8 @@ export class FakeInspector {
   node: GeneratedPod | null = null;
   /** What is told of pressure. */
   pressure: PressureReport | null = null;
+  /** And of what is given away. */
+  resources: ResourcesMoment | null = null;
   /** Other machines that there is one of, by UID. */
   readonly machines = new Map<string, GeneratedPod>();
   /** Paths that were asked for. */
@@ -91,7 +93,8 @@ export class FakeInspector {
       const at = url.searchParams.get('at');
       const moment = at === null ? null : Number(at);
       const machines = [...this.machines.values()];
-      return fakeOverview([...this.pods.values()], this.node, this.end, moment, machines, this.pressure);
+      const { pressure, resources } = this;
+      return fakeOverview([...this.pods.values()], this.node, this.end, moment, machines, pressure, resources);
     }
     if (what !== 'pods') return undefined;
     if (uid === undefined) return [...this.pods.values()].map((pod) => pod.line);

@@ -14,6 +14,7 @@ export function fakeOverview(
   asked: number | null,
   machines: readonly GeneratedPod[] = [],
   pressure: Overview['pressure'] = null,
+  resources: Overview['resources'] = null,
 ): Overview {
   const start = end - SPANS * WIDTH;
   const at = Math.min(asked ?? end, end);
@@ -57,6 +58,7 @@ export function fakeOverview(
       })),
     },
     pressure,
+    resources,
     calls: [
       call(pods, 'story', 'image.Pull', 4, 'failed', 61_840, at),
       call(pods, 'moving', 'cri.RunPodSandbox', 1, 'underWay', 14_000, at),
