@@ -39,12 +39,9 @@ export const NOT_SERVED: readonly Note[] = [
   },
 ];
 
-/** 0 here, since what they count cannot happen yet; the reference shows 0, too, where it is not used. */
-export const ALWAYS_ZERO = /^kubelet_graceful_shutdown_/;
-
 /** Served, but with another meaning in a detail. */
 export const DIFFERENCES: readonly Note[] = [
-  { match: ALWAYS_ZERO, text: '0: it cannot happen here yet' },
+  { match: /^kubelet_graceful_shutdown_/, text: '0 until the machine is shut down, as in kubelet' },
   {
     match: /^go_goroutines$/,
     text: "what the main thread's event loop has under way (connections, timers, requests): it grows with a leak, as goroutines do",
@@ -113,7 +110,7 @@ export const ONLY_WHEN: readonly (readonly [families: string, when: string])[] =
     'an image was pulled; each container that waited for it counts, from its own wish to its image, also when several share a pull',
   ],
   ['`kubelet_run_podsandbox_errors_total`', 'a sandbox could not be made'],
-  ['`kubelet_volume_stats_*`', 'a pod with a claim runs; claims cannot be mounted here yet'],
+  ['`kubelet_volume_stats_*`', 'a pod with a claim runs'],
   ['`kubelet_credential_provider_*`', '`--image-credential-provider-config`'],
   ['`plugin_manager_total_plugins`', 'a plugin has a socket in `plugins_registry`'],
   ['`kubelet_evictions`', 'a pod was evicted'],

@@ -21,7 +21,7 @@ const INTERFACE = ['namespace', 'pod', 'interface'];
 const CLAIM = ['namespace', 'persistentvolumeclaim'];
 const OPERATION = ['operation_type'];
 const STORAGE = ['operation_name', 'volume_plugin'];
-const NO_CLAIM = 'only with claims, which this agent does not mount yet';
+const NO_CLAIM = 'only while a pod with a claim runs, as in kubelet';
 const RARE = 'only once it has happened, as in kubelet';
 
 const main = (series: string, asked: string, labels: readonly string[] = []): MixinSeries => ({
