@@ -65,11 +65,43 @@ for (const [from, to] of CHANGES)
   });
 
 test('a pod of the StatefulSet that is deleted comes back with what it had written', async () => {
-  const before = await node.kubectl("get pod store-0 -o jsonpath='{.metadata.uid}'");
+  const before = await storesUid();
   await node.kubectl('delete pod store-0 --timeout=10m');
   await node.kubectl('rollout status statefulset/store --timeout=15m');
-  assert.notEqual(await node.kubectl("get pod store-0 -o jsonpath='{.metadata.uid}'"), before);
-  assert.equal(await node.kubectl('exec store-0 -- cat /data/written'), 'store-0\nstore-0\n');
+  assert.notEqual(await storesUid(), before);
+  await storeHasWritten(2);
+});
+
+test('a drain takes all pods but static ones away, and they come back with what they had written', async () => {
+  const before = await storesUid();
+  await node.kubectl('drain vm --ignore-daemonsets --delete-emptydir-data --force --timeout=15m');
+  assert.equal(await node.kubectl('get pods -o name --field-selector status.phase=Running'), '');
+  await node.kubectl('uncordon vm');
+  await node.kubectl('rollout status deployment/web --timeout=15m');
+  await node.kubectl('rollout status statefulset/store --timeout=15m');
+  assert.notEqual(await storesUid(), before);
+  await storeHasWritten(3);
+});
+
+test('after systemctl reboot the same pods run, each container once more, with what they had written', async () => {
+  const [uid, counts] = [await storesUid(), await restarts()];
+  await node.machine.reboot();
+  await node.isNode('actorlet in kubelet.service');
+  await node.machine.until(
+    'each container once more',
+    `[ "$(kubectl get pod store-0 -o jsonpath='{.status.containerStatuses[0].restartCount}')" -ge 1 ]`,
+    `kubectl get pods -A; ${node.logs()}`,
+  );
+  await allReady();
+  assert.equal(await storesUid(), uid);
+  const before = new Map(counted(counts));
+  for (const [name, count] of counted(await restarts())) {
+    const had = before.get(name);
+    // The API server and who needs it may begin more than once while etcd is not there yet.
+    if (had === undefined || count <= had) assert.fail(`${name}: ${had} restarts before the boot, ${count} after it`);
+    if (/^(web|store)-/.test(name)) assert.equal(count, had + 1, name);
+  }
+  await storeHasWritten(4);
 });
 
 test('kubeadm reset leaves neither pods nor mounts of them', async () => {
@@ -88,6 +120,24 @@ function running(): Promise<string> {
 function restarts(): Promise<string> {
   const each = '{range .items[*]}{.metadata.name}: {.status.containerStatuses[*].restartCount}{"\\n"}{end}';
   return node.kubectl(`get pods -A -o jsonpath='${each}'`);
+}
+
+/** Names of pods and their containers' restart counts, of what {@link restarts} returned. */
+function counted(counts: string): (readonly [string, number])[] {
+  return counts
+    .trim()
+    .split('\n')
+    .map((line) => line.split(': ') as [string, string])
+    .map(([name, count]) => [name, Number(count)] as const);
+}
+
+function storesUid(): Promise<string> {
+  return node.kubectl("get pod store-0 -o jsonpath='{.metadata.uid}'");
+}
+
+/** Its pod adds a line each time that it begins. */
+async function storeHasWritten(lines: number): Promise<void> {
+  assert.equal(await node.kubectl('exec store-0 -- cat /data/written'), 'store-0\n'.repeat(lines));
 }
 
 /** Waits until each pod is ready. */
