@@ -9,6 +9,7 @@ const PLUGINS_LABEL = 'system_u:object_r:container_file_t:s0';
 /** Where the folders are, and what of them there shall be. */
 export interface NodeFolders {
   rootDir: string;
+  devicePluginsDir: string;
   podLogsDir: string;
   containerLogsDir: string;
   /** Gate ContainerCheckpoint. */
@@ -24,8 +25,8 @@ export interface NodeFolders {
  * @throws the error of mkdir
  */
 export async function makeNodeFolders(folders: NodeFolders): Promise<void> {
-  const { rootDir, podLogsDir, containerLogsDir, checkpoints, selinux, log } = folders;
-  const plugins = ['plugins', 'plugins_registry', 'device-plugins'].map((name) => join(rootDir, name));
+  const { rootDir, devicePluginsDir, podLogsDir, containerLogsDir, checkpoints, selinux, log } = folders;
+  const plugins = [...['plugins', 'plugins_registry'].map((name) => join(rootDir, name)), devicePluginsDir];
   for (const path of [podLogsDir, join(rootDir, 'pods'), ...plugins, join(rootDir, 'pod-resources')])
     await mkdir(path, { recursive: true, mode: 0o750 });
   await mkdir(containerLogsDir, { recursive: true, mode: 0o755 });

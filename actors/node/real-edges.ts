@@ -84,7 +84,13 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   checkOwnSource(options.source, configured.staticPodURL);
   const featureGates = resolveFeatureGates(configured.featureGates).gates;
   await makeNodeFolders({
-    ...{ rootDir: flags.rootDir, podLogsDir: configured.podLogsDir, containerLogsDir, log },
+    ...{
+      rootDir: flags.rootDir,
+      devicePluginsDir: own.devicePluginsDir,
+      podLogsDir: configured.podLogsDir,
+      containerLogsDir,
+      log,
+    },
     checkpoints: featureGates.enabled('ContainerCheckpoint'),
     selinux: selinuxIsOn(),
   });
@@ -148,6 +154,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
       settings,
       resources,
       shards: own.shards,
+      devicePluginsDir: own.devicePluginsDir,
       waitForPluginsMs: own.waitForPluginsMs,
       journals,
       agent,

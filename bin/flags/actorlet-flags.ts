@@ -55,6 +55,13 @@ export const actorletFlags: readonly FlagSpec[] = [
     usage: 'stop it when the agent ends',
   },
   {
+    name: 'device-plugins-dir',
+    kind: 'string',
+    group,
+    preset: '<root-dir>/device-plugins',
+    usage: "folder where device plugins register; kubelet's is /var/lib/kubelet/device-plugins, wherever its root is",
+  },
+  {
     name: 'wait-for-plugins',
     kind: 'duration',
     group,

@@ -246,6 +246,7 @@ function ownSettings(given: ReadonlyMap<string, unknown>): ActorletSettings {
   const preset = defaultSettings(rootDir);
   const journalDir = textOf(given, 'journal-dir');
   const mode = textOf(given, 'private-containerd');
+  const devicePluginsDir = textOf(given, 'device-plugins-dir');
   return {
     shards: numberOf(given, 'shards', preset.shards),
     journalDir:
@@ -254,6 +255,7 @@ function ownSettings(given: ReadonlyMap<string, unknown>): ActorletSettings {
     inspect: inspectOf(given),
     privateContainerd: mode === 'always' || mode === 'never' ? mode : 'auto',
     stopPrivateContainerd: given.get('stop-private-containerd') === true,
+    devicePluginsDir: devicePluginsDir === '' ? preset.devicePluginsDir : resolve(devicePluginsDir),
     waitForPluginsMs: msOf(given, 'wait-for-plugins', preset.waitForPluginsMs),
   };
 }

@@ -41,7 +41,7 @@ export class SimulatedNode {
     name: string,
     agent: AgentKind,
     script: SimScript,
-    more: Pick<ClusterNodeOptions, 'config' | 'env' | 'flags'> = {},
+    more: Pick<ClusterNodeOptions, 'config' | 'env' | 'flags' | 'ownDevicePlugins'> = {},
   ): Promise<SimulatedNode> {
     const ground = await makeGround(script);
     try {

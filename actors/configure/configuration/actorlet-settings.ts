@@ -16,6 +16,8 @@ export interface ActorletSettings {
   privateContainerd: 'auto' | 'always' | 'never';
   /** `--stop-private-containerd`: stop it (and its containers' supervision) when the agent ends. */
   stopPrivateContainerd: boolean;
+  /** `--device-plugins-dir`: where device plugins register and `kubelet_internal_checkpoint` stands; `device-plugins` in the root directory. */
+  devicePluginsDir: string;
   /** `--wait-for-plugins`: how long a pod waits for a device plugin that was there before, ms; 0 = it is judged at once. */
   waitForPluginsMs: number;
 }
@@ -37,6 +39,7 @@ export function defaultSettings(rootDir: string): ActorletSettings {
     inspect: null,
     privateContainerd: 'auto',
     stopPrivateContainerd: false,
+    devicePluginsDir: join(rootDir, 'device-plugins'),
     waitForPluginsMs: 0,
   };
 }

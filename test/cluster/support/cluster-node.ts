@@ -19,6 +19,7 @@ import { DaemonProcess } from '../../tools/daemon-process.ts';
 import { stopOnSignal } from './end-with-test.ts';
 import { nodeConfig } from './node-config.ts';
 import type { AgentKind, NodePorts } from './node-config.ts';
+import { withOwnPlugins } from './own-plugins.ts';
 import { rememberMachine } from './reference-remains.ts';
 
 const ACTORLET = fileURLToPath(new URL('../../../bin/actorlet', import.meta.url));
@@ -35,6 +36,8 @@ export interface ClusterNodeOptions {
   config?: Record<string, unknown> | ((address: string) => Record<string, unknown>);
   /** Further flags of the agent. */
   flags?: readonly string[];
+  /** The reference's folder of device plugins is the one in its root directory, as the agent's is, in place of the machine's. */
+  ownDevicePlugins?: true;
   /** Further variables of the agent's environment. */
   env?: NodeJS.ProcessEnv;
   /** A runtime that is there already and outlives the node: one agent after another on the same runtime. */
@@ -158,7 +161,7 @@ export class ClusterNode {
   async startAgent(as: AgentKind = this.kind): Promise<DaemonProcess> {
     if (this.current !== null && this.current.exit === null) throw new Error(`an agent runs already on ${this.name}`);
     this.lives++;
-    const program = this.options.program ?? (as === 'kubelet' ? await clusterTool('kubelet') : ACTORLET);
+    const program = this.options.program ?? (as === 'kubelet' ? await this.kubelet() : ACTORLET);
     this.current = new DaemonProcess({
       name: `${as} on ${this.name}`,
       program,
@@ -177,6 +180,11 @@ export class ClusterNode {
       ...(this.options.env !== undefined && { env: this.options.env }),
     });
     return this.current;
+  }
+
+  private async kubelet(): Promise<string> {
+    const kubelet = await clusterTool('kubelet');
+    return this.options.ownDevicePlugins === true ? withOwnPlugins(kubelet, this.dir, this.agentRoot) : kubelet;
   }
 
   /** `kill -9` of the agent; containers run on. */

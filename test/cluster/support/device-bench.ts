@@ -7,6 +7,7 @@ import { TestDevicePlugin } from '../../tools/device-plugin.ts';
 import { TestDriver } from '../../tools/dra-driver.ts';
 import { waitFor } from '../../tools/wait-for.ts';
 import type { Event, Pod } from './api-objects.ts';
+import type { ClusterNodeOptions } from './cluster-node.ts';
 import type { ControlPlane } from './control-plane.ts';
 import type { AgentKind } from './node-config.ts';
 import { isReadyPod } from './seen-pods.ts';
@@ -38,14 +39,20 @@ export class DeviceBench {
     this.driver = new TestDriver(join(folder, 'driver.sock'), 'driver.example.com');
   }
 
-  static async start(t: TestContext, plane: ControlPlane, agent: AgentKind): Promise<DeviceBench> {
+  /** @param more in place of waiting for plugins, as far as the agent can */
+  static async start(
+    t: TestContext,
+    plane: ControlPlane,
+    agent: AgentKind,
+    more?: Pick<ClusterNodeOptions, 'config' | 'ownDevicePlugins'>,
+  ): Promise<DeviceBench> {
     const script = {
       images: [{ image: IMAGE, present: true }],
       containers: [{ match: { container: 'init' }, attempts: [{ exit: { after: 100, code: 0 } }] }],
     };
     const flags = agent === 'actorlet' ? ['--wait-for-plugins', '5m'] : [];
     const name = `${agent}-${++benches}`;
-    const node = await SimulatedNode.start(plane, name, agent, script, { flags });
+    const node = await SimulatedNode.start(plane, name, agent, script, more ?? { flags });
     t.after(() => node.stop());
     const bench = new DeviceBench(plane, node, name);
     t.after(() => [bench.plugin, bench.driver].forEach((one) => one.stop()));

@@ -131,6 +131,7 @@ test('own settings', () => {
     inspect: null,
     privateContainerd: 'auto',
     stopPrivateContainerd: false,
+    devicePluginsDir: '/r/device-plugins',
     waitForPluginsMs: 0,
   });
   const { settings } = parse('--shards=4', '--no-journal', '--private-containerd=never', '--stop-private-containerd');

@@ -15,6 +15,7 @@ test('a node has its folders with the modes of kubelet before anything runs on i
   });
   const places = {
     rootDir: join(base, 'kubelet'),
+    devicePluginsDir: join(base, 'kubelet/device-plugins'),
     podLogsDir: join(base, 'pods'),
     containerLogsDir: join(base, 'containers'),
   };

@@ -1,6 +1,7 @@
 /** Device plugins with real sockets, an agent with worker threads, the simulated runtime. */
 import assert from 'node:assert/strict';
-import { readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { credentials } from '@grpc/grpc-js';
@@ -259,6 +260,26 @@ test('device health is told in the status, and is unknown while the plugin is aw
   await until('its word', tells('Healthy', 'Unhealthy'), { agent: b.agent });
   gpu.stop();
   await until('it hung up', tells('Unknown', 'Unknown'), { agent: b.agent });
+});
+
+test('with --device-plugins-dir plugins register there, and who has what stands there', async (t) => {
+  const devicePluginsDir = await mkdtemp(join(tmpdir(), 'plugins-'));
+  t.after(() => rm(devicePluginsDir, { recursive: true, force: true }));
+  const b = await bench(t, { settings: { devicePluginsDir } });
+  const gpu = new TestDevicePlugin(devicePluginsDir, 'gpu.sock', GPU, { devices: { a: 'Healthy' } });
+  t.after(() => gpu.stop());
+  await gpu.start();
+  await gpu.register();
+  const file = join(devicePluginsDir, 'kubelet_internal_checkpoint');
+  const kept = async () => readDeviceCheckpoint(await readFile(file, 'utf8').catch(() => ''));
+  await until('its device', async () => (await kept())?.registered[GPU]?.length === 1, { agent: b.agent });
+  await b.put('p.yaml', manifest('one', {}, asking(1)));
+  await running(b, 1);
+  assert.deepEqual(
+    (await kept())?.entries.map(({ ResourceName, DeviceIDs }) => [ResourceName, Object.values(DeviceIDs).flat()]),
+    [[GPU, ['a']]],
+  );
+  assert.equal(await checkpoint(b), null);
 });
 
 test('with --wait-for-plugins a pod whose plugin is not back waits for it, and others do not', async (t) => {

@@ -127,6 +127,7 @@ async function optionsOf(told: string[], onFed: () => void): Promise<Parameters<
       ...{ shards: 1, journalDir: join(dir, 'journal'), journalMaxBytes: 8 << 20 },
       inspect: { host: '127.0.0.1', port: 0 },
       ...{ privateContainerd: 'never', stopPrivateContainerd: false, waitForPluginsMs: 0 },
+      devicePluginsDir: join(dir, 'device-plugins'),
     },
     ...(kubeconfig !== null && { kubeconfig: loadKubeconfig(kubeconfig, { log }) }),
     source: {

@@ -66,6 +66,7 @@ const node = await startNode({
   settings: {
     shards: SHARDS,
     journalDir: `${dir}/journal`,
+    devicePluginsDir: `${dir}/root/device-plugins`,
     journalMaxBytes: 268_435_456,
     inspect: null,
     privateContainerd: 'never',
