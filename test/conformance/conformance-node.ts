@@ -11,6 +11,8 @@ import { ControlPlane } from '../cluster/support/control-plane.ts';
 import type { AgentKind } from '../cluster/support/node-config.ts';
 import { startTestContainerd } from '../containerd/support/with-containerd.ts';
 import type { TestContainerd } from '../containerd/support/with-containerd.ts';
+import { startApiService } from './api-service.ts';
+import { csiImages } from './images/csi-images.ts';
 import { suiteImages } from './images/suite-images.ts';
 import { PLACE_BY_DIGEST, startSuiteRegistry, writeRegistryHosts } from './images/suite-registry.ts';
 import { gatesText } from './options.ts';
@@ -36,6 +38,8 @@ export interface ConformanceWish {
   containerd?: string;
   /** No containers at all: the simulated runtime. */
   simulated?: boolean;
+  /** With the images of CSI's sidecars, and with the address at which they call the API server. */
+  csi?: boolean;
   /** Feature gates of the agent and of the API server. */
   featureGates?: Readonly<Record<string, boolean>>;
 }
@@ -62,8 +66,14 @@ export async function startConformanceNode(wish: ConformanceWish): Promise<Confo
       apiServerFlags: ['--token-auth-file', tokens, ...(gates === '' ? [] : ['--feature-gates', gates])],
     });
     stops.push(() => plane.stop());
-    const containerd = await (wish.simulated === true ? startSimulatedNodeRuntime() : realRuntime(wish.containerd));
+    const containerd = await (wish.simulated === true
+      ? startSimulatedNodeRuntime()
+      : realRuntime(wish.containerd, wish.csi === true ? [await csiImages()] : []));
     stops.push(() => containerd.stop());
+    if (wish.csi === true) {
+      const service = await startApiService(plane);
+      stops.push(() => service.stop());
+    }
     const config = (address: string): Record<string, unknown> => ({
       // some specs ask a kubelet at its usual port; on its own address two runs do not meet
       ...{ address, port: KUBELET_PORT },
@@ -81,8 +91,14 @@ export async function startConformanceNode(wish: ConformanceWish): Promise<Confo
   }
 }
 
-/** A containerd with the suite's images in it, and a registry that it pulls them from when they are asked for again. */
-export async function realRuntime(containerd: string | undefined): Promise<TestContainerd> {
+/**
+ * A containerd with the suite's images in it, and a registry that it pulls them from when they are asked for again.
+ * @param more paths of further archives of images
+ */
+export async function realRuntime(
+  containerd: string | undefined,
+  more: readonly string[] = [],
+): Promise<TestContainerd> {
   const images = await suiteImages();
   const own = containerd === undefined ? {} : { containerd };
   const stops: (() => Promise<void>)[] = [];
@@ -100,7 +116,8 @@ export async function realRuntime(containerd: string | undefined): Promise<TestC
     const { layout } = runtime.containerd;
     const [{ ctr }, { snapshotter }] = await Promise.all([findRuntimeBinaries(own), hostFacts(layout.root)]);
     // Not pinned: specs of image garbage collection are to find some that may go.
-    await importImages({ ctr, socket: layout.socket, snapshotter }, images.archive, [], layout.log);
+    for (const archive of [images.archive, ...more])
+      await importImages({ ctr, socket: layout.socket, snapshotter }, archive, [], layout.log);
     for (const args of PLACE_BY_DIGEST) {
       const { code, stderr } = await runCommand(ctr, ['-a', layout.socket, '-n', 'k8s.io', 'images', ...args]);
       if (code !== 0) throw new Error(`ctr images ${args.join(' ')}: ${stderr}`);

@@ -28,6 +28,8 @@ const kept = z.object({
   /** All of that machine is on one disk. */
   oneDisk: z.literal(true).optional(),
   criProxy: z.literal(true).optional(),
+  /** With the images of CSI's sidecars. */
+  csi: z.literal(true).optional(),
   /** Feature gates that were set, as `--feature-gates` has them; absent: none. */
   featureGates: z.string().optional(),
   /** Written by hand: why specs failed, where the table alone would mislead. */

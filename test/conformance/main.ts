@@ -49,12 +49,13 @@ async function surroundings(): Promise<{ ownMachine?: true; loaded?: true }> {
 async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
   const around = await surroundings();
   say('making images, control plane and node ...');
-  const { agent, suite, containerd, simulated, featureGates } = wish;
+  const { agent, suite, containerd, simulated, csi, featureGates } = wish;
   const lab = await startConformanceNode({
     agent,
     suite,
     featureGates,
     simulated,
+    csi,
     ...(containerd === undefined ? {} : { containerd }),
   });
   try {
@@ -67,7 +68,8 @@ async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
         ...(suite === 'node' && {
           node: { server: lab.plane.server, token: lab.token, endpoint: lab.node.containerd.endpoint },
         }),
-        ...{ kubeconfig: lab.plane.adminKubeconfig, focus: [wish.focus], skip: [wish.skip].filter((s) => s !== '') },
+        ...{ kubeconfig: lab.plane.adminKubeconfig, agentRoot: lab.node.agentRoot },
+        ...{ focus: [wish.focus], skip: [wish.skip].filter((s) => s !== '') },
         ...{ procs: wish.procs, timeoutMinutes: wish.timeoutMinutes, out: join(out, String(run)), onLine: say },
       });
       if (last.results.length === 0) throw new Error(`no spec matches ${wish.focus} without ${wish.skip}`);
@@ -85,6 +87,7 @@ async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
         ...{ focus, skip, procs },
         ...(suite === 'node' && { suite }),
         ...(simulated && { simulated }),
+        ...(csi && { csi: true as const }),
         ...gatesKept(featureGates),
       };
       await keepRun({ part, agent, date, versions, ...how, ...around, ...last });

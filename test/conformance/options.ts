@@ -32,6 +32,8 @@ export interface ConformanceOptions {
   oneDisk: boolean;
   /** The suite stands between agent and runtime, and has calls fail or wait. */
   criProxy: boolean;
+  /** The images of CSI's sidecars are there, and what these call the API server at. */
+  csi: boolean;
   featureGates: Record<string, boolean>;
   /** Keep the result under this part's name and write docs/conformance.md anew. */
   keep: string | undefined;
@@ -76,6 +78,8 @@ containerd with images made here, and the agent. FOCUS is a regular expression o
   --one-disk                 with --vm: all is on one disk, as specs of eviction for a disk want it; else the agent's folder is on one of its
                              own that counts by project, for specs of quotas
   --cri-proxy                with --services or --vm: the suite stands between agent and runtime, for specs of [Feature:CriProxy]
+  --csi                      with the images of CSI's sidecars and of the suite's mock driver, and the API server at its service's address,
+                             for specs of 'CSI Mock'
   --feature-gates A=true,... for the agent and the API server
   --keep PART                keep the result (test/conformance/results) and write docs/conformance.md anew
 Exit code 0: every spec that the reference passes was passed (with --simulated those that need processes apart); 1: not;
@@ -104,6 +108,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
       memory: { type: 'string' },
       'one-disk': { type: 'boolean', default: false },
       'cri-proxy': { type: 'boolean', default: false },
+      csi: { type: 'boolean', default: false },
       'feature-gates': { type: 'string', default: '' },
       keep: { type: 'string' },
     },
@@ -128,6 +133,9 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
     throw new Error('--cpus, --threads, --memory: are of the machine of --vm, so not without it');
   const criProxy = values['cri-proxy'];
   if (criProxy && !once) throw new Error('--cri-proxy: is of the suite of nodes with --services or --vm');
+  const { csi } = values;
+  if (csi && (suite !== 'e2e' || values.simulated))
+    throw new Error('--csi: is of the suite of clusters with real containers, so not with --suite node or --simulated');
   if (suite !== 'e2e' && suite !== 'node') throw new Error(`--suite ${suite}: accepted are e2e and node`);
   if (positionals.length > 1) throw new Error(`one FOCUS at most, not ${positionals.length}; quote it`);
   if (values.keep !== undefined && !/^[a-z0-9-]+$/.test(values.keep)) {
@@ -151,6 +159,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
     machine,
     oneDisk,
     criProxy,
+    csi,
     featureGates: gates(values['feature-gates']),
     keep: values.keep,
   };

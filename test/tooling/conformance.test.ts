@@ -81,6 +81,7 @@ test('flags are checked, and the message names what is accepted', () => {
   const beside = conformanceOptions(['--services', 'DRA']);
   assert.deepEqual([beside.services, beside.vm, beside.suite, beside.skip], [true, false, 'node', 'Windows']);
   assert.ok(conformanceOptions(['--services', '--cri-proxy']).criProxy);
+  assert.deepEqual([conformanceOptions(['--csi', 'CSI Mock']).csi, options.csi], [true, false]);
   for (const [args, message] of [
     [['--agent', 'crio'], /actorlet and kubelet/],
     [['--procs', '0'], /whole numbers from 1 on/],
@@ -90,6 +91,9 @@ test('flags are checked, and the message names what is accepted', () => {
     [['--wrong'], /--wrong/],
     [['--vm', '--simulated'], /--services, --vm: run the suite of nodes once/],
     [['--cri-proxy'], /--services or --vm/],
+    [['--csi', '--suite', 'node'], /suite of clusters with real containers/],
+    [['--csi', '--vm'], /suite of clusters with real containers/],
+    [['--csi', '--simulated'], /suite of clusters with real containers/],
     [['--services', '--suite', 'e2e'], /--services, --vm: run the suite of nodes once/],
   ] as const) {
     assert.throws(() => conformanceOptions(args), message);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds a reference tool from its Go module, once, and prints the binary's path:
 #   build.sh kubelet|kubelet-newest|kubeadm|kube-apiserver|kube-scheduler|kube-controller-manager|kubectl|etcd|metrics-server|
-#            ginkgo|e2e.test|e2e_node.test|agnhost|sample-device-plugin|containerd2|runc|csi-sanity|csi-attacher|csi-provisioner|csi-resizer|csi-node-driver-registrar|csi-mock-proxy|cri-client|cri-contract|stream-client|nonewprivs|fake-logind|kwok|kubemark
+#            ginkgo|e2e.test|e2e_node.test|agnhost|sample-device-plugin|containerd2|runc|csi-sanity|csi-attacher|csi-provisioner|csi-resizer|csi-node-driver-registrar|csi-mock-driver|cri-client|cri-contract|stream-client|nonewprivs|fake-logind|kwok|kubemark
 # kubelet-newest, kwok and kubemark are for benchmarks only; what tests hold against is `kubelet`.
 # containerd2 is containerd v2 with containerd-shim-runc-v2 beside it; the path is containerd's. runc wants libseccomp-dev and pkg-config.
 # TEST_ASSET_ETCD, TEST_ASSET_KUBE_APISERVER, TEST_ASSET_KUBECTL and their like name ready binaries to use instead.
@@ -41,8 +41,8 @@ case $tool in
   # On a line of its own, or behind `require`.
   csi-attacher | csi-provisioner | csi-resizer) version=$(awk -v m="github.com/kubernetes-csi/external-${tool#csi-}/" '{ i = $1 == "require" ? 2 : 1 } index($i, m) == 1 { print substr($(i + 1), 2) }' "$tool/go.mod") ;;
   # Our own programs: the version is what they are made of.
-  cri-client | cri-contract | stream-client | nonewprivs | fake-logind | csi-node-driver-registrar | csi-mock-proxy) version=$(cat go.mod go.sum "$tool"/*.go | sha256sum | cut -c1-16) ;;
-  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kubelet-newest, kubeadm, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, ginkgo, e2e.test, e2e_node.test, agnhost, sample-device-plugin, containerd2, runc, csi-sanity, csi-attacher, csi-provisioner, csi-resizer, csi-node-driver-registrar, csi-mock-proxy, cri-client, cri-contract, stream-client, nonewprivs, fake-logind, kwok, kubemark" >&2; exit 2 ;;
+  cri-client | cri-contract | stream-client | nonewprivs | fake-logind | csi-node-driver-registrar | csi-mock-driver) version=$(cat go.mod go.sum "$tool"/*.go | sha256sum | cut -c1-16) ;;
+  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kubelet-newest, kubeadm, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, ginkgo, e2e.test, e2e_node.test, agnhost, sample-device-plugin, containerd2, runc, csi-sanity, csi-attacher, csi-provisioner, csi-resizer, csi-node-driver-registrar, csi-mock-driver, cri-client, cri-contract, stream-client, nonewprivs, fake-logind, kwok, kubemark" >&2; exit 2 ;;
 esac
 folder=${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools/$tool-$version
 binary=$folder/$tool
@@ -69,7 +69,7 @@ if [ ! -x "$binary" ]; then
       # static: it is all that its image has besides a few commands
       agnhost | sample-device-plugin) package=k8s.io/kubernetes/test/images/$tool flags="-s -w"; export CGO_ENABLED=0 ;;
       # static: it runs in busybox containers, too
-      stream-client | nonewprivs | csi-node-driver-registrar | csi-mock-proxy) package=./$tool flags="-s -w"; export CGO_ENABLED=0 ;;
+      stream-client | nonewprivs | csi-node-driver-registrar | csi-mock-driver) package=./$tool flags="-s -w"; export CGO_ENABLED=0 ;;
       *) package=./$tool flags="-s -w" ;;
     esac
     if [ "$tool" = metrics-server ]; then

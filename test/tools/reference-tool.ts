@@ -13,7 +13,7 @@ export type ReferenceTool =
   | 'csi-provisioner'
   | 'csi-resizer'
   | 'csi-node-driver-registrar'
-  | 'csi-mock-proxy'
+  | 'csi-mock-driver'
   | 'fake-logind'
   | 'kwok'
   | 'kubemark';

@@ -1,12 +1,8 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { imageArchive } from '../../../cri/image-maker/image-archive.ts';
 import type { ImageSource } from '../../../cri/image-maker/image-archive.ts';
 import { PAUSE_SCRIPT } from '../../../cri/private-containerd/own-images.ts';
 import { busyboxLayer, findStaticBusybox } from '../../../cri/image-maker/root-filesystem.ts';
@@ -20,6 +16,7 @@ import {
   programLayer,
   shellLayer,
 } from './debian-layers.ts';
+import { fingerprint, keptArchive } from './image-cache.ts';
 import { BY_DIGEST, pulledImages } from './pulled-images.ts';
 import { SUITE } from './suite-refs.ts';
 
@@ -62,29 +59,14 @@ export async function suiteImages(): Promise<SuiteImages> {
     nonewprivs: await clusterTool('nonewprivs'),
     devices: await clusterTool('sample-device-plugin'),
   };
-  const mark = await fingerprint(Object.values(parts));
+  const mark = await fingerprint(Object.values(parts), ['suite-images.ts', 'debian-layers.ts', 'pulled-images.ts']);
   const [archive, pulled] = await Promise.all([
-    kept(`suite-${mark}.tar`, () => sources(parts)),
-    kept(`pulled-${mark}.tar`, async () =>
+    keptArchive(`suite-${mark}.tar`, () => sources(parts)),
+    keptArchive(`pulled-${mark}.tar`, async () =>
       pulledImages(await readFile(parts.debian), await busyboxLayer(parts.busybox, [])),
     ),
   ]);
   return { archive, pulled };
-}
-
-/** Path of an archive in the cache, made unless it is there. */
-async function kept(name: string, images: () => Promise<ImageSource[]>): Promise<string> {
-  const archive = join(cacheDir(), name);
-  const present = await access(archive).then(
-    () => true,
-    () => false,
-  );
-  if (present) return archive;
-  await mkdir(dirname(archive), { recursive: true });
-  const unfinished = `${archive}.${process.pid}`;
-  await writeFile(unfinished, await imageArchive(await images()));
-  await rename(unfinished, archive);
-  return archive;
 }
 
 type Parts = Record<'debian' | 'busybox' | 'agnhost' | 'nonewprivs' | 'devices', string>;
@@ -140,21 +122,4 @@ async function imageFolder(path: string): Promise<string> {
     { cwd: TOOLS },
   );
   return join(stdout.trim(), 'test/images', path);
-}
-
-function cacheDir(): string {
-  const base =
-    process.env['ACTORLET_CACHE'] ?? join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'actorlet');
-  return join(base, 'images');
-}
-
-/** Of the sources' content, and of these files, which say what is made of it. */
-async function fingerprint(files: readonly string[]): Promise<string> {
-  const hash = createHash('sha256');
-  const makers = ['suite-images.ts', 'debian-layers.ts', 'pulled-images.ts'].map((name) =>
-    fileURLToPath(new URL(name, import.meta.url)),
-  );
-  for (const file of [...files, ...makers])
-    for await (const piece of createReadStream(file)) hash.update(piece as Buffer);
-  return hash.digest('hex').slice(0, 16);
 }

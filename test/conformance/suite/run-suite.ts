@@ -11,6 +11,8 @@ import type { SuiteRun } from './spec-result.ts';
 /** Which specs to run, and how. */
 export interface SuiteWish {
   kubeconfig: string;
+  /** The agent's `--root-dir`, for specs whose pods look into it; its usual one unless told. */
+  agentRoot?: string;
   /** The suite of nodes: how it reaches the API server and the node's runtime. */
   node?: { server: string; token: string; endpoint: string };
   /** Regular expressions over the specs' full names, as ginkgo takes them. */
@@ -42,7 +44,7 @@ export async function runSuite(wish: SuiteWish): Promise<SuiteRun> {
     ...wish.focus.map((expression) => `--focus=${expression}`),
     ...wish.skip.map((expression) => `--skip=${expression}`),
     ...[suite, '--', '--dump-logs-on-failure=false', `--report-dir=${wish.out}`],
-    ...(wish.node === undefined ? clusterFlags(wish.kubeconfig) : await nodeFlags(wish.node, wish.out)),
+    ...(wish.node === undefined ? clusterFlags(wish) : await nodeFlags(wish.node, wish.out)),
   ];
   await ended(ginkgo, argv, log, wish.onLine);
   const seconds = Math.round((performance.now() - began) / 1000);
@@ -53,10 +55,11 @@ export async function runSuite(wish: SuiteWish): Promise<SuiteRun> {
   return { ...readGinkgoReport(report), seconds };
 }
 
-function clusterFlags(kubeconfig: string): string[] {
+function clusterFlags({ kubeconfig, agentRoot }: SuiteWish): string[] {
   return [
     ...['--kubeconfig', kubeconfig, '--provider=skeleton', '--node-os-distro=debian'],
     ...['--allowed-not-ready-nodes=0', '--system-pods-startup-timeout=10s'],
+    ...(agentRoot === undefined ? [] : ['--kubelet-root-dir', agentRoot]),
   ];
 }
 
