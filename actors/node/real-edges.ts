@@ -181,7 +181,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
       : (await import('./real-cluster.ts')).realCluster(ground, flags, kubeconfig, life, spans);
   const quotas =
     settings.volumeQuotas === true ? new ProjectQuotas({ log, podsDir: join(flags.rootDir, 'pods') }) : undefined;
-  const stats = nodeStats({ config, featureGates, flags, log, metrics, cri, cgroups, now: clock.now, quotas });
+  const stats = nodeStats({ config, featureGates, flags, log, metrics, cri, cgroups, clock, life, quotas });
   const fronts = nodeFronts({ options, ground, cri, cgroups, stats, spans, api: cluster?.api ?? null });
   const handlers = new Map<string, PluginHandler>();
   const edges: NodeEdges = {
