@@ -6,15 +6,29 @@ type Of<T extends DeviceEvent['type']> = Extract<DeviceEvent, { type: T }>;
 type Step = Decision<DeviceContext, VolumeOrder>;
 
 /** Its attachment is to be waited for. */
-export function attach({ device }: DeviceContext, { at, key, by }: Of<'begin'>): Step {
+export function attach({ device }: DeviceContext, { at, key, by }: Of<'begin' | 'again'>): Step {
   return {
     patch: { op: key, retryAt: null, since: at },
     effects: [{ type: 'device.attach', key, device, ...by }],
   };
 }
 
+/** The same of one that could not be given back: it may be staged or not, and the delay was that of another call. */
+export function attachAnew(context: DeviceContext, event: Of<'again'>): Step {
+  const { patch, effects } = attach(context, event);
+  return { patch: { ...patch, ...ANEW }, effects };
+}
+
+/** It could not be given back, and is to be made ready again. */
+export function stageAnew(context: DeviceContext, event: Of<'again'>): Step {
+  const { patch, effects } = stage(context, event);
+  return { patch: { ...patch, ...ANEW }, effects };
+}
+
+const ANEW = { mayBeThere: true, failures: 0, problem: null };
+
 /** It is to be made ready for all pods of the node. */
-export function stage({ device, devicePath }: DeviceContext, { at, key, by }: Of<'begin'>): Step {
+export function stage({ device, devicePath }: DeviceContext, { at, key, by }: Of<'begin' | 'again'>): Step {
   return {
     patch: { op: key, retryAt: null, since: at },
     effects: [{ type: 'device.stage', key, device, ...by, devicePath }],

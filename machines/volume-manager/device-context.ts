@@ -33,6 +33,8 @@ export interface DeviceUser {
 /** What happens to it. `key`: for the call that follows, if one does. */
 export type DeviceEvent =
   | { type: 'begin'; at: number; key: string; by: DeviceUser }
+  /** It could not be given back, and a pod wants it again. */
+  | { type: 'again'; at: number; key: string; by: DeviceUser }
   | { type: 'found'; at: number; stagedPath: string }
   | { type: 'attached'; at: number; key: string; by: DeviceUser; devicePath: string }
   | { type: 'staged'; at: number; key: string; stagedPath: string }

@@ -133,8 +133,15 @@ export const deviceMachine = machine.createMachine({
       },
     },
     unstageFailed: {
-      description: 'That failed; the next try waits for a delay that grows.',
-      on: { begin: { target: 'unstaging', actions: act(actions.unstage) } },
+      description:
+        'That failed; the next try waits for a delay that grows. For a pod that wants it again it is staged again at once.',
+      on: {
+        begin: { target: 'unstaging', actions: act(actions.unstage) },
+        again: [
+          { guard: 'attachable', target: 'attaching', actions: act(actions.attachAnew) },
+          { target: 'staging', actions: act(actions.stageAnew) },
+        ],
+      },
     },
     gone: { description: 'Nothing of it is left on the node.' },
   },

@@ -14,6 +14,11 @@ export interface KnownVolume {
   attachable: boolean;
   /** Its device has a step of its own before pods get it. */
   stages: boolean;
+  /**
+   * A device that could not be given back is staged again for it, whether it still is staged or not (kubelet: MarkDeviceAsUncertain before
+   * UnmountDevice). Absent in what was looked up by older agents: these went on giving it back first.
+   */
+  stagesAnew?: true;
   /** Only one pod of the cluster may have it (ReadWriteOncePod alone). */
   alone: boolean;
   /** How large it is to be, and was last, bytes; both 0 when its size does not matter. */

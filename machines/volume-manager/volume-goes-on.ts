@@ -135,6 +135,10 @@ function deviceGoesOn(draft: Draft, device: DeviceId): void {
       draft.tellDevice(device, { type: 'begin', at, key: draft.key(device), by: NOBODY });
     return;
   }
+  if (value === 'unstageFailed' && draft.mounts[mountId(by.uid, by.volume)]?.context.known?.stagesAnew === true) {
+    draft.tellDevice(device, { type: 'again', at, key: draft.key(device), by });
+    return;
+  }
   // What an earlier agent has left is staged again for a pod that asks for it, not for one that only has a folder.
   const asked = value === 'found' && by.volume !== '';
   const waits = value === 'wanted' || value === 'attachFailed' || value === 'stageFailed' || value === 'unstageFailed';

@@ -48,9 +48,10 @@ export function take(draft: Draft, message: VolumeMessage): void {
     case 'volume.unpublished':
       return of(draft, message.key, (id) => draft.tellMount(id, { type: 'unpublished', at }));
     case 'device.attached':
-      return ofDevice(draft, message.key, (device, by) =>
-        draft.tellDevice(device, { type: 'attached', at, key: draft.key(device), by, devicePath: message.devicePath }),
-      );
+      return ofDevice(draft, message.key, (device, by) => {
+        if (message.unattachable) isAttachedByNobody(draft, device);
+        draft.tellDevice(device, { type: 'attached', at, key: draft.key(device), by, devicePath: message.devicePath });
+      });
     case 'device.staged':
       return ofDevice(draft, message.key, (device) =>
         draft.tellDevice(device, { type: 'staged', at, key: draft.key(device), stagedPath: message.stagedPath }),
@@ -83,6 +84,13 @@ function of(draft: Draft, key: string, act: (id: string) => void): void {
 function ofDevice(draft: Draft, key: string, act: (device: DeviceId, by: DeviceUser) => void): void {
   for (const [device, { context }] of Object.entries(draft.devices))
     if (context.op === key) act(device, usersOf(draft, device)[0] ?? { uid: '', volume: '' });
+}
+
+/** The node's status does not name it as in use any more, which only asks for it to stay attached. */
+function isAttachedByNobody(draft: Draft, device: DeviceId): void {
+  draft.patchDevice(device, { attachable: false });
+  for (const [id, { context }] of Object.entries(draft.mounts))
+    if (context.known?.device === device) draft.patch(id, { known: { ...context.known, attachable: false } });
 }
 
 function failed(draft: Draft, { at, key, code, text, done }: Of<'call.failed'>): void {

@@ -33,7 +33,8 @@ export type VolumeMessage =
   | { type: 'volume.resolved'; at: number; key: string; known: KnownVolume }
   | { type: 'volume.published'; at: number; key: string; path: string }
   | { type: 'volume.unpublished'; at: number; key: string }
-  | { type: 'device.attached'; at: number; key: string; devicePath: string }
+  /** `unattachable`: nobody attaches it any more, as its driver has it now. */
+  | { type: 'device.attached'; at: number; key: string; devicePath: string; unattachable?: true }
   | { type: 'device.staged'; at: number; key: string; stagedPath: string }
   | { type: 'device.unstaged'; at: number; key: string }
   | { type: 'device.expanded'; at: number; key: string; bytes: number }

@@ -111,8 +111,12 @@ export class CallsUnderWay {
       case 'volume.unpublish':
         await calls.unpublish(order, signal);
         return { type: 'volume.unpublished', key };
-      case 'device.attach':
-        return { type: 'device.attached', key, devicePath: await calls.attach(order, { signal, seen }) };
+      case 'device.attach': {
+        const devicePath = await calls.attach(order, { signal, seen });
+        return devicePath === null
+          ? { type: 'device.attached', key, devicePath: '', unattachable: true }
+          : { type: 'device.attached', key, devicePath };
+      }
       case 'device.stage':
         return { type: 'device.staged', key, stagedPath: await calls.stage(order, signal) };
       case 'device.unstage':

@@ -5,7 +5,7 @@ import { podObject } from '../../../machines/protocol/recorded-event.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import type { KnownVolume } from '../../../machines/volume-manager/mount-context.ts';
 import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders.ts';
-import { NOT_GROWN } from '../../../machines/volume-manager/volume-waits.ts';
+import { NOT_ATTACHED, NOT_GROWN } from '../../../machines/volume-manager/volume-waits.ts';
 import { mountOptionsOf } from '../../../machines/volumes/pv-annotations.ts';
 import { codeOf } from '../../host/files/host-failure.ts';
 import { isFileSystemMismatch } from '../../host/volumes/disk-commands.ts';
@@ -92,18 +92,30 @@ export class VolumeCalls {
     return {
       ...{ plugin: plugin.name, name: spec.name, mode: spec.mode, device, attachable, stages },
       ...(spec.mode === 'Block' && { mapped: true as const }),
+      ...(stages && { stagesAnew: true as const }),
       alone: modes.length === 1 && modes[0] === 'ReadWriteOncePod',
       ...sizesOf(spec, plugin),
     };
   }
 
-  /** `seen`: the node's object names it as attached. */
+  /**
+   * Answers its device path; null when its driver says meanwhile that nobody has to attach it (kubelet: MarkVolumeAttachability).
+   * @param call `seen`: the node's object names it as attached, or it need not.
+   */
   async attach(
     { uid, volume, device }: Of<'device.attach'>,
     { signal, seen }: { signal: AbortSignal; seen: () => void },
-  ): Promise<string> {
+  ): Promise<string | null> {
     const { spec, plugin } = this.found(uid, volume);
-    const devicePath = await this.options.attached.waitFor(device, spec.name, signal);
+    let devicePath: string;
+    try {
+      devicePath = await this.options.attached.waitFor(device, spec.name, signal);
+    } catch (error) {
+      // Who cannot be asked has not changed its mind.
+      if (codeOf(error) !== NOT_ATTACHED || (await plugin.attachable(spec).catch(() => true))) throw error;
+      seen();
+      return null;
+    }
     seen();
     try {
       this.checkNode(spec);

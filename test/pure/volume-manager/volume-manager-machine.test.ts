@@ -322,6 +322,71 @@ describe('a pod that ends', () => {
   });
 });
 
+test('a device that could not be given back is staged again at once for the next pod, as long as its look-up says so', () => {
+  for (const attachable of [true, false]) {
+    const world = new VolumeWorld((uid, volume) =>
+      known(volume, {
+        device: 'test/p/d',
+        attachable,
+        stages: true,
+        ...(uid !== 'old' && { stagesAnew: true as const }),
+      }),
+    );
+    const comeAndGo = (uid: string): void => {
+      want(world, uid, 'v');
+      while (world.calls.size > 0) world.end(world.only().key);
+      leave(world, uid);
+      world.end(world.only().key);
+      for (let i = 0; i < 3; i++) {
+        if (i > 0) world.wait();
+        assert.equal(world.only().type, 'device.unstage');
+        world.end(world.only().key, 'fails');
+      }
+      assert.equal(world.state.devices['test/p/d']?.value, 'unstageFailed');
+    };
+    comeAndGo('a');
+    const retryAt = nextVolumeDeadline(world.state) ?? 0;
+    want(world, 'b', 'v');
+    world.end(world.only().key);
+    if (attachable) {
+      assert.equal(world.only().type, 'device.attach');
+      world.end(world.only().key);
+    }
+    assert.equal(world.only().type, 'device.stage');
+    assert.ok(world.at < retryAt, 'the delay was that of another call');
+    world.end(world.only().key, 'fails');
+    leave(world, 'b');
+    assert.equal(
+      world.only().type,
+      'device.unstage',
+      'what may be staged is given back, whatever became of the last call',
+    );
+    world.end(world.only().key);
+    assert.deepEqual([world.state.mounts, world.state.devices], [{}, {}]);
+    comeAndGo('a');
+    want(world, 'old', 'v');
+    world.end(world.only().key);
+    assert.equal(world.calls.size, 0, 'an older agent waited for its next try to give it back');
+    world.wait();
+    assert.equal(world.only().type, 'device.unstage');
+  }
+});
+
+test('a device that nobody has to attach any more is staged, and is not in use for those who attach', () => {
+  const world = disk();
+  for (const uid of ['a', 'b']) want(world, uid, 'v');
+  for (const { key } of [...world.calls.values()]) world.end(key);
+  assert.equal(world.only().type, 'device.attach');
+  assert.deepEqual(volumesInUse(world.state), ['test/p/d']);
+  world.more = { unattachable: true };
+  world.end(world.only().key);
+  assert.equal(world.only().type, 'device.stage');
+  assert.deepEqual(volumesInUse(world.state), []);
+  assert.ok(world.told.some(({ type }) => type === 'node.tell'));
+  while (world.calls.size > 0) world.end([...world.calls.keys()][0] ?? '');
+  assert.deepEqual([world.value('a/v'), world.value('b/v')], ['mounted', 'mounted']);
+});
+
 test('two volumes of a pod that are of one claim are one: published and taken away once', () => {
   const world = new VolumeWorld(() => known('pv', { device: 'test/p/d', stages: true }));
   want(world, 'a', 'v');
@@ -449,7 +514,15 @@ test('whatever calls come to, rules hold, everything comes to its end, and every
       if (kind === 'n') return known(kind);
       const device = `test/p/${kind}`;
       const sizes = kind === 'g' ? { wantedBytes: 20, knownBytes: 10 } : {};
-      return known(kind, { device, attachable: kind !== 's', stages: kind !== 'a', alone: uid === 'z', ...sizes });
+      const anew = seed % 2 === 0 && kind !== 'a' ? { stagesAnew: true as const } : {};
+      return known(kind, {
+        device,
+        attachable: kind !== 's',
+        stages: kind !== 'a',
+        alone: uid === 'z',
+        ...sizes,
+        ...anew,
+      });
     };
     const world = new VolumeWorld(shape);
     const uids = ['a', 'b', 'z'];

@@ -254,6 +254,21 @@ test('an attachable volume is told to be in use, and waits until the node’s ob
   await waitFor('the node to say so', () => Promise.resolve(node.status?.volumesInUse?.length === 0 || undefined));
 });
 
+test('a volume that waits to be attached is mounted when its driver says that nobody has to', async (t) => {
+  let answer = (): Promise<boolean> => Promise.resolve(true);
+  const { manager, node } = bench(t, { attachable: () => answer() });
+  const mounting = manager.mount('a', 'x');
+  const looked = () => Promise.resolve(/next try|attachFailed/.exec(volumeManager.why(manager.state)) ?? undefined);
+  await waitFor('the look at its attachment', looked);
+  answer = () => Promise.reject(new Error('not known now'));
+  const failures = () => Object.values(manager.state.devices)[0]?.context.failures ?? 0;
+  const before = failures();
+  await waitFor('a look that cannot tell', () => Promise.resolve(failures() > before || undefined));
+  answer = () => Promise.resolve(false);
+  assert.equal(await mounting, '/in/a/pv-x');
+  assert.deepEqual(node.status?.volumesInUse, []);
+});
+
 test('a volume is mounted when the node’s object names it as attached, however long the pause until the next look', async (t) => {
   const at = machineClock.now();
   const clock = { ...machineClock, now: () => at };

@@ -23,6 +23,8 @@ export class VolumeWorld {
   readonly calls = new Map<string, Call>();
   readonly told: VolumeOrder[] = [];
   readonly seen = new Set<string>();
+  /** What is told with an attachment, besides. */
+  more: { unattachable?: true } = {};
   private readonly known: (uid: string, volume: string) => KnownVolume;
 
   constructor(known: (uid: string, volume: string) => KnownVolume) {
@@ -142,7 +144,7 @@ export class VolumeWorld {
       case 'volume.unpublish':
         return { type: 'volume.unpublished', key };
       case 'device.attach':
-        return { type: 'device.attached', key, devicePath: '/dev/x' };
+        return { type: 'device.attached', key, devicePath: '/dev/x', ...this.more };
       case 'device.stage':
         return { type: 'device.staged', key, stagedPath: '/staged' };
       case 'device.unstage':
