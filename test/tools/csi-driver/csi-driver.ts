@@ -48,7 +48,7 @@ export class CsiDriver {
   readonly traits: NodeTraits;
   readonly store: VolumeStore;
   readonly attachments = new Attachments();
-  private readonly options: CsiDriverOptions;
+  readonly options: CsiDriverOptions;
   private servers: Server[] = [];
   /** Ends of the calls that hang. */
   private hanging: (() => void)[] = [];
