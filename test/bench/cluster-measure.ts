@@ -1,15 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AdminApi } from '../cluster/support/admin-api.ts';
-import type { Pod } from '../cluster/support/api-objects.ts';
 import type { ClusterNode } from '../cluster/support/cluster-node.ts';
 import type { ControlPlane } from '../cluster/support/control-plane.ts';
-import { PAUSE_IMAGE } from '../../cri/private-containerd/own-images.ts';
 import { AuditCounter, perPod } from './cluster-audit.ts';
 import type { CallCounts } from './cluster-audit.ts';
 import { usageOfTree } from './cluster-usage.ts';
 import { now, quantiles } from './figures.ts';
-
-const PODS = '/api/v1/namespaces/default/pods';
+import { WatchedPods } from './watched-pods.ts';
 
 /** How much is measured. */
 export interface MeasureWish {
@@ -18,76 +14,6 @@ export interface MeasureWish {
   idleSeconds: number;
   /** All calls to the runtime so far, by name, where the runtime tells. */
   runtimeCalls?: () => CallCounts;
-}
-
-/** When a pod was seen in which state, ms since the epoch. */
-interface Times {
-  created: number;
-  ready?: number;
-  deleted?: number;
-  gone?: number;
-}
-
-/** Pods of one node, seen by a watch as any client of the API sees them. */
-class Watched {
-  readonly times = new Map<string, Times>();
-  private readonly api: AdminApi;
-  private readonly node: string;
-  private readonly stopWatch: () => void;
-  private wake: () => void = () => {};
-
-  constructor(api: AdminApi, node: string) {
-    this.api = api;
-    this.node = node;
-    const path = `${PODS}?labelSelector=bench%3D${node}`;
-    this.stopWatch = api.watch<Pod>(path, ({ type, object }) => this.see(type, object)).stop;
-  }
-
-  async create(name: string): Promise<void> {
-    this.times.set(name, { created: now() });
-    await this.api.post(PODS, {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name, labels: { bench: this.node } },
-      spec: {
-        nodeName: this.node,
-        terminationGracePeriodSeconds: 1,
-        automountServiceAccountToken: false,
-        tolerations: [{ operator: 'Exists' }],
-        containers: [{ name: 'c', image: PAUSE_IMAGE, imagePullPolicy: 'IfNotPresent' }],
-      },
-    });
-  }
-
-  async remove(name: string): Promise<void> {
-    const times = this.times.get(name);
-    if (times !== undefined) times.deleted = now();
-    await this.api.delete(`${PODS}/${name}`);
-  }
-
-  /** Waits until all these pods have been seen so. */
-  async until(names: readonly string[], what: 'ready' | 'gone'): Promise<void> {
-    const late = now() + 240_000;
-    while (!names.every((name) => this.times.get(name)?.[what] !== undefined)) {
-      if (now() > late) throw new Error(`not all of ${names.length} pods were ${what} within 240 s`);
-      await new Promise<void>((resolve) => {
-        this.wake = resolve;
-        setTimeout(resolve, 1_000).unref();
-      });
-    }
-  }
-
-  stop(): void {
-    this.stopWatch();
-  }
-
-  private see(type: string, pod: Pod): void {
-    const times = this.times.get(pod.metadata?.name ?? '');
-    if (times === undefined) return;
-    if (type === 'DELETED') times.gone ??= now();
-    else if (pod.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True')) times.ready ??= now();
-    this.wake();
-  }
 }
 
 /** Figures of one agent. */
@@ -120,7 +46,7 @@ export async function measureAgent(plane: ControlPlane, node: ClusterNode, wish:
   const agentStartToNodeReadyMs = Math.round(now() - agent.spawnedAt);
   const usage = () => usageOfTree(agent.pid);
   const audit = new AuditCounter(plane.auditLog, `system:node:${node.name}`);
-  const watched = new Watched(plane.api, node.name);
+  const watched = new WatchedPods(plane.api, node.name);
   const names = (kind: string, count: number) => Array.from({ length: count }, (_, i) => `${node.name}-${kind}-${i}`);
   try {
     // the first pod pays for much that is made once
@@ -192,7 +118,7 @@ export async function measureAgent(plane: ControlPlane, node: ClusterNode, wish:
 }
 
 function phase(
-  watched: Watched,
+  watched: WatchedPods,
   names: readonly string[],
   cpuStart: number,
   cpuLife: number,

@@ -15,14 +15,20 @@ const RULES = [
   { apiGroups: ['storage.k8s.io'], resources: ['volumeattachments/status'], verbs: ['patch'] },
 ];
 
-/** Kubernetes' own external attacher for the driver at this socket, with the rights that it is deployed with. The caller ends it. */
+/**
+ * Kubernetes' own external attacher for the driver at this socket, with the rights that it is deployed with. The caller ends it, before another one of the
+ * same control plane.
+ */
 export async function startAttacher(plane: ControlPlane, socket: string): Promise<DaemonProcess> {
-  await plane.api.post(`/apis/${GROUP}/v1/clusterroles`, { metadata: { name: USER }, rules: RULES });
-  await plane.api.post(`/apis/${GROUP}/v1/clusterrolebindings`, {
-    metadata: { name: USER },
-    roleRef: { apiGroup: GROUP, kind: 'ClusterRole', name: USER },
-    subjects: [{ apiGroup: GROUP, kind: 'User', name: USER }],
-  });
+  const roles = `/apis/${GROUP}/v1/clusterroles`;
+  if ((await plane.api.find(`${roles}/${USER}`)) === undefined) {
+    await plane.api.post(roles, { metadata: { name: USER }, rules: RULES });
+    await plane.api.post(`/apis/${GROUP}/v1/clusterrolebindings`, {
+      metadata: { name: USER },
+      roleRef: { apiGroup: GROUP, kind: 'ClusterRole', name: USER },
+      subjects: [{ apiGroup: GROUP, kind: 'User', name: USER }],
+    });
+  }
   const kubeconfig = join(plane.dir, `${USER}.kubeconfig`);
   await writeKubeconfig(kubeconfig, plane.server, plane.pki.ca.cert, await plane.pki.issue(USER, USER, USER));
   return new DaemonProcess({

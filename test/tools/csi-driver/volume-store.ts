@@ -46,7 +46,8 @@ export class VolumeStore {
   }
 
   get(id: string): StoredVolume | undefined {
-    return this.list().find((volume) => volume.id === id);
+    const file = this.factsOf(id);
+    return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as StoredVolume) : undefined;
   }
 
   put(volume: StoredVolume): void {
