@@ -17,6 +17,8 @@ import { suiteImages } from './images/suite-images.ts';
 import { PLACE_BY_DIGEST, startSuiteRegistry, writeRegistryHosts } from './images/suite-registry.ts';
 import { gatesText } from './options.ts';
 import type { SuiteName } from './options.ts';
+import { DiskFolder, startStorageDriver } from './storage/storage-driver.ts';
+import type { StorageDriver } from './storage/storage-driver.ts';
 import { startSimulatedNodeRuntime } from './simulated-node-runtime.ts';
 
 /** A cluster of one node that the end-to-end suite can be run against. */
@@ -25,6 +27,8 @@ export interface ConformanceNode {
   node: ClusterNode;
   /** What the suite of nodes calls the API server with. */
   token: string;
+  /** The CSI driver that was wished for. */
+  driver: StorageDriver | undefined;
   /** Takes all of it away; may be called twice. */
   stop(): Promise<void>;
 }
@@ -40,6 +44,8 @@ export interface ConformanceWish {
   simulated?: boolean;
   /** With the images of CSI's sidecars, and with the address at which they call the API server. */
   csi?: boolean;
+  /** With the project's CSI driver on the node. */
+  csiDriver?: boolean;
   /** Feature gates of the agent and of the API server. */
   featureGates?: Readonly<Record<string, boolean>>;
 }
@@ -82,9 +88,13 @@ export async function startConformanceNode(wish: ConformanceWish): Promise<Confo
       ...(wish.agent === 'kubelet' ? { syncFrequency: '1m' } : {}),
       ...(gates !== '' && { featureGates: wish.featureGates }),
     });
+    const disks = wish.csiDriver === true ? await DiskFolder.make() : undefined;
+    if (disks !== undefined) stops.push(() => disks.remove());
     const node = await ClusterNode.start(plane, { name: 'node1', agent: wish.agent, containerd, config });
     stops.push(() => node.stop());
-    return { plane, node, token, stop };
+    const driver = disks && (await startStorageDriver(plane, node, disks));
+    if (driver !== undefined) stops.push(() => driver.stop());
+    return { plane, node, token, driver, stop };
   } catch (error) {
     await stop().catch(() => undefined);
     throw error;

@@ -30,6 +30,8 @@ const kept = z.object({
   criProxy: z.literal(true).optional(),
   /** With the images of CSI's sidecars. */
   csi: z.literal(true).optional(),
+  /** With the project's CSI driver on the node. */
+  csiDriver: z.literal(true).optional(),
   /** Feature gates that were set, as `--feature-gates` has them; absent: none. */
   featureGates: z.string().optional(),
   /** Written by hand: why specs failed, where the table alone would mislead. */

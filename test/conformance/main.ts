@@ -49,13 +49,14 @@ async function surroundings(): Promise<{ ownMachine?: true; loaded?: true }> {
 async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
   const around = await surroundings();
   say('making images, control plane and node ...');
-  const { agent, suite, containerd, simulated, csi, featureGates } = wish;
+  const { agent, suite, containerd, simulated, csi, csiDriver, featureGates } = wish;
   const lab = await startConformanceNode({
     agent,
     suite,
     featureGates,
     simulated,
     csi,
+    csiDriver,
     ...(containerd === undefined ? {} : { containerd }),
   });
   try {
@@ -69,6 +70,7 @@ async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
           node: { server: lab.plane.server, token: lab.token, endpoint: lab.node.containerd.endpoint },
         }),
         ...{ kubeconfig: lab.plane.adminKubeconfig, agentRoot: lab.node.agentRoot },
+        ...(lab.driver !== undefined && { flags: ['--storage.testdriver', lab.driver.definition] }),
         ...{ focus: [wish.focus], skip: [wish.skip].filter((s) => s !== '') },
         ...{ procs: wish.procs, timeoutMinutes: wish.timeoutMinutes, out: join(out, String(run)), onLine: say },
       });
@@ -88,6 +90,7 @@ async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
         ...(suite === 'node' && { suite }),
         ...(simulated && { simulated }),
         ...(csi && { csi: true as const }),
+        ...(csiDriver && { csiDriver }),
         ...gatesKept(featureGates),
       };
       await keepRun({ part, agent, date, versions, ...how, ...around, ...last });

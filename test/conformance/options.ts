@@ -34,6 +34,8 @@ export interface ConformanceOptions {
   criProxy: boolean;
   /** The images of CSI's sidecars are there, and what these call the API server at. */
   csi: boolean;
+  /** With the project's CSI driver, for specs of external drivers. */
+  csiDriver: boolean;
   featureGates: Record<string, boolean>;
   /** Keep the result under this part's name and write docs/conformance.md anew. */
   keep: string | undefined;
@@ -80,6 +82,7 @@ containerd with images made here, and the agent. FOCUS is a regular expression o
   --cri-proxy                with --services or --vm: the suite stands between agent and runtime, for specs of [Feature:CriProxy]
   --csi                      with the images of CSI's sidecars and of the suite's mock driver, and the API server at its service's address,
                              for specs of 'CSI Mock'
+  --csi-driver               the node has the project's CSI driver, for specs of External Storage
   --feature-gates A=true,... for the agent and the API server
   --keep PART                keep the result (test/conformance/results) and write docs/conformance.md anew
 Exit code 0: every spec that the reference passes was passed (with --simulated those that need processes apart); 1: not;
@@ -109,6 +112,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
       'one-disk': { type: 'boolean', default: false },
       'cri-proxy': { type: 'boolean', default: false },
       csi: { type: 'boolean', default: false },
+      'csi-driver': { type: 'boolean', default: false },
       'feature-gates': { type: 'string', default: '' },
       keep: { type: 'string' },
     },
@@ -136,6 +140,9 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
   const { csi } = values;
   if (csi && (suite !== 'e2e' || values.simulated))
     throw new Error('--csi: is of the suite of clusters with real containers, so not with --suite node or --simulated');
+  const csiDriver = values['csi-driver'];
+  if (csiDriver && (suite !== 'e2e' || values.simulated))
+    throw new Error('--csi-driver: is of the suite of clusters, so not with --suite node or --simulated');
   if (suite !== 'e2e' && suite !== 'node') throw new Error(`--suite ${suite}: accepted are e2e and node`);
   if (positionals.length > 1) throw new Error(`one FOCUS at most, not ${positionals.length}; quote it`);
   if (values.keep !== undefined && !/^[a-z0-9-]+$/.test(values.keep)) {
@@ -160,6 +167,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
     oneDisk,
     criProxy,
     csi,
+    csiDriver,
     featureGates: gates(values['feature-gates']),
     keep: values.keep,
   };

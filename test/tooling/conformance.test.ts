@@ -82,6 +82,7 @@ test('flags are checked, and the message names what is accepted', () => {
   assert.deepEqual([beside.services, beside.vm, beside.suite, beside.skip], [true, false, 'node', 'Windows']);
   assert.ok(conformanceOptions(['--services', '--cri-proxy']).criProxy);
   assert.deepEqual([conformanceOptions(['--csi', 'CSI Mock']).csi, options.csi], [true, false]);
+  assert.ok(conformanceOptions(['--csi-driver', 'External.Storage']).csiDriver);
   for (const [args, message] of [
     [['--agent', 'crio'], /actorlet and kubelet/],
     [['--procs', '0'], /whole numbers from 1 on/],
@@ -94,6 +95,7 @@ test('flags are checked, and the message names what is accepted', () => {
     [['--csi', '--suite', 'node'], /suite of clusters with real containers/],
     [['--csi', '--vm'], /suite of clusters with real containers/],
     [['--csi', '--simulated'], /suite of clusters with real containers/],
+    [['--csi-driver', '--simulated'], /--csi-driver: is of the suite of clusters/],
     [['--services', '--suite', 'e2e'], /--services, --vm: run the suite of nodes once/],
   ] as const) {
     assert.throws(() => conformanceOptions(args), message);

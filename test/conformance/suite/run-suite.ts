@@ -15,6 +15,8 @@ export interface SuiteWish {
   agentRoot?: string;
   /** The suite of nodes: how it reaches the API server and the node's runtime. */
   node?: { server: string; token: string; endpoint: string };
+  /** Further flags of the suite. */
+  flags?: readonly string[];
   /** Regular expressions over the specs' full names, as ginkgo takes them. */
   focus: readonly string[];
   skip: readonly string[];
@@ -45,6 +47,7 @@ export async function runSuite(wish: SuiteWish): Promise<SuiteRun> {
     ...wish.skip.map((expression) => `--skip=${expression}`),
     ...[suite, '--', '--dump-logs-on-failure=false', `--report-dir=${wish.out}`],
     ...(wish.node === undefined ? clusterFlags(wish) : await nodeFlags(wish.node, wish.out)),
+    ...(wish.flags ?? []),
   ];
   await ended(ginkgo, argv, log, wish.onLine);
   const seconds = Math.round((performance.now() - began) / 1000);

@@ -14,6 +14,13 @@ const INVALID = 3;
 const NOT_FOUND = 5;
 const EXISTS = 6;
 const SMALLEST = 1 << 20;
+const CAN = [
+  'CREATE_DELETE_VOLUME',
+  'PUBLISH_UNPUBLISH_VOLUME',
+  'EXPAND_VOLUME',
+  'GET_CAPACITY',
+  'SINGLE_NODE_MULTI_WRITER',
+] as const;
 
 /** Answers by method. */
 export function identityService(name: string) {
@@ -96,10 +103,9 @@ export function controllerService(store: VolumeStore, attachments: Attachments, 
       store.put({ ...volume, bytes });
       return { capacityBytes: String(bytes), nodeExpansionRequired: true };
     },
+    getCapacity: () => ({ availableCapacity: String(store.capacity()) }),
     controllerGetCapabilities: (): csi.ControllerGetCapabilitiesResponse => ({
-      capabilities: (['CREATE_DELETE_VOLUME', 'PUBLISH_UNPUBLISH_VOLUME', 'EXPAND_VOLUME'] as const).map((name) => ({
-        rpc: { type: Rpc[name] },
-      })),
+      capabilities: CAN.map((name) => ({ rpc: { type: Rpc[name] } })),
     }),
   };
 }

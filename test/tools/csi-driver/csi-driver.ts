@@ -13,6 +13,10 @@ import type { NodeTraits } from './node-service.ts';
 import { VolumeStore } from './volume-store.ts';
 import type { Showing } from './volume-store.ts';
 
+const CAPABILITIES = ['STAGE_UNSTAGE_VOLUME', 'GET_VOLUME_STATS', 'EXPAND_VOLUME'] as const;
+/** What the node of a driver with disks can do. */
+export const DISK_CAPABILITIES = [...CAPABILITIES, 'SINGLE_NODE_MULTI_WRITER'] as const;
+
 /** What a driver is made of. */
 export interface CsiDriverOptions {
   name: string;
@@ -59,7 +63,7 @@ export class CsiDriver {
     this.store = new VolumeStore(options.dir, options.showing ?? 'plain');
     this.traits = {
       ...{ nodeId: 'node-of-test', maxVolumes: 0, topology: {}, anyVolume: false, attaches: false },
-      capabilities: ['STAGE_UNSTAGE_VOLUME', 'GET_VOLUME_STATS', 'EXPAND_VOLUME'],
+      capabilities: CAPABILITIES,
       ...options.traits,
     };
   }

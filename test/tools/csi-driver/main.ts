@@ -1,21 +1,37 @@
-/**
- * The driver as a process: `main.ts NAME SOCKET DIR [REGISTRATION [CALLS [FAULTS [TRAITS]]]]`; it mounts, so it must be root. TRAITS is JSON. With SIGUSR2
- * calls that hang fail.
- */
-import { CsiDriver } from './csi-driver.ts';
+/** The driver as a process; see USAGE. It mounts, so it must be root. With SIGUSR2 calls that hang fail. */
+import { parseArgs } from 'node:util';
+import { CsiDriver, DISK_CAPABILITIES } from './csi-driver.ts';
 import type { NodeTraits } from './node-service.ts';
 
-const [name, socket, dir, registration, callsFile, faultsFile, traits] = process.argv.slice(2);
+const USAGE = `usage: main.ts NAME SOCKET DIR [REGISTRATION [CALLS [FAULTS [TRAITS]]]] [--disks] [--node-id ID] [--attaches]
+  TRAITS         of its node, as JSON
+  --disks        volumes are disks with file systems of their own (loop devices), not folders
+  --node-id ID   the node's name to the driver (node-of-test)
+  --attaches     what is staged must be attached before
+`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { disks: { type: 'boolean' }, 'node-id': { type: 'string' }, attaches: { type: 'boolean' } },
+});
+const [name, socket, dir, registration, callsFile, faultsFile, traits] = positionals;
 if (name === undefined || socket === undefined || dir === undefined) {
-  process.stderr.write('usage: main.ts NAME SOCKET DIR [REGISTRATION [CALLS [FAULTS [TRAITS]]]]\n');
+  process.stderr.write(USAGE);
   process.exit(2);
 }
+const nodeId = values['node-id'];
+const disks = values.disks === true;
 const driver = new CsiDriver({
-  ...{ name, socket, dir, showing: 'bind' },
+  ...{ name, socket, dir, showing: disks ? 'disk' : 'bind' },
   ...(registration && { registration }),
   ...(callsFile && { callsFile }),
   ...(faultsFile && { faultsFile }),
-  ...(traits && { traits: JSON.parse(traits) as Partial<NodeTraits> }),
+  traits: {
+    ...(nodeId !== undefined && { nodeId }),
+    ...(disks && { capabilities: DISK_CAPABILITIES }),
+    attaches: values.attaches === true,
+    ...(traits && (JSON.parse(traits) as Partial<NodeTraits>)),
+  },
 });
 await driver.start();
 process.on('SIGUSR2', () => driver.release());

@@ -12,6 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { detach, deviceOf, grow, mountFileSystem } from './loop-devices.ts';
+import type { MountWish } from './loop-devices.ts';
 
 /** A volume as it stands in its file. */
 export interface StoredVolume {
@@ -19,10 +21,15 @@ export interface StoredVolume {
   name: string;
   bytes: number;
   block: boolean;
+  /** It goes with the pod that it was made for. */
+  inline?: true;
 }
 
-/** How a volume comes to its path: a bind mount (root), or a folder of its own with the volume's id in it. */
-export type Showing = 'bind' | 'plain';
+/**
+ * How a volume comes to its path: a bind mount of its folder, or of a file system on a disk of its size (root both), or a folder
+ * of its own with the volume's id in it.
+ */
+export type Showing = 'bind' | 'disk' | 'plain';
 
 /** File in a folder that stands for a mount. */
 export const PLAIN_MARK = 'volume-id';
@@ -51,7 +58,7 @@ export class VolumeStore {
   }
 
   put(volume: StoredVolume): void {
-    if (volume.block) {
+    if (this.isFile(volume)) {
       if (!existsSync(this.dataOf(volume.id))) writeFileSync(this.dataOf(volume.id), '');
       truncateSync(this.dataOf(volume.id), volume.bytes);
     } else mkdirSync(this.dataOf(volume.id), { recursive: true });
@@ -72,6 +79,18 @@ export class VolumeStore {
     return join(this.dir, `${encodeURIComponent(id)}.json`);
   }
 
+  private isFile({ block }: StoredVolume): boolean {
+    return block || this.showing === 'disk';
+  }
+
+  /** Shows a volume that is not a block volume at `target`, from where it is shown to pods. Twice is once. */
+  stage(id: string, target: string, wish: MountWish): void {
+    if (this.showing !== 'disk') return this.show(id, this.dataOf(id), target, false);
+    if (this.isShown(target)) return;
+    mkdirSync(target, { recursive: true });
+    mountFileSystem(this.dataOf(id), target, wish);
+  }
+
   /** Shows `source` (a volume's data, or where it is staged) at `target`. Twice is once. */
   show(id: string, source: string, target: string, block: boolean, readOnly = false): void {
     if (this.isShown(target)) return;
@@ -81,25 +100,20 @@ export class VolumeStore {
       return;
     }
     if (block) writeFileSync(target, '');
-    execFileSync('mount', ['--bind', block ? this.loopOf(id) : source, target]);
+    execFileSync('mount', ['--bind', block ? deviceOf(this.dataOf(id)) : source, target]);
     if (readOnly) execFileSync('mount', ['-o', 'remount,bind,ro', target]);
-  }
-
-  /** The loop device of a block volume; it is made when there is none. */
-  private loopOf(id: string): string {
-    const [there] = this.loops(id);
-    return there ?? execFileSync('losetup', ['-f', '--show', this.dataOf(id)], { encoding: 'utf8' }).trim();
-  }
-
-  private loops(id: string): string[] {
-    const told = execFileSync('losetup', ['-j', this.dataOf(id)], { encoding: 'utf8' });
-    return told.split('\n').flatMap((line) => (line === '' ? [] : line.slice(0, line.indexOf(':'))));
   }
 
   /** Nobody has the volume any more: its loop device goes. */
   release(id: string): void {
-    if (this.showing === 'bind' && this.get(id)?.block === true)
-      for (const loop of this.loops(id)) execFileSync('losetup', ['-d', loop]);
+    const volume = this.get(id);
+    if (this.showing !== 'plain' && volume !== undefined && this.isFile(volume)) detach(this.dataOf(id));
+  }
+
+  /** The volume has its new size for those who have it. */
+  grow(id: string): void {
+    const volume = this.get(id);
+    if (this.showing === 'disk' && volume !== undefined) grow(this.dataOf(id), !volume.block);
   }
 
   /** Takes it away again, with the path. What is not there is no matter. */
@@ -122,9 +136,18 @@ export class VolumeStore {
       .some((line) => line.split(' ')[4] === target);
   }
 
-  /** Bytes and inodes of the file system that it is on. */
-  usage(id: string): { total: number; free: number; inodes: number; inodesFree: number } {
-    const { bsize, bfree, files, ffree } = statfsSync(this.dir);
-    return { total: this.get(id)?.bytes ?? 0, free: bsize * bfree, inodes: files, inodesFree: ffree };
+  /** Bytes and inodes: of its own file system at `path`, or of the one that its folder is on. */
+  usage(id: string, path: string): { total: number; used: number; inodes: number; inodesFree: number } {
+    const { block, bytes } = this.get(id) ?? { block: false, bytes: 0 };
+    const own = this.showing === 'disk' && !block;
+    const { bsize, blocks, bfree, files, ffree } = statfsSync(own ? path : this.dir);
+    const size = own ? { total: bsize * blocks, used: bsize * (blocks - bfree) } : { total: bytes, used: 4096 };
+    return { ...size, inodes: files, inodesFree: ffree };
+  }
+
+  /** Bytes that new volumes could have. */
+  capacity(): number {
+    const { bsize, bavail } = statfsSync(this.dir);
+    return bsize * bavail;
   }
 }
