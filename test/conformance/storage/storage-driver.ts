@@ -82,7 +82,7 @@ export async function startStorageDriver(
     const socket = join(folder, 'csi.sock');
     const registration = join(node.agentRoot, 'plugins_registry', `${DRIVER}.sock`);
     const volumes = join(dir, 'volumes');
-    const how = ['--disks', '--attaches', '--node-id', node.name];
+    const how = ['--disks', '--attaches', '--node-id', node.name, '--topology', `${DRIVER}/node=${node.name}`];
     start('csi-driver', process.execPath, [MAIN, DRIVER, socket, volumes, registration, join(dir, 'calls'), ...how]);
     const explain = async (): Promise<string> => (await running[0]?.tail()) ?? '';
     await waitFor('the driver in the CSINode', () => registered(plane, node), explain);

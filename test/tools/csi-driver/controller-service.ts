@@ -19,21 +19,28 @@ const CAN = [
   'PUBLISH_UNPUBLISH_VOLUME',
   'EXPAND_VOLUME',
   'GET_CAPACITY',
+  'CLONE_VOLUME',
   'SINGLE_NODE_MULTI_WRITER',
 ] as const;
 
 /** Answers by method. */
-export function identityService(name: string) {
+export function identityService(name: string, traits: () => NodeTraits) {
   return {
     getPluginInfo: (): csi.GetPluginInfoResponse => ({ name, vendorVersion: '1.0.0', manifest: {} }),
     getPluginCapabilities: () => ({
       capabilities: [
         { service: { type: Service.CONTROLLER_SERVICE } },
+        ...(isPlaced(traits()) ? [{ service: { type: Service.VOLUME_ACCESSIBILITY_CONSTRAINTS } }] : []),
         { volumeExpansion: { type: Expansion.ONLINE } },
       ],
     }),
     probe: () => ({ ready: true }),
   };
+}
+
+/** Its volumes can be reached from its own place alone. */
+function isPlaced({ topology }: NodeTraits): boolean {
+  return Object.keys(topology).length > 0;
 }
 
 /** Answers by method. What it makes has the asked size, 1 MiB at least. */
@@ -49,7 +56,8 @@ export function controllerService(store: VolumeStore, attachments: Attachments, 
     return volume;
   };
   return {
-    createVolume: ({ name, capacityRange, volumeCapabilities }: csi.CreateVolumeRequest): csi.CreateVolumeResponse => {
+    createVolume: (request: csi.CreateVolumeRequest): csi.CreateVolumeResponse => {
+      const { name, capacityRange, volumeCapabilities, volumeContentSource } = request;
       need(name, 'Name');
       need(volumeCapabilities, 'Volume capabilities');
       const bytes = Math.max(SMALLEST, Number(capacityRange?.requiredBytes ?? 0));
@@ -60,10 +68,16 @@ export function controllerService(store: VolumeStore, attachments: Attachments, 
       if (before !== undefined && before.bytes !== bytes)
         throw new Refusal(EXISTS, `volume ${name} exists with another size`);
       const volume = before ?? { id: `v-${Buffer.from(name).toString('hex').slice(-48)}`, name, bytes, block };
+      const source = volumeContentSource?.volume?.volumeId;
+      if (source !== undefined && before === undefined) store.copy(found(source).id, volume);
       store.put(volume);
-      const { id } = volume;
+      const accessibleTopology = isPlaced(traits()) ? [{ segments: traits().topology }] : [];
+      const contentSource = volumeContentSource && { contentSource: volumeContentSource };
       return {
-        volume: { volumeId: id, capacityBytes: String(bytes), volumeContext: {}, accessibleTopology: [] },
+        volume: {
+          ...{ volumeId: volume.id, capacityBytes: String(bytes), volumeContext: {}, accessibleTopology },
+          ...contentSource,
+        },
       };
     },
     deleteVolume: ({ volumeId }: csi.DeleteVolumeRequest) => {

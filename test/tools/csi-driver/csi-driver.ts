@@ -78,7 +78,13 @@ export class CsiDriver {
   async start(): Promise<void> {
     const { name, socket, registration, versions = ['1.0.0'] } = this.options;
     const own = new Server();
-    own.addService(IdentityService, this.recorded(IdentityService, identityService(name)));
+    own.addService(
+      IdentityService,
+      this.recorded(
+        IdentityService,
+        identityService(name, () => this.traits),
+      ),
+    );
     own.addService(
       ControllerService,
       this.recorded(

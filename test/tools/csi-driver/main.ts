@@ -3,16 +3,21 @@ import { parseArgs } from 'node:util';
 import { CsiDriver, DISK_CAPABILITIES } from './csi-driver.ts';
 import type { NodeTraits } from './node-service.ts';
 
-const USAGE = `usage: main.ts NAME SOCKET DIR [REGISTRATION [CALLS [FAULTS [TRAITS]]]] [--disks] [--node-id ID] [--attaches]
+const USAGE = `usage: main.ts NAME SOCKET DIR [REGISTRATION [CALLS [FAULTS [TRAITS]]]] [--disks] [--node-id ID] [--topology KEY=VALUE] [--attaches]
   TRAITS         of its node, as JSON
   --disks        volumes are disks with file systems of their own (loop devices), not folders
   --node-id ID   the node's name to the driver (node-of-test)
+  --topology KEY=VALUE
+                 where the node is, and its volumes
   --attaches     what is staged must be attached before
 `;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { disks: { type: 'boolean' }, 'node-id': { type: 'string' }, attaches: { type: 'boolean' } },
+  options: {
+    ...{ disks: { type: 'boolean' }, attaches: { type: 'boolean' } },
+    ...{ 'node-id': { type: 'string' }, topology: { type: 'string' } },
+  },
 });
 const [name, socket, dir, registration, callsFile, faultsFile, traits] = positionals;
 if (name === undefined || socket === undefined || dir === undefined) {
@@ -29,6 +34,7 @@ const driver = new CsiDriver({
   traits: {
     ...(nodeId !== undefined && { nodeId }),
     ...(disks && { capabilities: DISK_CAPABILITIES }),
+    ...(values.topology !== undefined && { topology: Object.fromEntries([values.topology.split('=')]) }),
     attaches: values.attaches === true,
     ...(traits && (JSON.parse(traits) as Partial<NodeTraits>)),
   },
