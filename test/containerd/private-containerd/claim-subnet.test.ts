@@ -18,3 +18,24 @@ test('agents that start at the same moment take different subnets, and keep thei
   assert.match(shown.stdout, new RegExp(`${gatewayOf(subnets[0] ?? '').replaceAll('.', '\\.')}\\s*$`));
   assert.deepEqual(await Promise.all(bridges.map((bridge, index) => claimSubnet(bridge, subnets[index]))), subnets);
 });
+
+test('the bridge keeps its link address whichever ports it has, also one that an older agent has made', async (t) => {
+  const [bridge, port] = [`acttest${process.pid % 10_000}`, `acttestp${process.pid % 10_000}`];
+  const ip = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await runCommand('ip', args);
+    assert.equal(code, 0, stderr);
+    return stdout;
+  };
+  const address = async (): Promise<string> =>
+    /link\/ether (\S+)/.exec(await ip('link', 'show', 'dev', bridge))?.[1] ?? '';
+  t.after(async () => {
+    for (const link of [port, bridge]) await runCommand('ip', ['link', 'delete', link]);
+  });
+  await ip('link', 'add', bridge, 'type', 'bridge');
+  const before = await address();
+  await claimSubnet(bridge, undefined);
+  // lower than any that the kernel draws: these have the second bit set
+  await ip('link', 'add', port, 'address', '00:00:00:00:00:01', 'type', 'veth', 'peer', 'name', `${port}b`);
+  await ip('link', 'set', port, 'master', bridge, 'up');
+  assert.equal(await address(), before);
+});
