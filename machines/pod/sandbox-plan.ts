@@ -10,8 +10,10 @@ import { forgetTasks, podEvent, taskFailed, taskOf, want, own } from './draft.ts
 import { newestSandbox } from './observation.ts';
 import type { PodContext, Task } from './pod-context.ts';
 import { runtimeOf } from './pod-runtime.ts';
+import { restartAllOf } from './restart-all.ts';
 import { tellResolverWarnings } from './resolver-warnings.ts';
 import { graceSecondsOf } from './grace.ts';
+import { phaseOnceGone } from '../status/phase-once-gone.ts';
 import { isTerminalPhase } from '../status/phase.ts';
 import { behaves } from '../protocol/behaviour.ts';
 import { restartsOnFailure, usesHostNetwork } from './spec.ts';
@@ -71,7 +73,7 @@ export function planSandbox(draft: Draft, grounded: boolean): SandboxStep {
   if (lost && !startsGivenUp(draft)) return 'stoppingOld';
   if (run === 'done') forgetTasks(draft, 'sandbox.run', 'claims');
   if (attempt > 0 && !worthNewSandbox(context, attempt)) return 'notWorth';
-  if (attempt === 0 && vanished(context)) return 'notWorth';
+  if (endedBefore(context) || (attempt === 0 && vanished(context))) return 'notWorth';
   if (attempt > 0 && !oldOnesStopped(draft)) return 'stoppingOld';
   if (!grounded) {
     // Images are looked for meanwhile, and pulled for this sandbox.
@@ -120,12 +122,27 @@ function seqOf(task: Task | undefined): number {
 }
 
 /**
+ * The runtime has no container of the pod any more, and by what was told of them its phase is final (kubelet's SyncPod ends such a pod
+ * before it looks for a sandbox, whether there is an old one or not).
+ */
+function endedBefore(context: PodContext): boolean {
+  const { pod, settings, status, observed } = context;
+  if (!behaves(settings, 'endedBeforeTheirSandbox') || (observed?.containers ?? []).length > 0) return false;
+  if (isTerminalPhase(status?.phase)) return true;
+  if ((restartAllOf(context) ?? 'no') !== 'no') return false;
+  const { initContainerStatuses: init = [], containerStatuses: regular = [] } = status ?? pod.status ?? {};
+  return isTerminalPhase(phaseOnceGone(pod, [...init, ...regular]));
+}
+
+/**
  * What ran of a pod that is not restarted is gone with its sandbox: its containers' ends are unknown, so it has failed
  * (kubelet tells them with ContainerStatusUnknown, and SyncPod ends a pod whose phase is final).
  */
-function vanished({ pod, settings, status }: PodContext): boolean {
+function vanished({ pod, settings, status, observed }: PodContext): boolean {
   if (!behaves(settings, 'vanishedPodsEnd') || restartsOnFailure(pod)) return false;
   if (behaves(settings, 'toldVanishedEnd') && isTerminalPhase(status?.phase)) return true;
+  // Where nothing is left of its containers, endedBefore has said so.
+  if (behaves(settings, 'endedBeforeTheirSandbox') && (observed?.containers ?? []).length === 0) return false;
   const { initContainerStatuses = [], containerStatuses = [] } = status ?? pod.status ?? {};
   return [...initContainerStatuses, ...containerStatuses].some(
     ({ state }) => state?.running !== undefined || state?.terminated !== undefined,

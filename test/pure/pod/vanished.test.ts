@@ -53,6 +53,52 @@ test('a pod that is not restarted, whose sandbox and containers died with the ma
   assert.equal(world.count('cri.StopPodSandbox'), 1);
 });
 
+/** What the API server has of a container. */
+const told = (name: string, state: object) => ({
+  name,
+  image: 'img:1',
+  imageID: '',
+  ready: false,
+  restartCount: 0,
+  state,
+});
+const ended = { terminated: { exitCode: 0, reason: 'Completed' } };
+
+for (const [policy, state, phase] of [
+  ['Never', { running: {} }, 'Failed'],
+  ['OnFailure', ended, 'Succeeded'],
+] as const)
+  test(`one of which a sandbox is left and no container, and nobody remembers it: ${phase}, with ${policy}`, () => {
+    const before = new PodWorld(pod({ restartPolicy: policy }), null, undefined, true, 'api');
+    before.run(2_000);
+    before.sandboxes = before.sandboxes.map((s) => ({ ...s, state: 'notReady' as const }));
+    before.containers = [];
+    const known = {
+      ...pod({ restartPolicy: policy }),
+      status: { phase: 'Running', containerStatuses: [told('c', state)] },
+    };
+    const world = new PodWorld(known, null, before, true, 'api');
+    world.run(60_000);
+    assert.equal(world.count('cri.RunPodSandbox'), 0);
+    assert.equal(world.count('cri.CreateContainer'), 0, 'it does not run a second time');
+    assert.deepEqual([world.status?.phase, world.state], [phase, 'terminated.kept']);
+  });
+
+test('one that vanishes before its regular containers began, begins anew', () => {
+  const init = { name: 'i', image: 'img:1' };
+  const spec = { restartPolicy: 'Never' as const, initContainers: [init] };
+  const status = {
+    phase: 'Pending',
+    initContainerStatuses: [told('i', ended)],
+    containerStatuses: [told('c', { waiting: { reason: 'PodInitializing' } })],
+  };
+  const world = new PodWorld({ ...pod(spec), status }, null, undefined, true, 'api');
+  world.pleg();
+  world.run(10_000);
+  assert.equal(world.count('cri.CreateContainer'), 1);
+  assert.notEqual(world.status?.phase, 'Failed');
+});
+
 test('nobody is woken for the probe of a container that a static pod does not name any more', () => {
   const probed = {
     name: 'probed',

@@ -6,6 +6,7 @@ import { isOwnEnding } from '../../../machines/status/node-endings.ts';
 import type { World } from '../world/world.ts';
 import type { Fact } from '../world/facts.ts';
 import { endedLives } from './book.ts';
+import type { Book } from './book.ts';
 import type { Rule } from './rule.ts';
 
 const isTerminal = (phase: string | undefined): boolean => phase === 'Succeeded' || phase === 'Failed';
@@ -24,9 +25,9 @@ function all(status: PodStatus): ContainerStatus[] {
   return [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
 }
 
-/** An agent without the journal of then has the API server's word alone, and that is an old one. */
-function isForgotten(world: World, endedAt: number): boolean {
-  return world.listsLag && world.memoryLostSince(endedAt);
+/** An agent without the journal of then has the API server's word alone, and that is an old one: it may be heard of later only, when the runtime answers. */
+function isForgotten(world: World, { lastAgent }: Book, endedAt: number): boolean {
+  return world.listsLaggedSince(lastAgent) && world.memoryLostSince(endedAt);
 }
 
 /** UID of the pod that the object shows: a mirror pod shows a static one, each of its lives. */
@@ -47,7 +48,9 @@ export const phaseIsFinal: Rule = {
       if (stands.get(key) === phase && world.listsLag) return;
       stands.delete(key);
       const before = ended.get(key);
-      if (before !== undefined && phase !== before.phase && !isForgotten(world, before.at))
+      // Who made another end of an old word hears of the one that stands, and tells that (kubelet: "API server shows terminal phase").
+      const corrected = isTerminal(phase) && ended.get(`API ${uid}`)?.phase === phase;
+      if (before !== undefined && phase !== before.phase && !corrected && !isForgotten(world, book, before.at))
         say(`${key}: ${before.phase} becomes ${phase ?? 'nothing'}`);
       if (isTerminal(phase)) ended.set(key, { phase: phase ?? '', at: world.time.now });
       else if (before !== undefined) ended.delete(key);

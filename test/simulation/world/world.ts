@@ -207,6 +207,12 @@ export class World {
       .some((fault) => this.time.now >= fault.from && this.time.now < fault.from + fault.for);
   }
 
+  /** Has it done so since then? */
+  listsLaggedSince(at: number): boolean {
+    const { now } = this.time;
+    return this.faults.all('stale-list').some((fault) => fault.from <= now && fault.from + fault.for > at);
+  }
+
   violation(rule: string, problem: string): void {
     this.options.onViolation(rule, problem, this);
   }
