@@ -209,7 +209,7 @@ export class Supervisor {
     if (type === 'pod.look') this.options.observe?.(uid);
     else if (type === 'orders.go') {
       this.kept.delete(uid);
-      for (const order of kept) this.post(order);
+      for (const order of asKnownNow(kept)) this.post(order);
     } else if (type === 'orders.keep') {
       for (const order of kept) if (order.type === 'start') this.options.store.set(order.pod);
     }
@@ -270,6 +270,21 @@ export class Supervisor {
         break;
     }
   }
+}
+
+/**
+ * What was kept until the runtime had said what it has of the pod: it starts as it is known by now, not as it was known then (kubelet's pod worker
+ * takes the newest of the updates that waited).
+ */
+function asKnownNow(kept: readonly ToActor[]): ToActor[] {
+  let latest: Pod | undefined;
+  const rest = kept.filter((order) => {
+    if (order.type !== 'tell' || order.message.type !== 'pod.update') return true;
+    latest = order.message.pod;
+    return false;
+  });
+  const pod = latest;
+  return pod === undefined ? rest : rest.map((order) => (order.type === 'start' ? { ...order, pod } : order));
 }
 
 /**

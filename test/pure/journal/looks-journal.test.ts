@@ -51,7 +51,6 @@ test('who waits for which look is journaled, replays, and looks that change noth
     'look at held',
     'new pod.start',
     'held pod.start',
-    'held pod.update',
     'look at held',
     'look at new',
     'look at held',

@@ -54,3 +54,26 @@ test('a look from before the clock was set back is not taken in, but made again'
   supervisor.take({ type: 'seen', at: 5, observed: seen('first', 5) });
   assert.deepEqual(posted, ['first pod.start', 'first pod.observed']);
 });
+
+test('a pod whose look takes long starts as it is known by then', () => {
+  const told: string[] = [];
+  const supervisor = supervisorWith({
+    held: () => true,
+    observe: () => undefined,
+    post: (_shard, _uid, message) =>
+      void told.push(`${message.type} ${'pod' in message ? (message.pod.status?.phase ?? '') : ''}`.trimEnd()),
+  });
+  const given = (op: PodConfigUpdate['op'], phase: string): SupervisorMessage => ({
+    ...{ type: 'config', at: 1 },
+    update: { op, source: 'api', pods: [{ ...pod('u'), status: { phase } }] },
+  });
+  supervisor.take(given('ADD', 'Running'));
+  supervisor.take(given('RECONCILE', 'Failed'));
+  assert.equal(told.length, 0);
+  supervisor.take({ type: 'seen', at: 2, observed: seen('u') });
+  assert.deepEqual(
+    told.filter((what) => !what.startsWith('pod.observed')),
+    ['pod.start Failed'],
+    'nothing of it is begun by the older word',
+  );
+});
