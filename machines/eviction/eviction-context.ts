@@ -94,7 +94,7 @@ export type EvictionMessage =
   | { type: 'eviction.clock'; at: number; byMs: number }
   /** How the disks lie. */
   | ({ type: 'eviction.disks'; at: number } & Disks)
-  /** A look at the node; `offenders`: pods that break a limit on local storage, in the order of the pods. */
+  /** A look at the node, also while a round waits; `offenders`: pods that break a limit on local storage, in the order of the pods. */
   | { type: 'eviction.looked'; at: number; seen: Observations; offenders: Offender[] }
   /** A look by which nothing is short, but which tells people something; `pods`: when they were measured, too. */
   | { type: 'eviction.sounded'; at: number; seen: Observations; pods: PodsMeasured | null }

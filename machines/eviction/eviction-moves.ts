@@ -17,7 +17,7 @@ export const evictionMoves = {
   starting: { 'watching.calm': 'eviction.disks' },
   'watching.calm': { 'watching.pressed': watching['watching.pressed'], ...act },
   'watching.pressed': { 'watching.calm': watching['watching.calm'], ...act },
-  reclaiming: { ...watching, measuring: 'too little was given back: a pod has to go' },
+  reclaiming: { ...watching, measuring: 'too little was given back, or memory runs short meanwhile: a pod has to go' },
   measuring: { ...watching, 'ending.killing': 'the first pod of the ranking that may be evicted' },
   'ending.killing': { ...watching, 'ending.cleaning': 'their containers have ended, or were waited for long enough' },
   'ending.cleaning': watching,

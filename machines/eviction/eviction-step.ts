@@ -14,7 +14,7 @@ import { thresholdsMet } from './observations.ts';
 import type { Observations } from './observations.ts';
 import { ranked } from './ranking.ts';
 import { reclaimPlan } from './reclaim-plan.ts';
-import { resourceOf } from './signals.ts';
+import { isMemory, resourceOf } from './signals.ts';
 import { sounded } from './soundings.ts';
 import { isHard } from './thresholds.ts';
 import type { Threshold } from './thresholds.ts';
@@ -60,6 +60,7 @@ function take(draft: Draft, message: EvictionMessage): EvictionStateName {
       return focus;
     case 'eviction.looked':
       draft.context = { ...context, soundings: sounded(context.soundings, message, null) };
+      if (focus === 'reclaiming' || focus === 'measuring') return lookedMeanwhile(draft, message.seen);
       return focus.startsWith('watching.') ? looked(draft, message.seen, message.offenders) : focus;
     case 'eviction.reclaimed':
       return focus === 'reclaiming' ? reclaimed(draft, message.seen, message.failures) : focus;
@@ -81,6 +82,26 @@ function looked(draft: Draft, seen: Observations, offenders: readonly Offender[]
   // Whoever breaks a limit of its own goes first; then it is seen what is still short.
   const staying = offenders.filter(({ uid }) => !isGoing(draft.context, uid));
   if (staying.length > 0) return evictOffenders(draft, staying);
+  return beginRound(draft, seen, act);
+}
+
+/**
+ * A round waits for something else, and the node was looked at: what the node tells is of now, and memory that runs short begins a round of its own
+ * at once. Kubelet looks at nothing before its round is over. What was asked for goes on, and is no longer waited for.
+ */
+function lookedMeanwhile(draft: Draft, seen: Observations): EvictionStateName {
+  const { focus, round, seen: before } = draft.context;
+  const { patch, act } = takeLook(draft.context, seen, draft.at);
+  const [first] = act;
+  const comesFirst =
+    first !== undefined && isMemory(first.signal) && !isMemory(round?.threshold.signal ?? first.signal);
+  // What the round has to say is of the look that it began with.
+  draft.context = { ...draft.context, ...patch, ...(!comesFirst && { seen: before }) };
+  return comesFirst ? beginRound(draft, seen, act) : focus;
+}
+
+/** The round for the first of the thresholds to act on. */
+function beginRound(draft: Draft, seen: Observations, act: Threshold[]): EvictionStateName {
   const [threshold] = act;
   const observed = threshold && seen[threshold.signal];
   const { disks } = draft.context;

@@ -29,6 +29,7 @@ import type { AskingOrder } from './carry-out.ts';
 import type { EvictionGround, NodeUsageSource } from './eviction-ground.ts';
 import { seenOnceFreed, summaryWithLayersSince } from './late-figures.ts';
 import type { Waiting } from './late-figures.ts';
+import { Meanwhile } from './meanwhile.ts';
 import { MemoryWatch } from './memory-watch.ts';
 import { candidatesOf, offendersOf, usesOf } from './pods-of-summary.ts';
 
@@ -54,13 +55,12 @@ class Eviction {
   /** Why the last look failed; null when it did not. */
   private failure: string | null = null;
   private readonly clockSteps: ClockSteps;
-  private readonly waiting: Waiting;
+  private readonly meanwhile: Meanwhile;
 
   constructor(ground: EvictionGround, usage: NodeUsageSource) {
     this.ground = ground;
     this.usage = usage;
-    // Memory that goes meanwhile waits for no disk.
-    this.waiting = { clock: ground.clock, isUrgent: () => this.stopped || this.again };
+    this.meanwhile = new Meanwhile(ground.clock, LOOK_MS);
     this.clockSteps = new ClockSteps(ground.clock);
     const read = (): NodeAndPods => usage.memoryNow?.() ?? { node: null, pods: null };
     this.watch = new MemoryWatch({ clock: ground.clock, read, wake: () => this.lookNow() });
@@ -88,6 +88,7 @@ class Eviction {
     this.stopped = true;
     this.timer?.cancel();
     this.watch.disarm();
+    this.meanwhile.wake();
     this.host.close();
   }
 
@@ -141,6 +142,7 @@ class Eviction {
   /** Between two looks much memory has gone. */
   private lookNow(): void {
     this.again = this.looking;
+    if (this.looking) this.meanwhile.wake();
     if (this.stopped || this.looking) return;
     this.timer?.cancel();
     void this.turn();
@@ -232,10 +234,32 @@ class Eviction {
 
   /** Tells the machine, and what it asks for, until it asks for nothing more. */
   private async tell(message: EvictionMessage): Promise<void> {
-    for (let next: EvictionMessage | null = message; next !== null && !this.stopped;) {
-      const asked = this.take(next);
-      next = asked === null ? null : await this.answer(asked);
+    for (let asked = this.take(message); asked !== null && !this.stopped;) asked = await this.pursue(asked);
+  }
+
+  /**
+   * Has an order carried out and answered; returns the next one that wants an answer. However long that takes, the node is looked at as ever
+   * meanwhile: memory waits for no disk. What the machine has no use for any more goes on, and its answer is not heard.
+   */
+  private async pursue(order: AskingOrder): Promise<AskingOrder | null> {
+    const heard = { no: false };
+    const answer = this.answer(order, { clock: this.ground.clock, isUrgent: () => this.stopped || heard.no });
+    for (;;) {
+      const message = await this.meanwhile.until(answer);
+      if (this.stopped) return null;
+      if (message !== null) return this.take(message);
+      const other = await this.lookMeanwhile();
+      heard.no = other !== null;
+      if (heard.no) return other;
     }
+  }
+
+  private async lookMeanwhile(): Promise<AskingOrder | null> {
+    this.again = false;
+    const seen = await this.seenAgain();
+    if (seen === null || this.stopped) return null;
+    this.watch.arm(memoryLeft(this.context.thresholds, seen));
+    return this.take({ type: 'eviction.looked', at: this.now(), seen, offenders: [] });
   }
 
   /** Has the machine take a message and carries out its orders; returns the one that wants an answer. */
@@ -248,9 +272,9 @@ class Eviction {
     return asked;
   }
 
-  private async answer(order: AskingOrder): Promise<EvictionMessage> {
+  private async answer(order: AskingOrder, waiting: Waiting): Promise<EvictionMessage> {
     if (order.type === 'pods.measure') {
-      const candidates = await this.measure(order.signal);
+      const candidates = await this.measure(order.signal, waiting);
       return { type: 'eviction.measured', at: this.now(), candidates };
     }
     const failures: string[] = [];
@@ -260,13 +284,13 @@ class Eviction {
       });
     }
     const first = await this.seenAgain();
-    const seen = this.freeing ? await this.seenWhenFreed(first) : first;
+    const seen = this.freeing ? await this.seenWhenFreed(first, waiting) : first;
     return { type: 'eviction.reclaimed', at: this.now(), failures, seen };
   }
 
-  private seenWhenFreed(first: Observations | null): Promise<Observations | null> {
+  private seenWhenFreed(first: Observations | null, waiting: Waiting): Promise<Observations | null> {
     const isShort = (seen: Observations): boolean => thresholdsMet(this.context.thresholds, seen, true).length > 0;
-    return seenOnceFreed(first, isShort, () => this.seenAgain(), this.waiting);
+    return seenOnceFreed(first, isShort, () => this.seenAgain(), waiting);
   }
 
   private async seenAgain(): Promise<Observations | null> {
@@ -279,7 +303,7 @@ class Eviction {
   }
 
   /** Null when the pods' figures cannot be had. */
-  private async measure(signal: Signal): Promise<Candidate[] | null> {
+  private async measure(signal: Signal, waiting: Waiting): Promise<Candidate[] | null> {
     const { pods, stateOf, log } = this.ground;
     const { disks } = this.context;
     try {
@@ -290,7 +314,7 @@ class Eviction {
       const layersCount = isDisk && partsOf(signal, disks).includes('root');
       const look = (): Promise<Summary> => this.usage.summary();
       const since = this.context.round?.at ?? 0;
-      const summary = await (layersCount ? summaryWithLayersSince(since, look, this.waiting) : look());
+      const summary = await (layersCount ? summaryWithLayersSince(since, look, waiting) : look());
       const seen = observe(summary.node as NodeFigures);
       const measured = await this.podsNow(summary);
       this.take({ type: 'eviction.sounded', at: this.now(), seen, pods: measured });

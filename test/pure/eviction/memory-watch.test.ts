@@ -82,7 +82,7 @@ it('pods that take what they may have wake it, whatever the rest of the machine 
   assert.equal(woken, 1);
 });
 
-it('memory that goes while figures of the disk are waited for ends that wait', async () => {
+it('memory that goes while figures of the disk are waited for ends that wait, and a pod goes for memory', async () => {
   const evictionHard = { 'memory.available': '1Gi', 'nodefs.available': '4Gi' };
   const { manager, seen, pass } = fakeNode({ pods: [makePod('one'), makePod('two')], watched: true, evictionHard });
   seen.disk = GI;
@@ -92,6 +92,65 @@ it('memory that goes while figures of the disk are waited for ends that wait', a
   assert.equal(seen.told.length, 0, 'layers are waited for');
   seen.available = GI / 2;
   await pass(2_000);
-  assert.equal(seen.told.length, 1, 'by what is known of them');
+  assert.deepEqual(
+    seen.told.map(({ uid }) => uid),
+    ['uid-two'],
+    'who takes more of memory, whoever has written more',
+  );
+  manager.stop?.();
+});
+
+for (const watched of [true, false])
+  it(`memory that runs short while images are removed waits for no disk (${watched ? 'watched' : 'by regular looks'})`, async () => {
+    const evictionHard = { 'memory.available': '1Gi', 'nodefs.available': '4Gi' };
+    const removed = Promise.withResolvers<undefined>();
+    const reclaim = () => removed.promise;
+    const pods = [makePod('one'), makePod('two')];
+    const { manager, seen, pass } = fakeNode({ pods, watched, evictionHard, reclaim });
+    seen.disk = GI;
+    manager.start?.();
+    await pass(8_000);
+    seen.available = GI / 2;
+    await pass(1_000);
+    assert.equal(manager.pressure?.().memory, watched);
+    await pass(2_000);
+    assert.equal(manager.pressure?.().memory, true);
+    assert.deepEqual(
+      seen.told.map(({ uid }) => uid),
+      ['uid-two'],
+      'it goes for memory',
+    );
+    assert.deepEqual(
+      seen.events.slice(0, 2).map(({ message }) => message),
+      ['Attempting to reclaim ephemeral-storage', 'Attempting to reclaim memory'],
+    );
+    // The removal ends while a pod is waited for: nobody hears of it, and the disk has its next round.
+    removed.resolve(undefined);
+    await pass(3_000);
+    assert.equal(seen.told.length, 1);
+    seen.available = 8 * GI;
+    seen.disk = 8 * GI;
+    seen.states.set('uid-two', 'terminated.kept');
+    await pass(30_000);
+    assert.equal(seen.told.length, 1);
+    manager.stop?.();
+  });
+
+it('a fall of memory that meets nothing ends no wait for a disk', async () => {
+  const evictionHard = { 'memory.available': '1Gi', 'nodefs.available': '4Gi' };
+  const { manager, seen, pass } = fakeNode({ pods: [makePod('one'), makePod('two')], watched: true, evictionHard });
+  seen.disk = GI;
+  seen.layers = { at: seen.now - 1_000, bytes: { one: 2, two: 1 } };
+  manager.start?.();
+  await pass(3_000);
+  seen.available = 1.5 * GI;
+  await pass(5_000);
+  assert.equal(seen.told.length, 0, 'layers are waited for on');
+  seen.layers = { at: seen.now, bytes: { one: 1, two: 2 } };
+  await pass(2_000);
+  assert.deepEqual(
+    seen.told.map(({ uid }) => uid),
+    ['uid-two'],
+  );
   manager.stop?.();
 });
