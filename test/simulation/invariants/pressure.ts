@@ -5,7 +5,7 @@ import type { Rule } from './rule.ts';
 import { shortages } from './shortages.ts';
 import type { Depth, Shortage } from './shortages.ts';
 
-/** So many looks in a row, those of one round among them, say the same before anything is asked. */
+/** So many first looks of rounds in a row say that nothing is short before the end of a pressure is asked for. */
 const LOOKS = 4;
 /** Looks that follow each other so closely are of one round, which waits for what it reclaims: the first of them decides what is told, ms. */
 const CLOSE_MS = 1_500;
@@ -59,7 +59,8 @@ export const pressureIsTrue: Rule = {
             own.recent.push(now);
           }
           if (near.has(kind)) own.lastShort = now;
-          own.over = now - own.lastShort > TRANSITION_MS ? own.over + 1 : 0;
+          if (now - own.lastShort <= TRANSITION_MS) own.over = 0;
+          else if (begins) own.over++;
         }
       },
     };

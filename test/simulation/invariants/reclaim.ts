@@ -12,8 +12,10 @@ export const unusedImagesGoFirst: Rule = {
   name: 'no pod goes for a disk on which images lie that nobody uses',
   source: 'kubelet buildSignalToNodeReclaimFuncs: containerGC.DeleteAllUnusedContainers, imageGC.DeleteUnusedImages',
   begin: ({ world, book, say }) => {
-    /** When the agent first saw each image, and when it last may have been in use. */
+    /** When the collector first saw each image, and when it last may have been in use. */
     let seen = new Map<string, number>();
+    /** What was listed last. Others list images, too, of whom the collector does not hear; it asks for the disk after it has. */
+    let listed: string[] = [];
     const used = new Map<string, number>();
     return {
       on: (fact) => {
@@ -21,8 +23,9 @@ export const unusedImagesGoFirst: Rule = {
         if (fact.f === 'agent') seen = new Map();
         if (fact.f === 'container') used.set(fact.record.image.id, now);
         const { images, containers } = world.runtime.core;
-        if (fact.f === 'call' && fact.rpc === 'ListImages')
-          seen = new Map([...images.byId.keys()].map((id) => [id, seen.get(id) ?? now]));
+        if (fact.f === 'call' && fact.rpc === 'ListImages') listed = [...images.byId.keys()];
+        if (fact.f === 'call' && fact.rpc === 'ImageFsInfo')
+          seen = new Map(listed.map((id) => [id, seen.get(id) ?? now]));
         const eviction = evictionOf(fact);
         const told = world.usage.told.at(-2);
         const { disks = 'one' } = world.plan.node;
