@@ -41,14 +41,14 @@ export async function takenNetworks(ownDevice: string): Promise<string[]> {
 /** What is there already stays: the bridge of an agent before, with its containers. */
 async function makeBridge(bridge: string, subnet: string): Promise<void> {
   await runCommand('ip', ['link', 'add', bridge, 'type', 'bridge']);
-  await keepAddress(bridge);
   await runCommand('ip', ['addr', 'add', gatewayOf(subnet), 'dev', bridge]);
   await runCommand('ip', ['link', 'set', bridge, 'up']);
+  await keepAddress(bridge);
 }
 
 /**
  * The bridge keeps the link address that it has. One that nobody gave it is the lowest of its ports', so that pods which come and go change it: the others
- * send to what was their gateway until they ask who it is, half a minute later.
+ * send to what was their gateway until they ask who it is, half a minute later. Once it is up: before, it would be without carrier as long as it has no port.
  */
 async function keepAddress(bridge: string): Promise<void> {
   const shown = await runCommand('ip', ['-j', 'link', 'show', 'dev', bridge]);

@@ -36,9 +36,7 @@ export class ClusterNetwork {
     });
     if (third === undefined) throw new Error('no 10.201.x.0/24 is free on this machine');
     const network = new ClusterNetwork(randomBytes(4).toString('hex'), `10.201.${third}`);
-    // An address of its own: else nodes that come and go change it, and the others lose it for half a minute.
-    const address = `0a:58:0a:c9:${third.toString(16).padStart(2, '0')}:01`;
-    await ip('link', 'add', network.bridge, 'address', address, 'type', 'bridge');
+    await ip('link', 'add', network.bridge, 'type', 'bridge');
     try {
       await ip('addr', 'add', `${network.hostAddress}/24`, 'dev', network.bridge);
       await ip('link', 'set', network.bridge, 'up');
