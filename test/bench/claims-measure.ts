@@ -17,7 +17,7 @@ import { WatchedPods } from './watched-pods.ts';
 export interface ClaimsWish {
   /** Pods one by one: with no claim, with one, with ten. */
   sequential: number;
-  /** Pods with one claim each at once. */
+  /** Pods at once: with no claim, then with one each. */
   burst: number;
   /** Pods one by one whose claim is attached first. */
   attached: number;
@@ -43,14 +43,24 @@ export interface HangEffect {
   ratio: number;
 }
 
+/** Pods at once. */
+export interface Burst {
+  allReadyMs: number;
+  allGoneMs: number;
+  /** From the first deletion until nothing of the volumes is staged. */
+  allUnstagedMs: number;
+  createToReadyMs: Row['createToReadyMs'];
+  cpuMsPerPodLife: number;
+}
+
 /** Figures of one agent. */
 export interface ClaimsFigures {
   plain: Row;
   oneClaim: Row;
   tenClaims: Row;
   attachedClaim: Row | null;
-  /** `allUnstagedMs`: from the first deletion until nothing of the volumes is staged. */
-  atOnce: { allReadyMs: number; allGoneMs: number; allUnstagedMs: number; createToReadyMs: Row['createToReadyMs'] };
+  plainAtOnce: Burst;
+  atOnce: Burst;
   hang: { plain: HangEffect; claimOfOther: HangEffect } | null;
 }
 
@@ -99,9 +109,10 @@ class ClaimsBench {
     const plain = await this.row(driver, sequential, 0);
     const oneClaim = await this.row(driver, sequential, 1);
     const tenClaims = await this.row(driver, sequential, MANY);
-    const atOnce = await this.atOnce(driver, burst);
+    const plainAtOnce = await this.atOnce(driver, burst, 0);
+    const atOnce = await this.atOnce(driver, burst, 1);
     return {
-      ...{ plain, oneClaim, tenClaims, atOnce },
+      ...{ plain, oneClaim, tenClaims, plainAtOnce, atOnce },
       hang: hangRounds === 0 ? null : await this.besideHang(driver, hangRounds, hang),
       attachedClaim: attached === 0 ? null : await this.attachedRow(attached),
     };
@@ -165,10 +176,11 @@ class ClaimsBench {
     return this.row(driver, count, 1);
   }
 
-  private async atOnce(driver: BenchDriver, count: number): Promise<ClaimsFigures['atOnce']> {
+  private async atOnce(driver: BenchDriver, count: number, each: number): Promise<Burst> {
     const names = this.names(count);
-    const claims = await this.claimed(driver, names, 1);
+    const claims = await this.claimed(driver, names, each);
     await sleep(1_000);
+    const cpu = usageOfTree(this.node.agent.pid).cpuMs;
     const up = now();
     await Promise.all(names.map((name) => this.pods.create(name, claims.get(name))));
     await this.pods.until(names, 'ready');
@@ -180,7 +192,9 @@ class ClaimsBench {
     const allGoneMs = Math.round(now() - down);
     await this.unstaged(driver);
     const allUnstagedMs = Math.round(now() - down);
-    return { allReadyMs, allGoneMs, allUnstagedMs, createToReadyMs: this.toReady(names) };
+    const cpuMs = usageOfTree(this.node.agent.pid).cpuMs - cpu;
+    const cpuMsPerPodLife = Math.round(cpuMs / count);
+    return { allReadyMs, allGoneMs, allUnstagedMs, createToReadyMs: this.toReady(names), cpuMsPerPodLife };
   }
 
   /** Pods beside one whose call hangs, and beside one without trouble, in turn. */

@@ -36,9 +36,13 @@ const RATIOS: readonly [string, (figures: ClaimsFigures) => number][] = [
   ['ten claims: delete to gone p50', (f) => f.tenClaims.deleteToGoneMs.p50],
   ['ten claims: CPU per pod life', (f) => f.tenClaims.cpuMsPerPodLife],
   ['ten claims: API calls per pod life', (f) => f.tenClaims.callsPerPodLife.all],
+  ['no claim, at once: all Ready', (f) => f.plainAtOnce.allReadyMs],
+  ['no claim, at once: all gone', (f) => f.plainAtOnce.allGoneMs],
   ['at once: all Ready', (f) => f.atOnce.allReadyMs],
   ['at once: all gone', (f) => f.atOnce.allGoneMs],
   ['at once: all unstaged', (f) => f.atOnce.allUnstagedMs],
+  ['no claim, at once: CPU per pod life', (f) => f.plainAtOnce.cpuMsPerPodLife],
+  ['at once: CPU per pod life', (f) => f.atOnce.cpuMsPerPodLife],
   ['attached claim: create to Ready p50', (f) => f.attachedClaim?.createToReadyMs.p50 ?? NaN],
   ['attached claim: delete to gone p50', (f) => f.attachedClaim?.deleteToGoneMs.p50 ?? NaN],
 ];
