@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isOnQuietInterface } from './quiet-addresses.ts';
 import { readText } from '../../resources/machine/node-facts.ts';
 
 const NEVER_GLOBAL = new BlockList();
@@ -31,7 +32,8 @@ export function nodeAddressProblem(ip: string): string | null {
   if (isIP(ip) === 0) return 'is no IP address';
   if (!isGlobal(ip)) return 'is a loopback, link-local, multicast or unspecified address';
   const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  return own.some((a) => a.address === ip) ? null : "is on none of the host's network interfaces";
+  if (own.some((a) => a.address === ip) || isOnQuietInterface(ip)) return null;
+  return "is on none of the host's network interfaces";
 }
 
 /**
