@@ -21,6 +21,8 @@ export interface KnownVolume {
   stagesAnew?: true;
   /** Only one pod of the cluster may have it (ReadWriteOncePod alone). */
   alone: boolean;
+  /** Whether another pod has it is looked at before each try to publish it, not only before the first. Absent in older journals. */
+  aloneAtEachTry?: true;
   /** How large it is to be, and was last, bytes; both 0 when its size does not matter. */
   wantedBytes: number;
   knownBytes: number;

@@ -76,9 +76,10 @@ export const mountMachine = machine.createMachine({
       },
     },
     publishFailed: {
-      description: 'That failed; the next try waits for a delay that grows.',
+      description: 'That failed; the next try waits for a delay that grows, and for another pod that has it alone.',
       on: {
         begin: { target: 'publishing', actions: publish },
+        hindered: { actions: act(actions.hinderedOnce) },
         leave: [
           { guard: 'mayBeThere', target: 'unpublishing', actions: leave },
           { target: 'gone', actions: over },

@@ -1,5 +1,6 @@
 import { backOffMs } from '../values/back-off.ts';
 import type { DeviceContext, DeviceUser } from './device-context.ts';
+import type { MountContext } from './mount-context.ts';
 import type { Draft, Mount } from './volume-draft.ts';
 import { foundId, mountId } from './volume-manager-state.ts';
 import type { DeviceId } from './volume-orders.ts';
@@ -33,9 +34,12 @@ function goOn(draft: Draft, id: string): void {
       begin();
       break;
     case 'unresolved':
-    case 'publishFailed':
     case 'unpublishFailed':
       if (due) begin();
+      break;
+    case 'publishFailed':
+      // Two pods at which it failed stand in nobody's way, until one of them tries again.
+      if (due && !(context.known?.aloneAtEachTry && isHindered(draft, context))) begin();
       break;
     case 'waitingForDevice':
       takeOver(draft, id);
@@ -100,17 +104,20 @@ function deviceIsThere(draft: Draft, { context }: Mount): boolean {
     draft.bearDevice({ device, plugin, name, mode, attachable, stages });
     return false;
   }
-  if (place.value !== 'ready' && place.value !== 'expanding') return false;
-  if (known.alone && isElsewhere(draft, context)) {
-    const what = known.mapped ? 'MapVolume.SetUpDevice' : 'MountVolume.SetUp';
-    const text = `${what} failed for volume "${name}" : volume uses the ReadWriteOncePod access mode and is already in use by another pod`;
-    const problem = { code: 'FailedMount', text };
-    const id = mountId(context.uid, context.volume);
-    const retryAt = draft.at + backOffMs(context.failures + 1, WAITS);
-    draft.tellMount(id, { type: 'hindered', at: draft.at, problem, retryAt });
-    if (context.askedAt !== null) refuse(draft, id, problem);
-    return false;
-  }
+  return (place.value === 'ready' || place.value === 'expanding') && !isHindered(draft, context);
+}
+
+/** One pod alone may have it, and another has it, or is about to: told, and looked at again after a delay that grows. */
+function isHindered(draft: Draft, context: MountContext): boolean {
+  const { known } = context;
+  if (!known?.alone || !isElsewhere(draft, context)) return false;
+  const what = known.mapped ? 'MapVolume.SetUpDevice' : 'MountVolume.SetUp';
+  const text = `${what} failed for volume "${known.name}" : volume uses the ReadWriteOncePod access mode and is already in use by another pod`;
+  const problem = { code: 'FailedMount', text };
+  const id = mountId(context.uid, context.volume);
+  const retryAt = draft.at + backOffMs(context.failures + 1, WAITS);
+  draft.tellMount(id, { type: 'hindered', at: draft.at, problem, retryAt });
+  if (context.askedAt !== null) refuse(draft, id, problem);
   return true;
 }
 

@@ -89,11 +89,14 @@ export class VolumeCalls {
     if (device !== '') device = `${plugin.name}/${device}`;
     this.lookedUp.set(`${uid}/${volume}`, { pod, spec, plugin, device });
     const modes = spec.pv?.spec?.accessModes ?? [];
+    const alone = modes.length === 1 && modes[0] === 'ReadWriteOncePod';
     return {
       ...{ plugin: plugin.name, name: spec.name, mode: spec.mode, device, attachable, stages },
       ...(spec.mode === 'Block' && { mapped: true as const }),
       ...(stages && { stagesAnew: true as const }),
       alone: modes.length === 1 && modes[0] === 'ReadWriteOncePod',
+      alone,
+      ...(alone && { aloneAtEachTry: true as const }),
       ...sizesOf(spec, plugin),
     };
   }

@@ -160,6 +160,22 @@ describe('a volume of a pod', () => {
     world.wait();
     assert.equal(world.only().type, 'volume.publish');
   });
+
+  for (const aloneAtEachTry of [true, undefined])
+    test(`nor to both when it has failed at each of them${aloneAtEachTry ? '' : ' (as older agents did)'}`, () => {
+      const more = { device: 'test/p/d', stages: true, alone: true, ...(aloneAtEachTry && { aloneAtEachTry }) };
+      const world = new VolumeWorld((_uid, volume) => known(volume, more));
+      want(world, 'a', 'v');
+      while (world.only().type !== 'volume.publish') world.end(world.only().key);
+      world.end(world.only().key, 'fails');
+      want(world, 'b', 'v');
+      while (world.only().type !== 'volume.publish') world.end(world.only().key);
+      world.end(world.only().key, 'fails');
+      for (let i = 0; i < 5 && world.calls.size === 0; i++) world.wait();
+      for (let i = 0; i < 5; i++) world.wait();
+      const publishing = [...world.calls.values()].filter(({ type }) => type === 'volume.publish');
+      assert.equal(publishing.length, aloneAtEachTry ? 1 : 2);
+    });
 });
 
 describe('a pod that ends', () => {
