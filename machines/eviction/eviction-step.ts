@@ -86,18 +86,29 @@ function looked(draft: Draft, seen: Observations, offenders: readonly Offender[]
 }
 
 /**
- * A round waits for something else, and the node was looked at: what the node tells is of now, and memory that runs short begins a round of its own
- * at once. Kubelet looks at nothing before its round is over. What was asked for goes on, and is no longer waited for.
+ * A round waits, and the node was looked at: what the node tells is of now. Memory that runs short meanwhile begins a round of its own at once,
+ * and a round is over when nothing is short any more. Kubelet looks at nothing before its round is over. What was asked for goes on, and is no
+ * longer waited for.
  */
 function lookedMeanwhile(draft: Draft, seen: Observations): EvictionStateName {
-  const { focus, round, seen: before } = draft.context;
+  const { focus, round, seen: before, thresholds } = draft.context;
   const { patch, act } = takeLook(draft.context, seen, draft.at);
+  draft.context = { ...draft.context, ...patch };
+  if (round === null || thresholdsMet(thresholds, seen, true).length === 0) return relieved(draft);
   const [first] = act;
-  const comesFirst =
-    first !== undefined && isMemory(first.signal) && !isMemory(round?.threshold.signal ?? first.signal);
+  if (first !== undefined && isMemory(first.signal) && !isMemory(round.threshold.signal))
+    return beginRound(draft, seen, act);
   // What the round has to say is of the look that it began with.
-  draft.context = { ...draft.context, ...patch, ...(!comesFirst && { seen: before }) };
-  return comesFirst ? beginRound(draft, seen, act) : focus;
+  draft.context = { ...draft.context, seen: before };
+  return focus;
+}
+
+/** Nothing is short any more, and no pod had to go for it. */
+function relieved(draft: Draft): EvictionStateName {
+  const { round } = draft.context;
+  const text = 'Eviction manager: able to reduce resource pressure without evicting pods.';
+  if (round !== null) log(draft, text, { resourceName: round.resource });
+  return watching(draft);
 }
 
 /** The round for the first of the thresholds to act on. */
@@ -130,11 +141,7 @@ function reclaimed(draft: Draft, seen: Observations | null, failures: string[]):
     const text = 'Eviction manager: unexpected error when attempting to reduce resource pressure';
     log(draft, text, { resourceName: resource, err });
   }
-  if (seen !== null && thresholdsMet(thresholds, seen, true).length === 0) {
-    const text = 'Eviction manager: able to reduce resource pressure without evicting pods.';
-    log(draft, text, { resourceName: resource });
-    return watching(draft);
-  }
+  if (seen !== null && thresholdsMet(thresholds, seen, true).length === 0) return relieved(draft);
   return measure(draft, threshold, resource);
 }
 

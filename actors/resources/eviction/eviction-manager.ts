@@ -125,6 +125,12 @@ class Eviction {
     return this.context.focus.startsWith('ending.');
   }
 
+  /** A round waits for an answer. */
+  private get isWaiting(): boolean {
+    const { focus } = this.context;
+    return focus === 'reclaiming' || focus === 'measuring';
+  }
+
   /**
    * The first look comes when all sources have spoken, or at `latest`: what runs already must not be refused when the agent starts
    * anew, for a pressure that it lives with.
@@ -249,7 +255,7 @@ class Eviction {
       if (this.stopped) return null;
       if (message !== null) return this.take(message);
       const other = await this.lookMeanwhile();
-      heard.no = other !== null;
+      heard.no = other !== null || !this.isWaiting;
       if (heard.no) return other;
     }
   }

@@ -154,3 +154,22 @@ it('a fall of memory that meets nothing ends no wait for a disk', async () => {
   );
   manager.stop?.();
 });
+
+it('a round is over when nothing is short any more, however long a removal takes', async () => {
+  const evictionHard = { 'memory.available': '1Gi', 'nodefs.available': '4Gi' };
+  const reclaim = () => new Promise<void>(() => undefined);
+  const { manager, seen, pass } = fakeNode({ pods: [makePod('one'), makePod('two')], evictionHard, reclaim });
+  seen.disk = GI;
+  manager.start?.();
+  await pass(25_000);
+  assert.equal(manager.pressure?.().disk, true);
+  seen.disk = 8 * GI;
+  await pass(10_000);
+  assert.equal(seen.lines.at(-1), 'Eviction manager: able to reduce resource pressure without evicting pods.');
+  await pass(60_000);
+  assert.equal(manager.pressure?.().disk, false);
+  seen.available = GI / 2;
+  await pass(10_000);
+  assert.equal(seen.told.length, 1, 'the next round begins as ever');
+  manager.stop?.();
+});
