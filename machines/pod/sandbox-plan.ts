@@ -138,11 +138,9 @@ function endedBefore(context: PodContext): boolean {
  * What ran of a pod that is not restarted is gone with its sandbox: its containers' ends are unknown, so it has failed
  * (kubelet tells them with ContainerStatusUnknown, and SyncPod ends a pod whose phase is final).
  */
-function vanished({ pod, settings, status, observed }: PodContext): boolean {
+function vanished({ pod, settings, status }: PodContext): boolean {
   if (!behaves(settings, 'vanishedPodsEnd') || restartsOnFailure(pod)) return false;
   if (behaves(settings, 'toldVanishedEnd') && isTerminalPhase(status?.phase)) return true;
-  // Where nothing is left of its containers, endedBefore has said so.
-  if (behaves(settings, 'endedBeforeTheirSandbox') && (observed?.containers ?? []).length === 0) return false;
   const { initContainerStatuses = [], containerStatuses = [] } = status ?? pod.status ?? {};
   return [...initContainerStatuses, ...containerStatuses].some(
     ({ state }) => state?.running !== undefined || state?.terminated !== undefined,

@@ -201,10 +201,7 @@ export const BEHAVIOUR = {
    * https said; the path of a probe is asked for as it is written.
    */
   triesAreToldOf: 193,
-  /**
-   * A pod of whose containers the runtime has none any more, and whose phase is final by what was told of them, gets no other sandbox; one that is
-   * not restarted and had not begun with its regular containers does.
-   */
+  /** A pod of whose containers the runtime has none any more, and whose phase is final by what was told of them, gets no other sandbox, also where an old one is left. */
   endedBeforeTheirSandbox: 190,
 } as const;
 

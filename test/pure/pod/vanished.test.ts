@@ -84,21 +84,6 @@ for (const [policy, state, phase] of [
     assert.deepEqual([world.status?.phase, world.state], [phase, 'terminated.kept']);
   });
 
-test('one that vanishes before its regular containers began, begins anew', () => {
-  const init = { name: 'i', image: 'img:1' };
-  const spec = { restartPolicy: 'Never' as const, initContainers: [init] };
-  const status = {
-    phase: 'Pending',
-    initContainerStatuses: [told('i', ended)],
-    containerStatuses: [told('c', { waiting: { reason: 'PodInitializing' } })],
-  };
-  const world = new PodWorld({ ...pod(spec), status }, null, undefined, true, 'api');
-  world.pleg();
-  world.run(10_000);
-  assert.equal(world.count('cri.CreateContainer'), 1);
-  assert.notEqual(world.status?.phase, 'Failed');
-});
-
 test('nobody is woken for the probe of a container that a static pod does not name any more', () => {
   const probed = {
     name: 'probed',
