@@ -159,9 +159,9 @@ export const unreachedMoves: readonly UnreachedMoves[] = [
   },
   {
     machine: 'eviction',
-    from: ['reclaiming', 'measuring'],
+    from: ['measuring'],
     to: ['watching.calm'],
-    why: 'what is acted on brings a condition, which stays for its transition period',
+    why: 'what is acted on brings a condition, which stays for its transition period, and pods are measured within that',
   },
 ];
 
