@@ -94,7 +94,6 @@ export class VolumeCalls {
       ...{ plugin: plugin.name, name: spec.name, mode: spec.mode, device, attachable, stages },
       ...(spec.mode === 'Block' && { mapped: true as const }),
       ...(stages && { stagesAnew: true as const }),
-      alone: modes.length === 1 && modes[0] === 'ReadWriteOncePod',
       alone,
       ...(alone && { aloneAtEachTry: true as const }),
       ...sizesOf(spec, plugin),
