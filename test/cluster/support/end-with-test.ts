@@ -19,6 +19,8 @@ function onSignal(signal: NodeJS.Signals): void {
   // other harnesses send the signal again when they are done: this one is not yet
   if (signalled) return;
   signalled = true;
+  // Whoever reads what this process says may have ended by the same signal; a broken pipe is an error that would end it before all is stopped.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const all = [...open].reverse();
   void (async () => {
     for (const stop of all) await stop().catch(() => undefined);
