@@ -25,8 +25,6 @@ export interface NodeGround {
   readonly resources?: ResourceRules;
   /** The node as it would register: pods are judged by it while it has no object, on a standalone node for good. */
   readonly ownNode?: Node;
-  /** Where device plugins register (`--device-plugins-dir`); absent: `device-plugins` in the root directory. */
-  readonly devicePluginsDir?: string;
   /** How long a pod waits for a device plugin that was there before, ms; absent or 0: it is judged at once, as by kubelet (`--wait-for-plugins`). */
   readonly waitForPluginsMs?: number;
   /** Worker threads in which pods live. */

@@ -16,16 +16,16 @@ import type { NodeGround } from './node-ground.ts';
 import type { Clock } from '../host/time/clock.ts';
 
 /**
- * The plugins of this machine, below the root directory: device plugins register at `device-plugins/kubelet.sock` (or in a folder that was named), plugins of all kinds
- * by their sockets in `plugins_registry`, taken by `handlers`. A node on which they cannot (no place, a path too long) says so and goes on without.
+ * The plugins of this machine: device plugins register at `kubelet.sock` in `folder`, plugins of all kinds by their sockets in `plugins_registry` of the
+ * root directory, taken by `handlers`. A node on which they cannot (no place, a path too long) says so and goes on without.
  */
 export function nodePlugins(
   ground: NodeGround,
+  folder: string,
   clock: Clock,
   handlers: Map<string, PluginHandler>,
 ): { devices: DeviceEdge; claims: ClaimEdge | null } {
   const { rootDir, log, metrics, featureGates } = ground;
-  const folder = ground.devicePluginsDir ?? join(rootDir, 'device-plugins');
   const file = new DeviceCheckpointFile(folder, log);
   // Whoever takes plugins is made and started before the first one is looked for.
   return {

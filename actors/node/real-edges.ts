@@ -154,7 +154,6 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
       settings,
       resources,
       shards: own.shards,
-      devicePluginsDir: own.devicePluginsDir,
       waitForPluginsMs: own.waitForPluginsMs,
       journals,
       agent,
@@ -186,7 +185,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   const handlers = new Map<string, PluginHandler>();
   const edges: NodeEdges = {
     ...{ clock, cri, userNamespaces, cluster, quotas },
-    ...nodePlugins(ground, clock, handlers),
+    ...nodePlugins(ground, own.devicePluginsDir, clock, handlers),
     volumes: (links) =>
       nodeVolumes({ ground, mounterPath: flags.experimentalMounterPath, clock, handlers, life }, links),
     shards: (links) =>

@@ -83,6 +83,11 @@ export interface EvictionContext {
   focus: EvictionStateName;
 }
 
+/** A round waits for an answer: what can be given back, or who uses how much. */
+export function roundWaits({ focus }: Pick<EvictionContext, 'focus'>): boolean {
+  return focus === 'reclaiming' || focus === 'measuring';
+}
+
 /** States of the chart, as dotted paths. What may follow what: eviction-moves.ts. */
 export type EvictionStateName =
   'starting' | 'watching.calm' | 'watching.pressed' | 'reclaiming' | 'measuring' | 'ending.killing' | 'ending.cleaning';

@@ -3,6 +3,7 @@ import { awaitEnd, overdue, waited } from './await-end.ts';
 import type { Candidate } from './candidates.ts';
 import { withClock } from './clock-step.ts';
 import { withContainerFs } from './container-fs-thresholds.ts';
+import { roundWaits } from './eviction-context.ts';
 import type { EvictionContext, EvictionMessage, EvictionOrder, EvictionStateName, Round } from './eviction-context.ts';
 import { log, watching } from './eviction-draft.ts';
 import type { Draft } from './eviction-draft.ts';
@@ -60,7 +61,7 @@ function take(draft: Draft, message: EvictionMessage): EvictionStateName {
       return focus;
     case 'eviction.looked':
       draft.context = { ...context, soundings: sounded(context.soundings, message, null) };
-      if (focus === 'reclaiming' || focus === 'measuring') return lookedMeanwhile(draft, message.seen);
+      if (roundWaits(context)) return lookedMeanwhile(draft, message.seen);
       return focus.startsWith('watching.') ? looked(draft, message.seen, message.offenders) : focus;
     case 'eviction.reclaimed':
       return focus === 'reclaiming' ? reclaimed(draft, message.seen, message.failures) : focus;

@@ -54,7 +54,6 @@ export function holdersOf({ resources, devices, claims }: Omit<Holdings, 'extend
 export function resourceTable({ resources, devices, claims, extended }: Holdings, pods: readonly Pod[]): ResourceTable {
   const { cpu = null, memory = null } = resources ?? {};
   const byUid = new Map(pods.map((pod) => [pod.metadata?.uid ?? '', pod]));
-  const names = new Map(pods.map(({ metadata }) => [metadata?.uid ?? '', metadata]));
   const uids = holdersOf({ resources, devices, claims });
   const devicesOf = (uid: string, container: string): string[] => [
     ...Object.entries(atUid(devices?.grants ?? {}, uid)?.[container] ?? {}).map(
@@ -63,7 +62,7 @@ export function resourceTable({ resources, devices, claims, extended }: Holdings
     ...claimed(claims, byUid.get(uid), container, extended),
   ];
   const rows = [...uids].flatMap((uid) => {
-    const metadata = names.get(uid);
+    const metadata = byUid.get(uid)?.metadata;
     const pod = metadata === undefined ? uid : `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
     const [cpus, blocks] = [atUid(cpu?.pods ?? {}, uid) ?? [], atUid(memory?.pods ?? {}, uid) ?? []];
     const since = byUid.get(uid)?.status?.startTime ?? null;

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClusterNode } from '../cluster/support/cluster-node.ts';
 import type { ControlPlane } from '../cluster/support/control-plane.ts';
-import { STORAGE } from '../cluster/support/csi-world.ts';
+import { STORAGE, isInCsiNode } from '../cluster/support/csi-world.ts';
 import { DaemonProcess } from '../tools/daemon-process.ts';
 import type { Fault } from '../tools/csi-driver/faults.ts';
 import { waitFor } from '../tools/wait-for.ts';
@@ -51,12 +51,7 @@ export async function startDriver(
   });
   await waitFor(
     `${name} in the CSINode`,
-    async () => {
-      const { spec: its } = await api.get<{ spec: { drivers: { name: string }[] | null } }>(
-        `${STORAGE}/csinodes/${node.name}`,
-      );
-      return its.drivers?.find((each) => each.name === name);
-    },
+    () => isInCsiNode(plane, node.name, name),
     () => process_.tail(),
   );
   return {

@@ -9,10 +9,9 @@
  */
 import { parseArgs } from 'node:util';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
-import { measureBothAgents } from './both-agents.ts';
+import { measureBothAgents, withRatios } from './both-agents.ts';
 import { measureClaims } from './claims-measure.ts';
 import type { ClaimsFigures } from './claims-measure.ts';
-import { ratio } from './figures.ts';
 
 const { values } = parseArgs({
   options: {
@@ -61,12 +60,7 @@ try {
         hang: values.hang,
       }),
   });
-  const { kubelet, actorlet } = figures;
-  const ratios =
-    kubelet === undefined || actorlet === undefined
-      ? null
-      : Object.fromEntries(RATIOS.map(([name, of]) => [name, ratio(of(actorlet), of(kubelet))]));
-  process.stdout.write(`${JSON.stringify({ ...figures, 'actorlet / kubelet': ratios }, null, 1)}\n`);
+  process.stdout.write(withRatios(figures, RATIOS));
 } finally {
   await plane.stop();
 }

@@ -7,8 +7,7 @@
  */
 import { parseArgs } from 'node:util';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
-import { measureBothAgents } from './both-agents.ts';
-import { ratio } from './figures.ts';
+import { measureBothAgents, withRatios } from './both-agents.ts';
 import { measureStreaming } from './streaming-measure.ts';
 import type { StreamingFigures } from './streaming-measure.ts';
 
@@ -49,12 +48,7 @@ try {
       return measureStreaming(plane, node, wish);
     },
   });
-  const { kubelet, actorlet } = figures;
-  const ratios =
-    kubelet === undefined || actorlet === undefined
-      ? null
-      : Object.fromEntries(RATIOS.map(([name, of]) => [name, ratio(of(actorlet), of(kubelet))]));
-  process.stdout.write(`${JSON.stringify({ ...figures, 'actorlet / kubelet': ratios }, null, 1)}\n`);
+  process.stdout.write(withRatios(figures, RATIOS));
 } finally {
   await plane.stop();
 }

@@ -38,8 +38,8 @@ case $tool in
   containerd2) version=$(awk '$2 == "github.com/containerd/containerd/v2" { print substr($3, 2) }' containerd2/go.mod) ;;
   runc) version=$(awk '$2 == "github.com/opencontainers/runc" { print substr($3, 2) }' runc/go.mod) ;;
   csi-sanity) version=$(awk '$2 == "github.com/kubernetes-csi/csi-test/v5" { print substr($3, 2) }' csi-sanity/go.mod) ;;
-  # On a line of its own, or behind `require`.
-  csi-attacher | csi-provisioner | csi-resizer) version=$(awk -v m="github.com/kubernetes-csi/external-${tool#csi-}/" '{ i = $1 == "require" ? 2 : 1 } index($i, m) == 1 { print substr($(i + 1), 2) }' "$tool/go.mod") ;;
+  # The module and its version stand on a line of their own, or behind `require`.
+  csi-attacher | csi-provisioner | csi-resizer) read -r module version < <(grep -oE "github.com/kubernetes-csi/external-${tool#csi-}/v[0-9]+ v[0-9.]+" "$tool/go.mod" | sed 's/ v/ /') ;;
   # Our own programs: the version is what they are made of.
   cri-client | cri-contract | stream-client | nonewprivs | fake-logind | csi-node-driver-registrar | csi-mock-driver) version=$(cat go.mod go.sum "$tool"/*.go | sha256sum | cut -c1-16) ;;
   *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kubelet-newest, kubeadm, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, ginkgo, e2e.test, e2e_node.test, agnhost, sample-device-plugin, containerd2, runc, csi-sanity, csi-attacher, csi-provisioner, csi-resizer, csi-node-driver-registrar, csi-mock-driver, cri-client, cri-contract, stream-client, nonewprivs, fake-logind, kwok, kubemark" >&2; exit 2 ;;
@@ -115,7 +115,6 @@ if [ ! -x "$binary" ]; then
       mv "$binary.new" "$binary"
     elif [ "$tool" = csi-attacher ] || [ "$tool" = csi-provisioner ] || [ "$tool" = csi-resizer ]; then
       # A module of its own each: they are made with newer parts of Kubernetes. Static: they run in containers, too.
-      module=$(awk -v m="github.com/kubernetes-csi/external-${tool#csi-}/" '{ i = $1 == "require" ? 2 : 1 } index($i, m) == 1 { print $i }' "$tool/go.mod")
       CGO_ENABLED=0 go build -C "$tool" -mod=readonly -buildvcs=false -ldflags "-s -w -X main.version=v$version" -o "$binary.new" "$module/cmd/$tool" >&2
       mv "$binary.new" "$binary"
     elif [ "$tool" = e2e.test ] || [ "$tool" = e2e_node.test ]; then

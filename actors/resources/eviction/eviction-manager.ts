@@ -1,5 +1,6 @@
 import { partsOf } from '../../../machines/eviction/candidates.ts';
 import type { Candidate } from '../../../machines/eviction/candidates.ts';
+import { roundWaits } from '../../../machines/eviction/eviction-context.ts';
 import type { EvictionContext, EvictionMessage, EvictionOrder } from '../../../machines/eviction/eviction-context.ts';
 import { evictionMachine } from '../../../machines/eviction/eviction-machine.ts';
 import { refusedUnderPressure } from '../../../machines/eviction/admit-under-pressure.ts';
@@ -123,12 +124,6 @@ class Eviction {
 
   private get isEnding(): boolean {
     return this.context.focus.startsWith('ending.');
-  }
-
-  /** A round waits for an answer. */
-  private get isWaiting(): boolean {
-    const { focus } = this.context;
-    return focus === 'reclaiming' || focus === 'measuring';
   }
 
   /**
@@ -255,7 +250,7 @@ class Eviction {
       if (this.stopped) return null;
       if (message !== null) return this.take(message);
       const other = await this.lookMeanwhile();
-      heard.no = other !== null || !this.isWaiting;
+      heard.no = other !== null || !roundWaits(this.context);
       if (heard.no) return other;
     }
   }

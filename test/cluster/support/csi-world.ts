@@ -10,6 +10,12 @@ import type { Space } from './space.ts';
 /** Path of the storage API. */
 export const STORAGE = '/apis/storage.k8s.io/v1';
 
+/** Whether a node's CSINode names a driver, for `waitFor`. */
+export async function isInCsiNode({ api }: ControlPlane, node: string, driver: string): Promise<true | undefined> {
+  const found = await api.find<{ spec: { drivers: { name: string }[] | null } }>(`${STORAGE}/csinodes/${node}`);
+  return found?.spec.drivers?.some(({ name }) => name === driver) === true ? true : undefined;
+}
+
 /** A driver on the node, with its CSIDriver; waits until the CSINode has it. The caller stops it. @param attaches its volumes must be attached first */
 export async function driverOf(
   plane: ControlPlane,
@@ -33,11 +39,7 @@ export async function driverOf(
   });
   await driver.start();
   try {
-    await waitFor(`${name} in the CSINode`, async () => {
-      const path = `${STORAGE}/csinodes/${node.name}`;
-      const { spec: its } = await api.get<{ spec: { drivers: { name: string }[] | null } }>(path);
-      return its.drivers?.find((each) => each.name === name);
-    });
+    await waitFor(`${name} in the CSINode`, () => isInCsiNode(plane, node.name, name));
     return driver;
   } catch (error) {
     driver.stop();

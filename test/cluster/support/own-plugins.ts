@@ -13,13 +13,8 @@ export async function withOwnPlugins(kubelet: string, dir: string, rootDir: stri
   const folder = join(rootDir, 'device-plugins');
   await mkdir(folder, { recursive: true, mode: 0o750 });
   const program = join(dir, 'kubelet-with-own-plugins');
-  const inside = `mkdir -p ${FIXED} && mount --bind '${folder}' ${FIXED} && exec "$0" "$@"`;
-  await writeFile(
-    program,
-    `#!/bin/sh\nexec unshare --mount --propagation slave sh -c '${inside.replaceAll("'", `'\\''`)}' '${kubelet}' "$@"\n`,
-    {
-      mode: 0o755,
-    },
-  );
+  const inside = `mkdir -p ${FIXED} && mount --bind "$0" ${FIXED} && exec "$@"`;
+  const script = `#!/bin/sh\nexec unshare --mount --propagation slave sh -c '${inside}' '${folder}' '${kubelet}' "$@"\n`;
+  await writeFile(program, script, { mode: 0o755 });
   return program;
 }

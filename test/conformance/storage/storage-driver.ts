@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ClusterNode } from '../../cluster/support/cluster-node.ts';
 import type { ControlPlane } from '../../cluster/support/control-plane.ts';
+import { STORAGE, isInCsiNode } from '../../cluster/support/csi-world.ts';
 import { stopOnSignal } from '../../cluster/support/end-with-test.ts';
 import { DaemonProcess } from '../../tools/daemon-process.ts';
 import { referenceTool } from '../../tools/reference-tool.ts';
@@ -14,7 +15,6 @@ import { waitFor } from '../../tools/wait-for.ts';
 import { CSI_DRIVER, DEFINITION, DRIVER } from './driver-definition.ts';
 
 const MAIN = fileURLToPath(new URL('../../tools/csi-driver/main.ts', import.meta.url));
-const STORAGE = '/apis/storage.k8s.io/v1';
 /** Specs make many objects at once, and wait for them. */
 const RATE = ['--kube-api-qps', '100', '--kube-api-burst', '200', '--v', '4'];
 
@@ -82,10 +82,11 @@ export async function startStorageDriver(
     const socket = join(folder, 'csi.sock');
     const registration = join(node.agentRoot, 'plugins_registry', `${DRIVER}.sock`);
     const volumes = join(dir, 'volumes');
-    const how = ['--disks', '--attaches', '--node-id', node.name, '--topology', `${DRIVER}/node=${node.name}`];
-    start('csi-driver', process.execPath, [MAIN, DRIVER, socket, volumes, registration, join(dir, 'calls'), ...how]);
+    const traits = { nodeId: node.name, topology: { [`${DRIVER}/node`]: node.name }, attaches: true };
+    const how = [registration, join(dir, 'calls'), '', JSON.stringify(traits), '--disks'];
+    start('csi-driver', process.execPath, [MAIN, DRIVER, socket, volumes, ...how]);
     const explain = async (): Promise<string> => (await running[0]?.tail()) ?? '';
-    await waitFor('the driver in the CSINode', () => registered(plane, node), explain);
+    await waitFor('the driver in the CSINode', () => isInCsiNode(plane, node.name, DRIVER), explain);
     for (const [name, args] of Object.entries(HELPERS)) {
       const program = await referenceTool(name as keyof typeof HELPERS);
       const common = ['--kubeconfig', plane.adminKubeconfig, '--csi-address', socket, ...RATE];
@@ -98,12 +99,6 @@ export async function startStorageDriver(
     await stop();
     throw error;
   }
-}
-
-async function registered(plane: ControlPlane, node: ClusterNode): Promise<true | undefined> {
-  const path = `${STORAGE}/csinodes/${node.name}`;
-  const found = await plane.api.find<{ spec: { drivers: { name: string }[] | null } }>(path);
-  return found?.spec.drivers?.some(({ name }) => name === DRIVER) === true ? true : undefined;
 }
 
 /** Loop devices of files whose paths begin so. */

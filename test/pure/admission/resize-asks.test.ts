@@ -1,9 +1,6 @@
 /** What CPU manager and its like have to say of a pod that is resized: kubelet asks all that it asks about one that comes (allocation.canResizePod). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { resolveFeatureGates } from '../../../actors/configure/configuration/feature-gates.ts';
-import { loadConfiguration } from '../../../actors/configure/configuration/load-configuration.ts';
-import { resourceRulesOf } from '../../../actors/resources/admission/resource-rules.ts';
 import { stepAdmission } from '../../../machines/admission/admission-machine.ts';
 import type { AdmissionMessage, AdmissionOrder, HeldDevices } from '../../../machines/admission/admission-messages.ts';
 import type { AdmissionRules } from '../../../machines/admission/admission-rules.ts';
@@ -17,10 +14,9 @@ import { NO_DEVICES } from '../../../machines/devices/device-state.ts';
 import type { DeviceState } from '../../../machines/devices/device-state.ts';
 import type { TopologyHint } from '../../../machines/resource-managers/topology/hints.ts';
 import { atUid, withUid } from '../../../machines/supervisor/uid-table.ts';
-import { configOf, factsOf } from '../node-object/facts.ts';
 import { container, node, pod } from './admission-input.ts';
 import { RULES } from './admission-rules.ts';
-import { fourCpus } from './four-cpus.ts';
+import { fourCpus, socketsOfFourCpus } from './four-cpus.ts';
 
 type WithoutTime<M> = M extends unknown ? Omit<M, 'at'> : never;
 
@@ -74,18 +70,8 @@ test('what a pod has stays with it; option full-pcpus-only looks for as many fre
 });
 
 test('CPUs that a pod gets by a resize are near the devices that it has, and managers count as asked', () => {
-  const { config } = loadConfiguration({ flags: [], cgroupVersion: 2 });
-  const nodes = [0, 1].map((id) => ({
-    ...{ id, memory: 2 ** 30, hugePages: [], distances: id === 0 ? [10, 20] : [20, 10] },
-    cores: [0, 2].map((first) => ({ socket: id, threads: [4 * id + first, 4 * id + first + 1] })),
-  }));
-  const near = resourceRulesOf(
-    { ...config, cpuManagerPolicy: 'static', reservedSystemCPUs: '0', topologyManagerPolicy: 'restricted' },
-    resolveFeatureGates({ InPlacePodVerticalScalingExclusiveCPUs: true }).gates,
-    { cpus: 8, sockets: 2, nodes },
-    { facts: factsOf().machine, shape: configOf() },
-  );
-  assert.ok(near);
+  const gates = { InPlacePodVerticalScalingExclusiveCPUs: true };
+  const near = socketsOfFourCpus(2, { topologyManagerPolicy: 'restricted' }, gates);
   const [from, to] = [guaranteed('1500m', '1Gi'), guaranteed('2', '1Gi', 2)];
   const rules: AdmissionRules = { ...RULES, resources: near, resizesAsk: true, resizesCount: true };
   const hints = (held: readonly TopologyHint[]) => ({ held: { 'uid-a': { main: { 'example.com/gpu': held } } } });

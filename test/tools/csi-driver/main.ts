@@ -3,28 +3,17 @@ import { parseArgs } from 'node:util';
 import { CsiDriver, DISK_CAPABILITIES } from './csi-driver.ts';
 import type { NodeTraits } from './node-service.ts';
 
-const USAGE = `usage: main.ts NAME SOCKET DIR [REGISTRATION [CALLS [FAULTS [TRAITS]]]] [--disks] [--node-id ID] [--topology KEY=VALUE] [--attaches]
-  TRAITS         of its node, as JSON
-  --disks        volumes are disks with file systems of their own (loop devices), not folders
-  --node-id ID   the node's name to the driver (node-of-test)
-  --topology KEY=VALUE
-                 where the node is, and its volumes
-  --attaches     what is staged must be attached before
+const USAGE = `usage: main.ts NAME SOCKET DIR [REGISTRATION [CALLS [FAULTS [TRAITS]]]] [--disks]
+  TRAITS    of its node, as JSON (NodeTraits)
+  --disks   volumes are disks with file systems of their own (loop devices), not folders
 `;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    ...{ disks: { type: 'boolean' }, attaches: { type: 'boolean' } },
-    ...{ 'node-id': { type: 'string' }, topology: { type: 'string' } },
-  },
-});
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { disks: { type: 'boolean' } } });
 const [name, socket, dir, registration, callsFile, faultsFile, traits] = positionals;
 if (name === undefined || socket === undefined || dir === undefined) {
   process.stderr.write(USAGE);
   process.exit(2);
 }
-const nodeId = values['node-id'];
 const disks = values.disks === true;
 const driver = new CsiDriver({
   ...{ name, socket, dir, showing: disks ? 'disk' : 'bind' },
@@ -32,10 +21,7 @@ const driver = new CsiDriver({
   ...(callsFile && { callsFile }),
   ...(faultsFile && { faultsFile }),
   traits: {
-    ...(nodeId !== undefined && { nodeId }),
     ...(disks && { capabilities: DISK_CAPABILITIES }),
-    ...(values.topology !== undefined && { topology: Object.fromEntries([values.topology.split('=')]) }),
-    attaches: values.attaches === true,
     ...(traits && (JSON.parse(traits) as Partial<NodeTraits>)),
   },
 });

@@ -9,7 +9,7 @@ import { openPod } from '../session/travel.ts';
 export function PressureView({ report }: { report: PressureReport }) {
   const { at, seenAt, conditions, signals, rankings, podsAt, spare } = report;
   return (
-    <section class="pressure" aria-label="Pressure">
+    <section class="node-facts pressure" aria-label="Pressure">
       <h3>
         Pressure
         {conditions.length === 0 ? (

@@ -10,7 +10,7 @@ const COLUMNS = ['Pod', 'Container', 'CPUs', 'Memory', 'Devices and claims', 'Si
 export function ResourcesView({ told, at }: { told: ResourcesMoment; at: number }) {
   const { shared, free, rows, more } = told;
   return (
-    <section class="resources" aria-label="Resources">
+    <section class="node-facts resources" aria-label="Resources">
       <h3>
         Given away
         {shared !== null && (
@@ -60,7 +60,7 @@ function Row({ row, at }: { row: ResourceRow; at: number }) {
   return (
     <tr data-uid={uid}>
       <th scope="row" class="mono">
-        <button type="button" class="link" onClick={() => openPod(uid, null)}>
+        <button type="button" onClick={() => openPod(uid, null)}>
           {pod}
         </button>
       </th>

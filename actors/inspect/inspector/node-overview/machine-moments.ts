@@ -50,6 +50,17 @@ export function stepAt(entry: PodEntry, moment: number | null): number {
   return moment === null ? newest : Math.min(newest, entry.steps.lastUntil(moment));
 }
 
+/** What a machine that there is one of remembered at a moment; null when that cannot be told (any more). @param moment ms since the epoch; null: the newest */
+export async function stateAt<S>(
+  index: JournalIndex,
+  replay: MachineReplay,
+  { name }: { readonly name: string },
+  moment: number | null,
+): Promise<S | null> {
+  const entry = index.entry(`@${name}`);
+  return entry === undefined ? null : ((await replay.singleAfter(entry, stepAt(entry, moment))) as S | null);
+}
+
 async function whyAt(replay: MachineReplay, entry: PodEntry, step: number): Promise<string> {
   const machine = SINGLES.get(entry.line.uid);
   const state = step < entry.steps.first ? null : await replay.singleAfter(entry, step);

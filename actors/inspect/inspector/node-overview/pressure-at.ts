@@ -4,7 +4,7 @@ import { eviction } from '../../../record/machines/eviction.ts';
 import type { EvictionSnapshot } from '../../../record/machines/eviction.ts';
 import type { JournalIndex } from '../journal-index.ts';
 import type { MachineReplay } from '../machine-replay.ts';
-import { stepAt } from './machine-moments.ts';
+import { stateAt } from './machine-moments.ts';
 
 /** So many pods of each ranking are told: there may be hundreds. */
 const FIRST_PODS = 8;
@@ -16,9 +16,7 @@ export async function pressureAt(
   moment: number | null,
   at: number,
 ): Promise<PressureReport | null> {
-  const entry = index.entry(`@${eviction.name}`);
-  if (entry === undefined) return null;
-  const state = (await replay.singleAfter(entry, stepAt(entry, moment))) as EvictionSnapshot | null;
+  const state = await stateAt<EvictionSnapshot>(index, replay, eviction, moment);
   if (state === null || state.context.thresholds.length === 0) return null;
   const report = pressureReport(state.context, at);
   const rankings = report.rankings.map((each) => ({ ...each, pods: each.pods.slice(0, FIRST_PODS) }));

@@ -11,7 +11,7 @@ import { devices } from '../../../record/machines/devices.ts';
 import type { ResourcesMoment } from '../inspector-api.ts';
 import type { JournalIndex } from '../journal-index.ts';
 import type { MachineReplay } from '../machine-replay.ts';
-import { stepAt } from './machine-moments.ts';
+import { stateAt, stepAt } from './machine-moments.ts';
 
 /** So many pods that have something are told: there may be hundreds. */
 export const MOST_HOLDERS = 50;
@@ -50,15 +50,11 @@ export async function resourcesAt(
 }
 
 async function holdingsAt(index: JournalIndex, replay: MachineReplay, moment: number | null): Promise<Holdings> {
-  const after = async ({ name }: { name: string }): Promise<unknown> => {
-    const entry = index.entry(`@${name}`);
-    return entry === undefined ? null : replay.singleAfter(entry, stepAt(entry, moment));
-  };
-  const taken = (await after(admission)) as AdmissionState | null;
+  const taken = await stateAt<AdmissionState>(index, replay, admission, moment);
   return {
     resources: taken && resourcesOf(taken.managed),
-    devices: (await after(devices)) as DeviceState | null,
-    claims: (await after(claims)) as ClaimState | null,
+    devices: await stateAt<DeviceState>(index, replay, devices, moment),
+    claims: await stateAt<ClaimState>(index, replay, claims, moment),
     // Where the gate is off, there is no such claim.
     extended: true,
   };
