@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { credentials } from '@grpc/grpc-js';
-import { PodResourcesListerClient } from '../../cri/generated/podresources/v1/api.ts';
-import type { ListPodResourcesResponse } from '../../cri/generated/podresources/v1/api.ts';
+import type { PodResources } from '../../cri/generated/podresources/v1/api.ts';
+import { readDeviceCheckpoint } from '../../machines/devices/device-checkpoint.ts';
+import { listPodResources } from '../tools/pod-resources.ts';
 import { lacksTool } from '../tools/reference-tool.ts';
 import { waitFor } from '../tools/wait-for.ts';
 import { ControlPlane } from './support/control-plane.ts';
@@ -16,9 +16,9 @@ import type { AgentKind } from './support/node-config.ts';
 const DRIVER = 'driver.example.com';
 /** kubelet's own files, below the root directory. */
 const FILES = [
+  'device-plugins/kubelet_internal_checkpoint',
   'cpu_manager_state',
   'memory_manager_state',
-  'device-plugins/kubelet_internal_checkpoint',
   'dra_manager_state',
 ] as const;
 /** All CPUs but the first may be given away. */
@@ -55,22 +55,21 @@ function claiming(): object {
 }
 
 /** Who has what, as the agent's pod-resources API tells. */
-async function told({ node }: DeviceBench): Promise<object[]> {
-  const socket = join(node.node.agentRoot, 'pod-resources', 'kubelet.sock');
-  const client = new PodResourcesListerClient(`unix:${socket}`, credentials.createInsecure());
-  try {
-    const { podResources } = await new Promise<ListPodResourcesResponse>((resolve, reject) =>
-      client.list({}, (error, answer) => (error === null ? resolve(answer) : reject(error))),
-    );
-    return podResources.sort((a, b) => (a.name < b.name ? -1 : 1));
-  } finally {
-    client.close();
-  }
+async function told({ node }: DeviceBench): Promise<PodResources[]> {
+  return (await listPodResources(node.node.agentRoot)).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
+/** What stands in the checkpoints, whose checksums are right. */
 async function files({ node }: DeviceBench): Promise<Record<string, unknown>> {
   const texts = FILES.map(async (name) => readFile(join(node.node.agentRoot, name), 'utf8'));
-  return Object.fromEntries((await Promise.all(texts)).map((text, i) => [FILES[i], JSON.parse(text) as unknown]));
+  const [devices = '', ...others] = await Promise.all(texts);
+  const read = readDeviceCheckpoint(devices);
+  // Of its devices kubelet writes the ids in the order of a map of Go's, another one each time, and the checksum is of that.
+  const registered = Object.entries(read?.registered ?? {}).map(([name, ids]) => [name, [...ids].sort()]);
+  return {
+    [FILES[0]]: read && { ...read, registered },
+    ...Object.fromEntries(others.map((text, i) => [FILES[i + 1], JSON.parse(text) as unknown])),
+  };
 }
 
 /** The agent ends, and the other one takes the node over with its plugin and its driver. */
@@ -97,12 +96,11 @@ for (const [from, to] of [
     await bench.create('claiming', claiming());
     await Promise.all(['greedy', 'claiming'].map((name) => bench.ready(name)));
     const [before, list] = [await files(bench), await told(bench)];
-    const [first] = list.filter(
-      ({ name }: { name?: string }) => name === 'greedy',
-    ) as ListPodResourcesResponse['podResources'];
+    const first = list.find(({ name }) => name === 'greedy');
     assert.equal(first?.containers[0]?.cpuIds.length, CPUS);
     assert.equal(first.containers[0]?.memory.length, 1);
     assert.equal(first.containers[0]?.devices.length, 1);
+    assert.ok(before[FILES[0]], 'its checksum is right');
     const { containers } = bench.node;
     assert.equal(containers.size, 2);
 

@@ -6,9 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { credentials } from '@grpc/grpc-js';
-import { PodResourcesListerClient } from '../../../cri/generated/podresources/v1/api.ts';
-import type { ListPodResourcesResponse } from '../../../cri/generated/podresources/v1/api.ts';
 import { unmountBelow } from '../../../actors/host/files/mounts.ts';
 import { startSimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';
 import type { SimulatedRuntime } from '../../../cri/sim/simulated-runtime.ts';
@@ -17,6 +14,7 @@ import { readHealthCheckpoint } from '../../../machines/claims/health-checkpoint
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { HealthStatus } from '../../../cri/generated/drahealth/v1alpha1/api.ts';
 import { TestDriver, deviceOf } from '../../tools/dra-driver.ts';
+import { listPodResources } from '../../tools/pod-resources.ts';
 import { startFakeApiServer } from '../api/support/fake-api-server.ts';
 import type { FakeApiServer } from '../api/support/fake-api-server.ts';
 import { startAgent } from './support/agent.ts';
@@ -138,24 +136,15 @@ async function checkpoint({ dir }: World) {
 
 /** Whose claims are prepared, as the pod-resources API tells. */
 async function listed({ dir }: World): Promise<string[]> {
-  const socket = join(dir, 'root', 'pod-resources', 'kubelet.sock');
-  const client = new PodResourcesListerClient(`unix:${socket}`, credentials.createInsecure());
-  try {
-    const all = await new Promise<ListPodResourcesResponse>((resolve, reject) =>
-      client.list({}, (error, answer) => (error === null ? resolve(answer) : reject(error))),
-    );
-    return all.podResources
-      .flatMap((pod) =>
-        pod.containers.flatMap(({ name, dynamicResources }) =>
-          dynamicResources.map(
-            ({ claimName, claimResources }) => `${pod.name} ${name} ${claimName} ${claimResources[0]?.driverName}`,
-          ),
+  return (await listPodResources(join(dir, 'root')))
+    .flatMap((pod) =>
+      pod.containers.flatMap(({ name, dynamicResources }) =>
+        dynamicResources.map(
+          ({ claimName, claimResources }) => `${pod.name} ${name} ${claimName} ${claimResources[0]?.driverName}`,
         ),
-      )
-      .sort();
-  } finally {
-    client.close();
-  }
+      ),
+    )
+    .sort();
 }
 
 async function told(w: World, message: RegExp): Promise<boolean> {

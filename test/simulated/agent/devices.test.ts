@@ -4,14 +4,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { credentials } from '@grpc/grpc-js';
 import { pino } from 'pino';
 import { DeviceCheckpointFile } from '../../../actors/resources/devices/device-checkpoint-file.ts';
-import { PodResourcesListerClient } from '../../../cri/generated/podresources/v1/api.ts';
-import type { GetPodResourcesResponse, ListPodResourcesResponse } from '../../../cri/generated/podresources/v1/api.ts';
+import type { GetPodResourcesResponse } from '../../../cri/generated/podresources/v1/api.ts';
 import { readDeviceCheckpoint } from '../../../machines/devices/device-checkpoint.ts';
 import { TestDevicePlugin } from '../../tools/device-plugin.ts';
 import type { PluginBehaviour } from '../../tools/device-plugin.ts';
+import { askPodResources, listPodResources } from '../../tools/pod-resources.ts';
 import { bench, containerOf, manifest, running, until } from './support/bench.ts';
 import type { Bench } from './support/bench.ts';
 
@@ -42,23 +41,9 @@ async function checkpoint(b: Bench) {
   return readDeviceCheckpoint(await readFile(file, 'utf8').catch(() => ''));
 }
 
-async function asked<T>(b: Bench, call: (client: PodResourcesListerClient, done: Done<T>) => void): Promise<T> {
-  const socket = join(b.dir, 'root', 'pod-resources', 'kubelet.sock');
-  const client = new PodResourcesListerClient(`unix:${socket}`, credentials.createInsecure());
-  try {
-    return await new Promise<T>((resolve, reject) =>
-      call(client, (error, answer) => (error === null ? resolve(answer) : reject(error))),
-    );
-  } finally {
-    client.close();
-  }
-}
-type Done<T> = (error: Error | null, answer: T) => void;
-
 /** Who has which device, as the pod-resources API tells. */
 async function listed(b: Bench): Promise<string[]> {
-  const all = await asked<ListPodResourcesResponse>(b, (client, done) => client.list({}, done));
-  return all.podResources
+  return (await listPodResources(join(b.dir, 'root')))
     .flatMap((pod) =>
       pod.containers.flatMap(({ name, devices }) =>
         devices.map(({ resourceName, deviceIds }) => `${pod.name} ${name} ${resourceName} ${deviceIds.join()}`),
@@ -137,7 +122,9 @@ test('of a pod that has ended the pod-resources API knows nothing', async (t) =>
   await running(b, 1);
   const podName = 'one-node';
   const get = () =>
-    asked<GetPodResourcesResponse>(b, (client, done) => client.get({ podName, podNamespace: 'default' }, done));
+    askPodResources<GetPodResourcesResponse>(join(b.dir, 'root'), (client, done) =>
+      client.get({ podName, podNamespace: 'default' }, done),
+    );
   assert.equal((await get()).podResources?.name, podName);
   b.sim.exitContainer(containerOf(b.sim, 'one')?.id ?? '', 0);
   await until('its end', async () => (await b.agent.pods())[0]?.status?.phase === 'Succeeded', { agent: b.agent });
