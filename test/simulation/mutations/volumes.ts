@@ -6,8 +6,8 @@ export const volumes: readonly Mutation[] = [
     name: 'publish-before-stage',
     breaks: 'a volume is put into a pod before its device is staged',
     within: 'deviceIsThere',
-    from: "if (place.value !== 'ready' && place.value !== 'expanding') return false;",
-    to: "if (place.value === 'wanted') return false;",
+    from: "return (place.value === 'ready' || place.value === 'expanding') &&",
+    to: "return place.value !== 'wanted' &&",
   },
   {
     name: 'two-writers',
