@@ -5,7 +5,7 @@ import { readDemoOptions } from './demo-options.ts';
 import type { DemoOptions } from './demo-options.ts';
 import { makeRootDir, missingForDemo } from './preflight.ts';
 import { runDemo } from './run-demo.ts';
-import { Interrupted } from './wait-until.ts';
+import { Interrupted, interruption } from './wait-until.ts';
 
 const say = (line: string) => console.log(`demo: ${line}`);
 const complain = (line: string) => console.error(`demo: ${line}`);
@@ -28,16 +28,10 @@ async function main(argv: readonly string[]): Promise<number> {
     if (options.rootDir === undefined) await rm(rootDir, { recursive: true, force: true });
     return 1;
   }
-  const interrupted = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => {
-      if (!interrupted.signal.aborted) say('ending, please wait');
-      interrupted.abort();
-    });
-  }
+  const signal = interruption(say);
   const launcher = process.env['ACTORLET_DEMO_AGENT'] ?? fileURLToPath(new URL('../actorlet', import.meta.url));
   try {
-    await runDemo({ options, rootDir, launcher, say, signal: interrupted.signal });
+    await runDemo({ options, rootDir, launcher, say, signal });
   } catch (error) {
     if (error instanceof Interrupted) return 130;
     complain(messageOf(error));

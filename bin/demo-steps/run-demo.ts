@@ -18,7 +18,7 @@ import { lookBefore, podLogDir, podRemains, removePodRemains } from './pod-remai
 import type { MachineBefore } from './pod-remains.ts';
 import { waitForAgent, waitForPod, waitForPodGone } from './watch-pod.ts';
 import { DemoFailure, Interrupted, waitUntil } from './wait-until.ts';
-import type { StepLimits } from './watch-pod.ts';
+import type { StepLimits } from './wait-until.ts';
 
 /** What the demo works with; `say` prints a line for the user. */
 export interface DemoSetting {

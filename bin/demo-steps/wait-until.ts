@@ -1,18 +1,36 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** How a step waits. */
+export interface StepLimits {
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
 /** The user asked the demo to end (Ctrl-C). */
 export class Interrupted extends Error {}
+
+/** Aborted by Ctrl-C, or by another signal that asks a program to end; that is said once. From now on none of them ends this process. */
+export function interruption(say: (line: string) => void): AbortSignal {
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (!interrupted.signal.aborted) say('ending, please wait');
+      interrupted.abort();
+    });
+  }
+  return interrupted.signal;
+}
 
 /** Something the demo waited for or looked for was not so; the message says what. */
 export class DemoFailure extends Error {}
 
 /**
- * Asks every 100 ms until `look` gives something other than null. Throws {@link DemoFailure} with `what()` after
+ * Asks every 100 ms (or `everyMs`) until `look` gives something other than null. Throws {@link DemoFailure} with `what()` after
  * `timeoutMs`, {@link Interrupted} when `signal` says so.
  */
 export async function waitUntil<T>(
   look: () => Promise<T | null>,
-  options: { timeoutMs: number; signal: AbortSignal; what: () => string },
+  options: StepLimits & { what: () => string; everyMs?: number },
 ): Promise<T> {
   const until = performance.now() + options.timeoutMs;
   for (;;) {
@@ -22,6 +40,6 @@ export async function waitUntil<T>(
     if (performance.now() > until) {
       throw new DemoFailure(`${options.what()} (after ${Math.round(options.timeoutMs / 1000)} s)`);
     }
-    await sleep(100);
+    await sleep(options.everyMs ?? 100);
   }
 }

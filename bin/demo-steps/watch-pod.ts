@@ -2,12 +2,7 @@ import { seenPods } from './agent-pods.ts';
 import type { SeenPod } from './agent-pods.ts';
 import type { DemoAgent } from './agent-process.ts';
 import { DemoFailure, waitUntil } from './wait-until.ts';
-
-/** How a step waits. */
-export interface StepLimits {
-  timeoutMs: number;
-  signal: AbortSignal;
-}
+import type { StepLimits } from './wait-until.ts';
 
 /** Waits until the agent's healthz answers `ok`. */
 export async function waitForAgent(agent: DemoAgent, limits: StepLimits): Promise<void> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { ClusterNode } from '../cluster/support/cluster-node.ts';
 import type { ControlPlane } from '../cluster/support/control-plane.ts';
 import { STORAGE, isInCsiNode } from '../cluster/support/csi-world.ts';
-import { DaemonProcess } from '../tools/daemon-process.ts';
+import { DaemonProcess } from '../../bin/control-plane/daemon-process.ts';
 import type { Fault } from '../tools/csi-driver/faults.ts';
 import { waitFor } from '../tools/wait-for.ts';
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
 import type { Lease, Node, Pod } from '../cluster/support/api-objects.ts';
-import { DaemonProcess } from '../tools/daemon-process.ts';
+import { DaemonProcess } from '../../bin/control-plane/daemon-process.ts';
 import { referenceTool } from '../tools/reference-tool.ts';
 import { usageOfTree } from './cluster-usage.ts';
 

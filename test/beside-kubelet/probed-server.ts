@@ -4,7 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KeyPair } from '../cluster/support/pki.ts';
+import type { KeyPair } from '../../bin/control-plane/pki.ts';
 
 /** Longest answer of a probe that its event tells of is far below, bytes. */
 const LONG = 'x'.repeat(20_000);

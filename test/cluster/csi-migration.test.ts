@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { runs } from '../containerd/agent/support/test-pod.ts';
 import type { CsiDriver } from '../tools/csi-driver/csi-driver.ts';
-import type { DaemonProcess } from '../tools/daemon-process.ts';
+import type { DaemonProcess } from '../../bin/control-plane/daemon-process.ts';
 import { lacksTool } from '../tools/reference-tool.ts';
 import { waitFor } from '../tools/wait-for.ts';
 import { withCluster } from './support/cluster-fixture.ts';

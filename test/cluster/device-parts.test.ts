@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { DaemonProcess } from '../tools/daemon-process.ts';
+import { DaemonProcess } from '../../bin/control-plane/daemon-process.ts';
 import { waitFor } from '../tools/wait-for.ts';
 import { ControlPlane } from './support/control-plane.ts';
 import { isReadyPod } from './support/seen-pods.ts';

@@ -9,7 +9,7 @@ import type { Pod } from './support/api-objects.ts';
 import { withCluster } from './support/cluster-fixture.ts';
 import { filesThatHold } from './support/everything-written.ts';
 import { apiPod } from './support/manifests.ts';
-import { Pki } from './support/pki.ts';
+import { Pki } from '../../bin/control-plane/pki.ts';
 import { PodSigner, SIGNERS } from './support/pod-signer.ts';
 import { isReadyPod, uidOf } from './support/seen-pods.ts';
 import type { Space } from './support/space.ts';

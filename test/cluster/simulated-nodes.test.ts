@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePorts } from '../../bin/demo-steps/free-ports.ts';
 import type { ResourceClaim } from '../../machines/claims/resource-claim.ts';
-import { DaemonProcess } from '../tools/daemon-process.ts';
+import { DaemonProcess } from '../../bin/control-plane/daemon-process.ts';
 import { waitFor } from '../tools/wait-for.ts';
 import type { Deployment, Event, Job, Lease, Node, Pod } from './support/api-objects.ts';
 import { ControlPlane } from './support/control-plane.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import type { KeyPair } from './pki.ts';
+import type { KeyPair } from '../../../bin/control-plane/pki.ts';
 
 /** What the API server answered when it did not answer 2xx. */
 export class ApiProblem extends Error {

@@ -3,9 +3,6 @@ import { takenNetworks } from '../../../cri/private-containerd/claim-subnet.ts';
 import { overlaps, parseNetwork4 } from '../../../cri/private-containerd/subnet.ts';
 import { runCommand } from '../../../cri/private-containerd/run-command.ts';
 
-/** Service range of the clusters made here; nothing routes it (there is no kube-proxy). */
-export const SERVICE_RANGE = '10.96.0.0/16';
-
 /** A bridge of the test's own: the machine (the API server) is `.1`, each node gets an address on it. */
 export class ClusterNetwork {
   readonly bridge: string;

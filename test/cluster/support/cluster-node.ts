@@ -15,7 +15,7 @@ import type { TestContainerd, TestRuntime } from '../../containerd/support/with-
 import type { Node } from './api-objects.ts';
 import { clusterTool } from './cluster-tool.ts';
 import type { ControlPlane } from './control-plane.ts';
-import { DaemonProcess } from '../../tools/daemon-process.ts';
+import { DaemonProcess } from '../../../bin/control-plane/daemon-process.ts';
 import { stopOnSignal } from './end-with-test.ts';
 import { nodeConfig } from './node-config.ts';
 import type { AgentKind, NodePorts } from './node-config.ts';

@@ -3,15 +3,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../../../bin/demo-steps/free-ports.ts';
 import { waitFor } from '../../tools/wait-for.ts';
+import {
+  adminKubeconfig,
+  apiServerFlags,
+  COMPONENT_ENVIRONMENT,
+  controllerManagerFlags,
+  etcdFlags,
+  KUBELET_API_BINDING,
+  schedulerFlags,
+  serverOf,
+} from '../../../bin/control-plane/component-flags.ts';
+import type { ControlPlaneSite } from '../../../bin/control-plane/component-flags.ts';
 import { AdminApi } from './admin-api.ts';
-import { ClusterNetwork, SERVICE_RANGE } from './cluster-network.ts';
+import { ClusterNetwork } from './cluster-network.ts';
 import { clusterTool } from './cluster-tool.ts';
 import type { ClusterTool } from './cluster-tool.ts';
-import { DaemonProcess } from '../../tools/daemon-process.ts';
+import { DaemonProcess } from '../../../bin/control-plane/daemon-process.ts';
 import { stopOnSignal } from './end-with-test.ts';
-import { writeKubeconfig } from './kubeconfig.ts';
+import { writeKubeconfig } from '../../../bin/control-plane/kubeconfig.ts';
 import { Kubectl } from './kubectl.ts';
-import { Pki } from './pki.ts';
+import { Pki } from '../../../bin/control-plane/pki.ts';
 
 /** Settings of a control plane. */
 export interface ControlPlaneOptions {
@@ -25,8 +36,6 @@ export interface ControlPlaneOptions {
   audit?: boolean;
 }
 
-/** User by which the API server calls kubelets. */
-const KUBELET_CLIENT = 'kube-apiserver-kubelet-client';
 const NODE_CALLS_ONLY = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -47,7 +56,7 @@ export class ControlPlane {
   readonly api: AdminApi;
   readonly kubectl: Kubectl;
   private readonly options: ControlPlaneOptions;
-  private readonly etcdPorts: readonly [number, number];
+  private readonly site: ControlPlaneSite;
   private readonly running = new Map<ClusterTool, DaemonProcess>();
   private readonly forget: () => void;
   private stopping: Promise<void> | undefined;
@@ -65,8 +74,11 @@ export class ControlPlane {
     this.pki = parts.pki;
     this.network = parts.network;
     this.apiPort = parts.ports[0];
-    this.etcdPorts = [parts.ports[1], parts.ports[2]];
-    this.server = `https://${parts.network.hostAddress}:${this.apiPort}`;
+    this.site = {
+      ...{ dir: parts.dir, pki: parts.pki, address: parts.network.hostAddress, bindAddress: '0.0.0.0' },
+      ...{ apiPort: this.apiPort, etcdPorts: [parts.ports[1], parts.ports[2]] },
+    };
+    this.server = serverOf(this.site);
     this.adminKubeconfig = parts.kubectl.kubeconfig;
     this.auditLog = join(parts.dir, 'audit.log');
     this.api = parts.api;
@@ -84,16 +96,14 @@ export class ControlPlane {
       network = await ClusterNetwork.make();
       const [pki, ports] = await Promise.all([Pki.make(join(dir, 'pki')), freePorts(3)]);
       const [apiPort = 0, etcdPort = 0, peerPort = 0] = ports;
-      const admin = await pki.issue('admin', 'admin', 'system:masters');
-      const adminKubeconfig = join(dir, 'admin.kubeconfig');
-      await writeKubeconfig(adminKubeconfig, `https://${network.hostAddress}:${apiPort}`, pki.ca.cert, admin);
+      const admin = await adminKubeconfig({ dir, pki, address: network.hostAddress, apiPort });
       plane = new ControlPlane({
         dir,
         pki,
         network,
         ports: [apiPort, etcdPort, peerPort],
         api: new AdminApi(network.hostAddress, apiPort, pki.ca.cert, { pair: admin }),
-        kubectl: new Kubectl(await clusterTool('kubectl'), adminKubeconfig),
+        kubectl: new Kubectl(await clusterTool('kubectl'), admin.file),
         options,
       });
       await plane.startAll();
@@ -145,35 +155,11 @@ export class ControlPlane {
 
   /** Starts the API server on the port it had, and waits until it is ready. */
   async startApiServer(): Promise<void> {
-    const { pki, dir } = this;
-    const names = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'localhost'].map((n) => `DNS:${n}`);
-    names.push('IP:127.0.0.1', 'IP:10.96.0.1', `IP:${this.network.hostAddress}`);
-    const [serving, kubeletClient, frontProxy] = await Promise.all([
-      pki.issue('apiserver', 'kube-apiserver', 'kube', names),
-      pki.issue('kubelet-client', KUBELET_CLIENT, 'kubelet-clients'),
-      pki.issue('front-proxy', 'front-proxy', 'front'),
-    ]);
-    const policy = join(dir, 'audit-policy.json');
+    const policy = join(this.dir, 'audit-policy.json');
     if (this.options.audit === true) await writeFile(policy, JSON.stringify(NODE_CALLS_ONLY));
     const audit = ['--audit-policy-file', policy, '--audit-log-path', this.auditLog];
     await this.spawn('kube-apiserver', [
-      ...['--etcd-servers', `http://127.0.0.1:${this.etcdPorts[0]}`, '--secure-port', String(this.apiPort)],
-      ...['--bind-address', '0.0.0.0', '--advertise-address', this.network.hostAddress],
-      ...['--tls-cert-file', serving.cert, '--tls-private-key-file', serving.key, '--client-ca-file', pki.ca.cert],
-      ...['--service-account-key-file', pki.serviceAccount.public],
-      ...['--service-account-signing-key-file', pki.serviceAccount.private],
-      ...['--service-account-issuer', 'https://kubernetes.default.svc'],
-      ...['--authorization-mode', 'Node,RBAC', '--enable-admission-plugins', 'NodeRestriction', '--allow-privileged'],
-      ...['--kubelet-client-certificate', kubeletClient.cert, '--kubelet-client-key', kubeletClient.key],
-      ...['--kubelet-certificate-authority', pki.ca.cert],
-      ...['--kubelet-preferred-address-types', 'InternalIP', '--service-cluster-ip-range', SERVICE_RANGE],
-      // no kube-proxy: an aggregated API is reached at its endpoints
-      '--enable-aggregator-routing',
-      ...['--requestheader-client-ca-file', pki.ca.cert, '--requestheader-allowed-names', 'front-proxy'],
-      ...['--requestheader-username-headers', 'X-Remote-User', '--requestheader-group-headers', 'X-Remote-Group'],
-      ...['--requestheader-extra-headers-prefix', 'X-Remote-Extra-', '--endpoint-reconciler-type', 'none'],
-      ...['--proxy-client-cert-file', frontProxy.cert, '--proxy-client-key-file', frontProxy.key],
-      ...['--cert-dir', join(dir, 'apiserver-certs'), '--profiling=false', '--enable-priority-and-fairness=false'],
+      ...(await apiServerFlags(this.site)),
       ...(this.options.audit === true ? audit : []),
       ...(this.options.apiServerFlags ?? []),
     ]);
@@ -199,14 +185,9 @@ export class ControlPlane {
 
   private async startAll(): Promise<void> {
     await mkdir(join(this.dir, 'logs'));
-    const [client, peer] = this.etcdPorts.map((port) => `http://127.0.0.1:${port}`) as [string, string];
-    await this.spawn('etcd', [
-      ...['--data-dir', join(this.dir, 'etcd'), '--unsafe-no-fsync', '--log-level', 'warn'],
-      ...['--listen-client-urls', client, '--advertise-client-urls', client],
-      ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `default=${peer}`],
-    ]);
+    await this.spawn('etcd', etcdFlags(this.site));
     await this.startApiServer();
-    await this.allowKubeletApi();
+    await this.api.post(KUBELET_API_BINDING.path, KUBELET_API_BINDING.object);
     await Promise.all([this.startControllerManager(), this.startScheduler()]);
     const sa = '/api/v1/namespaces/default/serviceaccounts/default';
     const priority = '/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical';
@@ -215,51 +196,21 @@ export class ControlPlane {
     }
   }
 
-  /** What kubeadm does, too: the API server may call kubelets for those who may do so on its proxy. */
-  private async allowKubeletApi(): Promise<void> {
-    const group = 'rbac.authorization.k8s.io';
-    await this.api.post(`/apis/${group}/v1/clusterrolebindings`, {
-      metadata: { name: KUBELET_CLIENT },
-      roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'system:kubelet-api-admin' },
-      subjects: [{ apiGroup: group, kind: 'User', name: KUBELET_CLIENT }],
-    });
-  }
-
   private async startControllerManager(): Promise<void> {
-    const { pki } = this;
     await this.spawn('kube-controller-manager', [
-      ...(await this.componentFlags('kube-controller-manager', 'system:kube-controller-manager')),
-      ...['--service-account-private-key-file', pki.serviceAccount.private, '--root-ca-file', pki.ca.cert],
-      ...['--cluster-signing-cert-file', pki.ca.cert, '--cluster-signing-key-file', pki.ca.key],
-      ...['--use-service-account-credentials', '--kube-api-qps', '200', '--kube-api-burst', '400'],
+      ...(await controllerManagerFlags(this.site)),
       ...(this.options.controllerManagerFlags ?? []),
     ]);
   }
 
   private async startScheduler(): Promise<void> {
-    const flags = await this.componentFlags('kube-scheduler', 'system:kube-scheduler');
-    await this.spawn('kube-scheduler', [
-      ...[...flags, '--kube-api-qps', '200', '--kube-api-burst', '400'],
-      ...(this.options.schedulerFlags ?? []),
-    ]);
-  }
-
-  private async componentFlags(name: 'kube-controller-manager' | 'kube-scheduler', user: string): Promise<string[]> {
-    const kubeconfig = join(this.dir, `${name}.kubeconfig`);
-    await writeKubeconfig(kubeconfig, this.server, this.pki.ca.cert, await this.pki.issue(name, user, user));
-    const [port = 0] = await freePorts(1);
-    return [
-      ...['--kubeconfig', kubeconfig, '--leader-elect=false', '--bind-address', '127.0.0.1', '--profiling=false'],
-      ...['--secure-port', String(port), '--cert-dir', join(this.dir, `${name}-certs`)],
-    ];
+    await this.spawn('kube-scheduler', [...(await schedulerFlags(this.site)), ...(this.options.schedulerFlags ?? [])]);
   }
 
   private async spawn(name: ClusterTool, args: readonly string[]): Promise<void> {
     const logFile = join(this.dir, 'logs', `${name}.log`);
     const program = await clusterTool(name);
-    // a control plane shares two cores with the node under test: less garbage collection, no more threads than cores
-    const env = { GOGC: '300', GOMAXPROCS: '2' };
-    this.running.set(name, new DaemonProcess({ name, program, args, logFile, env }));
+    this.running.set(name, new DaemonProcess({ name, program, args, logFile, env: COMPONENT_ENVIRONMENT }));
   }
 
   private async ready<T>(name: ClusterTool, look: () => Promise<T | undefined>): Promise<T> {

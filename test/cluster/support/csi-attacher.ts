@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { DaemonProcess } from '../../tools/daemon-process.ts';
+import { DaemonProcess } from '../../../bin/control-plane/daemon-process.ts';
 import { referenceTool } from '../../tools/reference-tool.ts';
 import type { ControlPlane } from './control-plane.ts';
-import { writeKubeconfig } from './kubeconfig.ts';
+import { writeKubeconfig } from '../../../bin/control-plane/kubeconfig.ts';
 
 const GROUP = 'rbac.authorization.k8s.io';
 const USER = 'csi-attacher';

@@ -9,7 +9,7 @@ import type { ClusterNode } from '../../cluster/support/cluster-node.ts';
 import type { ControlPlane } from '../../cluster/support/control-plane.ts';
 import { STORAGE, isInCsiNode } from '../../cluster/support/csi-world.ts';
 import { stopOnSignal } from '../../cluster/support/end-with-test.ts';
-import { DaemonProcess } from '../../tools/daemon-process.ts';
+import { DaemonProcess } from '../../../bin/control-plane/daemon-process.ts';
 import { referenceTool } from '../../tools/reference-tool.ts';
 import { waitFor } from '../../tools/wait-for.ts';
 import { CSI_DRIVER, DEFINITION, DRIVER } from './driver-definition.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../../../bin/demo-steps/free-ports.ts';
 import { findProgram } from '../../../cri/private-containerd/binaries.ts';
-import { DaemonProcess } from '../../tools/daemon-process.ts';
+import { DaemonProcess } from '../../../bin/control-plane/daemon-process.ts';
 import { waitFor } from '../../tools/wait-for.ts';
 import { pushArchive, pushImage } from './push-image.ts';
 import type { PushWish } from './push-image.ts';

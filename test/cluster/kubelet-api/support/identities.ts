@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { runCommand } from '../../../../cri/private-containerd/run-command.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
-import { Pki } from '../../support/pki.ts';
-import type { KeyPair } from '../../support/pki.ts';
+import { Pki } from '../../../../bin/control-plane/pki.ts';
+import type { KeyPair } from '../../../../bin/control-plane/pki.ts';
 import { nodeClient } from './node-client.ts';
 import type { Identity } from './raw-request.ts';
 

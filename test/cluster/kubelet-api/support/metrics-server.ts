@@ -4,8 +4,8 @@ import { freePorts } from '../../../../bin/demo-steps/free-ports.ts';
 import { waitFor } from '../../../tools/wait-for.ts';
 import { clusterTool } from '../../support/cluster-tool.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
-import { DaemonProcess } from '../../../tools/daemon-process.ts';
-import { writeTokenKubeconfig } from '../../support/kubeconfig.ts';
+import { DaemonProcess } from '../../../../bin/control-plane/daemon-process.ts';
+import { writeTokenKubeconfig } from '../../../../bin/control-plane/kubeconfig.ts';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const ROLE_GROUP = 'rbac.authorization.k8s.io';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import type { KeyPair } from '../../support/pki.ts';
+import type { KeyPair } from '../../../../bin/control-plane/pki.ts';
 
 /** What a server answered, as far as two servers can be compared. */
 export interface Answer {

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { DaemonProcess } from '../../../tools/daemon-process.ts';
+import { DaemonProcess } from '../../../../bin/control-plane/daemon-process.ts';
 import { waitFor } from '../../../tools/wait-for.ts';
 
 const MAIN = fileURLToPath(new URL('../../../../bin/actorlet.ts', import.meta.url));

@@ -3,7 +3,9 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { systemPath } from '../../cri/private-containerd/run-command.ts';
-import { PATIENCE_MS } from './wait-for.ts';
+
+/** How long an end may take, ms: on a machine of fifty others, too. */
+const PATIENCE_MS = 240_000;
 
 /** How a process ended. */
 export interface Ended {
@@ -22,9 +24,11 @@ export interface DaemonWish {
   /** Path of a network namespace to run in. */
   netns?: string | undefined;
   env?: NodeJS.ProcessEnv;
+  /** A Ctrl-C in the terminal is not for it. */
+  ownGroup?: boolean;
 }
 
-/** A child process with a log file that dies with the test, however the test ends. */
+/** A child process with a log file that dies with whoever started it, however that ends. */
 export class DaemonProcess {
   readonly name: string;
   readonly pid: number;
@@ -44,6 +48,7 @@ export class DaemonProcess {
     const argv = ['--pdeathsig', 'KILL', ...(wish.netns === undefined ? [] : ['nsenter', `--net=${wish.netns}`])];
     this.child = spawn('setpriv', [...argv, wish.program, ...wish.args], {
       stdio: ['ignore', out, out],
+      detached: wish.ownGroup ?? false,
       env: { PATH: systemPath(), HOME: process.env['HOME'] ?? '/root', ...wish.env },
     });
     closeSync(out);

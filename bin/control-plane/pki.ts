@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runCommand } from '../../../cri/private-containerd/run-command.ts';
+import { runCommand } from '../../cri/private-containerd/run-command.ts';
 
 /** Paths of a certificate and its key, PEM. */
 export interface KeyPair {
@@ -8,7 +8,7 @@ export interface KeyPair {
   key: string;
 }
 
-/** A certificate authority of the test's own, made by openssl (which the machine must have). */
+/** A certificate authority of one's own, for two days, made by openssl (which the machine must have). */
 export class Pki {
   readonly dir: string;
   readonly ca: KeyPair;
@@ -26,7 +26,7 @@ export class Pki {
     await mkdir(dir, { recursive: true, mode: 0o700 });
     const pki = new Pki(dir);
     const { ca, serviceAccount } = pki;
-    const newCa = ['req', '-x509', ...EC_KEY, '-keyout', ca.key, '-out', ca.cert, '-days', '2', '-subj', '/CN=test-ca'];
+    const newCa = ['req', '-x509', ...EC_KEY, '-keyout', ca.key, '-out', ca.cert, '-days', '2', '-subj', '/CN=own-ca'];
     await openssl(newCa);
     await openssl(['genpkey', '-algorithm', 'EC', ...CURVE, '-out', serviceAccount.private]);
     await openssl(['pkey', '-in', serviceAccount.private, '-pubout', '-out', serviceAccount.public]);

@@ -6,10 +6,10 @@ export async function writeKubeconfig(file: string, server: string, caFile: stri
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'test', cluster: { server, 'certificate-authority': caFile } }],
+    clusters: [{ name: 'own', cluster: { server, 'certificate-authority': caFile } }],
     users: [{ name: 'user', user: { 'client-certificate': user.cert, 'client-key': user.key } }],
-    contexts: [{ name: 'test', context: { cluster: 'test', user: 'user' } }],
-    'current-context': 'test',
+    contexts: [{ name: 'own', context: { cluster: 'own', user: 'user' } }],
+    'current-context': 'own',
   };
   await writeFile(file, JSON.stringify(config, null, 1), { mode: 0o600 });
 }
@@ -19,10 +19,10 @@ export async function writeTokenKubeconfig(file: string, server: string, caFile:
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'test', cluster: { server, 'certificate-authority': caFile } }],
+    clusters: [{ name: 'own', cluster: { server, 'certificate-authority': caFile } }],
     users: [{ name: 'user', user: { token } }],
-    contexts: [{ name: 'test', context: { cluster: 'test', user: 'user' } }],
-    'current-context': 'test',
+    contexts: [{ name: 'own', context: { cluster: 'own', user: 'user' } }],
+    'current-context': 'own',
   };
   await writeFile(file, JSON.stringify(config, null, 1), { mode: 0o600 });
 }

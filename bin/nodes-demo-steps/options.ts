@@ -1,0 +1,47 @@
+import { parseArgs } from 'node:util';
+
+/** What `bin/nodes-demo` was asked to do. */
+export interface NodesDemoOptions {
+  check: boolean;
+  nodes: number;
+  pods: number;
+  /** Where API server and nodes listen. */
+  address: string;
+  /** Folder of the control plane's programs, looked into first. */
+  binDir?: string;
+  profile?: string;
+  /** How long one step may take, ms. */
+  timeoutMs: number;
+}
+
+/** Reads the command line; throws an `Error` whose message is for the user. */
+export function readNodesDemoOptions(argv: readonly string[]): NodesDemoOptions {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      check: { type: 'boolean', default: false },
+      count: { type: 'string', default: '100' },
+      pods: { type: 'string', default: '200' },
+      address: { type: 'string', default: '127.0.0.1' },
+      'bin-dir': { type: 'string' },
+      profile: { type: 'string' },
+      timeout: { type: 'string', default: '120' },
+      'no-install': { type: 'boolean', default: false },
+    },
+  });
+  return {
+    check: values.check,
+    nodes: whole('--count', values.count, 10_000),
+    pods: whole('--pods', values.pods, 100_000),
+    address: values.address,
+    ...(values['bin-dir'] !== undefined && { binDir: values['bin-dir'] }),
+    ...(values.profile !== undefined && { profile: values.profile }),
+    timeoutMs: whole('--timeout', values.timeout, 86_400) * 1000,
+  };
+}
+
+function whole(flag: string, value: string, most: number): number {
+  const number = Number(value);
+  if (/^\d+$/.test(value) && number >= 1 && number <= most) return number;
+  throw new Error(`${flag} ${value}: give a whole number from 1 to ${most}.`);
+}
