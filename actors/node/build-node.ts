@@ -245,6 +245,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
         cluster?.objects.storage.secret?.(namespace, name) ?? Promise.reject(new Error('cannot get kube client')),
       journal: journalOf('manager'),
     }),
+    labelRules: edges.labelRules,
     objects: () => cluster?.objects.storage ?? null,
     record: (event) => events.record(event),
     attached: attachedVolumes(

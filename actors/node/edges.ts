@@ -1,3 +1,4 @@
+import type { LabelRules } from '../../machines/volumes/selinux-label.ts';
 import type { CriClient } from '../../cri/client/cri-client.ts';
 import type { DeviceCapacity } from '../../machines/devices/device-capacity.ts';
 import type { RuntimeHealth } from '../../machines/node-object/ready-message.ts';
@@ -55,6 +56,8 @@ export interface NodeEdges {
   readonly claims: ClaimEdge | null;
   /** Kinds of volumes that the main thread sets up. */
   readonly volumes: (links: VolumeLinks) => readonly VolumeKind[];
+  /** How volumes are mounted with SELinux labels; absent where they are not. */
+  readonly labelRules?: LabelRules | undefined;
   /** Null on a standalone node. */
   readonly cluster: ClusterEdge | null;
   /** Projects of volumes, by which file systems count them; absent where none do. */

@@ -1,3 +1,5 @@
+import type { LabelRules } from '../../machines/volumes/selinux-label.ts';
+import { containerLabels, selinuxIsOn } from '../resources/machine/selinux.ts';
 import { CsiDrivers } from '../resources/csi/csi-drivers.ts';
 import { CsiVolumes } from '../resources/csi/csi-volumes.ts';
 import { FlexDrivers } from '../resources/flex/flex-drivers.ts';
@@ -37,6 +39,13 @@ export function nodeVolumes(volumes: VolumeGround, links: VolumeLinks): readonly
   };
   const disks = [new IscsiVolumes(scsi), new FcVolumes(scsi)];
   return [hostPathPlugin, localPlugin({ rootDir, log, warn }), nfs, ...disks, csiVolumes(volumes, links), flex];
+}
+
+/** How volumes are mounted with SELinux labels (KEP-1710); undefined where SELinux is off, or the gate SELinuxMountReadWriteOncePod. */
+export function labelRulesOf(gates: NodeGround['featureGates']): LabelRules | undefined {
+  if (!gates.enabled('SELinuxMountReadWriteOncePod') || !selinuxIsOn()) return undefined;
+  const allModes = gates.enabled('SELinuxMount');
+  return { labels: containerLabels(), allModes, changePolicy: gates.enabled('SELinuxChangePolicy') };
 }
 
 function csiVolumes({ ground, clock, handlers, life }: VolumeGround, { csi: api, journal }: VolumeLinks): CsiVolumes {

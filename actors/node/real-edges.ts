@@ -42,7 +42,7 @@ import { nodeWarnings } from './node-warnings.ts';
 import type { NodeOptions } from './node-options.ts';
 import type { NodeFronts } from './node-fronts.ts';
 import { nodeFronts } from './node-fronts.ts';
-import { nodeVolumes } from './node-volumes.ts';
+import { labelRulesOf, nodeVolumes } from './node-volumes.ts';
 import type { PluginHandler } from '../resources/plugins/plugin-handler.ts';
 import { nodePlugins } from './node-plugins.ts';
 import { nodeObjectConfigOf } from '../cluster/node-object/node-object-config.ts';
@@ -186,6 +186,7 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   const edges: NodeEdges = {
     ...{ clock, cri, userNamespaces, cluster, quotas },
     ...nodePlugins(ground, own.devicePluginsDir, clock, handlers),
+    labelRules: labelRulesOf(featureGates),
     volumes: (links) =>
       nodeVolumes({ ground, mounterPath: flags.experimentalMounterPath, clock, handlers, life }, links),
     shards: (links) =>

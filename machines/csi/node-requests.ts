@@ -38,11 +38,6 @@ export function volumeCapability(use: VolumeUse, tells: boolean) {
   };
 }
 
-/** The option with which a file system is mounted under one SELinux label. */
-export function contextOption(label: string): string {
-  return `context="${label.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
-}
-
 /** The pod that a volume is published for. */
 export interface PodIdentity {
   name: string;

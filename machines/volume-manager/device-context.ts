@@ -22,6 +22,8 @@ export interface DeviceContext {
   since: number;
   /** How large it is, bytes, as the last expansion said; 0 before. */
   bytes: number;
+  /** SELinux label with which it is mounted as a whole, as long as it is staged; absent where that is of no matter, '' = none. */
+  label?: string;
 }
 
 /** One of those that want it: calls are made for it. */
@@ -56,9 +58,10 @@ export type DeviceEvent =
   | { type: 'leave'; at: number; key: string };
 
 /** What is known of a device at first. */
-export type DeviceBirth = Pick<DeviceContext, 'device' | 'plugin' | 'name' | 'mode' | 'attachable' | 'stages'> & {
-  at: number;
-};
+export type DeviceBirth = Pick<
+  DeviceContext,
+  'device' | 'plugin' | 'name' | 'mode' | 'attachable' | 'stages' | 'label'
+> & { at: number };
 
 /** A device before anything happened. */
 export function initialDevice({ at, ...birth }: DeviceBirth): DeviceContext {

@@ -23,11 +23,23 @@ export interface KnownVolume {
   alone: boolean;
   /** Whether another pod has it is looked at before each try to publish it, not only before the first. Absent in older journals. */
   aloneAtEachTry?: true;
+  /** Where SELinux is on and its plugin can mount with one label for all files. Absent in older journals. */
+  seLinux?: VolumeLabel;
   /** How large it is to be, and was last, bytes; both 0 when its size does not matter. */
   wantedBytes: number;
   knownBytes: number;
   /** How large it is on this node is known by this node alone, whatever others make of the claim. Absent in older journals. */
   growsHere?: true;
+}
+
+/** The SELinux label of a pod's volume (KEP-1710). '' = none. */
+export interface VolumeLabel {
+  /** With which it is mounted. */
+  mount: string;
+  /** With which it would be if volumes of all access modes were; what metrics tell. */
+  wanted: string;
+  /** Two pods of this node with different ones are not to have it at the same time; else that is only counted. */
+  enforced: boolean;
 }
 
 /** A failure, in kubelet's words. */

@@ -4,8 +4,17 @@ import type { MountContext } from './mount-context.ts';
 import type { Draft, Mount } from './volume-draft.ts';
 import { foundId, mountId } from './volume-manager-state.ts';
 import type { DeviceId } from './volume-orders.ts';
-import { isElsewhere, isGrowing, pathsOf, refuse, twinsOf, usersOf, waitIsOver } from './volume-users.ts';
-import { PATIENCE_MS, WAITS } from './volume-waits.ts';
+import {
+  isElsewhere,
+  isGrowing,
+  isOtherwiseLabelled,
+  pathsOf,
+  refuse,
+  twinsOf,
+  usersOf,
+  waitIsOver,
+} from './volume-users.ts';
+import { LABELLED, PATIENCE_MS, WAITS } from './volume-waits.ts';
 
 /** All that can go on does, until nothing more can. */
 export function settle(draft: Draft): void {
@@ -101,7 +110,15 @@ function deviceIsThere(draft: Draft, { context }: Mount): boolean {
   const { device, plugin, name, mode, attachable, stages } = known;
   const place = draft.devices[device];
   if (place === undefined) {
-    draft.bearDevice({ device, plugin, name, mode, attachable, stages });
+    const label = known.seLinux?.mount;
+    draft.bearDevice({ device, plugin, name, mode, attachable, stages, ...(label !== undefined && { label }) });
+    if (context.problem?.code === LABELLED) draft.patch(mountId(context.uid, context.volume), { problem: null });
+    return false;
+  }
+  if (isOtherwiseLabelled(draft, context)) {
+    const text = `waiting for unmount of volume "${device}", because it is already mounted to a different pod with a different SELinux label`;
+    if (context.problem?.code !== LABELLED)
+      draft.patch(mountId(context.uid, context.volume), { problem: { code: LABELLED, text } });
     return false;
   }
   return (place.value === 'ready' || place.value === 'expanding') && !isHindered(draft, context);

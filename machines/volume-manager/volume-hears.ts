@@ -1,5 +1,6 @@
 import { backOffMs } from '../values/back-off.ts';
 import type { DeviceUser } from './device-context.ts';
+import type { VolumeProblem } from './mount-context.ts';
 import type { Draft } from './volume-draft.ts';
 import { foundId, mountId } from './volume-manager-state.ts';
 import type { VolumeMessage } from './volume-messages.ts';
@@ -7,6 +8,7 @@ import type { DeviceId } from './volume-orders.ts';
 import {
   isGrowing,
   isLeaving,
+  labelElsewhere,
   pathsOf,
   refuse,
   tellLeft,
@@ -15,7 +17,7 @@ import {
   waitIsOver,
   waitsForNode,
 } from './volume-users.ts';
-import { LOOKS, NOT_ATTACHED, NOT_GROWN, WAITS } from './volume-waits.ts';
+import { LOOKS, NOT_ATTACHED, NOT_GROWN, WAITING, WAITS } from './volume-waits.ts';
 
 type Of<T extends VolumeMessage['type']> = Extract<VolumeMessage, { type: T }>;
 
@@ -42,7 +44,7 @@ export function take(draft: Draft, message: VolumeMessage): void {
     case 'timer':
       return;
     case 'volume.resolved':
-      return of(draft, message.key, (id) => draft.tellMount(id, { type: 'resolved', at, known: message.known }));
+      return of(draft, message.key, (id) => resolved(draft, id, message));
     case 'volume.published':
       return of(draft, message.key, (id) => published(draft, id, message));
     case 'volume.unpublished':
@@ -65,6 +67,24 @@ export function take(draft: Draft, message: VolumeMessage): void {
     case 'call.failed':
       return failed(draft, message);
   }
+}
+
+/** It is known. One that another pod of the node has with another SELinux label is refused, or that is only counted. */
+function resolved(draft: Draft, id: string, { at, known }: Of<'volume.resolved'>): void {
+  const { uid = '', volume = '' } = draft.mounts[id]?.context ?? {};
+  const { seLinux } = known;
+  const elsewhere = seLinux === undefined ? undefined : labelElsewhere(draft, uid, known);
+  const counted = (what: 'admitted' | 'mismatch'): void => {
+    draft.orders.push({ type: 'label.counted', uid, volume, what });
+  };
+  if (seLinux !== undefined && elsewhere === undefined && seLinux.wanted !== '') counted('admitted');
+  if (seLinux !== undefined && elsewhere !== undefined && elsewhere !== seLinux.wanted) {
+    counted('mismatch');
+    const text = `conflicting SELinux labels of volume ${known.name}: "${elsewhere}" and "${seLinux.wanted}"`;
+    if (seLinux.enforced)
+      return mountFailed(draft, id, { at, problem: { code: WAITING.unprocessed, text }, done: true });
+  }
+  draft.tellMount(id, { type: 'resolved', at, known });
 }
 
 /** It is there. Its pod is told when its worker does not wait any more: it was told of a failure before. */
@@ -95,16 +115,7 @@ function isAttachedByNobody(draft: Draft, device: DeviceId): void {
 
 function failed(draft: Draft, { at, key, code, text, done }: Of<'call.failed'>): void {
   const problem = { code, text };
-  of(draft, key, (id) => {
-    const { value, context } = draft.mounts[id] ?? {};
-    const { failures = 0, askedAt = null } = context ?? {};
-    const retryAt = at + backOffMs(failures + 1, value === 'resolving' ? LOOKS : WAITS);
-    draft.tellMount(id, { type: 'failed', at, key: draft.key(id), problem, retryAt, done });
-    if (askedAt !== null) refuse(draft, id, problem);
-    for (const [twin, { value, context }] of twinsOf(draft, id))
-      if (value === 'waitingForDevice' && context.askedAt !== null) refuse(draft, twin, problem);
-    tellLeft(draft, id, problem);
-  });
+  of(draft, key, (id) => mountFailed(draft, id, { at, problem, done }));
   ofDevice(draft, key, (device) => {
     const quiet = code === NOT_ATTACHED;
     const failures = (draft.devices[device]?.context.failures ?? 0) + 1;
@@ -116,6 +127,21 @@ function failed(draft: Draft, { at, key, code, text, done }: Of<'call.failed'>):
       if (value === 'waitingForDevice' && context.known?.device === device && context.askedAt !== null)
         refuse(draft, id, problem);
   });
+}
+
+function mountFailed(
+  draft: Draft,
+  id: string,
+  { at, problem, done }: { at: number; problem: VolumeProblem; done: boolean },
+): void {
+  const { value, context } = draft.mounts[id] ?? {};
+  const { failures = 0, askedAt = null } = context ?? {};
+  const retryAt = at + backOffMs(failures + 1, value === 'resolving' ? LOOKS : WAITS);
+  draft.tellMount(id, { type: 'failed', at, key: draft.key(id), problem, retryAt, done });
+  if (askedAt !== null) refuse(draft, id, problem);
+  for (const [twin, { value, context }] of twinsOf(draft, id))
+    if (value === 'waitingForDevice' && context.askedAt !== null) refuse(draft, twin, problem);
+  tellLeft(draft, id, problem);
 }
 
 function nodeFound(draft: Draft, { pods, devices }: Of<'node.found'>): void {

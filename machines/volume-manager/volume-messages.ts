@@ -20,6 +20,8 @@ export interface FoundDevice {
   mode: 'Filesystem' | 'Block';
   stagedPath: string;
   attachable: boolean;
+  /** SELinux label with which it is mounted as a whole; absent: none, or nobody knows. */
+  label?: string;
 }
 
 /** What the volume manager is told. `at`: ms since the epoch. */

@@ -55,5 +55,7 @@ export type VolumeOrder =
   | { type: 'worker.failed'; uid: string; volume: string; code: string; text: string }
   /** For the pod's worker: none of the pod's volumes is there any more; or why one of them still is. */
   | { type: 'worker.left'; uid: string; problem: { code: string; text: string } | null }
+  /** To be counted: a volume that pods of the node get with a label, or one that a pod wants with another than it has. */
+  | { type: 'label.counted'; uid: string; volume: string; what: 'admitted' | 'mismatch' }
   /** What the node's status says of volumes in use has changed. */
   | { type: 'node.tell' };

@@ -1,5 +1,5 @@
 import type { DeviceUser } from './device-context.ts';
-import type { MountContext } from './mount-context.ts';
+import type { KnownVolume, MountContext } from './mount-context.ts';
 import type { Device, Draft, Mount } from './volume-draft.ts';
 import { foundId } from './volume-manager-state.ts';
 import type { DeviceId } from './volume-orders.ts';
@@ -69,8 +69,26 @@ function maybeSame(found: MountContext['known'], known: MountContext['known']): 
 export function usersOf(draft: Draft, device: DeviceId): DeviceUser[] {
   return Object.values(draft.mounts)
     .filter(({ value, context }) => context.known?.device === device && value !== 'gone')
+    .filter(({ context }) => !isOtherwiseLabelled(draft, context))
     .map(({ context: { uid, volume } }) => ({ uid, volume }))
     .sort((a, b) => Number(a.volume === '') - Number(b.volume === ''));
+}
+
+/**
+ * Its device is made ready with another SELinux label than it wants: it waits until that is given back, and made ready again with its own (kubelet:
+ * seLinuxMountMismatchError). What may be in the pod already stays as it is.
+ */
+export function isOtherwiseLabelled(draft: Draft, { known, mayBeThere }: MountContext): boolean {
+  const label = draft.devices[known?.device ?? '']?.context.label;
+  return known?.seLinux !== undefined && !mayBeThere && label !== undefined && label !== known.seLinux.mount;
+}
+
+/** Labels that other pods of the node, which have the volume or want it, have for it; undefined when no other pod does. */
+export function labelElsewhere(draft: Draft, uid: string, { device }: KnownVolume): string | undefined {
+  const other = Object.values(draft.mounts).find(
+    (place) => !isLeaving(place) && place.context.uid !== uid && place.context.known?.device === device,
+  );
+  return other && (other.context.known?.seLinux?.wanted ?? '');
 }
 
 /** It is being taken down, or is. */

@@ -20,6 +20,9 @@ export const WAITING = {
 /** Code of a volume that is not attached because the node has no room for it, and the reason with which its pod is rejected. */
 export const NO_ROOM = 'VolumeAttachmentLimitExceeded';
 
+/** Code of a volume that waits until its device is given back, which is made ready with another SELinux label. */
+export const LABELLED = 'SELinuxMountMismatch';
+
 /** Code of a volume that is not made larger now though nothing has failed: it is not the node's turn, or its driver does not do so in use. */
 export const NOT_GROWN = 'NotGrown';
 

@@ -27,6 +27,31 @@ export const volumeMetrics = {
     'plugin_name',
     'state',
   ]),
+  seLinuxPodMismatchErrors: gauge(
+    'volume_manager_selinux_pod_context_mismatch_errors_total',
+    'Pods refused because their containers want one volume with different SELinux labels.',
+    ['access_mode'],
+  ),
+  seLinuxPodMismatchWarnings: gauge(
+    'volume_manager_selinux_pod_context_mismatch_warnings_total',
+    'Pods that would be, if volumes of all access modes were mounted with labels.',
+    ['access_mode'],
+  ),
+  seLinuxVolumeMismatchErrors: gauge(
+    'volume_manager_selinux_volume_context_mismatch_errors_total',
+    'Pods refused because another has the volume with another SELinux label.',
+    ['volume_plugin', 'access_mode'],
+  ),
+  seLinuxVolumeMismatchWarnings: gauge(
+    'volume_manager_selinux_volume_context_mismatch_warnings_total',
+    'Pods that would be, if volumes of all access modes were mounted with labels.',
+    ['volume_plugin', 'access_mode'],
+  ),
+  seLinuxVolumesAdmitted: gauge(
+    'volume_manager_selinux_volumes_admitted_total',
+    'Volumes with an SELinux label, with which they are or would be mounted.',
+    ['volume_plugin', 'access_mode'],
+  ),
   volumeCount: histogram(
     'kubelet_volume_metric_collection_duration_seconds',
     'Time to count what a volume holds.',

@@ -3,7 +3,6 @@ import { publishContext } from '../../../machines/csi/attachment.ts';
 import type { CsiSource, SecretName } from '../../../machines/csi/csi-source.ts';
 import { mustAttach } from '../../../machines/csi/driver-rules.ts';
 import type { CsiDriver } from '../../../machines/csi/storage-objects.ts';
-import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { VolumeFailure } from '../volumes/volume-plugin.ts';
 import type { CsiApi } from './csi-api.ts';
@@ -21,8 +20,6 @@ export interface CsiGround {
   /** Null on a standalone node. */
   readonly api: () => CsiApi | null;
   readonly log: Logger;
-  /** SELinux label with which this volume of the pod is to be mounted as a whole; '' = none. */
-  readonly seLinuxLabel?: (pod: Pod) => string;
   /** Is health told with usage (gate CSIVolumeHealth)? */
   readonly volumeHealth: boolean;
   /** Longest time of one operation, ms; two minutes when absent. */

@@ -3,7 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { attachmentState, foundNoRoom } from '../../../machines/csi/attachment.ts';
 import { csiSource } from '../../../machines/csi/csi-source.ts';
 import type { CsiSource } from '../../../machines/csi/csi-source.ts';
-import { allocatablePeriodMs, mustAttach, wantsRepublish } from '../../../machines/csi/driver-rules.ts';
+import {
+  allocatablePeriodMs,
+  mountsWithContext,
+  mustAttach,
+  wantsRepublish,
+} from '../../../machines/csi/driver-rules.ts';
 import { usageOf } from '../../../machines/csi/volume-usage.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
@@ -115,6 +120,10 @@ export class CsiVolumes implements VolumePlugin {
 
   expand(call: ExpandCall): Promise<number> {
     return growVolume(this.ground, this.source(call.spec), call);
+  }
+
+  async mountsWithContext(spec: VolumeSpec): Promise<boolean> {
+    return mountsWithContext(await apiOf(this.ground).driver(this.source(spec).driver));
   }
 
   async republishes(spec: VolumeSpec): Promise<boolean> {

@@ -9,16 +9,12 @@ import {
   refusesMode,
   wantsPodInfo,
 } from '../../../machines/csi/driver-rules.ts';
-import {
-  contextOption,
-  podAttributes,
-  tokenAttributes,
-  volumeCapability,
-} from '../../../machines/csi/node-requests.ts';
+import { podAttributes, tokenAttributes, volumeCapability } from '../../../machines/csi/node-requests.ts';
 import type { IssuedToken, PodIdentity } from '../../../machines/csi/node-requests.ts';
 import type { CsiDriver } from '../../../machines/csi/storage-objects.ts';
 import type { VolumeData } from '../../../machines/csi/volume-data.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
+import { contextOption } from '../../../machines/volumes/selinux-label.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { giveToGroup } from '../../host/volumes/fs-group.ts';
 import { VolumeFailure } from '../volumes/volume-plugin.ts';
@@ -84,7 +80,7 @@ export async function publishVolume(ground: CsiGround, source: CsiSource, call: 
       attachmentID: attachmentName(source.handle, source.driver, ground.nodeName),
     };
     const mountOptions = [...source.mountOptions];
-    const label = mountsWithContext(driver) ? (ground.seLinuxLabel?.(call.pod) ?? '') : '';
+    const label = mountsWithContext(driver) ? (call.seLinuxLabel ?? '') : '';
     if (label !== '') {
       mountOptions.push(contextOption(label));
       data.seLinuxMountContext = label;

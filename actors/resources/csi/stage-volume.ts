@@ -3,8 +3,9 @@ import { dirname } from 'node:path';
 import type { CsiSource } from '../../../machines/csi/csi-source.ts';
 import { useOf } from '../../../machines/csi/csi-source.ts';
 import { mountsWithContext } from '../../../machines/csi/driver-rules.ts';
-import { contextOption, volumeCapability } from '../../../machines/csi/node-requests.ts';
+import { volumeCapability } from '../../../machines/csi/node-requests.ts';
 import type { VolumeData } from '../../../machines/csi/volume-data.ts';
+import { contextOption } from '../../../machines/volumes/selinux-label.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { VolumeFailure } from '../volumes/volume-plugin.ts';
 import type { StageCall } from '../volumes/volume-plugin.ts';
@@ -28,7 +29,7 @@ export async function stageVolume(ground: CsiGround, source: CsiSource, call: St
     const secrets = stages ? await secretsOf(api, 'NodeStageSecretRef', source.secrets.stage) : {};
     const data: VolumeData = { volumeHandle: source.handle, driverName: source.driver };
     const mountOptions = [...source.mountOptions];
-    const label = mountsWithContext(driver) ? (ground.seLinuxLabel?.(call.pod) ?? '') : '';
+    const label = mountsWithContext(driver) ? (call.seLinuxLabel ?? '') : '';
     if (label !== '') {
       mountOptions.push(contextOption(label));
       data.seLinuxMountContext = label;

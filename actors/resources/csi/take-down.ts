@@ -74,7 +74,9 @@ export async function stagedVolumes(ground: CsiGround): Promise<StagedOnDisk[]> 
       const data = await known(ground, join(root, driver, hash));
       if (data?.driverName === undefined || data.volumeHandle === undefined) continue;
       const deviceName = `${data.driverName}^${data.volumeHandle}`;
-      staged.push({ deviceName, name: '', mode: 'Filesystem', stagedPath: join(root, driver, hash, 'globalmount') });
+      const label = data.seLinuxMountContext ?? '';
+      const stagedPath = join(root, driver, hash, 'globalmount');
+      staged.push({ deviceName, name: '', mode: 'Filesystem', stagedPath, ...(label !== '' && { label }) });
     }
   }
   const devices = join(root, 'volumeDevices');

@@ -1,4 +1,5 @@
 import { parseMountinfo } from '../../host/files/mountinfo.ts';
+import type { ContainerLabels } from '../../../machines/volumes/selinux-label.ts';
 import { readText } from './node-facts.ts';
 
 /**
@@ -14,4 +15,32 @@ export function selinuxIsOn(
       fsType === 'selinuxfs' && !options.includes('ro') && !superOptions.includes('ro'),
   );
   return mounted && label().replace(/[\0\n]/g, '') !== 'kernel';
+}
+
+/** Where the labels of containers are, in the order in which they are looked for; the second is the policy's. */
+const OWN_LABELS = '/usr/share/containers/selinux/contexts';
+const CONFIG = '/etc/selinux/config';
+
+/** Labels that this machine's policy has for containers; '' for what it does not say, as on a machine without one. */
+export function containerLabels(read: (path: string) => string = readText): ContainerLabels {
+  const policy = entriesOf(read(CONFIG)).get('SELINUXTYPE') ?? '';
+  const labels = entriesOf(read(OWN_LABELS) || read(`/etc/selinux/${policy}/contexts/lxc_contexts`));
+  return { process: labels.get('process') ?? '', file: labels.get('file') ?? '' };
+}
+
+/** `name = "value"` lines, without comments. */
+function entriesOf(text: string): Map<string, string> {
+  const entries = new Map<string, string>();
+  for (const line of text.split('\n').map((each) => each.trim())) {
+    const at = line.indexOf('=');
+    if (at < 0 || line.startsWith('#') || line.startsWith(';')) continue;
+    entries.set(
+      line.slice(0, at).trim(),
+      line
+        .slice(at + 1)
+        .trim()
+        .replace(/^"+|"+$/g, ''),
+    );
+  }
+  return entries;
 }

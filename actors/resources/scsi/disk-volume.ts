@@ -1,6 +1,7 @@
 import { mkdir, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { contextOption } from '../../../machines/volumes/selinux-label.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { ignoring } from '../../host/files/host-failure.ts';
 import { mount, mountOn } from '../../host/files/mounts.ts';
@@ -32,10 +33,15 @@ export function notAttached(mode: VolumeSpec['mode']): string {
 }
 
 /** Mounts a disk once for all pods, formatted when it has nothing on it (kubelet: MountDevice); once it is mounted nothing is done. */
-export async function mountDisk(device: string, path: string, fsType: string, spec: VolumeSpec): Promise<void> {
+export async function mountDisk(
+  device: string,
+  path: string,
+  { fsType, spec, seLinuxLabel = '' }: { fsType: string; spec: VolumeSpec; seLinuxLabel: string | undefined },
+): Promise<void> {
   if ((await mountOn(path)) !== undefined) return;
   await mkdir(path, { recursive: true, mode: 0o750 });
-  await formatAndMount(device, path, fsType, joined(spec.readOnly ? ['ro'] : [], spec.pv));
+  const label = seLinuxLabel === '' ? [] : [contextOption(seLinuxLabel)];
+  await formatAndMount(device, path, fsType, joined([...(spec.readOnly ? ['ro'] : []), ...label], spec.pv));
 }
 
 /** Puts a disk that is mounted at `source` into a pod (kubelet: diskSetUp). */

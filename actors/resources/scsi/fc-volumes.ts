@@ -92,7 +92,7 @@ export class FcVolumes implements VolumePlugin {
   }
 
   /** Answers the folder where it is mounted, or, for a block volume, where pods have it. */
-  async stage({ spec }: StageCall): Promise<string> {
+  async stage({ spec, seLinuxLabel }: StageCall): Promise<string> {
     const { disk, fsType } = sourceOf(spec);
     const folder = this.folderOf(disk, spec.mode);
     const device = await searchDisk(this.ground.machine, disk);
@@ -104,7 +104,7 @@ export class FcVolumes implements VolumePlugin {
     this.unmounted.delete(folder);
     if (spec.mode === 'Block') return folder;
     try {
-      await mountDisk(device, folder, fsType, spec);
+      await mountDisk(device, folder, { fsType, spec, seLinuxLabel });
     } catch (error) {
       await cleanMountPoint(folder);
       throw error;
@@ -136,6 +136,10 @@ export class FcVolumes implements VolumePlugin {
   }
 
   relabels(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
+  mountsWithContext(): Promise<boolean> {
     return Promise.resolve(true);
   }
 

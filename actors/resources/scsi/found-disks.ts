@@ -1,4 +1,6 @@
 import type { PublishedOnDisk, StagedOnDisk, UnpublishCall, VolumeSpec } from '../volumes/volume-plugin.ts';
+import { readMounts } from '../../host/files/mountinfo.ts';
+import { contextOf } from '../volumes/mount-labels.ts';
 import { mappedIn, mountedFrom } from './disk-volume.ts';
 
 /** What an earlier agent has left of a plugin's disks: told by kubelet's folders. */
@@ -28,10 +30,13 @@ export async function publishedDisk(
 /** See {@link VolumePlugin.stagedOnDisk}. */
 export async function stagedDisks({ attachable, onDisk, deviceOf }: DiskFolders): Promise<readonly StagedOnDisk[]> {
   const staged: StagedOnDisk[] = [];
+  const mounts = await readMounts();
   for (const mode of ['Filesystem', 'Block'] as const)
     for (const stagedPath of await onDisk(mode)) {
       const deviceName = deviceOf(stagedPath);
-      if (deviceName !== null) staged.push({ deviceName, name: '', mode, stagedPath, attachable });
+      if (deviceName === null) continue;
+      const label = mode === 'Block' ? '' : contextOf(mounts, stagedPath);
+      staged.push({ deviceName, name: '', mode, stagedPath, attachable, ...(label !== '' && { label }) });
     }
   return staged;
 }

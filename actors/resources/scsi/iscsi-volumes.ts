@@ -88,7 +88,7 @@ export class IscsiVolumes implements VolumePlugin {
   }
 
   /** Answers the folder where it is mounted, or, for a block volume, where pods have it. */
-  async stage({ spec, pod, signal }: StageCall): Promise<string> {
+  async stage({ spec, pod, seLinuxLabel, signal }: StageCall): Promise<string> {
     const source = sourceOf(spec);
     const folder = this.folderOf(source, spec.mode);
     const chap = await chapOf(this.ground, source, pod.metadata?.namespace ?? '', spec.mode);
@@ -96,7 +96,7 @@ export class IscsiVolumes implements VolumePlugin {
     this.use.attached(folder, { device, iqn: source.iqn, portals: source.portals });
     if (spec.mode === 'Block') return folder;
     try {
-      await mountDisk(device, folder, source.fsType, spec);
+      await mountDisk(device, folder, { fsType: source.fsType, spec, seLinuxLabel });
     } catch (error) {
       // The node is signed in: that is to be undone.
       throw volumeFailure(error, 'Iscsi', { done: false });
@@ -144,6 +144,10 @@ export class IscsiVolumes implements VolumePlugin {
   }
 
   relabels(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
+  mountsWithContext(): Promise<boolean> {
     return Promise.resolve(true);
   }
 

@@ -7,4 +7,6 @@ export interface LookedUp {
   spec: VolumeSpec;
   plugin: VolumePlugin;
   device: string;
+  /** With which it is mounted as a whole; '' = none. */
+  seLinuxLabel: string;
 }

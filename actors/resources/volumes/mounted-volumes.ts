@@ -12,12 +12,13 @@ const USAGE_MS = 10_000;
 
 /** What containers must know of a volume of a pod that is there, at this path. @param selinux it is on */
 export async function traitsOf(
-  { plugin, spec }: LookedUp,
+  { plugin, spec, seLinuxLabel }: LookedUp,
   path: string,
   selinux: boolean,
 ): Promise<Omit<MountedVolume, 'path'>> {
   const group = groupOf(spec.pv);
-  const mayBe = selinux && !spec.readOnly && spec.mode !== 'Block';
+  // What is mounted with the pod's label has it already.
+  const mayBe = selinux && seLinuxLabel === '' && !spec.readOnly && spec.mode !== 'Block';
   const relabel = mayBe && (await plugin.relabels?.(spec, path)) === true;
   return { ...(group !== '' && { group }), ...(relabel && { relabel }) };
 }

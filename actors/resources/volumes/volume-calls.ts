@@ -10,6 +10,7 @@ import { mountOptionsOf } from '../../../machines/volumes/pv-annotations.ts';
 import { codeOf } from '../../host/files/host-failure.ts';
 import { isFileSystemMismatch } from '../../host/volumes/disk-commands.ts';
 import type { OwnershipWatch } from '../../host/volumes/ownership-watch.ts';
+import type { LabelRules } from '../../../machines/volumes/selinux-label.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 import {
   mapBlockVolume,
@@ -29,6 +30,8 @@ import { UNPROCESSED, volumeSpecOf } from './resolve-volume.ts';
 import { removeEmpty, volumeFolder } from './volume-folders.ts';
 import { VolumeFailure } from './volume-plugin.ts';
 import type { VolumeKind, VolumePlugin, VolumeSpec } from './volume-plugin.ts';
+import { volumeLabel } from './volume-label.ts';
+import type { LabelMetric } from './volume-label.ts';
 import { sizesOf } from './volume-sizes.ts';
 
 /** What calls of plugins need of the node. */
@@ -40,7 +43,9 @@ export interface VolumeCallsOptions extends GrowthOptions {
   /** Of the node's object; null while it is not known. */
   nodeLabels: () => Readonly<Record<string, string>> | null;
   podOf: (uid: string) => Pod | undefined;
-  metrics: Pick<Metrics, 'storageOperation'>;
+  metrics: Pick<Metrics, 'storageOperation' | LabelMetric>;
+  /** How volumes are mounted with SELinux labels; when absent: they are not. */
+  labelRules?: LabelRules | undefined;
 }
 
 type Of<T extends VolumeOrder['type']> = Extract<VolumeOrder, { type: T }>;
@@ -87,13 +92,15 @@ export class VolumeCalls {
         throw new VolumeFailure(UNPROCESSED, text, { cause: error });
       });
     if (device !== '') device = `${plugin.name}/${device}`;
-    this.lookedUp.set(`${uid}/${volume}`, { pod, spec, plugin, device });
+    const seLinux = await volumeLabel(this.options, { pod, volume, spec, plugin });
+    this.lookedUp.set(`${uid}/${volume}`, { pod, spec, plugin, device, seLinuxLabel: seLinux?.mount ?? '' });
     const modes = spec.pv?.spec?.accessModes ?? [];
     const alone = modes.length === 1 && modes[0] === 'ReadWriteOncePod';
     return {
       ...{ plugin: plugin.name, name: spec.name, mode: spec.mode, device, attachable, stages },
       ...(spec.mode === 'Block' && { mapped: true as const }),
       ...(stages && { stagesAnew: true as const }),
+      ...(seLinux !== null && { seLinux }),
       alone,
       ...(alone && { aloneAtEachTry: true as const }),
       ...sizesOf(spec, plugin),
@@ -134,12 +141,12 @@ export class VolumeCalls {
   }
 
   async stage({ uid, volume, devicePath }: Of<'device.stage'>, signal: AbortSignal): Promise<string> {
-    const { pod, spec, plugin } = this.found(uid, volume);
+    const { pod, spec, plugin, seLinuxLabel } = this.found(uid, volume);
     this.checkNode(spec);
     this.checkOptions(spec, plugin);
     try {
       const fsGroup = pod.spec?.securityContext?.fsGroup;
-      return (await plugin.stage?.({ spec, pod, devicePath, fsGroup, signal })) ?? '';
+      return (await plugin.stage?.({ spec, pod, devicePath, fsGroup, seLinuxLabel, signal })) ?? '';
     } catch (error) {
       this.tellMismatch(spec, error);
       throw worded(
@@ -152,7 +159,7 @@ export class VolumeCalls {
 
   async publish({ uid, volume, ...order }: Of<'volume.publish'>, signal: AbortSignal): Promise<string> {
     const found = this.found(uid, volume);
-    const { pod, spec, plugin } = found;
+    const { pod, spec, plugin, seLinuxLabel } = found;
     this.checkNode(spec);
     this.checkOptions(spec, plugin);
     const { rootDir } = this.options;
@@ -166,7 +173,7 @@ export class VolumeCalls {
     try {
       if (globalPath !== '') isNamed = await nameBlockVolume(map);
       published = await plugin.publish({
-        ...{ spec, pod, path, devicePath, stagedPath, again, fsGroup, fsGroupChangePolicy, signal },
+        ...{ spec, pod, path, devicePath, stagedPath, again, fsGroup, fsGroupChangePolicy, seLinuxLabel, signal },
         ownership: this.ownership(pod, spec, plugin),
       });
     } catch (error) {

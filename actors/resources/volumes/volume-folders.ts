@@ -61,16 +61,17 @@ export async function podFolders(rootDir: string): Promise<string[]> {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 
-/** All devices that plugins find staged; one that cannot tell is left out. */
-export async function stagedDevices(plugins: readonly VolumeKind[]): Promise<FoundDevice[]> {
+/** All devices that plugins find staged; one that cannot tell is left out. @param labelled whether SELinux labels matter */
+export async function stagedDevices(plugins: readonly VolumeKind[], labelled: boolean): Promise<FoundDevice[]> {
   const found: FoundDevice[] = [];
   for (const plugin of await pluginsNow(plugins))
-    for (const { deviceName, ...rest } of (await plugin.stagedOnDisk?.().catch(() => [])) ?? [])
+    for (const { deviceName, label = '', ...rest } of (await plugin.stagedOnDisk?.().catch(() => [])) ?? [])
       found.push({
         ...rest,
         device: `${plugin.name}/${deviceName}`,
         plugin: plugin.name,
         attachable: rest.attachable ?? false,
+        ...(labelled && { label }),
       });
   return found;
 }

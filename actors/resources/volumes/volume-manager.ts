@@ -23,6 +23,8 @@ import { CallsUnderWay } from './calls-under-way.ts';
 import { countedIn, countedVolume } from './counted-volume.ts';
 import { measuredVolumes, pluginsOfVolumes, traitsOf } from './mounted-volumes.ts';
 import { StorageOperations } from './storage-operations.ts';
+import { countLabel } from './volume-label.ts';
+import type { LabelMetric } from './volume-label.ts';
 import { VolumeCalls } from './volume-calls.ts';
 import type { VolumeCallsOptions } from './volume-calls.ts';
 import { podFolders, stagedDevices, volumesInFolder } from './volume-folders.ts';
@@ -37,7 +39,7 @@ export interface VolumeManagerOptions extends VolumeCallsOptions {
   changed: () => void;
   clock: Clock;
   log: Logger;
-  metrics: Pick<Metrics, 'storageOperation' | 'volumeOperation' | 'admissionRejections'>;
+  metrics: Pick<Metrics, 'storageOperation' | 'volumeOperation' | 'admissionRejections' | LabelMetric>;
   /** Absent with `--no-journal`. */
   journal?: JournalSettings | undefined;
 }
@@ -106,7 +108,7 @@ export class VolumeManager {
       if (volumes.length > 0) pods.push({ uid, volumes });
     }
     this.looks = lookEach(this.options.clock, LOOK_MS, () => void this.look());
-    const devices = await stagedDevices(plugins);
+    const devices = await stagedDevices(plugins, this.options.labelRules !== undefined);
     if (pods.length + devices.length > 0) this.take({ type: 'node.found', pods, devices });
   }
 
@@ -280,6 +282,11 @@ export class VolumeManager {
       case 'worker.left':
         this.left(order);
         break;
+      case 'label.counted': {
+        const its = this.calls.of(order.uid, order.volume);
+        if (its !== undefined) countLabel(this.options, its, order.what);
+        break;
+      }
       default:
         void this.underWay.make(order);
     }

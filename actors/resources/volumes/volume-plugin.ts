@@ -37,6 +37,8 @@ export interface StageCall extends PluginCall {
   readonly devicePath: string;
   /** `securityContext.fsGroup` of that pod. */
   readonly fsGroup?: number | undefined;
+  /** With which its file system is mounted as a whole, of a plugin that {@link VolumePlugin.mountsWithContext}; '' or absent: none. */
+  readonly seLinuxLabel?: string;
 }
 
 /** For {@link VolumePlugin.publish} (kubelet: SetUp, SetUpDevice + MapPodDevice). */
@@ -50,6 +52,8 @@ export interface PublishCall extends PluginCall {
   readonly stagedPath: string;
   readonly fsGroup?: number | undefined;
   readonly fsGroupChangePolicy?: string | undefined;
+  /** As in {@link StageCall.seLinuxLabel}. */
+  readonly seLinuxLabel?: string;
   /** Who hears of it when what is in it is given to the group. */
   readonly ownership: OwnershipWatch;
   /** It is published already, and only brought up to date (a token of CSI, `requiresRepublish`). */
@@ -109,6 +113,8 @@ export interface StagedOnDisk {
   readonly name: string;
   readonly mode: 'Filesystem' | 'Block';
   readonly stagedPath: string;
+  /** SELinux label with which it is mounted as a whole; when absent: none. */
+  readonly label?: string;
 }
 
 /** A volume of a pod, as its folder tells after a restart of the agent. */
@@ -198,6 +204,8 @@ export interface VolumePlugin {
   expand?(call: ExpandCall): Promise<number>;
   /** Is {@link expand} for this volume, too (kubelet: RequiresFSResize)? When absent: yes. */
   grows?(spec: VolumeSpec): Promise<boolean>;
+  /** Can it mount with one SELinux label for all files, `-o context=` (kubelet: SupportsSELinuxContextMount)? When absent: no. */
+  mountsWithContext?(spec: VolumeSpec): Promise<boolean>;
   /** Must it be published again from time to time (CSI `requiresRepublish`)? When absent: no. */
   republishes?(spec: VolumeSpec): Promise<boolean>;
   /** Which device a volume in a pod's folder belongs to; null when that is not known any more. */

@@ -5,7 +5,8 @@ import { attachmentName, ephemeralHandle, stagingPath } from '../../../actors/re
 import { attachmentState } from '../../../machines/csi/attachment.ts';
 import { expansionFailure, isFinal } from '../../../machines/csi/call-outcome.ts';
 import { fsGroupPolicy, givesToGroup, mustAttach, refusesMode } from '../../../machines/csi/driver-rules.ts';
-import { accessMode, contextOption, tokenAttributes, volumeCapability } from '../../../machines/csi/node-requests.ts';
+import { accessMode, tokenAttributes, volumeCapability } from '../../../machines/csi/node-requests.ts';
+import { contextOption } from '../../../machines/volumes/selinux-label.ts';
 import type { CsiDriver } from '../../../machines/csi/storage-objects.ts';
 import { readVolumeData, volumeDataText } from '../../../machines/csi/volume-data.ts';
 import { usageOf } from '../../../machines/csi/volume-usage.ts';

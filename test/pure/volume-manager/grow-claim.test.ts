@@ -37,6 +37,7 @@ function bench(status: object = PENDING, spec: PersistentVolumeClaim['spec'] = {
     },
     plugin: plugin as VolumePlugin,
     device: 'd',
+    seLinuxLabel: '',
   });
   const newGrower = () =>
     new ClaimGrower({

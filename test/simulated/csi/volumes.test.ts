@@ -394,9 +394,13 @@ test('a volume of a driver that went is taken down when it is back, at another s
   await b.comes(first);
   const spec = b.spec(volume({ accessModes: ['ReadWriteOncePod'], mountOptions: ['ro'] }));
   const label = 'system_u:object_r:container_file_t:s0:c1,c2';
-  const volumes = new CsiVolumes({ ...b.ground, seLinuxLabel: () => label });
-  const stagedPath = await volumes.stage({ spec, pod: POD, devicePath: '', signal: b.signal });
-  await volumes.publish(b.publishing(spec, { stagedPath }));
+  const { volumes } = b;
+  const stagedPath = await volumes.stage({ spec, pod: POD, devicePath: '', seLinuxLabel: label, signal: b.signal });
+  assert.deepEqual(
+    (await volumes.stagedOnDisk()).map((staged) => staged.label),
+    [label],
+  );
+  await volumes.publish({ ...b.publishing(spec, { stagedPath }), seLinuxLabel: label });
   const mount = first.calls.find(({ method }) => method === 'NodeStageVolume')?.request['volumeCapability'];
   assert.deepEqual((mount as { mount: { mountFlags: string[] } }).mount.mountFlags, ['ro', `context="${label}"`]);
   const stood = readVolumeData(readFileSync(join(b.unpublishing(spec).path, 'vol_data.json'), 'utf8'));

@@ -18,8 +18,6 @@ const acts = (on: string): GateEffect => ({ kind: 'acts', on });
 const always = (why: string): GateEffect => ({ kind: 'fixed', is: true, why });
 const never = (why: string): GateEffect => ({ kind: 'fixed', is: false, why });
 
-const SELINUX =
-  'volumes are not mounted with SELinux labels; the runtime relabels what needs one. Without SELinux in the kernel kubelet does nothing with it either';
 const WIRE = 'how objects are written on the way: JSON is spoken';
 const INFORMERS = "client-go's informers; the caches here have one order of events";
 
@@ -107,9 +105,9 @@ export const GATE_EFFECTS: Readonly<Record<string, GateEffect>> = {
   RuntimeClassInImageCriApi: acts(
     "whether images are looked for, pulled and collected for the handler of the pod's RuntimeClass",
   ),
-  SELinuxChangePolicy: always(SELINUX),
-  SELinuxMount: never(SELINUX),
-  SELinuxMountReadWriteOncePod: always(SELINUX),
+  SELinuxChangePolicy: acts('whether pods may ask for SELinux labels of each file, `seLinuxChangePolicy: Recursive`'),
+  SELinuxMount: acts('whether volumes of all access modes are mounted with SELinux labels'),
+  SELinuxMountReadWriteOncePod: acts('whether ReadWriteOncePod volumes are mounted with SELinux labels'),
   TaintTolerationComparisonOperators: acts('tolerations with `Lt` and `Gt`'),
   TopologyManagerPolicyAlphaOptions: never('there are no alpha options of the topology manager, in kubelet neither'),
   TopologyManagerPolicyBetaOptions: always('all options of the topology manager are stable, in kubelet, too'),
