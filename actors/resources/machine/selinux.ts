@@ -34,13 +34,7 @@ function entriesOf(text: string): Map<string, string> {
   for (const line of text.split('\n').map((each) => each.trim())) {
     const at = line.indexOf('=');
     if (at < 0 || line.startsWith('#') || line.startsWith(';')) continue;
-    entries.set(
-      line.slice(0, at).trim(),
-      line
-        .slice(at + 1)
-        .trim()
-        .replace(/^"+|"+$/g, ''),
-    );
+    entries.set(line.slice(0, at).trim(), line.slice(at + 1).trim().replaceAll('"', ''));
   }
   return entries;
 }
