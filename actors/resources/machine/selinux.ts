@@ -34,7 +34,13 @@ function entriesOf(text: string): Map<string, string> {
   for (const line of text.split('\n').map((each) => each.trim())) {
     const at = line.indexOf('=');
     if (at < 0 || line.startsWith('#') || line.startsWith(';')) continue;
-    entries.set(line.slice(0, at).trim(), line.slice(at + 1).trim().replaceAll('"', ''));
+    entries.set(
+      line.slice(0, at).trim(),
+      line
+        .slice(at + 1)
+        .trim()
+        .replaceAll('"', ''),
+    );
   }
   return entries;
 }
