@@ -26,7 +26,18 @@ export function withClaims(random: Random, plan: Plan, faults: boolean): Plan {
   const pods = random.fork('pods');
   for (const pod of plan.pods) if (pod.source === 'api' && pods.chance(0.8)) giveClaims(pods, pod, claims);
   const more = faults ? drawTroubles(random.fork('faults'), claims, plan) : [];
-  return { ...plan, drivers: [...DRIVERS], claims, faults: [...plan.faults, ...more] };
+  const whole = { ...plan, drivers: [...DRIVERS], claims, faults: [...plan.faults, ...more] };
+  const labels = random.fork('labels');
+  return labels.chance(0.4) ? withLabels(labels, whole) : whole;
+}
+
+/** The same with SELinux: most pods have one of two levels. */
+function withLabels(random: Random, plan: Plan): Plan {
+  for (const { spec } of plan.pods)
+    if (random.chance(0.8))
+      spec.securityContext = { ...spec.securityContext, seLinuxOptions: { level: random.pick(['s0:c1', 's0:c2']) } };
+  const drivers = DRIVERS.map((driver) => ({ ...driver, labels: driver.stages }));
+  return { ...plan, node: { ...plan.node, labels: random.pick(['alone', 'all', 'all']) }, drivers };
 }
 
 function drawClaims(random: Random, until: number): ClaimPlan[] {

@@ -117,6 +117,8 @@ export interface CsiDriverPlan {
   attaches: boolean;
   stages: boolean;
   republishes: boolean;
+  /** It can mount with a label for all files. */
+  labels?: boolean;
 }
 
 /** A claim with the volume behind it. */
@@ -166,6 +168,8 @@ export interface Plan {
     managers?: boolean;
     /** How its disks lie; with it inodes, soft limits of the disk, and all pods' memory count for eviction. */
     disks?: 'one' | 'images' | 'split';
+    /** SELinux is on: ReadWriteOncePod volumes of drivers that can do so are mounted with labels, or those of all access modes. */
+    labels?: 'alone' | 'all';
     /** More CPUs are asked for than it has: pods are refused, or go for critical ones. */
     full?: boolean;
     /** There are device plugins and drivers of dynamic resources. */

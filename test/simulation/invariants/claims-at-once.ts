@@ -66,6 +66,8 @@ function isWell({ plan, time }: World, name: string, since: number): boolean {
   const claim = plan.claims?.find((each) => each.name === name);
   // Another pod may have it alone, and one that waits is tried again after a delay.
   if (claim === undefined || claim.mode === 'ReadWriteOncePod' || claim.boundAt > since) return false;
+  // Or those with another label.
+  if (plan.node.labels === 'all') return false;
   return !plan.faults.some((fault) => {
     const span = 'for' in fault ? fault.for : 0;
     // What failed before is tried again after a delay that grows.

@@ -1,5 +1,5 @@
 import { handleOf } from '../world/storage/storage-objects.ts';
-import { CsiBook, volumeOf } from './csi-book.ts';
+import { CsiBook, podOf, volumeOf } from './csi-book.ts';
 import type { Rule } from './rule.ts';
 
 const SPEC = 'Container Storage Interface 1.x, Node Service RPC';
@@ -106,6 +106,31 @@ export const oneCallAtOnce: Rule = {
         }
         if (other?.by.alive === true) say(`${fact.call} of ${place} while ${other.call} is under way`);
         inFlight.set(place, { n: fact.n, by: fact.by, call: fact.call });
+      },
+    };
+  },
+};
+
+/** What all containers of a pod may read is labelled so, and as it is staged. */
+export const oneLabel: Rule = {
+  name: 'a volume is published with the label with which it is staged, which is that of its pod',
+  source: 'KEP-1710: the volume is mounted with the SELinux label of the pod; kubelet: seLinuxMountMismatchError',
+  begin: ({ world, say }) => {
+    const staged = new Map<string, string>();
+    return {
+      on: (fact) => {
+        if (fact.f !== 'csi' || fact.change !== 'asked') return;
+        const label = /context=\\"([^"\\]*)/.exec(fact.request)?.[1] ?? '';
+        const volume = volumeOf(fact);
+        if (fact.call === 'NodeStageVolume') staged.set(volume, label);
+        if (fact.call !== 'NodePublishVolume') return;
+        const { securityContext } = world.workload.planOf(podOf(fact.path))?.spec ?? {};
+        const level = securityContext?.seLinuxOptions?.level ?? '';
+        if (label !== '' && !label.endsWith(`:${level}`))
+          say(`${volume} is published with ${label} for a pod of ${level}`);
+        const first = staged.get(volume);
+        if (first !== undefined && first !== label)
+          say(`${volume} is published with ${label} and staged with ${first}`);
       },
     };
   },

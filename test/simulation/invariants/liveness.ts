@@ -148,15 +148,22 @@ function phasesOf(
   return either(fates.includes('fails') ? 'Running' : 'Succeeded');
 }
 
-/** A claim of it that only one pod may have is shared with others. */
-function waitsForWriter({ plan: { claims = [] }, workload }: World, { key, spec }: PodPlan): boolean {
+/** A claim of it that only one pod may have, or only pods with the same SELinux label, is shared with others. */
+function waitsForWriter(
+  { plan: { claims = [], drivers = [], node }, workload }: World,
+  { key, spec }: PodPlan,
+): boolean {
   const uses = ({ volumes = [] }: PodPlan['spec'], name: string): boolean =>
     volumes.some(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName === name);
   const others = [...workload.born].filter((each) => each !== key).flatMap((each) => workload.plans.get(each) ?? []);
-  return claims.some(
-    ({ name, mode }) =>
-      mode === 'ReadWriteOncePod' && uses(spec, name) && others.some((other) => uses(other.spec, name)),
-  );
+  const level = ({ securityContext }: PodPlan['spec']): string => securityContext?.seLinuxOptions?.level ?? '';
+  return claims.some(({ name, mode, driver }) => {
+    if (!uses(spec, name)) return false;
+    const users = others.filter((other) => uses(other.spec, name));
+    if (mode === 'ReadWriteOncePod') return users.length > 0;
+    const labelled = node.labels === 'all' && drivers.some((each) => each.name === driver && each.labels === true);
+    return labelled && users.some((other) => level(other.spec) !== level(spec));
+  });
 }
 
 /** Its first try fails. */

@@ -6,7 +6,7 @@ import { devicesAreOnesOwn, pluginsAreAwaited, runningPodsStay } from './devices
 import { staysUntilItEnded } from './deletion.ts';
 import { shutDownPodsFail, shutdownIsOrderly, staticPodsComeBack, statusesGoFirst } from './shutdown.ts';
 import { evictedPodsFail, evictionIsOrderly, evictionsAreNeeded, victimsAreInOrder } from './eviction.ts';
-import { oneCallAtOnce, oneWriter, sameArguments, stagedFirst, unstagedLast } from './csi-calls.ts';
+import { oneCallAtOnce, oneLabel, oneWriter, sameArguments, stagedFirst, unstagedLast } from './csi-calls.ts';
 import { hungCallsAreCalledOff, othersGoOn } from './claims-at-once.ts';
 import { graceGiven, graceIsKept, nothingIsKilledAside } from './grace.ts';
 import { hooksGoOn } from './hooks.ts';
@@ -76,6 +76,7 @@ export const rules: readonly Rule[] = [
   oneWriter,
   sameArguments,
   oneCallAtOnce,
+  oneLabel,
   neverUnderALiveContainer,
   claimsComeFirst,
   detachedLast,

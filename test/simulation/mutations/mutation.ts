@@ -15,4 +15,6 @@ export interface Mutation {
   seed?: number;
   /** The seeds are drawn with device plugins and drivers (`--plugins`). */
   plugins?: true;
+  /** With CSI drivers and claims (`--claims`). */
+  claims?: true;
 }

@@ -61,7 +61,7 @@ test('a mutation is found however its place is laid out, and says what it cannot
 
 // On a slow machine all of them take longer than one test may; each run has a limit of its own.
 test('the simulation finds each broken rule', { concurrency: 2, timeout: 3_600_000 }, async (t) => {
-  const found = mutations.flatMap(({ name, breaks, seed, plugins }) =>
+  const found = mutations.flatMap(({ name, breaks, seed, plugins, claims }) =>
     seed === undefined
       ? []
       : t.test(breaks, async () => {
@@ -72,6 +72,7 @@ test('the simulation finds each broken rule', { concurrency: 2, timeout: 3_600_0
             '--seeds',
             '60',
             ...(plugins === true ? ['--plugins'] : []),
+            ...(claims === true ? ['--claims'] : []),
           );
           assert.equal(code, 1, output);
           assert.match(output, /^seed \d+: /m);

@@ -128,4 +128,20 @@ export const volumes: readonly Mutation[] = [
     from: "this.take({ type: 'node.found', pods, devices })",
     to: "this.take({ type: 'node.found', pods, devices: [] })",
   },
+  {
+    name: 'label-of-another-pod',
+    breaks: 'a pod gets a volume that is mounted with the SELinux label of another pod',
+    within: 'isOtherwiseLabelled',
+    from: 'label !== undefined && label !== known.seLinux.mount',
+    to: "label === 'never'",
+  },
+  {
+    name: 'level-of-nobody',
+    breaks: "a volume is mounted with a level that is not its pod's",
+    within: 'labelsOf',
+    from: 'pod.spec?.securityContext?.seLinuxOptions',
+    to: "{ level: 's0:c9' }",
+    seed: 261128009,
+    claims: true,
+  },
 ];

@@ -39,6 +39,9 @@ import { SimulatedShards } from './simulated-shards.ts';
 import { evictionConfig } from './node-sizes.ts';
 import type { Owner } from './virtual-time.ts';
 
+/** Labels that the policy of the simulated machine has for containers. */
+const LABELS = { process: 'system_u:system_r:container_t:s0', file: 'system_u:object_r:container_file_t:s0' };
+
 /** What one life of the agent is made from. */
 export interface AgentOptions {
   /** This life of it. */
@@ -258,6 +261,10 @@ export class Agent {
       userNamespaces: { get: () => Promise.reject(new Error('not simulated')), release: () => undefined },
       ...this.pluginEdges(),
       volumes: (links) => edges.storage?.plugins(owner, clock, log, links) ?? [],
+      labelRules:
+        plan.node.labels === undefined
+          ? undefined
+          : { labels: LABELS, allModes: plan.node.labels === 'all', changePolicy: true },
       cluster:
         plan.node.standalone === true
           ? null

@@ -95,6 +95,7 @@ export class StorageObjects {
         podInfoOnMount: true,
         requiresRepublish: plan.republishes,
         fsGroupPolicy: 'None',
+        ...(plan.labels && { seLinuxMount: true }),
         volumeLifecycleModes: ['Persistent', 'Ephemeral'],
       },
     };
