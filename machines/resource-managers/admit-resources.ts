@@ -21,6 +21,8 @@ export interface ResourceGround {
   /** Null: policy none. */
   cpu: CpuGround | null;
   podLevelResources: boolean;
+  /** See the rule of this name. */
+  reuseIsExact: boolean;
 }
 
 /** Who has what, plain JSON. `cpu`, `memory`: null with policy none. */
@@ -54,7 +56,7 @@ export function providersOf(
       allocate: (container, hint) => manager.allocate(container, hint.nodes),
     });
   }
-  if (memory !== null) providers.push(new StaticMemory(memory, pod, tally, ground.podLevelResources));
+  if (memory !== null) providers.push(new StaticMemory(memory, pod, tally, ground));
   return { providers, left: () => ({ cpu: cpus?.state ?? null, memory: memory?.state ?? null }) };
 }
 

@@ -26,6 +26,11 @@ export interface ResourceRules {
   topology: { policy: TopologyPolicy; scope: 'container' | 'pod'; options: Readonly<Record<string, string>> };
   /** What the topology manager aligns is counted also where it has no other manager to ask but that of devices. Absent in older logs: it is not. */
   countsAlone?: true;
+  /**
+   * An init container loses in the books what a later container took over of its memory, and no more. Absent in older logs: as much as the later one
+   * has, as in kubelet, whose books are wrong once it has restarted, so that it does not start again after that.
+   */
+  reuseIsExact?: true;
   /** Gate PodLevelResources. */
   podLevelResources: boolean;
   /** Gates InPlacePodVerticalScalingExclusiveCPUs and InPlacePodVerticalScalingExclusiveMemory. */
@@ -73,7 +78,8 @@ export function resourceGroundOf(rules: ResourceRules, shown: ShownAmount = Stri
     throw new ManagerConfigError(`new none policy error: ${why}`);
   }
   if (memory.policy === 'Static') checkReserved(machine, { ...memory, shown });
-  return { machine, topology: aligned, cpu: ground, podLevelResources: rules.podLevelResources };
+  const { podLevelResources, reuseIsExact = false } = rules;
+  return { machine, topology: aligned, cpu: ground, podLevelResources, reuseIsExact };
 }
 
 /** Nothing was given away yet. */

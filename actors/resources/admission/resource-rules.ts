@@ -76,6 +76,7 @@ export function resourceRulesOf(
       options: config.topologyManagerPolicyOptions,
     },
     countsAlone: true,
+    reuseIsExact: true,
     podLevelResources: gates.enabled('PodLevelResources'),
     resizes: {
       cpu: gates.enabled('InPlacePodVerticalScalingExclusiveCPUs'),

@@ -24,15 +24,22 @@ export class StaticMemory {
   private readonly uid: string;
   private readonly tally: Tally;
   private readonly idle: boolean;
+  private readonly reuseIsExact: boolean;
   /** Memory of init containers, which those that come after them have again: bytes by nodes and resource. */
   private readonly again = new Map<string, number>();
 
-  constructor(book: MemoryBook, pod: Pod, tally: Tally, podLevelResources: boolean) {
+  constructor(
+    book: MemoryBook,
+    pod: Pod,
+    tally: Tally,
+    { podLevelResources, reuseIsExact }: { podLevelResources: boolean; reuseIsExact: boolean },
+  ) {
     this.book = book;
     this.pod = pod;
     this.uid = pod.metadata?.uid ?? '';
     this.tally = tally;
     this.idle = podQosClass(pod) !== 'Guaranteed' || isLeftAlone(pod, podLevelResources);
+    this.reuseIsExact = reuseIsExact;
   }
 
   /** Where the container's memory could be from. */
@@ -81,13 +88,16 @@ export class StaticMemory {
     const mask = this.nodesFor(asked, hint);
     const numaAffinity = nodesOf(mask);
     const blocks: MemoryBlock[] = [];
+    const reused: MemoryBlock[] = [];
     for (const [type, size] of asked) {
+      const again = Math.min(size, this.reusable(mask, type));
       blocks.push({ numaAffinity, type, size });
-      this.book.take(mask, type, Math.max(0, size - this.reusable(mask, type)));
+      reused.push({ numaAffinity, type, size: again });
+      this.book.take(mask, type, size - again);
     }
     this.remember(container.name, blocks);
     this.book.note(this.uid, container.name, blocks);
-    this.shrinkInits(container.name, blocks);
+    this.shrinkInits(container.name, this.reuseIsExact ? reused : blocks);
   }
 
   /** The nodes that were hinted at, more of them when they do not have enough, any that are good when none was. */

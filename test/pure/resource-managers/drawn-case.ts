@@ -60,6 +60,7 @@ export function drawnRules({ machine, rules }: DrawnCase): ResourceRules {
       whole: { memory: total * 2 ** 20 },
     },
     topology: { policy: rules.topology, scope: rules.scope, options: rules.topologyOptions ?? {} },
+    reuseIsExact: true,
     podLevelResources: true,
     resizes: { cpu: false, memory: false },
     quotaOff: true,

@@ -39,6 +39,7 @@ export function resourceRules(): ResourceRules {
       whole: { memory: GIB },
     },
     topology: { policy: 'best-effort', scope: 'container', options: {} },
+    reuseIsExact: true,
     podLevelResources: true,
     resizes: { cpu: false, memory: false },
     quotaOff: true,
