@@ -203,6 +203,8 @@ export const BEHAVIOUR = {
   triesAreToldOf: 193,
   /** A pod of whose containers the runtime has none any more, and whose phase is final by what was told of them, gets no other sandbox, also where an old one is left. */
   endedBeforeTheirSandbox: 190,
+  /** A container that only waited was never there: a pod that the node refuses when it has waited to be judged is told without it, as one that is refused at once. */
+  waitingWereNone: 191,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

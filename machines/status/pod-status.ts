@@ -20,8 +20,7 @@ import { disruptionMessage, isOwnEnding } from './node-endings.ts';
 export function podStatus(input: StatusInput): PodStatus {
   const { pod, observed } = input;
   const old: PodStatus = input.previous ?? pod.status ?? {};
-  if (input.termination?.rejected && !hadContainers(old, observed))
-    return rejectedStatus(input, old, input.termination);
+  if (input.termination?.rejected && !hadContainers(input, old)) return rejectedStatus(input, old, input.termination);
   const regular = containerStatuses(input, pod.spec?.containers ?? [], old.containerStatuses ?? [], 'regular');
   const init = containerStatuses(input, pod.spec?.initContainers ?? [], old.initContainerStatuses ?? [], 'init');
   const ephemeral = containerStatuses(
@@ -64,10 +63,17 @@ export function podStatus(input: StatusInput): PodStatus {
   return status;
 }
 
-/** Was anything ever told or seen of a container? */
-function hadContainers(old: PodStatus, observed: ObservedPod | null): boolean {
-  const told = [old.containerStatuses, old.initContainerStatuses, old.ephemeralContainerStatuses];
-  return told.some((list) => list !== undefined && list.length > 0) || (observed?.containers.length ?? 0) > 0;
+/** Was anything ever told or seen of a container? That a pod which waits to be judged has some is no word of any. */
+function hadContainers({ observed, settings }: StatusInput, old: PodStatus): boolean {
+  const lists = [old.containerStatuses, old.initContainerStatuses, old.ephemeralContainerStatuses];
+  const told = lists.flatMap((list) => list ?? []);
+  const were = behaves(settings, 'waitingWereNone') ? told.filter(wasThere) : told;
+  return were.length > 0 || (observed?.containers.length ?? 0) > 0;
+}
+
+function wasThere({ state, lastState, containerID, restartCount }: ContainerStatus): boolean {
+  const ran = state?.running ?? state?.terminated ?? lastState?.terminated;
+  return ran !== undefined || Boolean(containerID) || restartCount > 0;
 }
 
 /** The node never took the pod: it has failed, and why (kubelet's rejectPod). */

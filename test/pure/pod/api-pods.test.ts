@@ -40,6 +40,35 @@ test('logs of before replay a rejected pod with all that was told of its contain
   assert.equal(world.status?.containerStatuses?.length, 1);
 });
 
+test('a pod that is refused when it has waited for a device plugin is told as one that is refused at once', () => {
+  const refusedLate = (left: readonly number[] = [], status: Pod['status'] = {}) => {
+    const world = fromApi(apiPod({ restartPolicy: 'Never' }, { status }), false);
+    const behaviour = settings.behaviour.filter((n) => !left.includes(n));
+    world.snapshot = bornPod({ pod: world.definition, source: 'api', settings: { ...settings, behaviour } });
+    const hold = { message: 'it waits for its plugin', until: world.at + 300_000 };
+    const start = { type: 'pod.start', source: 'api', observed: null, memory: null, hold } as const;
+    world.send({ ...start, at: world.at, pod: world.definition, runtimeReady: true, networkReady: true });
+    world.run(1_000);
+    assert.ok(world.status?.containerStatuses?.[0]?.state?.waiting || status.containerStatuses);
+    world.send({
+      ...{ type: 'pod.admit', at: world.at },
+      rejection: { reason: 'UnexpectedAdmissionError', message: 'its plugin died' },
+    });
+    world.run(60_000);
+    assert.deepEqual([world.state, world.status?.phase], ['terminated.kept', 'Failed']);
+    return world.status?.containerStatuses?.[0]?.state;
+  };
+  assert.equal(
+    refusedLate(),
+    undefined,
+    'an end that never was would be final, also for a static pod that is judged anew',
+  );
+  assert.equal(refusedLate([BEHAVIOUR.waitingWereNone])?.terminated?.exitCode, 137, 'as older journals have it');
+  const again = { name: 'c', ready: true, restartCount: 2, image: 'img:1', imageID: '', containerID: 'containerd://c' };
+  const told = refusedLate([], { phase: 'Running', containerStatuses: [{ ...again, state: { running: {} } }] });
+  assert.equal(told?.terminated?.exitCode, 137, 'what was restarted was there');
+});
+
 test('why a pod that was deleted before it ran is not ready is told once: its phase is not said twice', () => {
   const world = fromApi(apiPod({ initContainers: [{ name: 'i', image: 'img:1' }] }));
   world.run(1_000);
