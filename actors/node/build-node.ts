@@ -95,7 +95,10 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       }),
     onUnseen: (uid, error) => supervisor.tell(uid, { type: 'pod.unseen', at: now(), error: errorOf(error) }),
     onFailure: () => runtime.suspect(),
-    onRelist: (pods) => (listed = pods),
+    onRelist: (pods) => {
+      listed = pods;
+      admission.listed(pods, () => trackedPods(supervisor.context.pods).map(({ uid }) => uid));
+    },
   });
   const runtime: RuntimeWatch = new RuntimeWatch({ cri, clock, log, onChange: () => nodeState.runtimeChanged() });
 
@@ -319,6 +322,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
     refuses: (pod) => refusalOf(managers, pod),
     ...{ devices, claims },
     sources: () => sources,
+    mayRun: (uid) => supervisor.tracks(uid) || pleg.holds(uid),
   });
   const sources = createPodSources({
     ...(config.staticPodPath !== '' && { staticPodPath: config.staticPodPath }),

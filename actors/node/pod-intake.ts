@@ -18,7 +18,12 @@ import { PodJudge } from './pod-judge.ts';
 type Update = JudgedUpdate & { room?: () => Promise<void> };
 
 /** What the intake works with. */
-export type PodIntakeOptions = PodEquipmentOptions & JudgedPodsOptions & { log: Logger };
+export type PodIntakeOptions = PodEquipmentOptions &
+  JudgedPodsOptions & {
+    log: Logger;
+    /** Of a pod that no source names: may the runtime hold something of it? */
+    mayRun: (uid: string) => boolean;
+  };
 
 /** The way of pods from their sources to the supervisor: what sources tell is worked off in its order, equipped, judged, and told on ({@link JudgedPods}). */
 export class PodIntake {
@@ -160,8 +165,9 @@ export class PodIntake {
     if (this.wholeSeen || !this.options.sources().allSourcesReady()) return;
     this.wholeSeen = true;
     // Not before: a pod that runs, and is still being judged, would be taken for one that nobody wants.
-    this.options.supervisor.take({ type: 'sourcesReady', at: this.options.now() });
-    this.options.admission.allSourcesSpoke(this.held.uids);
+    const { supervisor, admission, now, mayRun } = this.options;
+    supervisor.take({ type: 'sourcesReady', at: now() });
+    admission.allSourcesSpoke(this.held.uids, mayRun);
   }
 
   /** Refusals of the update's new pods. */

@@ -106,13 +106,13 @@ function take(turn: AdmissionTurn, message: AdmissionMessage): void {
       roomMade(turn, message);
       break;
     case 'sources.spoke': {
-      // What earlier agents left of pods that no source names is forgotten.
-      const held = message.held ?? [];
+      // What earlier agents left of pods that no source names is forgotten, but not what their containers still run on.
+      const { held = [], left = [] } = message;
       const keeps = (uid: string): boolean => atUid(state.pods, uid) !== undefined || held.includes(uid);
       const mine = uidEntries(state.actuatedBefore).filter(([uid]) => keeps(uid));
       const before = uidTable(uidEntries(state.before).filter(([uid]) => held.includes(uid)));
       const managed = changeAll(turn.managers, state.managed, (manager, own) =>
-        manager.keepOnly === undefined ? own : manager.keepOnly(own, keeps),
+        manager.keepOnly === undefined ? own : manager.keepOnly(own, (uid) => keeps(uid) || left.includes(uid)),
       );
       turn.change({ before, actuatedBefore: uidTable(mine), managed });
       break;

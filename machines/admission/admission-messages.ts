@@ -69,8 +69,11 @@ export type AdmissionMessage =
   | { type: 'resizes.due'; at: number; trigger: RetryTrigger; ready: boolean; refusals?: Refusals; held?: HeldDevices }
   /** Follows `resize.preempts`: the pods that were to end for this one's resize have, or did not in time. */
   | { type: 'room.made'; at: number; uid: string; ready: boolean; refusals?: Refusals; held?: HeldDevices }
-  /** All sources have spoken once. */
-  | { type: 'sources.spoke'; at: number; held?: readonly string[] };
+  /**
+   * All sources have spoken once. `held`: pods that are not judged yet. `left`: pods that no source names, and of which the runtime may hold something: what
+   * they have alone is theirs until they are gone. Absent in older journals.
+   */
+  | { type: 'sources.spoke'; at: number; held?: readonly string[]; left?: readonly string[] };
 
 /** A pod that gives way to a critical one. */
 export interface Victim {

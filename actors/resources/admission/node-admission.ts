@@ -25,6 +25,7 @@ import type { PodEventReport, PodReport } from '../../pods/shard/shard-protocol.
 import { SingleMachine } from '../../record/host/single-machine.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import { admission } from '../../record/machines/admission.ts';
+import { LeftBehind } from './left-behind.ts';
 import type { ManagerMetrics } from './manager-metrics.ts';
 import { NodeResources } from './node-resources.ts';
 import { verdictOf } from './verdict.ts';
@@ -75,6 +76,7 @@ export class NodeAdmission {
   readonly resources: NodeResources;
   /** Pods that something is set aside for, as their sources want them. */
   private readonly wanted = new Map<string, Pod>();
+  private readonly leftBehind = new LeftBehind();
   /** The own Node that the machine was last told of. */
   private node: Node | null = null;
   private timer: NodeJS.Timeout | undefined;
@@ -187,9 +189,20 @@ export class NodeAdmission {
     return conditions?.some(({ type, status }) => type === 'Initialized' && status === 'True') === true;
   }
 
-  /** All sources have spoken once: what earlier agents left of pods that no source names is forgotten. */
-  allSourcesSpoke(held: readonly string[] = []): void {
-    this.take({ type: 'sources.spoke', ...(held.length > 0 && { held }) });
+  /**
+   * All sources have spoken once: what earlier agents left of pods that no source names is forgotten. One of which the runtime may hold something keeps its
+   * CPUs and memory until it is gone ({@link gone}), or until a list of the runtime does not have it ({@link listed}).
+   */
+  allSourcesSpoke(held: readonly string[], mayRun: (uid: string) => boolean): void {
+    const unnamed = (uid: string): boolean => atUid(this.state.pods, uid) === undefined && !held.includes(uid);
+    const left = this.resources.owners.filter((uid) => unnamed(uid) && mayRun(uid));
+    this.leftBehind.begin(left);
+    this.take({ type: 'sources.spoke', ...(held.length > 0 && { held }), ...(left.length > 0 && { left }) });
+  }
+
+  /** Of these pods the runtime holds something. `known`: whose end this agent will be told of. */
+  listed(pods: { has(uid: string): boolean }, known: () => readonly string[]): void {
+    if (this.leftBehind.any) for (const uid of this.leftBehind.take(known(), pods)) this.gone(uid);
   }
 
   /** Pods have come: resizes that waited under an earlier agent are looked at. */

@@ -12,6 +12,7 @@ import { Refusal as NoPart, rejectionOf } from '../../../machines/resource-manag
 import type { ResourceRules } from '../../../machines/resource-managers/resource-ground.ts';
 import { Tally } from '../../../machines/resource-managers/tally.ts';
 import type { ResourceHints, TopologyHint } from '../../../machines/resource-managers/topology/hints.ts';
+import { uidEntries } from '../../../machines/supervisor/uid-table.ts';
 import { ManagerFiles } from './manager-files.ts';
 import { countAdmission, countAsked, countCpus, startCounts } from './manager-metrics.ts';
 import type { ManagerMetrics } from './manager-metrics.ts';
@@ -55,6 +56,13 @@ export class NodeResources {
   /** Who has what, and what is left; null where none is given away. */
   get state(): ResourceState | null {
     return resourcesOf(this.options.managed());
+  }
+
+  /** UIDs of pods that have some. */
+  get owners(): string[] {
+    const { cpu, memory } = this.state ?? { cpu: null, memory: null };
+    const tables = [cpu?.pods ?? {}, memory?.pods ?? {}];
+    return [...new Set(tables.flatMap((table) => uidEntries<unknown>(table).map(([uid]) => uid)))];
   }
 
   /** What a pod's containers have of the node's CPUs and memory; undefined where none is given away. */

@@ -22,11 +22,11 @@ import type { Attempt } from '../../record/host/single-machine.ts';
 import type { JournalSettings } from '../../record/journal/machine-journal.ts';
 import { devices } from '../../record/machines/devices.ts';
 import type { WithoutTime } from '../../../machines/protocol/without-time.ts';
+import { LeftBehind } from '../admission/left-behind.ts';
 import type { FoundDevices } from './device-checkpoint-file.ts';
 import type { DevicePlugins, PluginHears } from './device-plugins.ts';
 import { grantDevices } from './grant-devices.ts';
 import type { GrantAnswer, GrantOptions, Granting } from './grant-devices.ts';
-import { LeftBehind } from './left-behind.ts';
 
 /** How often plugins that went are looked at, ms. */
 const DUE_MS = 10_000;

@@ -100,6 +100,7 @@ test('a pod whose judging fails is refused, and the pods behind it are told', as
     ...{ arriving: same, admitted: same, updated: same, added: () => undefined },
   } as unknown as NodeAdmission;
   const intake = new PodIntake({
+    mayRun: () => false,
     supervisor: {
       take: (message: { rejections?: unknown; update: PodConfigUpdate }) => {
         if (message.update.pods[0]?.metadata?.name === 'lost') throw new TypeError('broken as well');

@@ -38,6 +38,13 @@ export const cpusAndMemory: readonly Mutation[] = [
     to: 'uid',
   },
   {
+    name: 'grants-of-who-is-orphaned',
+    breaks: 'the CPUs of a pod that was given up while no agent was there are free while its containers run',
+    within: 'allSourcesSpoke',
+    from: 'unnamed(uid) && mayRun(uid)',
+    to: 'unnamed(uid) && !mayRun(uid)',
+  },
+  {
     name: 'grants-of-who-fails',
     breaks: 'the CPUs of a pod that will have failed are free while its containers are being stopped',
     within: 'reported',

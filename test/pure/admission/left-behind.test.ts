@@ -1,7 +1,7 @@
-/** Pods of which the checkpoint says that they have devices, and that are gone when an agent begins. */
+/** Pods of which a checkpoint says that they have devices or CPUs, and that are gone when an agent begins. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LeftBehind } from '../../../actors/resources/devices/left-behind.ts';
+import { LeftBehind } from '../../../actors/resources/admission/left-behind.ts';
 
 test('who is known to neither the sources nor the runtime is told once', () => {
   const left = new LeftBehind();

@@ -1,12 +1,12 @@
 /**
- * Pods that have devices by the checkpoint of an earlier agent, and that nobody named to this one. It died when such a pod had ended, or
- * the pod was deleted while no agent was there: what it had is nobody's. Kubelet finds out when the next pod asks for devices; until then its
- * checkpoint names who is gone.
+ * Pods that have devices, CPUs or memory by the checkpoint of an earlier agent, and that nobody named to this one. It died when such a pod had ended,
+ * or the pod was deleted while no agent was there: what it had is nobody's once nothing of it runs. Kubelet finds out when the next pod asks for some, and
+ * does not look whether it runs; until then its checkpoints name who is gone.
  */
 export class LeftBehind {
   private found: readonly string[] = [];
 
-  /** These have devices by the checkpoint. */
+  /** These have some by the checkpoint. */
   begin(uids: readonly string[]): void {
     this.found = uids;
   }
