@@ -23,15 +23,24 @@ import { bornResources } from '../../../machines/resource-managers/resource-grou
 import type { ResourceRules } from '../../../machines/resource-managers/resource-ground.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 
+/** Pause before what could not be written is tried again, ms. */
+const RETRY_MS = 10_000;
+
 /**
  * Kubelet's two checkpoints of who has which CPU and memory, `cpu_manager_state` and `memory_manager_state` in the root directory, so
  * that what was given stays given after a restart, and a kubelet may take over. Each is on disk before a pod hears of what it has.
+ * One that cannot be written is tried again, and does not hold the pod up; kubelet writes it with what it gives away next.
  */
 export class ManagerFiles {
   private readonly rootDir: string;
   private readonly rules: ResourceRules;
   private readonly log: Logger;
   private written: Record<string, string> = {};
+  /** What is to stand in them. */
+  private readonly wanted = new Map<string, string>();
+  /** Those whose last try failed, which was logged: one line tells an outage. */
+  private readonly failing = new Set<string>();
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(rootDir: string, rules: ResourceRules, log: Logger) {
     this.rootDir = rootDir;
@@ -88,7 +97,25 @@ export class ManagerFiles {
     }
   }
 
+  /** The agent ends: what could not be written is tried once more. */
+  stop(): void {
+    if (this.timer !== undefined) this.putAgain();
+    this.close();
+  }
+
+  /** Nothing is tried any more. */
+  close(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+  }
+
+  private putAgain(): void {
+    this.close();
+    for (const [name, text] of this.wanted) this.put(name, text);
+  }
+
   private put(name: string, text: string): void {
+    this.wanted.set(name, text);
     if (this.written[name] === text) return;
     const path = join(this.rootDir, name);
     try {
@@ -101,7 +128,11 @@ export class ManagerFiles {
       }
       renameSync(`${path}.new`, path);
       this.written[name] = text;
+      if (this.failing.delete(name)) this.log.info({ path }, 'Checkpoint is written again');
     } catch (error) {
+      this.timer ??= setTimeout(() => this.putAgain(), RETRY_MS).unref();
+      if (this.failing.has(name)) return;
+      this.failing.add(name);
       const problem = messageOf(error);
       this.log.error({ err: new ActorletError(nodeErrors.checkpointUnwritten, { path, problem }) }, 'Checkpoint');
     }

@@ -238,6 +238,7 @@ export class NodeAdmission {
 
   /** Writes what still waits, and closes the journal: what comes later stands in none. */
   stop(): void {
+    this.resources.stop();
     this.close();
     this.files.close();
   }
@@ -245,6 +246,7 @@ export class NodeAdmission {
   /** The agent dies: its files stay as they are. */
   close(): void {
     clearTimeout(this.timer);
+    this.resources.close();
     this.machine.close();
   }
 

@@ -103,6 +103,16 @@ export class NodeResources {
     if (!counted && (rules?.topology.policy ?? 'none') !== 'none') metrics.topologyErrors.inc();
   }
 
+  /** The agent ends: checkpoints that could not be written are tried once more. */
+  stop(): void {
+    this.files?.stop();
+  }
+
+  /** The agent dies: its files stay as they are. */
+  close(): void {
+    this.files?.close();
+  }
+
   /** The managers' states are others than these were. Nothing is told of what was given before it is on disk. */
   changedSince(before: Managed): void {
     const { rules, metrics, managed, grantsChanged } = this.options;

@@ -2,6 +2,7 @@ import type { ResourceState } from '../../../machines/resource-managers/admit-re
 import { cpuSetText, parseCpuSetList } from '../../../machines/resource-managers/cpu/cpu-set.ts';
 import { atUid, uidEntries } from '../../../machines/supervisor/uid-table.ts';
 import { MACHINE_CPUS } from '../world/node-settings.ts';
+import { GrantTimes } from './grant-times.ts';
 import { grantsReturned } from './grants-returned.ts';
 import type { Rule } from './rule.ts';
 
@@ -17,11 +18,14 @@ export const cpusAreOnesOwn: Rule = {
   begin: ({ world, say }) => {
     let seen: ResourceState | null = null;
     const made = new Map<string, string>();
+    const times = new GrantTimes(world);
     return {
       on(fact) {
+        if (fact.f === 'agent' && fact.change === 'crashed') times.forgetUnwritten(made);
         const state = world.agent?.resources ?? null;
         if (state !== seen && state?.cpu) {
           wholeTable(state.cpu, say);
+          times.look(state.cpu.pods);
           for (const { id, state: runs, metadata, sandbox } of world.runtime.core.containers.byId.values()) {
             const own = made.get(id);
             if (runs !== 1 || own === undefined) continue;

@@ -1,6 +1,7 @@
 import type { ResourceState } from '../../../machines/resource-managers/admit-resources.ts';
 import type { MemoryBlock, MemoryState } from '../../../machines/resource-managers/memory/memory-state.ts';
 import { atUid, uidEntries } from '../../../machines/supervisor/uid-table.ts';
+import { GrantTimes } from './grant-times.ts';
 import { grantsReturned } from './grants-returned.ts';
 import type { Rule, Say } from './rule.ts';
 
@@ -18,6 +19,7 @@ export const memoryIsOnesOwn: Rule = {
     let seen: ResourceState | null = null;
     /** Nodes that containers were made with, by the containers' ids. */
     const made = new Map<string, string>();
+    const times = new GrantTimes(world);
     const stillOnesOwn = (memory: MemoryState): void => {
       for (const { id, state, metadata, sandbox } of world.runtime.core.containers.byId.values()) {
         const nodes = made.get(id);
@@ -31,9 +33,11 @@ export const memoryIsOnesOwn: Rule = {
     };
     return {
       on(fact) {
+        if (fact.f === 'agent' && fact.change === 'crashed') times.forgetUnwritten(made);
         const state = world.agent?.resources ?? null;
         if (state !== seen && state?.memory) {
           wholeMemory(state.memory, say);
+          times.look(state.memory.pods);
           stillOnesOwn(state.memory);
         }
         seen = state;
