@@ -10,6 +10,8 @@ export interface NodesDemoOptions {
   /** Folder of the control plane's programs, looked into first. */
   binDir?: string;
   profile?: string;
+  /** Shell command that is run with `KUBECONFIG` once all is ready; then everything is removed. */
+  run?: string;
   /** How long one step may take, ms. */
   timeoutMs: number;
 }
@@ -25,23 +27,25 @@ export function readNodesDemoOptions(argv: readonly string[]): NodesDemoOptions 
       address: { type: 'string', default: '127.0.0.1' },
       'bin-dir': { type: 'string' },
       profile: { type: 'string' },
+      run: { type: 'string' },
       timeout: { type: 'string', default: '120' },
       'no-install': { type: 'boolean', default: false },
     },
   });
   return {
     check: values.check,
-    nodes: whole('--count', values.count, 10_000),
-    pods: whole('--pods', values.pods, 100_000),
+    nodes: whole('--count', values.count, 1, 10_000),
+    pods: whole('--pods', values.pods, 0, 100_000),
     address: values.address,
     ...(values['bin-dir'] !== undefined && { binDir: values['bin-dir'] }),
     ...(values.profile !== undefined && { profile: values.profile }),
-    timeoutMs: whole('--timeout', values.timeout, 86_400) * 1000,
+    ...(values.run !== undefined && { run: values.run }),
+    timeoutMs: whole('--timeout', values.timeout, 1, 86_400) * 1000,
   };
 }
 
-function whole(flag: string, value: string, most: number): number {
+function whole(flag: string, value: string, least: number, most: number): number {
   const number = Number(value);
-  if (/^\d+$/.test(value) && number >= 1 && number <= most) return number;
-  throw new Error(`${flag} ${value}: give a whole number from 1 to ${most}.`);
+  if (/^\d+$/.test(value) && number >= least && number <= most) return number;
+  throw new Error(`${flag} ${value}: give a whole number from ${least} to ${most}.`);
 }

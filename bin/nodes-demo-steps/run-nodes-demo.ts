@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
+import { constants } from 'node:os';
 import { messageOf } from '../../machines/values/message-of.ts';
 import { runCommand } from '../../cri/private-containerd/run-command.ts';
 import type { FoundPrograms } from '../control-plane/programs.ts';
@@ -50,20 +53,24 @@ export async function runNodesDemo(setting: NodesDemoSetting): Promise<void> {
     fleet = await FleetProcess.start({ launcher, dir, kubeconfig, pki, nodes, address, profile });
     await settled('nodes', nodes, () => countNodes(api), mustRun, limits);
     say(`${nodes} nodes Ready ${since()}`);
-    await createWork(api, pods);
-    await settled('pods', pods, () => countPods(api), mustRun, limits);
-    say(`${pods} pods of deployment/web Ready ${since()}`);
-    await lookAtOne(setting, kubeconfig, (await onePod(api)) ?? '');
+    if (pods > 0) {
+      await createWork(api, pods);
+      await settled('pods', pods, () => countPods(api), mustRun, limits);
+      say(`${pods} pods of deployment/web Ready ${since()}`);
+      await lookAtOne(setting, kubeconfig, (await onePod(api)) ?? '');
+    }
     const look = async () => fleet?.inspector() ?? null;
     say(`inspector of all nodes: ${await waitUntil(look, { ...limits, what: () => 'the inspector does not listen' })}`);
-    if (!options.check) {
+    let failed: number | null = null;
+    if (options.run !== undefined) failed = await runCommandOf(options.run, kubeconfig, signal);
+    else if (!options.check) {
       say(`try: KUBECONFIG=${kubeconfig} ${setting.programs.get('kubectl') ?? 'kubectl'} get nodes`);
       say('Ctrl-C ends the demo and removes everything');
       await untilInterrupted(mustRun, signal);
     }
     // a Ctrl-C has been obeyed from here on: the clean-up itself is not interrupted
     const ending = { timeoutMs, signal: new AbortController().signal };
-    await removeWork(api);
+    if (pods > 0) await removeWork(api);
     const left = async (): Promise<Count> => ((await onePod(api)) === undefined ? NONE : { all: 1, ready: 0 });
     await settled('pods', 0, left, mustRun, ending);
     await fleet.stop();
@@ -75,9 +82,24 @@ export async function runNodesDemo(setting: NodesDemoSetting): Promise<void> {
       ending,
     );
     say('pods and nodes are gone');
+    if (failed !== null) throw new DemoFailure(`${options.run ?? ''} ended with ${failed}`);
   } finally {
     await cleanUp(setting, plane, fleet);
   }
+}
+
+/** Runs a shell command for the user; its exit code when that is not 0 (128 and more: by a signal). A Ctrl-C is for the command, too. */
+async function runCommandOf(command: string, kubeconfig: string, signal: AbortSignal): Promise<number | null> {
+  const child = spawn('/bin/sh', ['-c', command], {
+    stdio: 'inherit',
+    env: { ...process.env, KUBECONFIG: kubeconfig },
+  });
+  const end = (): void => void child.kill('SIGTERM');
+  signal.addEventListener('abort', end, { once: true });
+  const [code, by] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  signal.removeEventListener('abort', end);
+  if (signal.aborted) throw new Interrupted();
+  return code === 0 ? null : (code ?? 128 + constants.signals[by ?? 'SIGKILL']);
 }
 
 async function settled(

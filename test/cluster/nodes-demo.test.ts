@@ -71,6 +71,16 @@ describe('bin/nodes-demo', { concurrency: false }, () => {
     await assertTidy();
   });
 
+  test('--run has a command use the nodes, and ends as that does', async () => {
+    const flags = ['--bin-dir', programs, '--count', '3', '--pods', '0', '--timeout', '240'];
+    const kubectl = `${join(programs, 'kubectl')} --cache-dir /dev/null`;
+    const { code, out } = await demo([...flags, '--run', `${kubectl} get nodes -o name; ${kubectl} get pods; exit 7`]);
+    assert.equal(code, 1, out);
+    assert.match(out, /node\/worker-0\nnode\/worker-1\nnode\/worker-2\n[^]*No resources found/);
+    assert.match(out, /exit 7 ended with 7/);
+    await assertTidy();
+  });
+
   test('Ctrl-C while the nodes come ends it and removes everything', async () => {
     let told = false;
     const { code, out } = await demo(['--bin-dir', programs, '--count', '3', '--pods', '3'], (soFar, pid) => {
