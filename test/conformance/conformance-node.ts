@@ -6,12 +6,14 @@ import { findRuntimeBinaries } from '../../cri/private-containerd/binaries.ts';
 import { hostFacts } from '../../cri/private-containerd/host-facts.ts';
 import { importImages } from '../../cri/private-containerd/import-images.ts';
 import { runCommand } from '../../cri/private-containerd/run-command.ts';
+import type { Node } from '../cluster/support/api-objects.ts';
 import { ClusterNode } from '../cluster/support/cluster-node.ts';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
 import type { AgentKind } from '../cluster/support/node-config.ts';
 import { startTestContainerd } from '../containerd/support/with-containerd.ts';
 import type { TestContainerd } from '../containerd/support/with-containerd.ts';
 import { startApiService } from './api-service.ts';
+import { startFleetNodes } from './fleet-nodes.ts';
 import { csiImages } from './images/csi-images.ts';
 import { suiteImages } from './images/suite-images.ts';
 import { PLACE_BY_DIGEST, startSuiteRegistry, writeRegistryHosts } from './images/suite-registry.ts';
@@ -21,10 +23,21 @@ import { DiskFolder, startStorageDriver } from './storage/storage-driver.ts';
 import type { StorageDriver } from './storage/storage-driver.ts';
 import { startSimulatedNodeRuntime } from './simulated-node-runtime.ts';
 
-/** A cluster of one node that the end-to-end suite can be run against. */
+/** What is known of the node, or of the first of many. */
+export interface SuiteNode {
+  kind: AgentKind;
+  /** The agent's `--root-dir`; absent where each of many has its own. */
+  agentRoot?: string;
+  /** The runtime, where it has a socket. */
+  containerd?: { endpoint: string };
+  /** The node object. */
+  object(): Promise<Node | undefined>;
+}
+
+/** A cluster of one node, or of a fleet, that the end-to-end suite can be run against. */
 export interface ConformanceNode {
   plane: ControlPlane;
-  node: ClusterNode;
+  node: SuiteNode;
   /** What the suite of nodes calls the API server with. */
   token: string;
   /** The CSI driver that was wished for. */
@@ -42,6 +55,8 @@ export interface ConformanceWish {
   containerd?: string;
   /** No containers at all: the simulated runtime. */
   simulated?: boolean;
+  /** So many nodes of one process in place of an agent by itself, and the folder for their logs and journals; with `simulated` alone. */
+  fleet?: { count: number; out: string };
   /** With the images of CSI's sidecars, and with the address at which they call the API server. */
   csi?: boolean;
   /** With the project's CSI driver on the node. */
@@ -55,7 +70,7 @@ const HEALTHZ_PORT = 10248;
 /** The handler that the suite's RuntimeClass specs name. */
 const TEST_HANDLER = 'test-handler';
 
-/** Starts a control plane, a containerd with the suite's images, and the agent as the only node. */
+/** Starts a control plane, and a containerd with the suite's images and the agent as the only node, or a fleet of simulated nodes. */
 export async function startConformanceNode(wish: ConformanceWish): Promise<ConformanceNode> {
   const stops: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
@@ -72,6 +87,14 @@ export async function startConformanceNode(wish: ConformanceWish): Promise<Confo
       apiServerFlags: ['--token-auth-file', tokens, ...(gates === '' ? [] : ['--feature-gates', gates])],
     });
     stops.push(() => plane.stop());
+    if (wish.fleet !== undefined) {
+      const node = await startFleetNodes(plane, {
+        ...wish.fleet,
+        config: gates === '' ? {} : { featureGates: wish.featureGates },
+      });
+      stops.push(() => node.stop());
+      return { plane, node, token, driver: undefined, stop };
+    }
     const containerd = await (wish.simulated === true
       ? startSimulatedNodeRuntime()
       : realRuntime(wish.containerd, wish.csi === true ? [await csiImages()] : []));

@@ -56,6 +56,7 @@ function commandOf(run: KeptRun): string {
     services,
     suite,
     simulated,
+    fleet,
     featureGates,
     focus,
     skip,
@@ -63,6 +64,7 @@ function commandOf(run: KeptRun): string {
   } = run;
   const flags = [
     ...(simulated === true ? ['--simulated'] : []),
+    ...(fleet === undefined ? [] : [`--fleet ${fleet}`]),
     ...(vm === true ? ['--vm'] : []),
     ...Object.entries(machine).map(([part, value]) => `--${part} ${value}`),
     ...(oneDisk === true ? ['--one-disk'] : []),

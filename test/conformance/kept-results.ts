@@ -19,6 +19,8 @@ const kept = z.object({
   suite: z.literal('node').optional(),
   /** It ran on the simulated runtime. */
   simulated: z.literal(true).optional(),
+  /** On so many nodes of `actorlet nodes`. */
+  fleet: z.number().optional(),
   /** The suite of nodes, with services of its own. */
   services: z.literal(true).optional(),
   /** The same in a virtual machine of bin/vm. */

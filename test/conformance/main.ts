@@ -49,12 +49,13 @@ async function surroundings(): Promise<{ ownMachine?: true; loaded?: true }> {
 async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
   const around = await surroundings();
   say('making images, control plane and node ...');
-  const { agent, suite, containerd, simulated, csi, csiDriver, featureGates } = wish;
+  const { agent, suite, containerd, simulated, fleet, csi, csiDriver, featureGates } = wish;
   const lab = await startConformanceNode({
     agent,
     suite,
     featureGates,
     simulated,
+    ...(fleet !== undefined && { fleet: { count: fleet, out: join(out, 'nodes') } }),
     csi,
     csiDriver,
     ...(containerd === undefined ? {} : { containerd }),
@@ -67,9 +68,10 @@ async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
       say(`run ${run} of ${wish.runs}: the suite's log is ${join(out, String(run), 'log')}`);
       last = await runSuite({
         ...(suite === 'node' && {
-          node: { server: lab.plane.server, token: lab.token, endpoint: lab.node.containerd.endpoint },
+          node: { server: lab.plane.server, token: lab.token, endpoint: lab.node.containerd?.endpoint ?? '' },
         }),
-        ...{ kubeconfig: lab.plane.adminKubeconfig, agentRoot: lab.node.agentRoot },
+        kubeconfig: lab.plane.adminKubeconfig,
+        ...(lab.node.agentRoot !== undefined && { agentRoot: lab.node.agentRoot }),
         ...(lab.driver !== undefined && { flags: ['--storage.testdriver', lab.driver.definition] }),
         ...{ focus: [wish.focus], skip: [wish.skip].filter((s) => s !== '') },
         ...{ procs: wish.procs, timeoutMinutes: wish.timeoutMinutes, out: join(out, String(run)), onLine: say },
@@ -89,6 +91,7 @@ async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
         ...{ focus, skip, procs },
         ...(suite === 'node' && { suite }),
         ...(simulated && { simulated }),
+        ...(fleet !== undefined && { fleet }),
         ...(csi && { csi: true as const }),
         ...(csiDriver && { csiDriver }),
         ...gatesKept(featureGates),

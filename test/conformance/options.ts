@@ -22,6 +22,8 @@ export interface ConformanceOptions {
   containerd: string | undefined;
   /** On the simulated runtime, without containers. */
   simulated: boolean;
+  /** There, so many nodes of `actorlet nodes` in one process; undefined: an agent by itself. */
+  fleet: number | undefined;
   /** The suite starts and restarts the agent itself, on this machine's kernel. */
   services: boolean;
   /** The same in a virtual machine with systemd and cgroup v2 (`bin/vm`). */
@@ -71,6 +73,7 @@ containerd with images made here, and the agent. FOCUS is a regular expression o
   --containerd PATH          another containerd, e.g. $(test/tools/build.sh containerd2), with the runc that is first in PATH; with --vm one
                              below this checkout or ~/.cache/actorlet
   --simulated                no containers: the simulated runtime, which plays a few simple programs
+  --fleet N                  with --simulated: on the nodes of 'actorlet nodes --count N', at least 2, in place of an agent by itself
   --services                 the suite of nodes with services of its own: it brings an API server and etcd, and starts the agent and
                              restarts it by itself; one spec at a time, those that are serial, slow or disruptive too
   --vm                       the same in a virtual machine of bin/vm (systemd, cgroup v2, 4 CPUs in 2 NUMA nodes). Computing takes
@@ -104,6 +107,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
       out: { type: 'string' },
       containerd: { type: 'string' },
       simulated: { type: 'boolean', default: false },
+      fleet: { type: 'string' },
       services: { type: 'boolean', default: false },
       vm: { type: 'boolean', default: false },
       cpus: { type: 'string' },
@@ -143,6 +147,10 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
   const csiDriver = values['csi-driver'];
   if (csiDriver && (suite !== 'e2e' || values.simulated))
     throw new Error('--csi-driver: is of the suite of clusters, so not with --suite node or --simulated');
+  const fleet = values.fleet === undefined ? undefined : positive('--fleet', values.fleet);
+  if (fleet !== undefined && (!values.simulated || suite !== 'e2e' || agent !== 'actorlet'))
+    throw new Error('--fleet: says how many nodes --simulated has, in the suite of clusters, without --agent kubelet');
+  if (fleet === 1) throw new Error('--fleet 1: one node is no fleet, accepted are whole numbers from 2 on');
   if (suite !== 'e2e' && suite !== 'node') throw new Error(`--suite ${suite}: accepted are e2e and node`);
   if (positionals.length > 1) throw new Error(`one FOCUS at most, not ${positionals.length}; quote it`);
   if (values.keep !== undefined && !/^[a-z0-9-]+$/.test(values.keep)) {
@@ -161,6 +169,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
     out: values.out,
     containerd: values.containerd,
     simulated: values.simulated,
+    fleet,
     services,
     vm,
     machine,

@@ -1,7 +1,7 @@
-import type { ClusterNode } from '../cluster/support/cluster-node.ts';
+import type { SuiteNode } from './conformance-node.ts';
 
 /** What ran, in the node object's own words. */
-export async function versionsOf(node: ClusterNode): Promise<Record<string, string>> {
+export async function versionsOf(node: SuiteNode): Promise<Record<string, string>> {
   const info = (await node.object())?.status?.nodeInfo;
   return {
     agent: `${node.kind} ${info?.kubeletVersion ?? ''}`,

@@ -83,7 +83,13 @@ test('flags are checked, and the message names what is accepted', () => {
   assert.ok(conformanceOptions(['--services', '--cri-proxy']).criProxy);
   assert.deepEqual([conformanceOptions(['--csi', 'CSI Mock']).csi, options.csi], [true, false]);
   assert.ok(conformanceOptions(['--csi-driver', 'External.Storage']).csiDriver);
+  assert.deepEqual([conformanceOptions(['--simulated', '--fleet', '3']).fleet, options.fleet], [3, undefined]);
   for (const [args, message] of [
+    [['--fleet', '3'], /--fleet: says how many nodes --simulated has/],
+    [['--simulated', '--fleet', '3', '--agent', 'kubelet'], /--fleet: says how many nodes --simulated has/],
+    [['--simulated', '--fleet', '3', '--suite', 'node'], /--fleet: says how many nodes --simulated has/],
+    [['--simulated', '--fleet', '1'], /from 2 on/],
+    [['--simulated', '--fleet', 'all'], /--fleet all: accepted are whole numbers/],
     [['--agent', 'crio'], /actorlet and kubelet/],
     [['--procs', '0'], /whole numbers from 1 on/],
     [['--feature-gates', 'X'], /NAME=true and NAME=false/],

@@ -1,0 +1,90 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ProfileInput } from '../../actors/node/fleet/profile/profile-schema.ts';
+import { DaemonProcess } from '../../bin/control-plane/daemon-process.ts';
+import type { Node } from '../cluster/support/api-objects.ts';
+import type { ControlPlane } from '../cluster/support/control-plane.ts';
+import { waitFor } from '../tools/wait-for.ts';
+import { SUITE_PROGRAMS } from './suite-programs.ts';
+
+const ACTORLET = fileURLToPath(new URL('../../bin/actorlet', import.meta.url));
+const GROUP = 'fleet';
+/** Removing the nodes is part of the end, ms. */
+const END_MS = 60_000;
+
+/** What the nodes are made from. */
+export interface FleetWish {
+  count: number;
+  /** Folder for logs and journals. */
+  out: string;
+  /** Fields of every node's KubeletConfiguration beside those that all simulated nodes have. */
+  config: Record<string, unknown>;
+}
+
+/** All nodes of one process of `actorlet nodes`: the suite's pods run on whichever of them the scheduler takes. */
+export interface FleetNodes {
+  kind: 'actorlet';
+  /** The object of the first node. */
+  object(): Promise<Node | undefined>;
+  /** Removes the nodes. */
+  stop(): Promise<void>;
+}
+
+/** Starts `actorlet nodes`, whose runtimes play the suite's simple programs; resolves when all nodes take pods. The caller stops it. */
+export async function startFleetNodes(
+  plane: ControlPlane,
+  { count, out, config: more }: FleetWish,
+): Promise<FleetNodes> {
+  await mkdir(out, { recursive: true });
+  const address = await plane.network.addAddress();
+  const { cert, key } = await plane.nodeKubeconfig('fleet', address);
+  const profile = join(out, 'profile.json');
+  const config = join(out, 'config.json');
+  const wanted: ProfileInput = { groups: [{ name: GROUP }], runtime: SUITE_PROGRAMS };
+  await writeFile(profile, JSON.stringify(wanted, null, 1));
+  await writeFile(
+    config,
+    JSON.stringify({
+      ...{ kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' },
+      ...{ address, clusterDNS: ['10.96.0.10'], clusterDomain: 'cluster.local' },
+      ...{ tlsCertFile: cert, tlsPrivateKeyFile: key, authentication: { x509: { clientCAFile: plane.pki.ca.cert } } },
+      ...more,
+    }),
+  );
+  const fleet = new DaemonProcess({
+    name: 'actorlet nodes',
+    program: ACTORLET,
+    args: [
+      ...['nodes', '--kubeconfig', plane.adminKubeconfig, '--count', String(count), '--seed', '1', '--cleanup'],
+      // some specs ask a kubelet at its usual port
+      ...['--profile', profile, '--config', config, '--address', address, '--port', '10250'],
+      ...['--output', 'json', '--log-file', join(out, 'nodes.log'), '--journal-dir', join(out, 'journals')],
+    ],
+    logFile: join(out, 'figures.log'),
+  });
+  const stop = async (): Promise<void> => {
+    if (fleet.exit === null) await fleet.terminate(END_MS);
+    await plane.network.removeAddress(address);
+  };
+  try {
+    await waitFor(
+      `${count} nodes to take pods`,
+      async () => {
+        await fleet.mustRun();
+        const nodes = await plane.api.list<Node>('/api/v1/nodes');
+        return nodes.filter(takesPods).length === count ? true : undefined;
+      },
+      () => fleet.tail(),
+    );
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { kind: 'actorlet', object: () => plane.api.find<Node>(`/api/v1/nodes/${GROUP}-0`), stop };
+}
+
+function takesPods({ spec, status }: Node): boolean {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+  return ready && (spec?.taints ?? []).length === 0;
+}
