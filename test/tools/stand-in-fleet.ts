@@ -21,9 +21,11 @@ export interface StandInFleetOptions {
   settings?: Record<string, unknown>;
 }
 
-/** A fleet in this process, over an API server of one's own, with kubelet's defaults; `dir` is to be removed by {@link StandInFleet.remove}. */
+/** A fleet in this process, over an API server of one's own, with kubelet's defaults. */
 export interface StandInFleet {
   fleet: NodeFleet;
+  /** Its root directory, removed by {@link StandInFleet.remove}. */
+  dir: string;
   remove: () => void;
 }
 
@@ -65,5 +67,5 @@ export function standInFleet({
     },
     addressOf: () => '192.0.2.1',
   });
-  return { fleet, remove: () => rmSync(dir, { recursive: true, force: true }) };
+  return { fleet, dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
 }

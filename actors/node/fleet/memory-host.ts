@@ -1,10 +1,13 @@
 import { join, normalize } from 'node:path';
+import type { Logger } from 'pino';
 import type { Ask } from '../../../machines/protocol/ask.ts';
 import type { EffectCatalog, PodCgroup, VolumeSetup } from '../../../machines/protocol/effects.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { HostFailure, codeOf } from '../../host/files/host-failure.ts';
 import { volumeContents } from '../../host/volumes/volume-content.ts';
+import { expandedSubPaths } from '../../host/effects/container-env.ts';
 import type { HostEffectType } from '../../host/effects/host-effects.ts';
+import type { MachineFiles } from './machine-files.ts';
 import type { NodeLogs } from './node-logs.ts';
 
 /** What {@link MemoryHost} is made from. */
@@ -13,17 +16,21 @@ export interface MemoryHostOptions {
   logs: NodeLogs;
   /** Whether tokens of service accounts are asked for: nobody here can read them. */
   tokens: boolean;
+  /** Where volumes and what belongs to containers are real files; null: nowhere. */
+  files: MachineFiles | null;
+  log: Logger;
 }
 
 type Limits = Pick<PodCgroup, 'cpuShares' | 'cpuQuotaUs' | 'cpuPeriodUs' | 'memoryLimitBytes'>;
 type Params<T extends HostEffectType> = EffectCatalog[T]['params'];
 
 /** What a cgroup without a memory limit allows: more than any node has. */
+const NO_CONTENTS = new Map<string, Promise<unknown>>();
 const UNLIMITED = 2 ** 63;
 
 /**
- * A simulated machine's files, mounts and cgroups, in memory. Volumes are paths that nothing lies at; the objects that they
- * show must be there all the same, and are asked for with every set-up.
+ * A simulated machine's files, mounts and cgroups, in memory. Volumes are paths that nothing lies at, unless the profile wants
+ * files; the objects that they show must be there all the same, and are asked for with every set-up.
  */
 export class MemoryHost {
   private readonly options: MemoryHostOptions;
@@ -35,14 +42,21 @@ export class MemoryHost {
     this.options = options;
   }
 
-  /** The machine has started anew: nothing is mounted, no cgroup is there. */
-  restart(): void {
+  /** The machine is off: nothing is mounted, no cgroup is there. */
+  async powerOff(): Promise<void> {
     this.cgroups.clear();
     this.folders.clear();
+    await this.options.files?.unmount();
+  }
+
+  /** The machine is given up. */
+  async end(): Promise<void> {
+    await this.options.files?.remove();
   }
 
   /** Carries out an effect; rejects as `actors/host` would. */
   async run(type: HostEffectType, params: unknown, ask: Ask): Promise<unknown> {
+    const { files } = this.options;
     switch (type) {
       case 'host.EnsurePodCgroup': {
         const { path, ...limits } = (params as Params<'host.EnsurePodCgroup'>).cgroup;
@@ -63,9 +77,12 @@ export class MemoryHost {
         return this.setUp(params as Params<'host.SetUpVolumes'>, ask);
       case 'host.TearDownPod':
         this.folders.delete((params as Params<'host.TearDownPod'>).podUid);
+        await files?.tearDown(params as Params<'host.TearDownPod'>, ask);
         return {};
       case 'host.PrepareContainer': {
-        const { subPaths } = params as Params<'host.PrepareContainer'>;
+        if (files !== null) return files.prepare(params as Params<'host.PrepareContainer'>, ask);
+        const { log } = this.options;
+        const subPaths = await expandedSubPaths(params as Params<'host.PrepareContainer'>, log, ask);
         return {
           subPaths: Object.fromEntries(
             subPaths.map(({ key, ofImage, volumePath, subPath }) => [
@@ -82,7 +99,7 @@ export class MemoryHost {
         this.options.logs.remove((params as Params<'host.RemoveContainerLog'>).logPath);
         return {};
       case 'host.ReadTerminationMessage':
-        return { message: this.terminationMessage(params as Params<'host.ReadTerminationMessage'>) };
+        return { message: await this.terminationMessage(params as Params<'host.ReadTerminationMessage'>, ask) };
       case 'host.LinkLog':
         return {};
       case 'host.ReadResolver':
@@ -122,11 +139,14 @@ export class MemoryHost {
 
   private async setUp(params: Params<'host.SetUpVolumes'>, ask: Ask) {
     const { podUid, volumes } = params;
+    const { files } = this.options;
     this.folders.add(podUid);
     const wanted = this.options.tokens ? params : { ...params, volumes: volumes.map(withoutTokens) };
-    const contents = volumeContents(wanted, ask);
-    const paths: Record<string, string> = {};
+    const made = files === null ? { paths: {} } : await files.setUp(wanted, ask);
+    const contents = files === null ? volumeContents(wanted, ask) : NO_CONTENTS;
+    const paths: Record<string, string> = { ...made.paths };
     for (const volume of volumes) {
+      if (volume.name in paths) continue;
       try {
         await contents.get(volume.name);
       } catch (error) {
@@ -136,7 +156,7 @@ export class MemoryHost {
       // In one piece: a text that was put together keeps all its pieces, too.
       paths[volume.name] = Buffer.from(this.pathOf(podUid, volume)).toString();
     }
-    return { paths };
+    return { ...made, paths };
   }
 
   private pathOf(podUid: string, volume: VolumeSetup): string {
@@ -146,7 +166,11 @@ export class MemoryHost {
     return join(this.options.rootDir, 'pods', podUid, 'volumes', `kubernetes.io~${plugin}`, volume.name);
   }
 
-  private terminationMessage({ fallbackLogPath, maxBytes, maxLines }: Params<'host.ReadTerminationMessage'>): string {
+  private async terminationMessage(params: Params<'host.ReadTerminationMessage'>, ask: Ask): Promise<string> {
+    const { fallbackLogPath, maxBytes, maxLines, ...file } = params;
+    // The log has no file until something is said, which is no error here.
+    const left = await this.options.files?.terminationMessage({ ...file, maxBytes, maxLines }, ask);
+    if (left !== undefined && left !== '') return left;
     if (fallbackLogPath === undefined) return '';
     return this.options.logs.tail(fallbackLogPath, maxLines, Math.min(maxBytes, 2048));
   }

@@ -48,7 +48,7 @@ export class NodeFleet {
     this.nodes = planNodes(profile, share).map((node) => {
       const address = addressOf(node);
       const machine = new SimulatedMachine({
-        ...{ node, profile, seed, address, clock },
+        ...{ node, profile, seed, address, clock, log: common.log },
         rootDir: join(common.flags.rootDir, 'nodes', node.name),
         timeoutMs: common.config.runtimeRequestTimeout,
       });

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { draw, hexId } from '../../../cri/sim/prng.ts';
 import type { MachineFacts } from '../../../machines/node-object/node-types.ts';
 import { InProcessRuntime } from '../../../cri/sim/in-process-runtime.ts';
@@ -6,6 +7,7 @@ import type { ContainerBehaviour, SimPlan } from '../../../cri/sim/script.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { NodeFactsSource } from '../../cluster/node-object/node-facts-reader.ts';
 import type { FleetClock } from './fleet-clock.ts';
+import { MachineFiles } from './machine-files.ts';
 import { MemoryHost } from './memory-host.ts';
 import { NodeLogs } from './node-logs.ts';
 import type { PlannedNode } from './profile/plan-nodes.ts';
@@ -26,6 +28,7 @@ export interface SimulatedMachineOptions {
   /** `runtimeRequestTimeout`, ms. */
   timeoutMs: number;
   clock: FleetClock;
+  log: Logger;
 }
 
 /** A machine that is not there: what it is, what it runs, and what lies on it. It outlives the agents that run on it. */
@@ -46,7 +49,7 @@ export class SimulatedMachine {
   private readonly ends: { init: ContainerBehaviour; job: ContainerBehaviour };
   private boots = 0;
 
-  constructor({ node, profile, seed, rootDir, address, timeoutMs, clock }: SimulatedMachineOptions) {
+  constructor({ node, profile, seed, rootDir, address, timeoutMs, clock, log }: SimulatedMachineOptions) {
     this.clock = clock;
     this.logs = new NodeLogs(clock);
     this.name = node.name;
@@ -62,7 +65,11 @@ export class SimulatedMachine {
       callsKept: 1,
       otherwise: (sandbox, container) => this.otherwise(sandbox.metadata.uid, container),
     });
-    this.host = new MemoryHost({ rootDir, logs: this.logs, tokens: profile.tokens });
+    const { tokens, files } = profile;
+    this.host = new MemoryHost({
+      ...{ rootDir, logs: this.logs, tokens, log },
+      files: files ? new MachineFiles(rootDir, log) : null,
+    });
     this.network = new ScriptedNetwork(this.runtime.core, profile.probes, clock);
     this.usage = new SimulatedUsage({
       core: this.runtime.core,
@@ -81,11 +88,17 @@ export class SimulatedMachine {
   }
 
   /** The power fails: all that ran is gone, and the next boot has another id. */
-  powerOff(): void {
+  async powerOff(): Promise<void> {
     this.runtime.loseAll();
-    this.host.restart();
     this.boots++;
     this.facts.machine = { ...this.facts.machine, bootID: this.id('boot', this.boots) };
+    await this.host.powerOff();
+  }
+
+  /** The machine is given up: nothing of it goes on or is left. */
+  async end(): Promise<void> {
+    this.runtime.stop();
+    await this.host.end();
   }
 
   /** The file system of the images. */

@@ -55,7 +55,7 @@ export class SimulatedNode {
     this.life?.api.cut();
     return this.inTurn(async () => {
       await this.stopAgent();
-      this.machine.powerOff();
+      await this.machine.powerOff();
     });
   }
 
@@ -76,7 +76,7 @@ export class SimulatedNode {
     this.ended = true;
     return this.inTurn(async () => {
       await this.stopAgent();
-      this.machine.runtime.stop();
+      await this.machine.end();
     });
   }
 

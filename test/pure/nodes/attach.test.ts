@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { pino } from 'pino';
 import { attachContainer } from '../../../actors/node/fleet/attach-container.ts';
 import { fleetClock } from '../../../actors/node/fleet/fleet-clock.ts';
 import { planNodes } from '../../../actors/node/fleet/profile/plan-nodes.ts';
@@ -27,6 +28,7 @@ async function started(t: TestContext, container: object) {
   assert.ok(node !== undefined);
   const machine = new SimulatedMachine({
     ...{ node, profile, seed: 1, rootDir: dir, address: '192.0.2.1', timeoutMs: 1_000, clock: fleetClock() },
+    log: pino({ level: 'silent' }),
   });
   const server = new StreamServer();
   await server.start();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
 import { machineClock } from '../../../actors/host/time/clock.ts';
 import { fleetClock } from '../../../actors/node/fleet/fleet-clock.ts';
 import { planNodes } from '../../../actors/node/fleet/profile/plan-nodes.ts';
@@ -13,6 +14,7 @@ import { SimulatedMachine } from '../../../actors/node/fleet/simulated-machine.t
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 
 const LABELS = { 'io.kubernetes.pod.uid': 'u', app: 'web' };
+const NO_SERVICES = () => Promise.resolve({ envs: [] });
 const NO_ASK = () => Promise.reject(new Error('nobody is to be asked'));
 
 function machineOf(t: TestContext, profile: object, seed = 1, clock = fleetClock()): SimulatedMachine {
@@ -28,6 +30,7 @@ function machineOf(t: TestContext, profile: object, seed = 1, clock = fleetClock
       address: '192.0.2.1',
       timeoutMs: 1_000,
       clock,
+      log: pino({ level: 'silent' }),
     },
   });
   t.after(() => machine.runtime.stop());
@@ -68,7 +71,7 @@ test('after a power failure nothing runs, and the boot has another id', async (t
   const machine = machineOf(t, {});
   const id = await run(machine);
   const { bootID, machineID } = machine.facts.machine;
-  machine.powerOff();
+  await machine.powerOff();
   const { status } = await machine.runtime.client.runtime.containerStatus({ containerId: id });
   assert.deepEqual([status?.state, status?.exitCode], [2, 255]);
   assert.notEqual(machine.facts.machine.bootID, bootID);
@@ -131,6 +134,29 @@ test('a hostPath never leads to a path of this machine', async (t) => {
   const result = await machine.host.run('host.SetUpVolumes', { podUid: 'u', owner, volumes }, NO_ASK as never);
   const { paths } = result as { paths: Record<string, string> };
   for (const path of Object.values(paths)) assert.match(path, /^\/nowhere\/node-0\/hosts/);
+});
+
+test('a subPath that is an expression is expanded, and one that leads out of its volume refused', async (t) => {
+  const machine = machineOf(t, {});
+  const prepare = (value: string) =>
+    machine.host.run(
+      'host.PrepareContainer',
+      {
+        ...{ podUid: 'u', containerName: 'c', logDirectory: '/nowhere/logs', containerLogDirectory: 'c' },
+        terminationLogPath: '',
+        subPaths: [{ key: 'v/0', volumePath: '/v', subPath: '$(WHERE)', readOnly: false, expand: true }],
+        env: {
+          namespace: 'n',
+          serviceLinks: false,
+          steps: [{ step: 'set', name: 'WHERE', value }],
+          command: [],
+          args: [],
+        },
+      },
+      NO_SERVICES as never,
+    );
+  assert.deepEqual(await prepare('a/b'), { subPaths: { 'v/0': '/v/a/b' } });
+  await assert.rejects(prepare('/etc'), { message: 'error SubPath `$(WHERE)` must not be an absolute path' });
 });
 
 test('memory and disk that are full are seen by eviction, and usage follows its curve', async (t) => {

@@ -21,6 +21,7 @@ test('a profile that says nothing has one group of nodes', () => {
     ],
   );
   assert.equal(profile.groups[0]?.machine.memory, 32 * 2 ** 30);
+  assert.equal(profile.files, false);
 });
 
 test('every wrong field is named, with the file', () => {
@@ -30,6 +31,7 @@ test('every wrong field is named, with the file', () => {
       { name: 'twice', colour: 'red' },
     ],
     podCIDR: '10.0.0.0/30',
+    files: 'some',
     failures: [{ does: 'explode', at: '1s' }, { does: 'die' }],
     probes: [{ match: {}, answers: [{ from: '5s' }, { from: '5s' }] }],
   };
@@ -43,6 +45,7 @@ test('every wrong field is named, with the file', () => {
         /groups\[0\]\.machine\.memory: must be an amount of bytes/,
         /groups\[0\]\.taints\[0\]\.effect: .*"NoSchedule"\|"PreferNoSchedule"\|"NoExecute"/,
         /groups\[1\]: .*colour/,
+        /files: .*expected boolean/,
         /podCIDR: must be as 10\.128\.0\.0\/9/,
         /failures\[0\]\.does: .*"die"/,
         /failures\[1\]: needs exactly one of at and every/,

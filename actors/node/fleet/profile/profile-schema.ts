@@ -145,8 +145,13 @@ export const profileSchema = z
     probes: z.array(probeSchema).default([]),
     usage: z.array(usageSchema).default([]),
     failures: z.array(failureSchema).default([]),
-    /** Ask for tokens of service accounts as kubelet does; no simulated container reads them. */
+    /** Ask for tokens of service accounts as kubelet does; simulated containers read them with `files` only. */
     tokens: z.boolean().default(false),
+    /**
+     * Volumes, `/etc/hosts` and termination messages are real files below the root directory, for containers that play their command.
+     * Needs root: some are mounts, and all have owners.
+     */
+    files: z.boolean().default(false),
   })
   .superRefine(({ groups, failures }, { addIssue }) => {
     const names = {
