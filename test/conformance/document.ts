@@ -141,6 +141,18 @@ function leftOut(runs: readonly (KeptRun | undefined)[]): string[] {
   ];
 }
 
+const AGENT_ALONE = [
+  'The agent with a real control plane over the [simulated runtime](simulated-runtime.md): pods, volumes, probes by command,',
+  'hooks, restarts and statuses are the same decisions and the same files, while commands are played in memory.',
+  'Without `--skip`, `--simulated` leaves out what fails here.',
+];
+
+const ONE_OF_MANY = [
+  'The same with [`actorlet nodes`](simulated-nodes.md), whose nodes share a process, a connection and watches, in place of an agent',
+  "by itself. The profile has `files: true`, containers play the suite's commands, nothing listens on a port, and each spec's pods run",
+  'on whichever node the scheduler takes. What `--simulated` leaves out because it needs processes is left out here, too.',
+];
+
 /** A run without containers: what it says of the agent, spec by spec. */
 function simulatedSection(run: KeptRun): string {
   const failed = run.results.filter(({ state }) => state === 'failed');
@@ -154,18 +166,17 @@ function simulatedSection(run: KeptRun): string {
   const why = ({ name, state }: SpecResult): string =>
     (state === 'failed' ? `needs processes: ${simulatedLimit(name) ?? 'not explained'}` : simulatedRemark(name)) ?? '';
   return [
-    `## ${run.part}: without containers`,
+    `## ${run.part}: without containers${run.fleet === undefined ? '' : `, on one of ${run.fleet} nodes of a process`}`,
     '',
     `\`${commandOf(run)}\``,
     '',
-    'The agent with a real control plane over the [simulated runtime](simulated-runtime.md): pods, volumes, probes by command,',
-    'hooks, restarts and statuses are the same decisions and the same files, while commands are played in memory.',
-    'Without `--skip`, `--simulated` leaves out what fails here.',
+    ...(run.fleet === undefined ? AGENT_ALONE : ONE_OF_MANY),
     '',
     '| agent | date | result | versions |',
     '| --- | --- | --- | --- |',
     `| ${run.agent} | ${run.date} | ${inShort(run)} | ${Object.values(run.versions).join(', ')} |`,
     '',
+    ...(run.loaded === true ? ['Much else ran on the machine meanwhile, so the times are no measurement.', ''] : []),
     ...[...reasons].map(([reason, count]) => `- ${count} fail by nature: ${plain(reason)}`),
     `- of the sample that \`bin/test\` runs, ${inSample} of ${sample.length} pass`,
     '',

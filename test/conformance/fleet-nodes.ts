@@ -1,15 +1,26 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ProfileInput } from '../../actors/node/fleet/profile/profile-schema.ts';
 import { DaemonProcess } from '../../bin/control-plane/daemon-process.ts';
+import { unmountBelow } from '../../cri/private-containerd/mount-points.ts';
 import type { Node } from '../cluster/support/api-objects.ts';
 import type { ControlPlane } from '../cluster/support/control-plane.ts';
+import { stopOnSignal } from '../cluster/support/end-with-test.ts';
 import { waitFor } from '../tools/wait-for.ts';
 import { SUITE_PROGRAMS } from './suite-programs.ts';
 
 const ACTORLET = fileURLToPath(new URL('../../bin/actorlet', import.meta.url));
 const GROUP = 'fleet';
+/** As the simulated runtime has it for an agent by itself: files are real, and nothing listens on a port. */
+const PROFILE: ProfileInput = {
+  groups: [{ name: GROUP }],
+  runtime: SUITE_PROGRAMS,
+  probes: [{ match: {}, answers: [{ status: null }] }],
+  files: true,
+  tokens: true,
+};
 /** Removing the nodes is part of the end, ms. */
 const END_MS = 60_000;
 
@@ -39,10 +50,10 @@ export async function startFleetNodes(
   await mkdir(out, { recursive: true });
   const address = await plane.network.addAddress();
   const { cert, key } = await plane.nodeKubeconfig('fleet', address);
+  const rootDir = await mkdtemp(join(tmpdir(), 'fleet-'));
   const profile = join(out, 'profile.json');
   const config = join(out, 'config.json');
-  const wanted: ProfileInput = { groups: [{ name: GROUP }], runtime: SUITE_PROGRAMS };
-  await writeFile(profile, JSON.stringify(wanted, null, 1));
+  await writeFile(profile, JSON.stringify(PROFILE, null, 1));
   await writeFile(
     config,
     JSON.stringify({
@@ -58,15 +69,21 @@ export async function startFleetNodes(
     args: [
       ...['nodes', '--kubeconfig', plane.adminKubeconfig, '--count', String(count), '--seed', '1', '--cleanup'],
       // some specs ask a kubelet at its usual port
-      ...['--profile', profile, '--config', config, '--address', address, '--port', '10250'],
+      ...['--profile', profile, '--config', config, '--address', address, '--port', '10250', '--root-dir', rootDir],
       ...['--output', 'json', '--log-file', join(out, 'nodes.log'), '--journal-dir', join(out, 'journals')],
     ],
     logFile: join(out, 'figures.log'),
   });
-  const stop = async (): Promise<void> => {
+  const end = async (): Promise<void> => {
     if (fleet.exit === null) await fleet.terminate(END_MS);
+    await unmountBelow(rootDir);
+    await rm(rootDir, { recursive: true, force: true });
     await plane.network.removeAddress(address);
+    forget();
   };
+  let ending: Promise<void> | undefined;
+  const stop = (): Promise<void> => (ending ??= end());
+  const forget = stopOnSignal(stop);
   try {
     await waitFor(
       `${count} nodes to take pods`,
