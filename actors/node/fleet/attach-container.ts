@@ -1,9 +1,9 @@
+import type { Duplex } from 'node:stream';
 import { findRunning } from '../../../cri/sim/find-container.ts';
 import { whenExits } from '../../../cri/sim/processes.ts';
 import type { SimCore } from '../../../cri/sim/sim-core.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { internalErrorStatus, SUCCESS_STATUS } from '../../serve/remote-command/session-status.ts';
-import type { SpdyStream } from '../../serve/spdy/spdy-stream.ts';
 import type { NodeLogs } from './node-logs.ts';
 import { sent } from './stream-server.ts';
 
@@ -14,7 +14,7 @@ export interface Attachment {
   containerId: string;
   /** The container has a terminal: all it says goes to stdout, with a terminal's ends of lines. */
   tty: boolean;
-  streams: ReadonlyMap<string, SpdyStream>;
+  streams: ReadonlyMap<string, Duplex>;
   /** Settled when the connection is over. */
   closed: Promise<unknown>;
 }

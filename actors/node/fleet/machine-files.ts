@@ -1,5 +1,5 @@
-import { chmod, mkdir, rm } from 'node:fs/promises';
-import { join, normalize } from 'node:path';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, normalize } from 'node:path';
 import type { Logger } from 'pino';
 import type { Ask } from '../../../machines/protocol/ask.ts';
 import type { EffectCatalog, VolumeSetup } from '../../../machines/protocol/effects.ts';
@@ -14,6 +14,16 @@ import { unmountBelow } from '../../host/files/mounts.ts';
 const KINDS = new Set<VolumeSetup['kind']>(['emptyDir', 'configMap', 'secret', 'projected', 'downwardAPI', 'hostPath']);
 /** Anyone may write there, and remove what is theirs. */
 const TMP_MODE = 0o1777;
+const HOSTS = '127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n';
+
+/** Where a node's own `/etc/hosts` lies, when it has files. @param rootDir the node's own */
+export function machineHosts(rootDir: string): string {
+  return join(diskOf(rootDir), 'etc/hosts');
+}
+
+function diskOf(rootDir: string): string {
+  return join(rootDir, 'hosts');
+}
 
 type Params<T extends HostEffectType> = EffectCatalog[T]['params'];
 type Result<T extends HostEffectType> = EffectCatalog[T]['result'];
@@ -21,7 +31,7 @@ type Result<T extends HostEffectType> = EffectCatalog[T]['result'];
 /**
  * The files of a simulated machine as real ones below its root directory, where the profile wants that (`files`): volumes, subPaths,
  * `/etc/hosts` and termination messages, made by the very executors that an agent on a machine has. Its own disk, at which hostPath
- * volumes look, is a folder with nothing but an empty `/tmp` in it.
+ * volumes look, is a folder with nothing but an empty `/tmp` and an `/etc/hosts` in it.
  */
 export class MachineFiles {
   private readonly rootDir: string;
@@ -48,8 +58,9 @@ export class MachineFiles {
   }
 
   /** What must be there before a container is made, as on a machine. */
-  prepare(params: Params<'host.PrepareContainer'>, ask: Ask): Promise<Result<'host.PrepareContainer'>> {
+  async prepare(params: Params<'host.PrepareContainer'>, ask: Ask): Promise<Result<'host.PrepareContainer'>> {
     this.used = true;
+    if (params.hostsFile?.nodes !== undefined) await this.makeDisk();
     return hostEffects['host.PrepareContainer'](params, this.settings(ask));
   }
 
@@ -85,7 +96,7 @@ export class MachineFiles {
   }
 
   private get disk(): string {
-    return join(this.rootDir, 'hosts');
+    return diskOf(this.rootDir);
   }
 
   /** Never a path of this machine. */
@@ -95,13 +106,20 @@ export class MachineFiles {
       : volume;
   }
 
-  /** The disk itself, and the folders that nobody asked to be there and that a runtime makes when it is to bind them. */
+  /** The folders that nobody asked to be there and that a runtime makes when it is to bind them. */
   private async makePlaces(volumes: readonly VolumeSetup[]): Promise<void> {
     const places = volumes.filter((volume) => volume.kind === 'hostPath');
     if (places.length === 0) return;
+    await this.makeDisk();
+    for (const { path, type } of places) if (type === '') await ignoring(mkdir(path, { recursive: true }), 'EEXIST');
+  }
+
+  private async makeDisk(): Promise<void> {
+    const hosts = machineHosts(this.rootDir);
+    await mkdir(dirname(hosts), { recursive: true });
+    await ignoring(writeFile(hosts, HOSTS, { flag: 'wx' }), 'EEXIST');
     const tmp = join(this.disk, 'tmp');
     if ((await mkdir(tmp, { recursive: true })) !== undefined) await chmod(tmp, TMP_MODE);
-    for (const { path, type } of places) if (type === '') await ignoring(mkdir(path, { recursive: true }), 'EEXIST');
   }
 
   private settings(ask: Ask): HostSettings {

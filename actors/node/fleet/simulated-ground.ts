@@ -18,6 +18,7 @@ import { journalShares } from '../journal-shares.ts';
 import type { JournalShares } from '../journal-shares.ts';
 import type { NodeGround } from '../node-ground.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
+import { machineHosts } from './machine-files.ts';
 import { machineTopology } from './machine-topology.ts';
 import type { PlannedNode } from './profile/plan-nodes.ts';
 
@@ -67,6 +68,7 @@ export function simulatedGround(
     nodeIPs: [address],
     rootDir,
     podLogsDir: config.podLogsDir,
+    hostsPath: machineHosts(rootDir),
     cgroupDriver: 'cgroupfs',
     cgroupRoot: '/',
     cgroupsPerQOS: config.cgroupsPerQOS,

@@ -4,6 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { SpdyConnection } from '../../serve/spdy/spdy-connection.ts';
+import { isWebSocket } from '../../serve/streaming/protocols.ts';
+import { channelProtocol, serveOverWebSocket } from './websocket-streams.ts';
 import type { SpdyStream } from '../../serve/spdy/spdy-stream.ts';
 
 /** What a command gave. */
@@ -18,7 +20,7 @@ export interface AgreedStream {
   /** Kinds of streams that the client opens (`streamtype`); null: any number of them, by and by. */
   kinds: readonly string[] | null;
   /** Begins when all are there; with `kinds` null for each as it comes. `closed` settles when the connection is over. */
-  serve: (streams: ReadonlyMap<string, SpdyStream>, closed: Promise<unknown>) => Promise<void>;
+  serve: (streams: ReadonlyMap<string, Duplex>, closed: Promise<unknown>) => Promise<void>;
 }
 
 const REMOTE_COMMAND = 'v4.channel.k8s.io';
@@ -28,7 +30,8 @@ const GOOD_FOR_MS = 60_000;
 
 /**
  * The streaming server of all simulated runtimes of the process, on an address of this machine alone: what `Exec`, `Attach` and
- * `PortForward` give leads here, with a secret that is good once. Clients speak SPDY/3.1, as those of real runtimes.
+ * `PortForward` give leads here, with a secret that is good once. Clients speak SPDY/3.1 or, for commands, a WebSocket, as with real
+ * runtimes.
  */
 export class StreamServer {
   private readonly server = createServer((_request, response) => response.writeHead(404).end());
@@ -66,6 +69,9 @@ export class StreamServer {
     this.agreed.delete(token);
     const wanted = stream?.kinds === null ? PORT_FORWARD : REMOTE_COMMAND;
     if (stream === undefined) return refuse(socket, '404 Not Found', 'no such stream');
+    const client = { request, socket, head };
+    const channels = stream.kinds === null || !isWebSocket(request.headers) ? undefined : channelProtocol(client);
+    if (channels !== undefined) return void serveOverWebSocket(client, channels, stream).catch(() => socket.destroy());
     if (!offered(request).includes(wanted))
       return refuse(socket, '403 Forbidden', `unable to negotiate protocol: ${wanted}`);
     const lines = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', 'Upgrade: SPDY/3.1'];
@@ -96,7 +102,7 @@ export class StreamServer {
 
 /** A command: its output, then how it ended, as remotecommand's version 4 says it. */
 export async function serveCommand(
-  streams: ReadonlyMap<string, SpdyStream>,
+  streams: ReadonlyMap<string, Duplex>,
   run: () => Promise<CommandEnd>,
 ): Promise<void> {
   const { exitCode, stdout, stderr } = await run();
@@ -105,7 +111,7 @@ export async function serveCommand(
 }
 
 /** What is sent to a port comes back. */
-export function echo(streams: ReadonlyMap<string, SpdyStream>): Promise<void> {
+export function echo(streams: ReadonlyMap<string, Duplex>): Promise<void> {
   streams.get('error')?.resume().end();
   const data = streams.get('data');
   data?.pipe(data);
@@ -124,7 +130,7 @@ function statusOf(exitCode: number): object {
 }
 
 /** Sends the last of a stream; resolves also when nobody takes it. */
-export function sent(stream: SpdyStream | undefined, bytes: Uint8Array): Promise<void> {
+export function sent(stream: Duplex | undefined, bytes: Uint8Array): Promise<void> {
   if (stream === undefined) return Promise.resolve();
   return new Promise((resolve) => {
     stream.end(Buffer.from(bytes), () => resolve());

@@ -45,10 +45,11 @@ function put(api: StandInApi): void {
   api.put('configmaps', map);
 }
 
-function podOf(name: string, script: string) {
+function podOf(name: string, script: string, more: object = {}) {
   return {
     metadata: { name, namespace: 'd' },
     spec: {
+      ...more,
       ...{ nodeName: 'n-0', restartPolicy: 'Never', enableServiceLinks: false, terminationGracePeriodSeconds: 1 },
       securityContext: { fsGroup: 1234 },
       containers: [
@@ -92,10 +93,16 @@ test(
     api.put('pods', podOf('b', 'cat /conf/key > /dev/termination-log'));
     const ended = await become('b', 'Succeeded');
     assert.equal(ended.status?.containerStatuses?.[0]?.state?.terminated?.message, 'value');
-    for (const name of ['a', 'b']) api.end(name, 'd');
+    // On the network of the node a pod has the node's hosts file, with a word about it.
+    api.put('pods', podOf('h', 'cat /etc/hosts > /dev/termination-log', { hostNetwork: true }));
+    const onHost = await become('h', 'Succeeded');
+    const hosts = await readFile(join(rootDir, 'hosts/etc/hosts'), 'utf8');
+    const given = onHost.status?.containerStatuses?.[0]?.state?.terminated?.message ?? '';
+    assert.ok(given.endsWith(hosts), given);
+    for (const name of ['a', 'b', 'h']) api.end(name, 'd');
     await waitFor('nothing of them to be left', async () => {
       const left = await readdir(join(rootDir, 'pods'));
-      return pod('a') === undefined && left.length === 0 ? true : undefined;
+      return pod('a') === undefined && pod('h') === undefined && left.length === 0 ? true : undefined;
     });
     assert.deepEqual(await mountsBelow(rootDir), []);
   },
