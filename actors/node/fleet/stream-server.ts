@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { SpdyConnection } from '../../serve/spdy/spdy-connection.ts';
 import { isWebSocket } from '../../serve/streaming/protocols.ts';
+import type { AgreedStream } from './agreed-stream.ts';
 import { channelProtocol, serveOverWebSocket } from './websocket-streams.ts';
 import type { SpdyStream } from '../../serve/spdy/spdy-stream.ts';
 
@@ -13,14 +14,6 @@ export interface CommandEnd {
   exitCode: number;
   stdout: Uint8Array;
   stderr: Uint8Array;
-}
-
-/** A stream that was agreed on: it is begun once, by whoever knows its address. */
-export interface AgreedStream {
-  /** Kinds of streams that the client opens (`streamtype`); null: any number of them, by and by. */
-  kinds: readonly string[] | null;
-  /** Begins when all are there; with `kinds` null for each as it comes. `closed` settles when the connection is over. */
-  serve: (streams: ReadonlyMap<string, Duplex>, closed: Promise<unknown>) => Promise<void>;
 }
 
 const REMOTE_COMMAND = 'v4.channel.k8s.io';

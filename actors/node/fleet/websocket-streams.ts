@@ -4,7 +4,7 @@ import { acceptWebSocket } from '../../serve/remote-command/accept-websocket.ts'
 import type { UpgradeClient } from '../../serve/remote-command/accept-websocket.ts';
 import { sendBinary } from '../../serve/remote-command/websocket-writer.ts';
 import { offeredProtocols } from '../../serve/streaming/protocols.ts';
-import type { AgreedStream } from './stream-server.ts';
+import type { AgreedStream } from './agreed-stream.ts';
 
 /** The first of remotecommand, whose errors are words, and the one whose errors are a `metav1.Status`. Newer ones come as SPDY. */
 const PROTOCOLS = ['channel.k8s.io', 'v4.channel.k8s.io'] as const;
