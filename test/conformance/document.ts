@@ -149,22 +149,23 @@ const AGENT_ALONE = [
 
 const ONE_OF_MANY = [
   'The same with [`actorlet nodes`](simulated-nodes.md), whose nodes share a process, a connection and watches, in place of an agent',
-  "by itself. The profile has `files: true`, containers play the suite's commands, nothing listens on a port, and each spec's pods run",
-  'on whichever node the scheduler takes. What `--simulated` leaves out because it needs processes is left out here, too.',
+  "by itself: the profile has `files: true`, containers play the suite's commands, and nothing listens on a port. The pods of a spec run",
+  'on whichever nodes the scheduler takes.',
 ];
 
 /** A run without containers: what it says of the agent, spec by spec. */
 function simulatedSection(run: KeptRun): string {
   const failed = run.results.filter(({ state }) => state === 'failed');
+  const limit = (name: string): string => simulatedLimit(name, run.fleet !== undefined) ?? 'not explained';
   const reasons = new Map<string, number>();
   for (const { name } of failed) {
-    const why = simulatedLimit(name) ?? 'not explained';
+    const why = limit(name);
     reasons.set(why, (reasons.get(why) ?? 0) + 1);
   }
   const sample = run.results.filter(({ name }) => SAMPLE_SPECS.some((text) => name.includes(text)));
   const inSample = sample.filter(({ state }) => state === 'passed').length;
   const why = ({ name, state }: SpecResult): string =>
-    (state === 'failed' ? `needs processes: ${simulatedLimit(name) ?? 'not explained'}` : simulatedRemark(name)) ?? '';
+    (state === 'failed' ? `needs processes: ${limit(name)}` : simulatedRemark(name)) ?? '';
   return [
     `## ${run.part}: without containers${run.fleet === undefined ? '' : `, on one of ${run.fleet} nodes of a process`}`,
     '',

@@ -78,7 +78,7 @@ async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
       });
       if (last.results.length === 0) throw new Error(`no spec matches ${wish.focus} without ${wish.skip}`);
       const lacking = shortcomings(compareRuns(last, reference));
-      good &&= lacking.every(({ name }) => simulated && simulatedLimit(name) !== undefined);
+      good &&= lacking.every(({ name }) => simulated && simulatedLimit(name, fleet !== undefined) !== undefined);
       if (run < wish.runs) process.stdout.write(`run ${run}: ${inShort(last)}\n`);
     }
     if (last === undefined) return good;

@@ -162,7 +162,10 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
     focus: positionals[0] ?? '\\[NodeConformance\\]',
     skip:
       values.skip ??
-      [once ? 'Windows' : SKIP, ...(values.simulated ? simulatedLimitNames().map(literal) : [])].join('|'),
+      [
+        once ? 'Windows' : SKIP,
+        ...(values.simulated ? simulatedLimitNames(fleet !== undefined).map(literal) : []),
+      ].join('|'),
     procs: once ? 1 : positive('--procs', values.procs),
     timeoutMinutes: positive('--timeout', values.timeout),
     runs: positive('--runs', values.runs),

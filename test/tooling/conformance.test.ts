@@ -117,23 +117,35 @@ test('the sample is 25 specs, each of which the kept runs know exactly once', as
   }
 });
 
-test('each spec that fails on the simulated runtime has its reason, and each reason its specs', async () => {
-  const kept = await keptRun('simulated', 'actorlet');
+for (const [part, flags] of [
+  ['simulated', ['--simulated']],
+  ['simulated-fleet', ['--simulated', '--fleet', '50']],
+] as const)
+  test(`each spec that fails in the part ${part} has its reason, and each reason its specs`, () =>
+    reasonsFit(part, flags));
+
+async function reasonsFit(part: string, flags: readonly string[]): Promise<void> {
+  const kept = await keptRun(part, 'actorlet');
   assert.equal(kept?.simulated, true);
+  const fleet = kept.fleet !== undefined;
+  assert.equal(conformanceOptions(flags).fleet, kept.fleet);
   const known = await keptRun('parallel', 'actorlet');
   assert.deepEqual(
     kept.results.map(({ name }) => name),
     known?.results.map(({ name }) => name),
   );
   for (const { name, state } of kept.results)
-    assert.equal(simulatedLimit(name) !== undefined, state === 'failed', name);
-  for (const part of simulatedLimitNames())
+    assert.equal(simulatedLimit(name, fleet) !== undefined, state === 'failed', name);
+  for (const text of simulatedLimitNames(fleet))
     assert.ok(
-      kept.results.some(({ name }) => name.includes(part)),
-      part,
+      kept.results.some(({ name }) => name.includes(text)),
+      text,
     );
-  const { skip } = conformanceOptions(['--simulated']);
+  const { skip } = conformanceOptions(flags);
   for (const { name, state } of kept.results) assert.equal(new RegExp(skip).test(name), state === 'failed', name);
+}
+
+test('what is to be left out can be said, and is not the same without the simulated runtime', () => {
   assert.equal(conformanceOptions(['--simulated', '--skip', 'x']).skip, 'x');
   assert.equal(conformanceOptions([]).skip, '\\[Serial\\]|\\[Disruptive\\]|\\[Slow\\]|Windows');
 });
