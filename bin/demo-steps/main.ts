@@ -5,7 +5,8 @@ import { readDemoOptions } from './demo-options.ts';
 import type { DemoOptions } from './demo-options.ts';
 import { makeRootDir, missingForDemo } from './preflight.ts';
 import { runDemo } from './run-demo.ts';
-import { Interrupted, interruption } from './wait-until.ts';
+import { exitCodeOf } from './exit-code.ts';
+import { interruption } from './wait-until.ts';
 
 const say = (line: string) => console.log(`demo: ${line}`);
 const complain = (line: string) => console.error(`demo: ${line}`);
@@ -30,15 +31,7 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const signal = interruption(say);
   const launcher = process.env['ACTORLET_DEMO_AGENT'] ?? fileURLToPath(new URL('../actorlet', import.meta.url));
-  try {
-    await runDemo({ options, rootDir, launcher, say, signal });
-  } catch (error) {
-    if (error instanceof Interrupted) return 130;
-    complain(messageOf(error));
-    return 1;
-  }
-  if (options.check) say('check passed');
-  return 0;
+  return exitCodeOf(runDemo({ options, rootDir, launcher, say, signal }), { check: options.check, say, complain });
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../machines/values/message-of.ts';
 import { findPrograms } from '../control-plane/programs.ts';
-import { Interrupted, interruption } from '../demo-steps/wait-until.ts';
+import { exitCodeOf } from '../demo-steps/exit-code.ts';
+import { interruption } from '../demo-steps/wait-until.ts';
 import { readNodesDemoOptions } from './options.ts';
 import type { NodesDemoOptions } from './options.ts';
 import { runNodesDemo } from './run-nodes-demo.ts';
@@ -36,15 +37,11 @@ async function main(argv: readonly string[]): Promise<number> {
   const dir = await mkdtemp(join(tmpdir(), 'actorlet-nodes-demo-'));
   const profile = options.profile === undefined ? checkout('docs/profiles/demo.yaml') : resolve(options.profile);
   const launcher = checkout('bin/actorlet');
-  try {
-    await runNodesDemo({ options, programs: paths, dir, launcher, profile, say, signal });
-  } catch (error) {
-    if (error instanceof Interrupted) return 130;
-    complain(messageOf(error));
-    return 1;
-  }
-  if (options.check) say('check passed');
-  return 0;
+  return exitCodeOf(runNodesDemo({ options, programs: paths, dir, launcher, profile, say, signal }), {
+    check: options.check,
+    say,
+    complain,
+  });
 }
 
 process.exitCode = await main(process.argv.slice(2));
