@@ -15,7 +15,7 @@ import type { Profile } from './profile/profile-schema.ts';
 import { ScriptedNetwork } from './scripted-network.ts';
 import { SimulatedDevices } from './simulated-devices.ts';
 import { SimulatedDrivers } from './simulated-drivers.ts';
-import { SimulatedUsage } from './simulated-usage.ts';
+import { SimulatedUsage, wholePieces } from './simulated-usage.ts';
 
 /** What a {@link SimulatedMachine} is made from. */
 export interface SimulatedMachineOptions {
@@ -112,7 +112,7 @@ export class SimulatedMachine {
   fill(what: 'memory' | 'disk', full: boolean): void {
     const { memoryBytes, ephemeralStorageBytes } = this.facts.machine;
     const all = what === 'memory' ? memoryBytes : (ephemeralStorageBytes ?? 0);
-    this.usage.taken[what] = full ? Math.floor(all * 0.99) : 0;
+    this.usage.taken[what] = full ? wholePieces(all * 0.99) : 0;
   }
 
   private otherwise(uid: string, container: string): ContainerBehaviour | undefined {

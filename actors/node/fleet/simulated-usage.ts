@@ -25,6 +25,8 @@ const SYSTEM = { memory: 256 * 2 ** 20, milliCpus: 20, tasks: 150 };
 const MAX_TASKS = 32_768;
 const INODES = 6_553_600;
 const NANOS = 1e6;
+/** A kernel gives memory by pages and disk by blocks: an amount that is no multiple would be told in bytes, as no kubelet tells any. */
+const PIECE = 4096;
 
 /** What a simulated node and its pods use, by the curves of the profile. */
 export class SimulatedUsage implements NodeUsageSource {
@@ -126,7 +128,7 @@ export class SimulatedUsage implements NodeUsageSource {
     const { cpuNanoCores, memoryBytes } = record.behaviour.usage;
     const at = (curve: Curve | undefined, otherwise: number): number =>
       Math.round(curve === undefined ? otherwise : valueAt(curve, age));
-    const memory = at(rule?.memory, memoryBytes);
+    const memory = wholePieces(at(rule?.memory, memoryBytes));
     // Whoever reads it divides by the time that went by for him.
     const nanos = (rule === undefined ? (cpuNanoCores * age) / 1000 : sumUntil(rule.cpu, age) * 1e6) / speed;
     return {
@@ -138,7 +140,7 @@ export class SimulatedUsage implements NodeUsageSource {
         usageCoreNanoSeconds: Math.round(nanos),
       },
       memory: { time, usageBytes: memory, workingSetBytes: memory, rssBytes: memory },
-      rootfs: { time, usedBytes: at(rule?.disk, 4096), inodesUsed: 1 },
+      rootfs: { time, usedBytes: wholePieces(at(rule?.disk, PIECE)), inodesUsed: 1 },
       logs: { time, usedBytes: 0, inodesUsed: 1 },
     };
   }
@@ -154,4 +156,9 @@ export class SimulatedUsage implements NodeUsageSource {
     const facts = containerFacts('', record);
     return rules.find(({ match }) => factsMatch(match, facts));
   }
+}
+
+/** An amount of memory or disk, bytes, as a kernel gives it: rounded up. */
+export function wholePieces(bytes: number): number {
+  return Math.ceil(bytes / PIECE) * PIECE;
 }
