@@ -12,6 +12,7 @@ import { waitFor } from '../tools/wait-for.ts';
 import type { Deployment, Event, Job, Lease, Node, Pod } from './support/api-objects.ts';
 import { ControlPlane } from './support/control-plane.ts';
 import { workload } from './support/manifests.ts';
+import { startNodes } from './support/nodes-process.ts';
 import { isReadyPod } from './support/seen-pods.ts';
 import { Space } from './support/space.ts';
 
@@ -96,35 +97,10 @@ function pod(app: string, image: string, more: object = {}, spec: object = {}): 
 
 before(async () => {
   plane = await ControlPlane.start();
-  const [port = 0, inspectAt = 0] = await freePorts(2);
-  const { hostAddress } = plane.network;
-  const { cert, key } = await plane.nodeKubeconfig('all', hostAddress);
-  const profile = join(plane.dir, 'profile.json');
-  const config = join(plane.dir, 'nodes-config.json');
+  const [inspectAt = 0] = await freePorts(1);
   journals = join(plane.dir, 'journals');
-  await writeFile(profile, JSON.stringify(PROFILE));
-  await writeFile(
-    config,
-    JSON.stringify({
-      kind: 'KubeletConfiguration',
-      apiVersion: 'kubelet.config.k8s.io/v1beta1',
-      clusterDNS: ['10.96.0.10'],
-      tlsCertFile: cert,
-      tlsPrivateKeyFile: key,
-      authentication: { x509: { clientCAFile: plane.pki.ca.cert } },
-    }),
-  );
-  nodes = new DaemonProcess({
-    name: 'actorlet nodes',
-    program: ACTORLET,
-    args: [
-      ...['nodes', '--kubeconfig', plane.adminKubeconfig, '--count', String(WORKERS + OTHERS), '--seed', '11'],
-      ...['--profile', profile, '--config', config, '--address', hostAddress, '--port', String(port)],
-      ...['--output', 'json', '--log-file', join(plane.dir, 'nodes.log'), '--cleanup'],
-      ...['--journal-dir', journals, '--inspect', String(inspectAt)],
-    ],
-    logFile: join(plane.dir, 'nodes-out.log'),
-  });
+  const more = ['--journal-dir', journals, '--inspect', String(inspectAt)];
+  nodes = await startNodes(plane, PROFILE, WORKERS + OTHERS, more);
   await waitFor(
     'all workers to be Ready and schedulable',
     async () => {

@@ -17,6 +17,12 @@ import { SimulatedDevices } from './simulated-devices.ts';
 import { SimulatedDrivers } from './simulated-drivers.ts';
 import { SimulatedUsage, wholePieces } from './simulated-usage.ts';
 
+/** Sizes of huge pages that a kernel offers, bytes, by architecture: a kubelet tells each of them, none of which is set aside. */
+const HUGE_PAGES: Readonly<Record<string, readonly number[]>> = {
+  amd64: [2 * 2 ** 20, 2 ** 30],
+  arm64: [64 * 2 ** 10, 2 * 2 ** 20, 32 * 2 ** 20, 2 ** 30],
+};
+
 /** What a {@link SimulatedMachine} is made from. */
 export interface SimulatedMachineOptions {
   node: PlannedNode;
@@ -134,7 +140,7 @@ export class SimulatedMachine {
       memoryBytes: memory,
       swapBytes: 0,
       ephemeralStorageBytes: disk,
-      hugePages: [],
+      hugePages: (HUGE_PAGES[architecture] ?? []).map((pageBytes) => ({ pageBytes, pages: 0 })),
     };
   }
 

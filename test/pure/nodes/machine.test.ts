@@ -82,6 +82,12 @@ test('the same seed makes the same machine, another seed another one', (t) => {
   const [a, b, c] = [machineOf(t, {}), machineOf(t, {}), machineOf(t, {}, 2)];
   assert.deepEqual(a.facts.machine, b.facts.machine);
   assert.notEqual(a.facts.machine.systemUUID, c.facts.machine.systemUUID);
+  // Each kubelet on amd64 tells of them, and of none.
+  const sizes = a.facts.machine.hugePages.map(({ pageBytes, pages }) => [pageBytes, pages]);
+  assert.deepEqual(sizes, [
+    [2 ** 21, 0],
+    [2 ** 30, 0],
+  ]);
 });
 
 test('what is to end does, all else runs', async (t) => {

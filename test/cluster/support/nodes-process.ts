@@ -1,0 +1,43 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { DaemonProcess } from '../../../bin/control-plane/daemon-process.ts';
+import { freePorts } from '../../../bin/demo-steps/free-ports.ts';
+import type { ControlPlane } from './control-plane.ts';
+
+const ACTORLET = fileURLToPath(new URL('../../../bin/actorlet', import.meta.url));
+
+/** Starts `actorlet nodes` on a control plane, with a kubelet's API that its API server trusts. The caller ends it. */
+export async function startNodes(
+  plane: ControlPlane,
+  profile: object,
+  count: number,
+  flags: readonly string[] = [],
+): Promise<DaemonProcess> {
+  const [port = 0] = await freePorts(1);
+  const { hostAddress } = plane.network;
+  const { cert, key } = await plane.nodeKubeconfig('all', hostAddress);
+  const files = { profile: join(plane.dir, 'profile.json'), config: join(plane.dir, 'nodes-config.json') };
+  await writeFile(files.profile, JSON.stringify(profile));
+  await writeFile(
+    files.config,
+    JSON.stringify({
+      kind: 'KubeletConfiguration',
+      apiVersion: 'kubelet.config.k8s.io/v1beta1',
+      clusterDNS: ['10.96.0.10'],
+      tlsCertFile: cert,
+      tlsPrivateKeyFile: key,
+      authentication: { x509: { clientCAFile: plane.pki.ca.cert } },
+    }),
+  );
+  return new DaemonProcess({
+    name: 'actorlet nodes',
+    program: ACTORLET,
+    args: [
+      ...['nodes', '--kubeconfig', plane.adminKubeconfig, '--count', String(count), '--seed', '11'],
+      ...['--profile', files.profile, '--config', files.config, '--address', hostAddress, '--port', String(port)],
+      ...['--output', 'json', '--log-file', join(plane.dir, 'nodes.log'), '--cleanup', ...flags],
+    ],
+    logFile: join(plane.dir, 'nodes-out.log'),
+  });
+}
