@@ -83,12 +83,15 @@ export function isOtherwiseLabelled(draft: Draft, { known, mayBeThere }: MountCo
   return known?.seLinux !== undefined && !mayBeThere && label !== undefined && label !== known.seLinux.mount;
 }
 
-/** Labels that other pods of the node, which have the volume or want it, have for it; undefined when no other pod does. */
+/**
+ * The label that another pod of the node, which has the volume or wants it, has for it; undefined when no other pod does. One that was found on disk and is
+ * not looked up yet has what its device is mounted with.
+ */
 export function labelElsewhere(draft: Draft, uid: string, { device }: KnownVolume): string | undefined {
   const other = Object.values(draft.mounts).find(
     (place) => !isLeaving(place) && place.context.uid !== uid && place.context.known?.device === device,
   );
-  return other && (other.context.known?.seLinux?.wanted ?? '');
+  return other && (other.context.known?.seLinux?.wanted ?? draft.devices[device]?.context.label ?? '');
 }
 
 /** It is being taken down, or is. */

@@ -222,3 +222,27 @@ test('what an earlier agent has staged with another label is given back first, u
   assert.equal(calls.includes('device.unstage'), false, 'never under a live container');
   assert.equal(running.value('a/v'), 'mounted');
 });
+
+test('a pod that was found with its volume has the label of its mount before it is looked up again', () => {
+  const device = { device: DEVICE, plugin: 'test/p', name: 'v', mode: 'Filesystem', attachable: false } as const;
+  const world = labelled({ a: 'A', b: 'B', c: 'A' });
+  world.staged.add(DEVICE);
+  world.published.add('a/v');
+  world.take({
+    type: 'node.found',
+    pods: [{ uid: 'a', volumes: [{ ...device, path: '/pods/a/v' }] }],
+    devices: [{ ...device, stagedPath: '/s', label: 'A' }],
+  });
+  want(world, 'b');
+  world.end([...world.calls.values()].find(({ type }) => type === 'volume.resolve')?.key ?? '');
+  assert.deepEqual(
+    world.told.findLast(({ type }) => type === 'worker.failed'),
+    {
+      ...{ type: 'worker.failed', uid: 'b', volume: 'v', code: 'VolumeUnprocessed' },
+      text: 'conflicting SELinux labels of volume v: "A" and "B"',
+    },
+  );
+  want(world, 'c');
+  world.end([...world.calls.values()].find(({ type }) => type === 'volume.resolve')?.key ?? '');
+  assert.deepEqual(counts(world), ['b mismatch'], 'the same label is none that stands in the way');
+});
