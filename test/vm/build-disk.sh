@@ -32,6 +32,8 @@ packages+=,containerd,runc,containernetworking-plugins,iproute2,iptables,conntra
 packages+=,sudo,numactl,nfs-common,xfsprogs,quota,python3-minimal
 # Servers of volumes, and who signs in to them; started by the test that uses them.
 packages+=,nfs-kernel-server,tgt,open-iscsi
+# SELinux is there for who boots with `security=selinux selinux=1`; without, AppArmor is on.
+packages+=,selinux-policy-default,policycoreutils
 mirror=$(sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/debian.sources 2>/dev/null | head -n 1)
 mmdebstrap --variant=minbase --include=$packages bookworm "$root" "${mirror:-http://deb.debian.org/debian}" > "$folder/build.log" 2>&1 ||
   fail "mmdebstrap failed: $(tail -n 1 "$folder/build.log") (see $folder/build.log)"
@@ -48,6 +50,20 @@ echo nameserver 10.0.2.3 > "$root/etc/resolv.conf"
 printf 'overlay\nbr_netfilter\ndummy\n' > "$root/etc/modules-load.d/node.conf"
 printf 'net.ipv4.ip_forward=1\nnet.bridge.bridge-nf-call-iptables=1\n' > "$root/etc/sysctl.d/90-node.conf"
 rm -f "$root"/etc/systemd/system/*.wants/{nfs-server,nfs-blkmap,tgt,open-iscsi}.service
+# Permissive: the disk's files have no labels of their own. Debian's policy names labels of containers (lxc_contexts) without having their types.
+sed -i 's/^SELINUX=.*/SELINUX=permissive/' "$root/etc/selinux/config"
+cat > "$root/root/containers.cil" <<'MODULE'
+(typeattributeset cil_gen_require (domain file_type))
+(type container_t)
+(roletype system_r container_t)
+(typeattributeset domain (container_t))
+(type container_file_t)
+(roletype object_r container_file_t)
+(typeattributeset file_type (container_file_t))
+MODULE
+chroot "$root" semodule --noreload --install /root/containers.cil >> "$folder/build.log" 2>&1 ||
+  fail "semodule failed (see $folder/build.log)"
+rm "$root/root/containers.cil"
 # Commands over ssh must not wait for a name of this machine's side.
 echo 'UseDNS no' > "$root/etc/ssh/sshd_config.d/vm.conf"
 
