@@ -15,14 +15,23 @@ export class NodeInVm {
   private readonly program: string;
   private readonly config: object;
   private readonly service: readonly string[];
+  private readonly flags: readonly string[];
 
   /**
    * @param kubelet path of a kubelet to run instead of this checkout's agent. @param more of the configuration
    * @param service more settings of its unit, e.g. `Type=notify`
+   * @param flags more flags, e.g. `--kubeconfig=FILE`
    */
-  constructor(machine: Machine, more: object = {}, kubelet?: string, service: readonly string[] = []) {
+  constructor(
+    machine: Machine,
+    more: object = {},
+    kubelet?: string,
+    service: readonly string[] = [],
+    flags: readonly string[] = [],
+  ) {
     this.machine = machine;
     this.service = service;
+    this.flags = flags;
     this.program = kubelet ?? `${AGENT}/bin/actorlet`;
     this.config = {
       apiVersion: 'kubelet.config.k8s.io/v1beta1',
@@ -122,7 +131,7 @@ After=containerd.service remote-fs.target
 [Service]
 Environment=XDG_CACHE_HOME=/var/cache
 Delegate=yes
-ExecStart=${this.program} --config ${CONFIG} --hostname-override ${NODE_NAME}
+ExecStart=${this.program} --config ${CONFIG} --hostname-override ${NODE_NAME} ${this.flags.join(' ')}
 ${this.service.join('\n')}
 [Install]
 WantedBy=multi-user.target
