@@ -85,11 +85,13 @@ export function isOtherwiseLabelled(draft: Draft, { known, mayBeThere }: MountCo
 
 /**
  * The label that another pod of the node, which has the volume or wants it, has for it; undefined when no other pod does. One that was found on disk and is
- * not looked up yet has what its device is mounted with.
+ * not looked up yet has what its device is mounted with; that tells nothing where volumes are not mounted with labels yet.
  */
-export function labelElsewhere(draft: Draft, uid: string, { device }: KnownVolume): string | undefined {
+export function labelElsewhere(draft: Draft, uid: string, { device, seLinux }: KnownVolume): string | undefined {
+  const isKnown = (place: Mount): boolean => seLinux?.enforced === true || place.context.known?.seLinux !== undefined;
   const other = Object.values(draft.mounts).find(
-    (place) => !isLeaving(place) && place.context.uid !== uid && place.context.known?.device === device,
+    (place) =>
+      !isLeaving(place) && place.context.uid !== uid && place.context.known?.device === device && isKnown(place),
   );
   return other && (other.context.known?.seLinux?.wanted ?? draft.devices[device]?.context.label ?? '');
 }

@@ -246,3 +246,26 @@ test('a pod that was found with its volume has the label of its mount before it 
   world.end([...world.calls.values()].find(({ type }) => type === 'volume.resolve')?.key ?? '');
   assert.deepEqual(counts(world), ['b mismatch'], 'the same label is none that stands in the way');
 });
+
+test('pods that were found with one volume and want the same label are no hindrance to each other', () => {
+  for (const enforced of [true, false]) {
+    const device = { device: DEVICE, plugin: 'test/p', name: 'v', mode: 'Filesystem', attachable: false } as const;
+    const world = labelled({ a: 'A', b: 'A' }, enforced);
+    world.staged.add(DEVICE);
+    for (const uid of ['a', 'b']) world.published.add(`${uid}/v`);
+    world.take({
+      type: 'node.found',
+      pods: ['a', 'b'].map((uid) => ({ uid, volumes: [{ ...device, path: `/pods/${uid}/v` }] })),
+      devices: [{ ...device, stagedPath: '/s', label: enforced ? 'A' : '' }],
+    });
+    for (const uid of ['a', 'b']) {
+      want(world, uid);
+      settle(world);
+      assert.equal(world.value(`${uid}/v`), 'mounted');
+    }
+    assert.equal(
+      counts(world).some((each) => each.endsWith('mismatch')),
+      false,
+    );
+  }
+});
