@@ -93,7 +93,7 @@ export class NodeCgroups {
     const { driver, qos, limits } = this.options;
     try {
       await driver.set(qos.kubepods, limits);
-      tell(enforced('Updated Node Allocatable limit across pods'));
+      tell(ALLOCATABLE_ENFORCED);
     } catch (error) {
       tell(failed(`Failed to update Node Allocatable Limits ${shownName(qos.kubepods)}: ${messageOf(error)}`));
       this.timer = setTimeout(() => (this.working = this.limitPods(tell)), RETRY_MS);
@@ -119,6 +119,9 @@ export class NodeCgroups {
     tell(enforced(`Updated limits on ${what} cgroup ${name}`));
   }
 }
+
+/** All pods together are kept within what is not reserved. */
+export const ALLOCATABLE_ENFORCED = enforced('Updated Node Allocatable limit across pods');
 
 function enforced(message: string): NodeCgroupEvent {
   return { type: 'Normal', reason: 'NodeAllocatableEnforced', message };

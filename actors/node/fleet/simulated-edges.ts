@@ -1,14 +1,17 @@
 import type { CriClient } from '../../../cri/client/cri-client.ts';
+import { nodeNamed } from '../../../machines/protocol/recorded-event.ts';
 import type { RecordedEvent } from '../../../machines/protocol/recorded-event.ts';
+import { qosCgroups } from '../../../machines/qos/pod-cgroup.ts';
 import { ApiEvents } from '../../cluster/events/api-events.ts';
 import { NodeObject } from '../../cluster/node-object/node-object.ts';
 import type { KubeletFlags } from '../../configure/configuration/kubelet-flags.ts';
+import { ALLOCATABLE_ENFORCED } from '../../host/cgroups/node-cgroups.ts';
 import { machineClock } from '../../host/time/clock.ts';
 import { Cluster, ttlSeconds } from '../cluster.ts';
 import { ResourceClaims } from '../../cluster/objects/resource-claims.ts';
 import { ClusterObjects } from '../cluster-objects.ts';
-import type { ClusterEdge, NodeEdges } from '../edges.ts';
-import type { Lifecycle } from '../lifecycle.ts';
+import type { ClusterEdge, HostLinks, NodeEdges } from '../edges.ts';
+import type { Lifecycle, Part } from '../lifecycle.ts';
 import type { NodeGround } from '../node-ground.ts';
 import { InlineShards } from './inline-shards.ts';
 import { KeptLooks } from './kept-looks.ts';
@@ -67,10 +70,20 @@ export function simulatedEdges({ ground, machine, api, life }: SimulatedEdgesOpt
       open: () => Promise.reject(new Error('no logind')),
       inhibit: () => Promise.reject(new Error('no logind')),
     },
-    host: () => [],
+    host: ({ record }) => [allocatable(record)],
     seen: (observed, take) => take(looks.shared(observed)),
     pages: () => [],
   };
+
+  /** Nobody is kept within anything here; each kubelet tells that pods are. */
+  function allocatable(record: HostLinks['record']): Part {
+    const object = nodeNamed(settings.nodeName);
+    const isEnforced = qosCgroups(settings) !== null;
+    return {
+      ...{ name: 'node allocatable', phase: 'work', stop: () => undefined },
+      start: () => (isEnforced ? record({ object, at: clock.now(), ...ALLOCATABLE_ENFORCED }) : undefined),
+    };
+  }
 }
 
 /** The way to the API server, as `actors/node/real-cluster.ts` makes it, but for the client that is shared. */
