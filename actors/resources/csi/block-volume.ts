@@ -1,5 +1,6 @@
-import { lstat, mkdir, rm, rmdir } from 'node:fs/promises';
+import { lstat, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../volumes/make-folder.ts';
 import type { CsiSource } from '../../../machines/csi/csi-source.ts';
 import { useOf } from '../../../machines/csi/csi-source.ts';
 import { volumeCapability } from '../../../machines/csi/node-requests.ts';
@@ -47,7 +48,7 @@ export async function stageBlock(ground: CsiGround, source: CsiSource, call: Sta
       says(`failed to get ${ref}: ${why}`),
     );
     const tells = await before(client.can('SINGLE_NODE_MULTI_WRITER'));
-    await telling(mkdir(paths.staging, { recursive: true, mode: 0o750 }), (text) =>
+    await telling(makeFolder(paths.staging), (text) =>
       says(`blockMapper.stageVolumeForBlock failed to create dir ${paths.staging}: ${text}`),
     );
     try {
@@ -94,7 +95,7 @@ export async function publishBlock(ground: CsiGround, source: CsiSource, call: P
       (ref, why) => says(`blockMapper.publishVolumeForBlock failed to get ${ref}: ${why}`),
     );
     const tells = await before(client.can('SINGLE_NODE_MULTI_WRITER'));
-    await telling(mkdir(paths.publishDir, { recursive: true, mode: 0o750 }), (text) =>
+    await telling(makeFolder(paths.publishDir), (text) =>
       says(`blockMapper.publishVolumeForBlock failed to create dir ${paths.publishDir}:  ${text}`),
     );
     await telling(

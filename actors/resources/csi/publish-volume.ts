@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../volumes/make-folder.ts';
 import type { CsiSource } from '../../../machines/csi/csi-source.ts';
 import { useOf } from '../../../machines/csi/csi-source.ts';
 import {
@@ -63,7 +63,7 @@ export async function publishVolume(ground: CsiGround, source: CsiSource, call: 
           says(`mounter.SetUpAt failed to fetch publishContext: ${text}`),
         )
       : {};
-    await telling(mkdir(call.path, { recursive: true, mode: 0o750 }), (text) =>
+    await telling(makeFolder(call.path), (text) =>
       says(`mounter.SetUpAt failed to create dir "${call.path}":  ${text}`),
     );
     const { attributes, secrets } = await toldToDriver(api, driver, source, call.pod);

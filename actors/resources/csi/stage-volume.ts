@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeFolder } from '../volumes/make-folder.ts';
 import type { CsiSource } from '../../../machines/csi/csi-source.ts';
 import { useOf } from '../../../machines/csi/csi-source.ts';
 import { mountsWithContext } from '../../../machines/csi/driver-rules.ts';
@@ -34,9 +34,7 @@ export async function stageVolume(ground: CsiGround, source: CsiSource, call: St
       mountOptions.push(contextOption(label));
       data.seLinuxMountContext = label;
     }
-    await telling(mkdir(path, { recursive: true, mode: 0o750 }), (text) =>
-      says(`attacher.MountDevice failed to create dir "${path}":  ${text}`),
-    );
+    await telling(makeFolder(path), (text) => says(`attacher.MountDevice failed to create dir "${path}":  ${text}`));
     if (!stages) return path;
     const givesGroup = await before(client.can('VOLUME_MOUNT_GROUP'), (text) =>
       says(`attacher.MountDevice failed to determine if the node service has VOLUME_MOUNT_GROUP capability: ${text}`),

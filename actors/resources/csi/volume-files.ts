@@ -1,5 +1,6 @@
-import { mkdir, open, rm, rmdir, unlink, writeFile } from 'node:fs/promises';
+import { open, rm, rmdir, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '../volumes/make-folder.ts';
 import { readVolumeData, VOLUME_DATA_BYTES, volumeDataText } from '../../../machines/csi/volume-data.ts';
 import type { VolumeData } from '../../../machines/csi/volume-data.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
@@ -13,7 +14,7 @@ const SAYS = 'kubernetes.io/csi:';
 export async function saveVolumeData(folder: string, data: VolumeData): Promise<void> {
   const path = join(folder, VOLUME_DATA);
   try {
-    await mkdir(folder, { recursive: true, mode: 0o750 });
+    await makeFolder(folder);
     await writeFile(path, volumeDataText(data), { mode: 0o644 });
   } catch (error) {
     throw new Error(`${SAYS} failed to save volume data file ${path}: ${messageOf(error)}`, { cause: error });

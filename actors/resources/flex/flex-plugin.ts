@@ -1,5 +1,6 @@
-import { mkdir, rmdir } from 'node:fs/promises';
+import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../volumes/make-folder.ts';
 import { flexOptions, flexSource, mountOptions } from '../../../machines/flex/flex-options.ts';
 import type { FlexSource } from '../../../machines/flex/flex-options.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
@@ -169,6 +170,6 @@ async function secretOf(
 /** Something is mounted there; else the folder is made. */
 async function isMountedOrMade(path: string): Promise<boolean> {
   if ((await mountOn(path)) !== undefined) return true;
-  await mkdir(path, { recursive: true, mode: 0o750 });
+  await makeFolder(path);
   return false;
 }

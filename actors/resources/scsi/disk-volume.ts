@@ -1,6 +1,7 @@
-import { mkdir, readlink, stat } from 'node:fs/promises';
+import { readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { makeFolder } from '../volumes/make-folder.ts';
 import { contextOption } from '../../../machines/volumes/selinux-label.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { ignoring } from '../../host/files/host-failure.ts';
@@ -39,7 +40,7 @@ export async function mountDisk(
   { fsType, spec, seLinuxLabel = '' }: { fsType: string; spec: VolumeSpec; seLinuxLabel: string | undefined },
 ): Promise<void> {
   if ((await mountOn(path)) !== undefined) return;
-  await mkdir(path, { recursive: true, mode: 0o750 });
+  await makeFolder(path);
   const label = seLinuxLabel === '' ? [] : [contextOption(seLinuxLabel)];
   await formatAndMount(device, path, fsType, joined([...(spec.readOnly ? ['ro'] : []), ...label], spec.pv));
 }
@@ -48,7 +49,7 @@ export async function mountDisk(
 export async function bindDisk(source: string, call: PublishCall, log: Logger): Promise<string> {
   const { spec, path, fsGroup, fsGroupChangePolicy, ownership } = call;
   if ((await mountOn(path)) !== undefined) return path;
-  await mkdir(path, { recursive: true, mode: 0o750 });
+  await makeFolder(path);
   try {
     await mount(source, path, '', joined(['bind', ...(spec.readOnly ? ['ro'] : [])], spec.pv));
   } catch (error) {

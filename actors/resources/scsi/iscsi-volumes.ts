@@ -1,5 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { makeFolder } from '../volumes/make-folder.ts';
 import { ISCSI_FILE, iscsiFileText } from '../../../machines/scsi/iscsi-file.ts';
 import { deviceOfPlace, iscsiFolder, placeOfFolder } from '../../../machines/scsi/iscsi-names.ts';
 import { iscsiDeviceName, iscsiSource } from '../../../machines/scsi/iscsi-source.ts';
@@ -165,7 +166,7 @@ export class IscsiVolumes implements VolumePlugin {
     try {
       const adm = new IscsiAdm(machine.iscsiadm, signal);
       return await attachDisk({ machine, adm, source, chap, signal, log }, async () => {
-        await mkdir(folder, { recursive: true, mode: 0o750 });
+        await makeFolder(folder);
         begun = true;
         // Of one that is mounted the file lies below the mount.
         if (spec.mode === 'Block' || (await mountOn(folder)) === undefined)

@@ -1,5 +1,6 @@
-import { lstat, mkdir, open, readdir, readlink, realpath, rm, rmdir, symlink } from 'node:fs/promises';
+import { lstat, open, readdir, readlink, realpath, rm, rmdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeFolder } from './make-folder.ts';
 import { goQuote } from '../../../machines/values/go-quote.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { detachLoopsOf } from '../../host/files/loop-devices.ts';
@@ -23,7 +24,7 @@ export interface BlockMap {
  */
 export async function nameBlockVolume({ podUid, globalPath, linkPath }: BlockMap): Promise<boolean> {
   if ((await ignoring(lstat(linkPath), 'ENOENT', 'ENOTDIR')) !== undefined) return false;
-  await mkdir(dirname(linkPath), { recursive: true, mode: 0o750 });
+  await makeFolder(dirname(linkPath));
   await symlink(join(globalPath, podUid), linkPath);
   return true;
 }
@@ -45,7 +46,7 @@ export async function mapBlockVolume(devicePath: string, { podUid, globalPath, l
     const what = 'MapVolume.EvalHostSymlinks failed';
     throw new VolumeFailure('FailedMapVolume', messageOf(error), { what, done: false, cause: error });
   });
-  await mkdir(globalPath, { recursive: true, mode: 0o750 });
+  await makeFolder(globalPath);
   const bound = join(globalPath, podUid);
   if ((await mountOn(bound)) === undefined) {
     // A link is what kubelet made before 1.19.

@@ -1,6 +1,7 @@
-import { mkdir, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
+import { makeFolder } from '../make-folder.ts';
 import { messageOf } from '../../../../machines/values/message-of.ts';
 import { mountOptionsOf } from '../../../../machines/volumes/pv-annotations.ts';
 import { ignoring } from '../../../host/files/host-failure.ts';
@@ -53,7 +54,7 @@ export function localPlugin({ rootDir, log, warn }: LocalPluginOptions): VolumeP
       const target = await globalPathOf(spec);
       const source = pathOf(spec);
       if (target === source || (await mountOn(target)) !== undefined) return target;
-      await mkdir(target, { recursive: true, mode: 0o750 });
+      await makeFolder(target);
       const fsType = spec.pv?.spec?.local?.fsType ?? 'ext4';
       const options = joined(spec.readOnly ? ['ro'] : [], spec.pv);
       try {
@@ -74,7 +75,7 @@ export function localPlugin({ rootDir, log, warn }: LocalPluginOptions): VolumeP
       if ((await mountOn(path)) !== undefined) return path;
       const others = (await mountRefs(source)).filter((each) => each.startsWith(`${join(rootDir, 'pods')}/`));
       if (fsGroup !== undefined && others.length > 0) await warnOfGroup(spec, pod, source, fsGroup, warn);
-      await mkdir(path, { recursive: true, mode: 0o750 });
+      await makeFolder(path);
       const options = joined(['bind', ...(spec.readOnly ? ['ro'] : [])], spec.pv);
       try {
         await mount(resolve('/', source), path, '', options);

@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
+import { makeFolder } from '../make-folder.ts';
 import { readStatfs } from '../../../host/strange/read-statfs.ts';
 import { mount, mountOn } from '../../../host/files/mounts.ts';
 import { cleanMountPoint } from '../clean-mount-point.ts';
@@ -27,7 +27,7 @@ export const nfsPlugin = (mounter: string): VolumePlugin => ({
         what: 'MapVolume.FindMapperPluginBySpec failed',
       });
     if ((await mountOn(path)) !== undefined) return path;
-    await mkdir(path, { recursive: true, mode: 0o750 });
+    await makeFolder(path);
     const { server, path: exported } = sourceOf(spec);
     const from = `${isIPv6(server) ? `[${server}]` : server}:${exported}`;
     try {

@@ -97,3 +97,8 @@ export async function symlink(to: string, path: string): Promise<void> {
     disk.entries.set(path, { is: 'link', to });
   });
 }
+
+/** As Node's; nothing of it is read-only. */
+export async function access(path: string): Promise<void> {
+  await onDisk((disk) => void disk.at(path, 'access'));
+}
