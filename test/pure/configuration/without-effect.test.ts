@@ -39,7 +39,7 @@ test('a gate is told of when it asks for what cannot be', () => {
     );
   }
   assert.match(
-    warningsOf('featureGates: {SELinuxMount: true}\n').at(-1) ?? '',
-    /^Feature gate SELinuxMount=true is accepted; here it is always false/,
+    warningsOf('featureGates: {ClientsAllowCBOR: true}\n').at(-1) ?? '',
+    /^Feature gate ClientsAllowCBOR=true is accepted; here it is always false/,
   );
 });
