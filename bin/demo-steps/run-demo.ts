@@ -17,7 +17,7 @@ import { podLogLines } from './pod-log-lines.ts';
 import { lookBefore, podLogDir, podRemains, removePodRemains } from './pod-remains.ts';
 import type { MachineBefore } from './pod-remains.ts';
 import { waitForAgent, waitForPod, waitForPodGone } from './watch-pod.ts';
-import { DemoFailure, Interrupted, waitUntil } from './wait-until.ts';
+import { DemoFailure, untilInterrupted, waitUntil } from './wait-until.ts';
 import type { StepLimits } from './wait-until.ts';
 
 /** What the demo works with; `say` prints a line for the user. */
@@ -64,7 +64,7 @@ export async function runDemo(setting: DemoSetting): Promise<void> {
       say(`the agent's log: ${agent.logFile}`);
       say(`its pods: curl ${agent.readOnly}/pods   its health: curl ${agent.healthz}`);
       say(`edit or remove ${manifest} and watch; Ctrl-C ends the demo and removes everything`);
-      await untilInterrupted(agent, signal);
+      await untilInterrupted(mustRun(agent), signal);
     }
     await rm(manifest);
     say('removed the manifest');
@@ -141,12 +141,10 @@ async function showLogs(
   }
 }
 
-async function untilInterrupted(agent: DemoAgent, signal: AbortSignal): Promise<void> {
-  const look = async () => (agent.exited() === null ? null : true);
-  await waitUntil(look, { timeoutMs: Infinity, signal, what: () => '' }).catch((error: unknown) => {
-    if (!(error instanceof Interrupted)) throw error;
-  });
-  if (!signal.aborted) throw new DemoFailure(`the agent ended by itself; its last lines:\n${agent.tail()}`);
+function mustRun(agent: DemoAgent): () => void {
+  return () => {
+    if (agent.exited() !== null) throw new DemoFailure(`the agent ended by itself; its last lines:\n${agent.tail()}`);
+  };
 }
 
 /** Asks containerd itself: the agent may say that a pod is gone and leave its containers. */

@@ -43,3 +43,14 @@ export async function waitUntil<T>(
     await sleep(options.everyMs ?? 100);
   }
 }
+
+/** Waits for Ctrl-C; `mustRun` throws when what the user looks at has ended by itself. */
+export async function untilInterrupted(mustRun: () => Promise<void> | void, signal: AbortSignal): Promise<void> {
+  const look = async (): Promise<null> => {
+    await mustRun();
+    return null;
+  };
+  await waitUntil(look, { timeoutMs: Infinity, signal, what: () => '' }).catch((error: unknown) => {
+    if (!(error instanceof Interrupted)) throw error;
+  });
+}

@@ -4,6 +4,7 @@ import { DaemonProcess } from '../control-plane/daemon-process.ts';
 import type { Pki } from '../control-plane/pki.ts';
 import { freePorts } from '../demo-steps/free-ports.ts';
 import { DemoFailure } from '../demo-steps/wait-until.ts';
+import { fleetConfiguration } from './fleet-configuration.ts';
 
 /** How long nodes may take to be removed, ms. */
 const END_MS = 60_000;
@@ -36,18 +37,7 @@ export class FleetProcess {
     const config = join(dir, 'nodes-config.json');
     const journals = join(dir, 'journals');
     await mkdir(journals, { mode: 0o700 });
-    await writeFile(
-      config,
-      JSON.stringify({
-        kind: 'KubeletConfiguration',
-        apiVersion: 'kubelet.config.k8s.io/v1beta1',
-        address,
-        clusterDNS: ['10.96.0.10'],
-        tlsCertFile: serving.cert,
-        tlsPrivateKeyFile: serving.key,
-        authentication: { x509: { clientCAFile: pki.ca.cert } },
-      }),
-    );
+    await writeFile(config, JSON.stringify(fleetConfiguration(serving, pki.ca.cert, { address })));
     const args = [
       ...['nodes', '--kubeconfig', kubeconfig, '--count', String(nodes), '--profile', profile, '--config', config],
       ...['--address', address, '--port', String(port), '--output', 'json', '--cleanup'],

@@ -5,7 +5,7 @@ import { constants } from 'node:os';
 import { messageOf } from '../../machines/values/message-of.ts';
 import { runCommand } from '../../cri/private-containerd/run-command.ts';
 import type { FoundPrograms } from '../control-plane/programs.ts';
-import { DemoFailure, Interrupted, waitUntil } from '../demo-steps/wait-until.ts';
+import { DemoFailure, Interrupted, untilInterrupted, waitUntil } from '../demo-steps/wait-until.ts';
 import type { StepLimits } from '../demo-steps/wait-until.ts';
 import { countNodes, countPods, createWork, onePod, removeWork } from './demo-work.ts';
 import type { Count } from './demo-work.ts';
@@ -134,16 +134,6 @@ async function lookAtOne({ programs, say }: NodesDemoSetting, kubeconfig: string
   };
   await ask('logs', pod);
   await ask('exec', pod, '--', 'uptime');
-}
-
-async function untilInterrupted(mustRun: () => Promise<void>, signal: AbortSignal): Promise<void> {
-  const look = async (): Promise<null> => {
-    await mustRun();
-    return null;
-  };
-  await waitUntil(look, { timeoutMs: Infinity, signal, what: () => '' }).catch((error: unknown) => {
-    if (!(error instanceof Interrupted)) throw error;
-  });
 }
 
 /** Removes all that the demo made, also after a failure at any point. Its own failures are told, and count. */

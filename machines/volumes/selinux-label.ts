@@ -1,5 +1,6 @@
 import type { Pod } from '../protocol/api-types.ts';
 import type { PersistentVolume } from '../protocol/storage-types.ts';
+import { isForOnePod } from './one-pod-volume.ts';
 import { allContainers } from './pod-containers.ts';
 
 /** Labels that the machine's SELinux policy has for containers (`lxc_contexts`): of their processes, and of their files. */
@@ -47,9 +48,7 @@ export function wantsRecursive(pod: Pod, { changePolicy }: LabelRules): boolean 
 
 /** Is a volume of these access modes mounted with a label (kubelet: VolumeSupportsSELinuxMount)? Never one that a pod has inline. */
 export function isLabelled(pv: PersistentVolume | null, { allModes }: Pick<LabelRules, 'allModes'>): boolean {
-  if (pv === null) return false;
-  const modes = pv.spec?.accessModes ?? [];
-  return allModes || (modes.length === 1 && modes[0] === 'ReadWriteOncePod');
+  return pv !== null && (allModes || isForOnePod(pv));
 }
 
 /** The access mode by which metrics of labels tell volumes apart: the widest one. */

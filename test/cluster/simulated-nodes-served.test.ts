@@ -11,6 +11,7 @@ import { ControlPlane } from './support/control-plane.ts';
 import { workload } from './support/manifests.ts';
 import { startNodes } from './support/nodes-process.ts';
 import { isReadyPod } from './support/seen-pods.ts';
+import { takesPods } from './support/seen-nodes.ts';
 import { Space } from './support/space.ts';
 
 const PROFILE = {
@@ -35,9 +36,7 @@ before(async () => {
   nodes = await startNodes(plane, PROFILE, 1);
   await waitFor('the node to be free', async () => {
     await nodes.mustRun();
-    const { spec, status } = await plane.api.get<Node>('/api/v1/nodes/sim-0');
-    const ready = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True');
-    return ready === true && (spec?.taints ?? []).length === 0 ? true : undefined;
+    return takesPods(await plane.api.get<Node>('/api/v1/nodes/sim-0')) ? true : undefined;
   });
 });
 

@@ -13,6 +13,7 @@ import type { Deployment, Event, Job, Lease, Node, Pod } from './support/api-obj
 import { ControlPlane } from './support/control-plane.ts';
 import { workload } from './support/manifests.ts';
 import { startNodes } from './support/nodes-process.ts';
+import { isReadyNode, takesPods } from './support/seen-nodes.ts';
 import { isReadyPod } from './support/seen-pods.ts';
 import { Space } from './support/space.ts';
 
@@ -84,8 +85,6 @@ let journals: string;
 let spaces = 0;
 
 const space = (name: string): Promise<Space> => Space.make(plane, `${name}-${++spaces}`, () => nodes.tail(40));
-const isReady = (node: Node): boolean =>
-  node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 const allNodes = (): Promise<Node[]> => plane.api.list<Node>('/api/v1/nodes');
 const nodeNamed = (name: string): Promise<Node> => plane.api.get<Node>(`/api/v1/nodes/${name}`);
 
@@ -106,7 +105,7 @@ before(async () => {
     async () => {
       await nodes.mustRun();
       const workers = (await allNodes()).filter(({ metadata }) => metadata?.name?.startsWith('worker-'));
-      const free = workers.filter((node) => isReady(node) && (node.spec?.taints ?? []).length === 0);
+      const free = workers.filter(takesPods);
       return free.length === WORKERS ? true : undefined;
     },
     () => nodes.tail(40),
@@ -377,7 +376,7 @@ describe('simulated nodes', { concurrency: true }, () => {
       const there = { nodeName: 'fast-0' };
       await waitFor(
         'it to be Ready',
-        async () => (isReady(await nodeNamed('fast-0')) ? true : undefined),
+        async () => (isReadyNode(await nodeNamed('fast-0')) ? true : undefined),
         () => fast.tail(40),
       );
       await own.create({
@@ -435,7 +434,7 @@ describe('simulated nodes', { concurrency: true }, () => {
     });
     const { status } = await nodeNamed('reborn-0');
     assert.equal(reborn.message, `Node reborn-0 has been rebooted, boot id: ${status?.nodeInfo?.bootID ?? ''}`);
-    await waitFor('it to be Ready', async () => (isReady(await nodeNamed('reborn-0')) ? true : undefined));
+    await waitFor('it to be Ready', async () => (isReadyNode(await nodeNamed('reborn-0')) ? true : undefined));
   });
 });
 

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ProfileInput } from '../../actors/node/fleet/profile/profile-schema.ts';
 import { DaemonProcess } from '../../bin/control-plane/daemon-process.ts';
+import { fleetConfiguration } from '../../bin/nodes-demo-steps/fleet-configuration.ts';
 import { unmountBelow } from '../../cri/private-containerd/mount-points.ts';
 import type { Node } from '../cluster/support/api-objects.ts';
 import type { ControlPlane } from '../cluster/support/control-plane.ts';
 import { stopOnSignal } from '../cluster/support/end-with-test.ts';
+import { takesPods } from '../cluster/support/seen-nodes.ts';
 import { waitFor } from '../tools/wait-for.ts';
 import { SUITE_PROGRAMS } from './suite-programs.ts';
 
@@ -49,19 +51,14 @@ export async function startFleetNodes(
 ): Promise<FleetNodes> {
   await mkdir(out, { recursive: true });
   const address = await plane.network.addAddress();
-  const { cert, key } = await plane.nodeKubeconfig('fleet', address);
+  const pair = await plane.nodeKubeconfig('fleet', address);
   const rootDir = await mkdtemp(join(tmpdir(), 'fleet-'));
   const profile = join(out, 'profile.json');
   const config = join(out, 'config.json');
   await writeFile(profile, JSON.stringify(PROFILE, null, 1));
   await writeFile(
     config,
-    JSON.stringify({
-      ...{ kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' },
-      ...{ address, clusterDNS: ['10.96.0.10'], clusterDomain: 'cluster.local' },
-      ...{ tlsCertFile: cert, tlsPrivateKeyFile: key, authentication: { x509: { clientCAFile: plane.pki.ca.cert } } },
-      ...more,
-    }),
+    JSON.stringify(fleetConfiguration(pair, plane.pki.ca.cert, { address, clusterDomain: 'cluster.local', ...more })),
   );
   const fleet = new DaemonProcess({
     name: 'actorlet nodes',
@@ -99,9 +96,4 @@ export async function startFleetNodes(
     throw error;
   }
   return { kind: 'actorlet', object: () => plane.api.find<Node>(`/api/v1/nodes/${GROUP}-0`), stop };
-}
-
-function takesPods({ spec, status }: Node): boolean {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
-  return ready && (spec?.taints ?? []).length === 0;
 }

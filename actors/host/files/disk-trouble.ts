@@ -1,9 +1,8 @@
-import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
 import { ActorletError } from '../../../machines/errors/define.ts';
 import { hostErrors } from '../../../machines/errors/host-errors.ts';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { codeOf } from './host-failure.ts';
+import { isReadOnly } from './what-is-there.ts';
 
 /**
  * What the failure of a host effect is called when a disk is the reason: HOST012 where no space (or quota, or inode) is
@@ -24,15 +23,6 @@ export async function diskTrouble(thrown: unknown, rootDir: string): Promise<unk
     return new ActorletError(hostErrors.diskReadOnly, { path, problem }, { cause: thrown });
   }
   return thrown;
-}
-
-async function isReadOnly(dir: string): Promise<boolean> {
-  try {
-    await access(dir, constants.W_OK);
-    return false;
-  } catch (error) {
-    return codeOf(error) === 'EROFS';
-  }
 }
 
 function pathOf(thrown: unknown): string | undefined {

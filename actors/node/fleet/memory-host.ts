@@ -24,8 +24,9 @@ export interface MemoryHostOptions {
 type Limits = Pick<PodCgroup, 'cpuShares' | 'cpuQuotaUs' | 'cpuPeriodUs' | 'memoryLimitBytes'>;
 type Params<T extends HostEffectType> = EffectCatalog[T]['params'];
 
-/** What a cgroup without a memory limit allows: more than any node has. */
+/** Of files whose content is asked for where they are made. */
 const NO_CONTENTS = new Map<string, Promise<unknown>>();
+/** What a cgroup without a memory limit allows: more than any node has. */
 const UNLIMITED = 2 ** 63;
 
 /**

@@ -2,14 +2,15 @@ import { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { acceptWebSocket } from '../../serve/remote-command/accept-websocket.ts';
 import type { UpgradeClient } from '../../serve/remote-command/accept-websocket.ts';
+import { CHANNEL } from '../../serve/remote-command/channels.ts';
 import { sendBinary } from '../../serve/remote-command/websocket-writer.ts';
 import { offeredProtocols } from '../../serve/streaming/protocols.ts';
 import type { AgreedStream } from './agreed-stream.ts';
 
 /** The first of remotecommand, whose errors are words, and the one whose errors are a `metav1.Status`. Newer ones come as SPDY. */
 const PROTOCOLS = ['channel.k8s.io', 'v4.channel.k8s.io'] as const;
-/** The first byte of a message. */
-const CHANNEL: Readonly<Record<string, number>> = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 };
+/** The first byte of a message, by a stream's kind. */
+const NUMBERS: Readonly<Record<string, number>> = CHANNEL;
 
 /** What the client and this server can both speak; undefined: nothing. */
 export function channelProtocol({ request }: UpgradeClient): string | undefined {
@@ -30,7 +31,7 @@ export async function serveOverWebSocket(
   const inWords = protocol === PROTOCOLS[0];
   const streams = (kinds ?? []).map((kind): [string, Duplex] => [
     kind,
-    channel(ws, CHANNEL[kind] ?? 0, kind === 'error' && inWords ? wordsOf : (bytes) => bytes),
+    channel(ws, NUMBERS[kind] ?? 0, kind === 'error' && inWords ? wordsOf : (bytes) => bytes),
   ]);
   try {
     await serve(new Map(streams), closed);

@@ -1,5 +1,6 @@
 import { parseMountinfo } from '../../host/files/mountinfo.ts';
 import type { ContainerLabels } from '../../../machines/volumes/selinux-label.ts';
+import { trimmed } from '../../../machines/values/trim.ts';
 import { readText } from './node-facts.ts';
 
 /**
@@ -34,13 +35,7 @@ function entriesOf(text: string): Map<string, string> {
   for (const line of text.split('\n').map((each) => each.trim())) {
     const at = line.indexOf('=');
     if (at < 0 || line.startsWith('#') || line.startsWith(';')) continue;
-    entries.set(
-      line.slice(0, at).trim(),
-      line
-        .slice(at + 1)
-        .trim()
-        .replaceAll('"', ''),
-    );
+    entries.set(line.slice(0, at).trim(), trimmed(line.slice(at + 1).trim(), '"'));
   }
   return entries;
 }

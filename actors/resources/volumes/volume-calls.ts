@@ -6,6 +6,7 @@ import { messageOf } from '../../../machines/values/message-of.ts';
 import type { KnownVolume } from '../../../machines/volume-manager/mount-context.ts';
 import type { VolumeOrder } from '../../../machines/volume-manager/volume-orders.ts';
 import { NOT_ATTACHED, NOT_GROWN } from '../../../machines/volume-manager/volume-waits.ts';
+import { isForOnePod } from '../../../machines/volumes/one-pod-volume.ts';
 import { mountOptionsOf } from '../../../machines/volumes/pv-annotations.ts';
 import { codeOf } from '../../host/files/host-failure.ts';
 import { isFileSystemMismatch } from '../../host/volumes/disk-commands.ts';
@@ -94,8 +95,7 @@ export class VolumeCalls {
     if (device !== '') device = `${plugin.name}/${device}`;
     const seLinux = await volumeLabel(this.options, { pod, volume, spec, plugin });
     this.lookedUp.set(`${uid}/${volume}`, { pod, spec, plugin, device, seLinuxLabel: seLinux?.mount ?? '' });
-    const modes = spec.pv?.spec?.accessModes ?? [];
-    const alone = modes.length === 1 && modes[0] === 'ReadWriteOncePod';
+    const alone = isForOnePod(spec.pv);
     return {
       ...{ plugin: plugin.name, name: spec.name, mode: spec.mode, device, attachable, stages },
       ...(spec.mode === 'Block' && { mapped: true as const }),

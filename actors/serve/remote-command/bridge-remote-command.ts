@@ -3,6 +3,7 @@ import type { WebSocket } from 'ws';
 import { messageOf } from '../../../machines/values/message-of.ts';
 import { SpdyConnection } from '../spdy/spdy-connection.ts';
 import type { SpdyStream } from '../spdy/spdy-stream.ts';
+import { CHANNEL } from './channels.ts';
 import { acceptWebSocket } from './accept-websocket.ts';
 import type { UpgradeClient } from './accept-websocket.ts';
 import { dialForClient } from './dial-for-client.ts';
@@ -177,9 +178,6 @@ async function readStatus(stream: SpdyStream | undefined): Promise<string> {
   }
   return Buffer.concat(parts).toString('utf8');
 }
-
-/** Numbers of the channels of `*.channel.k8s.io`: the first byte of each message. */
-const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const;
 
 /** First byte of the message by which a client half-closes a channel; `v5.channel.k8s.io` only (KEP-4006). */
 const CLOSE_SIGNAL = 255;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DaemonProcess } from '../../../bin/control-plane/daemon-process.ts';
 import { freePorts } from '../../../bin/demo-steps/free-ports.ts';
+import { fleetConfiguration } from '../../../bin/nodes-demo-steps/fleet-configuration.ts';
 import type { ControlPlane } from './control-plane.ts';
 
 const ACTORLET = fileURLToPath(new URL('../../../bin/actorlet', import.meta.url));
@@ -16,20 +17,10 @@ export async function startNodes(
 ): Promise<DaemonProcess> {
   const [port = 0] = await freePorts(1);
   const { hostAddress } = plane.network;
-  const { cert, key } = await plane.nodeKubeconfig('all', hostAddress);
+  const pair = await plane.nodeKubeconfig('all', hostAddress);
   const files = { profile: join(plane.dir, 'profile.json'), config: join(plane.dir, 'nodes-config.json') };
   await writeFile(files.profile, JSON.stringify(profile));
-  await writeFile(
-    files.config,
-    JSON.stringify({
-      kind: 'KubeletConfiguration',
-      apiVersion: 'kubelet.config.k8s.io/v1beta1',
-      clusterDNS: ['10.96.0.10'],
-      tlsCertFile: cert,
-      tlsPrivateKeyFile: key,
-      authentication: { x509: { clientCAFile: plane.pki.ca.cert } },
-    }),
-  );
+  await writeFile(files.config, JSON.stringify(fleetConfiguration(pair, plane.pki.ca.cert)));
   return new DaemonProcess({
     name: 'actorlet nodes',
     program: ACTORLET,

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { TestContext } from 'node:test';
 import { csiBench, NAME, POD, volume } from '../../simulated/csi/csi-bench.ts';
 
 const PAGE = 4096;
@@ -35,12 +36,17 @@ function smallDisk(path: string) {
   };
 }
 
-test('a volume whose data cannot be written is not asked of its driver, and comes once there is room', async (t) => {
+/** A node with a driver, and a volume of it. */
+async function withVolume(t: TestContext) {
   const b = await csiBench(t);
   b.csiDriver();
   const driver = b.driver();
   await b.comes(driver);
-  const spec = b.spec(volume());
+  return { b, driver, spec: b.spec(volume()) };
+}
+
+test('a volume whose data cannot be written is not asked of its driver, and comes once there is room', async (t) => {
+  const { b, driver, spec } = await withVolume(t);
   using staging = smallDisk(join(b.rootDir, 'plugins/kubernetes.io/csi'));
   using pods = smallDisk(join(b.rootDir, 'pods'));
   const stage = () => b.volumes.stage({ spec, pod: POD, devicePath: '', signal: b.signal });
@@ -61,11 +67,7 @@ test('a volume whose data cannot be written is not asked of its driver, and come
 });
 
 test('a volume on a disk that turned read-only is taken from its pod when that can be written to again', async (t) => {
-  const b = await csiBench(t);
-  b.csiDriver();
-  const driver = b.driver();
-  await b.comes(driver);
-  const spec = b.spec(volume());
+  const { b, driver, spec } = await withVolume(t);
   using pods = smallDisk(join(b.rootDir, 'pods'));
   const stagedPath = await b.volumes.stage({ spec, pod: POD, devicePath: '', signal: b.signal });
   const path = await b.volumes.publish(b.publishing(spec, { stagedPath }));

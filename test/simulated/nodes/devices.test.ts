@@ -4,8 +4,8 @@ import type { TestContext } from 'node:test';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import type { ProfileInput } from '../../../actors/node/fleet/profile/profile-schema.ts';
 import { StandInApi } from '../../tools/stand-in-api.ts';
-import { standInFleet } from '../../tools/stand-in-fleet.ts';
 import { waitFor } from '../../tools/wait-for.ts';
+import { startedNode } from './support/started-node.ts';
 
 const GPU = 'example.com/gpu';
 const GROUP = { name: 'n', machine: { cpus: 8, memory: '16Gi' } };
@@ -20,22 +20,15 @@ async function nodeWith(
   settings: Record<string, unknown> = {},
 ) {
   const api = new StandInApi();
-  const { fleet, remove } = standInFleet({
-    ...{ api, count: 1, profile: { groups: [{ ...GROUP, devices }], ...more } },
+  const { node } = await startedNode(t, {
+    ...{ api, profile: { groups: [{ ...GROUP, devices }], ...more } },
     featureGates: { ResourceHealthStatus: true },
     settings,
   });
-  t.after(async () => {
-    await fleet.stop(false);
-    remove();
-  });
-  await fleet.start();
   const resources = () => {
     const { capacity, allocatable } = (api.get('nodes', 'n-0')?.status ?? {}) as Record<string, Record<string, string>>;
     return [capacity?.[GPU], allocatable?.[GPU]];
   };
-  const [node] = fleet.nodes;
-  assert.ok(node !== undefined);
   return {
     ...{ api, node, resources },
     create: (name: string, count: number) => void api.put('pods', podOf(name, count)),

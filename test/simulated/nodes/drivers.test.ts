@@ -6,8 +6,8 @@ import { fleetClock } from '../../../actors/node/fleet/fleet-clock.ts';
 import type { FleetClock } from '../../../actors/node/fleet/fleet-clock.ts';
 import type { ProfileInput } from '../../../actors/node/fleet/profile/profile-schema.ts';
 import { StandInApi } from '../../tools/stand-in-api.ts';
-import { standInFleet } from '../../tools/stand-in-fleet.ts';
 import { waitFor } from '../../tools/wait-for.ts';
+import { startedNode } from './support/started-node.ts';
 
 const DRIVER = 'gpu.example.com';
 
@@ -30,18 +30,11 @@ function clockOnDemand(): { clock: FleetClock; next: () => void } {
 async function nodeWith(t: TestContext, more: ProfileInput = {}, clock = fleetClock()) {
   const api = new StandInApi();
   const drivers = [{ driver: DRIVER, devices: [{ name: 'gpu', count: 2 }], takes: '5ms' }];
-  const { fleet, remove } = standInFleet({
-    ...{ api, count: 1, profile: { groups: [{ name: 'n', drivers }], ...more } },
+  const { fleet, node } = await startedNode(t, {
+    ...{ api, profile: { groups: [{ name: 'n', drivers }], ...more } },
     featureGates: { ResourceHealthStatus: true },
     clock,
   });
-  t.after(async () => {
-    await fleet.stop(false);
-    remove();
-  });
-  await fleet.start();
-  const [node] = fleet.nodes;
-  assert.ok(node !== undefined);
   const pod = (name: string) => api.get('pods', name, 'd') as Pod | undefined;
   const events: string[] = [];
   api.onChange = (resource, _name, object) => {

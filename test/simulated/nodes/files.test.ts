@@ -6,8 +6,8 @@ import type { TestContext } from 'node:test';
 import { mountsBelow } from '../../../cri/private-containerd/mount-points.ts';
 import type { Pod } from '../../../machines/protocol/api-types.ts';
 import { StandInApi } from '../../tools/stand-in-api.ts';
-import { standInFleet } from '../../tools/stand-in-fleet.ts';
 import { waitFor } from '../../tools/wait-for.ts';
+import { startedNode } from './support/started-node.ts';
 
 /** A tmpfs is mounted, and files get owners. */
 const skip = process.getuid?.() !== 0;
@@ -15,21 +15,14 @@ const skip = process.getuid?.() !== 0;
 /** A node whose containers play their commands on real files, over a stand-in for the API server. */
 async function started(t: TestContext) {
   const api = new StandInApi();
-  const { fleet, dir, remove } = standInFleet({
-    ...{ api, count: 1 },
+  const { fleet, node, dir } = await startedNode(t, {
+    api,
     profile: {
       groups: [{ name: 'n' }],
       runtime: { containers: [{ match: {}, attempts: [{ plays: true }] }] },
       files: true,
     },
   });
-  t.after(async () => {
-    await fleet.stop(false);
-    remove();
-  });
-  await fleet.start();
-  const [node] = fleet.nodes;
-  assert.ok(node !== undefined);
   const pod = (name: string) => api.get('pods', name, 'd') as Pod | undefined;
   const become = (name: string, phase: string) =>
     waitFor(`${name} to be ${phase}`, () => {

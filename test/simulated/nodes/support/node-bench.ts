@@ -5,7 +5,7 @@ import type { ProfileInput } from '../../../../actors/node/fleet/profile/profile
 import type { SimulatedNode } from '../../../../actors/node/fleet/simulated-node.ts';
 import type { Pod } from '../../../../machines/protocol/api-types.ts';
 import { StandInApi } from '../../../tools/stand-in-api.ts';
-import { standInFleet } from '../../../tools/stand-in-fleet.ts';
+import { startedNode } from './started-node.ts';
 import { waitFor } from '../../../tools/wait-for.ts';
 
 /** How many times as fast as the machine's the clock of these nodes runs: back-off and grace periods are not to be waited for. */
@@ -62,17 +62,10 @@ export async function nodeBench(
     }
     if (resource === 'pods') told.set(name, [...(told.get(name) ?? []), (object as Pod).status ?? {}]);
   };
-  const { fleet, remove } = standInFleet({
-    ...{ api, count: 1, clock: fleetClock(SPEED), settings: { clusterDNS: ['10.96.0.10'], ...settings } },
+  const { node } = await startedNode(t, {
+    ...{ api, clock: fleetClock(SPEED), settings: { clusterDNS: ['10.96.0.10'], ...settings } },
     profile: { groups: [{ name: 'n', machine: { cpus: 4, memory: '8Gi' } }], ...profile },
   });
-  t.after(async () => {
-    await fleet.stop(false);
-    remove();
-  });
-  await fleet.start();
-  const [node] = fleet.nodes;
-  assert.ok(node !== undefined);
   const bench: NodeBench = {
     ...{ api, node, events },
     statuses: (name) => told.get(name) ?? [],
