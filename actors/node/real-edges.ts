@@ -1,3 +1,4 @@
+import { CallFailures } from '../runtime/runtime-state/call-failures.ts';
 import { join } from 'node:path';
 import { unregisteredNode } from '../../machines/node-object/initial-node.ts';
 import { nodeNamed } from '../../machines/protocol/recorded-event.ts';
@@ -98,12 +99,16 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   const metrics = createMetrics();
   const tracing = tracingOptionsOf(configured, flags);
   const spans = tracing === null ? null : await nodeSpans(tracing, log, life);
+  const failures = new CallFailures(log);
   const cri = createCriClient({
     endpoint,
     imageEndpoint: configured.imageServiceEndpoint,
     timeoutMs: configured.runtimeRequestTimeout,
     hooks: {
-      onCall: (report) => metrics.applyObservations(effectObservations.call(report)),
+      onCall: (report) => {
+        metrics.applyObservations(effectObservations.call(report));
+        failures.tell(report);
+      },
       ...(spans !== null && { trace: callSpans(spans) }),
     },
   });

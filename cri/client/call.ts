@@ -15,6 +15,8 @@ export interface CallReport {
   method: string;
   ms: number;
   code: GrpcCode;
+  /** Of a call that failed: the error, and what was asked. */
+  failure?: { error: CriError; request: object };
 }
 
 /** One call as it is traced. */
@@ -89,16 +91,19 @@ export function unaryCall<Req, Res>(
     const trace = settings.hooks.trace?.(target.path);
     let code: GrpcCode = 'Unknown';
     let details = '';
+    let failed: CriError | null = null;
     try {
       for (let failures = 1; ; failures++) {
         const pause = backOffMs(failures, PAUSES);
         try {
           const answer = await attempt({ ...target, trace }, rpc, encode, message, grpcOptions, options.signal);
           code = 'OK';
+          failed = null;
           return answer;
         } catch (error) {
           if (!(error instanceof CriError)) throw error;
           ({ code, details } = error);
+          failed = error;
           const again = code === 'Unavailable' && (repeatable || error.notSent);
           if (!again || performance.now() + pause > retryUntil || options.signal?.aborted) throw error;
         }
@@ -107,7 +112,13 @@ export function unaryCall<Req, Res>(
       }
     } finally {
       trace?.end(grpcNumber(code), details);
-      settings.hooks.onCall?.({ service, method: rpc, ms: performance.now() - began, code });
+      settings.hooks.onCall?.({
+        service,
+        method: rpc,
+        ms: performance.now() - began,
+        code,
+        ...(failed !== null && { failure: { error: failed, request: message as object } }),
+      });
     }
   };
 }

@@ -1,3 +1,4 @@
+import { CallFailures } from '../../runtime/runtime-state/call-failures.ts';
 import type { Logger } from 'pino';
 import { createCriClient } from '../../../cri/client/cri-client.ts';
 import { detectCgroups } from '../../host/cgroups/cgroup-detect.ts';
@@ -49,12 +50,16 @@ export default async function runShard(task: ShardTask): Promise<void> {
   const send = (message: FromShard): void => port.postMessage(message);
   let batch: Observation[] = [];
   const mounted = new MountedVolumes();
+  const failures = new CallFailures(log);
   const cri = createCriClient({
     endpoint: task.endpoint,
     imageEndpoint: task.imageEndpoint,
     timeoutMs: task.settings.runtimeRequestTimeoutMs,
     hooks: {
-      onCall: (report) => batch.push(...effectObservations.call(report)),
+      onCall: (report) => {
+        batch.push(...effectObservations.call(report));
+        failures.tell(report);
+      },
       ...(spans !== null && { trace: callSpans(spans) }),
     },
   });

@@ -190,8 +190,16 @@ export class TestNode {
         const left = [...pods.map((p) => p.metadata?.name ?? ''), ...sandboxes.map((s) => s.metadata?.name ?? '')];
         return left.some((name) => full.includes(name)) ? undefined : true;
       },
-      () => this.agent.tail(),
+      () => this.whatIsThere(),
     );
+  }
+
+  /** What agent and runtime hold, and the agent's last lines: for a wait in vain. */
+  private async whatIsThere(): Promise<string> {
+    const looks = [this.get('/actorlet/pods'), this.sandboxes(), this.containers()];
+    const seen = await Promise.allSettled<unknown>(looks);
+    const told = seen.map((look) => (look.status === 'fulfilled' ? JSON.stringify(look.value) : String(look.reason)));
+    return `${told.join('\n')}\n${await this.agent.tail()}`;
   }
 
   async sandboxes(): Promise<PodSandbox[]> {
