@@ -19,6 +19,7 @@ import { suiteImages } from './images/suite-images.ts';
 import { PLACE_BY_DIGEST, startSuiteRegistry, writeRegistryHosts } from './images/suite-registry.ts';
 import { gatesText } from './options.ts';
 import type { SuiteName } from './options.ts';
+import { API_SERVER_FLAGS, startServiceNetwork } from './service-network.ts';
 import { DiskFolder, startStorageDriver } from './storage/storage-driver.ts';
 import type { StorageDriver } from './storage/storage-driver.ts';
 import { startSimulatedNodeRuntime } from './simulated-node-runtime.ts';
@@ -61,6 +62,8 @@ export interface ConformanceWish {
   csi?: boolean;
   /** With the project's CSI driver on the node. */
   csiDriver?: boolean;
+  /** With kube-proxy and CoreDNS beside the node. */
+  kubeProxy?: boolean;
   /** Feature gates of the agent and of the API server. */
   featureGates?: Readonly<Record<string, boolean>>;
 }
@@ -84,7 +87,10 @@ export async function startConformanceNode(wish: ConformanceWish): Promise<Confo
     await writeFile(tokens, `${token},suite,suite,"system:masters"\n`, { mode: 0o600 });
     const gates = gatesText(wish.featureGates ?? {});
     const plane = await ControlPlane.start({
-      apiServerFlags: ['--token-auth-file', tokens, ...(gates === '' ? [] : ['--feature-gates', gates])],
+      apiServerFlags: [
+        ...['--token-auth-file', tokens, ...(wish.kubeProxy === true ? API_SERVER_FLAGS : [])],
+        ...(gates === '' ? [] : ['--feature-gates', gates]),
+      ],
     });
     stops.push(() => plane.stop());
     if (wish.fleet !== undefined) {
@@ -115,6 +121,10 @@ export async function startConformanceNode(wish: ConformanceWish): Promise<Confo
     if (disks !== undefined) stops.push(() => disks.remove());
     const node = await ClusterNode.start(plane, { name: 'node1', agent: wish.agent, containerd, config });
     stops.push(() => node.stop());
+    if (wish.kubeProxy === true) {
+      const services = await startServiceNetwork(plane, node.name);
+      stops.push(() => services.stop());
+    }
     const driver = disks && (await startStorageDriver(plane, node, disks));
     if (driver !== undefined) stops.push(() => driver.stop());
     return { plane, node, token, driver, stop };

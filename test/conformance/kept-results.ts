@@ -34,6 +34,8 @@ const kept = z.object({
   csi: z.literal(true).optional(),
   /** With the project's CSI driver on the node. */
   csiDriver: z.literal(true).optional(),
+  /** With kube-proxy and CoreDNS beside the node. */
+  kubeProxy: z.literal(true).optional(),
   /** Feature gates that were set, as `--feature-gates` has them; absent: none. */
   featureGates: z.string().optional(),
   /** Written by hand: why specs failed, where the table alone would mislead. */

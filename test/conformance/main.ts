@@ -49,7 +49,7 @@ async function surroundings(): Promise<{ ownMachine?: true; loaded?: true }> {
 async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
   const around = await surroundings();
   say('making images, control plane and node ...');
-  const { agent, suite, containerd, simulated, fleet, csi, csiDriver, featureGates } = wish;
+  const { agent, suite, containerd, simulated, fleet, csi, csiDriver, kubeProxy, featureGates } = wish;
   const lab = await startConformanceNode({
     agent,
     suite,
@@ -58,6 +58,7 @@ async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
     ...(fleet !== undefined && { fleet: { count: fleet, out: join(out, 'nodes') } }),
     csi,
     csiDriver,
+    kubeProxy,
     ...(containerd === undefined ? {} : { containerd }),
   });
   try {
@@ -94,6 +95,7 @@ async function main(wish: ConformanceOptions, out: string): Promise<boolean> {
         ...(fleet !== undefined && { fleet }),
         ...(csi && { csi: true as const }),
         ...(csiDriver && { csiDriver }),
+        ...(kubeProxy && { kubeProxy }),
         ...gatesKept(featureGates),
       };
       await keepRun({ part, agent, date, versions, ...how, ...around, ...last });

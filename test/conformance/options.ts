@@ -36,6 +36,8 @@ export interface ConformanceOptions {
   criProxy: boolean;
   /** The images of CSI's sidecars are there, and what these call the API server at. */
   csi: boolean;
+  /** Services and names work: kube-proxy and CoreDNS beside the node. */
+  kubeProxy: boolean;
   /** With the project's CSI driver, for specs of external drivers. */
   csiDriver: boolean;
   featureGates: Record<string, boolean>;
@@ -86,6 +88,7 @@ containerd with images made here, and the agent. FOCUS is a regular expression o
   --csi                      with the images of CSI's sidecars and of the suite's mock driver, and the API server at its service's address,
                              for specs of 'CSI Mock'
   --csi-driver               the node has the project's CSI driver, for specs of External Storage
+  --kube-proxy               with kube-proxy and CoreDNS beside the node, for specs of Services and DNS
   --feature-gates A=true,... for the agent and the API server
   --keep PART                keep the result (test/conformance/results) and write docs/conformance.md anew
 Exit code 0: every spec that the reference passes was passed (with --simulated those that need processes apart); 1: not;
@@ -117,6 +120,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
       'cri-proxy': { type: 'boolean', default: false },
       csi: { type: 'boolean', default: false },
       'csi-driver': { type: 'boolean', default: false },
+      'kube-proxy': { type: 'boolean', default: false },
       'feature-gates': { type: 'string', default: '' },
       keep: { type: 'string' },
     },
@@ -147,6 +151,11 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
   const csiDriver = values['csi-driver'];
   if (csiDriver && (suite !== 'e2e' || values.simulated))
     throw new Error('--csi-driver: is of the suite of clusters, so not with --suite node or --simulated');
+  const kubeProxy = values['kube-proxy'];
+  if (kubeProxy && (suite !== 'e2e' || values.simulated))
+    throw new Error(
+      '--kube-proxy: is of the suite of clusters with real containers, so not with --suite node or --simulated',
+    );
   const fleet = values.fleet === undefined ? undefined : positive('--fleet', values.fleet);
   if (fleet !== undefined && (!values.simulated || suite !== 'e2e' || agent !== 'actorlet'))
     throw new Error('--fleet: says how many nodes --simulated has, in the suite of clusters, without --agent kubelet');
@@ -180,6 +189,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
     criProxy,
     csi,
     csiDriver,
+    kubeProxy,
     featureGates: gates(values['feature-gates']),
     keep: values.keep,
   };

@@ -83,6 +83,7 @@ test('flags are checked, and the message names what is accepted', () => {
   assert.ok(conformanceOptions(['--services', '--cri-proxy']).criProxy);
   assert.deepEqual([conformanceOptions(['--csi', 'CSI Mock']).csi, options.csi], [true, false]);
   assert.ok(conformanceOptions(['--csi-driver', 'External.Storage']).csiDriver);
+  assert.deepEqual([conformanceOptions(['--kube-proxy']).kubeProxy, options.kubeProxy], [true, false]);
   assert.deepEqual([conformanceOptions(['--simulated', '--fleet', '3']).fleet, options.fleet], [3, undefined]);
   for (const [args, message] of [
     [['--fleet', '3'], /--fleet: says how many nodes --simulated has/],
@@ -102,6 +103,7 @@ test('flags are checked, and the message names what is accepted', () => {
     [['--csi', '--vm'], /suite of clusters with real containers/],
     [['--csi', '--simulated'], /suite of clusters with real containers/],
     [['--csi-driver', '--simulated'], /--csi-driver: is of the suite of clusters/],
+    [['--kube-proxy', '--simulated'], /--kube-proxy: is of the suite of clusters/],
     [['--services', '--suite', 'e2e'], /--services, --vm: run the suite of nodes once/],
   ] as const) {
     assert.throws(() => conformanceOptions(args), message);

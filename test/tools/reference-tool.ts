@@ -14,7 +14,9 @@ export type ReferenceTool =
   | 'csi-resizer'
   | 'csi-node-driver-registrar'
   | 'csi-mock-driver'
+  | 'coredns'
   | 'fake-logind'
+  | 'kube-proxy'
   | 'kwok'
   | 'kubemark';
 

@@ -81,8 +81,8 @@ export async function agnhostLayer(parts: {
   });
 }
 
-/** What specs read of the image that they mount as a volume: its page's data, and which system it says it is of. */
-export async function kittenLayer(html: string): Promise<Buffer> {
+/** What specs read of images with a page: its data, and, where one is mounted as a volume, which system it says it is of. */
+export async function pageLayer(html: string): Promise<Buffer> {
   return layer(async (tar) => {
     tar.entry({ ...OWNER, name: 'data.json', mode: 0o644 }, await readFile(join(html, 'data.json')));
     tar.entry({ ...OWNER, name: 'etc/os-release', mode: 0o644 }, 'NAME="Alpine Linux"\n');

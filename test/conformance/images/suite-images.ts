@@ -7,15 +7,7 @@ import type { ImageSource } from '../../../cri/image-maker/image-archive.ts';
 import { PAUSE_SCRIPT } from '../../../cri/private-containerd/own-images.ts';
 import { busyboxLayer, findStaticBusybox } from '../../../cri/image-maker/root-filesystem.ts';
 import { clusterTool } from '../../cluster/support/cluster-tool.ts';
-import {
-  agnhostLayer,
-  commandsOf,
-  debianRoot,
-  fileIn,
-  kittenLayer,
-  programLayer,
-  shellLayer,
-} from './debian-layers.ts';
+import { agnhostLayer, commandsOf, debianRoot, fileIn, pageLayer, programLayer, shellLayer } from './debian-layers.ts';
 import { fingerprint, keptArchive } from './image-cache.ts';
 import { BY_DIGEST, pulledImages } from './pulled-images.ts';
 import { SUITE } from './suite-refs.ts';
@@ -41,6 +33,7 @@ const REFS = {
   agnhost: ['2.59', '2.55'].map((tag) => `${SUITE}/agnhost:${tag}`),
   dnsutils: [`${SUITE}/jessie-dnsutils:1.7`],
   kitten: [`${SUITE}/kitten:1.7`],
+  nautilus: [`${SUITE}/nautilus:1.7`],
   nginx: ['1.14-4', '1.15-4'].map((tag) => `${SUITE}/nginx:${tag}`),
   nonewprivs: [`${SUITE}/nonewprivs:1.3`],
   nonroot: [`${SUITE}/nonroot:1.4`],
@@ -76,21 +69,23 @@ async function sources({ debian, busybox, agnhost, nonewprivs, devices }: Parts)
   const applets = stdout.split('\n').filter((name) => name !== '');
   const userland = await readFile(debian);
   const small = await busyboxLayer(busybox, applets);
+  const server = [
+    userland,
+    await agnhostLayer({
+      ...{ agnhost, busybox, porter: await imageFolder('agnhost/porter') },
+      passwd: await fileIn(debian, './etc/passwd'),
+      group: await fileIn(debian, './etc/group'),
+    }),
+  ];
   const layers: Record<keyof typeof REFS, Buffer[]> = {
     pause: [small],
     busybox: [userland, await shellLayer({ program: busybox, applets }, await commandsOf(debian))],
-    agnhost: [
-      userland,
-      await agnhostLayer({
-        ...{ agnhost, busybox, porter: await imageFolder('agnhost/porter') },
-        passwd: await fileIn(debian, './etc/passwd'),
-        group: await fileIn(debian, './etc/group'),
-      }),
-    ],
+    agnhost: server,
     byDigest: [small],
     // Of its tools only `hostname` and `cat` are asked for.
     dnsutils: [userland],
-    kitten: [await kittenLayer(await imageFolder('kitten/html'))],
+    kitten: [...server, await pageLayer(await imageFolder('kitten/html'))],
+    nautilus: [...server, await pageLayer(await imageFolder('nautilus/html'))],
     nginx: [userland],
     nonewprivs: [small, await programLayer('nnp', nonewprivs, SETUID_ROOT)],
     nonroot: [small],
@@ -102,7 +97,8 @@ async function sources({ debian, busybox, agnhost, nonewprivs, devices }: Parts)
     agnhost: { Entrypoint: ['/agnhost'], Cmd: ['pause'], Env: ENV },
     byDigest: { Cmd: ['sh'], Env: ENV },
     dnsutils: { Cmd: ['sh'], Env: ENV },
-    kitten: { Cmd: ['none: it is mounted only'] },
+    kitten: { Entrypoint: ['/agnhost'], Cmd: ['test-webserver'], Env: ENV },
+    nautilus: { Entrypoint: ['/agnhost'], Cmd: ['test-webserver'], Env: ENV },
     nginx: { Cmd: ['nginx', '-g', 'daemon off;'], Env: ENV },
     nonewprivs: { Entrypoint: ['/nnp'], Env: ENV },
     nonroot: { Cmd: ['id', '-u'], User: '1234', Env: ENV },
@@ -114,7 +110,7 @@ async function sources({ debian, busybox, agnhost, nonewprivs, devices }: Parts)
   );
 }
 
-/** A folder of the sources of the suite's images, which are in the module: agnhost's certificate is there, and what kitten's image shows. */
+/** A folder of the sources of the suite's images, which are in the module: agnhost's certificate is there, and what the images of kitten and nautilus show. */
 async function imageFolder(path: string): Promise<string> {
   const { stdout } = await promisify(execFile)(
     'go',
