@@ -14,6 +14,7 @@ import { startTestContainerd } from '../containerd/support/with-containerd.ts';
 import type { TestContainerd } from '../containerd/support/with-containerd.ts';
 import { startApiService } from './api-service.ts';
 import { startFleetNodes } from './fleet-nodes.ts';
+import { aggregatedImages } from './images/aggregated-images.ts';
 import { csiImages } from './images/csi-images.ts';
 import { suiteImages } from './images/suite-images.ts';
 import { PLACE_BY_DIGEST, startSuiteRegistry, writeRegistryHosts } from './images/suite-registry.ts';
@@ -103,7 +104,10 @@ export async function startConformanceNode(wish: ConformanceWish): Promise<Confo
     }
     const containerd = await (wish.simulated === true
       ? startSimulatedNodeRuntime()
-      : realRuntime(wish.containerd, wish.csi === true ? [await csiImages()] : []));
+      : realRuntime(wish.containerd, [
+          ...(wish.csi === true ? [await csiImages()] : []),
+          ...(wish.kubeProxy === true ? [await aggregatedImages()] : []),
+        ]));
     stops.push(() => containerd.stop());
     if (wish.csi === true) {
       const service = await startApiService(plane);

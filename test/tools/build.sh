@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds a reference tool from its Go module, once, and prints the binary's path:
 #   build.sh kubelet|kubelet-newest|kubeadm|kube-apiserver|kube-scheduler|kube-controller-manager|kubectl|etcd|metrics-server|
-#            ginkgo|e2e.test|e2e_node.test|agnhost|sample-device-plugin|containerd2|runc|csi-sanity|csi-attacher|csi-provisioner|csi-resizer|csi-node-driver-registrar|csi-mock-driver|cri-client|cri-contract|stream-client|nonewprivs|fake-logind|kube-proxy|coredns|kwok|kubemark
+#            ginkgo|e2e.test|e2e_node.test|agnhost|sample-device-plugin|containerd2|runc|csi-sanity|csi-attacher|csi-provisioner|csi-resizer|csi-node-driver-registrar|csi-mock-driver|cri-client|cri-contract|stream-client|nonewprivs|fake-logind|kube-proxy|coredns|sample-apiserver|kwok|kubemark
 # kubelet-newest, kwok and kubemark are for benchmarks only; what tests hold against is `kubelet`.
 # containerd2 is containerd v2 with containerd-shim-runc-v2 beside it; the path is containerd's. runc wants libseccomp-dev and pkg-config.
 # TEST_ASSET_ETCD, TEST_ASSET_KUBE_APISERVER, TEST_ASSET_KUBECTL and their like name ready binaries to use instead.
@@ -29,7 +29,7 @@ if [ -n "${!asset:-}" ]; then
   exit 0
 fi
 case $tool in
-  kubelet | kubeadm | kube-apiserver | kube-scheduler | kube-controller-manager | kube-proxy | kubectl | e2e.test | e2e_node.test | agnhost | sample-device-plugin | kubemark) version=$kubernetes ;;
+  kubelet | kubeadm | kube-apiserver | kube-scheduler | kube-controller-manager | kube-proxy | kubectl | e2e.test | e2e_node.test | agnhost | sample-device-plugin | sample-apiserver | kubemark) version=$kubernetes ;;
   ginkgo) version=$(awk '$1 == "github.com/onsi/ginkgo/v2" { print substr($2, 2) }' go.mod) ;;
   etcd) version=$etcd ;;
   kubelet-newest) version=$(awk '$1 == "k8s.io/kubernetes" { print substr($2, 2) }' kubelet-newest/go.mod) ;;
@@ -43,7 +43,7 @@ case $tool in
   csi-attacher | csi-provisioner | csi-resizer) read -r module version < <(grep -oE "github.com/kubernetes-csi/external-${tool#csi-}/v[0-9]+ v[0-9.]+" "$tool/go.mod" | sed 's/ v/ /') ;;
   # Our own programs: the version is what they are made of.
   cri-client | cri-contract | stream-client | nonewprivs | fake-logind | csi-node-driver-registrar | csi-mock-driver) version=$(cat go.mod go.sum "$tool"/*.go | sha256sum | cut -c1-16) ;;
-  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kubelet-newest, kubeadm, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, ginkgo, e2e.test, e2e_node.test, agnhost, sample-device-plugin, containerd2, runc, csi-sanity, csi-attacher, csi-provisioner, csi-resizer, csi-node-driver-registrar, csi-mock-driver, cri-client, cri-contract, stream-client, nonewprivs, fake-logind, kube-proxy, coredns, kwok, kubemark" >&2; exit 2 ;;
+  *) echo "build.sh: unknown tool '$tool'; accepted: kubelet, kubelet-newest, kubeadm, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, etcd, metrics-server, ginkgo, e2e.test, e2e_node.test, agnhost, sample-device-plugin, containerd2, runc, csi-sanity, csi-attacher, csi-provisioner, csi-resizer, csi-node-driver-registrar, csi-mock-driver, cri-client, cri-contract, stream-client, nonewprivs, fake-logind, kube-proxy, coredns, sample-apiserver, kwok, kubemark" >&2; exit 2 ;;
 esac
 folder=${ACTORLET_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/actorlet}/tools/$tool-$version
 binary=$folder/$tool
@@ -68,6 +68,7 @@ if [ ! -x "$binary" ]; then
       kubelet-newest | kubemark | kwok | metrics-server | e2e.test | e2e_node.test | containerd2 | runc | coredns | csi-sanity | csi-attacher | csi-provisioner | csi-resizer) ;;
       ginkgo) package=github.com/onsi/ginkgo/v2/ginkgo flags="-s -w" ;;
       # static: it is all that its image has besides a few commands
+      sample-apiserver) package=k8s.io/sample-apiserver flags="-s -w"; export CGO_ENABLED=0 ;;
       agnhost | sample-device-plugin) package=k8s.io/kubernetes/test/images/$tool flags="-s -w"; export CGO_ENABLED=0 ;;
       # static: it runs in busybox containers, too
       stream-client | nonewprivs | csi-node-driver-registrar | csi-mock-driver) package=./$tool flags="-s -w"; export CGO_ENABLED=0 ;;

@@ -17,6 +17,7 @@ export type ReferenceTool =
   | 'coredns'
   | 'fake-logind'
   | 'kube-proxy'
+  | 'sample-apiserver'
   | 'kwok'
   | 'kubemark';
 
