@@ -1,5 +1,6 @@
 import { referenceTool } from '../../tools/reference-tool.ts';
 import type { ReferenceTool } from '../../tools/reference-tool.ts';
+import { busyboxLayer, findStaticBusybox } from '../../../cri/image-maker/root-filesystem.ts';
 import { programLayer } from './debian-layers.ts';
 import { fingerprint, keptArchive } from './image-cache.ts';
 
@@ -15,21 +16,37 @@ const PROGRAMS: Readonly<Record<string, ReferenceTool>> = {
   [`${SIDECARS}/hostpathplugin:v1.17.0`]: 'csi-mock-driver',
 };
 
-/** Path of an archive of the images that the suite's pods of a mock CSI driver run: a static program each, and nothing else. */
+/** What the suite's driver of dynamic resources is reached by (testing-manifests/dra): the same program, with commands beside it. */
+const PROXY = `${SIDECARS}/hostpathplugin:v1.16.1`;
+
+/**
+ * Path of an archive of the images that the suite's pods of a mock CSI driver run, a static program each and nothing else, and of what hands
+ * on to its driver of dynamic resources.
+ */
 export async function csiImages(): Promise<string> {
+  const busybox = await findStaticBusybox();
   const programs: [string, string][] = [];
   for (const [ref, tool] of Object.entries(PROGRAMS)) programs.push([ref, await referenceTool(tool)]);
   const mark = await fingerprint(
-    programs.map(([, program]) => program),
+    [...programs.map(([, program]) => program), busybox],
     ['csi-images.ts', 'debian-layers.ts'],
   );
+  const proxy = async () => ({
+    ref: PROXY,
+    config: { Labels: { ref: PROXY } },
+    layers: [
+      await busyboxLayer(busybox, ['cat', 'mkdir', 'rm', 'sh', 'sleep', 'tee']),
+      await programLayer('hostpathplugin', await referenceTool('csi-mock-driver'), 0o755),
+    ],
+  });
   return keptArchive(`csi-${mark}.tar`, () =>
-    Promise.all(
-      programs.map(async ([ref, program]) => ({
+    Promise.all([
+      proxy(),
+      ...programs.map(async ([ref, program]) => ({
         ref,
         config: { Entrypoint: ['/program'], Labels: { ref } },
         layers: [await programLayer('program', program, 0o755)],
       })),
-    ),
+    ]),
   );
 }
