@@ -35,7 +35,7 @@ export async function csiImages(): Promise<string> {
     ref: PROXY,
     config: { Labels: { ref: PROXY } },
     layers: [
-      await busyboxLayer(busybox, ['cat', 'mkdir', 'rm', 'sh', 'sleep', 'tee']),
+      await busyboxLayer(busybox, ['cat', 'cp', 'ls', 'mkdir', 'mv', 'rm', 'sh', 'sleep', 'tee', 'touch']),
       await programLayer('hostpathplugin', await referenceTool('csi-mock-driver'), 0o755),
     ],
   });
