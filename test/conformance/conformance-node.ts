@@ -65,7 +65,7 @@ export interface ConformanceWish {
   csiDriver?: boolean;
   /** With kube-proxy and CoreDNS beside the node. */
   kubeProxy?: boolean;
-  /** Feature gates of the agent and of the API server. */
+  /** Feature gates of the agent and of the control plane, which serves every API then. */
   featureGates?: Readonly<Record<string, boolean>>;
 }
 
@@ -87,11 +87,15 @@ export async function startConformanceNode(wish: ConformanceWish): Promise<Confo
     const tokens = join(folder, 'tokens.csv');
     await writeFile(tokens, `${token},suite,suite,"system:masters"\n`, { mode: 0o600 });
     const gates = gatesText(wish.featureGates ?? {});
+    const gateFlags = gates === '' ? [] : ['--feature-gates', gates];
     const plane = await ControlPlane.start({
       apiServerFlags: [
         ...['--token-auth-file', tokens, ...(wish.kubeProxy === true ? API_SERVER_FLAGS : [])],
-        ...(gates === '' ? [] : ['--feature-gates', gates]),
+        // What a gate is about is often an API that is not served by default.
+        ...(gates === '' ? [] : [...gateFlags, '--runtime-config', 'api/all=true']),
       ],
+      controllerManagerFlags: gateFlags,
+      schedulerFlags: gateFlags,
     });
     stops.push(() => plane.stop());
     if (wish.fleet !== undefined) {

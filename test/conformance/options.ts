@@ -89,7 +89,7 @@ containerd with images made here, and the agent. FOCUS is a regular expression o
                              for specs of 'CSI Mock'
   --csi-driver               the node has the project's CSI driver, for specs of External Storage
   --kube-proxy               with kube-proxy and CoreDNS beside the node, for specs of Services and DNS
-  --feature-gates A=true,... for the agent and the API server
+  --feature-gates A=true,... for the agent and the control plane, which then serves every version of its APIs
   --keep PART                keep the result (test/conformance/results) and write docs/conformance.md anew
 Exit code 0: every spec that the reference passes was passed (with --simulated those that need processes apart); 1: not;
 2: wrong flags.
