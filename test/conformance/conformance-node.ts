@@ -69,6 +69,8 @@ export interface ConformanceWish {
   featureGates?: Readonly<Record<string, boolean>>;
 }
 
+/** Short: the suite's drivers make sockets below the node's folder, with a pod's UID in their names, and a socket's path has 107 bytes at most. */
+const NODE_NAME = 'n1';
 const KUBELET_PORT = 10250;
 const HEALTHZ_PORT = 10248;
 /** The handler that the suite's RuntimeClass specs name. */
@@ -127,7 +129,7 @@ export async function startConformanceNode(wish: ConformanceWish): Promise<Confo
     });
     const disks = wish.csiDriver === true ? await DiskFolder.make() : undefined;
     if (disks !== undefined) stops.push(() => disks.remove());
-    const node = await ClusterNode.start(plane, { name: 'node1', agent: wish.agent, containerd, config });
+    const node = await ClusterNode.start(plane, { name: NODE_NAME, agent: wish.agent, containerd, config });
     stops.push(() => node.stop());
     if (wish.kubeProxy === true) {
       const services = await startServiceNetwork(plane, node.name);
