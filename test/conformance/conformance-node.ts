@@ -19,6 +19,7 @@ import { csiImages } from './images/csi-images.ts';
 import { suiteImages } from './images/suite-images.ts';
 import { PLACE_BY_DIGEST, startSuiteRegistry, writeRegistryHosts } from './images/suite-registry.ts';
 import { gatesText } from './options.ts';
+import { NODE_NAME } from './suite/run-suite.ts';
 import type { SuiteName } from './options.ts';
 import { API_SERVER_FLAGS, startServiceNetwork } from './service-network.ts';
 import { DiskFolder, startStorageDriver } from './storage/storage-driver.ts';
@@ -69,8 +70,6 @@ export interface ConformanceWish {
   featureGates?: Readonly<Record<string, boolean>>;
 }
 
-/** Short: the suite's drivers make sockets below the node's folder, with a pod's UID in their names, and a socket's path has 107 bytes at most. */
-const NODE_NAME = 'n1';
 const KUBELET_PORT = 10250;
 const HEALTHZ_PORT = 10248;
 /** The handler that the suite's RuntimeClass specs name. */

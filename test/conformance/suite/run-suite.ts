@@ -8,6 +8,9 @@ import { stopOnSignal } from '../../cluster/support/end-with-test.ts';
 import { readGinkgoReport } from './ginkgo-report.ts';
 import type { SuiteRun } from './spec-result.ts';
 
+/** Short: the suite's drivers make sockets below the node's folder, with a pod's UID in their names, and a socket's path has 107 bytes at most. */
+export const NODE_NAME = 'n1';
+
 /** Which specs to run, and how. */
 export interface SuiteWish {
   kubeconfig: string;
@@ -71,7 +74,7 @@ async function nodeFlags({ server, token, endpoint }: NonNullable<SuiteWish['nod
   const systemSpec = join(out, 'system-spec.json');
   await writeFile(systemSpec, JSON.stringify({ OS: 'Linux', KernelSpec: { Versions: ['.*'] } }));
   return [
-    ...['--host', server, '--bearer-token', token, '--node-name', 'node1', '--container-runtime-endpoint', endpoint],
+    ...['--host', server, '--bearer-token', token, '--node-name', NODE_NAME, '--container-runtime-endpoint', endpoint],
     ...['--start-services=false', '--stop-services=false', '--prepull-images=false', '--system-spec-file', systemSpec],
   ];
 }
