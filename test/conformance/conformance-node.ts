@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findRuntimeBinaries } from '../../cri/private-containerd/binaries.ts';
@@ -7,7 +7,7 @@ import { hostFacts } from '../../cri/private-containerd/host-facts.ts';
 import { importImages } from '../../cri/private-containerd/import-images.ts';
 import { runCommand } from '../../cri/private-containerd/run-command.ts';
 import type { Node } from '../cluster/support/api-objects.ts';
-import { ClusterNode } from '../cluster/support/cluster-node.ts';
+import { ACTORLET, ClusterNode } from '../cluster/support/cluster-node.ts';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
 import type { AgentKind } from '../cluster/support/node-config.ts';
 import { startTestContainerd } from '../containerd/support/with-containerd.ts';
@@ -128,7 +128,8 @@ export async function startConformanceNode(wish: ConformanceWish): Promise<Confo
     });
     const disks = wish.csiDriver === true ? await DiskFolder.make() : undefined;
     if (disks !== undefined) stops.push(() => disks.remove());
-    const node = await ClusterNode.start(plane, { name: NODE_NAME, agent: wish.agent, containerd, config });
+    const program = wish.agent === 'actorlet' ? { program: await calledKubelet(folder) } : {};
+    const node = await ClusterNode.start(plane, { name: NODE_NAME, agent: wish.agent, containerd, config, ...program });
     stops.push(() => node.stop());
     if (wish.kubeProxy === true) {
       const services = await startServiceNetwork(plane, node.name);
@@ -141,6 +142,13 @@ export async function startConformanceNode(wish: ConformanceWish): Promise<Confo
     await stop().catch(() => undefined);
     throw error;
   }
+}
+
+/** The agent by the name of kubelet, as it stands in kubelet's place: a spec looks for the process. */
+async function calledKubelet(folder: string): Promise<string> {
+  const link = join(folder, 'kubelet');
+  await symlink(ACTORLET, link);
+  return link;
 }
 
 /**

@@ -22,7 +22,8 @@ import type { AgentKind, NodePorts } from './node-config.ts';
 import { withOwnPlugins } from './own-plugins.ts';
 import { rememberMachine } from './reference-remains.ts';
 
-const ACTORLET = fileURLToPath(new URL('../../../bin/actorlet', import.meta.url));
+/** The agent's program in this checkout. */
+export const ACTORLET = fileURLToPath(new URL('../../../bin/actorlet', import.meta.url));
 /** Folder of container log links; it is the machine's, not the test's. */
 const CONTAINER_LOGS = '/var/log/containers';
 
