@@ -289,6 +289,7 @@ export function buildNode(ground: NodeGround, edges: NodeEdges, life: Lifecycle)
       ...(ground.resources && { resources: ground.resources }),
       ...(declaredFeatures && { declaredFeatures }),
       ...(featureGates.enabled('TaintTolerationComparisonOperators') && { taintComparison: true }),
+      ...(featureGates.enabled('DRAExtendedResource') && { driversGiveResources: true }),
       ...(!featureGates.enabled('PodLevelResources') && { noPodLevelResources: true }),
     }),
     journal: journalOf('admission'),

@@ -34,6 +34,8 @@ export interface AdmissionRules {
   noPodLevelResources?: true;
   /** Feature gate TaintTolerationComparisonOperators. */
   taintComparison?: true;
+  /** Feature gate DRAExtendedResource (KEP-5004): what the node has none of is a driver's to give. */
+  driversGiveResources?: true;
   /** Feature gate InPlacePodLevelResourcesVerticalScaling (KEP-5419): what is asked for a whole pod is allocated, and resized. */
   podLevelResizes?: true;
   /** How CPUs and memory of NUMA nodes are given away; absent in logs from before that. */

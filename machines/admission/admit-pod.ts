@@ -36,6 +36,8 @@ export interface AdmissionInput extends NodeBasics {
   noPodLevelResources?: true;
   /** Feature gate TaintTolerationComparisonOperators. */
   taintComparison?: true;
+  /** Feature gate DRAExtendedResource. */
+  driversGiveResources?: true;
   /** Pods have gone for it: resources are not asked for any more. */
   roomMade?: true;
   /** What of the node is set aside for pods one by one (CPUs, devices): asked where kubelet asks its managers. */
@@ -100,8 +102,9 @@ function checkNode(input: AdmissionInput): Rejection | null {
   return refuse(pod, misfitsOf(input, node));
 }
 
-function misfitsOf({ pod, usage, roomMade, taintComparison }: AdmissionInput, node: NodeView): Misfit[] {
-  const misfits = roomMade ? [] : resourceMisfits(pod, node, usage);
+function misfitsOf(input: AdmissionInput, node: NodeView): Misfit[] {
+  const { pod, usage, roomMade, taintComparison } = input;
+  const misfits = roomMade ? [] : resourceMisfits(input, node);
   const predicate = (name: string, why: string): void => void misfits.push({ kind: 'predicate', name, why });
   if (!matchesNode(pod, node.name, node.labels)) {
     predicate(AFFINITY, "node(s) didn't match Pod's node affinity/selector");
@@ -138,9 +141,10 @@ function refuse(pod: Pod, misfits: readonly Misfit[]): Rejection | null {
 /**
  * What of a pod's requests is more than the node has left, in the order of kubelet: pods, cpu, memory, ephemeral
  * storage, all others by name. Extended resources that the node does not have at all are not asked for: they may
- * belong to the whole cluster.
+ * belong to the whole cluster. With drivers that give resources nothing is asked for that the node has none of: which names
+ * mean a class of devices, a node does not know (kubelet `shouldDelegateResourceToDRA`).
  */
-function resourceMisfits(pod: Pod, node: NodeView, usage: NodeUsage): Misfit[] {
+function resourceMisfits({ pod, usage, driversGiveResources }: AdmissionInput, node: NodeView): Misfit[] {
   const uid = pod.metadata?.uid ?? '';
   const misfits: Misfit[] = [];
   const check = (resource: string, requested: number, used: number, capacity: number): void => {
@@ -158,6 +162,7 @@ function resourceMisfits(pod: Pod, node: NodeView, usage: NodeUsage): Misfit[] {
   check('ephemeral-storage', asked.ephemeralStorage, used.ephemeralStorage, allocatable.ephemeralStorage);
   for (const name of Object.keys(asked.scalars).sort()) {
     const of = (resources: Readonly<CountedResources>): number => resources.scalars[name] ?? 0;
+    if (driversGiveResources && of(allocatable) <= 0) continue;
     check(name, of(asked), of(used), of(allocatable));
   }
   return misfits;

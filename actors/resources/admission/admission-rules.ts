@@ -9,7 +9,10 @@ import { goArchitecture } from '../machine/machine-facts.ts';
 export function admissionRules(
   config: Pick<KubeletConfiguration, 'allowedUnsafeSysctls' | 'maxPods' | 'podsPerCore'>,
   settings: NodeSettings,
-  more: Pick<AdmissionRules, 'declaredFeatures' | 'resources' | 'taintComparison' | 'noPodLevelResources'> = {},
+  more: Pick<
+    AdmissionRules,
+    'declaredFeatures' | 'resources' | 'taintComparison' | 'driversGiveResources' | 'noPodLevelResources'
+  > = {},
 ): AdmissionRules {
   const { nodeName, capacity, allocatable, unreserved, runtimeFeatures, podLevelResizes } = settings;
   const { maxPods, podsPerCore, allowedUnsafeSysctls } = config;

@@ -144,6 +144,27 @@ const CASES: Case[] = [
       taintComparison: true,
     },
   },
+  {
+    name: 'a device of a class that a driver would give, where drivers give none',
+    pod: asking({ 'deviceclass.resource.kubernetes.io/gpu': '1' }),
+    refused: ['OutOfdeviceclass.resource.kubernetes.io/gpu', short('deviceclass.resource.kubernetes.io/gpu', 1, 0, 0)],
+  },
+  {
+    name: 'the same where drivers give them',
+    pod: asking({ 'deviceclass.resource.kubernetes.io/gpu': '1' }),
+    with: { driversGiveResources: true },
+  },
+  {
+    name: 'a resource whose device plugin has none left, where drivers may give it',
+    pod: asking({ 'example.com/gpu': '1' }),
+    with: { node: node({ status: { allocatable: { cpu: '4', pods: '9', 'example.com/gpu': '0' } } }), driversGiveResources: true },
+  },
+  {
+    name: 'more of a resource than its device plugin has, where drivers may give it',
+    pod: asking({ 'example.com/gpu': '2' }),
+    with: { node: node({ status: { allocatable: { cpu: '4', pods: '9', 'example.com/gpu': '1' } } }), driversGiveResources: true },
+    refused: ['OutOfexample.com/gpu', short('example.com/gpu', 2, 0, 1)],
+  },
   { name: 'a static pod on a tainted node', pod: pod('c', {}, fromFile), with: { node: node(noExecute) } },
   {
     name: 'a taint that only keeps new pods away',
