@@ -1,6 +1,7 @@
 /** What the command line of `actorlet nodes` says. */
 export interface NodesFlags {
-  kubeconfig: string;
+  /** Without it the service account of the pod that this runs in. */
+  kubeconfig?: string;
   count: number;
   first: number;
   profile?: string;
@@ -9,6 +10,8 @@ export interface NodesFlags {
   address?: string;
   nodeRange?: string;
   port: number;
+  /** Of `/healthz`, on all addresses; 0: none. */
+  healthzPort: number;
   rootDir?: string;
   /** How many times as fast as the machine's the nodes' clock runs. */
   speed: number;

@@ -9,7 +9,10 @@ export function nodesCommand(): Command {
     .description(
       'run many simulated nodes of a real control plane in one process: the real agent on machines that are not there',
     )
-    .requiredOption('--kubeconfig <file>', 'way to the API server, of one who may do what all these nodes do')
+    .option(
+      '--kubeconfig <file>',
+      'way to the API server, of one who may do what all these nodes do; in a pod its service account by default',
+    )
     .option('--count <number>', 'how many nodes', wholeNumber('--count', 1, 100_000), 1)
     .option(
       '--first <number>',
@@ -39,6 +42,12 @@ export function nodesCommand(): Command {
       'IPv4 range, routed to this machine, from which each node has an InternalIP of its own',
     )
     .option('--port <number>', "port of the kubelet's API; 0: none", wholeNumber('--port', 0, 65_535), 10_250)
+    .option(
+      '--healthz-port <number>',
+      'port of /healthz for probes (well once each node has been Ready) and /healthz/ping, without a lock; 0: none',
+      wholeNumber('--healthz-port', 0, 65_535),
+      0,
+    )
     .option('--root-dir <folder>', 'where logs and certificates lie; a folder that goes with the process by default')
     .option('--cleanup', 'remove the nodes and their leases at the end; without it they are left NotReady', false)
     .addOption(

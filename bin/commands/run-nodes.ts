@@ -5,18 +5,21 @@ import { join, resolve } from 'node:path';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 import { createApiClient } from '../../actors/cluster/api/create-api-client.ts';
+import { serviceAccountAccess } from '../../actors/cluster/api/service-account.ts';
 import type { KubeletFlags } from '../../actors/configure/configuration/kubelet-flags.ts';
 import { agentVersion } from '../../actors/configure/configuration/version.ts';
 import { inspectorAddress } from '../../actors/configure/configuration/inspector-address.ts';
 import type { InspectorAddress } from '../../actors/configure/configuration/inspector-address.ts';
 import type { AgentInspector } from '../../actors/inspect/inspector/start-inspector.ts';
 import { fleetClock } from '../../actors/node/fleet/fleet-clock.ts';
+import { startFleetHealth } from '../../actors/node/fleet/fleet-health.ts';
 import { startFleetServer } from '../../actors/node/fleet/fleet-server.ts';
 import { FleetReport } from '../../actors/node/fleet/fleet-report.ts';
 import { NodeFleet } from '../../actors/node/fleet/node-fleet.ts';
 import { addressOf, rangeOf } from '../../actors/node/fleet/profile/plan-nodes.ts';
 import type { PlannedNode } from '../../actors/node/fleet/profile/plan-nodes.ts';
 import { checkProfile, readProfile } from '../../actors/node/fleet/profile/read-profile.ts';
+import type { Profile } from '../../actors/node/fleet/profile/profile-schema.ts';
 import { createMetrics } from '../../actors/record/metrics/metrics-registry.ts';
 import { ActorletError } from '../../machines/errors/define.ts';
 import { nodesErrors } from '../../machines/errors/nodes-errors.ts';
@@ -26,60 +29,76 @@ import { nodesConfiguration } from './nodes-configuration.ts';
 
 /** Runs the nodes until SIGTERM or SIGINT. */
 export async function runNodes(given: NodesFlags): Promise<void> {
-  const { count, first, cleanup } = given;
   const profile = given.profile === undefined ? checkProfile({}) : readProfile(given.profile);
   const inspectAt = inspectAddressOf(given);
-  const seed = given.seed ?? profile.seed ?? randomInt(0x1_0000_0000);
   const rootDir = given.rootDir === undefined ? mkdtempSync(join(tmpdir(), 'actorlet-nodes-')) : resolve(given.rootDir);
   mkdirSync(rootDir, { recursive: true });
-  const report = new FleetReport();
-  const log = logger(given.logFile, report);
   try {
-    const api = createApiClient({
-      kubeconfig: given.kubeconfig,
-      userAgent: `kubelet/${agentVersion()} (linux) actorlet-nodes`,
-      log,
-      onRequest: (seen) => report.request(seen),
-    });
-    const loaded = await nodesConfiguration(given, rootDir, api);
-    for (const warning of loaded.warnings) log.warn(warning);
-    const common = {
-      config: loaded.config,
-      featureGates: loaded.gates,
-      flags: flagsOf(rootDir),
-      metrics: createMetrics({ processMetrics: false }),
-      agent: agentVersion(),
-      log,
-      journals:
-        given.journalDir === undefined ? null : { dir: resolve(given.journalDir), maxBytes: given.journalMaxBytes },
-    };
-    const fleet = new NodeFleet({
-      ...{ profile, seed, api, common, clock: fleetClock(given.speed) },
-      share: { count, first },
-      addressOf: addresses(given),
-    });
-    const server =
-      given.port === 0
-        ? null
-        : await startFleetServer({ fleet, common, api, ownAddresses: given.nodeRange !== undefined });
-    const inspector = await inspectorOf(given, inspectAt, log);
-    report.watch(fleet);
-    const ended = new Promise<string>((resolved) => {
-      process.once('SIGTERM', resolved);
-      process.once('SIGINT', resolved);
-    });
-    const shown = showFleet(report, given.output, { seed, count, speed: given.speed });
-    await Promise.race([fleet.start(), ended]);
-    await ended;
-    shown.end(cleanup ? 'removing the nodes' : 'the nodes are left');
-    await server?.close();
-    await inspector?.stop();
-    await fleet.stop(cleanup);
-    api.close();
+    await work(given, profile, rootDir, inspectAt);
   } finally {
     if (given.rootDir === undefined) rmSync(rootDir, { recursive: true, force: true });
   }
   process.exit(0);
+}
+
+async function work(
+  given: NodesFlags,
+  profile: Profile,
+  rootDir: string,
+  inspectAt: InspectorAddress | null,
+): Promise<void> {
+  const { count, first, cleanup } = given;
+  const seed = given.seed ?? profile.seed ?? randomInt(0x1_0000_0000);
+  const report = new FleetReport();
+  const log = logger(given.logFile, report);
+  const api = createApiClient({
+    kubeconfig: given.kubeconfig ?? serviceAccountAccess({ log }),
+    userAgent: `kubelet/${agentVersion()} (linux) actorlet-nodes`,
+    log,
+    onRequest: (seen) => report.request(seen),
+  });
+  // From here on, not from when there are nodes: the first process of a container does not end by a signal that nobody listens to.
+  const ended = new Promise<'ended'>((resolved) => {
+    process.once('SIGTERM', () => resolved('ended'));
+    process.once('SIGINT', () => resolved('ended'));
+  });
+  const loaded = await Promise.race([nodesConfiguration(given, rootDir, api), ended]);
+  if (loaded === 'ended') {
+    api.close();
+    return;
+  }
+  for (const warning of loaded.warnings) log.warn(warning);
+  const common = {
+    config: loaded.config,
+    featureGates: loaded.gates,
+    flags: flagsOf(rootDir),
+    metrics: createMetrics({ processMetrics: false }),
+    agent: agentVersion(),
+    log,
+    journals:
+      given.journalDir === undefined ? null : { dir: resolve(given.journalDir), maxBytes: given.journalMaxBytes },
+  };
+  const fleet = new NodeFleet({
+    ...{ profile, seed, api, common, clock: fleetClock(given.speed) },
+    share: { count, first },
+    addressOf: addresses(given),
+  });
+  const server =
+    given.port === 0
+      ? null
+      : await startFleetServer({ fleet, common, api, ownAddresses: given.nodeRange !== undefined });
+  const health = await startFleetHealth(given.healthzPort, fleet.nodes, log);
+  const inspector = await inspectorOf(given, inspectAt, log);
+  report.watch(fleet);
+  const shown = showFleet(report, given.output, { seed, count, speed: given.speed });
+  await Promise.race([fleet.start(), ended]);
+  await ended;
+  shown.end(cleanup ? 'removing the nodes' : 'the nodes are left');
+  await health?.close();
+  await server?.close();
+  await inspector?.stop();
+  await fleet.stop(cleanup);
+  api.close();
 }
 
 /** Where the inspector of all nodes is to listen; null without one. */

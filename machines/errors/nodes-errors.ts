@@ -33,4 +33,9 @@ export const nodesErrors = defineErrors('NDS', {
     'The API server has left out {field} of ResourceSlices of driver {driver}: its feature gate {gate} is off.',
     'Switch {gate} on in kube-apiserver, kube-scheduler and kube-controller-manager, or leave that out of the profile.',
   ],
+  noWayToServer: [
+    8,
+    'There is no --kubeconfig, and no service account of a pod: {missing}.',
+    'Give --kubeconfig, or run in a pod whose service account is mounted (automountServiceAccountToken).',
+  ],
 });

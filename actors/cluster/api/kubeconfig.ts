@@ -55,7 +55,12 @@ export interface KubeconfigEntries {
  * accepted values, never a value. Relative paths start at the file's folder.
  */
 export function loadKubeconfig(path: string, options: LoadKubeconfigOptions): Kubeconfig {
-  const { where, cluster, clusterAt, user, userAt, namespace } = readKubeconfig(path);
+  return kubeconfigOf(readKubeconfig(path), options);
+}
+
+/** What entries say, wherever they are from; files that they name are read as those of a kubeconfig. Throws as {@link loadKubeconfig}. */
+export function kubeconfigOf(entries: KubeconfigEntries, options: LoadKubeconfigOptions): Kubeconfig {
+  const { where, cluster, clusterAt, user, userAt, namespace } = entries;
   const base = dirname(where);
   const { server, ca } = readCluster(where, clusterAt, base, cluster, options.now);
   const credentials =
