@@ -12,6 +12,8 @@ export interface ImageConfig {
   WorkingDir?: string;
   StopSignal?: string;
   Labels?: Record<string, string>;
+  /** `10250/tcp`, for those who look; it opens nothing. */
+  ExposedPorts?: Record<string, Record<string, never>>;
 }
 
 /** One image of an archive: its full reference (`localhost/actorlet/busybox:1`), config and layers (tar, not compressed). */
@@ -19,6 +21,21 @@ export interface ImageSource {
   ref: string;
   config: ImageConfig;
   layers: Buffer[];
+  /** As Go names it (`amd64`); this process's without it. */
+  architecture?: string;
+  /** When it was made; nothing is said without it. */
+  created?: Date;
+}
+
+/** How an archive is made. */
+export interface ArchiveOptions {
+  /** Of gzip, 1 to 9; 1 without it. */
+  level?: number;
+  /**
+   * Adds the list that Docker had before OCI's layout, `manifest.json`, over the same blobs. Docker's classic store finds nothing to load
+   * without it; whoever knows the layout looks at `index.json` alone. Docker's own `docker save` writes both.
+   */
+  forDocker?: boolean;
 }
 
 const MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
@@ -33,7 +50,10 @@ const ARCHITECTURES: Readonly<Record<string, string>> = {
  * An OCI image archive (image layout in a tar) with all given images, ready for `ctr images import`. Layers that
  * images share are stored once. Same input, same bytes.
  */
-export async function imageArchive(images: readonly ImageSource[]): Promise<Buffer> {
+export async function imageArchive(
+  images: readonly ImageSource[],
+  { level = 1, forDocker = false }: ArchiveOptions = {},
+): Promise<Buffer> {
   const blobs = new Map<string, Buffer>();
   const put = (content: Buffer) => {
     const digest = sha256(content);
@@ -44,20 +64,23 @@ export async function imageArchive(images: readonly ImageSource[]): Promise<Buff
   const putLayer = (tar: Buffer) => {
     const diff = sha256(tar);
     const known = layers.get(diff);
-    const blob = known ?? put(gzipSync(tar, { level: 1 }));
+    const blob = known ?? put(gzipSync(tar, { level }));
     layers.set(diff, blob);
     return { diff: `sha256:${diff}`, blob };
   };
 
-  const manifests = images.map(({ ref, config, layers: tars }) => {
+  const dockers: object[] = [];
+  const manifests = images.map(({ ref, config, layers: tars, architecture, created }) => {
     const stored = tars.map(putLayer);
+    const time = created === undefined ? {} : { created: created.toISOString() };
     const configBlob = put(
       json({
-        architecture: ARCHITECTURES[process.arch] ?? process.arch,
+        ...time,
+        architecture: architecture ?? ARCHITECTURES[process.arch] ?? process.arch,
         os: 'linux',
         config,
         rootfs: { type: 'layers', diff_ids: stored.map(({ diff }) => diff) },
-        history: stored.map(() => ({ created_by: 'actorlet image maker' })),
+        history: stored.map(() => ({ ...time, created_by: 'actorlet image maker' })),
       }),
     );
     const manifest = put(
@@ -68,6 +91,11 @@ export async function imageArchive(images: readonly ImageSource[]): Promise<Buff
         layers: stored.map(({ blob }) => ({ mediaType: 'application/vnd.oci.image.layer.v1.tar+gzip', ...blob })),
       }),
     );
+    dockers.push({
+      Config: blobPath(configBlob.digest),
+      RepoTags: [ref],
+      Layers: stored.map(({ blob }) => blobPath(blob.digest)),
+    });
     // containerd takes the whole reference from its own annotation; the standard one holds the tag only
     const annotations = {
       'io.containerd.image.name': ref,
@@ -81,9 +109,14 @@ export async function imageArchive(images: readonly ImageSource[]): Promise<Buff
   const file = (name: string, content: Buffer) => tar.entry({ name, mode: 0o644, mtime: new Date(0) }, content);
   file('oci-layout', json({ imageLayoutVersion: '1.0.0' }));
   file('index.json', json({ schemaVersion: 2, manifests }));
+  if (forDocker) file('manifest.json', json(dockers));
   for (const [digest, content] of blobs) file(`blobs/sha256/${digest}`, content);
   tar.finalize();
   return done;
+}
+
+function blobPath(digest: string): string {
+  return `blobs/${digest.replace(':', '/')}`;
 }
 
 /** Lower-case hex SHA-256. */
