@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Logger } from 'pino';
 import { cgroupVersionOf } from '../actors/configure/configuration/cgroup-version.ts';
@@ -52,7 +53,9 @@ export async function startEmbeddedNode(options: EmbeddedNode): Promise<RunningN
   const command = new Command();
   daemonFlags(command);
   command.action(() => undefined);
-  command.parse(['--root-dir', rootDir, ...flags], { from: 'user' });
+  command.parse(['--root-dir', rootDir, '--device-plugins-dir', join(rootDir, 'device-plugins'), ...flags], {
+    from: 'user',
+  });
   const read = readDaemonOptions(command);
   const given: Record<string, unknown> = { ...QUIET, ...configuration };
   const { config, warnings } = loadConfiguration({

@@ -44,6 +44,8 @@ export async function startAgent(options: {
   const args = [
     ...['--config', configFile],
     ...['--root-dir', options.rootDir, '--cert-dir', join(options.rootDir, 'pki')],
+    // the usual one is the machine's own kubelet's
+    ...['--device-plugins-dir', join(options.rootDir, 'device-plugins')],
     ...['--pod-manifest-path', options.manifestDir],
     ...['--hostname-override', DEMO_NODE],
     // also where the machine runs another: installing Debian's containerd starts it as a service

@@ -58,8 +58,9 @@ export const actorletFlags: readonly FlagSpec[] = [
     name: 'device-plugins-dir',
     kind: 'string',
     group,
-    preset: '<root-dir>/device-plugins',
-    usage: "folder where device plugins register; kubelet's is /var/lib/kubelet/device-plugins, wherever its root is",
+    preset: '/var/lib/kubelet/device-plugins',
+    usage:
+      'folder where device plugins register, wherever the root directory is; another one for a second agent on a machine',
   },
   {
     name: 'wait-for-plugins',

@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { type ActorletSettings, defaultSettings } from '../../actors/configure/configuration/actorlet-settings.ts';
+import type { ActorletSettings } from '../../actors/configure/configuration/actorlet-settings.ts';
+import { DEVICE_PLUGINS_DIR, defaultSettings } from '../../actors/configure/configuration/actorlet-settings.ts';
 import { canonicalIp } from '../../actors/configure/configuration/canonical-ip.ts';
 import { suggestion } from '../../actors/configure/configuration/closest-name.ts';
 import type { KubeletFlags } from '../../actors/configure/configuration/kubelet-flags.ts';
@@ -255,7 +256,7 @@ function ownSettings(given: ReadonlyMap<string, unknown>): ActorletSettings {
     inspect: inspectOf(given),
     privateContainerd: mode === 'always' || mode === 'never' ? mode : 'auto',
     stopPrivateContainerd: given.get('stop-private-containerd') === true,
-    devicePluginsDir: devicePluginsDir === '' ? preset.devicePluginsDir : resolve(devicePluginsDir),
+    devicePluginsDir: resolve(devicePluginsDir || DEVICE_PLUGINS_DIR),
     waitForPluginsMs: msOf(given, 'wait-for-plugins', preset.waitForPluginsMs),
   };
 }

@@ -68,6 +68,7 @@ export async function startAgent(name: Agent['name'], place: Place): Promise<Age
   ];
   args.push('--cert-dir', join(root, 'pki'));
   if (name === 'kubelet') args.push('--node-ip', '0.0.0.0');
+  else args.push('--device-plugins-dir', join(root, 'device-plugins'));
   const out = createWriteStream(join(place.dir, `${name}.log`));
   const spawnedAt = performance.timeOrigin + performance.now();
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });

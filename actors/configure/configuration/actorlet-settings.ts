@@ -16,7 +16,7 @@ export interface ActorletSettings {
   privateContainerd: 'auto' | 'always' | 'never';
   /** `--stop-private-containerd`: stop it (and its containers' supervision) when the agent ends. */
   stopPrivateContainerd: boolean;
-  /** `--device-plugins-dir`: where device plugins register and `kubelet_internal_checkpoint` stands; `device-plugins` in the root directory. */
+  /** `--device-plugins-dir`: where device plugins register and `kubelet_internal_checkpoint` stands. */
   devicePluginsDir: string;
   /** `--wait-for-plugins`: how long a pod waits for a device plugin that was there before, ms; 0 = it is judged at once. */
   waitForPluginsMs: number;
@@ -30,7 +30,10 @@ export function defaultShards(cores: number): number {
   return Math.min(4, Math.max(1, cores - 1));
 }
 
-/** The defaults below a root directory. */
+/** Where device plugins look for a node's agent, wherever its root is (kubelet `DevicePluginPath`). */
+export const DEVICE_PLUGINS_DIR = '/var/lib/kubelet/device-plugins';
+
+/** Defaults of an agent that shares nothing with another: all is below its root directory, the folder of device plugins, too. */
 export function defaultSettings(rootDir: string): ActorletSettings {
   return {
     shards: defaultShards(availableParallelism()),

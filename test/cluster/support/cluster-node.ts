@@ -170,6 +170,7 @@ export class ClusterNode {
         ...['--config', join(this.dir, 'config.json'), '--kubeconfig', this.kubeconfig],
         ...['--hostname-override', this.name, '--node-ip', this.address],
         ...['--root-dir', this.agentRoot, '--cert-dir', join(this.agentRoot, 'pki')],
+        ...(as === 'kubelet' ? [] : ['--device-plugins-dir', join(this.agentRoot, 'device-plugins')]),
         // its cadvisor asks the runtime itself for the names of containers, at a socket of its own choice; the newest knows no such flag
         ...(as === 'kubelet' && !program.includes('kubelet-newest')
           ? ['--containerd', this.containerd.endpoint.replace(/^unix:\/\//, '')]

@@ -131,7 +131,7 @@ test('own settings', () => {
     inspect: null,
     privateContainerd: 'auto',
     stopPrivateContainerd: false,
-    devicePluginsDir: '/r/device-plugins',
+    devicePluginsDir: '/var/lib/kubelet/device-plugins',
     waitForPluginsMs: 0,
   });
   const { settings } = parse('--shards=4', '--no-journal', '--private-containerd=never', '--stop-private-containerd');

@@ -69,7 +69,9 @@ export async function startSimNode(t: TestContext, script: Record<string, unknow
   daemonFlags(command);
   command.action(() => undefined);
   const journalDir = join(folder, 'journal');
-  const flags = ['--config', configFile, '--root-dir', join(folder, 'root'), '--journal-dir', journalDir];
+  const root = join(folder, 'root');
+  const flags = ['--config', configFile, '--root-dir', root, '--journal-dir', journalDir];
+  flags.push('--device-plugins-dir', join(root, 'device-plugins'));
   command.parse([...flags, '--hostname-override', 'ref'], { from: 'user' });
   const options = readDaemonOptions(command);
   const loaded = loadConfiguration({

@@ -115,6 +115,7 @@ export class TestNode {
     const flags = [
       ...['--config', join(this.rootDir, 'config.json')],
       ...['--root-dir', this.rootDir, '--cert-dir', join(this.rootDir, 'pki')],
+      ...(kubelet === undefined ? ['--device-plugins-dir', join(this.rootDir, 'device-plugins')] : []),
       ...['--pod-manifest-path', this.manifests],
       ...['--hostname-override', NODE_NAME],
       ...['--container-runtime-endpoint', this.containerd.endpoint],
