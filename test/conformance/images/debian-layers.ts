@@ -69,7 +69,7 @@ export async function agnhostLayer(parts: {
     file('localhost.crt', 0o644, await readFile(join(parts.porter, 'localhost.crt')));
     file('localhost.key', 0o644, await readFile(join(parts.porter, 'localhost.key')));
     file('usr/bin/busybox', 0o755, await readFile(parts.busybox));
-    link(tar, 'usr/bin/wget', 'busybox');
+    for (const command of ['netstat', 'wget']) link(tar, `usr/bin/${command}`, 'busybox');
     file('usr/bin/nmeter', 0o755, NMETER);
     tar.entry({ ...OWNER, name: 'uploads/', mode: 0o755, type: 'directory' });
     file('etc/passwd', 0o644, `${parts.passwd.trimEnd()}\nuser-defined-in-image:x:1000:1000::/:/bin/sh\n`);
