@@ -157,12 +157,18 @@ const CASES: Case[] = [
   {
     name: 'a resource whose device plugin has none left, where drivers may give it',
     pod: asking({ 'example.com/gpu': '1' }),
-    with: { node: node({ status: { allocatable: { cpu: '4', pods: '9', 'example.com/gpu': '0' } } }), driversGiveResources: true },
+    with: {
+      node: node({ status: { allocatable: { cpu: '4', pods: '9', 'example.com/gpu': '0' } } }),
+      driversGiveResources: true,
+    },
   },
   {
     name: 'more of a resource than its device plugin has, where drivers may give it',
     pod: asking({ 'example.com/gpu': '2' }),
-    with: { node: node({ status: { allocatable: { cpu: '4', pods: '9', 'example.com/gpu': '1' } } }), driversGiveResources: true },
+    with: {
+      node: node({ status: { allocatable: { cpu: '4', pods: '9', 'example.com/gpu': '1' } } }),
+      driversGiveResources: true,
+    },
     refused: ['OutOfexample.com/gpu', short('example.com/gpu', 2, 0, 1)],
   },
   { name: 'a static pod on a tainted node', pod: pod('c', {}, fromFile), with: { node: node(noExecute) } },
