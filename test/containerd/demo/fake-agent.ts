@@ -21,6 +21,7 @@ const { values } = parseArgs({
     config: { type: 'string', default: '' },
     'root-dir': { type: 'string', default: '' },
     'cert-dir': { type: 'string', default: '' },
+    'device-plugins-dir': { type: 'string', default: '' },
     'pod-manifest-path': { type: 'string', default: '' },
     'hostname-override': { type: 'string', default: '' },
     'private-containerd': { type: 'string', default: '' },
@@ -36,6 +37,8 @@ const rootDir = values['root-dir'];
 const config = JSON.parse(readFileSync(values.config, 'utf8')) as { healthzPort: number; readOnlyPort: number };
 const runtime = await startPrivateContainerd({ rootDir, log: silentLog });
 if (values['private-containerd'] !== 'always') process.exit(4);
+// The machine's own kubelet keeps its folder of device plugins.
+if (values['device-plugins-dir'] !== join(rootDir, 'device-plugins')) process.exit(5);
 mkdirSync(join(rootDir, 'journal'));
 writeFileSync(join(rootDir, 'journal', 'shard-00-00000001.jsonl'), '{"n":1}\n{"n":2}\n');
 
