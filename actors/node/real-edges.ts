@@ -1,4 +1,3 @@
-import { CallFailures } from '../runtime/runtime-state/call-failures.ts';
 import { join } from 'node:path';
 import { unregisteredNode } from '../../machines/node-object/initial-node.ts';
 import { nodeNamed } from '../../machines/protocol/recorded-event.ts';
@@ -21,10 +20,9 @@ import { Housekeeping } from '../host/housekeeping/housekeeping.ts';
 import { Logind } from '../host/logind/logind.ts';
 import { strangeFiles } from '../host/strange/strange-files.ts';
 import { machineClock } from '../host/time/clock.ts';
-import { effectObservations } from '../pods/shard/effect-observations.ts';
+import { callHooks } from '../pods/shard/call-hooks.ts';
 import { ShardPool } from '../pods/shard/shard-pool.ts';
 import { checkOwnSource } from '../pods/sources/own-source.ts';
-import { callSpans } from '../record/tracing/call-spans.ts';
 import { createMetrics } from '../record/metrics/metrics-registry.ts';
 import { readText } from '../resources/machine/node-facts.ts';
 import { containerGcPolicy } from './container-gc-policy.ts';
@@ -99,18 +97,11 @@ export async function openNode(options: NodeOptions, life: Lifecycle): Promise<R
   const metrics = createMetrics();
   const tracing = tracingOptionsOf(configured, flags);
   const spans = tracing === null ? null : await nodeSpans(tracing, log, life);
-  const failures = new CallFailures(log);
   const cri = createCriClient({
     endpoint,
     imageEndpoint: configured.imageServiceEndpoint,
     timeoutMs: configured.runtimeRequestTimeout,
-    hooks: {
-      onCall: (report) => {
-        metrics.applyObservations(effectObservations.call(report));
-        failures.tell(report);
-      },
-      ...(spans !== null && { trace: callSpans(spans) }),
-    },
+    hooks: callHooks(log, spans, (readings) => metrics.applyObservations(readings)),
   });
   life.has('CRI client', 'ways', () => cri.close());
   const version = await cri.waitReady(options.runtimePatienceMs ?? RUNTIME_PATIENCE_MS);

@@ -1,8 +1,7 @@
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { ActorletSettings } from '../../actors/configure/configuration/actorlet-settings.ts';
-import { DEVICE_PLUGINS_DIR, defaultSettings } from '../../actors/configure/configuration/actorlet-settings.ts';
+import { type ActorletSettings, defaultSettings } from '../../actors/configure/configuration/actorlet-settings.ts';
 import { canonicalIp } from '../../actors/configure/configuration/canonical-ip.ts';
 import { suggestion } from '../../actors/configure/configuration/closest-name.ts';
 import type { KubeletFlags } from '../../actors/configure/configuration/kubelet-flags.ts';
@@ -256,7 +255,7 @@ function ownSettings(given: ReadonlyMap<string, unknown>): ActorletSettings {
     inspect: inspectOf(given),
     privateContainerd: mode === 'always' || mode === 'never' ? mode : 'auto',
     stopPrivateContainerd: given.get('stop-private-containerd') === true,
-    devicePluginsDir: resolve(devicePluginsDir || DEVICE_PLUGINS_DIR),
+    devicePluginsDir: devicePluginsDir === '' ? preset.devicePluginsDir : resolve(devicePluginsDir),
     waitForPluginsMs: msOf(given, 'wait-for-plugins', preset.waitForPluginsMs),
   };
 }

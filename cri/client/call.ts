@@ -90,7 +90,6 @@ export function unaryCall<Req, Res>(
     const retryUntil = began + Math.min(limit, options.retryMs ?? settings.retryMs);
     const trace = settings.hooks.trace?.(target.path);
     let code: GrpcCode = 'Unknown';
-    let details = '';
     let failed: CriError | null = null;
     try {
       for (let failures = 1; ; failures++) {
@@ -102,7 +101,7 @@ export function unaryCall<Req, Res>(
           return answer;
         } catch (error) {
           if (!(error instanceof CriError)) throw error;
-          ({ code, details } = error);
+          code = error.code;
           failed = error;
           const again = code === 'Unavailable' && (repeatable || error.notSent);
           if (!again || performance.now() + pause > retryUntil || options.signal?.aborted) throw error;
@@ -111,7 +110,7 @@ export function unaryCall<Req, Res>(
         await sleep(pause, undefined, { signal: options.signal }).catch(() => undefined);
       }
     } finally {
-      trace?.end(grpcNumber(code), details);
+      trace?.end(grpcNumber(code), failed?.details ?? '');
       settings.hooks.onCall?.({
         service,
         method: rpc,

@@ -6,11 +6,9 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { findRuntimeBinaries } from '../../cri/private-containerd/binaries.ts';
-import { hostFacts } from '../../cri/private-containerd/host-facts.ts';
-import { importImages } from '../../cri/private-containerd/import-images.ts';
 import { runCommand } from '../../cri/private-containerd/run-command.ts';
 import { startApiService } from '../conformance/api-service.ts';
+import { importArchives } from '../containerd/support/import-archives.ts';
 import { startTestContainerd } from '../containerd/support/with-containerd.ts';
 import type { TestContainerd } from '../containerd/support/with-containerd.ts';
 import { waitFor } from '../tools/wait-for.ts';
@@ -117,9 +115,7 @@ before(async () => {
   service = await startApiService(plane);
   containerd = await startTestContainerd();
   const archive = (await make).stdout.trim().split('\n').at(-1) ?? '';
-  const { layout } = containerd.containerd;
-  const [{ ctr }, { snapshotter }] = await Promise.all([findRuntimeBinaries({}), hostFacts(layout.root)]);
-  await importImages({ ctr, socket: layout.socket, snapshotter }, archive, [], layout.log);
+  await importArchives(containerd, [archive]);
   node = await ClusterNode.start(plane, { name: 'real', agent: 'actorlet', containerd });
 });
 

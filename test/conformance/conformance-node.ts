@@ -2,14 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findRuntimeBinaries } from '../../cri/private-containerd/binaries.ts';
-import { hostFacts } from '../../cri/private-containerd/host-facts.ts';
-import { importImages } from '../../cri/private-containerd/import-images.ts';
 import { runCommand } from '../../cri/private-containerd/run-command.ts';
 import type { Node } from '../cluster/support/api-objects.ts';
 import { ACTORLET, ClusterNode } from '../cluster/support/cluster-node.ts';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
 import type { AgentKind } from '../cluster/support/node-config.ts';
+import { importArchives } from '../containerd/support/import-archives.ts';
 import { startTestContainerd } from '../containerd/support/with-containerd.ts';
 import type { TestContainerd } from '../containerd/support/with-containerd.ts';
 import { startApiService } from './api-service.ts';
@@ -174,10 +172,8 @@ export async function realRuntime(
     const runtime = await startTestContainerd({ ...own, registryHosts, runtimeHandlers: [TEST_HANDLER] });
     stops.push(() => runtime.stop());
     const { layout } = runtime.containerd;
-    const [{ ctr }, { snapshotter }] = await Promise.all([findRuntimeBinaries(own), hostFacts(layout.root)]);
     // Not pinned: specs of image garbage collection are to find some that may go.
-    for (const archive of [images.archive, ...more])
-      await importImages({ ctr, socket: layout.socket, snapshotter }, archive, [], layout.log);
+    const ctr = await importArchives(runtime, [images.archive, ...more], own);
     for (const args of PLACE_BY_DIGEST) {
       const { code, stderr } = await runCommand(ctr, ['-a', layout.socket, '-n', 'k8s.io', 'images', ...args]);
       if (code !== 0) throw new Error(`ctr images ${args.join(' ')}: ${stderr}`);

@@ -1,10 +1,10 @@
 /** What makes services and their names work beside a node of the suite: kube-proxy and CoreDNS, as processes of the machine. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DaemonProcess } from '../../bin/control-plane/daemon-process.ts';
 import { freePorts } from '../../bin/demo-steps/free-ports.ts';
 import { runCommand } from '../../cri/private-containerd/run-command.ts';
 import type { ControlPlane } from '../cluster/support/control-plane.ts';
+import { HelperProcesses } from '../cluster/support/helper-processes.ts';
 import { referenceTool } from '../tools/reference-tool.ts';
 import { waitFor } from '../tools/wait-for.ts';
 
@@ -23,15 +23,9 @@ const BRIDGE_TO_IPTABLES = '/proc/sys/net/bridge/bridge-nf-call-iptables';
  */
 export async function startServiceNetwork(plane: ControlPlane, nodeName: string): Promise<{ stop(): Promise<void> }> {
   const [proxy, dns] = await Promise.all([referenceTool('kube-proxy'), referenceTool('coredns')]);
-  const running: DaemonProcess[] = [];
-  const start = (name: string, program: string, args: readonly string[]): DaemonProcess => {
-    const started = new DaemonProcess({ name, program, args, logFile: join(plane.dir, 'logs', `${name}.log`) });
-    running.push(started);
-    return started;
-  };
+  const processes = new HelperProcesses(plane);
   const stop = async (): Promise<void> => {
-    if (running.length === 0) return;
-    await Promise.all(running.splice(0).map((each) => each.terminate(5_000)));
+    await processes.stop();
     await runCommand(proxy, ['--cleanup', '--proxy-mode', 'iptables']);
   };
   try {
@@ -40,20 +34,14 @@ export async function startServiceNetwork(plane: ControlPlane, nodeName: string)
     await nameService(plane, address);
     const corefile = join(plane.dir, 'Corefile');
     await writeFile(corefile, corefileText(address, plane.adminKubeconfig));
-    const names = start('coredns', dns, ['-conf', corefile]);
+    const names = processes.start('coredns', dns, ['-conf', corefile]);
     const [health = 0, metrics = 0] = await freePorts(2);
-    const rules = start('kube-proxy', proxy, [
+    const rules = processes.start('kube-proxy', proxy, [
       ...['--kubeconfig', plane.adminKubeconfig, '--hostname-override', nodeName, '--proxy-mode', 'iptables'],
       ...['--healthz-bind-address', `127.0.0.1:${health}`, '--metrics-bind-address', `127.0.0.1:${metrics}`],
       // The machine's own limits stay as they are.
-      ...[
-        '--conntrack-max-per-core',
-        '0',
-        '--conntrack-tcp-timeout-established',
-        '0',
-        '--conntrack-tcp-timeout-close-wait',
-        '0',
-      ],
+      ...['--conntrack-max-per-core', '0'],
+      ...['--conntrack-tcp-timeout-established', '0', '--conntrack-tcp-timeout-close-wait', '0'],
     ]);
     const explain = async (): Promise<string> => `${await names.tail()}\n${await rules.tail()}`;
     await waitFor('the name of the API server, by its service', () => answersNames(), explain);

@@ -31,9 +31,9 @@ export function defaultShards(cores: number): number {
 }
 
 /** Where device plugins look for a node's agent, wherever its root is (kubelet `DevicePluginPath`). */
-export const DEVICE_PLUGINS_DIR = '/var/lib/kubelet/device-plugins';
+const DEVICE_PLUGINS_DIR = '/var/lib/kubelet/device-plugins';
 
-/** Defaults of an agent that shares nothing with another: all is below its root directory, the folder of device plugins, too. */
+/** The defaults of an agent with this root directory. */
 export function defaultSettings(rootDir: string): ActorletSettings {
   return {
     shards: defaultShards(availableParallelism()),
@@ -42,7 +42,7 @@ export function defaultSettings(rootDir: string): ActorletSettings {
     inspect: null,
     privateContainerd: 'auto',
     stopPrivateContainerd: false,
-    devicePluginsDir: join(rootDir, 'device-plugins'),
+    devicePluginsDir: DEVICE_PLUGINS_DIR,
     waitForPluginsMs: 0,
   };
 }

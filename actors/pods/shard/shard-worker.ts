@@ -1,4 +1,3 @@
-import { CallFailures } from '../../runtime/runtime-state/call-failures.ts';
 import type { Logger } from 'pino';
 import { createCriClient } from '../../../cri/client/cri-client.ts';
 import { detectCgroups } from '../../host/cgroups/cgroup-detect.ts';
@@ -8,11 +7,11 @@ import { lossCounter } from '../../record/journal/losses.ts';
 import { journalsClosed } from '../../record/journal/segment-log.ts';
 import { createLogger } from '../../record/logging/create-logger.ts';
 import type { Observation } from '../../record/metrics/observation.ts';
-import { callSpans } from '../../record/tracing/call-spans.ts';
 import type { Spans, TracingOptions } from '../../record/tracing/spans.ts';
 import type { Effect } from '../../../machines/protocol/effects.ts';
 import { askMain } from './ask-main.ts';
 import { effectRunner } from './effect-runner.ts';
+import { callHooks } from './call-hooks.ts';
 import { effectObservations } from './effect-observations.ts';
 import { MountedVolumes } from './mounted-volumes.ts';
 import { RoundSpans } from './round-spans.ts';
@@ -50,18 +49,11 @@ export default async function runShard(task: ShardTask): Promise<void> {
   const send = (message: FromShard): void => port.postMessage(message);
   let batch: Observation[] = [];
   const mounted = new MountedVolumes();
-  const failures = new CallFailures(log);
   const cri = createCriClient({
     endpoint: task.endpoint,
     imageEndpoint: task.imageEndpoint,
     timeoutMs: task.settings.runtimeRequestTimeoutMs,
-    hooks: {
-      onCall: (report) => {
-        batch.push(...effectObservations.call(report));
-        failures.tell(report);
-      },
-      ...(spans !== null && { trace: callSpans(spans) }),
-    },
+    hooks: callHooks(log, spans, (readings) => batch.push(...readings)),
   });
   const asker = askMain(send);
   const carryOut = effectRunner({

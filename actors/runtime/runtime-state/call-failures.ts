@@ -21,14 +21,9 @@ const WORDS: Readonly<Record<string, string>> = {
   ImageStatus: 'Get ImageStatus from image service failed',
 };
 /** Asked about what may have vanished meanwhile: that it has is an answer. */
-const LOOKS: ReadonlySet<string> = new Set([
-  'ContainerStatus',
-  'PodSandboxStatus',
-  'ContainerStats',
-  'PodSandboxStats',
-]);
+const LOOKS: ReadonlySet<string> = new Set(['ContainerStatus', 'ContainerStats', 'PodSandboxStats']);
 /** Kubelet does not tell these at all: what a runtime cannot do, or a look that the next one repeats. */
-const UNTOLD: ReadonlySet<string> = new Set(['PodSandboxStatus', 'UpdateRuntimeConfig', 'GetContainerEvents']);
+const UNTOLD: ReadonlySet<string> = new Set(['PodSandboxStatus', 'UpdateRuntimeConfig']);
 
 /** Writes calls to the runtime that failed into the log, in kubelet's words. */
 export class CallFailures {

@@ -69,10 +69,11 @@ async function sources({ debian, busybox, agnhost, nonewprivs, devices }: Parts)
   const applets = stdout.split('\n').filter((name) => name !== '');
   const userland = await readFile(debian);
   const small = await busyboxLayer(busybox, applets);
+  const folders = await imageFolders();
   const server = [
     userland,
     await agnhostLayer({
-      ...{ agnhost, busybox, porter: await imageFolder('agnhost/porter') },
+      ...{ agnhost, busybox, porter: join(folders, 'agnhost/porter') },
       passwd: await fileIn(debian, './etc/passwd'),
       group: await fileIn(debian, './etc/group'),
     }),
@@ -84,8 +85,8 @@ async function sources({ debian, busybox, agnhost, nonewprivs, devices }: Parts)
     byDigest: [small],
     // Of its tools only `hostname` and `cat` are asked for.
     dnsutils: [userland],
-    kitten: [...server, await pageLayer(await imageFolder('kitten/html'))],
-    nautilus: [...server, await pageLayer(await imageFolder('nautilus/html'))],
+    kitten: [...server, await pageLayer(join(folders, 'kitten/html'))],
+    nautilus: [...server, await pageLayer(join(folders, 'nautilus/html'))],
     nginx: [userland],
     nonewprivs: [small, await programLayer('nnp', nonewprivs, SETUID_ROOT)],
     nonroot: [small],
@@ -110,12 +111,12 @@ async function sources({ debian, busybox, agnhost, nonewprivs, devices }: Parts)
   );
 }
 
-/** A folder of the sources of the suite's images, which are in the module: agnhost's certificate is there, and what the images of kitten and nautilus show. */
-async function imageFolder(path: string): Promise<string> {
+/** The sources of the suite's images, which are in the module: agnhost's certificate is there, and what the images of kitten and nautilus show. */
+async function imageFolders(): Promise<string> {
   const { stdout } = await promisify(execFile)(
     'go',
     ['list', '-mod=readonly', '-m', '-f', '{{.Dir}}', 'k8s.io/kubernetes'],
     { cwd: TOOLS },
   );
-  return join(stdout.trim(), 'test/images', path);
+  return join(stdout.trim(), 'test/images');
 }

@@ -9,7 +9,7 @@ import type { ClusterNode } from '../../cluster/support/cluster-node.ts';
 import type { ControlPlane } from '../../cluster/support/control-plane.ts';
 import { STORAGE, isInCsiNode } from '../../cluster/support/csi-world.ts';
 import { stopOnSignal } from '../../cluster/support/end-with-test.ts';
-import { DaemonProcess } from '../../../bin/control-plane/daemon-process.ts';
+import { HelperProcesses } from '../../cluster/support/helper-processes.ts';
 import { referenceTool } from '../../tools/reference-tool.ts';
 import { waitFor } from '../../tools/wait-for.ts';
 import { CSI_DRIVER, DEFINITION, DRIVER } from './driver-definition.ts';
@@ -68,13 +68,7 @@ export async function startStorageDriver(
   node: ClusterNode,
   { dir }: DiskFolder,
 ): Promise<StorageDriver> {
-  const running: DaemonProcess[] = [];
-  const stop = async (): Promise<void> => {
-    await Promise.all(running.splice(0).map((each) => each.terminate(5_000)));
-  };
-  const start = (name: string, program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): void => {
-    running.push(new DaemonProcess({ name, program, args, logFile: join(plane.dir, 'logs', `${name}.log`), env }));
-  };
+  const processes = new HelperProcesses(plane);
   try {
     await plane.api.post(`${STORAGE}/csidrivers`, CSI_DRIVER);
     const folder = join(node.agentRoot, 'plugins', DRIVER);
@@ -84,19 +78,22 @@ export async function startStorageDriver(
     const volumes = join(dir, 'volumes');
     const traits = { nodeId: node.name, topology: { [`${DRIVER}/node`]: node.name }, attaches: true };
     const how = [registration, join(dir, 'calls'), '', JSON.stringify(traits), '--disks'];
-    start('csi-driver', process.execPath, [MAIN, DRIVER, socket, volumes, ...how]);
-    const explain = async (): Promise<string> => (await running[0]?.tail()) ?? '';
-    await waitFor('the driver in the CSINode', () => isInCsiNode(plane, node.name, DRIVER), explain);
+    const started = processes.start('csi-driver', process.execPath, [MAIN, DRIVER, socket, volumes, ...how]);
+    await waitFor(
+      'the driver in the CSINode',
+      () => isInCsiNode(plane, node.name, DRIVER),
+      () => started.tail(),
+    );
     for (const [name, args] of Object.entries(HELPERS)) {
       const program = await referenceTool(name as keyof typeof HELPERS);
       const common = ['--kubeconfig', plane.adminKubeconfig, '--csi-address', socket, ...RATE];
-      start(name, program, [...common, ...args], { NAMESPACE: 'default' });
+      processes.start(name, program, [...common, ...args], { NAMESPACE: 'default' });
     }
     const definition = join(dir, 'driver.json');
     await writeFile(definition, JSON.stringify(DEFINITION));
-    return { definition, logs: join(plane.dir, 'logs'), stop };
+    return { definition, logs: processes.logs, stop: () => processes.stop() };
   } catch (error) {
-    await stop();
+    await processes.stop();
     throw error;
   }
 }

@@ -34,7 +34,10 @@ export class InProcessNode {
       const node = await startNode({
         config: { ...config, staticPodPath: place.manifests },
         flags: flagsOf(place.rootDir),
-        settings: { ...defaultSettings(place.rootDir), shards },
+        settings: {
+          ...defaultSettings(place.rootDir),
+          ...{ shards, devicePluginsDir: join(place.rootDir, 'device-plugins') },
+        },
         endpoint: place.containerd.endpoint,
         log: pino({ level: 'silent' }),
         workerLog: { format: 'json', verbosity: 0 },
