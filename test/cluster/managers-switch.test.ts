@@ -90,7 +90,7 @@ for (const [from, to] of [
   ['actorlet', 'kubelet'],
 ] as const)
   test(`CPUs, memory, devices and claims of running pods pass from ${from} to ${to}`, { skip }, async (t) => {
-    const bench = await DeviceBench.start(t, plane, from, { config, ownDevicePlugins: true });
+    const bench = await DeviceBench.start(t, plane, from, { config });
     await bench.claim('good', DRIVER);
     await bench.create('greedy', greedy());
     await bench.create('claiming', claiming());

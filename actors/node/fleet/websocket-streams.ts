@@ -1,20 +1,33 @@
 import { Duplex } from 'node:stream';
-import type { WebSocket } from 'ws';
 import { acceptWebSocket } from '../../serve/remote-command/accept-websocket.ts';
 import type { UpgradeClient } from '../../serve/remote-command/accept-websocket.ts';
 import { CHANNEL } from '../../serve/remote-command/channels.ts';
-import { sendBinary } from '../../serve/remote-command/websocket-writer.ts';
+import { sendBinary, sendText } from '../../serve/remote-command/websocket-writer.ts';
 import { offeredProtocols } from '../../serve/streaming/protocols.ts';
 import type { AgreedStream } from './agreed-stream.ts';
 
-/** The first of remotecommand, whose errors are words, and the one whose errors are a `metav1.Status`. Newer ones come as SPDY. */
-const PROTOCOLS = ['channel.k8s.io', 'v4.channel.k8s.io'] as const;
+/** How a sub-protocol of remotecommand says things (k8s.io/kubelet/pkg/cri/streaming/remotecommand/websocket.go). */
+interface Saying {
+  /** Texts: the channel's digit and base64, for clients that take no bytes. */
+  base64: boolean;
+  /** Errors are words; a `metav1.Status` since the fourth version. */
+  inWords: boolean;
+}
+/** A client that offers none speaks the first. Newer ones than these come as SPDY. */
+const PROTOCOLS: Partial<Record<string, Saying>> = {
+  '': { base64: false, inWords: true },
+  'channel.k8s.io': { base64: false, inWords: true },
+  'base64.channel.k8s.io': { base64: true, inWords: true },
+  'v4.channel.k8s.io': { base64: false, inWords: false },
+  'v4.base64.channel.k8s.io': { base64: true, inWords: false },
+};
 /** The first byte of a message, by a stream's kind. */
 const NUMBERS: Readonly<Record<string, number>> = CHANNEL;
 
-/** What the client and this server can both speak; undefined: nothing. */
+/** What the client and this server can both speak, by the client's order; undefined: nothing. */
 export function channelProtocol({ request }: UpgradeClient): string | undefined {
-  return offeredProtocols(request.headers).find((each) => (PROTOCOLS as readonly string[]).includes(each));
+  const offered = offeredProtocols(request.headers);
+  return (offered.length === 0 ? [''] : offered).find((each) => PROTOCOLS[each] !== undefined);
 }
 
 /** Serves a command's streams over a WebSocket, as the API server hands older clients on. What the client sends goes nowhere. */
@@ -28,11 +41,18 @@ export async function serveOverWebSocket(
   const closed = new Promise((resolve) => ws.once('close', resolve));
   ws.on('message', () => undefined);
   ws.resume();
-  const inWords = protocol === PROTOCOLS[0];
-  const streams = (kinds ?? []).map((kind): [string, Duplex] => [
-    kind,
-    channel(ws, NUMBERS[kind] ?? 0, kind === 'error' && inWords ? wordsOf : (bytes) => bytes),
-  ]);
+  const { base64, inWords } = PROTOCOLS[protocol] ?? { base64: false, inWords: true };
+  const say = (number: number, bytes: Buffer): Promise<void> | undefined =>
+    base64
+      ? sendText(ws, `${number}${bytes.toString('base64')}`)
+      : sendBinary(ws, Buffer.concat([Buffer.of(number), bytes]));
+  const wanted = kinds ?? [];
+  // Nothing, of the first stream that can be written to: by it the client knows that the connection stands.
+  void say(CHANNEL[(['stdout', 'stderr'] as const).find((kind) => wanted.includes(kind)) ?? 'error'], Buffer.alloc(0));
+  const streams = wanted.map((kind): [string, Duplex] => {
+    const told = kind === 'error' && inWords ? wordsOf : (bytes: Buffer) => bytes;
+    return [kind, channel((bytes) => say(NUMBERS[kind] ?? 0, told(bytes)))];
+  });
   try {
     await serve(new Map(streams), closed);
   } finally {
@@ -40,15 +60,11 @@ export async function serveOverWebSocket(
   }
 }
 
-/** @param told what of the bytes the client is told; nothing when there are none */
-function channel(ws: WebSocket, number: number, told: (bytes: Buffer) => Buffer): Duplex {
+/** @param say tells the client the bytes; settles when more may be said */
+function channel(say: (bytes: Buffer) => Promise<void> | undefined): Duplex {
   return new Duplex({
     read: () => undefined,
-    write: (chunk: Buffer, _encoding, done) => {
-      const bytes = told(chunk);
-      const sent = bytes.length === 0 ? undefined : sendBinary(ws, Buffer.concat([Buffer.of(number), bytes]));
-      void Promise.resolve(sent).then(() => done());
-    },
+    write: (chunk: Buffer, _encoding, done) => void Promise.resolve(say(chunk)).then(() => done()),
   });
 }
 

@@ -18,7 +18,7 @@ const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 const CLOSE_TIMEOUT_MS = 5_000;
 
 /**
- * Answers the WebSocket handshake with this sub-protocol, without compression. Undefined when the handshake was wrong
+ * Answers the WebSocket handshake with this sub-protocol ('' for a client that offers none), without compression. Undefined when the handshake was wrong
  * (the client has its 400 then) or the client has gone. The WebSocket is paused: `resume()` it when the listeners are
  * there. Pings of the client are answered, ours are not sent: the
  * servers in kubelet and API server send none, client-go does every 5 s.
@@ -45,7 +45,7 @@ export async function acceptWebSocket(client: UpgradeClient, protocol: string): 
     // ws refuses names of sub-protocols with a slash, as RFC 6455 says; Kubernetes has one: SPDY/3.1+portforward.k8s.io
     const { 'sec-websocket-protocol': _, ...headers } = request.headers;
     const plain = Object.create(request, { headers: { value: headers } }) as IncomingMessage;
-    server.on('headers', (lines) => lines.push(`Sec-WebSocket-Protocol: ${protocol}`));
+    if (protocol !== '') server.on('headers', (lines) => lines.push(`Sec-WebSocket-Protocol: ${protocol}`));
     const gone = () => resolve(undefined);
     socket.once('close', gone);
     server.handleUpgrade(plain, socket, head, (ws) => {

@@ -44,7 +44,7 @@ export class DeviceBench {
     t: TestContext,
     plane: ControlPlane,
     agent: AgentKind,
-    more?: Pick<ClusterNodeOptions, 'config' | 'ownDevicePlugins'>,
+    more?: Pick<ClusterNodeOptions, 'config'>,
   ): Promise<DeviceBench> {
     const script = {
       images: [{ image: IMAGE, present: true }],

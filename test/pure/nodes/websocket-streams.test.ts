@@ -5,36 +5,47 @@ import type { TestContext } from 'node:test';
 import { WebSocket } from 'ws';
 import { serveCommand, StreamServer } from '../../../actors/node/fleet/stream-server.ts';
 
-/** What a client of this protocol hears of a command that ends so: the channels' bytes by their numbers. */
-async function heard(t: TestContext, protocol: string, exitCode: number): Promise<Record<number, string>> {
+/** What a client hears of a command that ends so: the channels' bytes by their numbers. @param protocol none when it is '' */
+async function heard(t: TestContext, protocol: string, exitCode: number): Promise<Record<string, string>> {
   const server = new StreamServer();
   await server.start();
   t.after(() => server.stop());
   const end = { exitCode, stdout: Buffer.from('out'), stderr: Buffer.from('err') };
   const kinds = ['error', 'stdout', 'stderr'];
   const { url } = server.offer({ kinds, serve: (streams) => serveCommand(streams, () => Promise.resolve(end)) });
-  const ws = new WebSocket(url.replace('http:', 'ws:'), [protocol]);
-  const said: Record<number, string> = {};
-  ws.on('message', (data: Buffer) => {
-    const channel = data[0] ?? -1;
-    said[channel] = (said[channel] ?? '') + data.subarray(1).toString();
+  const ws = new WebSocket(url.replace('http:', 'ws:'), protocol === '' ? [] : [protocol]);
+  const said: Record<string, string> = {};
+  const first: (number | string | undefined)[] = [];
+  ws.on('message', (data: Buffer, isBinary: boolean) => {
+    const text = data.toString();
+    const [channel, bytes] = isBinary
+      ? [String(data[0]), text.slice(1)]
+      : [text[0] ?? '', Buffer.from(text.slice(1), 'base64').toString()];
+    assert.equal(isBinary, !protocol.includes('base64'));
+    first.push(data.length);
+    said[channel] = (said[channel] ?? '') + bytes;
   });
   const [code] = (await once(ws, 'close')) as [number];
   assert.deepEqual([code, ws.protocol], [1000, protocol]);
+  // The connection is told of by an empty message.
+  assert.equal(first[0], 1);
   return said;
 }
 
-test('a command over a WebSocket of the first version tells of a failure in words, and of a success nothing', async (t) => {
-  assert.deepEqual(await heard(t, 'channel.k8s.io', 0), { 1: 'out', 2: 'err' });
-  assert.deepEqual(await heard(t, 'channel.k8s.io', 3), {
-    1: 'out',
-    2: 'err',
-    3: 'command terminated with non-zero exit code: exit status 3',
+for (const protocol of ['', 'channel.k8s.io', 'base64.channel.k8s.io'])
+  test(`a command over a WebSocket with the protocol "${protocol}" tells of a failure in words, and of a success nothing`, async (t) => {
+    const { 3: nothing = '', ...output } = await heard(t, protocol, 0);
+    assert.deepEqual([nothing, output], ['', { 1: 'out', 2: 'err' }]);
+    assert.deepEqual(await heard(t, protocol, 3), {
+      1: 'out',
+      2: 'err',
+      3: 'command terminated with non-zero exit code: exit status 3',
+    });
   });
-});
 
-test('one of the fourth version gets a status', async (t) => {
-  const { 3: status = '', ...output } = await heard(t, 'v4.channel.k8s.io', 0);
-  assert.deepEqual(output, { 1: 'out', 2: 'err' });
-  assert.deepEqual(JSON.parse(status), { metadata: {}, status: 'Success' });
-});
+for (const protocol of ['v4.channel.k8s.io', 'v4.base64.channel.k8s.io'])
+  test(`one with ${protocol} gets a status`, async (t) => {
+    const { 3: status = '', ...output } = await heard(t, protocol, 0);
+    assert.deepEqual(output, { 1: 'out', 2: 'err' });
+    assert.deepEqual(JSON.parse(status), { metadata: {}, status: 'Success' });
+  });
