@@ -15,6 +15,7 @@ import { fleetClock } from '../../actors/node/fleet/fleet-clock.ts';
 import { startFleetHealth } from '../../actors/node/fleet/fleet-health.ts';
 import { startFleetServer } from '../../actors/node/fleet/fleet-server.ts';
 import { FleetReport } from '../../actors/node/fleet/fleet-report.ts';
+import { RequestLanes } from '../../actors/node/fleet/request-lanes.ts';
 import { NodeFleet } from '../../actors/node/fleet/node-fleet.ts';
 import { addressOf, rangeOf } from '../../actors/node/fleet/profile/plan-nodes.ts';
 import type { PlannedNode } from '../../actors/node/fleet/profile/plan-nodes.ts';
@@ -52,6 +53,7 @@ async function work(
   const report = new FleetReport();
   const log = logger(given.logFile, report);
   const api = createApiClient({
+    lanes: new RequestLanes(),
     kubeconfig: given.kubeconfig ?? serviceAccountAccess({ log }),
     userAgent: `kubelet/${agentVersion()} (linux) actorlet-nodes`,
     log,

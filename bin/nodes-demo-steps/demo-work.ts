@@ -6,8 +6,8 @@ const NODES: ApiResource = { ...CORE, resource: 'nodes' };
 const PODS: ApiResource = { ...CORE, resource: 'pods', namespace: 'default' };
 const DEPLOYMENTS: ApiResource = { group: 'apps', version: 'v1', resource: 'deployments', namespace: 'default' };
 
-/** Name of the deployment whose pods the nodes run. */
-export const WORK = 'web';
+/** Name of the deployment whose pods the nodes run: not one that its user would think of. */
+export const WORK = 'nodes-demo';
 
 /** How many objects are as they should be. */
 export interface Count {

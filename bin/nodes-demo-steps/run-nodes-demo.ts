@@ -7,7 +7,7 @@ import { runCommand } from '../../cri/private-containerd/run-command.ts';
 import type { FoundPrograms } from '../control-plane/programs.ts';
 import { DemoFailure, Interrupted, untilInterrupted, waitUntil } from '../demo-steps/wait-until.ts';
 import type { StepLimits } from '../demo-steps/wait-until.ts';
-import { countNodes, countPods, createWork, onePod, removeWork } from './demo-work.ts';
+import { countNodes, countPods, createWork, onePod, removeWork, WORK } from './demo-work.ts';
 import type { Count } from './demo-work.ts';
 import { FleetProcess } from './fleet-process.ts';
 import type { NodesDemoOptions } from './options.ts';
@@ -56,7 +56,7 @@ export async function runNodesDemo(setting: NodesDemoSetting): Promise<void> {
     if (pods > 0) {
       await createWork(api, pods);
       await settled('pods', pods, () => countPods(api), mustRun, limits);
-      say(`${pods} pods of deployment/web Ready ${since()}`);
+      say(`${pods} pods of deployment/${WORK} Ready ${since()}`);
       await lookAtOne(setting, kubeconfig, (await onePod(api)) ?? '');
     }
     const look = async () => fleet?.inspector() ?? null;
@@ -68,24 +68,42 @@ export async function runNodesDemo(setting: NodesDemoSetting): Promise<void> {
       say('Ctrl-C ends the demo and removes everything');
       await untilInterrupted(mustRun, signal);
     }
-    // a Ctrl-C has been obeyed from here on: the clean-up itself is not interrupted
-    const ending = { timeoutMs, signal: new AbortController().signal };
-    if (pods > 0) await removeWork(api);
-    const left = async (): Promise<Count> => ((await onePod(api)) === undefined ? NONE : { all: 1, ready: 0 });
-    await settled('pods', 0, left, mustRun, ending);
-    await fleet.stop();
-    await settled(
-      'nodes',
-      0,
-      () => countNodes(api),
-      async () => plane?.mustRun(),
-      ending,
-    );
-    say('pods and nodes are gone');
+    if (options.check) {
+      await removed(plane, fleet, pods > 0, timeoutMs);
+      say('pods and nodes are gone');
+    }
     if (failed !== null) throw new DemoFailure(`${options.run ?? ''} ended with ${failed}`);
   } finally {
     await cleanUp(setting, plane, fleet);
   }
+}
+
+/**
+ * Has pods and nodes removed while the control plane still runs, and waits until they are. Only for who looks at that: all goes with the
+ * control plane anyway, and what its user has made there may take long, or never go. A Ctrl-C was obeyed before: this is not interrupted.
+ */
+async function removed(
+  plane: OwnControlPlane,
+  fleet: FleetProcess,
+  hasWork: boolean,
+  timeoutMs: number,
+): Promise<void> {
+  const { api } = plane;
+  const limits = { timeoutMs, signal: new AbortController().signal };
+  if (hasWork) {
+    await removeWork(api);
+    const left = async (): Promise<Count> => ((await onePod(api)) === undefined ? NONE : { all: 1, ready: 0 });
+    const mustRun = async (): Promise<void> => void (await Promise.all([plane.mustRun(), fleet.mustRun()]));
+    await settled('pods', 0, left, mustRun, limits);
+  }
+  await fleet.stop();
+  await settled(
+    'nodes',
+    0,
+    () => countNodes(api),
+    () => plane.mustRun(),
+    limits,
+  );
 }
 
 /** Runs a shell command for the user; its exit code when that is not 0 (128 and more: by a signal). A Ctrl-C is for the command, too. */

@@ -4,6 +4,13 @@ import type { StatusEntry } from './status-entry.ts';
 export const HOLD_MS = 300;
 /** The same for an end, and once one such status was sent: many at once make each one long, and little is told, ms. */
 export const LONG_HOLD_MS = 2_000;
+/**
+ * The same while the way to the server is crowded, from when it was told, ms: what says more goes first, and what says little then goes
+ * with it or not at all.
+ */
+export const CROWDED_HOLD_MS = 5_000;
+/** How soon it is tried again whether the way is free, ms. */
+export const CROWDED_LOOK_MS = 1_000;
 
 /** States in which nothing of the pod is left that others could stumble over: containers, volumes, cgroup. */
 const CLEANED: ReadonlySet<string> = new Set(['terminated.kept', 'terminated.removing', 'terminated.finished']);

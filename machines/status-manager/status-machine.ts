@@ -4,7 +4,7 @@ import { beginRequest, isNothingNew } from './status-request.ts';
 import { entryOf, newStatusEntry, waiting, withEntry, withoutEntry } from './status-entry.ts';
 import type { Flight, StatusEntry, StatusState } from './status-entry.ts';
 import type { Finding, StatusMessage, StatusOrder } from './status-messages.ts';
-import { HOLD_MS, isCleaned, isEnding, LONG_HOLD_MS } from './status-holds.ts';
+import { CROWDED_HOLD_MS, CROWDED_LOOK_MS, HOLD_MS, isCleaned, isEnding, LONG_HOLD_MS } from './status-holds.ts';
 
 /** Requests under way for the whole node. */
 const MAX_IN_FLIGHT = 16;
@@ -14,6 +14,9 @@ const RETRY = { firstMs: 50, maxMs: 10_000 };
 const CONTRADICT = { firstMs: 1_000, maxMs: 10_000 };
 
 type MessageOf<T extends StatusMessage['type']> = Extract<StatusMessage, { type: T }>;
+
+/** When, and whether the way to the server is crowded. */
+type Turn = Pick<MessageOf<'status.turn'>, 'at' | 'crowded'>;
 
 /** What a step comes to. */
 export interface StatusStep {
@@ -35,7 +38,7 @@ export function stepStatus(state: StatusState, message: StatusMessage): StatusSt
       return { state: entry === undefined ? state : waiting(state, message.uid, entry), outputs: [] };
     }
     case 'status.turn':
-      return goOn(state, message.at, []);
+      return goOn(state, message, []);
     case 'status.compared':
       return compared(state, message);
     case 'status.answered':
@@ -122,7 +125,7 @@ function told(state: StatusState, { at, uid, ofApi, state: place, urgency }: Mes
 }
 
 /** Has those compared whose time has come, as many as may have requests; when there are none, says when the next is due. */
-function goOn(state: StatusState, at: number, outputs: StatusOrder[]): StatusStep {
+function goOn(state: StatusState, { at, crowded }: Turn, outputs: StatusOrder[]): StatusStep {
   const free = (isAway(state.pause) ? 1 : MAX_IN_FLIGHT) - Object.keys(state.underWay).length;
   if (free <= 0 || state.waiting.length === 0) return { state, outputs };
   const uids: string[] = [];
@@ -133,6 +136,7 @@ function goOn(state: StatusState, at: number, outputs: StatusOrder[]): StatusSte
     if (entry === undefined || entry.request !== 0) continue;
     const due = Math.max(entry.notBefore, entry.holdUntil, state.pause.until);
     if (due > at) wakeAt = Math.min(wakeAt, due);
+    else if (crowded === true && givesWay(entry, at)) wakeAt = Math.min(wakeAt, at + CROWDED_LOOK_MS);
     else uids.push(uid);
   }
   if (uids.length === 0) {
@@ -149,14 +153,20 @@ function goOn(state: StatusState, at: number, outputs: StatusOrder[]): StatusSte
   return { state: next, outputs };
 }
 
-function compared(state: StatusState, { at, found }: MessageOf<'status.compared'>): StatusStep {
+/** What it tells may wait for those that crowd the way. */
+function givesWay({ urgency, unsentSince }: StatusEntry, at: number): boolean {
+  return urgency === 'mayWait' && at < unsentSince + CROWDED_HOLD_MS;
+}
+
+function compared(state: StatusState, message: MessageOf<'status.compared'>): StatusStep {
+  const { at, found } = message;
   const outputs: StatusOrder[] = [];
   let next = state;
   for (const finding of found) {
     const entry = entryOf(next, finding.uid);
     if (entry !== undefined) next = beginRequest(next, entry, finding, at, outputs);
   }
-  return goOn(next, at, outputs);
+  return goOn(next, message, outputs);
 }
 
 function answered(state: StatusState, message: MessageOf<'status.answered'>): StatusStep {

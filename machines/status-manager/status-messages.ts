@@ -25,10 +25,10 @@ export type StatusMessage =
   | { type: 'status.told'; at: number; uid: string; ofApi: boolean; state: string; urgency: Urgency }
   /** The API shows something else than what was told, or it is due to be removed. */
   | { type: 'status.look'; at: number; uid: string }
-  /** All that came in this turn of the event loop was told, or it is time. */
-  | { type: 'status.turn'; at: number }
+  /** All that came in this turn of the event loop was told, or it is time. `crowded`: many others share the way to the server, and it is full. */
+  | { type: 'status.turn'; at: number; crowded?: true }
   /** Answers `status.compare`, in its order, in the same turn. */
-  | { type: 'status.compared'; at: number; found: readonly Finding[] }
+  | { type: 'status.compared'; at: number; found: readonly Finding[]; crowded?: true }
   /**
    * A request was carried out. `left`: fingerprint of what the server did not take over of the patch; '' for nothing. `overwritten`: the API's
    * object lacks something else, which somebody changed meanwhile.

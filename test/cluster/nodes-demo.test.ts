@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { clusterTool } from './support/cluster-tool.ts';
 
 const DEMO = fileURLToPath(new URL('../../bin/nodes-demo', import.meta.url));
+const EXAMPLES = fileURLToPath(new URL('../../docs/examples/tutorial', import.meta.url));
+const PROFILE = fileURLToPath(new URL('../../docs/profiles/bad-release.yaml', import.meta.url));
 const PROGRAMS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubectl'] as const;
 
 let dir: string;
@@ -63,9 +65,9 @@ describe('bin/nodes-demo', { concurrency: false }, () => {
       '240',
     ]);
     assert.equal(code, 0, out);
-    assert.match(out, /6 nodes Ready[^]*12 pods of deployment\/web Ready/);
-    assert.match(out, /kubectl logs web-\S+: ready to serve/);
-    assert.match(out, /kubectl exec web-\S+ -- uptime: up since the demo began/);
+    assert.match(out, /6 nodes Ready[^]*12 pods of deployment\/nodes-demo Ready/);
+    assert.match(out, /kubectl logs nodes-demo-\S+: ready to serve/);
+    assert.match(out, /kubectl exec nodes-demo-\S+ -- uptime: up since the demo began/);
     assert.match(out, /inspector of all nodes: http:\/\/127\.0\.0\.1:\d+\/\?token=/);
     assert.match(out, /pods and nodes are gone[^]*removed everything the demo made[^]*check passed/);
     await assertTidy();
@@ -78,6 +80,23 @@ describe('bin/nodes-demo', { concurrency: false }, () => {
     assert.equal(code, 1, out);
     assert.match(out, /node\/worker-0\nnode\/worker-1\nnode\/worker-2\n[^]*No resources found/);
     assert.match(out, /exit 7 ended with 7/);
+    await assertTidy();
+  });
+
+  test('the examples of the tutorial can be applied; what its user has left running does not hold up the end', async () => {
+    const kubectl = `${join(programs, 'kubectl')} --cache-dir /dev/null`;
+    const flags = ['--bin-dir', programs, '--count', '3', '--pods', '0', '--timeout', '240'];
+    const run = [
+      `${kubectl} apply --dry-run=server -f ${EXAMPLES}/shop.yaml -f ${EXAMPLES}/batch.yaml`,
+      `${kubectl} apply -f ${EXAMPLES}/web.yaml`,
+      `${kubectl} rollout status deployment/web`,
+    ];
+    const { code, out } = await demo([...flags, '--profile', PROFILE, '--run', run.join(' && ')]);
+    assert.equal(code, 0, out);
+    assert.match(
+      out,
+      /shop created[^]*packed created[^]*"web" successfully rolled out[^]*removed everything the demo made/,
+    );
     await assertTidy();
   });
 

@@ -20,13 +20,14 @@ import { Space } from './support/space.ts';
 const ACTORLET = fileURLToPath(new URL('../../bin/actorlet', import.meta.url));
 const PODS = 200;
 const WORKERS = 20;
-/** The doomed one, the reborn one and that with devices. */
-const OTHERS = 3;
+/** The doomed one, the reborn one, the full one and that with devices. */
+const OTHERS = 4;
 
 const PROFILE = {
   groups: [
     { name: 'doomed', count: 1, taints: [{ key: 'doomed', effect: 'NoSchedule' }] },
     { name: 'reborn', count: 1, taints: [{ key: 'doomed', effect: 'NoSchedule' }] },
+    { name: 'full', count: 1, taints: [{ key: 'doomed', effect: 'NoSchedule' }] },
     {
       ...{ name: 'gpu', count: 1, taints: [{ key: 'doomed', effect: 'NoSchedule' }] },
       devices: [{ resource: 'example.com/gpu', count: 3, unhealthy: 1 }],
@@ -74,6 +75,7 @@ const PROFILE = {
   failures: [
     { does: 'die', nodes: 'doomed-*', at: '20s' },
     { does: 'die', nodes: 'reborn-*', at: '40s', for: '2s' },
+    { does: 'fill-memory', nodes: 'full-*', at: '5s' },
   ],
 };
 
@@ -412,6 +414,21 @@ describe('simulated nodes', { concurrency: true }, () => {
     await own.waitEvent('p', 'FailedMount', /^MountVolume\.SetUp failed for volume "v" : configmap "later" not found$/);
     await own.create({ kind: 'ConfigMap', metadata: { name: 'later' }, data: { a: '1' } } as never);
     await own.waitPod('p', 'ready', isReadyPod);
+  });
+
+  test('a node whose memory runs short is tainted, and the scheduler goes by it', async () => {
+    await waitFor('the taint of memory pressure', async () =>
+      (await nodeNamed('full-0')).spec?.taints?.some(
+        ({ key, effect }) => key === 'node.kubernetes.io/memory-pressure' && effect === 'NoSchedule',
+      )
+        ? true
+        : undefined,
+    );
+    const own = await space('full');
+    const nodeSelector = { 'kubernetes.io/hostname': 'full-0' };
+    const spec = { ...specOf('app:1'), nodeSelector, tolerations: [{ key: 'doomed', operator: 'Exists' }] };
+    await own.create({ kind: 'Pod', metadata: { name: 'p' }, spec });
+    await own.waitEvent('p', 'FailedScheduling', /untolerated taint.*node\.kubernetes\.io\/memory-pressure/);
   });
 
   test('a node that dies by the profile is given up; one that comes back says that it was rebooted', async () => {

@@ -45,8 +45,18 @@ export interface ApiClientOptions {
   onTurn?: (method: string, host: string, seconds: number) => void;
   /** Begins the span of a request. */
   trace?: (method: string, url: string) => RequestTrace;
+  /** Who sends for many nodes has their requests wait for each other. */
+  lanes?: Lanes;
   /** For tests; 30 s and 15 s. */
   health?: HealthCheck;
+}
+
+/** Requests that share one way to the server. */
+export interface Lanes {
+  /** Resolves when the request's turn has come, with what is called when it is over. Rejects when the signal ends the wait. */
+  enter(request: ApiRequest, signal: AbortSignal): Promise<() => void>;
+  /** Others have to wait. */
+  isCrowded(): boolean;
 }
 
 /** How often a request is sent again when the server says Retry-After (client-go's maxRetries). */
@@ -70,6 +80,7 @@ function facade(sender: Sender, turns: TokenBucket | undefined): ApiClient {
     request: <T>(request: ApiRequest) => sender.request(request, turns) as Promise<T>,
     stream: (request) => sender.stream(request),
     limited: (qps, burst) => facade(sender, qps > 0 ? new TokenBucket(qps, burst) : undefined),
+    isCrowded: () => sender.isCrowded(),
     close: () => sender.close(),
   };
 }
@@ -91,20 +102,37 @@ class Sender {
   async request(request: ApiRequest, turns: TokenBucket | undefined): Promise<unknown> {
     const timeoutMs = request.timeoutMs ?? defaultTimeoutMs;
     const limit = new TimeLimit(timeoutMs, request.signal);
+    let leave: (() => void) | undefined;
     try {
       if (turns !== undefined) {
         const asked = performance.now();
         await waitTurn(turns, limit.signal);
         this.options.onTurn?.(request.method, this.kubeconfig.server.host, (performance.now() - asked) / 1000);
       }
+      leave = await this.enter(request, limit);
       const answer = await this.answerOf(request, limit.signal);
       const text = await this.read(request, answer);
       return text === '' ? undefined : parseJson(text);
     } catch (error) {
       throw this.errorOf(error, request, limit, timeoutMs);
     } finally {
+      leave?.();
       limit.release();
     }
+  }
+
+  /** The wait for others is not the server's: the request's time counts from its turn on. */
+  private async enter(request: ApiRequest, limit: TimeLimit): Promise<(() => void) | undefined> {
+    const { lanes } = this.options;
+    if (lanes === undefined) return undefined;
+    limit.stopClock();
+    const leave = await lanes.enter(request, limit.signal);
+    limit.startClock();
+    return leave;
+  }
+
+  isCrowded(): boolean {
+    return this.options.lanes?.isCrowded() === true;
   }
 
   async stream(request: ApiRequest): Promise<AsyncIterable<unknown>> {

@@ -3,20 +3,28 @@ export class TimeLimit {
   over = false;
   private readonly controller = new AbortController();
   private readonly outer: AbortSignal | undefined;
-  private readonly timer: NodeJS.Timeout;
+  private readonly ms: number;
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(ms: number, outer: AbortSignal | undefined) {
+    this.ms = ms;
     this.outer = outer;
-    this.timer = setTimeout(() => {
-      this.over = true;
-      this.controller.abort();
-    }, ms);
+    this.startClock();
     outer?.addEventListener('abort', this.forward, { once: true });
     if (outer?.aborted) this.forward();
   }
 
   get signal(): AbortSignal {
     return this.controller.signal;
+  }
+
+  /** The time counts from now on. */
+  startClock(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.over = true;
+      this.controller.abort();
+    }, this.ms);
   }
 
   stopClock(): void {

@@ -183,8 +183,12 @@ export class StatusManager {
 
   private turn(): void {
     clearTimeout(this.timer);
-    if (hasWaiting(this.machine.state)) this.take({ type: 'status.turn', at: this.at() });
+    if (hasWaiting(this.machine.state)) this.take({ type: 'status.turn', at: this.at(), ...this.crowd() });
     this.compared.clear();
+  }
+
+  private crowd(): { crowded?: true } {
+    return this.options.api.isCrowded?.() === true ? { crowded: true } : {};
   }
 
   private take(message: StatusMessage): void {
@@ -210,7 +214,7 @@ export class StatusManager {
           this.compared.set(uid, compared);
           return [compared.finding];
         });
-        this.take({ type: 'status.compared', at, found });
+        this.take({ type: 'status.compared', at, found, ...this.crowd() });
         break;
       }
       case 'status.patch':

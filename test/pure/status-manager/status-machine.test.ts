@@ -39,6 +39,27 @@ test('what may wait is held 300 ms, the next such one 2 s, an end 2 s; what matt
   assert.deepEqual(ending.take(), ['wake 2000']);
 });
 
+test('while the way is crowded what may wait does, five seconds at most; what matters goes', () => {
+  const world = telling('syncing.pullingImage', 'mayWait');
+  world.crowded = true;
+  world.turn(400);
+  assert.deepEqual(world.take(), ['wake 1000']);
+  world.shows('b', 'p2');
+  world.tell('b', 'syncing.running');
+  world.turn(1_000);
+  assert.deepEqual(world.take(), ['patch b p2', 'wake 1000']);
+  world.answer('b');
+  world.turn(3_600);
+  assert.deepEqual(world.take(), ['measure 1000', 'patch a p1'], 'five seconds after it was told');
+  const freed = telling('syncing.pullingImage', 'mayWait');
+  freed.crowded = true;
+  freed.turn(400);
+  freed.take();
+  freed.crowded = false;
+  freed.turn(1_000);
+  assert.deepEqual(freed.take(), ['patch a p1'], 'when the way is free');
+});
+
 test('a patch that tells only generations waits once while the pod ends', () => {
   const world = telling('terminating.stoppingContainers');
   world.shows('a', 'p1', {}, true);

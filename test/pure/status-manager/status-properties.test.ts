@@ -45,6 +45,7 @@ const actArb = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('forget' as const), uid, shown: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('gone' as const), uid }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('list' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('crowd' as const), crowded: fc.boolean() }) },
   {
     weight: 1,
     arbitrary: fc.record({ do: fc.constant('clock' as const), ms: fc.integer({ min: 0, max: 3_600_000 }) }),
@@ -81,6 +82,9 @@ function carryOut(world: StatusWorld, act: Act): void {
       return world.send({ type: 'api.gone', at, uid: act.uid });
     case 'list':
       return world.send({ type: 'api.listed', at, gone: [] });
+    case 'crowd':
+      world.crowded = act.crowded;
+      return;
     case 'clock':
       world.at += act.ms;
   }

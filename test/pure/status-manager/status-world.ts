@@ -10,6 +10,8 @@ export type Asked = Extract<StatusOrder, { type: 'status.patch' | 'pod.delete' }
 export class StatusWorld {
   state: StatusState = NOTHING_TOLD;
   at = 1_000_000;
+  /** Many others share the way to the server, and it is full. */
+  crowded = false;
   /** All orders so far but `status.compare`, which is answered here. */
   orders: StatusOrder[] = [];
   /** Requests under way. */
@@ -35,7 +37,7 @@ export class StatusWorld {
     for (const order of outputs) {
       if (order.type === 'status.compare') {
         const found = order.uids.map((uid) => this.finding(uid));
-        this.send({ type: 'status.compared', at: message.at, found });
+        this.send({ type: 'status.compared', at: message.at, found, ...(this.crowded && { crowded: true }) });
         continue;
       }
       this.orders.push(order);
@@ -49,7 +51,7 @@ export class StatusWorld {
 
   turn(ms = 0): void {
     this.at += ms;
-    this.send({ type: 'status.turn', at: this.at });
+    this.send({ type: 'status.turn', at: this.at, ...(this.crowded && { crowded: true }) });
   }
 
   /** The request of this pod is carried out, and shows all but `left`. */

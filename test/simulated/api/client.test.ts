@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { ApiStatusError } from '../../../actors/cluster/api/api-client.ts';
 import { createApiClient } from '../../../actors/cluster/api/create-api-client.ts';
-import type { ApiClientOptions, RequestSeen } from '../../../actors/cluster/api/create-api-client.ts';
+import type { ApiClientOptions, Lanes, RequestSeen } from '../../../actors/cluster/api/create-api-client.ts';
 import { loadKubeconfig } from '../../../actors/cluster/api/kubeconfig.ts';
 import { startFakeApiServer } from './support/fake-api-server.ts';
 import type { FakeApiServer, FakeApiServerOptions } from './support/fake-api-server.ts';
@@ -53,6 +53,27 @@ const refused =
     for (const [key, value] of Object.entries(more)) assert.equal(error[key as keyof ApiStatusError], value);
     return true;
   };
+
+test('requests take their turn in the lanes that they share, and leave them however they end; watches take none', async (t) => {
+  const asked: string[] = [];
+  let inside = 0;
+  const enter: Lanes['enter'] = async ({ method }) => {
+    asked.push(method);
+    inside++;
+    if (method === 'DELETE') await sleep(300);
+    return () => inside--;
+  };
+  const { server, api } = await setUp(t, 'http', { lanes: { enter, isCrowded: () => inside > 1 } });
+  putPod(server, 'a');
+  await api.request({ method: 'GET', on: pods, name: 'a' });
+  // The wait for its turn is longer than the server may take.
+  const late = api.limited(50, 100).request({ method: 'DELETE', on: pods, name: 'none', timeoutMs: 200 });
+  await assert.rejects(late, refused(404, 'NotFound'));
+  const watching = new AbortController();
+  await api.stream({ method: 'GET', on: pods, query: { watch: 'true' }, signal: watching.signal });
+  watching.abort();
+  assert.deepEqual([asked, inside, api.isCrowded?.()], [['GET', 'DELETE'], 0, false]);
+});
 
 for (const transport of ['http', 'https', 'h2'] as const) {
   test(`${transport}: create, get, patch, delete, watch; one client certificate; few connections`, async (t) => {
