@@ -18,6 +18,8 @@ import { usageOfTree } from './cluster-usage.ts';
 const [nodes = 100, podsEach = 10, hollow = 5] = process.argv.slice(2, 5).map(Number);
 const who = (process.argv[5] ?? 'actorlet,kwok,kubemark').split(',');
 const IDLE_MS = Number(process.env['IDLE_MS'] ?? 30_000);
+/** Before that: events come after all else. */
+const SETTLE_MS = Number(process.env['SETTLE_MS'] ?? 5_000);
 const AT_ONCE = 32;
 const PODS = '/api/v1/namespaces/default/pods';
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
@@ -224,7 +226,7 @@ function usageOf(processes: readonly DaemonProcess[]): { rss: number; cpu: numbe
 
 /** What they take while nothing changes: memory, and CPU seconds a second. */
 async function idle(processes: readonly DaemonProcess[]): Promise<{ rss: number; idle: number }> {
-  await sleep(5_000);
+  await sleep(SETTLE_MS);
   const before = usageOf(processes);
   const at = performance.now();
   await sleep(IDLE_MS);
