@@ -60,6 +60,19 @@ export function isQuantity(q: string): boolean {
   return SHAPE.test(q);
 }
 
+/**
+ * Is it kept as a whole number (`Quantity.AsInt64` of the Go type)? It goes by how it is written: `1500m` and `1.0` are not, nor is `1.5Mi`, which
+ * are so many bytes without a fraction; `1.5k` is.
+ */
+export function isWholeQuantity(q: string): boolean {
+  const match = SHAPE.exec(q);
+  if (!match) return false;
+  const [, , number = '', suffix = ''] = match;
+  const fraction = number.split('.')[1]?.length ?? 0;
+  const power = suffix in BINARY ? 0 : (DECIMAL[suffix] ?? Number(suffix.slice(1)));
+  return fraction <= power;
+}
+
 function need(q: string): bigint {
   const nano = parseQuantity(q);
   if (nano === undefined) throw new RangeError(`not a quantity: ${JSON.stringify(q)}`);

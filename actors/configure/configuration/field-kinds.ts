@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isQuantity } from '../../../machines/values/quantity.ts';
+import { isQuantity, isWholeQuantity } from '../../../machines/values/quantity.ts';
 import { goDuration, parseGoDuration } from '../../../machines/values/go-duration.ts';
 
 /**
@@ -50,6 +50,10 @@ export function oneOf<const W extends readonly [string, ...string[]]>(words: W, 
 /** A Kubernetes quantity, kept as it is written. */
 export const quantity = (preset: string) =>
   z.string({ error: QUANTITY }).refine(isQuantity, { error: QUANTITY }).default(preset);
+const WHOLE_QUANTITY = 'a quantity without a fraction, as "10Mi" or "1.5M" (not "1.5Mi", not "100m")';
+/** The same of a field that kubelet takes for an integer (`Quantity.AsInt64`). */
+export const wholeQuantity = (preset: string) =>
+  z.string({ error: WHOLE_QUANTITY }).refine(isWholeQuantity, { error: WHOLE_QUANTITY }).default(preset);
 const looseQuantity = z.codec(
   z.union([z.string(), z.number()], { error: QUANTITY }).refine((q) => isQuantity(String(q)), { error: QUANTITY }),
   z.string(),

@@ -165,6 +165,19 @@ test('an empty list of the file is the default again where there is a folder of 
   });
 });
 
+test('the size of logs is a whole number as kubelet keeps it', () => {
+  withFolder((folder) => {
+    const at = (size: string) => ({
+      configFile: writeConfig(folder, 'config.yaml', `containerLogMaxSize: "${size}"\n`),
+      cgroupVersion,
+    });
+    for (const good of ['10Mi', '-1', '1.5k', '1e6', '1.5e3', '0', '1.Mi'])
+      assert.equal(loadConfiguration(at(good)).config.containerLogMaxSize, good);
+    for (const bad of ['1.5Mi', '100m', '1000m', '1.0', '1.5', '1e-3', '1.2345k', 'x'])
+      assert.match(errorsOf(() => loadConfiguration(at(bad))).join(), /containerLogMaxSize.*without a fraction/, bad);
+  });
+});
+
 test('a value that is zero for another kind of field is no reason for the default', () => {
   withFolder((folder) => {
     const at = (text: string) => ({ configFile: writeConfig(folder, 'config.yaml', text), cgroupVersion });
