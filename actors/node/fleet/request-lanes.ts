@@ -32,7 +32,8 @@ export class RequestLanes implements Lanes {
 class Lane {
   private readonly most: number;
   private underWay = 0;
-  private readonly waiting = new Set<() => void>();
+  /** Who waits, oldest first: called with its turn. */
+  private readonly waiting = new Set<(turn: true) => void>();
 
   constructor(most: number) {
     this.most = most;
@@ -50,7 +51,7 @@ class Lane {
 
   /** Who leaves hands the place on, so that nobody comes in between. */
   private async turn(signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve } = Promise.withResolvers<true>();
     this.waiting.add(resolve);
     try {
       await unlessAborted(promise, signal);
@@ -68,6 +69,6 @@ class Lane {
       return;
     }
     this.waiting.delete(next);
-    next();
+    next(true);
   }
 }
