@@ -41,16 +41,14 @@ export class SimulatedNode {
     name: string,
     agent: AgentKind,
     script: SimScript,
-    more: Pick<ClusterNodeOptions, 'config' | 'env' | 'flags'> = {},
+    more: Pick<ClusterNodeOptions, 'config' | 'env' | 'flags' | 'ownDevicePlugins'> = {},
   ): Promise<SimulatedNode> {
     const ground = await makeGround(script);
     try {
       const { folder, cri } = ground;
       const containerd = { endpoint: cri.endpoint, rootDir: folder, cri, stop: () => Promise.resolve() };
       const config = { syncFrequency: '1m', ...more.config };
-      // Nobody but the agent looks at what is mounted, so a kubelet can have its plugins for itself: others' would be in its node's capacity.
-      const own = { name, agent, containerd, config, ownDevicePlugins: true } as const;
-      return new SimulatedNode(await ClusterNode.start(plane, { ...more, ...own }), ground);
+      return new SimulatedNode(await ClusterNode.start(plane, { ...more, name, agent, containerd, config }), ground);
     } catch (error) {
       await removeGround(ground);
       throw error;

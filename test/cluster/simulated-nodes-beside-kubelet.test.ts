@@ -102,7 +102,8 @@ before(async () => {
   const profile = { groups: [{ name: 'sim' }], runtime: SCRIPT };
   [nodes, kubelet] = await Promise.all([
     startNodes(plane, profile, 1),
-    SimulatedNode.start(plane, 'ref', 'kubelet', SCRIPT),
+    // The devices of plugins that other tests have beside are not the node's.
+    SimulatedNode.start(plane, 'ref', 'kubelet', SCRIPT, { ownDevicePlugins: true }),
   ]);
   await waitFor('sim-0 to be Ready', async () => {
     await nodes.mustRun();

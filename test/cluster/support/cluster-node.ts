@@ -37,7 +37,10 @@ export interface ClusterNodeOptions {
   config?: Record<string, unknown> | ((address: string) => Record<string, unknown>);
   /** Further flags of the agent. */
   flags?: readonly string[];
-  /** The reference's folder of device plugins is the one in its root directory, as the agent's is, in place of the machine's. */
+  /**
+   * The reference's folder of device plugins is the one in its root directory, as the agent's is, in place of the machine's. What it mounts is
+   * seen by nobody else then.
+   */
   ownDevicePlugins?: true;
   /** Further variables of the agent's environment. */
   env?: NodeJS.ProcessEnv;
