@@ -88,7 +88,7 @@ before(async () => {
     program: fileURLToPath(new URL('../../bin/actorlet', import.meta.url)),
     args: [
       ...['nodes', '--kubeconfig', plane.adminKubeconfig, '--count', '1', '--port', '0', '--profile', profile],
-      ...['--output', 'json', '--log-file', join(plane.dir, 'nodes.log')],
+      ...['--root-dir', join(plane.dir, 'nodes-root'), '--output', 'json', '--log-file', join(plane.dir, 'nodes.log')],
     ],
     logFile: join(plane.dir, 'nodes-out.log'),
   });

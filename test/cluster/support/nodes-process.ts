@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DaemonProcess } from '../../../bin/control-plane/daemon-process.ts';
@@ -21,13 +21,15 @@ export async function startNodes(
   const files = { profile: join(plane.dir, 'profile.json'), config: join(plane.dir, 'nodes-config.json') };
   await writeFile(files.profile, JSON.stringify(profile));
   await writeFile(files.config, JSON.stringify(fleetConfiguration(pair, plane.pki.ca.cert)));
+  // It goes with the control plane, also when these nodes are killed.
+  const rootDir = await mkdtemp(join(plane.dir, 'nodes-'));
   return new DaemonProcess({
     name: 'actorlet nodes',
     program: ACTORLET,
     args: [
       ...['nodes', '--kubeconfig', plane.adminKubeconfig, '--count', String(count), '--seed', '11'],
       ...['--profile', files.profile, '--config', files.config, '--address', hostAddress, '--port', String(port)],
-      ...['--output', 'json', '--log-file', join(plane.dir, 'nodes.log'), '--cleanup', ...flags],
+      ...['--root-dir', rootDir, '--output', 'json', '--log-file', join(plane.dir, 'nodes.log'), '--cleanup', ...flags],
     ],
     logFile: join(plane.dir, 'nodes-out.log'),
   });
