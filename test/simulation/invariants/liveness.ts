@@ -54,7 +54,11 @@ function mirrorOf({ world }: Ground, uid: string): Pod | undefined {
 
 function checkEnd({ world, say }: Ground, plan: PodPlan, shown: Pod): void {
   const phase = shown.status?.phase ?? '';
-  const stirred = world.workload.disturbed.has(plan.key) || hookMayFail(world, plan) || hookMayHang(world, plan);
+  const stirred =
+    world.workload.disturbed.has(plan.key) ||
+    hookMayFail(world, plan) ||
+    hookMayHang(world, plan) ||
+    probeMayHang(world, plan);
   const disturbed = stirred || maySkipTries(world, plan);
   const disrupting =
     world.plan.node.disks !== undefined ||
@@ -97,13 +101,23 @@ function hookMayFail(world: World, { spec }: PodPlan): boolean {
   return all.some(({ lifecycle }) => lifecycle?.postStart !== undefined);
 }
 
-/** A postStart hook has no time limit (kubelet ExecSync with timeout 0): one whose call hangs keeps its container from being told as running. */
-function hookMayHang(world: World, { spec }: PodPlan): boolean {
-  const hangs = world.plan.faults.some(
+/** A probe by a command whose call hangs has failed when its time is over; what it ends is not restarted here. */
+function probeMayHang(world: World, { spec }: PodPlan): boolean {
+  if (spec.restartPolicy !== 'Never' || !execMayHang(world)) return false;
+  const all = [...(spec.initContainers ?? []), ...spec.containers];
+  return all.some(({ livenessProbe, startupProbe }) => livenessProbe?.exec ?? startupProbe?.exec);
+}
+
+function execMayHang(world: World): boolean {
+  return world.plan.faults.some(
     (f) => f.kind === 'cri' && f.how === 'hang' && (f.rpcs.includes('ExecSync') || f.rpcs.includes('*')),
   );
+}
+
+/** A postStart hook has no time limit (kubelet ExecSync with timeout 0): one whose call hangs keeps its container from being told as running. */
+function hookMayHang(world: World, { spec }: PodPlan): boolean {
   return (
-    hangs &&
+    execMayHang(world) &&
     [...(spec.initContainers ?? []), ...spec.containers].some(({ lifecycle }) => lifecycle?.postStart !== undefined)
   );
 }

@@ -77,6 +77,8 @@ export const shutDownPodsFail: Rule = {
           if (termination === null && status?.phase === 'Running') ended.add(fact.uid);
         }
         if (fact.f !== 'report' || !ended.has(fact.uid)) return;
+        // Of a step before the order: reports wait for their journal, and an agent that dies then tells no later one.
+        if (fact.report.state.startsWith('syncing.')) return;
         const { phase, reason, conditions } = fact.report.status;
         const is = (type: string): string => conditions?.find((each) => each.type === type)?.status ?? '';
         const told = (phase === 'Failed' && reason === 'Terminated') || good.tells(fact.uid, fact.report);

@@ -157,12 +157,6 @@ export const unreachedMoves: readonly UnreachedMoves[] = [
     to: ['ready.running'],
     why: 'sources are read once the runtime and PLEG have been asked (the order in which an agent starts)',
   },
-  {
-    machine: 'eviction',
-    from: ['measuring'],
-    to: ['watching.calm'],
-    why: 'what is acted on brings a condition, which stays for its transition period, and pods are measured within that',
-  },
 ];
 
 /**
