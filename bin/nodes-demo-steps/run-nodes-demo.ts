@@ -69,7 +69,7 @@ export async function runNodesDemo(setting: NodesDemoSetting): Promise<void> {
       await untilInterrupted(mustRun, signal);
     }
     if (options.check) {
-      await removed(plane, fleet, pods > 0, timeoutMs);
+      await removed(plane, fleet, mustRun, options);
       say('pods and nodes are gone');
     }
     if (failed !== null) throw new DemoFailure(`${options.run ?? ''} ended with ${failed}`);
@@ -85,15 +85,14 @@ export async function runNodesDemo(setting: NodesDemoSetting): Promise<void> {
 async function removed(
   plane: OwnControlPlane,
   fleet: FleetProcess,
-  hasWork: boolean,
-  timeoutMs: number,
+  mustRun: () => Promise<void>,
+  { pods, timeoutMs }: NodesDemoOptions,
 ): Promise<void> {
   const { api } = plane;
   const limits = { timeoutMs, signal: new AbortController().signal };
-  if (hasWork) {
+  if (pods > 0) {
     await removeWork(api);
     const left = async (): Promise<Count> => ((await onePod(api)) === undefined ? NONE : { all: 1, ready: 0 });
-    const mustRun = async (): Promise<void> => void (await Promise.all([plane.mustRun(), fleet.mustRun()]));
     await settled('pods', 0, left, mustRun, limits);
   }
   await fleet.stop();

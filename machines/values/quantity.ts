@@ -27,12 +27,17 @@ function awayFromZero(a: bigint, b: bigint): bigint {
 /** Digits that are calculated with: more than lie between the greatest value and the least. */
 const MOST_DIGITS = 200;
 
+/** Power of ten that a suffix stands for; 0 for a binary one. */
+function powerOf(suffix: string): number {
+  return suffix in BINARY ? 0 : (DECIMAL[suffix] ?? Number(suffix.slice(1)));
+}
+
 function scale(number: string, suffix: string): bigint {
   const [whole = '', fraction = ''] = number.split('.');
   const all = (whole + fraction).replace(/^0+/, '');
   if (all === '') return 0n;
   const shift = BINARY[suffix] ?? 0n;
-  const power = shift > 0n ? 0 : (DECIMAL[suffix] ?? Number(suffix.slice(1)));
+  const power = powerOf(suffix);
   // Where the first digit stands, in powers of ten of a nano. Beyond these bounds the value is the greatest or the
   // smallest there is, and 10n ** huge would take all memory.
   const size = all.length - fraction.length + power + 9;
@@ -69,8 +74,7 @@ export function isWholeQuantity(q: string): boolean {
   if (!match) return false;
   const [, , number = '', suffix = ''] = match;
   const fraction = number.split('.')[1]?.length ?? 0;
-  const power = suffix in BINARY ? 0 : (DECIMAL[suffix] ?? Number(suffix.slice(1)));
-  return fraction <= power;
+  return fraction <= powerOf(suffix);
 }
 
 function need(q: string): bigint {

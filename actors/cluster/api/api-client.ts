@@ -65,6 +65,6 @@ export interface ApiClient {
   /** Same server and identity with a rate limit of its own: `qps` 0 or less = none. */
   limited(qps: number, burst: number): ApiClient;
   /** Many share this way to the server, and it is full at the moment: what may wait should. Absent: it is nobody else's. */
-  isCrowded?: () => boolean;
+  isCrowded?(): boolean;
   close(): void;
 }

@@ -121,16 +121,6 @@ class Sender {
     }
   }
 
-  /** The wait for others is not the server's: the request's time counts from its turn on. */
-  private async enter(request: ApiRequest, limit: TimeLimit): Promise<(() => void) | undefined> {
-    const { lanes } = this.options;
-    if (lanes === undefined) return undefined;
-    limit.stopClock();
-    const leave = await lanes.enter(request, limit.signal);
-    limit.startClock();
-    return leave;
-  }
-
   isCrowded(): boolean {
     return this.options.lanes?.isCrowded() === true;
   }
@@ -151,6 +141,16 @@ class Sender {
   close(): void {
     this.h2?.close();
     this.h1?.close();
+  }
+
+  /** The wait for others is not the server's: the request's time counts from its turn on. */
+  private async enter(request: ApiRequest, limit: TimeLimit): Promise<(() => void) | undefined> {
+    const { lanes } = this.options;
+    if (lanes === undefined) return undefined;
+    limit.stopClock();
+    const leave = await lanes.enter(request, limit.signal);
+    limit.startClock();
+    return leave;
   }
 
   /** Sends until a success comes; other answers are thrown as ApiStatusError. */

@@ -47,11 +47,8 @@ export function oneOf<const W extends readonly [string, ...string[]]>(words: W, 
     .default(() => preset);
 }
 
-/** A Kubernetes quantity, kept as it is written. */
-export const quantity = (preset: string) =>
-  z.string({ error: QUANTITY }).refine(isQuantity, { error: QUANTITY }).default(preset);
 const WHOLE_QUANTITY = 'a quantity without a fraction, as "10Mi" or "1.5M" (not "1.5Mi", not "100m")';
-/** The same of a field that kubelet takes for an integer (`Quantity.AsInt64`). */
+/** A Kubernetes quantity that kubelet takes for an integer (`Quantity.AsInt64`), kept as it is written. */
 export const wholeQuantity = (preset: string) =>
   z.string({ error: WHOLE_QUANTITY }).refine(isWholeQuantity, { error: WHOLE_QUANTITY }).default(preset);
 const looseQuantity = z.codec(

@@ -59,7 +59,9 @@ export class NodeApi implements ApiClient {
     return new NodeApi(this.api.limited(qps, burst), this.shared, this.link);
   }
 
-  isCrowded = (): boolean => this.api.isCrowded?.() === true;
+  isCrowded(): boolean {
+    return this.api.isCrowded?.() === true;
+  }
 
   close(): void {
     this.link.cut();

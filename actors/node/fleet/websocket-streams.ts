@@ -51,7 +51,7 @@ export async function serveOverWebSocket(
   void say(CHANNEL[(['stdout', 'stderr'] as const).find((kind) => wanted.includes(kind)) ?? 'error'], Buffer.alloc(0));
   const streams = wanted.map((kind): [string, Duplex] => {
     const told = kind === 'error' && inWords ? wordsOf : (bytes: Buffer) => bytes;
-    return [kind, channel((bytes) => say(NUMBERS[kind] ?? 0, told(bytes)))];
+    return [kind, channel((bytes) => (bytes.length === 0 ? undefined : say(NUMBERS[kind] ?? 0, bytes)), told)];
   });
   try {
     await serve(new Map(streams), closed);
@@ -60,11 +60,11 @@ export async function serveOverWebSocket(
   }
 }
 
-/** @param say tells the client the bytes; settles when more may be said */
-function channel(say: (bytes: Buffer) => Promise<void> | undefined): Duplex {
+/** @param say tells the client the bytes; settles when more may be said @param told what of the bytes the client is told; nothing when there are none */
+function channel(say: (bytes: Buffer) => Promise<void> | undefined, told: (bytes: Buffer) => Buffer): Duplex {
   return new Duplex({
     read: () => undefined,
-    write: (chunk: Buffer, _encoding, done) => void Promise.resolve(say(chunk)).then(() => done()),
+    write: (chunk: Buffer, _encoding, done) => void Promise.resolve(say(told(chunk))).then(() => done()),
   });
 }
 

@@ -53,8 +53,8 @@ export class DeviceBench {
     const flags = agent === 'actorlet' ? ['--wait-for-plugins', '5m'] : [];
     const name = `${agent}-${++benches}`;
     // What this one's plugin has is told by no other node, and theirs not by this one.
-    const own = { ownDevicePlugins: true } as const;
-    const node = await SimulatedNode.start(plane, name, agent, script, { ...(more ?? { flags }), ...own });
+    const options = { ...(more ?? { flags }), ownDevicePlugins: true } as const;
+    const node = await SimulatedNode.start(plane, name, agent, script, options);
     t.after(() => node.stop());
     const bench = new DeviceBench(plane, node, name);
     t.after(() => [bench.plugin, bench.driver].forEach((one) => one.stop()));

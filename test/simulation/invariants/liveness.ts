@@ -54,11 +54,7 @@ function mirrorOf({ world }: Ground, uid: string): Pod | undefined {
 
 function checkEnd({ world, say }: Ground, plan: PodPlan, shown: Pod): void {
   const phase = shown.status?.phase ?? '';
-  const stirred =
-    world.workload.disturbed.has(plan.key) ||
-    hookMayFail(world, plan) ||
-    hookMayHang(world, plan) ||
-    probeMayHang(world, plan);
+  const stirred = world.workload.disturbed.has(plan.key) || hookMayFail(world, plan) || hookMayHang(world, plan);
   const disturbed = stirred || maySkipTries(world, plan);
   const disrupting =
     world.plan.node.disks !== undefined ||
@@ -66,6 +62,7 @@ function checkEnd({ world, say }: Ground, plan: PodPlan, shown: Pod): void {
   // A full node does not take it, or it gave way to a critical pod.
   if (world.plan.node.full === true && phase === 'Failed' && isDisplaced(shown)) return;
   if ((disrupting || world.plan.node.full === true) && wasEndedWell(shown.status)) return;
+  if (phase === 'Failed' && probeMayHang(world, plan)) return;
   // Who breaks a limit of his own on the node's disks is not disrupted.
   if (world.plan.node.disks !== undefined && hasSucceeded(shown.status ?? {})) return;
   const allowed = phasesOf(
@@ -97,15 +94,21 @@ function maySkipTries(world: World, { spec, fates }: PodPlan): boolean {
 function hookMayFail(world: World, { spec }: PodPlan): boolean {
   if (spec.restartPolicy !== 'Never') return false;
   if (!world.plan.faults.some(({ kind }) => kind === 'cri' || kind === 'runtime-restart')) return false;
-  const all = [...(spec.initContainers ?? []), ...spec.containers];
-  return all.some(({ lifecycle }) => lifecycle?.postStart !== undefined);
+  return hasPostStart(spec);
+}
+
+function hasPostStart(spec: PodPlan['spec']): boolean {
+  return startedOf(spec).some(({ lifecycle }) => lifecycle?.postStart !== undefined);
+}
+
+function startedOf({ initContainers = [], containers }: PodPlan['spec']): ContainerSpec[] {
+  return [...initContainers, ...containers];
 }
 
 /** A probe by a command whose call hangs has failed when its time is over; what it ends is not restarted here. */
 function probeMayHang(world: World, { spec }: PodPlan): boolean {
   if (spec.restartPolicy !== 'Never' || !execMayHang(world)) return false;
-  const all = [...(spec.initContainers ?? []), ...spec.containers];
-  return all.some(({ livenessProbe, startupProbe }) => livenessProbe?.exec ?? startupProbe?.exec);
+  return startedOf(spec).some(({ livenessProbe, startupProbe }) => livenessProbe?.exec ?? startupProbe?.exec);
 }
 
 function execMayHang(world: World): boolean {
@@ -116,10 +119,7 @@ function execMayHang(world: World): boolean {
 
 /** A postStart hook has no time limit (kubelet ExecSync with timeout 0): one whose call hangs keeps its container from being told as running. */
 function hookMayHang(world: World, { spec }: PodPlan): boolean {
-  return (
-    execMayHang(world) &&
-    [...(spec.initContainers ?? []), ...spec.containers].some(({ lifecycle }) => lifecycle?.postStart !== undefined)
-  );
+  return execMayHang(world) && hasPostStart(spec);
 }
 
 /** In which phases a pod may be when all has come to rest. */

@@ -63,7 +63,8 @@ export const shutDownPodsFail: Rule = {
   name: 'a pod that is ended for a shutdown fails with its reason, or has succeeded, and is not ready any more',
   source: 'KEP-2000 "the status of the pod is set to Failed, with reason Terminated"; KEP-3329 DisruptionTarget',
   begin: ({ say }) => {
-    const ended = new Set<string>();
+    /** Those that were ended so, and whether they have told of it. */
+    const ended = new Map<string, boolean>();
     const good = new GoodEnds();
     return {
       on: (fact) => {
@@ -74,11 +75,12 @@ export const shutDownPodsFail: Rule = {
         if (fact.f === 'agent') ended.clear();
         if (fact.f === 'step' && fact.message.type === 'pod.terminate' && fact.message.order.reason === 'Terminated') {
           const { termination, status } = fact.before.context;
-          if (termination === null && status?.phase === 'Running') ended.add(fact.uid);
+          if (termination === null && status?.phase === 'Running') ended.set(fact.uid, false);
         }
         if (fact.f !== 'report' || !ended.has(fact.uid)) return;
         // Of a step before the order: reports wait for their journal, and an agent that dies then tells no later one.
-        if (fact.report.state.startsWith('syncing.')) return;
+        if (ended.get(fact.uid) === false && fact.report.state.startsWith('syncing.')) return;
+        ended.set(fact.uid, true);
         const { phase, reason, conditions } = fact.report.status;
         const is = (type: string): string => conditions?.find((each) => each.type === type)?.status ?? '';
         const told = (phase === 'Failed' && reason === 'Terminated') || good.tells(fact.uid, fact.report);

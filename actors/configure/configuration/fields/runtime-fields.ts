@@ -5,10 +5,10 @@ import {
   oneOf,
   optionalDuration,
   optionalInt32,
-  wholeQuantity,
   text,
   textList,
   truth,
+  wholeQuantity,
 } from '../field-kinds.ts';
 
 /** The words of `imagePullCredentialsVerificationPolicy`. */
