@@ -81,6 +81,7 @@ export const limitsAreKept: Rule = {
           const settled = [c.exitedAt, last?.startedAt, last?.exitedAt].every((at) => (at ?? 0) < since);
           return (
             settled &&
+            isMadeBefore(world, c.record, since) &&
             c.exitedAt !== null &&
             (!lives || (last !== undefined && last.id !== c.id && last.startedAt !== null))
           );
@@ -94,6 +95,11 @@ export const limitsAreKept: Rule = {
     };
   },
 };
+
+/** By the wall clock, which may have been set back since, it was made before then; a runtime's own times may go on from the latest one. */
+function isMadeBefore({ time }: World, { createdAt }: ContainerRecord, at: number): boolean {
+  return Number(createdAt) / 1e6 < at + time.wallOffset;
+}
 
 /** The API server has no such pod any more. */
 function isDeleted({ workload, api }: World, uid: string): boolean {

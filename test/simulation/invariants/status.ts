@@ -43,10 +43,17 @@ export const phaseIsFinal: Rule = {
     const ended = new Map<string, { phase: string; at: number }>();
     // How lives that are over ended, as the API still says: an agent whose list lags has an older word, and its patch may leave the phase out.
     const stands = new Map<string, string>();
+    let isDead = false;
     const see = (where: string, uid: string, phase: string | undefined): void => {
       const key = `${where} ${uid}`;
       if (stands.get(key) === phase && world.listsLag) return;
       stands.delete(key);
+      // A patch that was on its way when the agent died is a word of the life that is over.
+      if (isDead && where === 'API' && isTerminal(phase) && world.workload.planOf(uid)?.source !== 'api') {
+        ended.delete(key);
+        stands.set(key, phase ?? '');
+        return;
+      }
       const before = ended.get(key);
       // Who made another end of an old word hears of the one that stands, and tells that (kubelet: "API server shows terminal phase").
       const corrected = isTerminal(phase) && ended.get(`API ${uid}`)?.phase === phase;
@@ -57,6 +64,7 @@ export const phaseIsFinal: Rule = {
     };
     return {
       on: (fact) => {
+        if (fact.f === 'agent') isDead = fact.change === 'crashed';
         if (fact.f === 'report' && isShown(fact) && !isGone(world, fact) && !isForNow(fact.report))
           see('report', fact.uid, fact.report.status.phase);
         // A patch carried out again overwrites what came after it; the agent sees that, and mends it.
