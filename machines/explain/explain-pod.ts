@@ -2,6 +2,7 @@ import type { PodContext } from '../pod/pod-context.ts';
 import { CONFIG_FIRST_SEEN } from '../sources/annotations.ts';
 import type { Cause, Explanation } from './explanation.ts';
 import { POD_REASONS } from './pod-reasons.ts';
+import { quotaCauses } from './quota-reasons.ts';
 import type { ExplainInput, Reason, View } from './view.ts';
 import { viewOf } from './view.ts';
 import { volumeCauses } from './volume-reasons.ts';
@@ -53,6 +54,7 @@ function circumstances(view: View, reason: Reason): Cause[] {
       text: 'the container runtime does not answer or is not ready',
       kind: 'runtime',
     });
+  out.push(...quotaCauses(view));
   // Of volumes that are waited for the nearest cause speaks.
   out.push(...volumeCauses(view, (state) => state === 'mounted.remountFailed' && focus !== 'syncing.mountingVolumes'));
   const active = context.pod.spec?.activeDeadlineSeconds;

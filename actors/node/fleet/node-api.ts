@@ -33,7 +33,7 @@ export class NodeApi implements ApiClient {
   async request<T>(request: ApiRequest): Promise<T> {
     this.mustReach();
     const part = this.shared.find(request);
-    if (part === null) return this.link.answered(await this.api.request<T>(request));
+    if (part === null) return this.link.ask(request, (asked) => this.api.request<T>(asked));
     await synced(part, request.signal);
     this.mustReach();
     // From now on the part's changes are kept for the watch that follows.
@@ -76,20 +76,36 @@ export class NodeApi implements ApiClient {
 class Link {
   isCut = false;
   private readonly ends = new Set<() => void>();
+  private readonly underWay = new Set<AbortController>();
   /** Watches that began with a list, until somebody reads them. */
   private readonly begun = new Map<string, ReturnType<typeof watchPart>>();
 
   cut(): void {
     this.isCut = true;
+    for (const request of [...this.underWay]) request.abort(unreachable());
     for (const end of [...this.ends]) end();
     for (const { end } of this.begun.values()) end();
     this.begun.clear();
   }
 
-  /** What was under way when the way was cut is never answered. */
-  answered<T>(answer: T): T {
-    if (this.isCut) throw unreachable();
-    return answer;
+  /** What is under way when the way is cut is never answered, and what still waits for its turn never goes out. */
+  async ask<T>(request: ApiRequest, ask: (request: ApiRequest) => Promise<T>): Promise<T> {
+    const given = request.signal;
+    const own = new AbortController();
+    const abort = (): void => own.abort(given?.reason);
+    given?.addEventListener('abort', abort, { once: true });
+    if (given?.aborted === true) abort();
+    this.underWay.add(own);
+    try {
+      const answer = await ask({ ...request, signal: own.signal });
+      if (own.signal.reason instanceof ApiStatusError) throw own.signal.reason;
+      return answer;
+    } catch (error) {
+      throw own.signal.reason instanceof ApiStatusError ? own.signal.reason : error;
+    } finally {
+      this.underWay.delete(own);
+      given?.removeEventListener('abort', abort);
+    }
   }
 
   begin(part: SharedPart): void {

@@ -187,3 +187,23 @@ test('who waits for the first list gets it however long the server was away', as
   assert.deepEqual(names, ['a']);
   shared.stop();
 });
+
+test('what a node asks when its network is cut is given up, and never answered', async () => {
+  const upstream = new Upstream([]);
+  let given: AbortSignal | undefined;
+  upstream.request = <T>({ signal }: ApiRequest): Promise<T> => {
+    given = signal;
+    return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(new Error('given up'))));
+  };
+  const node = new NodeApi(upstream, new SharedWatches(upstream, log));
+  const patch: ApiRequest = { method: 'PATCH', on: PODS, name: 'a', subresource: 'status', body: {} };
+  const asked = node.request(patch);
+  node.cut();
+  assert.equal(given?.aborted, true);
+  await assert.rejects(asked, { reason: 'Unreachable' });
+  node.mend();
+  const abort = new AbortController();
+  const again = node.request({ ...patch, signal: abort.signal });
+  abort.abort();
+  await assert.rejects(again, /given up/);
+});
