@@ -40,6 +40,8 @@ const ANSWERS: NodeAnswers = {
     const claimed = claims?.cdiDevices(pod, container) ?? [];
     return { options: withClaims(claimed, (await devices?.optionsOf(pod, container)) ?? null) };
   },
+  'devices.Envs': ({ devices }, { podUid, container }) =>
+    Promise.resolve({ envs: devices?.given(podUid, container).envs ?? [] }),
   'claims.Prepare': async ({ supervisor, claims }, { podUid }) => {
     const pod = trackedPod(supervisor.context.pods, podUid)?.pod;
     if (pod !== undefined) await claims?.prepare(pod);

@@ -8,7 +8,8 @@ import { subPathMounts } from './volume-mounts.ts';
 /**
  * The subPath mounts of a container for `host.PrepareContainer`, with `subPathExpr` expanded from its environment; or,
  * where the worker makes that environment (from API objects or files), with the plan by which it does and expands them.
- * The error is the message of `CreateContainerConfigError`.
+ * The error is the message of `CreateContainerConfigError`. `ofPlugins`: plugins gave the container something, and variables of it are
+ * the node's to know.
  */
 export function subPathsNeeded(
   pod: Pod,
@@ -16,9 +17,14 @@ export function subPathsNeeded(
   podIPs: readonly string[],
   settings: NodeSettings,
   volumePaths: Record<string, string>,
-): Pick<ContainerPreparation, 'subPaths' | 'env'> | { error: string } {
+  ofPlugins = false,
+): Pick<ContainerPreparation, 'subPaths' | 'env' | 'devices'> | { error: string } {
   const mounting: Container = container;
   if (!mounting.volumeMounts?.some((mount) => mount.subPath || mount.subPathExpr)) return { subPaths: [] };
+  if (ofPlugins && mounting.volumeMounts.some(({ subPathExpr }) => subPathExpr)) {
+    const planned = plannedSubPaths(pod, mounting, podIPs, settings, volumePaths);
+    return 'error' in planned ? planned : { ...planned, devices: true };
+  }
   if (settings.cluster === true) return plannedSubPaths(pod, mounting, podIPs, settings, volumePaths);
   const env = containerEnv(pod, mounting, podIPs, settings, volumePaths);
   if ('error' in env) return { error: env.error.message };

@@ -85,7 +85,9 @@ export function prepareEffect(
   world: ContainerWorld,
 ): { effect: Effect } | { error: string } {
   const logDirectory = world.sandboxConfig?.logDirectory ?? '';
-  const subPaths = subPathsNeeded(world.pod, world.container, world.podIPs, world.settings, world.volumePaths ?? {});
+  const { pod, container, podIPs, settings } = world;
+  const ofPlugins = behaves(settings, 'subPathsOfDevices') && asksForDevices(world);
+  const subPaths = subPathsNeeded(pod, container, podIPs, settings, world.volumePaths ?? {}, ofPlugins);
   if ('error' in subPaths) return { error: subPaths.error };
   return {
     effect: {

@@ -68,6 +68,8 @@ export interface AskCatalog {
   };
   /** What the plugins gave a container, null when nothing. Plugins that want to be told of its start are. Answered without an API server, too. */
   'devices.Get': { params: { podUid: string; container: string }; result: { options: DeviceOptions | null } };
+  /** The variables that plugins gave a container, whose start nobody is told of by it. Answered without an API server, too. */
+  'devices.Envs': { params: { podUid: string; container: string }; result: { envs: EnvEntry[] } };
   /** Has the pod's ResourceClaims prepared. Rejects, in kubelet's words, when one is not. Answered without an API server, too. */
   'claims.Prepare': { params: { podUid: string }; result: Record<string, never> };
   /** Gives them back. Rejects, in kubelet's words, when one could not be. Answered without an API server, too. */
@@ -102,6 +104,7 @@ export type AskType = keyof AskCatalog;
 export type NodeAskType =
   | 'image.MayUse'
   | 'devices.Get'
+  | 'devices.Envs'
   | 'claims.Prepare'
   | 'claims.Unprepare'
   | 'volume.Mount'

@@ -312,6 +312,8 @@ export interface ContainerPreparation {
   /** With `expand`, `$(NAME)` in `subPath` (then a `subPathExpr`) is replaced from `env` by the worker. `ofImage`: that is all. */
   subPaths: { key: string; volumePath: string; subPath: string; readOnly: boolean; expand?: true; ofImage?: true }[];
   env?: EnvPlan;
+  /** With `expand`: what plugins gave the container has variables, too. */
+  devices?: true;
   /** Restart count as the runtime's containers tell it; given when it has none of this name, so that logs may tell more. */
   attempt?: number;
 }

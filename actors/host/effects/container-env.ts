@@ -45,12 +45,14 @@ export async function withEnvironment(
  * @throws EnvFailure
  */
 export async function expandedSubPaths(
-  { subPaths, env }: ContainerPreparation,
+  { podUid, containerName, subPaths, env, devices }: ContainerPreparation,
   log: Logger,
   ask: Ask | undefined,
 ): Promise<ContainerPreparation['subPaths']> {
   if (env === undefined) return subPaths;
-  const { envs } = await environmentOf(env, log, ask);
+  const given = devices === true ? await ask?.('devices.Envs', { podUid, container: containerName }) : undefined;
+  const { envs: own } = await environmentOf(env, log, ask, given?.envs);
+  const envs = [...(given?.envs ?? []), ...own];
   return subPaths.map(({ expand, ...sub }) => {
     if (!expand) return sub;
     const expanded = expandSubPath(sub.subPath, envs);

@@ -165,7 +165,7 @@ export class DeviceManager {
         throw new Error(`endpoint not found in cache for a registered resource: ${resource}`);
     }
     const uid = pod.metadata?.uid ?? '';
-    const has = (): PodGrants[string] => atUid(this.state.grants, uid)?.[container] ?? {};
+    const has = (): PodGrants[string] => this.grantsOf(uid, container);
     // It ran when the agent was started, and was given nothing since.
     if (steps.some(({ resource }) => !(resource in has()))) {
       const { problem } = await this.grant(pod, container);
@@ -182,12 +182,21 @@ export class DeviceManager {
         throw new Error(`device plugin PreStartContainer rpc failed with err: ${messageOf(error)}`, { cause: error });
       });
     }
-    const grants = has();
+    return this.given(uid, container);
+  }
+
+  /** What a container's config got, or will get, of the devices that it has. */
+  given(uid: string, container: string): DeviceOptions {
+    const grants = this.grantsOf(uid, container);
     return deviceOptions(
       Object.keys(grants)
         .sort()
         .flatMap((name) => grants[name]?.response ?? []),
     );
+  }
+
+  private grantsOf(uid: string, container: string): PodGrants[string] {
+    return atUid(this.state.grants, uid)?.[container] ?? {};
   }
 
   /** How many devices of each resource pods have: the node counts as having as many (sanitizeNodeAllocatable), for a pod that has some. */

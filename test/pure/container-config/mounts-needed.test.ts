@@ -117,6 +117,18 @@ test('sub paths to prepare', () => {
       { key: 'v/c/2', volumePath: '/vol', subPath: 'k', readOnly: false },
     ],
   });
+  const ofPlugins = subPathsNeeded(pod, container, [], settings, { v: '/vol' }, true);
+  assert.ok('subPaths' in ofPlugins);
+  assert.deepEqual(ofPlugins.subPaths, [
+    { key: 'v/c/1', volumePath: '/vol', subPath: 'logs/$(POD)', expand: true, readOnly: true },
+    { key: 'v/c/2', volumePath: '/vol', subPath: 'k', readOnly: false },
+  ]);
+  assert.equal(ofPlugins.devices, true, 'plugins may have given it the variable');
+  assert.deepEqual(ofPlugins.env?.steps, [{ step: 'set', name: 'POD', value: 'web' }]);
+  const plain = { ...container, volumeMounts: [{ name: 'v', mountPath: '/c', subPath: 'k' }] };
+  assert.deepEqual(subPathsNeeded(pod, plain, [], settings, { v: '/vol' }, true), {
+    subPaths: [{ key: 'v/c/0', volumePath: '/vol', subPath: 'k', readOnly: false }],
+  });
   assert.deepEqual(subPathsNeeded(pod, container, [], settings, {}), {
     error: 'cannot find volume "v" to mount into container "c"',
   });

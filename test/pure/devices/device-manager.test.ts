@@ -67,6 +67,8 @@ test('no container starts with devices that its plugin is to reset first while t
   t.after(() => manager.stop());
   comes(true);
   assert.equal((await manager.grant(POD)).problem, null);
+  assert.deepEqual(manager.given('u', 'c').envs, [{ key: 'GPUS', value: 'a' }]);
+  assert.deepEqual(world.asked, [], 'for its variables alone no plugin is told');
   assert.deepEqual((await manager.optionsOf(POD, 'c'))?.envs, [{ key: 'GPUS', value: 'a' }]);
   assert.deepEqual(world.asked, ['a']);
 

@@ -91,6 +91,33 @@ test('a static pod says so', async () => {
   assert.match(asked.join(), /"staticPod":true/);
 });
 
+test('a sub path expression names variables of plugins, over which the container’s own count', async () => {
+  const asked: unknown[] = [];
+  const ask = (what: string, params: unknown): Promise<unknown> => {
+    if (what === 'devices.Envs') asked.push(params);
+    const envs =
+      what === 'devices.Envs'
+        ? [
+            { key: 'GPUS', value: 'g0' },
+            { key: 'OWN', value: 'no' },
+          ]
+        : [];
+    return Promise.resolve({ envs });
+  };
+  const env = planOf({ step: 'set', name: 'OWN', value: 'yes' });
+  const sub = { key: 'v/c/0', volumePath: '/v', readOnly: false };
+  const params = {
+    podUid: 'u',
+    containerName: 'c',
+    subPaths: [{ ...sub, subPath: '$(GPUS)/$(OWN)', expand: true }],
+    env,
+  };
+  const of = (more: object) => expandedSubPaths({ ...params, ...more } as ContainerPreparation, log, ask as Ask);
+  assert.deepEqual(await of({ devices: true }), [{ ...sub, subPath: 'g0/yes' }]);
+  assert.deepEqual(asked, [{ podUid: 'u', container: 'c' }]);
+  await assert.rejects(of({}), { message: 'missing value for GPUS' });
+});
+
 test('sub path expressions are expanded and checked; a refusal names the expression, not the value', async () => {
   const { ask } = main({ s: { k: 'hunter2', up: '..', abs: '/etc' } });
   const env = planOf(
