@@ -29,6 +29,8 @@ export interface ContainerConfigInput extends MountPaths {
   settings: NodeSettings;
   /** Id of the container that an ephemeral container targets. */
   targetId?: string;
+  /** Plugins may have given it variables, which its command and its sub paths may name. */
+  ofPlugins?: true;
 }
 
 /**
@@ -48,7 +50,7 @@ function configOf(input: ContainerConfigInput): ContainerConfigResult {
   // The kubelet needs the name for /etc/hosts and gives up here when it is invalid.
   const hostname = podHostname(pod, settings.clusterDomain);
   if ('error' in hostname) return configError(hostname.error);
-  const env = containerEnv(pod, container, podIPs, settings, input.volumePaths);
+  const env = containerEnv(pod, container, podIPs, settings, input.volumePaths, input.ofPlugins);
   if ('error' in env) return env;
   const mounts = containerMounts(pod, container, env.plan ? null : env.envs, podIPs, input, settings);
   if ('error' in mounts) return mounts;

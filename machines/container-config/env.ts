@@ -19,7 +19,7 @@ export interface ContainerEnv {
  * The container's environment: each variable once, in the order of its first appearance, with the last value.
  * `$(NAME)` sees only what stands before it. A node without an API server has no config maps and secrets (a container
  * that names one fails, with an optional reference too, as on such a kubelet). Where there is one (`settings.cluster`),
- * and where a variable stands in a file, the worker makes the environment from a plan.
+ * where a variable stands in a file, and where plugins may have given some (`ofPlugins`), the worker makes the environment from a plan.
  */
 export function containerEnv(
   pod: Pod,
@@ -27,8 +27,9 @@ export function containerEnv(
   podIPs: readonly string[],
   settings: EnvSettings & Pick<NodeSettings, 'cluster'>,
   volumePaths: Record<string, string>,
+  ofPlugins = false,
 ): ContainerEnv | Failed {
-  if (settings.cluster === true) return planned(pod, container, podIPs, settings, volumePaths);
+  if (settings.cluster === true || ofPlugins) return planned(pod, container, podIPs, settings, volumePaths);
   const values = new Map<string, string>();
   for (const step of envSteps(pod, container, podIPs, settings, volumePaths)) {
     if ('fault' in step) return configError(step.fault);

@@ -8,8 +8,8 @@ import { subPathMounts } from './volume-mounts.ts';
 /**
  * The subPath mounts of a container for `host.PrepareContainer`, with `subPathExpr` expanded from its environment; or,
  * where the worker makes that environment (from API objects or files), with the plan by which it does and expands them.
- * The error is the message of `CreateContainerConfigError`. `ofPlugins`: plugins gave the container something, and variables of it are
- * the node's to know.
+ * The error is the message of `CreateContainerConfigError`. `ofPlugins`: plugins may have given the container
+ * variables.
  */
 export function subPathsNeeded(
   pod: Pod,

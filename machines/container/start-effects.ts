@@ -86,8 +86,7 @@ export function prepareEffect(
 ): { effect: Effect } | { error: string } {
   const logDirectory = world.sandboxConfig?.logDirectory ?? '';
   const { pod, container, podIPs, settings } = world;
-  const ofPlugins = behaves(settings, 'subPathsOfDevices') && asksForDevices(world);
-  const subPaths = subPathsNeeded(pod, container, podIPs, settings, world.volumePaths ?? {}, ofPlugins);
+  const subPaths = subPathsNeeded(pod, container, podIPs, settings, world.volumePaths ?? {}, mayNameDevices(world));
   if ('error' in subPaths) return { error: subPaths.error };
   return {
     effect: {
@@ -140,6 +139,7 @@ export function createEffect(
     hostsPath: hostsPath(world),
     settings: world.settings,
     ...(world.targetId !== '' && { targetId: world.targetId }),
+    ...(mayNameDevices(world) && { ofPlugins: true as const }),
   });
   if ('error' in made) return made;
   const config = withGrant(made.config, world);
@@ -162,6 +162,11 @@ export function createEffect(
 function asksForDevices({ pod, container, settings }: ContainerWorld): boolean {
   if (usesClaims(pod, container) && behaves(settings, 'claimsArePrepared')) return true;
   return extendedLimits(container).length > 0 && behaves(settings, 'devicesOfPlugins');
+}
+
+/** Its command and sub paths may name variables that plugins gave it. */
+function mayNameDevices(world: ContainerWorld): boolean {
+  return behaves(world.settings, 'variablesOfDevices') && asksForDevices(world);
 }
 
 /** The configuration with the CPUs and the memory of the node that the container was given. */

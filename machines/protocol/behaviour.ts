@@ -205,8 +205,8 @@ export const BEHAVIOUR = {
   endedBeforeTheirSandbox: 190,
   /** A container that only waited was never there: a pod that the node refuses when it has waited to be judged is told without it, as one that is refused at once. */
   waitingWereNone: 191,
-  /** A `subPathExpr` may name variables that device plugins gave its container. */
-  subPathsOfDevices: 194,
+  /** A `subPathExpr` may name variables that device plugins gave its container, and without an API server its command, too. */
+  variablesOfDevices: 194,
 } as const;
 
 /** All changes there are, as a node that starts now has them in its settings. */

@@ -40,7 +40,7 @@ export async function withEnvironment(
 }
 
 /**
- * The sub paths of a container with expressions expanded.
+ * The sub paths of a container with expressions expanded. `askNode`: what the node answers itself, also where there is no API server.
  *
  * @throws EnvFailure
  */
@@ -48,9 +48,10 @@ export async function expandedSubPaths(
   { podUid, containerName, subPaths, env, devices }: ContainerPreparation,
   log: Logger,
   ask: Ask | undefined,
+  askNode = ask,
 ): Promise<ContainerPreparation['subPaths']> {
   if (env === undefined) return subPaths;
-  const given = devices === true ? await ask?.('devices.Envs', { podUid, container: containerName }) : undefined;
+  const given = devices === true ? await askNode?.('devices.Envs', { podUid, container: containerName }) : undefined;
   const { envs: own } = await environmentOf(env, log, ask, given?.envs);
   const envs = [...(given?.envs ?? []), ...own];
   return subPaths.map(({ expand, ...sub }) => {

@@ -38,7 +38,7 @@ async function prepareContainer(
     await writeHostsFile(path, nodes === undefined ? content : content + (await nodesFile(nodes.path)) + nodes.tail);
   }
   const subPaths: Record<string, string> = {};
-  for (const sub of await expandedSubPaths(params, settings.log, settings.ask)) {
+  for (const sub of await expandedSubPaths(params, settings.log, settings.ask, settings.askNode)) {
     // A path in an image volume is the runtime's to find.
     subPaths[sub.key] = sub.ofImage
       ? sub.subPath

@@ -1,6 +1,6 @@
 /** Device plugins with real sockets, an agent with worker threads, the simulated runtime. */
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -15,6 +15,8 @@ import { bench, containerOf, manifest, running, until } from './support/bench.ts
 import type { Bench } from './support/bench.ts';
 
 const GPU = 'example.com/gpu';
+/** Sub paths are bound. */
+const noRoot = process.getuid?.() !== 0;
 const asking = (count: number) => ({ resources: { limits: { [GPU]: String(count) } } });
 const answer: PluginBehaviour['answer'] = (ids) => ({
   envs: { GPUS: ids.join() },
@@ -59,6 +61,33 @@ async function registered(b: Bench): Promise<readonly string[]> {
 async function held(b: Bench): Promise<string[]> {
   return ((await checkpoint(b))?.entries ?? []).flatMap(({ DeviceIDs }) => Object.values(DeviceIDs).flat()).sort();
 }
+
+test(
+  'a subPathExpr and a command name a variable that the plugin gave their container',
+  { skip: noRoot },
+  async (t) => {
+    const b = await bench(t);
+    const gpu = plugin(b, { preStart: true });
+    t.after(() => gpu.stop());
+    await comes(b, gpu);
+    const volumeMounts = [{ name: 'v', mountPath: '/v', subPathExpr: 'of-$(GPUS)' }];
+    const container = { ...asking(1), volumeMounts, args: ['$(GPUS)', '$(OWN)'], env: [{ name: 'OWN', value: 'own' }] };
+    await b.put('p.yaml', manifest('one', { volumes: [{ name: 'v', emptyDir: {} }] }, container));
+    try {
+      await running(b, 1);
+      assert.deepEqual(gpu.calls, ['Allocate a', 'PreStartContainer a'], 'nobody is told twice of a start');
+      const [pod] = await b.agent.pods();
+      const volume = join(b.dir, 'root/pods', pod?.metadata?.uid ?? '', 'volumes/kubernetes.io~empty-dir/v');
+      assert.deepEqual(await readdir(volume), ['of-a']);
+      assert.deepEqual(containerOf(b.sim, 'one')?.config.args, ['a', 'own']);
+      assert.ok(containerOf(b.sim, 'one')?.config.mounts.some(({ containerPath }) => containerPath === '/v'));
+    } finally {
+      // With its bind mount, which would outlive the folder's test.
+      await b.remove('p.yaml');
+      await until('the pod is gone', async () => (await b.agent.rows()).length === 0, { agent: b.agent });
+    }
+  },
+);
 
 test('a pod gets its devices, keeps them over restarts of container and agent, and gives them back', async (t) => {
   const b = await bench(t);
