@@ -21,14 +21,11 @@ export function subPathsNeeded(
 ): Pick<ContainerPreparation, 'subPaths' | 'env' | 'devices'> | { error: string } {
   const mounting: Container = container;
   if (!mounting.volumeMounts?.some((mount) => mount.subPath || mount.subPathExpr)) return { subPaths: [] };
-  if (ofPlugins && mounting.volumeMounts.some(({ subPathExpr }) => subPathExpr)) {
-    const planned = plannedSubPaths(pod, mounting, podIPs, settings, volumePaths);
-    return 'error' in planned ? planned : { ...planned, devices: true };
-  }
-  if (settings.cluster === true) return plannedSubPaths(pod, mounting, podIPs, settings, volumePaths);
+  const planned = () => plannedSubPaths(pod, mounting, podIPs, settings, volumePaths, ofPlugins);
+  if (settings.cluster === true || ofPlugins) return planned();
   const env = containerEnv(pod, mounting, podIPs, settings, volumePaths);
   if ('error' in env) return { error: env.error.message };
-  if (env.plan) return plannedSubPaths(pod, mounting, podIPs, settings, volumePaths);
+  if (env.plan) return planned();
   const found = subPathMounts(pod, mounting, env.envs, volumePaths);
   return 'error' in found ? { error: found.error.message } : found;
 }
@@ -39,10 +36,12 @@ function plannedSubPaths(
   podIPs: readonly string[],
   settings: NodeSettings,
   volumePaths: Record<string, string>,
-): Pick<ContainerPreparation, 'subPaths' | 'env'> | { error: string } {
+  ofPlugins: boolean,
+): Pick<ContainerPreparation, 'subPaths' | 'env' | 'devices'> | { error: string } {
   const found = subPathMounts(pod, container, null, volumePaths);
   if ('error' in found) return { error: found.error.message };
   if (!found.subPaths.some((sub) => sub.expand)) return found;
   const env = envPlan(pod, container, podIPs, settings, volumePaths);
-  return 'error' in env ? { error: env.error.message } : { ...found, env: env.plan };
+  if ('error' in env) return { error: env.error.message };
+  return { ...found, env: env.plan, ...(ofPlugins && { devices: true as const }) };
 }

@@ -89,8 +89,13 @@ function one(of: ProbeView, text: string): Reason {
   return { causes: [{ at: since(of), text, kind: 'probe' }] };
 }
 
+/** Its last run failed, and was of the container that runs now. `key`: `<container>/<kind>`. */
+export function hasFailed(of: Pick<ProbeView, 'view' | 'key'>): boolean {
+  return hasRun(of) && of.view.context.probes[of.key]?.context.outcome === 'failure';
+}
+
 /** It was run since the container began that runs now: what it says is not all of the one before. */
-function hasRun({ view, key }: ProbeView): boolean {
+function hasRun({ view, key }: Pick<ProbeView, 'view' | 'key'>): boolean {
   const place = view.context.probes[key]?.context;
   const seen = view.context.observed?.containers.find(({ id }) => id === place?.containerId);
   return place !== undefined && place.askedAt >= (seen?.startedAt ?? 0);
@@ -101,8 +106,7 @@ function ofThisContainer(of: ProbeView): Failure | undefined {
   const { view, key } = of;
   const failure = failureOf(view, `probe/${key}`);
   const place = view.context.probes[key]?.context;
-  if (!hasRun(of)) return undefined;
-  if (failure === undefined || place?.outcome !== 'failure' || place.run === 0) return undefined;
+  if (failure === undefined || place === undefined || place.run === 0 || !hasFailed(of)) return undefined;
   return { ...failure, count: place.run };
 }
 

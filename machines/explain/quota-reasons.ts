@@ -1,11 +1,12 @@
 import { probesOf } from '../pod/children.ts';
-import { newestOf } from '../pod/observation.ts';
+import { cgroupSettings } from '../pod/cpu-grants.ts';
 import type { SpecContainer } from '../pod/spec.ts';
 import { quotaToMilli } from '../qos/cpu-shares.ts';
 import { podCgroup } from '../qos/pod-cgroup.ts';
 import { amountsOf, milli } from '../qos/resource-amounts.ts';
 import { span } from '../values/spoken-time.ts';
 import type { Cause } from './explanation.ts';
+import { hasFailed } from './probe-reasons.ts';
 import { containerState, failureOf, machineSince } from './view.ts';
 import type { View } from './view.ts';
 
@@ -24,7 +25,7 @@ export function quotaCauses(view: View): Cause[] {
   const { context, history, now, specs } = view;
   const { settings, focus } = context;
   if (!settings.cpuCFSQuota || context.finished) return [];
-  const { cpuQuotaUs = 0, cpuPeriodUs = 0 } = podCgroup(context.pod, settings);
+  const { cpuQuotaUs = 0, cpuPeriodUs = 0 } = podCgroup(context.pod, cgroupSettings(context));
   const ofPod = quotaToMilli(cpuQuotaUs, cpuPeriodUs) || Infinity;
   if (focus === 'syncing.creatingSandbox' && now - history.state.at >= LONG_MS) return tight('the pod', ofPod);
   return specs.flatMap((spec) => {
@@ -57,14 +58,8 @@ function isHeldUp(view: View, spec: SpecContainer): boolean {
     case 'inDoubt':
       return failureOf(view, `container/${name}/cri.StartContainer`) !== undefined;
     case 'running':
-      return probesOf(spec).some(({ key, probe }) => probe.exec !== undefined && isFailing(view, name, key));
+      return probesOf(spec).some(({ key, probe }) => probe.exec !== undefined && hasFailed({ view, key }));
     default:
       return false;
   }
-}
-
-/** The probe's last run failed, and it was of the container that runs now. */
-function isFailing({ context }: View, name: string, key: string): boolean {
-  const probe = context.probes[key]?.context;
-  return probe?.outcome === 'failure' && probe.askedAt >= (newestOf(context.observed, name)?.startedAt ?? 0);
 }

@@ -51,9 +51,11 @@ export async function expandedSubPaths(
   askNode = ask,
 ): Promise<ContainerPreparation['subPaths']> {
   if (env === undefined) return subPaths;
-  const given = devices === true ? await askNode?.('devices.Envs', { podUid, container: containerName }) : undefined;
-  const { envs: own } = await environmentOf(env, log, ask, given?.envs);
-  const envs = [...(given?.envs ?? []), ...own];
+  const told = devices === true ? await askNode?.('devices.Envs', { podUid, container: containerName }) : undefined;
+  const given = told?.envs ?? [];
+  const { envs: own } = await environmentOf(env, log, ask, given);
+  // Of two of a name the last one counts.
+  const envs = [...given, ...own];
   return subPaths.map(({ expand, ...sub }) => {
     if (!expand) return sub;
     const expanded = expandSubPath(sub.subPath, envs);

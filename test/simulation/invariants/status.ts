@@ -50,7 +50,6 @@ export const phaseIsFinal: Rule = {
       stands.delete(key);
       // A patch that was on its way when the agent died is a word of the life that is over.
       if (isDead && where === 'API' && isTerminal(phase) && world.workload.planOf(uid)?.source !== 'api') {
-        ended.delete(key);
         stands.set(key, phase ?? '');
         return;
       }
