@@ -157,7 +157,12 @@ export class Cluster {
     return this.mirrors.count;
   }
 
-  /** A pod's actor has ended. */
+  /** A pod's actor has ended; another may follow at once under the same UID. */
+  lifeEnded(uid: string): void {
+    this.status.lifeEnded(uid);
+  }
+
+  /** Nothing of the pod is left on the node. */
   podGone(uid: string): void {
     this.status.forget(uid);
     this.objects.podGone(uid);

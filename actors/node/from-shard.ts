@@ -62,6 +62,7 @@ function handle(parts: FromShardParts, shard: number, message: FromShard): void 
         volumes: () => parts.volumes.podGone(uid),
         userNamespaces: () => parts.userNamespaces.release(uid),
         metrics: () => parts.podMetrics.finished(trackedPod(supervisor.context.pods, uid)),
+        cluster: () => parts.cluster?.lifeEnded(uid),
         supervisor: () => supervisor.take({ type: 'finished', at: now(), uid }),
         intake: () => parts.intake.gone(uid),
       });

@@ -7,20 +7,12 @@
  * leaves the CPU profiles of Node's threads there (docs/profile.md). Prints one JSON object, and
  * on standard error each turn's figures as soon as it is over. Needs root and what the test layer `cluster` needs; `test/tools/own-machine.sh bin/bench pod-life` keeps it apart from this machine's containers.
  */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { PAUSE_IMAGE } from '../../cri/private-containerd/own-images.ts';
-import { startSimulatedRuntime } from '../../cri/sim/simulated-runtime.ts';
-import type { SimulatedRuntime } from '../../cri/sim/simulated-runtime.ts';
-import { ClusterNode } from '../cluster/support/cluster-node.ts';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
-import { clusterTool } from '../cluster/support/cluster-tool.ts';
-import type { AgentKind } from '../cluster/support/node-config.ts';
-import { CriCalls } from '../containerd/support/cri-calls.ts';
-import { startTestContainerd } from '../containerd/support/with-containerd.ts';
-import type { TestRuntime } from '../containerd/support/with-containerd.ts';
+import { inTurn, namedAgents } from './agents-in-turn.ts';
+import type { NamedAgent } from './agents-in-turn.ts';
 import { measureAgent } from './cluster-measure.ts';
 import type { Figures } from './cluster-measure.ts';
 import { onePodsCalls } from './one-pods-calls.ts';
@@ -37,15 +29,7 @@ const { values } = parseArgs({
     calls: { type: 'boolean', default: false },
   },
 });
-const given = values.agent ?? [
-  `kubelet=${await clusterTool('kubelet')}`,
-  `actorlet=${join(import.meta.dirname, '../../bin/actorlet')}`,
-];
-const agents = given.map((text) => {
-  const [name = '', program = ''] = text.split('=', 2);
-  return { name, program, kind: (/^kubelet(-|$)/.test(name) ? 'kubelet' : 'actorlet') as AgentKind };
-});
-
+const agents = await namedAgents(values.agent);
 const plane = await ControlPlane.start({ audit: true });
 const figures: Record<string, (Figures & { calls?: string[] })[]> = {};
 try {
@@ -60,49 +44,13 @@ try {
   await plane.stop();
 }
 
-/** A runtime of an agent's own, and what it tells of itself. */
-interface OwnRuntime {
-  runtime: TestRuntime;
-  sim: SimulatedRuntime | null;
-  end: () => Promise<void>;
-}
-
-async function startRuntime(): Promise<OwnRuntime> {
-  if (values.on === 'containerd') {
-    const runtime = await startTestContainerd();
-    return { runtime, sim: null, end: () => runtime.stop() };
-  }
-  const rootDir = await mkdtemp(join(tmpdir(), 'actorlet-life-'));
-  const socket = join(rootDir, 'cri.sock');
-  const images = [{ image: PAUSE_IMAGE, present: true }];
-  const sim = await startSimulatedRuntime({ socket, script: { images }, seed: 1 });
-  const endpoint = `unix://${socket}`;
-  const cri = new CriCalls(endpoint);
-  const end = async () => {
-    cri.close();
-    await sim.stop();
-    await rm(rootDir, { recursive: true, force: true });
-  };
-  return { runtime: { endpoint, rootDir, cri, stop: end }, sim, end };
-}
-
-/** One agent's turn, on a runtime and a node of its own. */
-async function measure(
-  { name, program, kind }: { name: string; program: string; kind: AgentKind },
-  round: number,
-): Promise<Figures & { calls?: string[] }> {
-  const { runtime, sim, end } = await startRuntime();
-  const profiles = values.profile === undefined ? null : join(values.profile, `${name}-${round}`);
+/** One agent's turn. */
+async function measure(agent: NamedAgent, round: number): Promise<Figures & { calls?: string[] }> {
+  const profiles = values.profile === undefined ? null : join(values.profile, `${agent.name}-${round}`);
   if (profiles !== null) await mkdir(profiles, { recursive: true });
-  const node = await ClusterNode.make(plane, {
-    ...{ name: `life-${name.replaceAll('.', '-')}-${round}`, agent: kind, program },
-    containerd: runtime,
-    config: { syncFrequency: '1m' },
-    ...(profiles !== null && {
-      env: { NODE_OPTIONS: `--cpu-prof --cpu-prof-interval=500 --cpu-prof-dir=${profiles}` },
-    }),
-  });
-  try {
+  const env: Record<string, string> =
+    profiles === null ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-interval=500 --cpu-prof-dir=${profiles}` };
+  return inTurn({ plane, agent, on: values.on, round, env }, async (node, sim) => {
     const result = await measureAgent(plane, node, {
       sequential: Number(values.sequential),
       burst: Number(values.burst),
@@ -110,14 +58,6 @@ async function measure(
       ...(sim !== null && { runtimeCalls: () => sim.state.calls.counts }),
     });
     const calls = values.calls && sim !== null ? { calls: await onePodsCalls(plane, node, sim) } : {};
-    await node.agent.terminate();
-    await plane.api.delete(`/api/v1/nodes/${node.name}`);
     return { ...result, ...calls };
-  } catch (error) {
-    process.stderr.write(`${await node.explain()}\n`);
-    throw error;
-  } finally {
-    await node.stop();
-    await end();
-  }
+  });
 }

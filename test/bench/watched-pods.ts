@@ -19,7 +19,8 @@ export class WatchedPods {
   private readonly api: AdminApi;
   private readonly node: string;
   private readonly stopWatch: () => void;
-  private wake: () => void = () => {};
+  /** Those who wait for something of a pod. */
+  private waiters: (() => void)[] = [];
 
   constructor(api: AdminApi, node: string) {
     this.api = api;
@@ -60,7 +61,7 @@ export class WatchedPods {
     while (!names.every((name) => this.times.get(name)?.[what] !== undefined)) {
       if (now() > late) throw new Error(`not all of ${names.length} pods were ${what} within 240 s`);
       await new Promise<void>((resolve) => {
-        this.wake = resolve;
+        this.waiters.push(resolve);
         setTimeout(resolve, 1_000).unref();
       });
     }
@@ -75,6 +76,6 @@ export class WatchedPods {
     if (times === undefined) return;
     if (type === 'DELETED') times.gone ??= now();
     else if (pod.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True')) times.ready ??= now();
-    this.wake();
+    for (const wake of this.waiters.splice(0)) wake();
   }
 }

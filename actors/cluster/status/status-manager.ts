@@ -131,6 +131,11 @@ export class StatusManager {
     return compared?.needed == null || changesNothing(this.machine.state, compared.finding);
   }
 
+  /** A static pod's next life has its UID: how the last one ended must not be told of a mirror pod that is made for the next. */
+  lifeEnded(uid: string): void {
+    if (entryOf(this.machine.state, uid)?.ofApi === false) this.forget(uid);
+  }
+
   /** The pod's machine is gone. What the API must still hear, the final status and the DELETE, goes out regardless. */
   forget(uid: string): void {
     if (!this.told.has(uid)) return;
