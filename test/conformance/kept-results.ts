@@ -26,7 +26,10 @@ const kept = z.object({
   /** The same in a virtual machine of bin/vm. */
   vm: z.literal(true).optional(),
   /** Where that machine was not the usual one: processors, how many of them are one core, MiB. */
-  machine: z.object({ cpus: z.number(), threads: z.number(), memory: z.number() }).partial().optional(),
+  machine: z
+    .object({ cpus: z.number(), numa: z.number(), threads: z.number(), memory: z.number() })
+    .partial()
+    .optional(),
   /** All of that machine is on one disk. */
   oneDisk: z.literal(true).optional(),
   criProxy: z.literal(true).optional(),

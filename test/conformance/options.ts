@@ -47,8 +47,10 @@ export interface ConformanceOptions {
 
 /** A machine of `--vm`. */
 export interface SuiteMachine {
-  /** Processors, in 2 NUMA nodes. */
+  /** Processors. */
   cpus: number;
+  /** NUMA nodes, which share them. */
+  numa: number;
   /** How many of them are one core. */
   threads: number;
   /** MiB. */
@@ -56,7 +58,7 @@ export interface SuiteMachine {
 }
 
 /** The usual one. */
-export const MACHINE: SuiteMachine = { cpus: 4, threads: 1, memory: 4096 };
+export const MACHINE: SuiteMachine = { cpus: 4, numa: 2, threads: 1, memory: 4096 };
 
 const SKIP = '\\[Serial\\]|\\[Disruptive\\]|\\[Slow\\]|Windows';
 
@@ -80,7 +82,7 @@ containerd with images made here, and the agent. FOCUS is a regular expression o
                              restarts it by itself; one spec at a time, those that are serial, slow or disruptive too
   --vm                       the same in a virtual machine of bin/vm (systemd, cgroup v2, 4 CPUs in 2 NUMA nodes). Computing takes
                              12 times as long there
-  --cpus N, --threads N      with --vm: another number of processors, and how many of them are one core (1)
+  --cpus N, --numa N, --threads N   with --vm: another number of processors (4) or of NUMA nodes (2), and how many processors are one core (1)
   --memory MIB               with --vm: another size of its memory (4096)
   --one-disk                 with --vm: all is on one disk, as specs of eviction for a disk want it; else the agent's folder is on one of its
                              own that counts by project, for specs of quotas
@@ -114,6 +116,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
       services: { type: 'boolean', default: false },
       vm: { type: 'boolean', default: false },
       cpus: { type: 'string' },
+      numa: { type: 'string' },
       threads: { type: 'string' },
       memory: { type: 'string' },
       'one-disk': { type: 'boolean', default: false },
@@ -137,12 +140,12 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
   const oneDisk = values['one-disk'];
   if (oneDisk && !vm) throw new Error('--one-disk: says how the disks of --vm lie, so not without it');
   const machine: Partial<SuiteMachine> = {};
-  for (const part of ['cpus', 'threads', 'memory'] as const) {
+  for (const part of ['cpus', 'numa', 'threads', 'memory'] as const) {
     const text = values[part];
     if (text !== undefined) machine[part] = positive(`--${part}`, text);
   }
   if (Object.keys(machine).length > 0 && !vm)
-    throw new Error('--cpus, --threads, --memory: are of the machine of --vm, so not without it');
+    throw new Error('--cpus, --numa, --threads, --memory: are of the machine of --vm, so not without it');
   const criProxy = values['cri-proxy'];
   if (criProxy && !once) throw new Error('--cri-proxy: is of the suite of nodes with --services or --vm');
   const { csi } = values;

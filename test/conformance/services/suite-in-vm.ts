@@ -36,8 +36,7 @@ export async function runSuiteInVm(wish: ConformanceOptions, out: string): Promi
     suiteImages(),
     clusterTool('e2e_node.test'),
   ]);
-  const { cpus, threads, memory } = { ...MACHINE, ...wish.machine };
-  const size = ['--cpus', String(cpus), '--numa', '2', '--threads', String(threads), '--memory', String(memory)];
+  const size = Object.entries({ ...MACHINE, ...wish.machine }).flatMap(([part, n]) => [`--${part}`, String(n)]);
   // Specs of swap ask for more than half a GiB of it.
   const machine = await Machine.up('--swap', '1024', ...size);
   let registry: TestRegistry | undefined;

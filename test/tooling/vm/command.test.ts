@@ -54,6 +54,10 @@ test('wrong input: what is wrong, in one line, and code 2', async () => {
       ['up', '--cpus', '6', '--numa', '2', '--threads', '2'],
       'vm: --cpus 6 in 2 NUMA nodes are no cores of 2 threads; see bin/vm --help\n',
     ],
+    [
+      ['up', '--cpus', '6', '--numa', '2'],
+      'vm: --cpus 6 in 2 NUMA nodes are 3 cores each; 1, 2, 4 or 8 boot; see bin/vm --help\n',
+    ],
     [['--name', '../x', 'down'], "vm: --name takes a-z, 0-9 and '-', not '../x'; see bin/vm --help\n"],
     [['run'], 'vm: run takes a command; see bin/vm --help\n'],
     [['up', '--crash'], 'vm: --crash is for reboot; see bin/vm --help\n'],
