@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { messageOf } from '../../../machines/values/message-of.ts';
 import { drawPlan } from '../draw/draw-plan.ts';
 import type { Plan } from '../draw/plan.ts';
 import type { Fact } from '../world/facts.ts';
@@ -47,9 +48,8 @@ function wrongNumber({ seeds, seed, hours }: { seeds: string; seed?: string; hou
   return null;
 }
 
-/** `bin/simulate`. The exit code is 1 when a rule was broken, 2 for wrong flags. */
-export async function main(args: string[]): Promise<number> {
-  const { values } = parseArgs({
+const flagsOf = (args: string[]) =>
+  parseArgs({
     args,
     allowNegative: true,
     options: {
@@ -70,17 +70,25 @@ export async function main(args: string[]): Promise<number> {
       trace: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
-  });
-  if (values.help) {
-    process.stdout.write(USAGE);
-    return 0;
-  }
-  const wrong = wrongNumber(values);
-  if (wrong !== null) {
-    process.stderr.write(`simulate: ${wrong}\n`);
+  }).values;
+
+/** `bin/simulate`. The exit code is 1 when a rule was broken, 2 for wrong flags. */
+export async function main(args: string[]): Promise<number> {
+  let values: ReturnType<typeof flagsOf>;
+  let given: Plan | null;
+  try {
+    values = flagsOf(args);
+    if (values.help) {
+      process.stdout.write(USAGE);
+      return 0;
+    }
+    const wrong = wrongNumber(values);
+    if (wrong !== null) throw new Error(wrong);
+    given = values.plan === undefined ? null : readPlan(values.plan).plan;
+  } catch (error) {
+    process.stderr.write(`simulate: ${messageOf(error)}; see bin/simulate --help\n`);
     return 2;
   }
-  const given = values.plan === undefined ? null : readPlan(values.plan).plan;
   const count = given === null ? Number(values.seeds) : 1;
   const first = given?.seed ?? (values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed));
   const hours = Number(values.hours);
