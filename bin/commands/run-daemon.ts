@@ -20,12 +20,11 @@ import { watchdogMs } from '../../actors/node/watchdog.ts';
 import { chooseRuntime } from '../../cri/private-containerd/choose-runtime.ts';
 import type { PrivateContainerd } from '../../cri/private-containerd/start-private-containerd.ts';
 import type { DaemonOptions } from '../flags/daemon-options.ts';
-import { processTitle } from './process-name.ts';
+import { nameProcess } from './process-name.ts';
 
 /** Runs the agent until SIGTERM or SIGINT. This file loads all of it; nothing but the daemon imports it. */
 export async function runDaemon(options: DaemonOptions): Promise<void> {
-  const title = processTitle(process.env, process.argv.slice(2));
-  if (title !== null) process.title = title;
+  nameProcess(process.env, process.argv.slice(2));
   for (const warning of options.warnings) tellStandardError(`${warning}\n`, 4);
   const { kubelet, settings } = options;
   const threads = startThreads(settings.shards);

@@ -8,6 +8,7 @@ import { comparisonText, compareRuns, inShort, shortcomings } from './compare.ts
 import { startConformanceNode } from './conformance-node.ts';
 import { writeConformanceDocument } from './document.ts';
 import { keepRun, keptRun } from './kept-results.ts';
+import { neverPassed } from './never-passed.ts';
 import { conformanceOptions, gatesText, USAGE } from './options.ts';
 import type { ConformanceOptions } from './options.ts';
 import { againInNamespaces, inNamespaces, runSuiteInNamespaces } from './services/suite-in-namespaces.ts';
@@ -145,6 +146,10 @@ async function referenceOf(part: string | undefined): Promise<SuiteRun | null> {
 }
 
 const wish = options();
+if (wish.neverPassed) {
+  process.stdout.write(await neverPassed(wish.suite, wish.focus, wish.skip));
+  process.exit(0);
+}
 if (wish.services && !inNamespaces()) process.exit(await againInNamespaces());
 const out = wish.out === undefined ? await mkdtemp(join(tmpdir(), 'conformance-')) : resolve(wish.out);
 try {

@@ -41,6 +41,8 @@ export interface ConformanceOptions {
   /** With the project's CSI driver, for specs of external drivers. */
   csiDriver: boolean;
   featureGates: Record<string, boolean>;
+  /** Run nothing: name the specs that were never passed. */
+  neverPassed: boolean;
   /** Keep the result under this part's name and write docs/conformance.md anew. */
   keep: string | undefined;
 }
@@ -69,7 +71,8 @@ containerd with images made here, and the agent. FOCUS is a regular expression o
   --agent actorlet|kubelet   who serves the node (actorlet)
   --suite e2e|node           the suite of clusters, or that of nodes (e2e)
   --skip REGEX               specs to leave out (\\[Serial\\]|\\[Disruptive\\]|\\[Slow\\]|Windows; with --simulated also those
-                             that need processes; with --services and --vm only Windows)
+                             that need processes; with --services, --vm and
+                             --never-passed only Windows)
   --procs N                  specs at a time (8)
   --timeout MINUTES          end of a run (80)
   --runs N                   runs in a row on the same node (1)
@@ -92,6 +95,7 @@ containerd with images made here, and the agent. FOCUS is a regular expression o
   --csi-driver               the node has the project's CSI driver, for specs of External Storage
   --kube-proxy               with kube-proxy and CoreDNS beside the node, for specs of Services and DNS
   --feature-gates A=true,... for the agent and the control plane, which then serves every version of its APIs
+  --never-passed             run nothing: print the specs (of FOCUS, --suite, --skip) that no kept result says the agent has passed
   --keep PART                keep the result (test/conformance/results) and write docs/conformance.md anew
 Exit code 0: every spec that the reference passes was passed (with --simulated those that need processes apart); 1: not;
 2: wrong flags.
@@ -125,6 +129,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
       'csi-driver': { type: 'boolean', default: false },
       'kube-proxy': { type: 'boolean', default: false },
       'feature-gates': { type: 'string', default: '' },
+      'never-passed': { type: 'boolean', default: false },
       keep: { type: 'string' },
     },
   });
@@ -175,7 +180,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
     skip:
       values.skip ??
       [
-        once ? 'Windows' : SKIP,
+        once || values['never-passed'] ? 'Windows' : SKIP,
         ...(values.simulated ? simulatedLimitNames(fleet !== undefined).map(literal) : []),
       ].join('|'),
     procs: once ? 1 : positive('--procs', values.procs),
@@ -194,6 +199,7 @@ export function conformanceOptions(args: readonly string[]): ConformanceOptions 
     csiDriver,
     kubeProxy,
     featureGates: gates(values['feature-gates']),
+    neverPassed: values['never-passed'],
     keep: values.keep,
   };
 }

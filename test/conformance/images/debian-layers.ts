@@ -8,7 +8,8 @@ import { pack } from 'tar-stream';
 import type { Pack } from 'tar-stream';
 
 const ROOT_FS = fileURLToPath(new URL('debian-root.sh', import.meta.url));
-const OWNER = { uid: 0, gid: 0, mtime: new Date(0) };
+/** What files of layers have in common. */
+export const OWNER = { uid: 0, gid: 0, mtime: new Date(0) };
 
 /** Path of the tar of a Debian userland, made when the cache does not have it (minutes, needs root and debootstrap). */
 export async function debianRoot(): Promise<string> {
@@ -37,6 +38,9 @@ export interface Busybox {
   applets: readonly string[];
 }
 
+/** Where busybox comes first: procps' `top` ends at once without a terminal. */
+const OF_BUSYBOX: ReadonlySet<string> = new Set(['top']);
+
 /**
  * The suite's busybox on top of Debian: bash is the shell, since Debian's busybox drops variables whose names have a
  * dash, GNU's tools come first, and busybox does the rest.
@@ -46,8 +50,10 @@ export async function shellLayer(busybox: Busybox, commands: ReadonlyMap<string,
     link(tar, 'usr/bin/sh', 'bash');
     tar.entry({ ...OWNER, name: 'usr/bin/busybox', mode: 0o755 }, await readFile(busybox.program));
     for (const applet of busybox.applets) {
-      if (!/^[\w.-]+$/.test(applet) || applet === 'busybox' || commands.get(applet) === 'bin') continue;
-      link(tar, `usr/bin/${applet}`, commands.has(applet) ? `../sbin/${applet}` : 'busybox');
+      if (!/^[\w.-]+$/.test(applet) || applet === 'busybox') continue;
+      const first = OF_BUSYBOX.has(applet);
+      if (!first && commands.get(applet) === 'bin') continue;
+      link(tar, `usr/bin/${applet}`, !first && commands.has(applet) ? `../sbin/${applet}` : 'busybox');
     }
     tar.entry({ ...OWNER, name: 'usr/bin/nmeter', mode: 0o755 }, NMETER);
   });

@@ -8,6 +8,7 @@ import { PAUSE_SCRIPT } from '../../../cri/private-containerd/own-images.ts';
 import { busyboxLayer, findStaticBusybox } from '../../../cri/image-maker/root-filesystem.ts';
 import { clusterTool } from '../../cluster/support/cluster-tool.ts';
 import { agnhostLayer, commandsOf, debianRoot, fileIn, pageLayer, programLayer, shellLayer } from './debian-layers.ts';
+import { fakeRegistryLayer } from './fake-registry.ts';
 import { fingerprint, keptArchive } from './image-cache.ts';
 import { BY_DIGEST, pulledImages } from './pulled-images.ts';
 import { SUITE } from './suite-refs.ts';
@@ -52,7 +53,9 @@ export async function suiteImages(): Promise<SuiteImages> {
     nonewprivs: await clusterTool('nonewprivs'),
     devices: await clusterTool('sample-device-plugin'),
   };
-  const mark = await fingerprint(Object.values(parts), ['suite-images.ts', 'debian-layers.ts', 'pulled-images.ts']);
+  const mark = await fingerprint(Object.values(parts), [
+    ...['suite-images.ts', 'debian-layers.ts', 'fake-registry.ts', 'pulled-images.ts'],
+  ]);
   const [archive, pulled] = await Promise.all([
     keptArchive(`suite-${mark}.tar`, () => sources(parts)),
     keptArchive(`pulled-${mark}.tar`, async () =>
@@ -69,6 +72,7 @@ async function sources({ debian, busybox, agnhost, nonewprivs, devices }: Parts)
   const applets = stdout.split('\n').filter((name) => name !== '');
   const userland = await readFile(debian);
   const small = await busyboxLayer(busybox, applets);
+  const pause = { Entrypoint: ['/bin/busybox', 'sh', '-c', PAUSE_SCRIPT], Env: ENV, User: '65535:65535' };
   const folders = await imageFolders();
   const server = [
     userland,
@@ -77,6 +81,7 @@ async function sources({ debian, busybox, agnhost, nonewprivs, devices }: Parts)
       passwd: await fileIn(debian, './etc/passwd'),
       group: await fileIn(debian, './etc/group'),
     }),
+    await fakeRegistryLayer('pause', 'testing', { config: pause, layers: [small] }),
   ];
   const layers: Record<keyof typeof REFS, Buffer[]> = {
     pause: [small],
@@ -93,7 +98,7 @@ async function sources({ debian, busybox, agnhost, nonewprivs, devices }: Parts)
     devices: [small, await programLayer('sampledeviceplugin', devices, PROGRAM)],
   };
   const config: Record<keyof typeof REFS, ImageSource['config']> = {
-    pause: { Entrypoint: ['/bin/busybox', 'sh', '-c', PAUSE_SCRIPT], Env: ENV, User: '65535:65535' },
+    pause,
     busybox: { Cmd: ['sh'], Env: ENV },
     agnhost: { Entrypoint: ['/agnhost'], Cmd: ['pause'], Env: ENV },
     byDigest: { Cmd: ['sh'], Env: ENV },
