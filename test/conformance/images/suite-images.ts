@@ -33,6 +33,7 @@ const REFS = {
   byDigest: [BY_DIGEST.source],
   agnhost: ['2.59', '2.55'].map((tag) => `${SUITE}/agnhost:${tag}`),
   dnsutils: [`${SUITE}/jessie-dnsutils:1.7`],
+  ipcutils: [`${SUITE}/ipc-utils:1.3`],
   kitten: [`${SUITE}/kitten:1.7`],
   nautilus: [`${SUITE}/nautilus:1.7`],
   nginx: ['1.14-4', '1.15-4'].map((tag) => `${SUITE}/nginx:${tag}`),
@@ -90,6 +91,7 @@ async function sources({ debian, busybox, agnhost, nonewprivs, devices }: Parts)
     byDigest: [small],
     // Of its tools only `hostname` and `cat` are asked for.
     dnsutils: [userland],
+    ipcutils: [userland],
     kitten: [...server, await pageLayer(join(folders, 'kitten/html'))],
     nautilus: [...server, await pageLayer(join(folders, 'nautilus/html'))],
     nginx: [userland],
@@ -103,6 +105,7 @@ async function sources({ debian, busybox, agnhost, nonewprivs, devices }: Parts)
     agnhost: { Entrypoint: ['/agnhost'], Cmd: ['pause'], Env: ENV },
     byDigest: { Cmd: ['sh'], Env: ENV },
     dnsutils: { Cmd: ['sh'], Env: ENV },
+    ipcutils: { Cmd: ['sh'], Env: ENV },
     kitten: { Entrypoint: ['/agnhost'], Cmd: ['test-webserver'], Env: ENV },
     nautilus: { Entrypoint: ['/agnhost'], Cmd: ['test-webserver'], Env: ENV },
     nginx: { Cmd: ['nginx', '-g', 'daemon off;'], Env: ENV },
