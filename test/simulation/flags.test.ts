@@ -15,9 +15,9 @@ test('numbers that make no run are refused, with what is accepted', async (t) =>
     codes.push(await main(args));
   assert.deepEqual(codes, [2, 2, 2, 2]);
   assert.deepEqual(told, [
-    'simulate: --hours must be a number of at least 1, not "0.3"\n',
-    'simulate: --hours must be a number of at least 1, not "x"\n',
-    'simulate: --seeds must be a whole number of at least 1, not "0"\n',
-    'simulate: --seed must be a whole number, not "1e3"\n',
+    'simulate: --hours must be a number of at least 1, not "0.3"; see bin/simulate --help\n',
+    'simulate: --hours must be a number of at least 1, not "x"; see bin/simulate --help\n',
+    'simulate: --seeds must be a whole number of at least 1, not "0"; see bin/simulate --help\n',
+    'simulate: --seed must be a whole number, not "1e3"; see bin/simulate --help\n',
   ]);
 });
