@@ -32,6 +32,22 @@ export async function namedAgents(given: readonly string[] | undefined): Promise
   });
 }
 
+/** Has each agent measured in each round; tells figures on standard error as soon as a turn is over, and all on standard output. */
+export async function allInTurn<F>(
+  agents: readonly NamedAgent[],
+  rounds: number,
+  measure: (agent: NamedAgent, round: number) => Promise<F>,
+): Promise<void> {
+  const figures: Record<string, F[]> = {};
+  for (let round = 0; round < rounds; round++)
+    for (const agent of agents) {
+      const measured = await measure(agent, round);
+      (figures[agent.name] ??= []).push(measured);
+      process.stderr.write(`${JSON.stringify({ [agent.name]: [measured] })}\n`);
+    }
+  process.stdout.write(`${JSON.stringify(figures, null, 1)}\n`);
+}
+
 /** What an agent's turn is made with. */
 export interface TurnOptions {
   plane: ControlPlane;

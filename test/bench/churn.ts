@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterNode } from '../cluster/support/cluster-node.ts';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
-import { inTurn, namedAgents } from './agents-in-turn.ts';
+import { allInTurn, inTurn, namedAgents } from './agents-in-turn.ts';
 import { usageOfTree } from './cluster-usage.ts';
 import { now, quantiles } from './figures.ts';
 import { WatchedPods } from './watched-pods.ts';
@@ -51,17 +51,13 @@ interface Churn {
   keepsUpWith: number;
 }
 
+const agents = await namedAgents(values.agent);
+const config = { maxPods: resident + Math.max(...clients) + 50 };
 const plane = await ControlPlane.start();
-const figures: Record<string, Churn[]> = {};
 try {
-  for (let round = 0; round < Number(values.rounds); round++)
-    for (const agent of await namedAgents(values.agent)) {
-      const config = { maxPods: resident + Math.max(...clients) + 50 };
-      const measured = await inTurn({ plane, agent, on: values.on, round, config }, churn);
-      (figures[agent.name] ??= []).push(measured);
-      process.stderr.write(`${JSON.stringify({ [agent.name]: [measured] })}\n`);
-    }
-  process.stdout.write(`${JSON.stringify(figures, null, 1)}\n`);
+  await allInTurn(agents, Number(values.rounds), (agent, round) =>
+    inTurn({ plane, agent, on: values.on, round, config }, churn),
+  );
 } finally {
   await plane.stop();
 }

@@ -11,7 +11,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ControlPlane } from '../cluster/support/control-plane.ts';
-import { inTurn, namedAgents } from './agents-in-turn.ts';
+import { allInTurn, inTurn, namedAgents } from './agents-in-turn.ts';
 import type { NamedAgent } from './agents-in-turn.ts';
 import { measureAgent } from './cluster-measure.ts';
 import type { Figures } from './cluster-measure.ts';
@@ -31,15 +31,8 @@ const { values } = parseArgs({
 });
 const agents = await namedAgents(values.agent);
 const plane = await ControlPlane.start({ audit: true });
-const figures: Record<string, (Figures & { calls?: string[] })[]> = {};
 try {
-  for (let round = 0; round < Number(values.rounds); round++)
-    for (const agent of agents) {
-      const measured = await measure(agent, round);
-      (figures[agent.name] ??= []).push(measured);
-      process.stderr.write(`${JSON.stringify({ [agent.name]: [measured] })}\n`);
-    }
-  process.stdout.write(`${JSON.stringify(figures, null, 1)}\n`);
+  await allInTurn(agents, Number(values.rounds), measure);
 } finally {
   await plane.stop();
 }

@@ -25,7 +25,7 @@ const kept = z.object({
   services: z.literal(true).optional(),
   /** The same in a virtual machine of bin/vm. */
   vm: z.literal(true).optional(),
-  /** Where that machine was not the usual one: processors, how many of them are one core, MiB. */
+  /** Where that machine was not the usual one: processors, the NUMA nodes that share them, how many of them are one core, MiB. */
   machine: z
     .object({ cpus: z.number(), numa: z.number(), threads: z.number(), memory: z.number() })
     .partial()

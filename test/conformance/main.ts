@@ -146,14 +146,12 @@ async function referenceOf(part: string | undefined): Promise<SuiteRun | null> {
 }
 
 const wish = options();
-if (wish.neverPassed) {
-  process.stdout.write(await neverPassed(wish.suite, wish.focus, wish.skip));
-  process.exit(0);
-}
-if (wish.services && !inNamespaces()) process.exit(await againInNamespaces());
+if (wish.services && !wish.neverPassed && !inNamespaces()) process.exit(await againInNamespaces());
 const out = wish.out === undefined ? await mkdtemp(join(tmpdir(), 'conformance-')) : resolve(wish.out);
 try {
-  process.exitCode = (await (wish.vm || wish.services ? withServices : main)(wish, out)) ? 0 : 1;
+  // Not process.exit: a pipe would get the first 64 KiB of the list.
+  if (wish.neverPassed) process.stdout.write(await neverPassed(wish.suite, wish.focus, wish.skip));
+  else process.exitCode = (await (wish.vm || wish.services ? withServices : main)(wish, out)) ? 0 : 1;
 } finally {
   if (wish.out === undefined) await rm(out, { recursive: true, force: true });
 }

@@ -3,25 +3,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { z } from 'zod';
 import { clusterTool } from '../cluster/support/cluster-tool.ts';
 import { keptRuns } from './kept-results.ts';
 import type { SuiteName } from './options.ts';
-
-const report = z.array(
-  z.object({
-    SpecReports: z.array(
-      z.object({
-        ContainerHierarchyTexts: z.array(z.string()).nullish(),
-        LeafNodeType: z.string(),
-        LeafNodeText: z.string(),
-        State: z.string(),
-      }),
-    ),
-  }),
-);
-/** Names are written with the spaces that their parts had. */
-const oneSpaced = (name: string): string => name.replace(/\s+/g, ' ').trim();
+import { readGinkgoReport } from './suite/ginkgo-report.ts';
 
 /** Names of all specs that a suite would run, as Ginkgo tells when it only pretends to. */
 async function specsOf(suite: SuiteName, focus: string, skip: string): Promise<string[]> {
@@ -32,11 +17,7 @@ async function specsOf(suite: SuiteName, focus: string, skip: string): Promise<s
     const chosen = [`--ginkgo.focus=${focus}`, ...(skip === '' ? [] : [`--ginkgo.skip=${skip}`])];
     const args = ['--ginkgo.dry-run', '--ginkgo.silence-skips', ...chosen, `--ginkgo.json-report=${file}`];
     await promisify(execFile)(program, args, { cwd: dir, maxBuffer: 1 << 28 });
-    return report
-      .parse(JSON.parse(await readFile(file, 'utf8')))
-      .flatMap(({ SpecReports }) => SpecReports)
-      .filter(({ LeafNodeType, State }) => LeafNodeType === 'It' && State === 'passed')
-      .map((spec) => oneSpaced([...(spec.ContainerHierarchyTexts ?? []), spec.LeafNodeText].join(' ')));
+    return readGinkgoReport(await readFile(file, 'utf8')).results.map(({ name }) => name);
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
@@ -50,13 +31,11 @@ export async function neverPassed(suite: SuiteName, focus: string, skip: string)
   const known = new Map<string, string>();
   for (const { agent, simulated, results, skipped = [] } of await keptRuns()) {
     if (agent !== 'actorlet' || simulated === true) continue;
-    for (const { name, reason } of skipped)
-      if (!known.has(oneSpaced(name))) known.set(oneSpaced(name), `skipped: ${reason}`);
-    for (const { name, state } of results)
-      if (known.get(oneSpaced(name)) !== 'passed') known.set(oneSpaced(name), state);
+    for (const { name, reason } of skipped) if (!known.has(name)) known.set(name, `skipped: ${reason}`);
+    for (const { name, state } of results) if (known.get(name) !== 'passed') known.set(name, state);
   }
   const all = await specsOf(suite, focus, skip);
-  const left = all.filter((name) => known.get(name) !== 'passed').toSorted();
-  const lines = left.map((name) => `${(known.get(name) ?? 'no result').split('\n', 1)[0] ?? ''}\t${name}\n`);
+  const left = all.filter((name) => known.get(name) !== 'passed');
+  const lines = left.map((name) => `${known.get(name) ?? 'no result'}\t${name}\n`);
   return `${lines.join('')}${all.length - left.length} of ${all.length} specs were passed, ${left.length} not\n`;
 }

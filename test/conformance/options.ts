@@ -71,8 +71,7 @@ containerd with images made here, and the agent. FOCUS is a regular expression o
   --agent actorlet|kubelet   who serves the node (actorlet)
   --suite e2e|node           the suite of clusters, or that of nodes (e2e)
   --skip REGEX               specs to leave out (\\[Serial\\]|\\[Disruptive\\]|\\[Slow\\]|Windows; with --simulated also those
-                             that need processes; with --services, --vm and
-                             --never-passed only Windows)
+                             that need processes; with --services, --vm and --never-passed only Windows)
   --procs N                  specs at a time (8)
   --timeout MINUTES          end of a run (80)
   --runs N                   runs in a row on the same node (1)
@@ -85,8 +84,8 @@ containerd with images made here, and the agent. FOCUS is a regular expression o
                              restarts it by itself; one spec at a time, those that are serial, slow or disruptive too
   --vm                       the same in a virtual machine of bin/vm (systemd, cgroup v2, 4 CPUs in 2 NUMA nodes). Computing takes
                              12 times as long there
-  --cpus N, --numa N, --threads N   with --vm: another number of processors (4) or of NUMA nodes (2), and how many processors are one core (1)
-  --memory MIB               with --vm: another size of its memory (4096)
+  --cpus N, --numa N         with --vm: another number of processors (4), or of NUMA nodes, which share them (2)
+  --threads N, --memory MIB  with --vm: how many processors are one core (1), and another size of its memory (4096)
   --one-disk                 with --vm: all is on one disk, as specs of eviction for a disk want it; else the agent's folder is on one of its
                              own that counts by project, for specs of quotas
   --cri-proxy                with --services or --vm: the suite stands between agent and runtime, for specs of [Feature:CriProxy]

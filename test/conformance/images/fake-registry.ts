@@ -1,8 +1,6 @@
-import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-import { extract } from 'tar-stream';
 import { imageArchive } from '../../../cri/image-maker/image-archive.ts';
 import type { ImageSource } from '../../../cri/image-maker/image-archive.ts';
+import { tarFiles } from '../../tools/tar-files.ts';
 import { layer, OWNER } from './debian-layers.ts';
 
 /** Where agnhost's `fake-registry-server` looks (test/images/agnhost/fakeregistryserver). */
@@ -13,9 +11,7 @@ const FOLDER = 'var/registry';
  * manifest's digest. Specs pull it as `localhost:5000/pause:testing`, with a user's name and password.
  */
 export async function fakeRegistryLayer(name: string, tag: string, image: Omit<ImageSource, 'ref'>): Promise<Buffer> {
-  const files = new Map<string, Buffer>();
-  const archive = await imageArchive([{ ...image, ref: `${name}:${tag}` }]);
-  for await (const entry of Readable.from([archive]).pipe(extract())) files.set(entry.header.name, await buffer(entry));
+  const files = await tarFiles(await imageArchive([{ ...image, ref: `${name}:${tag}` }]));
   const index = JSON.parse(String(files.get('index.json'))) as { manifests: { digest: string }[] };
   const digest = index.manifests[0]?.digest ?? '';
   return layer((tar) => {

@@ -1,9 +1,7 @@
-import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-import { extract } from 'tar-stream';
 import { imageArchive } from '../../../cri/image-maker/image-archive.ts';
 import type { ImageConfig } from '../../../cri/image-maker/image-archive.ts';
 import { BUSYBOX_IMAGE, ownImages } from '../../../cri/private-containerd/own-images.ts';
+import { tarFiles } from '../../tools/tar-files.ts';
 
 const MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
 
@@ -50,7 +48,7 @@ export async function pushImage(wish: PushWish): Promise<string> {
  * PUT, then the manifest). Returns the manifests' digests.
  */
 export async function pushArchive(to: Pick<PushWish, 'registry' | 'login'>, archive: Buffer): Promise<string[]> {
-  const files = await unpacked(archive);
+  const files = await tarFiles(archive);
   const blob = ({ digest }: Descriptor): Buffer => {
     const found = files.get(`blobs/${digest.replace(':', '/')}`);
     if (found === undefined) throw new Error(`no blob ${digest}`);
@@ -92,12 +90,4 @@ function caller({ login }: Pick<PushWish, 'login'>) {
     if (!fine.includes(reply.status)) throw new Error(`${method} ${url}: ${reply.status} ${await reply.text()}`);
     return reply;
   };
-}
-
-async function unpacked(archive: Buffer): Promise<Map<string, Buffer>> {
-  const files = new Map<string, Buffer>();
-  const reader = extract();
-  Readable.from([archive]).pipe(reader);
-  for await (const entry of reader) files.set(entry.header.name, await buffer(entry));
-  return files;
 }

@@ -48,8 +48,9 @@ function wrongNumber({ seeds, seed, hours }: { seeds: string; seed?: string; hou
   return null;
 }
 
-const flagsOf = (args: string[]) =>
-  parseArgs({
+/** Reads the flags, and the plan that they name. Throws with a message for people. */
+function wishOf(args: string[]) {
+  const { values } = parseArgs({
     args,
     allowNegative: true,
     options: {
@@ -70,24 +71,25 @@ const flagsOf = (args: string[]) =>
       trace: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
-  }).values;
+  });
+  const wrong = values.help ? null : wrongNumber(values);
+  if (wrong !== null) throw new Error(wrong);
+  return { values, given: values.help || values.plan === undefined ? null : readPlan(values.plan).plan };
+}
 
 /** `bin/simulate`. The exit code is 1 when a rule was broken, 2 for wrong flags. */
 export async function main(args: string[]): Promise<number> {
-  let values: ReturnType<typeof flagsOf>;
-  let given: Plan | null;
+  let wish: ReturnType<typeof wishOf>;
   try {
-    values = flagsOf(args);
-    if (values.help) {
-      process.stdout.write(USAGE);
-      return 0;
-    }
-    const wrong = wrongNumber(values);
-    if (wrong !== null) throw new Error(wrong);
-    given = values.plan === undefined ? null : readPlan(values.plan).plan;
+    wish = wishOf(args);
   } catch (error) {
     process.stderr.write(`simulate: ${messageOf(error)}; see bin/simulate --help\n`);
     return 2;
+  }
+  const { values, given } = wish;
+  if (values.help) {
+    process.stdout.write(USAGE);
+    return 0;
   }
   const count = given === null ? Number(values.seeds) : 1;
   const first = given?.seed ?? (values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed));

@@ -61,12 +61,12 @@ describe('bin/actorlet', () => {
        import { nameProcess } from '${named}';
        nameProcess(process.env, ['--v=2']);
        const of = (what) => String(readFileSync('/proc/self/' + what)).replaceAll('\\0', ' ').trim();
-       console.log(of('comm') + ': ' + of('cmdline'));\n`,
+       console.log(process.env.ACTORLET_CALLED + ', ' + of('comm') + ': ' + of('cmdline'));\n`,
     );
     const link = join(root, 'kubelet');
     await symlink(launcher, link);
-    assert.equal((await run(link, plain)).out.trim(), 'kubelet: kubelet --v=2');
-    assert.doesNotMatch((await run(launcher, plain)).out, /^kubelet|: kubelet/);
+    assert.equal((await run(link, plain)).out.trim(), 'kubelet, kubelet: kubelet --v=2');
+    assert.match((await run(launcher, plain)).out, /^undefined, (?!kubelet)[^:]+: (?!kubelet)/);
   });
 
   it('runs the sources of a checkout in its own process, with all arguments', async () => {
