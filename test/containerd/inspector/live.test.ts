@@ -153,6 +153,6 @@ describe('the inspector of a real node in Chromium', { skip: chromium === undefi
     // the delay after the crash may be over by now; after this one it is longer
     await killContainer(node, POD, 'serve');
     await lit(second, 'syncing.crashLoopBackOff');
-    assert.deepEqual(browser.complaints, [], 'nothing in the console, no refused resource, no exception');
+    assert.deepEqual(await browser.closePages(), [], 'nothing in the console, no refused resource, no exception');
   });
 });

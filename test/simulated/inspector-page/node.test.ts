@@ -77,8 +77,7 @@ describe('the node on the inspector page', { skip: chromium === undefined ? 'nee
     await fake.stop();
   });
   afterEach(async () => {
-    for (const page of (await browser.browser.pages()).slice(1)) await page.close();
-    assert.deepEqual(browser.complaints.splice(0), [], 'nothing in the console, no refused resource, no exception');
+    assert.deepEqual(await browser.closePages(), [], 'nothing in the console, no refused resource, no exception');
   });
 
   const lit = (page: Page, state: string) =>

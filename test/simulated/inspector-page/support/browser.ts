@@ -23,9 +23,13 @@ export function findChromium(): string | undefined {
 /** A browser of one test file, and what its pages complained about. */
 export interface TestBrowser {
   browser: Browser;
-  /** Console errors, refused resources (CSP) and exceptions of all pages. */
-  complaints: string[];
-  open(address: string): Promise<Page>;
+  /** Closes every page; console errors, refused resources (CSP) and exceptions of all since the last time, but for those expected. */
+  closePages(): Promise<string[]>;
+  /**
+   * Opens a page. `expected` are complaints that the test will cause: said beforehand and of this page alone, since Chromium may
+   * tell of a refused request after the page has shown what follows from it.
+   */
+  open(address: string, expected?: RegExp): Promise<Page>;
   close(): Promise<void>;
 }
 
@@ -41,15 +45,22 @@ export async function startBrowser(executablePath: string): Promise<TestBrowser>
   const complaints: string[] = [];
   return {
     browser,
-    complaints,
-    async open(address) {
+    async closePages() {
+      // The first page is Chromium's own, which keeps it running.
+      for (const page of (await browser.pages()).slice(1)) await page.close();
+      return complaints.splice(0);
+    },
+    async open(address, expected) {
       const page = await browser.newPage();
+      const complain = (text: string) => {
+        if (expected?.test(text) !== true) complaints.push(text);
+      };
       page.on('console', (message) => {
-        if (message.type() === 'error' || message.type() === 'warn') complaints.push(message.text());
+        if (message.type() === 'error' || message.type() === 'warn') complain(message.text());
       });
-      page.on('pageerror', (error) =>
-        complaints.push(error instanceof Error ? (error.stack ?? error.message) : String(error)),
-      );
+      page.on('pageerror', (error) => {
+        complain(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      });
       await page.goto(address, { waitUntil: 'load' });
       return page;
     },
