@@ -9,6 +9,8 @@ import { WatchedPods } from './watched-pods.ts';
 
 /** How much is measured. */
 export interface MeasureWish {
+  /** Pods that are made and removed one by one before anything is measured (1): the first pays for much that is made once, and an engine that compiles as it runs for more. */
+  warm?: number;
   sequential: number;
   burst: number;
   idleSeconds: number;
@@ -49,11 +51,12 @@ export async function measureAgent(plane: ControlPlane, node: ClusterNode, wish:
   const watched = new WatchedPods(plane.api, node.name);
   const names = (kind: string, count: number) => Array.from({ length: count }, (_, i) => `${node.name}-${kind}-${i}`);
   try {
-    // the first pod pays for much that is made once
-    await watched.create(`${node.name}-first`);
-    await watched.until([`${node.name}-first`], 'ready');
-    await watched.remove(`${node.name}-first`);
-    await watched.until([`${node.name}-first`], 'gone');
+    for (const name of names('first', wish.warm ?? 1)) {
+      await watched.create(name);
+      await watched.until([name], 'ready');
+      await watched.remove(name);
+      await watched.until([name], 'gone');
+    }
     await sleep(3_000);
     const start = usage().rssMiB;
 

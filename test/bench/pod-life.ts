@@ -1,9 +1,10 @@
 /**
  * A pod's life on the simulated runtime under a real API server: what it costs each agent in CPU, and every call to runtime and API server
  * that it takes, one by one. The agents run in turn; the containers cost nothing here, so what is left is the agent's own.
- *   bin/bench pod-life [--on simulated|containerd] [--agent NAME=PROGRAM ...] [--sequential 20] [--burst 50] [--idle 10] [--rounds 1] [--profile DIR] [--calls]
+ *   bin/bench pod-life [--on simulated|containerd] [--agent NAME=PROGRAM ...] [--warm 1] [--sequential 20] [--burst 50] [--idle 10] [--rounds 1] [--profile DIR] [--calls]
  * `--agent` names a program to measure (`kubelet=...` and names that begin with `kubelet-` are started as kubelet is), as often as wanted; this
- * checkout and the reference kubelet without it. `--calls` also lists the calls of one pod's life in their order; `--profile DIR`
+ * checkout and the reference kubelet without it. `--warm` pods are made and removed before anything is measured: many, and it is an agent that has
+ * run for long. `--calls` also lists the calls of one pod's life in their order; `--profile DIR`
  * leaves the CPU profiles of Node's threads there (docs/profile.md). Prints one JSON object, and
  * on standard error each turn's figures as soon as it is over. Needs root and what the test layer `cluster` needs; `test/tools/own-machine.sh bin/bench pod-life` keeps it apart from this machine's containers.
  */
@@ -21,6 +22,7 @@ const { values } = parseArgs({
   options: {
     on: { type: 'string', default: 'simulated' },
     agent: { type: 'string', multiple: true },
+    warm: { type: 'string', default: '1' },
     sequential: { type: 'string', default: '20' },
     burst: { type: 'string', default: '50' },
     idle: { type: 'string', default: '10' },
@@ -45,6 +47,7 @@ async function measure(agent: NamedAgent, round: number): Promise<Figures & { ca
     profiles === null ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-interval=500 --cpu-prof-dir=${profiles}` };
   return inTurn({ plane, agent, on: values.on, round, env }, async (node, sim) => {
     const result = await measureAgent(plane, node, {
+      warm: Number(values.warm),
       sequential: Number(values.sequential),
       burst: Number(values.burst),
       idleSeconds: Number(values.idle),

@@ -91,7 +91,8 @@ containerd with images made here, and the agent. FOCUS is a regular expression o
   --cri-proxy                with --services or --vm: the suite stands between agent and runtime, for specs of [Feature:CriProxy]
   --csi                      with the images of CSI's sidecars and of the suite's mock driver, and the API server at its service's address,
                              for specs of 'CSI Mock'
-  --csi-driver               the node has the project's CSI driver, for specs of External Storage
+  --csi-driver               the node has the project's CSI driver, and the cluster a default storage class of it, for specs of
+                             External Storage and those that want such a class
   --kube-proxy               with kube-proxy and CoreDNS beside the node, for specs of Services and DNS
   --feature-gates A=true,... for the agent and the control plane, which then serves every version of its APIs
   --never-passed             run nothing: print the specs (of FOCUS, --suite, --skip) that no kept result says the agent has passed

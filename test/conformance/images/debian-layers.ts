@@ -59,7 +59,10 @@ export async function shellLayer(busybox: Busybox, commands: ReadonlyMap<string,
   });
 }
 
-/** agnhost as its own image has it: the program, its second name, its certificate, its user and group. */
+/**
+ * agnhost as its own image has it: the program, its second name, its certificate, its user and group, and a shell that knows `[[`, as Alpine's does: a
+ * probe of a DaemonSet's pods is written so, and Debian's dash does not.
+ */
 export async function agnhostLayer(parts: {
   agnhost: string;
   busybox: string;
@@ -72,6 +75,7 @@ export async function agnhostLayer(parts: {
     const file = (name: string, mode: number, content: Buffer | string) => tar.entry({ ...OWNER, name, mode }, content);
     file('agnhost', 0o755, await readFile(parts.agnhost));
     link(tar, 'agnhost-2', 'agnhost');
+    link(tar, 'usr/bin/sh', 'bash');
     file('localhost.crt', 0o644, await readFile(join(parts.porter, 'localhost.crt')));
     file('localhost.key', 0o644, await readFile(join(parts.porter, 'localhost.key')));
     file('usr/bin/busybox', 0o755, await readFile(parts.busybox));

@@ -14,6 +14,17 @@ export const CSI_DRIVER = {
   },
 };
 
+/** The class of claims that name none, as a usual cluster has one: specs of StatefulSets with volumes ask for it. */
+export const DEFAULT_CLASS = {
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'StorageClass',
+  metadata: { name: 'standard', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
+  provisioner: DRIVER,
+  reclaimPolicy: 'Delete',
+  volumeBindingMode: 'WaitForFirstConsumer',
+  allowVolumeExpansion: true,
+};
+
 /** The definition as the suite reads it: what the driver can do, and nothing that it cannot. */
 export const DEFINITION = {
   DriverInfo: {

@@ -12,7 +12,7 @@ import { stopOnSignal } from '../../cluster/support/end-with-test.ts';
 import { HelperProcesses } from '../../cluster/support/helper-processes.ts';
 import { referenceTool } from '../../tools/reference-tool.ts';
 import { waitFor } from '../../tools/wait-for.ts';
-import { CSI_DRIVER, DEFINITION, DRIVER } from './driver-definition.ts';
+import { CSI_DRIVER, DEFAULT_CLASS, DEFINITION, DRIVER } from './driver-definition.ts';
 
 const MAIN = fileURLToPath(new URL('../../tools/csi-driver/main.ts', import.meta.url));
 /** Specs make many objects at once, and wait for them. */
@@ -71,6 +71,7 @@ export async function startStorageDriver(
   const processes = new HelperProcesses(plane);
   try {
     await plane.api.post(`${STORAGE}/csidrivers`, CSI_DRIVER);
+    await plane.api.post(`${STORAGE}/storageclasses`, DEFAULT_CLASS);
     const folder = join(node.agentRoot, 'plugins', DRIVER);
     await mkdir(folder, { recursive: true });
     const socket = join(folder, 'csi.sock');
