@@ -100,10 +100,7 @@ async function step(watched: WatchedPods, node: ClusterNode, count: number, cpuM
     for (let n = 0; now() < end; n++) {
       const name = `${node.name}-${count}-${which}-${n}`;
       names.push(name);
-      await watched.create(name);
-      await watched.until([name], 'ready');
-      await watched.remove(name);
-      await watched.until([name], 'gone');
+      await watched.live(name);
     }
   };
   await Promise.all(Array.from({ length: count }, (_, which) => client(which)));

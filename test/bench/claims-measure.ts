@@ -137,10 +137,7 @@ class ClaimsBench {
 
   /** A pod's life; resolves when nothing of its volumes is left, so that the next one's is not beside that. */
   private async life(driver: BenchDriver, pod: string, claims: readonly string[]): Promise<void> {
-    await this.pods.create(pod, claims);
-    await this.pods.until([pod], 'ready');
-    await this.pods.remove(pod);
-    await this.pods.until([pod], 'gone');
+    await this.pods.live(pod, claims);
     await this.unstaged(driver);
   }
 

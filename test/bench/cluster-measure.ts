@@ -9,7 +9,7 @@ import { WatchedPods } from './watched-pods.ts';
 
 /** How much is measured. */
 export interface MeasureWish {
-  /** Pods that are made and removed one by one before anything is measured (1): the first pays for much that is made once, and an engine that compiles as it runs for more. */
+  /** Pods that are made and removed one by one before anything is measured (1): the first pays for much that is made once. */
   warm?: number;
   sequential: number;
   burst: number;
@@ -51,12 +51,7 @@ export async function measureAgent(plane: ControlPlane, node: ClusterNode, wish:
   const watched = new WatchedPods(plane.api, node.name);
   const names = (kind: string, count: number) => Array.from({ length: count }, (_, i) => `${node.name}-${kind}-${i}`);
   try {
-    for (const name of names('first', wish.warm ?? 1)) {
-      await watched.create(name);
-      await watched.until([name], 'ready');
-      await watched.remove(name);
-      await watched.until([name], 'gone');
-    }
+    for (const name of names('first', wish.warm ?? 1)) await watched.live(name);
     await sleep(3_000);
     const start = usage().rssMiB;
 

@@ -67,6 +67,14 @@ export class WatchedPods {
     }
   }
 
+  /** A whole life: made, Ready, deleted, gone. */
+  async live(name: string, claims: readonly string[] = []): Promise<void> {
+    await this.create(name, claims);
+    await this.until([name], 'ready');
+    await this.remove(name);
+    await this.until([name], 'gone');
+  }
+
   stop(): void {
     this.stopWatch();
   }
