@@ -60,7 +60,8 @@ export interface CallTarget<Req, Res> {
   method: RuntimeMethod | ImageMethod;
   path: string;
   request: MessageFns<Req>;
-  decode: (bytes: Buffer) => Res;
+  /** Reads the answer to this request. */
+  decode: (bytes: Buffer, request: Req) => Res;
 }
 
 /** Pauses before a call is repeated. */
@@ -147,7 +148,7 @@ function attempt<Req, Res>(
       },
       (bytes) => {
         trace?.received(bytes.length);
-        return target.decode(bytes);
+        return target.decode(bytes, message);
       },
       message,
       metadata,

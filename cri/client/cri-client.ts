@@ -8,6 +8,8 @@ import { unaryCall } from './call.ts';
 import type { CallOptions, CallReport, CallSettings, CriHooks } from './call.ts';
 import { CriError } from './cri-error.ts';
 import { containerEvents } from './events.ts';
+import { listDecoders } from './known-items.ts';
+import type { DecodeList } from './known-items.ts';
 import { imageRequests, runtimeRequests } from './methods.ts';
 import type { ImageCalls, ImageMethod, RuntimeCalls, RuntimeMethod } from './methods.ts';
 
@@ -99,13 +101,21 @@ function callsOf(
   settings: CallSettings,
 ): Record<string, AnyCall> {
   const calls: Record<string, AnyCall> = {};
+  const lists = listDecoders();
   for (const [name, request] of Object.entries(requests) as [RuntimeMethod | ImageMethod, MessageFns<object>][]) {
     const definition = definitions[name];
     if (definition === undefined) throw new TypeError(`no method ${name} in ${service}`);
-    const { path, responseDeserialize: decode } = definition;
+    const { path, responseDeserialize } = definition;
+    const list = lists[name as RuntimeMethod];
+    const decode = list === undefined ? responseDeserialize : listOf(list);
     calls[name] = unaryCall({ client, service, method: name, path, request, decode }, settings);
   }
   return calls;
+}
+
+/** Reads the answer to a request for a list; without a filter it is the list of everything. */
+function listOf(decode: DecodeList): (bytes: Buffer, request: { filter?: object | undefined }) => object {
+  return (bytes, { filter }) => decode(bytes, filter === undefined);
 }
 
 async function waitReady(

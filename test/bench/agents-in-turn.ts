@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { unmountBelow } from '../../cri/private-containerd/mount-points.ts';
 import { PAUSE_IMAGE } from '../../cri/private-containerd/own-images.ts';
 import { startSimulatedRuntime } from '../../cri/sim/simulated-runtime.ts';
 import type { SimulatedRuntime } from '../../cri/sim/simulated-runtime.ts';
@@ -107,6 +108,8 @@ async function startRuntime(on: string): Promise<OwnRuntime> {
   const end = async () => {
     cri.close();
     await sim.stop();
+    // An agent whose root is not on a shared mount makes it one.
+    await unmountBelow(rootDir);
     await rm(rootDir, { recursive: true, force: true });
   };
   return { runtime: { endpoint, rootDir, cri, stop: end }, sim, end };
