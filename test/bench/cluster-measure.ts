@@ -14,7 +14,7 @@ export interface MeasureWish {
   sequential: number;
   burst: number;
   idleSeconds: number;
-  /** How long the node rests after the burst before it counts as idle, in seconds (3): what a burst leaves to be done is part of its end otherwise. */
+  /** How long the node rests after the burst before it counts as idle, in seconds (15): what a burst leaves to be done is part of its end otherwise. */
   settleSeconds?: number;
   /** All calls to the runtime so far, by name, where the runtime tells. */
   runtimeCalls?: () => CallCounts;
@@ -84,7 +84,7 @@ export async function measureAgent(plane: ControlPlane, node: ClusterNode, wish:
     await watched.until(many, 'ready');
     const allReadyMs = Math.round(now() - up);
     const cpuUp = usage().cpuMs - cpu1;
-    await sleep((wish.settleSeconds ?? 3) * 1000);
+    await sleep((wish.settleSeconds ?? 15) * 1000);
     const toHere = audit.take();
     const [before, at] = [usage(), now()];
     await sleep(wish.idleSeconds * 1000);

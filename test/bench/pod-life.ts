@@ -1,7 +1,7 @@
 /**
  * A pod's life on the simulated runtime under a real API server: what it costs each agent in CPU, and every call to runtime and API server
  * that it takes, one by one. The agents run in turn; the containers cost nothing here, so what is left is the agent's own.
- *   bin/bench pod-life [--on simulated|containerd] [--agent NAME=PROGRAM ...] [--warm 1] [--sequential 20] [--burst 50] [--settle 3] [--idle 10] [--rounds 1] [--profile DIR] [--calls]
+ *   bin/bench pod-life [--on simulated|containerd] [--agent NAME=PROGRAM ...] [--warm 1] [--sequential 20] [--burst 50] [--settle 15] [--idle 10] [--rounds 1] [--profile DIR] [--calls]
  * `--agent` names a program to measure (`kubelet=...` and names that begin with `kubelet-` are started as kubelet is), as often as wanted; this
  * checkout and the reference kubelet without it. `--warm` pods are made and removed before anything is measured: many, and it is an agent that has
  * run for long. `--settle` is how many seconds after the burst the node counts as idle, `--idle` how many seconds of that are measured. `--calls` also lists the calls of one pod's life in their order; `--profile DIR`
@@ -25,7 +25,7 @@ const { values } = parseArgs({
     warm: { type: 'string', default: '1' },
     sequential: { type: 'string', default: '20' },
     burst: { type: 'string', default: '50' },
-    settle: { type: 'string', default: '3' },
+    settle: { type: 'string', default: '15' },
     idle: { type: 'string', default: '10' },
     rounds: { type: 'string', default: '1' },
     profile: { type: 'string' },

@@ -1,6 +1,5 @@
 import type { AdmissionOrder } from '../../../machines/admission/admission-messages.ts';
 import type { AdmissionState } from '../../../machines/admission/admission-state.ts';
-import { uidEntries } from '../../../machines/supervisor/uid-table.ts';
 import type { Metrics } from '../../record/metrics/metrics-registry.ts';
 
 /** The metrics of resizes. */
@@ -29,17 +28,39 @@ export function measureOrder(metrics: AdmissionMetrics, order: AdmissionOrder): 
   }
 }
 
-/** How many resizes wait, and why; how many are under way. */
-export function countResizes({ pendingResizes, resizes }: AdmissionMetrics, pods: AdmissionState['pods']): void {
-  const reasons = new Map<string, number>();
-  let under = 0;
-  for (const [, { pending, resizing }] of uidEntries(pods)) {
-    if (resizing) under++;
-    if (pending === null) continue;
-    const reason = pending.reason.toLowerCase();
-    reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+/**
+ * How many resizes wait, and why; how many are under way. With each change of a pod only those of its bucket are counted anew: a node with
+ * thousands of pods would count all of them for each report of one.
+ */
+export class ResizeCounts {
+  readonly #metrics: AdmissionMetrics;
+  readonly #reasons = new Map<string, number>();
+  #under = 0;
+  #pods: AdmissionState['pods'] = {};
+
+  constructor(metrics: AdmissionMetrics) {
+    this.#metrics = metrics;
   }
-  pendingResizes.reset();
-  for (const [reason, n] of reasons) pendingResizes.set({ reason }, n);
-  resizes.set(under);
+
+  /** These are the node's pods now. */
+  count(pods: AdmissionState['pods']): void {
+    const before = this.#pods;
+    if (before === pods) return;
+    this.#pods = pods;
+    for (const key in before) if (before[key] !== pods[key]) this.#add(before[key], -1);
+    for (const key in pods) if (before[key] !== pods[key]) this.#add(pods[key], 1);
+    const { pendingResizes, resizes } = this.#metrics;
+    pendingResizes.reset();
+    for (const [reason, n] of this.#reasons) if (n > 0) pendingResizes.set({ reason }, n);
+    resizes.set(this.#under);
+  }
+
+  #add(bucket: AdmissionState['pods'][string] = {}, times: 1 | -1): void {
+    for (const uid in bucket) {
+      const pod = bucket[uid];
+      if (pod?.resizing === true) this.#under += times;
+      const reason = pod?.pending?.reason.toLowerCase();
+      if (reason !== undefined) this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + times);
+    }
+  }
 }

@@ -33,7 +33,7 @@ import type { Refusal, Verdict } from './verdict.ts';
 import type { Affinities } from '../../../machines/resource-managers/admit-resources.ts';
 import type { WithoutTime } from '../../../machines/protocol/without-time.ts';
 import type { AdmissionMetrics } from './admission-metrics.ts';
-import { countResizes, measureOrder } from './admission-metrics.ts';
+import { measureOrder, ResizeCounts } from './admission-metrics.ts';
 import { AllocationFiles } from './allocation-files.ts';
 import { countAdmission, countAsked } from './manager-metrics.ts';
 
@@ -72,6 +72,7 @@ export class NodeAdmission {
   private readonly options: NodeAdmissionOptions;
   private readonly machine: SingleMachine<AdmissionState, AdmissionMessage, AdmissionOrder>;
   private readonly files: AllocationFiles;
+  private readonly resizes: ResizeCounts;
   /** Who has which CPUs and memory. */
   readonly resources: NodeResources;
   /** Pods that something is set aside for, as their sources want them. */
@@ -86,6 +87,7 @@ export class NodeAdmission {
   constructor(options: NodeAdmissionOptions) {
     this.options = options;
     const { rules, rootDir, log, metrics, journal, grantsChanged } = options;
+    this.resizes = new ResizeCounts(metrics);
     this.machine = new SingleMachine(admission, bornAdmission(rules), journal ?? null);
     this.files = new AllocationFiles(rootDir, log, () => this.state);
     this.resources = new NodeResources({
@@ -277,13 +279,13 @@ export class NodeAdmission {
 
   /** @param again a pod is judged once more: kubelet's managers were asked once for it, and count it once */
   private take(message: WithoutTime<AdmissionMessage>, again = false): AdmissionOrder[] {
-    const { pods, managed } = this.state;
+    const { managed } = this.state;
     const { type, ...rest } = message;
     this.began = performance.now();
     const orders = this.machine.take({ type, at: this.options.now(), ...rest } as AdmissionMessage);
     const due = again ? orders.filter((order) => order.type !== 'managers.counted') : orders;
     for (const order of due) this.machine.carriedOut(order, this.options.log, (its) => this.follow(its));
-    if (this.state.pods !== pods) countResizes(this.options.metrics, this.state.pods);
+    this.resizes.count(this.state.pods);
     if (this.state.managed !== managed) this.resources.changedSince(managed);
     return orders;
   }
