@@ -10,7 +10,11 @@ const labels = fc.dictionary(
   text,
   { maxKeys: 4 },
 );
-const item = fc.record({ id: fc.constantFrom('a', 'b', 'c', 'd'), state: fc.constantFrom(0 as const, 1 as const), labels });
+const item = fc.record({
+  id: fc.constantFrom('a', 'b', 'c', 'd'),
+  state: fc.constantFrom(0 as const, 1 as const),
+  labels,
+});
 /** Some lists one after the other, each whole or of a filter. */
 const lists = fc.array(fc.record({ items: fc.array(item, { maxLength: 6 }), whole: fc.boolean() }), { maxLength: 6 });
 
